@@ -1,0 +1,94 @@
+"""One error base, one finding, one way to say "unscored"."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Severity = Literal["error", "warning", "note"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Where:
+    """The place a message speaks of; every part is optional."""
+
+    file: str | None = None
+    line: int | None = None
+    column: int | None = None
+    run: str | None = None
+
+    def __str__(self) -> str:
+        place = self.file or ""
+        if self.line is not None:
+            place += f":{self.line}" if place else f"line {self.line}"
+        if self.column is not None:
+            place += f":{self.column}" if self.line is not None else f" column {self.column}"
+        run = f"run {self.run}" if self.run is not None else ""
+        return ", ".join(part for part in (place, run) if part)
+
+
+class UntakenError(Exception):
+    """What went wrong, where, and what to do next.
+
+    Attributes:
+        code: stable kebab-case name of the fault, e.g. ``ledger-duplicate-key``.
+        message: what went wrong, in words.
+        where: file, line, column and run, as far as they are known.
+        hint: the next step for the person who reads this.
+    """
+
+    def __init__(self, code: str, message: str, *, where: Where | None = None, hint: str = "") -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.where = where or Where()
+        self.hint = hint
+
+    def __str__(self) -> str:
+        place = str(self.where)
+        head = f"{place}: {self.message}" if place else self.message
+        return f"{head} [{self.code}]" + (f"\n  → {self.hint}" if self.hint else "")
+
+    def finding(self, severity: Severity = "error") -> Finding:
+        """The same words as a finding, for lenient readers."""
+        return Finding(
+            code=self.code, message=self.message, where=self.where, hint=self.hint, severity=severity
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """Something noticed that did not stop the work (same parts as `UntakenError`)."""
+
+    code: str
+    message: str
+    where: Where = Where()
+    hint: str = ""
+    severity: Severity = "warning"
+
+
+@dataclass(frozen=True, slots=True)
+class Unscored:
+    """A value for which there is no evidence: never 0, never a pass (domain rule 0.2).
+
+    Attributes:
+        reason: why there is no number, in words a reviewer can act on.
+    """
+
+    reason: str
+
+    def __bool__(self) -> bool:
+        return False
+
+
+Score = float | Unscored
+
+
+def number(value: Score | int | None) -> float | None:
+    """The number for a file or a table: ``None`` where the value is unscored."""
+    return None if value is None or isinstance(value, Unscored) else float(value)
+
+
+def reason(value: Score | int | None) -> str | None:
+    """Why a value is unscored; ``None`` where it is a number."""
+    return value.reason if isinstance(value, Unscored) else None

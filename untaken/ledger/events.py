@@ -1,0 +1,198 @@
+"""The typed events of a run ledger (one JSON object a line).
+
+Each event names its `type` and carries the envelope ``run_id, seq, ts, prev``. The tag comes first in a written
+line because a decoder that looks ahead for it saves about a quarter of the time. Unknown extra fields are ignored
+here and stay in the file, whose bytes are never rewritten.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta, Struct
+
+from untaken import limits
+
+Name = Annotated[str, Meta(min_length=1, max_length=limits.NAME_CHARS)]
+Sha256 = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
+Seq = Annotated[int, Meta(ge=0)]
+Instant = Annotated[datetime, Meta(tz=True)]
+Probability = Annotated[float, Meta(ge=0.0, le=1.0)]
+
+GENESIS = "0" * 64
+"""The `prev` of a run's first event."""
+
+
+class Event(Struct, frozen=True, kw_only=True, tag_field="type", gc=False, omit_defaults=True):
+    """The envelope every event carries."""
+
+    run_id: Name
+    seq: Seq
+    ts: Instant
+    prev: Sha256
+
+
+class MemoryReference(Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True):
+    """The policy-memory snapshot a run was started with."""
+
+    as_of: Instant
+    digest: str | None = None
+
+
+class RunStarted(Event, frozen=True, kw_only=True, tag="RUN_STARTED", gc=False, omit_defaults=True):
+    """First event of a run: who does what."""
+
+    agent: Name
+    task_id: Name
+    task_repeat: int | None = None
+    graph: Name | None = None
+    model: str | None = None
+    kind: Literal["agent", "workflow"] | None = None
+    policy_memory: MemoryReference | None = None
+    metadata: dict[str, Any] | None = None
+
+
+class Plan(Event, frozen=True, kw_only=True, tag="PLAN", gc=False, omit_defaults=True):
+    """The agent's plan as it stands now: sub-goal ids or free text."""
+
+    sub_goals: list[str]
+    reason: str | None = None
+
+
+class SkillSelection(
+    Event, frozen=True, kw_only=True, tag="SKILL_SELECTION", gc=False, omit_defaults=True
+):
+    """A decision point: what was chosen, among what, in which context."""
+
+    selected: Name
+    alternatives: list[Name]
+    context_hash: Name
+    context: Any = None
+    propensities: dict[str, Probability] | None = None
+
+
+class ToolCall(Event, frozen=True, kw_only=True, tag="TOOL_CALL", gc=False, omit_defaults=True):
+    """An action. `requestor` is ``user`` where a simulated user, not the agent, made the call."""
+
+    call_id: str
+    tool: Name
+    arguments: dict[str, Any]
+    sub_goal: Name | None = None
+    requestor: Literal["agent", "user"] | None = None
+
+
+class Observation(Event, frozen=True, kw_only=True, tag="OBSERVATION", gc=False, omit_defaults=True):
+    """What came back from a call."""
+
+    content: Any
+    call_id: str | None = None
+    ok: bool | None = None
+    transient: bool | None = None
+
+
+class Message(Event, frozen=True, kw_only=True, tag="MESSAGE", gc=False, omit_defaults=True):
+    """Something said by the agent, a user or the system."""
+
+    role: str
+    content: Any
+
+
+class State(Event, frozen=True, kw_only=True, tag="STATE", gc=False, omit_defaults=True):
+    """A JSON merge patch (RFC 7386) on the run's state."""
+
+    state: dict[str, Any]
+
+
+class Evidence(Struct, frozen=True, kw_only=True, gc=False):
+    """An event a verdict rests on, with the words quoted from it."""
+
+    seq: Seq
+    quote: str
+
+
+class Verdict(Event, frozen=True, kw_only=True, tag="VERDICT", gc=False, omit_defaults=True):
+    """A recorded judgement on one sub-goal; `passed` is ``None`` where the judge could not tell."""
+
+    sub_goal: Name
+    passed: bool | None
+    by: Annotated[str, Meta(pattern="^(human|judge):.+$|^test$|^rule$", max_length=limits.NAME_CHARS)]
+    evidence: list[Evidence] | None = None
+    reason: str | None = None
+
+
+class RunFinished(
+    Event, frozen=True, kw_only=True, tag="RUN_FINISHED", gc=False, omit_defaults=True
+):
+    """The run's own outcome. ``success`` or ``cost`` of ``None`` is unknown, never false or 0."""
+
+    success: bool | None
+    steps: Annotated[int, Meta(ge=0)]
+    cost: Annotated[float, Meta(ge=0.0)] | None = None
+    cost_unit: str = "usd"
+    final_state: dict[str, Any] | None = None
+    metrics: dict[str, bool | float] | None = None
+    error: str | None = None
+    limit: str | None = None
+
+
+class CounterfactualInsight(
+    Event, frozen=True, kw_only=True, tag="COUNTERFACTUAL_INSIGHT", gc=False, omit_defaults=True
+):
+    """After the run: an alternative whose history scores higher than this run did."""
+
+    decision_point: Seq
+    selected: Name
+    alternative: Name
+    delta: float
+    advantage: float | None = None
+    support: str | None = None
+    memory_digest: str | None = None
+
+
+class EvaluationSummary(
+    Event, frozen=True, kw_only=True, tag="EVALUATION_SUMMARY", gc=False, omit_defaults=True
+):
+    """After the run: counts of a counterfactual evaluation."""
+
+    summary: dict[str, Any]
+    memory_digest: str | None = None
+
+
+class ReviewNote(Event, frozen=True, kw_only=True, tag="REVIEW_NOTE", gc=False, omit_defaults=True):
+    """After the run: what a reviewer wrote."""
+
+    author: Name
+    text: str
+    sub_goal: Name | None = None
+    status: str | None = None
+
+
+AnyEvent = (
+    RunStarted
+    | Plan
+    | SkillSelection
+    | ToolCall
+    | Observation
+    | Message
+    | State
+    | Verdict
+    | RunFinished
+    | CounterfactualInsight
+    | EvaluationSummary
+    | ReviewNote
+)
+
+AFTER_RUN = (CounterfactualInsight, EvaluationSummary, ReviewNote, Verdict)
+"""Events that may follow RUN_FINISHED."""
+
+
+def event_type(event: Event) -> str:
+    """The name in the event's `type` field."""
+    return str(type(event).__struct_config__.tag)
+
+
+def as_mapping(event: Event) -> dict[str, Any]:
+    """The event as plain JSON types, for display."""
+    return dict(msgspec.to_builtins(event))

@@ -1,0 +1,114 @@
+"""What reading a ledger gives: runs, their heads, and how far the file can be trusted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+from untaken.errors import Unscored
+from untaken.ledger.events import AnyEvent, RunFinished, RunStarted, SkillSelection, ToolCall
+
+IntegrityVerdict = Literal["INTACT", "UNANCHORED", "TRUNCATED", "ALTERED", "MALFORMED"]
+BROKEN: frozenset[IntegrityVerdict] = frozenset({"TRUNCATED", "ALTERED", "MALFORMED"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Head:
+    """The end of a run's hash chain: how many events, and the SHA-256 of the last line."""
+
+    events: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Integrity:
+    """The integrity verdict of one run (domain §1).
+
+    Attributes:
+        verdict: exactly one of the five.
+        reason: the verdict in words, with what it does not prove.
+        line: 1-based number of the first bad line of the file, where there is one.
+        column: 1-based column in it, where known.
+        head: the chain's end as read from the file (``None`` for a run with no readable event).
+    """
+
+    run_id: str
+    verdict: IntegrityVerdict
+    reason: str
+    line: int | None = None
+    column: int | None = None
+    head: Head | None = None
+
+    @property
+    def broken(self) -> bool:
+        """True where nothing may be concluded from the run (TRUNCATED, ALTERED, MALFORMED)."""
+        return self.verdict in BROKEN
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """One run as read: its events in order and the verdict on their integrity.
+
+    Attributes:
+        events: all readable events, post-run events included, ordered by `seq`.
+        integrity: how far the record can be trusted.
+        source: name of the file it was read from, for messages.
+    """
+
+    events: tuple[AnyEvent, ...]
+    integrity: Integrity
+    source: str = ""
+
+    @property
+    def run_id(self) -> str:
+        """The id the ledger gives this run (untrusted text)."""
+        return self.integrity.run_id
+
+    @cached_property
+    def started(self) -> RunStarted:
+        """The first event; readers return no run without it."""
+        first = self.events[0]
+        if not isinstance(first, RunStarted):
+            raise TypeError("a Run begins with RUN_STARTED")
+        return first
+
+    @cached_property
+    def finished(self) -> RunFinished | None:
+        """The outcome, or ``None`` for a run that never finished."""
+        return next((e for e in self.events if isinstance(e, RunFinished)), None)
+
+    @cached_property
+    def actions(self) -> tuple[ToolCall, ...]:
+        """The tool calls, in order."""
+        return tuple(e for e in self.events if isinstance(e, ToolCall))
+
+    @cached_property
+    def selections(self) -> tuple[SkillSelection, ...]:
+        """The decision points before RUN_FINISHED, in order."""
+        end = self.finished.seq if self.finished else float("inf")
+        return tuple(e for e in self.events if isinstance(e, SkillSelection) and e.seq < end)
+
+    @property
+    def digest(self) -> str:
+        """Content digest: SHA-256 of the last line, which chains over all before it. Stable id for links."""
+        return self.integrity.head.sha256 if self.integrity.head else ""
+
+    @property
+    def agent(self) -> str:
+        """Who ran."""
+        return self.started.agent
+
+    @property
+    def task_id(self) -> str:
+        """What was to be done."""
+        return self.started.task_id
+
+    @property
+    def success(self) -> bool | Unscored:
+        """The outcome bit, unscored where it was not recorded."""
+        if self.finished is None:
+            return Unscored("the run did not finish")
+        if self.finished.success is None:
+            return Unscored("RUN_FINISHED records no success")
+        return self.finished.success

@@ -1,0 +1,44 @@
+"""Every limit on untrusted input, in one place.
+
+A limit is a promise to the machine that reads a hostile file, not a target:
+each is far above anything a real run needs.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+KIB: Final = 1024
+MIB: Final = 1024 * KIB
+
+# Ledgers
+LINE_BYTES: Final = 16 * MIB
+JSON_DEPTH: Final = 64
+INTEGER_BITS: Final = 64
+FILE_BYTES: Final = 4096 * MIB
+"""Of a ledger after decompression."""
+EVENTS_PER_RUN: Final = 1_000_000
+NAME_CHARS: Final = 512
+"""Of run ids, agents, task ids, tools, skills and sub-goal ids."""
+
+# Plan graphs
+GRAPH_FILE_BYTES: Final = 4 * MIB
+SUB_GOALS: Final = 5_000
+EDGES: Final = 50_000
+RULES_PER_SUB_GOAL: Final = 200
+YAML_DEPTH: Final = 32
+PATTERN_CHARS: Final = 500
+
+# Expressions
+EXPRESSION_CHARS: Final = 2_000
+EXPRESSION_NODES: Final = 300
+EXPRESSION_DEPTH: Final = 32
+EXPRESSION_ITEMS: Final = 10_000
+"""Elements, over all collections, that one expression may be given."""
+EXPRESSION_STRING_CHARS: Final = 1_000_000
+
+# Foreign traces and archives
+IMPORT_FILE_BYTES: Final = 1024 * MIB
+ARCHIVE_MEMBERS: Final = 20_000
+ARCHIVE_BYTES: Final = 2048 * MIB
+ARCHIVE_RATIO: Final = 200

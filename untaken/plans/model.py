@@ -1,0 +1,85 @@
+"""The canonical plan graph: a versioned DAG of sub-goals with checks and mapping rules (domain §4)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta, Struct
+
+from untaken import limits
+
+Id = Annotated[str, Meta(min_length=1, max_length=limits.NAME_CHARS)]
+Pattern = Annotated[str, Meta(min_length=1, max_length=limits.PATTERN_CHARS)]
+Match = Literal["exact", "subset", "call_keys"]
+When = Literal["final", "step"]
+
+
+class ToolCallSpec(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A call that must have been made.
+
+    `match` says how `arguments` compare with the call's: ``exact`` (equal), ``subset`` (each expected one is in the
+    call, nested mappings too), ``call_keys`` (compared only on the call's own keys, or on `compare_args` if given).
+    """
+
+    name: Id
+    arguments: dict[str, Any] = {}
+    match: Match = "subset"
+    compare_args: list[str] | None = None
+
+
+class VerdictSpec(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A recorded verdict is needed; `by` restricts whose, as globs over VERDICT.by."""
+
+    by: list[Pattern] = []
+
+
+class Check(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A success check: exactly one of `expr`, `tool_call`, `verdict`, `outcome` is set (validated on load)."""
+
+    expr: str | None = None
+    tool_call: ToolCallSpec | None = None
+    verdict: VerdictSpec | bool | None = None
+    outcome: bool | None = None
+    on: When = "final"
+
+
+class Rule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Maps an action to the sub-goal that holds the rule; all parts given must hold.
+
+    `tool` is a glob over the tool's name, `arguments` a subset of the call's arguments, `text` a case-insensitive glob
+    over a message the agent wrote. Globs, not regular expressions: linear time on hostile text.
+    """
+
+    tool: Pattern | None = None
+    arguments: dict[str, Any] | None = None
+    text: Pattern | None = None
+
+
+class SubGoal(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A node: what must be achieved, after what, and how one can tell."""
+
+    id: Id
+    title: str = ""
+    description: str = ""
+    deps: list[Id] = []
+    critical: bool = False
+    check: Check | None = None
+    rules: Annotated[list[Rule], Meta(max_length=limits.RULES_PER_SUB_GOAL)] = []
+    any_of: list[Id] = []
+    kind: Literal["action", "subgoal"] = "subgoal"
+    metadata: dict[str, Any] = {}
+
+
+class PlanGraph(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True, dict=True):
+    """A canonical plan graph; field order is the order in a written file.
+
+    A graph made by `load_graph` or `parse_graph` is valid: acyclic, ids unique, every dependency known.
+    """
+
+    schema: Literal["untaken.plan/1"] = "untaken.plan/1"
+    id: Id
+    version: int = 1
+    title: str = ""
+    tasks: list[Pattern] = []
+    sub_goals: Annotated[list[SubGoal], Meta(max_length=limits.SUB_GOALS)]
+    metadata: dict[str, Any] = {}

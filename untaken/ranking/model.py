@@ -1,0 +1,84 @@
+"""What ranking agents gives (domain §5)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from untaken.errors import Score
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """One agent under one metric, over the tasks all agents share.
+
+    Attributes:
+        value: mean over tasks of the task's mean over repeats; unscored where no task has a value.
+        low, high: 95 % interval; unscored where it cannot be had.
+        rank: 1 is best; ties share the smallest rank; ``None`` where unscored.
+        n_tasks, n_runs: what the value rests on.
+    """
+
+    agent: str
+    value: Score
+    low: Score
+    high: Score
+    rank: int | None
+    rank_low: int | None
+    rank_high: int | None
+    n_tasks: int
+    n_runs: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Agreement:
+    """Kendall τ-b (and Spearman) between the rankings of two metrics, over `n` agents."""
+
+    a: str
+    b: str
+    tau_b: Score
+    low: Score
+    high: Score
+    p: Score
+    spearman: Score
+    n: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DiscordantPair:
+    """`first` is above `second` under `a_metric` and below it under `b_metric`."""
+
+    a_metric: str
+    b_metric: str
+    first: str
+    second: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contradiction:
+    """A run whose outcome bit and sub-goals disagree.
+
+    ``lucky``: success with a critical sub-goal not completed; ``unlucky``: failure with everything completed.
+    `weight` orders them for review, largest first.
+    """
+
+    kind: Literal["lucky", "unlucky"]
+    run_id: str
+    digest: str
+    agent: str
+    task_id: str
+    sub_goals: tuple[str, ...]
+    weight: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankReport:
+    """Rankings by metric, how they agree, and where the outcome misleads."""
+
+    metrics: dict[str, tuple[Standing, ...]]
+    agreement: tuple[Agreement, ...]
+    discordant: tuple[DiscordantPair, ...]
+    contradictions: tuple[Contradiction, ...]
+    shared_tasks: tuple[str, ...]
+    unmatched_tasks: tuple[str, ...]
+    missing: str

@@ -1,0 +1,145 @@
+"""What scoring a run against a plan graph gives (domain §4)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from untaken.errors import Finding, Score, Unscored
+
+Status = Literal["completed", "attempted", "skipped", "unscored", "not_required"]
+Diagnosis = Literal["clean", "inside", "skipping", "violation", "not_detecting_errors", "unscored"]
+MissingRule = Literal["fail", "drop"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeScore:
+    """One sub-goal in one run.
+
+    Attributes:
+        attempted: ``None`` where the ledger cannot tell (no actions recorded, or nothing maps to this sub-goal).
+        completed: ``None`` where there is no evidence either way.
+        decided_by: ``expr``, ``tool_call``, ``outcome``, ``any_of``, ``verdict:<by>`` or ``none``.
+        reason: the result in words; for an unscored node, why, and what is missing.
+        events: `seq` of each action mapped to it. `evidence`: `seq` of what decided it (matching call, verdict, ...).
+        completed_at: `seq` after which it was completed, where a moment is known.
+    """
+
+    sub_goal: str
+    title: str
+    critical: bool
+    status: Status
+    attempted: bool | None
+    completed: bool | None
+    decided_by: str
+    reason: str
+    events: tuple[int, ...] = ()
+    evidence: tuple[int, ...] = ()
+    completed_at: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Violation:
+    """`sub_goal` was reached although `dependency` was not completed (kind ``critical``) or not begun (``order``)."""
+
+    kind: Literal["critical", "order"]
+    sub_goal: str
+    dependency: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunScore:
+    """One run against its plan graph. Rates are unscored, with a reason, where their denominator is 0.
+
+    Attributes:
+        required: number of sub-goals that count (all but ``not_required``; under ``drop`` without the unscored).
+        completed_with_deps: completed and every direct dependency completed; `_all`: every transitive one.
+        mapped: (seq of action, sub-goal, authority ``tag|rule|plan|judge``) for each mapped action.
+        extra: `seq` of each action mapped to no sub-goal.
+        progress: (seq, completed sub-goals so far) after each step.
+        recovered: share of failed sub-goal attempts later completed after a replan.
+    """
+
+    run_id: str
+    digest: str
+    agent: str
+    task_id: str
+    task_repeat: int | None
+    model: str | None
+    kind: str | None
+    graph_id: str
+    graph_version: int
+    success: bool | Unscored
+    cost: Score
+    steps: Score
+    nodes: tuple[NodeScore, ...]
+    missing: MissingRule
+    required: int
+    attempted: int
+    completed: int
+    unscored: int
+    critical: int
+    critical_completed: int
+    critical_skipped: int
+    completed_with_deps: int
+    completed_with_deps_all: int
+    coverage: Score
+    completion: Score
+    critical_completion: Score
+    violations: tuple[Violation, ...]
+    mapped: tuple[tuple[int, str, str], ...]
+    extra: tuple[int, ...]
+    replans: int
+    transient_failures: int
+    recovered: Score
+    diagnosis: Diagnosis
+    diagnosis_reason: str
+    progress: tuple[tuple[int, int], ...]
+    findings: tuple[Finding, ...] = ()
+
+    def node(self, sub_goal: str) -> NodeScore:
+        """The score of one sub-goal.
+
+        Raises:
+            KeyError: where the graph has no such sub-goal.
+        """
+        for node in self.nodes:
+            if node.sub_goal == sub_goal:
+                return node
+        raise KeyError(sub_goal)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentScore:
+    """Runs of one agent pooled (micro), with the mean over runs beside it (macro); counts are sums over scored runs.
+
+    Attributes:
+        runs: runs of the agent; `scored_runs`: those with at least one countable sub-goal.
+        outcome_runs: runs with a recorded success bit; `successes` of them succeeded.
+    """
+
+    agent: str
+    kind: str | None
+    runs: int
+    scored_runs: int
+    sub_goals: int
+    attempted: int | Unscored
+    completed: int
+    completed_with_deps: int
+    completed_with_deps_all: int
+    unscored: int
+    critical: int
+    critical_completed: int
+    coverage: Score
+    coverage_macro: Score
+    completion: Score
+    completion_macro: Score
+    critical_completion: Score
+    critical_completion_macro: Score
+    critical_path_skipped_rate: Score
+    replanning_events_per_trace: Score
+    violations: int
+    successes: int
+    outcome_runs: int
+    success_rate: Score
