@@ -1,0 +1,42 @@
+# Two commands do all the set-up: `make app` and `make test`.
+# Everything is called through .venv/bin/python -m …, so a clone path may hold spaces.
+
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+PY := .venv/bin/python
+PORT ?= 8501
+WORKERS ?= 2
+
+.PHONY: help app test check bench lock browser clean
+.DELETE_ON_ERROR:
+
+help: ## show this list
+	@grep -hE '^[a-z]+:.*## ' Makefile | sed -E 's/:[^#]*## /\t/' | expand -t 10
+
+.venv/ready: requirements.txt constraints.txt pyproject.toml
+	@bash scripts/make_venv .venv
+	@touch .venv/ready
+
+app: .venv/ready ## open the app on the sample runs (PORT=8501)
+	@$(PY) -m untaken app --demo --port $(PORT)
+
+test: .venv/ready browser ## run every test, a browser's journeys included
+	@$(PY) -m pytest -n $(WORKERS) --dist loadgroup
+
+browser: .venv/ready
+	@$(PY) scripts/get_browser.py
+
+check: .venv/ready ## lint, types, import contracts
+	$(PY) -m ruff check .
+	$(PY) -m ruff format --check .
+	$(PY) -m mypy
+	$(PY) -c "from importlinter.cli import lint_imports_command as run; run()"
+
+bench: .venv/ready ## ratios measured side by side; nothing passes or fails on time
+	@for file in benchmarks/*.py; do echo "== $$file"; $(PY) "$$file" || exit 1; done
+
+lock: .venv/ready ## write the versions installed now to constraints.txt
+	@$(PY) -m pip freeze --exclude-editable --exclude untaken | grep -v ' @ ' > constraints.txt
+
+clean: ## remove the virtual environment and caches
+	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache build *.egg-info
