@@ -1,0 +1,106 @@
+"""The house rules that a tool can check: who imports whom, and how long things get."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+CODE = [
+    *ROOT.glob("app.py"),
+    *(p for room in ("untaken", "components", "pages", "sample_runs", "scripts") for p in (ROOT / room).rglob("*.py")),
+]
+FILE_LINES = 500
+BODY_LINES = 60
+PAGE_LINES = 120
+
+
+def functions(tree: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    return (n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef))
+
+
+def body_lines(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    body = function.body
+    if isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant) and len(body) > 1:
+        body = body[1:]
+    return (body[-1].end_lineno or 0) - body[0].lineno + 1
+
+
+def imported(tree: ast.AST) -> set[str]:
+    names = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names.add(node.module)
+    return names
+
+
+@pytest.mark.parametrize("path", CODE, ids=lambda p: str(p.relative_to(ROOT)))
+def test_files_and_functions_stay_readable(path: Path) -> None:
+    text = path.read_text("utf-8")
+    assert len(text.splitlines()) <= FILE_LINES
+    long = [f"{f.name}: {body_lines(f)} lines" for f in functions(ast.parse(text)) if body_lines(f) > BODY_LINES]
+    assert long == []
+
+
+@pytest.mark.parametrize("path", CODE, ids=lambda p: str(p.relative_to(ROOT)))
+def test_every_function_says_what_it_returns(path: Path) -> None:
+    silent = [f.name for f in functions(ast.parse(path.read_text("utf-8"))) if f.returns is None]
+    assert silent == []
+
+
+def test_a_page_is_short_and_neither_computes_nor_reads_files() -> None:
+    allowed = ("streamlit", "components", "untaken", "__future__", "pages")
+    pages = sorted((ROOT / "pages").glob("*.py"))
+    assert pages
+    for page in pages:
+        text = page.read_text("utf-8")
+        tree = ast.parse(text)
+        assert len(text.splitlines()) <= PAGE_LINES, page.name
+        foreign = {name for name in imported(tree) if name.split(".")[0] not in allowed}
+        assert foreign == set(), page.name
+        opened = [n.lineno for n in ast.walk(tree) if isinstance(n, ast.Call) and getattr(n.func, "id", "") == "open"]
+        assert opened == [], page.name
+
+
+def test_the_router_is_short() -> None:
+    assert len((ROOT / "app.py").read_text("utf-8").splitlines()) <= 60
+
+
+def test_notebooks_import_the_engine_and_the_figures_only() -> None:
+    notebooks = sorted((ROOT / "notebooks").glob("*.py"))
+    assert notebooks
+    for notebook in notebooks:
+        names = imported(ast.parse(notebook.read_text("utf-8")))
+        rooms = {n for n in names if n.split(".")[0] in ("components", "pages", "app", "streamlit")}
+        assert {n for n in rooms if not n.startswith("components.figures")} == set(), notebook.name
+
+
+def test_the_engine_loads_without_any_screen() -> None:
+    """At run time, not only by reading imports: every engine module, then look at what was loaded."""
+    program = (
+        "import importlib, pkgutil, sys, untaken\n"
+        "for m in pkgutil.walk_packages(untaken.__path__, 'untaken.'):\n"
+        "    if not m.name.endswith('__main__'): importlib.import_module(m.name)\n"
+        "print(sorted({'streamlit', 'plotly', 'pyvis', 'IPython', 'components'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout.strip()) == (0, "[]"), done.stderr
+
+
+def test_figures_load_without_streamlit() -> None:
+    program = "import sys, components.figures; print('streamlit' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout.strip()) == (0, "False"), done.stderr
+
+
+def test_import_contracts_hold() -> None:
+    program = "from importlinter.cli import lint_imports_command as run; run()"
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
