@@ -1,0 +1,125 @@
+"""A real server, a real Chromium. Every journey also proves that no request leaves the machine."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: make test installs it")
+
+ROOT = Path(__file__).parents[2]
+CHROMIUM = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
+CHROMIUM += ["--disable-sync", "--no-first-run", "--disable-quic"]
+START_SECONDS = 90
+HERE = re.compile(r"^(127\.0\.0\.1|localhost|)$")
+
+
+def find_browser() -> str | None:
+    spec = importlib.util.spec_from_file_location("get_browser", ROOT / "scripts" / "get_browser.py")
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.find()
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def wait_until_served(address: str, server: subprocess.Popen[bytes], log: Path) -> None:
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline and server.poll() is None:
+        try:
+            with urllib.request.urlopen(f"{address}/_stcore/health", timeout=2):
+                return
+        except OSError:
+            time.sleep(0.2)
+    pytest.fail(f"the app did not start:\n{log.read_text('utf-8', 'replace')}")
+
+
+@pytest.fixture(scope="session")
+def serve(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., str]]:
+    """Start the app as a user does, with the arguments given; gives its address."""
+    running: list[subprocess.Popen[bytes]] = []
+
+    def start(*arguments: str) -> str:
+        port = free_port()
+        log = tmp_path_factory.mktemp("server") / "log.txt"
+        with log.open("wb") as out:
+            command = [sys.executable, "-m", "untaken", "app", *arguments, "--port", str(port)]
+            server = subprocess.Popen(command, cwd=ROOT, stdout=out, stderr=out, env=dict(os.environ))
+        running.append(server)
+        wait_until_served(f"http://127.0.0.1:{port}", server, log)
+        return f"http://127.0.0.1:{port}"
+
+    yield start
+    for server in running:
+        server.terminate()
+    for server in running:
+        server.wait(20)
+
+
+@pytest.fixture(scope="session")
+def demo(serve: Callable[..., str]) -> str:
+    """Address of the app on the sample runs."""
+    return serve("--demo")
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[sync_api.Browser]:
+    path = find_browser()
+    if path is None:
+        pytest.skip("no Chromium or Chrome here: apt-get install chromium, or python -m playwright install chromium")
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=CHROMIUM)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def open_page(chromium: sync_api.Browser) -> Iterator[Callable[..., sync_api.Page]]:
+    """Open a page, wait until Streamlit has drawn it; at the end no request may have gone outside and no script failed."""
+    asked: list[str] = []
+    faults: list[str] = []
+    contexts = []
+
+    def open_it(address: str, *, width: int = 1440, height: int = 900, dark: bool = False) -> sync_api.Page:
+        scheme = "dark" if dark else "light"
+        context = chromium.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(30_000)
+        page.on("request", lambda request: asked.append(request.url))
+        page.on("pageerror", lambda error: faults.append(str(error)))
+        page.goto(address)
+        settle(page)
+        return page
+
+    yield open_it
+    for context in contexts:
+        context.close()
+    outside = [url for url in asked if not HERE.match(urlsplit(url).hostname or "")]
+    assert outside == []
+    assert faults == []
+
+
+def settle(page: sync_api.Page) -> None:
+    """Wait until the script has run to its end."""
+    page.get_by_test_id("stApp").wait_for()
+    page.wait_for_function(
+        "() => document.querySelector('[data-testid=stApp]')?.getAttribute('data-test-script-state') === 'notRunning'"
+    )
+    page.wait_for_timeout(300)
