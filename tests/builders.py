@@ -1,0 +1,122 @@
+"""A fluent builder of runs, for tests: `a_run("r1").call("search", sub_goal="look").finish(success=True).run()`.
+
+The bytes are a real ledger: every line chains on the one before, so `ledger()` reads like any written file.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from hashlib import sha256
+from typing import Any, Self
+
+import msgspec
+
+from untaken.ledger import events as e
+from untaken.ledger.model import Head, Integrity, IntegrityVerdict, Run
+
+EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+class RunBuilder:
+    """Collects events one second apart; every method returns the builder."""
+
+    def __init__(self, run_id: str, *, agent: str = "agent", task: str = "task", **started: Any) -> None:
+        self.run_id = run_id
+        self.events: list[e.AnyEvent] = []
+        self.lines: list[bytes] = []
+        self._calls = 0
+        self.add(e.RunStarted, agent=agent, task_id=task, **started)
+
+    def add(self, kind: type[e.AnyEvent], **fields: Any) -> Self:
+        """Any event, by its class."""
+        seq = len(self.events)
+        prev = sha256(self.lines[-1]).hexdigest() if self.lines else e.GENESIS
+        ts = EPOCH + timedelta(seconds=seq)
+        event = kind(run_id=self.run_id, seq=seq, ts=ts, prev=prev, **fields)
+        self.events.append(event)
+        self.lines.append(msgspec.json.encode(event))
+        return self
+
+    def plan(self, *sub_goals: str) -> Self:
+        """A PLAN event."""
+        return self.add(e.Plan, sub_goals=list(sub_goals))
+
+    def select(self, selected: str, *alternatives: str, context: str = "ctx") -> Self:
+        """A SKILL_SELECTION event."""
+        return self.add(
+            e.SkillSelection, selected=selected, alternatives=list(alternatives), context_hash=context
+        )
+
+    def call(
+        self, tool: str, sub_goal: str | None = None, *, ok: bool | None = None, by: Any = None, **arguments: Any
+    ) -> Self:
+        """A TOOL_CALL event, followed by its OBSERVATION where `ok` is given."""
+        self._calls += 1
+        call_id = f"c{self._calls}"
+        self.add(
+            e.ToolCall, call_id=call_id, tool=tool, arguments=arguments, sub_goal=sub_goal, requestor=by
+        )
+        return self if ok is None else self.observe(ok=ok, call_id=call_id)
+
+    def observe(
+        self,
+        content: Any = "",
+        *,
+        ok: bool | None = None,
+        transient: bool | None = None,
+        call_id: str | None = None,
+    ) -> Self:
+        """An OBSERVATION event."""
+        return self.add(e.Observation, content=content, ok=ok, transient=transient, call_id=call_id)
+
+    def say(self, content: Any, role: str = "assistant") -> Self:
+        """A MESSAGE event."""
+        return self.add(e.Message, role=role, content=content)
+
+    def state(self, **patch: Any) -> Self:
+        """A STATE event."""
+        return self.add(e.State, state=patch)
+
+    def verdict(
+        self,
+        sub_goal: str,
+        passed: bool | None,
+        by: str = "human:ann",
+        *,
+        evidence: tuple[int, ...] = (),
+        reason: str | None = None,
+    ) -> Self:
+        """A VERDICT event."""
+        quotes = [e.Evidence(seq=seq, quote="") for seq in evidence] or None
+        return self.add(
+            e.Verdict, sub_goal=sub_goal, passed=passed, by=by, evidence=quotes, reason=reason
+        )
+
+    def finish(
+        self, success: bool | None = True, *, steps: int | None = None, cost: float | None = 0.5, **fields: Any
+    ) -> Self:
+        """A RUN_FINISHED event; `steps` defaults to the number of calls made."""
+        return self.add(
+            e.RunFinished, success=success, steps=self._calls if steps is None else steps, cost=cost, **fields
+        )
+
+    @property
+    def head(self) -> Head:
+        """The end of the chain so far."""
+        return Head(events=len(self.lines), sha256=sha256(self.lines[-1]).hexdigest())
+
+    def ledger(self) -> bytes:
+        """The run as a ledger file's bytes."""
+        return b"".join(line + b"\n" for line in self.lines)
+
+    def run(self, verdict: IntegrityVerdict = "INTACT") -> Run:
+        """The run as a reader gives it."""
+        integrity = Integrity(
+            run_id=self.run_id, verdict=verdict, reason="built for a test", head=self.head
+        )
+        return Run(events=tuple(self.events), integrity=integrity, source=f"{self.run_id}.jsonl")
+
+
+def a_run(run_id: str = "run-1", *, agent: str = "agent", task: str = "task", **started: Any) -> RunBuilder:
+    """Start building a run."""
+    return RunBuilder(run_id, agent=agent, task=task, **started)
