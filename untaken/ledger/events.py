@@ -125,10 +125,10 @@ class Verdict(Event, frozen=True, kw_only=True, tag="VERDICT", gc=False, omit_de
 class RunFinished(
     Event, frozen=True, kw_only=True, tag="RUN_FINISHED", gc=False, omit_defaults=True
 ):
-    """The run's own outcome. ``success`` or ``cost`` of ``None`` is unknown, never false or 0."""
+    """The run's own outcome. ``success``, ``steps`` or ``cost`` of ``None`` is unknown, never false or 0."""
 
     success: bool | None
-    steps: Annotated[int, Meta(ge=0)]
+    steps: Annotated[int, Meta(ge=0)] | None
     cost: Annotated[float, Meta(ge=0.0)] | None = None
     cost_unit: str = "usd"
     final_state: dict[str, Any] | None = None
