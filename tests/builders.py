@@ -1,4 +1,4 @@
-"""A fluent builder of runs, for tests: `a_run("r1").call("search", sub_goal="look").finish(success=True).run()`.
+"""A fluent builder of runs for tests: `a_run("r1").call("search", sub_goal="look").finish().run()`.
 
 The bytes are a real ledger: every line chains on the one before, so `ledger()` reads like any written file.
 """
@@ -48,14 +48,18 @@ class RunBuilder:
         )
 
     def call(
-        self, tool: str, sub_goal: str | None = None, *, ok: bool | None = None, by: Any = None, **arguments: Any
+        self,
+        tool: str,
+        sub_goal: str | None = None,
+        *,
+        ok: bool | None = None,
+        by: Any = None,
+        **arguments: Any,
     ) -> Self:
         """A TOOL_CALL event, followed by its OBSERVATION where `ok` is given."""
         self._calls += 1
         call_id = f"c{self._calls}"
-        self.add(
-            e.ToolCall, call_id=call_id, tool=tool, arguments=arguments, sub_goal=sub_goal, requestor=by
-        )
+        self.add(e.ToolCall, call_id=call_id, tool=tool, arguments=arguments, sub_goal=sub_goal, requestor=by)
         return self if ok is None else self.observe(ok=ok, call_id=call_id)
 
     def observe(
@@ -88,12 +92,15 @@ class RunBuilder:
     ) -> Self:
         """A VERDICT event."""
         quotes = [e.Evidence(seq=seq, quote="") for seq in evidence] or None
-        return self.add(
-            e.Verdict, sub_goal=sub_goal, passed=passed, by=by, evidence=quotes, reason=reason
-        )
+        return self.add(e.Verdict, sub_goal=sub_goal, passed=passed, by=by, evidence=quotes, reason=reason)
 
     def finish(
-        self, success: bool | None = True, *, steps: int | None = None, cost: float | None = 0.5, **fields: Any
+        self,
+        success: bool | None = True,
+        *,
+        steps: int | None = None,
+        cost: float | None = 0.5,
+        **fields: Any,
     ) -> Self:
         """A RUN_FINISHED event; `steps` defaults to the number of calls made."""
         return self.add(
@@ -111,9 +118,7 @@ class RunBuilder:
 
     def run(self, verdict: IntegrityVerdict = "INTACT") -> Run:
         """The run as a reader gives it."""
-        integrity = Integrity(
-            run_id=self.run_id, verdict=verdict, reason="built for a test", head=self.head
-        )
+        integrity = Integrity(run_id=self.run_id, verdict=verdict, reason="built for a test", head=self.head)
         return Run(events=tuple(self.events), integrity=integrity, source=f"{self.run_id}.jsonl")
 
 
