@@ -1,0 +1,81 @@
+"""Take the screenshots in docs/img/: every page on the sample runs, wide and narrow, light and dark.
+
+Run from the top of the checkout: ``python -m scripts.screenshots [OUT] [--workspace FOLDER]``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from scripts.get_browser import find
+
+PAGES = {"overview": "/", "run": "/run", "decisions": "/decisions", "rankings": "/rankings", "data": "/data"}
+SIZES = {"wide": (1440, 900), "narrow": (390, 844)}
+IDLE = "() => document.querySelector('[data-testid=stApp]')?.getAttribute('data-test-script-state') === 'notRunning'"
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
+
+
+def serve(workspace: str | None) -> tuple[subprocess.Popen[bytes], str]:
+    """Start the app; gives the process and its address."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    what = [workspace] if workspace else ["--demo"]
+    server = subprocess.Popen([sys.executable, "-m", "untaken", "app", *what, "--port", str(port)])
+    address = f"http://127.0.0.1:{port}"
+    for _ in range(300):
+        try:
+            with urllib.request.urlopen(f"{address}/_stcore/health", timeout=2):
+                return server, address
+        except OSError:
+            time.sleep(0.2)
+    raise SystemExit("the app did not start")
+
+
+def shoot(browser: Browser, url: str, target: Path, size: tuple[int, int], *, dark: bool) -> None:
+    """One screenshot, once the page stands still."""
+    context = browser.new_context(
+        viewport={"width": size[0], "height": size[1]}, color_scheme="dark" if dark else "light"
+    )
+    page: Page = context.new_page()
+    page.goto(url)
+    page.get_by_test_id("stApp").wait_for()
+    page.wait_for_timeout(1500)
+    page.wait_for_function(IDLE, timeout=90_000)
+    page.wait_for_timeout(1500)
+    page.screenshot(path=target)
+    context.close()
+
+
+def main() -> None:
+    """Parse the command line, start app and browser, take the pictures."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("out", nargs="?", type=Path, default=Path("docs/img"))
+    parser.add_argument("--workspace")
+    chosen = parser.parse_args()
+    chosen.out.mkdir(parents=True, exist_ok=True)
+    server, address = serve(chosen.workspace)
+    try:
+        with sync_playwright() as playwright:
+            browser = playwright.chromium.launch(executable_path=find(), args=FLAGS)
+            for name, path in PAGES.items():
+                for size, pixels in SIZES.items():
+                    for dark in (False, True):
+                        target = chosen.out / f"{name}-{size}-{'dark' if dark else 'light'}.png"
+                        shoot(browser, address + path, target, pixels, dark=dark)
+                        print(target)
+            browser.close()
+    finally:
+        server.terminate()
+
+
+if __name__ == "__main__":
+    main()
