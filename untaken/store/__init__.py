@@ -1,1 +1,14 @@
+"""The workspace: files of ledgers and plan graphs, and a database of their recorded heads."""
 
+from untaken.store.model import Added, AuditEntry, FileKind, StoredFile
+from untaken.store.workspace import Progress, Workspace, ledgers_and_graphs
+
+__all__ = [
+    "Added",
+    "AuditEntry",
+    "FileKind",
+    "Progress",
+    "StoredFile",
+    "Workspace",
+    "ledgers_and_graphs",
+]

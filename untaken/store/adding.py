@@ -1,0 +1,164 @@
+"""What happens to a ledger, a plan graph or a heads sidecar that is added to a workspace."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from sqlalchemy import Connection, Engine
+
+from untaken import limits
+from untaken.errors import Finding, UntakenError, Where
+from untaken.ledger import Head, Integrity, load_heads, read_ledger, verify_ledger
+from untaken.plans import parse_graph, validate
+from untaken.store import records
+from untaken.store.anchoring import Anchored, anchor
+from untaken.store.content import Staged, graph_format, ledger_suffix
+from untaken.store.model import Added, FileKind, StoredFile
+from untaken.store.tables import writing
+
+GRAPH_SUFFIX: Final = {"yaml": ".plan.yaml", "json": ".plan.json", "mermaid": ".mmd"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Arrival:
+    """A staged file on its way into the workspace in `folder`."""
+
+    name: str
+    copy: Staged
+    folder: Path
+    engine: Engine
+    origin: str | None
+
+    def place(self, room: str, suffix: str) -> Path:
+        """Moves the copy to where it stays, and says where that is."""
+        target = self.folder / room / f"{self.copy.digest}{suffix}"
+        self.copy.keep(target)
+        return target
+
+    def file(self, kind: str, path: Path | None, findings: tuple[Finding, ...]) -> StoredFile:
+        """The row this file gets."""
+        return StoredFile(
+            digest=self.copy.digest,
+            name=self.name,
+            kind=kind,
+            added_at=datetime.now(UTC),
+            bytes=self.copy.bytes,
+            path=path,
+            origin=self.origin,
+            findings=findings,
+        )
+
+    def answer(self, kind: FileKind, new: bool, findings: tuple[Finding, ...]) -> Added:
+        """What the caller is told."""
+        return Added(name=self.name, digest=self.copy.digest, kind=kind, new=new, findings=findings)
+
+
+def add_ledger(arrival: Arrival, sidecar: Mapping[str, Head]) -> Added:
+    """Verifies a ledger, compares its runs with the heads recorded before, and records what is new."""
+    name, copy = arrival.name, arrival.copy
+    own = verify_ledger(copy.path, heads=sidecar, name=name)
+    _, noticed = read_ledger(copy.path, strict=False, heads=sidecar, name=name)
+    if not own:
+        raise UntakenError(
+            "ledger-without-runs",
+            "the file holds no run that could be told",
+            where=Where(file=name),
+            hint="A ledger is JSON Lines: one event a line, the first of a run being RUN_STARTED.",
+        )
+    path = arrival.place("ledgers", ledger_suffix(copy.path))
+    with writing(arrival.engine) as connection:
+        met = _meet_recorded(connection, own, sidecar, path, arrival.origin)
+        findings = records.bounded([*(a.finding for a in met.values() if a.finding), *noticed])
+        file = replace(arrival.file("ledger", path, findings), runs=len(own))
+        new = records.insert_file(connection, file, arrival.folder)
+        if new:
+            records.insert_heads(connection, copy.digest, met)
+    integrity = tuple(a.integrity for a in met.values())
+    return replace(arrival.answer("ledger", new, findings), integrity=integrity)
+
+
+def add_graph(arrival: Arrival) -> Added:
+    """Keeps a plan graph that is valid; one that is not raises with the reason."""
+    name, copy = arrival.name, arrival.copy
+    if copy.bytes > limits.GRAPH_FILE_BYTES:
+        raise UntakenError(
+            "graph-too-large",
+            f"{copy.bytes} bytes; a plan graph file holds at most {limits.GRAPH_FILE_BYTES}",
+            where=Where(file=name),
+        )
+    data = copy.path.read_bytes()
+    written = graph_format(name, data)
+    graph = parse_graph(data, name=name, format=written)
+    findings = records.bounded(validate(graph))
+    path = arrival.place("graphs", GRAPH_SUFFIX[written])
+    file = replace(arrival.file("graph", path, findings), graph_id=graph.id, graph_version=graph.version)
+    with writing(arrival.engine) as connection:
+        new = records.insert_file(connection, file, arrival.folder)
+    return replace(arrival.answer("graph", new, findings), graph_id=graph.id)
+
+
+def add_heads(arrival: Arrival) -> Added:
+    """Records the heads of runs that have none yet; a sidecar never overrules what is recorded."""
+    given = load_heads(arrival.copy.path)
+    with writing(arrival.engine) as connection:
+        recorded = records.recorded_heads(connection)
+        differing = [r for r, head in given.items() if r in recorded and recorded[r][0] != head]
+        findings = records.bounded([_disagreement(arrival.name, run_id) for run_id in differing])
+        new = records.insert_file(connection, arrival.file("heads", None, findings), arrival.folder)
+        if new:
+            fresh = {r: Anchored.alone(r, head) for r, head in given.items() if r not in recorded}
+            records.insert_heads(connection, arrival.copy.digest, fresh)
+    return arrival.answer("heads", new, findings)
+
+
+def _meet_recorded(
+    connection: Connection,
+    own: list[Integrity],
+    sidecar: Mapping[str, Head],
+    path: Path,
+    origin: str | None,
+) -> dict[str, Anchored]:
+    recorded = records.recorded_heads(connection)
+    longer = {
+        i.run_id: recorded[i.run_id][0]
+        for i in own
+        if i.head and i.run_id in recorded and i.head.events > recorded[i.run_id][0].events
+    }
+    extending = _extending(path, longer) if longer else frozenset()
+    met = {}
+    for integrity in own:
+        head, from_format = recorded.get(integrity.run_id, (None, None))
+        met[integrity.run_id] = anchor(
+            integrity,
+            sidecar=sidecar.get(integrity.run_id),
+            recorded=head,
+            extends=integrity.run_id in extending,
+            reimported=origin is not None and origin == from_format,
+        )
+    return met
+
+
+def _extending(path: Path, recorded: Mapping[str, Head]) -> frozenset[str]:
+    """The runs whose chain passes through the recorded head."""
+    runs, _ = read_ledger(path, strict=False, heads={})
+    return frozenset(
+        run.run_id
+        for run in runs
+        if (head := recorded.get(run.run_id))
+        and len(run.events) > head.events
+        and run.events[head.events].prev == head.sha256
+    )
+
+
+def _disagreement(name: str, run_id: str) -> Finding:
+    return Finding(
+        code="run-head-differs",
+        message="the sidecar gives another head than the one recorded here; the recorded one stays",
+        where=Where(file=name, run=run_id),
+        hint="Add the sidecar together with its ledger.",
+        severity="error",
+    )

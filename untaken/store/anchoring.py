@@ -1,0 +1,92 @@
+"""Where a run's recorded head meets the chain that was just added (docs/concepts.md §1).
+
+The chain has been read and compared with its own sidecar before; here it meets what the workspace recorded
+earlier. The first chain seen of a run is recorded, and from then on the run is anchored.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from untaken.errors import Finding, Where
+from untaken.ledger import Head, Integrity, IntegrityVerdict
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Anchored:
+    """The verdict after the meeting.
+
+    Attributes:
+        expected: the head to compare this file's run with whenever it is read again.
+        accepted: `expected` is the run's recorded head from now on.
+    """
+
+    integrity: Integrity
+    expected: Head | None
+    accepted: bool
+    finding: Finding | None = None
+
+    @classmethod
+    def alone(cls, run_id: str, head: Head) -> Anchored:
+        """A head that came without its ledger."""
+        unseen = Integrity(
+            run_id=run_id, verdict="UNANCHORED", reason="No chain has been seen yet.", head=head
+        )
+        return cls(integrity=unseen, expected=head, accepted=True)
+
+
+def anchor(
+    own: Integrity,
+    *,
+    sidecar: Head | None,
+    recorded: Head | None,
+    extends: bool = False,
+    reimported: bool = False,
+) -> Anchored:
+    """Compares a run's chain with the head recorded for it.
+
+    Args:
+        own: verdict of the chain against its own sidecar, if it came with one.
+        sidecar: the head the sidecar gave.
+        recorded: the head the workspace holds for this run id.
+        extends: the chain's link at the recorded head's end is the recorded one.
+        reimported: the recorded head belongs to a conversion of the same foreign format; a new conversion of
+            better input replaces it.
+    """
+    if own.broken or own.head is None:
+        return Anchored(integrity=own, expected=sidecar, accepted=False)
+    if recorded is None or reimported:
+        return Anchored(integrity=own, expected=own.head, accepted=True)
+    if own.head == recorded:
+        reason = "The chain holds and equals the head recorded in this workspace."
+        intact = replace(own, verdict="INTACT", reason=reason)
+        return Anchored(integrity=intact, expected=recorded, accepted=False)
+    if extends and own.verdict == "INTACT":
+        note = Finding(
+            code="run-extended",
+            message="events were appended after the recorded head, and the sidecar's head moved with them",
+            where=Where(run=own.run_id),
+            severity="note",
+        )
+        return Anchored(integrity=own, expected=own.head, accepted=True, finding=note)
+    return _refuse(own, own.head, recorded, extends=extends)
+
+
+def _refuse(own: Integrity, head: Head, recorded: Head, *, extends: bool) -> Anchored:
+    known = f"{recorded.events} events ending in {recorded.sha256[:12]}…"
+    verdict: IntegrityVerdict = "ALTERED"
+    if head.events < recorded.events:
+        verdict, reason = "TRUNCATED", f"{head.events} events, where {known} are recorded"
+    elif extends:
+        reason = f"{head.events - recorded.events} events follow the recorded {known}, without an intent"
+    else:
+        reason = f"another chain than the one recorded here ({known})"
+    finding = Finding(
+        code="run-head-differs",
+        message=reason,
+        where=Where(run=own.run_id),
+        hint="Give another run another run id; where the file was replaced, ask where it came from.",
+        severity="error",
+    )
+    integrity = replace(own, verdict=verdict, reason=f"The links hold, but: {reason}.")
+    return Anchored(integrity=integrity, expected=recorded, accepted=False, finding=finding)

@@ -1,0 +1,145 @@
+"""What a file is, told by its content first, and how its bytes get safely to disk."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import re
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+from typing import BinaryIO, Final, Literal
+
+import zstandard
+
+from untaken.limits import KIB, MIB
+from untaken.store.model import FileKind
+
+GraphFormat = Literal["yaml", "json", "mermaid"]
+
+PEEK_BYTES: Final = 256 * KIB
+_CHUNK: Final = MIB
+GZIP: Final = b"\x1f\x8b"
+ZSTD: Final = b"\x28\xb5\x2f\xfd"
+_MERMAID: Final = re.compile(r"\s*(?:---.*?---\s*)?(?:%%[^\n]*\n\s*)*(?:flowchart|graph)\s", re.DOTALL)
+_GRAPH_KEY: Final = re.compile(r"^(?:schema:\s*[\"']?untaken\.plan/|sub_goals:)", re.MULTILINE)
+_JSON_GRAPH: Final = re.compile(r'"schema"\s*:\s*"untaken\.plan/')
+
+
+@contextmanager
+def opened(data: bytes | Path) -> Iterator[BinaryIO]:
+    """A binary stream over bytes or a file."""
+    if isinstance(data, bytes):
+        yield io.BytesIO(data)
+    else:
+        with data.open("rb") as stream:
+            yield stream
+
+
+def peek(data: bytes | Path) -> bytes:
+    """The first `PEEK_BYTES` of the content after decompression; of a damaged archive, what can be had."""
+    with opened(data) as stream:
+        head = stream.read(PEEK_BYTES)
+    try:
+        if head.startswith(GZIP):
+            return zlib.decompressobj(wbits=31).decompress(head, PEEK_BYTES)
+        if head.startswith(ZSTD):
+            with zstandard.ZstdDecompressor().stream_reader(head) as reader:
+                return reader.read(PEEK_BYTES)
+    except (zlib.error, zstandard.ZstdError):
+        return b""
+    return head
+
+
+def ledger_suffix(data: bytes | Path) -> str:
+    """The suffix that names how a ledger is compressed."""
+    with opened(data) as stream:
+        magic = stream.read(4)
+    if magic.startswith(GZIP):
+        return ".jsonl.gz"
+    return ".jsonl.zst" if magic.startswith(ZSTD) else ".jsonl"
+
+
+def sniff(name: str, head: bytes) -> FileKind | None:
+    """What a file is, by its content (`head` as `peek` gives it), then by its name.
+
+    A ledger that is broken from its first line on can only be told by its name.
+    """
+    lowered = name.lower()
+    if lowered.endswith(".heads.json"):
+        return "heads"
+    if _looks_like_ledger(head):
+        return "ledger"
+    if _looks_like_graph(lowered, head):
+        return "graph"
+    return "ledger" if lowered.endswith((".jsonl", ".jsonl.gz", ".jsonl.zst")) else None
+
+
+def _looks_like_ledger(head: bytes) -> bool:
+    line = head.lstrip().split(b"\n", 1)[0]
+    try:
+        first = json.loads(line)
+    except (ValueError, RecursionError):
+        return bool(re.match(rb'\s*\{"type"\s*:\s*"[A-Z_]+"\s*,\s*"run_id"', line))
+    return isinstance(first, dict) and "run_id" in first and "seq" in first
+
+
+def _looks_like_graph(lowered: str, head: bytes) -> bool:
+    if lowered.endswith((".plan.yaml", ".plan.yml", ".plan.json", ".mmd", ".mermaid")):
+        return True
+    text = head.decode("utf-8", errors="replace")
+    if lowered.endswith((".yaml", ".yml")):
+        return bool(_GRAPH_KEY.search(text))
+    return bool(_JSON_GRAPH.search(text[:4096])) or bool(_MERMAID.match(text[:4096]))
+
+
+def graph_format(name: str, data: bytes) -> GraphFormat:
+    """How a plan graph is written: JSON and Mermaid show themselves, the rest is YAML."""
+    text = data[:4096].decode("utf-8", errors="replace")
+    if name.lower().endswith((".mmd", ".mermaid")) or _MERMAID.match(text):
+        return "mermaid"
+    return (
+        "json" if text.lstrip().startswith("{") and not name.lower().endswith((".yaml", ".yml")) else "yaml"
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Staged:
+    """A whole, synced copy under a temporary name, of which the digest is known."""
+
+    path: Path
+    digest: str
+    bytes: int
+
+    def keep(self, target: Path) -> None:
+        """Gives the copy its lasting name, so that it survives a power cut."""
+        self.path.replace(target)
+        if os.name == "posix":
+            folder = os.open(target.parent, os.O_RDONLY)
+            try:
+                os.fsync(folder)
+            finally:
+                os.close(folder)
+
+
+@contextmanager
+def staged(data: bytes | Path, folder: Path) -> Iterator[Staged]:
+    """Copies the content into `folder`, hashing it on the way; the copy vanishes unless it is kept."""
+    hasher, size = hashlib.sha256(), 0
+    with opened(data) as source, NamedTemporaryFile(dir=folder, prefix=".adding-", delete=False) as copy:
+        path = Path(copy.name)
+        try:
+            while piece := source.read(_CHUNK):
+                hasher.update(piece)
+                size += len(piece)
+                copy.write(piece)
+            copy.flush()
+            os.fsync(copy.fileno())
+            yield Staged(path=path, digest=hasher.hexdigest(), bytes=size)
+        finally:
+            path.unlink(missing_ok=True)

@@ -1,0 +1,73 @@
+"""What the workspace keeps, and what it says when something is added."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Literal
+
+from untaken.errors import Finding
+from untaken.ledger import Integrity
+
+FileKind = Literal["ledger", "graph", "heads"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredFile:
+    """One file of the workspace.
+
+    Attributes:
+        digest: lowercase hex SHA-256 of the bytes as added; the file's identity.
+        name: the name it was added under. Untrusted text: shown, never used as a path.
+        kind: ``ledger``, ``graph`` or ``heads``; for a converted trace, the name of its foreign format.
+        path: where the bytes are kept; ``None`` for a foreign trace, of which only the conversion is kept.
+        runs: number of runs (ledgers), otherwise 0.
+        origin: the foreign format this file was converted from, or ``None``.
+        graph_id, graph_version: of a plan graph.
+        findings: what was noticed when it was added.
+        loss: for a converted trace, what the conversion could not carry over, in words.
+    """
+
+    digest: str
+    name: str
+    kind: str
+    added_at: datetime
+    bytes: int
+    path: Path | None
+    runs: int = 0
+    origin: str | None = None
+    graph_id: str | None = None
+    graph_version: int | None = None
+    findings: tuple[Finding, ...] = ()
+    loss: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Added:
+    """The answer to one `Workspace.add`.
+
+    Attributes:
+        new: false where the same bytes were already there.
+        kind: ``None`` where the file is nothing the workspace knows; then a finding says so.
+        integrity: verdict of each run of a ledger, against the heads the workspace holds.
+        graph_id: of a plan graph that was accepted.
+    """
+
+    name: str
+    digest: str
+    kind: FileKind | None
+    new: bool
+    integrity: tuple[Integrity, ...] = ()
+    graph_id: str | None = None
+    findings: tuple[Finding, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditEntry:
+    """One line of the workspace's audit log, which is kept outside the ledgers it speaks of."""
+
+    ts: datetime
+    code: str
+    message: str
+    run: str | None

@@ -1,0 +1,163 @@
+"""Rows of the workspace database as objects, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+from sqlalchemy import Connection, Row, func, insert, select, update
+from sqlalchemy.dialects.sqlite import insert as insert_or
+
+from untaken.errors import Finding
+from untaken.ledger import Head
+from untaken.store.anchoring import Anchored
+from untaken.store.model import AuditEntry, StoredFile
+from untaken.store.tables import audit, files, heads
+
+FINDINGS_PER_FILE: Final = 500
+"""More are counted, not kept: a hostile file may hold a fault a line."""
+
+AUDIT_ENTRIES: Final = 100_000
+
+
+def now() -> str:
+    """The moment, as the database writes it."""
+    return datetime.now(UTC).isoformat(timespec="microseconds")
+
+
+def bounded(findings: Sequence[Finding]) -> tuple[Finding, ...]:
+    """At most `FINDINGS_PER_FILE`, the last one saying how many more there were."""
+    if len(findings) <= FINDINGS_PER_FILE:
+        return tuple(findings)
+    more = len(findings) - FINDINGS_PER_FILE + 1
+    rest = Finding(code="more-findings", message=f"{more} more findings are not listed.", severity="note")
+    return (*findings[: FINDINGS_PER_FILE - 1], rest)
+
+
+def stored_file(row: Row[Any], folder: Path) -> StoredFile:
+    """A row of `files` as the object callers see."""
+    return StoredFile(
+        digest=row.digest,
+        name=row.name,
+        kind=row.kind,
+        added_at=datetime.fromisoformat(row.added_at),
+        bytes=row.bytes,
+        path=folder / row.path if row.path else None,
+        runs=row.runs,
+        origin=row.origin,
+        graph_id=row.graph_id,
+        graph_version=row.graph_version,
+        findings=msgspec.json.decode(row.findings, type=tuple[Finding, ...]),
+        loss=msgspec.json.decode(row.loss, type=tuple[str, ...]),
+    )
+
+
+def insert_file(connection: Connection, file: StoredFile, folder: Path) -> bool:
+    """Writes the row of a file; false where another writer was first with the same bytes."""
+    if find_file(connection, file.digest, folder) is not None:
+        return False
+    connection.execute(
+        insert(files).values(
+            digest=file.digest,
+            name=file.name,
+            kind=file.kind,
+            added_at=file.added_at.isoformat(timespec="microseconds"),
+            bytes=file.bytes,
+            path=file.path.relative_to(folder).as_posix() if file.path else None,
+            runs=file.runs,
+            origin=file.origin,
+            graph_id=file.graph_id,
+            graph_version=file.graph_version,
+            findings=msgspec.json.encode(bounded(file.findings)).decode(),
+            loss=msgspec.json.encode(file.loss).decode(),
+        )
+    )
+    return True
+
+
+def find_file(connection: Connection, digest: str, folder: Path) -> StoredFile | None:
+    """The file of a digest, where there is one."""
+    row = connection.execute(select(files).where(files.c.digest == digest)).one_or_none()
+    return None if row is None else stored_file(row, folder)
+
+
+def all_files(connection: Connection, folder: Path) -> list[StoredFile]:
+    """Every file, in the order in which they were added."""
+    return [stored_file(row, folder) for row in connection.execute(select(files).order_by(files.c.position))]
+
+
+def recorded_heads(connection: Connection) -> dict[str, tuple[Head, str | None]]:
+    """The recorded head of every run id, with the foreign format its ledger was converted from, if any."""
+    rows = connection.execute(
+        select(heads.c.run_id, heads.c.events, heads.c.sha256, files.c.origin)
+        .join(files, files.c.digest == heads.c.file)
+        .where(heads.c.accepted)
+    )
+    return {r.run_id: (Head(events=r.events, sha256=r.sha256), r.origin) for r in rows}
+
+
+def insert_heads(connection: Connection, file: str, anchored: Mapping[str, Anchored]) -> None:
+    """Writes what each run of a file is compared with; an accepted head takes the place of an earlier one."""
+    accepted = [run_id for run_id, a in anchored.items() if a.accepted]
+    for run_id in accepted:
+        connection.execute(
+            update(heads)
+            .where(heads.c.run_id == run_id, heads.c.accepted)
+            .values(accepted=False, superseded=True)
+        )
+    rows = [
+        {
+            "run_id": run_id,
+            "file": file,
+            "events": a.expected.events,
+            "sha256": a.expected.sha256,
+            "accepted": a.accepted,
+            "superseded": False,
+            "recorded_at": now(),
+        }
+        for run_id, a in anchored.items()
+        if a.expected is not None
+    ]
+    if rows:
+        connection.execute(insert(heads), rows)
+
+
+def expected_heads(connection: Connection, file: str) -> tuple[dict[str, Head], frozenset[str]]:
+    """The head to compare each run of a file with, and the run ids that another file has taken over."""
+    rows = connection.execute(select(heads).where(heads.c.file == file)).all()
+    return (
+        {r.run_id: Head(events=r.events, sha256=r.sha256) for r in rows},
+        frozenset(r.run_id for r in rows if r.superseded),
+    )
+
+
+def content_digest(connection: Connection) -> str:
+    """One digest over everything that can change what is read from the workspace."""
+    hasher = sha256()
+    for row in connection.execute(select(files.c.digest, files.c.name).order_by(files.c.position)):
+        hasher.update(repr(tuple(row)).encode())
+    marks = select(heads.c.file, heads.c.run_id, heads.c.sha256, heads.c.superseded)
+    for row in connection.execute(marks.order_by(heads.c.position)):
+        hasher.update(repr(tuple(row)).encode())
+    return hasher.hexdigest()
+
+
+def insert_audit(connection: Connection, code: str, message: str, run: str | None) -> None:
+    """Writes an audit line once; saying the same of the same run again changes nothing."""
+    if connection.execute(select(func.count()).select_from(audit)).scalar_one() >= AUDIT_ENTRIES:
+        return
+    row = {"ts": now(), "code": code, "message": message, "run": run or ""}
+    connection.execute(insert_or(audit).values(row).on_conflict_do_nothing())
+
+
+def audit_entries(connection: Connection) -> list[AuditEntry]:
+    """The audit log, oldest first."""
+    rows = connection.execute(select(audit).order_by(audit.c.position))
+    return [
+        AuditEntry(ts=datetime.fromisoformat(r.ts), code=r.code, message=r.message, run=r.run or None)
+        for r in rows
+    ]

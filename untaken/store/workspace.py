@@ -1,0 +1,230 @@
+"""The workspace: a folder that remembers ledgers, plan graphs and the head of every run it has seen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Final, Self
+
+from filelock import FileLock
+
+from untaken import limits
+from untaken.errors import Finding, UntakenError, Where
+from untaken.ledger import Head, Run, heads_path, load_heads, read_ledger, verify_ledger
+from untaken.plans import GraphSet, load_graphs
+from untaken.store import records
+from untaken.store.adding import Arrival, add_graph, add_heads, add_ledger
+from untaken.store.content import peek, sniff, staged
+from untaken.store.model import Added, AuditEntry, StoredFile
+from untaken.store.tables import metadata, open_engine, reading, writing
+
+Progress = Callable[[int, int, str], None]
+"""Called with (done, total, name) while files are worked through."""
+
+DATABASE: Final = "untaken.sqlite3"
+LEDGERS: Final = (".jsonl", ".jsonl.gz", ".jsonl.zst")
+GRAPHS: Final = (".plan.yaml", ".plan.yml", ".plan.json")
+
+
+class Workspace:
+    """A folder with ``ledgers/``, ``graphs/`` and ``untaken.sqlite3``; safe for several processes at once.
+
+    Files are kept under their content digest, so adding the same bytes again changes nothing and an uploaded
+    name never becomes a path. A file is on disk, whole, before its row is committed. What a file says wrongly
+    is a finding in the answer; a disk that fails raises.
+
+    Args:
+        path: the folder; made where it does not exist.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        for room in ("ledgers", "graphs"):
+            (self.path / room).mkdir(parents=True, exist_ok=True)
+        self._engine = open_engine(self.path / DATABASE)
+        with FileLock(self.path / ".creating.lock"):
+            metadata.create_all(self._engine)
+
+    @classmethod
+    def open_folder(
+        cls, folder: str | Path, *, at: str | Path | None = None, progress: Progress | None = None
+    ) -> Self:
+        """A workspace that holds every ledger and plan graph found under a plain folder.
+
+        Args:
+            folder: searched recursively; heads sidecars beside ledgers are used. Nothing found is changed.
+                A folder that is a workspace itself is opened as it is, unless `at` is given.
+            at: where the workspace is kept; default ``<folder>/.untaken``.
+            progress: called after each file.
+        """
+        source = Path(folder)
+        if at is None and (source / DATABASE).is_file():
+            return cls(source)
+        workspace = cls(at if at is not None else source / ".untaken")
+        found = ledgers_and_graphs(source)
+        for done, path in enumerate(found, start=1):
+            sidecar = heads_path(path)
+            name = path.relative_to(source).as_posix()
+            workspace.add(name, path, heads=sidecar if sidecar.is_file() else None)
+            if progress:
+                progress(done, len(found), name)
+        return workspace
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Lets go of the database."""
+        self._engine.dispose()
+
+    def add(
+        self, name: str, data: bytes | Path, *, heads: bytes | Path | None = None, origin: str | None = None
+    ) -> Added:
+        """Adds a ledger, a plan graph or a heads sidecar; idempotent by content.
+
+        A ledger that comes without heads is UNANCHORED now, and anchored here from now on.
+
+        Args:
+            name: what to call it in messages (untrusted).
+            data: its bytes, or the file that holds them.
+            heads: the heads sidecar that came with a ledger.
+            origin: the foreign format a ledger or graph was converted from. A newer conversion takes the
+                place of an earlier one with the same run ids.
+
+        Returns:
+            What was found. Where `Added.kind` is ``None`` the file is none of these; a finding says so.
+        """
+        name = name[: limits.NAME_CHARS]
+        kind = sniff(name, peek(data))
+        if kind is None:
+            return Added(name=name, digest="", kind=None, new=False, findings=(_unknown(name),))
+        with staged(data, self.path) as copy:
+            if (known := self._find(copy.digest)) is not None:
+                return self._again(known, name)
+            arrival = Arrival(name=name, copy=copy, folder=self.path, engine=self._engine, origin=origin)
+            try:
+                if kind == "ledger":
+                    return add_ledger(arrival, self._sidecar(heads))
+                return add_graph(arrival) if kind == "graph" else add_heads(arrival)
+            except UntakenError as error:
+                return arrival.answer(kind, new=False, findings=(error.finding(),))
+
+    def note_source(self, file: StoredFile) -> None:
+        """Remembers a foreign trace that was converted (its name, findings and loss, not its bytes)."""
+        with writing(self._engine) as connection:
+            records.insert_file(connection, replace(file, path=None), self.path)
+
+    def files(self) -> list[StoredFile]:
+        """Everything added, in order."""
+        with reading(self._engine) as connection:
+            return records.all_files(connection, self.path)
+
+    def ledgers(self) -> list[StoredFile]:
+        """The ledgers, in the order in which they were added."""
+        return [f for f in self.files() if f.kind == "ledger"]
+
+    def graphs(self) -> list[StoredFile]:
+        """Every plan graph, earlier versions included."""
+        return [f for f in self.files() if f.kind == "graph"]
+
+    def heads(self) -> dict[str, Head]:
+        """The recorded head of each run id."""
+        with reading(self._engine) as connection:
+            return {run_id: head for run_id, (head, _) in records.recorded_heads(connection).items()}
+
+    def read_runs(self, progress: Progress | None = None) -> tuple[list[Run], list[Finding]]:
+        """Reads every run again from disk and compares it with its recorded head.
+
+        Returns:
+            The runs, each chain once, and what was noticed. A broken run is among them, with its verdict.
+        """
+        runs: dict[str, Run] = {}
+        findings: list[Finding] = []
+        ledgers = self.ledgers()
+        for done, file in enumerate(ledgers, start=1):
+            found, noticed = self._read(file)
+            for run in found:
+                runs.setdefault(run.digest, run)
+            findings.extend(noticed)
+            if progress:
+                progress(done, len(ledgers), file.name)
+        return list(runs.values()), findings
+
+    def graph_set(self) -> GraphSet:
+        """The newest version of every plan graph."""
+        newest: dict[str, StoredFile] = {}
+        for file in self.graphs():
+            known = newest.get(file.graph_id or "")
+            if known is None or (known.graph_version or 0) <= (file.graph_version or 0):
+                newest[file.graph_id or ""] = file
+        return load_graphs([file.path for file in newest.values() if file.path])
+
+    def digest(self) -> str:
+        """Changes whenever what can be read from the workspace changes; the key of every cache above."""
+        with reading(self._engine) as connection:
+            return records.content_digest(connection)
+
+    def audit(self, code: str, message: str, run: str | None = None) -> None:
+        """Writes a line to the audit log, once for the same words about the same run."""
+        with writing(self._engine) as connection:
+            records.insert_audit(connection, code, message, run)
+
+    def audit_log(self) -> list[AuditEntry]:
+        """The audit log, oldest first."""
+        with reading(self._engine) as connection:
+            return records.audit_entries(connection)
+
+    def _find(self, digest: str) -> StoredFile | None:
+        with reading(self._engine) as connection:
+            return records.find_file(connection, digest, self.path)
+
+    def _read(self, file: StoredFile) -> tuple[list[Run], list[Finding]]:
+        if file.path is None:
+            return [], []
+        with reading(self._engine) as connection:
+            expected, superseded = records.expected_heads(connection, file.digest)
+        runs, findings = read_ledger(file.path, strict=False, heads=expected, name=file.name)
+        return [run for run in runs if run.run_id not in superseded], findings
+
+    def _again(self, known: StoredFile, name: str) -> Added:
+        answer = Added(
+            name=name,
+            digest=known.digest,
+            kind=known.kind,
+            new=False,
+            graph_id=known.graph_id,
+            findings=known.findings,
+        )
+        if known.kind != "ledger" or known.path is None:
+            return answer
+        with reading(self._engine) as connection:
+            expected, _ = records.expected_heads(connection, known.digest)
+        return replace(answer, integrity=tuple(verify_ledger(known.path, heads=expected, name=name)))
+
+    def _sidecar(self, heads: bytes | Path | None) -> Mapping[str, Head]:
+        if heads is None:
+            return {}
+        if isinstance(heads, Path):
+            return load_heads(heads)
+        with staged(heads, self.path) as copy:
+            return load_heads(copy.path)
+
+
+def ledgers_and_graphs(folder: Path) -> list[Path]:
+    """Every ledger and plan graph under a folder, in a stable order; hidden folders are left out."""
+    found = (p for p in folder.rglob("*") if p.name.lower().endswith((*LEDGERS, *GRAPHS)) and p.is_file())
+    return sorted(p for p in found if not any(part.startswith(".") for part in p.relative_to(folder).parts))
+
+
+def _unknown(name: str) -> Finding:
+    return Finding(
+        code="file-not-recognised",
+        message="neither a run ledger, nor a plan graph, nor a heads sidecar",
+        where=Where(file=name),
+        hint="Ledgers end in .jsonl (.gz, .zst), plan graphs in .plan.yaml or .plan.json.",
+        severity="error",
+    )
