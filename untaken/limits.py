@@ -17,9 +17,16 @@ JSON_DEPTH: Final = 64
 INTEGER_BITS: Final = 64
 FILE_BYTES: Final = 4096 * MIB
 """Of a ledger after decompression."""
+ZSTD_WINDOW_BYTES: Final = 128 * MIB
+HEADS_FILE_BYTES: Final = 256 * MIB
 EVENTS_PER_RUN: Final = 1_000_000
 NAME_CHARS: Final = 512
 """Of run ids, agents, task ids, tools, skills and sub-goal ids."""
+
+# Policy memory
+MEMORY_LINE_BYTES: Final = 64 * KIB
+MEMORY_FILE_BYTES: Final = 2048 * MIB
+MEMORY_KEY_CHARS: Final = 8 * KIB
 
 # Plan graphs
 GRAPH_FILE_BYTES: Final = 4 * MIB

@@ -1,1 +1,23 @@
+"""Policy memory: what history says about a skill in a context (§3 of docs/concepts.md)."""
 
+from untaken.memory.history import RUNS_NAMED
+from untaken.memory.model import WEAK_SHARE, WEIGHTS, Observed, Record, Span, Spans, Spread
+from untaken.memory.observing import observe, outcome_key, priced
+from untaken.memory.policy import PolicyMemory
+from untaken.memory.snapshot import Snapshot
+
+__all__ = [
+    "RUNS_NAMED",
+    "WEAK_SHARE",
+    "WEIGHTS",
+    "Observed",
+    "PolicyMemory",
+    "Record",
+    "Snapshot",
+    "Span",
+    "Spans",
+    "Spread",
+    "observe",
+    "outcome_key",
+    "priced",
+]

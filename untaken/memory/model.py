@@ -1,33 +1,64 @@
-"""Policy memory: an append-only log of what happened, and what a fold of it says (domain §3)."""
+"""Policy memory: an append-only log of what happened, and what a fold of it says (§3 of docs/concepts.md)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from msgspec import Meta, Struct
 
+from untaken import limits
 from untaken.errors import Score
+from untaken.ledger.events import Instant, Name
+
+Kind = Literal["outcome", "weak"]
+Amount = Annotated[float, Meta(ge=0.0)]
+
+WEIGHTS: Final[dict[str, float]] = {"outcome": 1.0, "weak": 0.25}
+"""Weight of one observation by its kind."""
+WEAK_SHARE: Final = 0.5
+"""The weak weight of a (skill, context) never exceeds this share of its number of outcomes."""
 
 
-class Observed(Struct, frozen=True, kw_only=True, gc=False):
+class Observed(Struct, frozen=True, kw_only=True, gc=False, forbid_unknown_fields=True):
     """One line of the log: how a skill fared in a context, in one run.
 
-    `kind` ``outcome`` is an observation, ``weak`` a speculation with a smaller `weight`. `key` makes an append
-    idempotent. `cost` and `steps` are ``None`` where the run did not record them.
+    `kind` ``outcome`` is an observation, ``weak`` a speculation with a smaller `weight`. `key` makes an
+    append idempotent. `cost` and `steps` are the run's own, ``None`` where it did not record them. `ts` is
+    the moment from which the observation is known: the run's RUN_FINISHED.
     """
 
-    key: str
-    kind: Literal["outcome", "weak"]
-    skill: str
-    context_hash: str
+    key: Annotated[str, Meta(min_length=1, max_length=limits.MEMORY_KEY_CHARS)]
+    kind: Kind
+    skill: Name
+    context_hash: Name
     success: Annotated[float, Meta(ge=0.0, le=1.0)]
-    cost: float | None
-    steps: float | None
-    weight: float
-    run_id: str
-    ts: datetime
+    cost: Amount | None
+    steps: Amount | None
+    weight: Annotated[float, Meta(gt=0.0, le=1.0)]
+    run_id: Name
+    ts: Instant
+    cost_unit: str = "usd"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spread:
+    """How far the outcomes behind a record scatter, clustered by run; for intervals.
+
+    Attributes:
+        n: Kish effective number of runs, (Σm)² / Σm², where m counts the outcomes of one run. Repeated
+            choices in one run share its one outcome and are not new evidence.
+        cost_sd, steps_sd: sample standard deviations; unscored below two outcomes that have the figure.
+        success_cost, success_steps, cost_steps: sample correlations over outcomes that have both figures; 0
+            where one of the two never varied, unscored where some outcomes lack a figure.
+    """
+
+    n: float
+    cost_sd: Score
+    steps_sd: Score
+    success_cost: Score
+    success_steps: Score
+    cost_steps: Score
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,10 +66,13 @@ class Record:
     """History of one (skill, context) in a snapshot.
 
     Attributes:
-        n: number of ``outcome`` records (weak ones never count).
+        n: number of ``outcome`` records (weak ones never count), at least 1.
         success_rate: weighted mean of success over both kinds; weak weight capped at half of `n`.
         avg_cost, avg_steps: means over outcome records that have the figure; unscored where none has.
-        runs: run ids behind the outcomes, in log order.
+        weak_weight: weight that the weak records have in `success_rate`, after the cap.
+        n_runs: number of different runs behind the outcomes.
+        runs: their ids in log order, the latest `RUNS_NAMED` of them (naming all would make N evaluations
+            O(N²)).
     """
 
     skill: str
@@ -48,6 +82,8 @@ class Record:
     avg_cost: Score
     avg_steps: Score
     weak_weight: float
+    n_runs: int
+    spread: Spread
     runs: tuple[str, ...]
 
 
@@ -59,7 +95,15 @@ class Span:
     high: float
 
     def normalise(self, value: float) -> float:
-        """(value − low) / (high − low), clamped to [0, 1]; 0 where high = low (domain §2.3)."""
+        """(value − low) / (high − low), clamped to [0, 1]; 0 where high = low (§2.3)."""
         if self.high <= self.low:
             return 0.0
         return min(1.0, max(0.0, (value - self.low) / (self.high - self.low)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spans:
+    """Span of cost and of steps; ``None`` where no run in the snapshot has the figure."""
+
+    cost: Span | None
+    steps: Span | None

@@ -1,0 +1,135 @@
+"""What a finished run adds to policy memory, and which runs may add nothing."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable
+from datetime import UTC
+from typing import Final, NamedTuple
+
+import msgspec
+
+from untaken.errors import Finding, Unscored
+from untaken.ledger.events import RunFinished
+from untaken.ledger.model import Run
+from untaken.memory.log import line_of
+from untaken.memory.model import WEIGHTS, Observed
+
+UNPRICED: Final = "unpriced"
+"""The `cost_unit` by which an importer says that the recorded cost is none."""
+NAMED: Final = 3
+
+
+class Left(NamedTuple):
+    """Why a run is left out: a finding's code, and the reason in words."""
+
+    code: str
+    reason: str
+
+
+TWICE: Final = Left(
+    "memory-run-id-twice", "not in policy memory: another run has the same id and finished earlier"
+)
+
+
+class Gathered(NamedTuple):
+    """Observations in log order, with findings on what was left out."""
+
+    observations: list[Observed]
+    findings: tuple[Finding, ...]
+
+
+def priced(finished: RunFinished) -> float | None:
+    """The run's cost, or ``None`` where it is absent or declared unpriced."""
+    return None if finished.cost_unit == UNPRICED else finished.cost
+
+
+def outcome_key(run_id: str, decision_point: int) -> str:
+    """Key of the one outcome of a decision point; sorts by run, then by decision point."""
+    return f"outcome/{run_id}/{decision_point:07d}"
+
+
+def observe(run: Run) -> tuple[Observed, ...] | Left:
+    """One outcome per decision point of a finished, unbroken run with a known success (§3)."""
+    if run.integrity.broken:
+        return Left("memory-run-broken", "not in policy memory: the ledger is broken")
+    finished, success = run.finished, run.success
+    if finished is None:
+        return Left("memory-run-unfinished", "not in policy memory: the run did not finish")
+    if isinstance(success, Unscored):
+        return Left("memory-run-unscored", "not in policy memory: whether the run succeeded is unknown")
+    if not run.selections:
+        return Left("memory-run-without-decisions", "not in policy memory: the run has no decision point")
+    return tuple(
+        Observed(
+            key=outcome_key(run.run_id, selection.seq),
+            kind="outcome",
+            skill=selection.selected,
+            context_hash=selection.context_hash,
+            success=float(success),
+            cost=priced(finished),
+            steps=None if finished.steps is None else float(finished.steps),
+            weight=WEIGHTS["outcome"],
+            run_id=run.run_id,
+            ts=finished.ts.astimezone(UTC),
+            cost_unit="usd" if priced(finished) is None else finished.cost_unit,
+        )
+        for selection in run.selections
+    )
+
+
+def gather(runs: Iterable[Run]) -> Gathered:
+    """The observations of many runs in log order, whatever order the runs come in.
+
+    Two different runs under one id cannot be told apart when a run's own outcome must be left out: the one
+    that finished first counts. The same run given twice counts once.
+    """
+    candidates: dict[str, set[tuple[Observed, ...]]] = {}
+    left: dict[Left, set[tuple[str, str]]] = {}
+    for run in runs:
+        observed = observe(run)
+        if isinstance(observed, Left):
+            left.setdefault(observed, set()).add((run.run_id, run.digest))
+        else:
+            candidates.setdefault(run.run_id, set()).add(observed)
+    chosen = [min(outcomes, key=_first) for outcomes in candidates.values()]
+    observations, priced_otherwise = _in_one_unit([o for outcomes in chosen for o in outcomes])
+    observations.sort(key=lambda o: (o.ts, o.key))
+    findings = [_finding(why, [run_id for run_id, _ in runs]) for why, runs in sorted(left.items())]
+    twice = [run_id for run_id, outcomes in candidates.items() for _ in range(len(outcomes) - 1)]
+    return Gathered(observations, (*findings, *_findings_of(TWICE, twice), *priced_otherwise))
+
+
+def _first(outcomes: tuple[Observed, ...]) -> tuple[object, ...]:
+    """Which of two runs under one id counts: the earlier; for one moment, the one whose lines sort first."""
+    return outcomes[0].ts, b"".join(map(line_of, outcomes))
+
+
+def _in_one_unit(observations: list[Observed]) -> tuple[list[Observed], list[Finding]]:
+    """Without the costs that are not in the unit most runs are priced in (by name among equals)."""
+    priced_runs = {(o.run_id, o.cost_unit) for o in observations if o.cost is not None}
+    votes = Counter(unit for _, unit in priced_runs)
+    usual = min(votes, key=lambda name: (-votes[name], name), default="usd")
+    foreign = {run_id for run_id, unit in priced_runs if unit != usual}
+    kept = [
+        msgspec.structs.replace(o, cost=None, cost_unit="usd") if o.run_id in foreign else o
+        for o in observations
+    ]
+    why = Left(
+        "memory-cost-unit-left-out",
+        f"counted without cost, which is not in {usual!r} like that of most runs",
+    )
+    return kept, _findings_of(why, foreign)
+
+
+def _findings_of(why: Left, runs: Collection[str]) -> list[Finding]:
+    return [_finding(why, runs)] if runs else []
+
+
+def _finding(why: Left, runs: Collection[str]) -> Finding:
+    named = ", ".join(sorted(set(runs))[:NAMED]) + (", …" if len(set(runs)) > NAMED else "")
+    return Finding(
+        code=why.code,
+        message=f"{len(runs)} {'run' if len(runs) == 1 else 'runs'} {why.reason} ({named})",
+        severity="note" if why.code == "memory-run-without-decisions" else "warning",
+    )

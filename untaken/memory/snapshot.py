@@ -1,0 +1,110 @@
+"""Policy memory as it stood at a moment (§3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+
+from untaken.memory.history import Behind, History, Series
+from untaken.memory.model import Record, Span, Spans
+from untaken.memory.sums import NOTHING, Sums
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Snapshot:
+    """A pure fold of the log up to a moment.
+
+    An outcome is known from its run's RUN_FINISHED.ts on, that very moment included: a run that starts at or
+    after it may use it.
+
+    Attributes:
+        as_of: the moment; ``None`` for everything in the log.
+        cost_unit: what costs are counted in; ``None`` where no outcome has a cost.
+        observations: number of observations known.
+    """
+
+    history: History
+    as_of: datetime | None
+    cost_unit: str | None
+    observations: int
+
+    @property
+    def digest(self) -> str:
+        """Content digest: SHA-256 of the canonical lines known at the moment, in order of (ts, key)."""
+        return self.history.digest(self.observations)
+
+    @property
+    def runs(self) -> int:
+        """Number of runs with a known outcome."""
+        return self.history.runs(self.observations)
+
+    @property
+    def costs(self) -> Span | None:
+        """Smallest and largest cost over all known runs; ``None`` where none is priced."""
+        return self.spans().cost
+
+    @property
+    def steps(self) -> Span | None:
+        """Smallest and largest number of steps over all known runs."""
+        return self.spans().steps
+
+    def spans(self, *, without_run: str | None = None) -> Spans:
+        """Both spans, over all known runs but one."""
+        return Spans(
+            cost=self.history.span("cost", self.observations, without_run),
+            steps=self.history.span("steps", self.observations, without_run),
+        )
+
+    def record(self, skill: str, context_hash: str, *, without_run: str | None = None) -> Record | None:
+        """What is known of the skill in the context; ``None`` without any outcome.
+
+        Args:
+            skill: what would be, or was, selected.
+            context_hash: the situation, exactly as the ledger names it.
+            without_run: leave out all that this run put in, exactly as if it had never been logged.
+        """
+        series = self.history.series(skill, context_hash)
+        if series is None:
+            return None
+        sums, own = series.sums(self.observations), NOTHING
+        if without_run is not None:
+            own = self.history.share(without_run, skill, context_hash, self.observations)
+            sums = sums.minus(own)
+        if not sums.n:
+            return None
+        return _record(skill, context_hash, sums, self._behind(series, own, without_run))
+
+    def records(self) -> Iterator[Record]:
+        """Every record with an outcome, by skill and context."""
+        for skill, context_hash in self.history.skills():
+            if record := self.record(skill, context_hash):
+                yield record
+
+    def knows_run(self, run_id: str) -> bool:
+        """Whether the run has put anything into what is known."""
+        return bool(self.history.of_run(run_id, self.observations))
+
+    def at(self, moment: datetime) -> Snapshot:
+        """The memory as it stood at a moment, never later than this snapshot's own."""
+        known = min(self.observations, self.history.cut(moment))
+        as_of = moment if self.as_of is None else min(moment, self.as_of)
+        return Snapshot(history=self.history, as_of=as_of, cost_unit=self.cost_unit, observations=known)
+
+    def _behind(self, series: Series, own: Sums, without_run: str | None) -> Behind:
+        return series.behind(self.observations, without_run if own.n else None)
+
+
+def _record(skill: str, context_hash: str, sums: Sums, behind: Behind) -> Record:
+    return Record(
+        skill=skill,
+        context_hash=context_hash,
+        n=sums.n,
+        success_rate=sums.success_rate,
+        avg_cost=sums.avg_cost,
+        avg_steps=sums.avg_steps,
+        weak_weight=sums.weak_weight,
+        n_runs=behind.runs,
+        spread=sums.spread,
+        runs=behind.latest,
+    )

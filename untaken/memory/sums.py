@@ -1,0 +1,150 @@
+"""Sums over observations that do not depend on their order, and can be taken apart again.
+
+Every figure is summed as a whole number of 2⁻¹²⁸. Whole numbers add up exactly, so any order of the log gives
+the same total, and taking one run's observations away again leaves exactly the total without them. Doubles
+down to 1e-23 lose nothing; smaller ones lose less than 1e-38.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from math import isqrt
+from operator import add, sub
+from typing import Final, NamedTuple
+
+from untaken.errors import Score, Unscored
+from untaken.memory.model import WEAK_SHARE, WEIGHTS, Observed, Spread
+
+SCALE_BITS: Final = 128
+
+
+def exact(value: float) -> int:
+    """The value as a whole number of 2⁻¹²⁸."""
+    numerator, denominator = float(value).as_integer_ratio()
+    return (numerator << SCALE_BITS) // denominator
+
+
+def mean(total: int, n: int) -> float:
+    """`total` (in 2⁻¹²⁸) over `n`, rounded once."""
+    return total / (n << SCALE_BITS)
+
+
+class Sums(NamedTuple):
+    """What a (skill, context) gathered: success x, cost c and steps s of its outcomes, and weak records.
+
+    `squares` is Σm², m the number of outcomes of one run. `priced` and `timed` count the outcomes with cost
+    and with steps; the products count only outcomes that have both factors.
+    """
+
+    n: int = 0
+    squares: int = 0
+    x: int = 0
+    priced: int = 0
+    c: int = 0
+    timed: int = 0
+    s: int = 0
+    xx: int = 0
+    cc: int = 0
+    ss: int = 0
+    xc: int = 0
+    xs: int = 0
+    cs: int = 0
+    weak: int = 0
+    weak_x: int = 0
+
+    def plus(self, other: Sums) -> Sums:
+        """Both together."""
+        return Sums._make(map(add, self, other))
+
+    def minus(self, part: Sums) -> Sums:
+        """Without a part that was added whole (all of a run's records)."""
+        return Sums._make(map(sub, self, part))
+
+    @property
+    def weak_weight(self) -> float:
+        """Total weight of the weak records: 0.25 each, at most half the number of outcomes (§3)."""
+        return min(WEIGHTS["weak"] * self.weak, WEAK_SHARE * self.n)
+
+    @property
+    def success_rate(self) -> Score:
+        """Weighted mean of success over outcomes (weight 1) and weak records (§3)."""
+        if not self.n:
+            return Unscored("no outcome was observed")
+        if not self.weak:
+            return mean(self.x, self.n)
+        outcomes = self.x / (1 << SCALE_BITS)
+        weak = self.weak_weight * mean(self.weak_x, self.weak)
+        return (outcomes + weak) / (self.n + self.weak_weight)
+
+    @property
+    def avg_cost(self) -> Score:
+        """Mean cost of the outcomes that have one."""
+        return mean(self.c, self.priced) if self.priced else Unscored("no outcome has a cost")
+
+    @property
+    def avg_steps(self) -> Score:
+        """Mean number of steps of the outcomes that have one."""
+        return mean(self.s, self.timed) if self.timed else Unscored("no outcome has a number of steps")
+
+    @property
+    def spread(self) -> Spread:
+        """How the outcomes scatter, clustered by run."""
+        n = self.n
+        xx, cc, ss = n * self.xx - self.x**2, n * self.cc - self.c**2, n * self.ss - self.s**2
+        cost_gap = None if self.priced == n else Unscored("some outcomes have no cost")
+        steps_gap = None if self.timed == n else Unscored("some outcomes have no number of steps")
+        return Spread(
+            n=n * n / self.squares if self.squares else 0.0,
+            cost_sd=deviation(self.cc, self.c, self.priced, "cost"),
+            steps_sd=deviation(self.ss, self.s, self.timed, "number of steps"),
+            success_cost=cost_gap or correlation(n * self.xc - self.x * self.c, xx, cc),
+            success_steps=steps_gap or correlation(n * self.xs - self.x * self.s, xx, ss),
+            cost_steps=cost_gap or steps_gap or correlation(n * self.cs - self.c * self.s, cc, ss),
+        )
+
+
+NOTHING: Final = Sums()
+
+
+def deviation(squares: int, total: int, n: int, what: str) -> Score:
+    """Sample standard deviation from exact sums; whole-number root, so that no huge figure overflows."""
+    if n < 2:
+        return Unscored(f"fewer than two outcomes have a {what}")
+    return isqrt((n * squares - total**2) // (n * (n - 1))) / (1 << SCALE_BITS)
+
+
+def correlation(covariance: int, first: int, second: int) -> float:
+    """Pearson correlation from exact n·Σab − Σa·Σb and the two n·Σa² − (Σa)²; 0 where one never varied."""
+    scale = isqrt(first * second)
+    return max(-1.0, min(1.0, covariance / scale)) if scale else 0.0
+
+
+def addend(observed: Observed, earlier: int) -> Sums:
+    """What one observation adds, where its run had `earlier` outcomes before it (m² grows by 2m + 1)."""
+    x = exact(observed.success)
+    if observed.kind == "weak":
+        return Sums(weak=1, weak_x=x)
+    c = 0 if observed.cost is None else exact(observed.cost)
+    s = 0 if observed.steps is None else exact(observed.steps)
+    return Sums(
+        1, 2 * earlier + 1, x, observed.cost is not None, c, observed.steps is not None, s,
+        x * x, c * c, s * s, x * c, x * s, c * s,
+    )  # fmt: skip
+
+
+def running(observations: Iterable[Observed]) -> Iterator[Sums]:
+    """The sums before the first observation and after each."""
+    total, seen = Sums(), dict[str, int]()
+    yield total
+    for observed in observations:
+        earlier = seen.get(observed.run_id, 0)
+        total = total.plus(addend(observed, earlier))
+        if observed.kind == "outcome":
+            seen[observed.run_id] = earlier + 1
+        yield total
+
+
+def summed(observations: Iterable[Observed]) -> Sums:
+    """The sums over all of them."""
+    *_, total = running(observations)
+    return total
