@@ -11,8 +11,10 @@ from typing import Any, Self
 
 import msgspec
 
+from untaken.errors import Unscored
 from untaken.ledger import events as e
 from untaken.ledger.model import Head, Integrity, IntegrityVerdict, Run
+from untaken.subgoals.model import NodeScore, RunScore, Violation
 
 EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -125,3 +127,76 @@ class RunBuilder:
 def a_run(run_id: str = "run-1", *, agent: str = "agent", task: str = "task", **started: Any) -> RunBuilder:
     """Start building a run."""
     return RunBuilder(run_id, agent=agent, task=task, **started)
+
+
+def a_score(
+    agent: str,
+    task: str,
+    completed: int = 0,
+    required: int = 4,
+    *,
+    success: bool | None = None,
+    critical: int = 0,
+    **fields: Any,
+) -> RunScore:
+    """A run's score with the counts given: the first sub-goals are completed, the last are critical."""
+    critical_completed = max(0, completed - (required - critical))
+    nodes = tuple(
+        NodeScore(
+            sub_goal=f"s{i}",
+            title="",
+            critical=i >= required - critical,
+            status="completed" if i < completed else "attempted",
+            attempted=True,
+            completed=i < completed,
+            decided_by="expr",
+            reason="",
+        )
+        for i in range(required)
+    )
+    none = Unscored("nothing is expected of this run")
+    violations = tuple(
+        Violation(kind="critical", sub_goal="s0", dependency=node.sub_goal, message="")
+        for node in nodes[required - critical :]
+        if not node.completed and completed
+    )
+    values: dict[str, Any] = {
+        "run_id": f"{agent}/{task}",
+        "digest": sha256(f"{agent}/{task}/{completed}/{success}".encode()).hexdigest(),
+        "agent": agent,
+        "task_id": task,
+        "task_repeat": None,
+        "model": None,
+        "kind": None,
+        "graph_id": "g",
+        "graph_version": 1,
+        "success": Unscored("RUN_FINISHED records no success") if success is None else success,
+        "cost": 0.5,
+        "steps": 3.0,
+        "nodes": nodes,
+        "missing": "fail",
+        "required": required,
+        "attempted": required,
+        "completed": completed,
+        "unscored": 0,
+        "critical": critical,
+        "critical_completed": critical_completed,
+        "critical_skipped": 0,
+        "completed_with_deps": completed,
+        "completed_with_deps_all": completed,
+        "coverage": 1.0 if required else none,
+        "completion": completed / required if required else none,
+        "critical_completion": critical_completed / critical
+        if critical
+        else Unscored("no critical sub-goals"),
+        "violations": violations,
+        "mapped": (),
+        "extra": (),
+        "replans": 0,
+        "transient_failures": 0,
+        "recovered": Unscored("no attempt failed"),
+        "diagnosis": "clean" if completed == required else "inside",
+        "diagnosis_reason": "",
+        "progress": (),
+    }
+    return RunScore(**(values | fields))

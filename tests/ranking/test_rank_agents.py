@@ -1,0 +1,240 @@
+"""Agents are ranked over shared tasks, by outcome and by sub-goals, with intervals and disagreements."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from builders import a_score
+from scipy.stats import binomtest
+
+from untaken.errors import Unscored, UntakenError
+from untaken.ranking import METRICS, DiscordantPair, RankReport, Standing, pass_hat_k, rank_agents
+
+QUICK = 500
+
+
+def ranked(report: RankReport, metric: str) -> list[str]:
+    return [standing.agent for standing in report.metrics[metric]]
+
+
+def standing(report: RankReport, metric: str, agent: str) -> Standing:
+    return next(s for s in report.metrics[metric] if s.agent == agent)
+
+
+def three_agents():
+    """Outcomes 2, 13 and 10 of 31 tasks; sub-goals met in the opposite order."""
+    counts = {"pilot": (2, 105), "hands": (13, 94), "meta": (10, 50)}
+    for agent, (successes, met) in counts.items():
+        for task in range(31):
+            completed = met // 31 + (task < met % 31)
+            yield a_score(agent, f"t{task:02}", completed, 6, success=task < successes)
+
+
+def test_discordant_pairs_are_exactly_those_the_two_orders_disagree_on() -> None:
+    report = rank_agents(three_agents(), resamples=QUICK)
+    assert ranked(report, "success_rate") == ["hands", "meta", "pilot"]
+    assert ranked(report, "completion") == ["pilot", "hands", "meta"]
+    pairs = [pair for pair in report.discordant if pair.b_metric == "completion"]
+    assert pairs == [
+        DiscordantPair(a_metric="success_rate", b_metric="completion", first="hands", second="pilot"),
+        DiscordantPair(a_metric="success_rate", b_metric="completion", first="meta", second="pilot"),
+    ]
+    agreement = next(a for a in report.agreement if a.b == "completion")
+    assert (agreement.tau_b, agreement.p, agreement.n) == (pytest.approx(-1 / 3), pytest.approx(1.0), 3)
+
+
+def test_every_metric_is_reported_and_agreement_is_of_the_outcome_with_each_other() -> None:
+    report = rank_agents(three_agents(), resamples=QUICK)
+    assert list(report.metrics) == list(METRICS)
+    assert [(a.a, a.b) for a in report.agreement] == [("success_rate", m) for m in list(METRICS)[1:]]
+
+
+def test_repeats_are_averaged_inside_a_task_first() -> None:
+    scores = [a_score("a", "often", 4) for _ in range(9)] + [
+        a_score("a", "once", 0),
+        a_score("b", "often", 4),
+    ]
+    scores.append(a_score("b", "once", 4))
+    got = standing(rank_agents(scores, resamples=QUICK), "completion", "a")
+    assert (got.value, got.n_tasks, got.n_runs) == (0.5, 2, 10)
+
+
+def test_tasks_that_not_all_agents_ran_are_named_and_do_not_count() -> None:
+    scores = [a_score("a", "x", 4), a_score("a", "y", 0), a_score("b", "x", 2), a_score("b", "z", 4)]
+    report = rank_agents(scores, resamples=QUICK)
+    assert report.shared_tasks == ("x",)
+    assert report.unmatched_tasks == ("y", "z")
+    assert standing(report, "completion", "a").value == 1.0
+    assert standing(report, "completion", "b").value == 0.5
+
+
+def test_without_a_shared_task_everybody_is_unscored_with_the_reason() -> None:
+    report = rank_agents([a_score("a", "x", 4, success=True), a_score("b", "y", 4, success=False)])
+    assert report.shared_tasks == ()
+    for metric in METRICS:
+        for got in report.metrics[metric]:
+            assert got.value == got.low == got.high == Unscored("no task was run by every agent")
+            assert (got.rank, got.rank_low, got.n_tasks, got.n_runs) == (None, None, 0, 0)
+    assert all(isinstance(a.tau_b, Unscored) for a in report.agreement)
+
+
+def test_no_scores_at_all_give_an_empty_report() -> None:
+    report = rank_agents([])
+    assert all(standings == () for standings in report.metrics.values())
+    assert report.agreement[0].tau_b == Unscored("fewer than two agents to compare")
+
+
+def test_an_agent_without_a_metric_is_unscored_and_costs_the_others_nothing() -> None:
+    scores = [a_score("a", "x", 4, success=True), a_score("b", "x", 2, success=False), a_score("c", "x", 1)]
+    report = rank_agents(scores, resamples=QUICK)
+    assert ranked(report, "success_rate") == ["a", "b", "c"]
+    silent = standing(report, "success_rate", "c")
+    assert silent.rank is None
+    assert silent.value == Unscored("no shared task has a value: RUN_FINISHED records no success")
+    assert report.agreement[1].n == 2
+
+
+def test_a_task_unscored_for_one_agent_is_left_out_for_all_under_that_metric() -> None:
+    scores = [
+        a_score("a", "x", 4, success=True),
+        a_score("a", "y", 0, success=False),
+        a_score("b", "x", 2, success=True),
+        a_score("b", "y", 2),
+    ]
+    report = rank_agents(scores, resamples=QUICK)
+    assert standing(report, "success_rate", "a").value == 1.0
+    assert standing(report, "success_rate", "a").n_tasks == 1
+    assert standing(report, "completion", "a").n_tasks == 2
+
+
+def test_agents_that_never_have_a_value_on_the_same_task_are_unscored() -> None:
+    scores = [
+        a_score("a", "x", 4, success=True),
+        a_score("a", "y", 4),
+        a_score("b", "x", 4),
+        a_score("b", "y", 4, success=True),
+    ]
+    report = rank_agents(scores, resamples=QUICK)
+    assert {s.value for s in report.metrics["success_rate"]} == {
+        Unscored("no task has a value for every agent")
+    }
+
+
+def test_runs_with_nothing_expected_count_for_the_outcome_only() -> None:
+    scores = [a_score(agent, "x", 0, 0, success=True) for agent in "ab"]
+    scores += [a_score(agent, "y", 2, success=False) for agent in "ab"]
+    report = rank_agents(scores, resamples=QUICK)
+    assert standing(report, "success_rate", "a").n_tasks == 2
+    assert standing(report, "completion", "a").n_tasks == 1
+
+
+def test_ties_share_the_smallest_rank_whatever_the_order_of_the_sum() -> None:
+    thirds = [(1, 3), (2, 3), (0, 3)]
+    scores = [a_score("a", f"t{i}", c, n) for i, (c, n) in enumerate(thirds)]
+    scores += [a_score("b", f"t{i}", c, n) for i, (c, n) in enumerate(reversed(thirds))]
+    scores += [a_score("c", f"t{i}", 0, 3) for i in range(3)]
+    report = rank_agents(scores, resamples=QUICK)
+    assert [(s.agent, s.rank) for s in report.metrics["completion"]] == [("a", 1), ("b", 1), ("c", 3)]
+
+
+def test_single_trial_outcomes_get_wilson_intervals() -> None:
+    report = rank_agents(three_agents(), resamples=QUICK)
+    for agent, successes in (("pilot", 2), ("hands", 13), ("meta", 10)):
+        want = binomtest(successes, 31).proportion_ci(method="wilson")
+        got = standing(report, "success_rate", agent)
+        assert (got.low, got.high) == (pytest.approx(want.low), pytest.approx(want.high))
+
+
+def test_repeated_outcomes_get_a_bootstrap_over_tasks_that_matches_a_plain_loop() -> None:
+    rng = np.random.default_rng(4)
+    outcomes = rng.random((20, 3)) < rng.random((20, 1))
+    scores = [a_score("a", f"t{t:02}", 0, success=bool(o)) for t in range(20) for o in outcomes[t]]
+    got = standing(rank_agents(scores), "success_rate", "a")
+    means = outcomes.mean(axis=1)
+    plain = [means[rng.integers(0, 20, 20)].mean() for _ in range(10_000)]
+    assert (got.low, got.high) == (
+        pytest.approx(np.quantile(plain, 0.025), abs=0.02),
+        pytest.approx(np.quantile(plain, 0.975), abs=0.02),
+    )
+
+
+def test_one_task_gives_no_bootstrap_interval() -> None:
+    report = rank_agents([a_score("a", "x", 2), a_score("b", "x", 3)])
+    got = standing(report, "completion", "a")
+    assert isinstance(got.low, Unscored)
+    assert "at least two tasks" in got.low.reason
+    assert (got.rank, got.rank_low, got.rank_high) == (2, None, None)
+
+
+def test_rank_intervals_hold_the_rank_and_are_single_where_the_order_is_clear() -> None:
+    scores = [a_score("best", f"t{i}", 4) for i in range(10)] + [
+        a_score("worst", f"t{i}", 0) for i in range(10)
+    ]
+    report = rank_agents(scores, resamples=QUICK)
+    assert [(s.rank, s.rank_low, s.rank_high) for s in report.metrics["completion"]] == [(1, 1, 1), (2, 2, 2)]
+
+
+def test_same_scores_and_seed_give_the_same_report() -> None:
+    first = rank_agents(three_agents(), resamples=QUICK, seed=7)
+    shuffled = list(three_agents())
+    np.random.default_rng(0).shuffle(shuffled)
+    assert rank_agents(shuffled, resamples=QUICK, seed=7) == first
+
+
+def test_no_resamples_means_no_bootstrap_interval() -> None:
+    report = rank_agents(three_agents(), resamples=0)
+    assert isinstance(standing(report, "completion", "meta").low, Unscored)
+    assert isinstance(report.agreement[0].low, Unscored)
+
+
+def test_scores_under_two_missing_rules_are_refused() -> None:
+    with pytest.raises(UntakenError) as caught:
+        rank_agents([a_score("a", "x", 1), a_score("b", "x", 1, missing="drop")])
+    assert caught.value.code == "mixed-missing-rules"
+
+
+def test_the_missing_rule_in_force_is_reported() -> None:
+    assert rank_agents([a_score("a", "x", 1, missing="drop")], resamples=0).missing == "drop"
+
+
+def test_contradictory_runs_are_ordered_by_what_the_outcome_hid() -> None:
+    scores = [
+        a_score("a", "one critical missing", 3, 4, success=True, critical=1),
+        a_score("a", "two critical missing", 2, 4, success=True, critical=2),
+        a_score("a", "all done, failed", 4, 4, success=False, critical=1),
+        a_score("a", "fine", 4, 4, success=True, critical=2),
+        a_score("a", "failed and unfinished", 2, 4, success=False, critical=2),
+        a_score("a", "only ordinary missing", 3, 4, success=True),
+        a_score("a", "outcome unknown", 2, 4, critical=2),
+        a_score("a", "nothing expected", 0, 0, success=False),
+        a_score("a", "done as far as seen", 4, 4, success=False, unscored=1),
+    ]
+    found = rank_agents(scores, resamples=0).contradictions
+    assert [(c.kind, c.task_id, c.sub_goals, c.weight) for c in found] == [
+        ("lucky", "two critical missing", ("s2", "s3"), 4.0),
+        ("lucky", "one critical missing", ("s3",), 2.0),
+        ("unlucky", "all done, failed", (), 1.0),
+    ]
+
+
+PASS_K = [
+    ("all trials succeed", {"t": [True, True]}, 2, 1.0),
+    ("one of two", {"t": [True, False]}, 1, 0.5),
+    ("one of two cannot give two", {"t": [True, False]}, 2, 0.0),
+    ("three of four, pairs", {"t": [True, True, True, False]}, 2, 3 / 6),
+    ("mean over tasks", {"t": [True, True], "u": [False, False]}, 2, 0.5),
+]
+
+
+@pytest.mark.parametrize(("desc", "trials", "k", "want"), PASS_K, ids=[case[0] for case in PASS_K])
+def test_pass_hat_k(desc: str, trials: dict[str, list[bool]], k: int, want: float) -> None:
+    assert pass_hat_k(trials, k) == pytest.approx(want)
+
+
+def test_pass_hat_k_is_unscored_without_enough_trials() -> None:
+    assert pass_hat_k({}, 1) == Unscored("no tasks")
+    assert pass_hat_k({"t": [True], "u": [True, True]}, 2) == Unscored(
+        "1 of 2 tasks have fewer than 2 trials"
+    )
+    with pytest.raises(ValueError, match="at least 1"):
+        pass_hat_k({"t": [True]}, 0)

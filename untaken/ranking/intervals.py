@@ -1,0 +1,80 @@
+"""95 % intervals: Wilson for single-trial rates, a cluster bootstrap over tasks for all else (§5)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import sqrt
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import rankdata
+
+from untaken.ranking.tables import Floats, MetricTable, quantise
+
+Z_95: Final = 1.959963984540054
+"""Two-sided 95 % point of the standard normal."""
+TAILS: Final = (0.025, 0.975)
+BLOCK: Final = 2_000_000
+"""Cells of a resampling block: bounds memory whatever the number of tasks or agents."""
+
+
+def wilson(successes: float, n: int) -> tuple[float, float]:
+    """Wilson's 95 % interval of a rate of `successes` out of `n` > 0 independent trials (Wilson 1927)."""
+    rate, z2 = successes / n, Z_95 * Z_95
+    centre = (rate + z2 / (2 * n)) / (1 + z2 / n)
+    half = Z_95 / (1 + z2 / n) * sqrt(rate * (1 - rate) / n + z2 / (4 * n * n))
+    return max(0.0, centre - half), min(1.0, centre + half)
+
+
+def _task_weights(tasks: int, resamples: int, seed: int) -> Iterator[Floats]:
+    """How often each task was drawn, with replacement, (block, tasks) at a time."""
+    rng = np.random.default_rng(seed)
+    block = max(1, BLOCK // tasks)
+    for begin in range(0, resamples, block):
+        rows = min(block, resamples - begin)
+        drawn = rng.integers(0, tasks, size=(rows, tasks))
+        drawn += np.arange(rows)[:, None] * tasks
+        yield np.bincount(drawn.ravel(), minlength=rows * tasks).reshape(rows, tasks).astype(np.float64)
+
+
+def resampled_means(
+    tables: Sequence[MetricTable], tasks: int, *, resamples: int, seed: int
+) -> dict[str, Floats]:
+    """Per metric a (resamples, agents) array of means over resampled tasks.
+
+    All metrics see the same resamples, so they can be compared within one. A row is NaN where the resample
+    drew none of the metric's tasks.
+    """
+    blocks: dict[str, list[Floats]] = {table.metric: [] for table in tables}
+    for weights in _task_weights(tasks, resamples, seed) if tasks else ():
+        for table in tables:
+            used = weights[:, table.columns]
+            drawn = used.sum(axis=1, keepdims=True)
+            drawn[drawn == 0] = np.nan
+            blocks[table.metric].append(quantise(used @ table.means.T / drawn))
+    return {
+        table.metric: np.concatenate(blocks[table.metric])
+        if blocks[table.metric]
+        else np.empty((0, len(table.agents)))
+        for table in tables
+    }
+
+
+def drawn_only(means: Floats) -> Floats:
+    """The resamples that drew at least one of the metric's tasks."""
+    kept: Floats = means[~np.isnan(means).any(axis=1)]
+    return kept
+
+
+def bootstrap_interval(means: Floats) -> Floats:
+    """(2, agents): the percentile interval of each agent's mean, from (resamples, agents) finite means."""
+    interval: Floats = np.quantile(means, TAILS, axis=0)
+    return interval
+
+
+def rank_interval(means: Floats) -> NDArray[np.int64]:
+    """(2, agents): the ranks each agent holds in 95 % of resamples; ties share the smallest rank."""
+    ranks = rankdata(-means, method="min", axis=1)
+    interval: NDArray[np.int64] = np.quantile(ranks, TAILS, axis=0, method="inverted_cdf").astype(np.int64)
+    return interval

@@ -1,0 +1,70 @@
+"""The agents under one metric, in order, with how sure that order is (§5)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from untaken.errors import Score, Unscored
+from untaken.ranking.intervals import bootstrap_interval, drawn_only, rank_interval, wilson
+from untaken.ranking.model import Standing
+from untaken.ranking.tables import OUTCOME, Floats, MetricTable
+
+NO_INTERVAL: Final = Unscored("no interval: it takes at least two tasks and some resamples")
+
+
+def standings(table: MetricTable, resampled: Floats) -> tuple[Standing, ...]:
+    """Best first, ties by name, agents without the metric last.
+
+    Args:
+        table: the metric.
+        resampled: (resamples, agents) means over resampled tasks.
+    """
+    values = table.values
+    drawn = drawn_only(resampled) if table.columns.size > 1 else resampled[:0]
+    spans = bootstrap_interval(drawn) if len(drawn) else None
+    ranks = rank_interval(drawn) if len(drawn) else None
+    ranked = []
+    for row, agent in enumerate(table.agents):
+        low, high = _wilson(table, row) or _span(spans, row)
+        ranked.append(
+            Standing(
+                agent=agent,
+                value=float(values[row]),
+                low=low,
+                high=high,
+                rank=1 + int((values > values[row]).sum()),
+                rank_low=None if ranks is None else int(ranks[0, row]),
+                rank_high=None if ranks is None else int(ranks[1, row]),
+                n_tasks=table.columns.size,
+                n_runs=int(table.runs[row].sum()),
+            )
+        )
+    ranked.sort(key=lambda standing: (standing.rank or 0, standing.agent))
+    return (*ranked, *(_unranked(agent, why) for agent, why in table.absent.items()))
+
+
+def _wilson(table: MetricTable, row: int) -> tuple[float, float] | None:
+    """Wilson's interval where the value is a rate of single binary trials, one a task."""
+    if table.metric != OUTCOME or (table.runs[row] != 1).any():
+        return None
+    return wilson(float(table.means[row].sum()), table.columns.size)
+
+
+def _span(spans: Floats | None, row: int) -> tuple[Score, Score]:
+    if spans is None:
+        return NO_INTERVAL, NO_INTERVAL
+    return float(spans[0, row]), float(spans[1, row])
+
+
+def _unranked(agent: str, why: Unscored) -> Standing:
+    return Standing(
+        agent=agent,
+        value=why,
+        low=why,
+        high=why,
+        rank=None,
+        rank_low=None,
+        rank_high=None,
+        n_tasks=0,
+        n_runs=0,
+    )

@@ -1,0 +1,140 @@
+"""From scored runs to one table a metric: agents × tasks, repeats averaged inside a task (§5)."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from math import fsum
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from untaken.errors import Score, Unscored
+from untaken.subgoals.model import RunScore
+
+Floats = NDArray[np.float64]
+OUTCOME: Final = "success_rate"
+DECIMALS: Final = 12
+"""Means that agree to this many decimals are equal: a tie must not depend on the order of a sum."""
+
+
+def _outcome(score: RunScore) -> Score:
+    return score.success if isinstance(score.success, Unscored) else float(score.success)
+
+
+def _share(score: RunScore, completed: int) -> Score:
+    return score.completion if isinstance(score.completion, Unscored) else completed / score.required
+
+
+METRICS: Final[Mapping[str, Callable[[RunScore], Score]]] = {
+    OUTCOME: _outcome,
+    "coverage": lambda score: score.coverage,
+    "completion": lambda score: score.completion,
+    "critical_completion": lambda score: score.critical_completion,
+    "completion_with_deps": lambda score: _share(score, score.completed_with_deps),
+    "completion_with_deps_all": lambda score: _share(score, score.completed_with_deps_all),
+}
+"""Every metric agents are ranked by, and how one run gets its value: outcome first."""
+
+RunsByCell = Mapping[tuple[str, str], Sequence[RunScore]]
+"""(agent, task) → its runs, one a repeat."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetricTable:
+    """One metric: the agents that have it, over the tasks where each of them has a value.
+
+    Attributes:
+        agents: in alphabetical order; the rows of `means` and `runs`.
+        means: (agents, columns) mean over repeats, all finite.
+        runs: (agents, columns) number of runs behind each mean.
+        columns: index of each column in the shared tasks; never empty where there is an agent.
+        absent: agent without the metric → why.
+    """
+
+    metric: str
+    agents: tuple[str, ...]
+    means: Floats
+    runs: NDArray[np.int64]
+    columns: NDArray[np.intp]
+    absent: Mapping[str, Unscored]
+
+    @property
+    def values(self) -> Floats:
+        """Per agent, the mean over tasks."""
+        return quantise(self.means.mean(axis=1)) if self.agents else np.empty(0)
+
+
+def quantise(values: Floats) -> Floats:
+    """Round away the noise of summation, so that equal means are equal numbers."""
+    rounded: Floats = np.round(values, DECIMALS)
+    return rounded
+
+
+def by_cell(scores: Sequence[RunScore]) -> dict[tuple[str, str], list[RunScore]]:
+    """Runs grouped by (agent, task)."""
+    cells: dict[tuple[str, str], list[RunScore]] = defaultdict(list)
+    for score in scores:
+        cells[score.agent, score.task_id].append(score)
+    return cells
+
+
+def split_tasks(cells: RunsByCell) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+    """Agents, the tasks that all of them ran, and the tasks that only some did; each sorted."""
+    agents = tuple(sorted({agent for agent, _ in cells}))
+    tasks = sorted({task for _, task in cells})
+    shared = {task for task in tasks if all((agent, task) in cells for agent in agents)}
+    return (
+        agents,
+        tuple(task for task in tasks if task in shared),
+        tuple(task for task in tasks if task not in shared),
+    )
+
+
+def metric_table(
+    metric: str, cells: RunsByCell, agents: tuple[str, ...], shared: tuple[str, ...]
+) -> MetricTable:
+    """The table of one metric over the shared tasks."""
+    means = np.full((len(agents), len(shared)), np.nan)
+    runs = np.zeros((len(agents), len(shared)), dtype=np.int64)
+    reasons: dict[str, str] = {}
+    for row, agent in enumerate(agents):
+        for column, task in enumerate(shared):
+            values = [METRICS[metric](score) for score in cells[agent, task]]
+            known = [value for value in values if not isinstance(value, Unscored)]
+            if known:
+                means[row, column] = fsum(known) / len(known)
+                runs[row, column] = len(known)
+            for value in values:
+                if isinstance(value, Unscored):
+                    reasons[agent] = min(value.reason, reasons.get(agent, value.reason))
+    rows = np.flatnonzero(runs.any(axis=1)) if shared else np.empty(0, dtype=np.intp)
+    columns = np.flatnonzero(runs[rows].all(axis=0)) if rows.size else np.empty(0, dtype=np.intp)
+    if not columns.size:
+        rows = rows[:0]
+    present = tuple(agents[row] for row in rows)
+    return MetricTable(
+        metric=metric,
+        agents=present,
+        means=means[np.ix_(rows, columns)],
+        runs=runs[np.ix_(rows, columns)],
+        columns=columns,
+        absent={a: _absence(a, reasons, runs, agents, shared) for a in agents if a not in present},
+    )
+
+
+def _absence(
+    agent: str,
+    reasons: Mapping[str, str],
+    runs: NDArray[np.int64],
+    agents: tuple[str, ...],
+    shared: tuple[str, ...],
+) -> Unscored:
+    """Why an agent has no value under a metric."""
+    if not shared:
+        return Unscored("no task was run by every agent")
+    if runs[agents.index(agent)].any():
+        return Unscored("no task has a value for every agent")
+    return Unscored(f"no shared task has a value: {reasons[agent]}")
