@@ -162,7 +162,7 @@ def a_score(
     )
     values: dict[str, Any] = {
         "run_id": f"{agent}/{task}",
-        "digest": sha256(f"{agent}/{task}/{completed}/{success}".encode()).hexdigest(),
+        "digest": sha256(f"{agent}/{task}/{completed}/{required}/{critical}/{success}".encode()).hexdigest(),
         "agent": agent,
         "task_id": task,
         "task_repeat": None,
