@@ -1,0 +1,34 @@
+"""Everything that this folder holds besides code and words, made anew."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+from sample_runs.refund_desk.hostile import write_hostile
+from sample_runs.refund_desk.runner import write_ledgers
+from sample_runs.refund_desk.tampering import write_tampered
+
+PACKED = "echo-agent"
+"""One ledger is packed, to show that readers take it so."""
+SPOILED = ("full-workflow", "full-workflow.refund-01.1")
+
+
+def generate(folder: Path) -> None:
+    """Write `ledgers/` and `tampered/` into a folder: the same bytes every time."""
+    ledgers, tampered = folder / "ledgers", folder / "tampered"
+    write_ledgers(ledgers)
+    agent, run_id = SPOILED
+    write_tampered(ledgers / f"{agent}.jsonl", run_id, tampered)
+    write_hostile(tampered / "hostile-text.jsonl")
+    pack(ledgers / f"{PACKED}.jsonl")
+
+
+def pack(ledger: Path) -> None:
+    """Replace a ledger by its `.gz`, without the time of packing in it."""
+    packed = ledger.with_name(ledger.name + ".gz")
+    with packed.open("wb") as raw, gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0) as stream:
+        stream.write(ledger.read_bytes())
+    heads = ledger.with_name(ledger.name + ".heads.json")
+    heads.replace(packed.with_name(packed.name + ".heads.json"))
+    ledger.unlink()
