@@ -6,18 +6,19 @@ have made it), but every line must be one well-formed observation with no unknow
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from datetime import UTC
 from pathlib import Path
 from secrets import token_hex
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import msgspec
 
 from untaken import limits
 from untaken.errors import UntakenError, Where
+from untaken.ledger.strict_json import JsonFault, parse_json
 from untaken.memory.model import WEIGHTS, Observed
 
 _encoder = msgspec.json.Encoder()
@@ -55,14 +56,11 @@ def parse_line(line: bytes, where: Where) -> Observed:
     try:
         observed = _decoder.decode(line)
         if line.rstrip(b"\n") != _encoder.encode(observed):
-            json.loads(line, object_pairs_hook=_once)
-    except (msgspec.MsgspecError, UnicodeError, ValueError, RecursionError) as error:
-        raise UntakenError(
-            "memory-malformed",
-            f"not an observation: {error}",
-            where=where,
-            hint="rebuild the memory from its ledgers with `untaken memory build`",
-        ) from error
+            parse_json(line)  # typed decoding keeps the last of two equal keys; the exact parser refuses them
+    except JsonFault as fault:
+        raise _malformed(fault.message, replace(where, column=fault.column)) from fault
+    except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
+        raise _malformed(str(error), where) from error
     return _in_form(observed, where)
 
 
@@ -114,11 +112,9 @@ def _lines(file: BinaryIO, name: str) -> Iterator[bytes]:
         yield line
 
 
-def _once(pairs: list[tuple[str, Any]]) -> None:
-    """Refuse an object that names a field twice; typed decoding would silently keep the last."""
-    names = [name for name, _ in pairs]
-    if twice := next((name for name in names if names.count(name) > 1), None):
-        raise ValueError(f"the field {twice!r} stands twice")
+def _malformed(message: str, where: Where) -> UntakenError:
+    hint = "rebuild the memory from its ledgers with `untaken memory build`"
+    return UntakenError("memory-malformed", f"not an observation: {message}", where=where, hint=hint)
 
 
 def _in_form(observed: Observed, where: Where | None) -> Observed:

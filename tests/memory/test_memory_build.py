@@ -1,0 +1,109 @@
+"""What runs put into policy memory, and which are left out."""
+
+from __future__ import annotations
+
+import random
+from typing import NamedTuple
+
+import pytest
+from builders import a_run
+from histories import moment, on_day, past
+
+from untaken.ledger.model import Run
+from untaken.memory import PolicyMemory
+
+
+class LeftOut(NamedTuple):
+    desc: str
+    run: Run
+    want: str
+
+
+LEFT_OUT = [
+    LeftOut("unfinished", a_run("r").select("a", "b").run(), "memory-run-unfinished"),
+    LeftOut("truncated", past("r", "a", day=0, verdict="TRUNCATED"), "memory-run-broken"),
+    LeftOut("altered", past("r", "a", day=0, verdict="ALTERED"), "memory-run-broken"),
+    LeftOut("malformed", past("r", "a", day=0, verdict="MALFORMED"), "memory-run-broken"),
+    LeftOut("success unknown", past("r", "a", day=0, success=None), "memory-run-unscored"),
+    LeftOut("no decision", past("r", day=0), "memory-run-without-decisions"),
+]
+
+
+@pytest.mark.parametrize("case", LEFT_OUT, ids=lambda case: case.desc)
+def test_a_run_without_evidence_is_left_out_and_named(case: LeftOut) -> None:
+    memory = PolicyMemory.build([case.run, past("good", "a", day=1)])
+    assert {o.run_id for o in memory.log} == {"good"}
+    assert [f.code for f in memory.findings] == [case.want]
+    assert "1 run " in memory.findings[0].message
+
+
+def test_an_unanchored_run_counts() -> None:
+    assert len(PolicyMemory.build([past("r", "a", day=0, verdict="UNANCHORED")])) == 1
+
+
+def test_every_decision_point_gives_one_outcome_with_the_runs_own_figures() -> None:
+    run = past("r1", "a|b", "b|a", "a@other", day=2, success=False, cost=0.25, steps=7)
+    memory = PolicyMemory.build([run])
+    assert [(o.key, o.skill, o.context_hash) for o in memory.log] == [
+        ("outcome/r1/0000001", "a", "ctx"),
+        ("outcome/r1/0000002", "b", "ctx"),
+        ("outcome/r1/0000003", "a", "other"),
+    ]
+    assert {(o.kind, o.success, o.cost, o.steps, o.weight) for o in memory.log} == {
+        ("outcome", 0.0, 0.25, 7.0, 1.0)
+    }
+    assert run.finished is not None
+    assert {o.ts for o in memory.log} == {run.finished.ts}
+
+
+def test_a_selection_after_the_finish_is_no_decision_point() -> None:
+    late = on_day(a_run("r").select("a").finish(True, cost=1.0).select("b").run(), 0)
+    assert [o.skill for o in PolicyMemory.build([late]).log] == ["a"]
+
+
+def test_the_same_run_twice_counts_once() -> None:
+    run = past("r1", "a", "b", day=0)
+    memory = PolicyMemory.build([run, run])
+    assert (len(memory), memory.findings) == (2, ())
+
+
+def test_of_two_runs_under_one_id_the_earlier_counts_in_any_order() -> None:
+    early, late, later = past("r1", "a", day=0), past("r1", "b", day=1), past("r1", "c", day=2)
+    for runs in ([early, late, later], [later, early, late, early], [late, later, early]):
+        memory = PolicyMemory.build(runs)
+        assert [o.skill for o in memory.log] == ["a"]
+        assert [(f.code, f.message[:6]) for f in memory.findings] == [("memory-run-id-twice", "2 runs")]
+
+
+def test_an_unpriced_cost_is_absent_not_zero() -> None:
+    unpriced = past("r1", "a", day=0, cost=0.0, cost_unit="unpriced")
+    absent = past("r2", "a", day=1, cost=None)
+    assert {o.cost for o in PolicyMemory.build([unpriced, absent]).log} == {None}
+
+
+def test_costs_in_another_unit_are_left_out_and_named() -> None:
+    runs = [
+        past("r1", "a", day=0, cost=3.0),
+        past("r2", "a", day=1, cost=4.0),
+        past("r3", "a", day=2, cost=9000.0, cost_unit="tokens"),
+    ]
+    memory = PolicyMemory.build(runs)
+    assert [o.cost for o in memory.log] == [3.0, 4.0, None]
+    assert [f.code for f in memory.findings] == ["memory-cost-unit-left-out"]
+    assert memory.snapshot().cost_unit == "usd"
+    assert PolicyMemory.build(runs[2:]).snapshot().cost_unit == "tokens"
+
+
+def test_the_order_of_runs_makes_no_difference_to_the_bytes(tmp_path) -> None:
+    runs = [past(f"r{i}", "a", "b|a", day=i % 3, success=bool(i % 2), cost=i / 7) for i in range(12)]
+    runs += [past(f"r{i}", "a", day=9, success=None) for i in range(20, 24)]
+    PolicyMemory.build(runs).save(tmp_path / "first.memory.jsonl")
+    for seed in range(5):
+        shuffled = random.Random(seed).sample(runs, len(runs))
+        memory = PolicyMemory.build(iter(shuffled))
+        memory.save(tmp_path / "again.memory.jsonl")
+        assert (tmp_path / "again.memory.jsonl").read_bytes() == (
+            tmp_path / "first.memory.jsonl"
+        ).read_bytes()
+        assert memory.findings == PolicyMemory.build(runs).findings
+    assert PolicyMemory.build(runs).snapshot(moment(-1)).observations == 0

@@ -1,0 +1,246 @@
+"""The memory file: append-only, idempotent, strict, byte for byte."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import subprocess
+import sys
+from datetime import timedelta, timezone
+from hashlib import sha256
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+import pytest
+from histories import moment, past, seen, weak
+
+from untaken import limits
+from untaken.errors import UntakenError
+from untaken.memory import Observed, PolicyMemory
+
+LINE = (
+    b'{"key":"outcome/r1/a/ctx","kind":"outcome","skill":"a","context_hash":"ctx","success":1.0,"cost":1.0,'
+    b'"steps":1.0,"weight":1.0,"run_id":"r1","ts":"2026-01-01T00:00:00Z","cost_unit":"usd"}\n'
+)
+
+
+def file_of(tmp_path: Path, data: bytes) -> Path:
+    path = tmp_path / "x.memory.jsonl"
+    path.write_bytes(data)
+    return path
+
+
+def test_saved_and_loaded_again_it_is_the_same_bytes(tmp_path: Path) -> None:
+    memory = PolicyMemory.build([past(f"r{i}", "a", "b", day=i, cost=i / 3) for i in range(5)])
+    memory.append(weak("r9", day=3))
+    memory.save(tmp_path / "one.memory.jsonl")
+    loaded = PolicyMemory.load(tmp_path / "one.memory.jsonl")
+    loaded.save(tmp_path / "two.memory.jsonl")
+    assert (tmp_path / "two.memory.jsonl").read_bytes() == (tmp_path / "one.memory.jsonl").read_bytes()
+    assert loaded.log == memory.log
+    assert loaded.snapshot().digest == memory.snapshot().digest
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["one.memory.jsonl", "two.memory.jsonl"]
+
+
+def test_the_format_of_a_line_is_fixed(tmp_path: Path) -> None:
+    PolicyMemory([seen("r1")]).save(tmp_path / "x.memory.jsonl")
+    assert (tmp_path / "x.memory.jsonl").read_bytes() == LINE
+
+
+def test_the_digest_of_a_freshly_built_memory_is_that_of_its_file(tmp_path: Path) -> None:
+    memory = PolicyMemory.build([past(f"r{i}", "a", "b", day=3 - i) for i in range(3)])
+    memory.save(tmp_path / "x.memory.jsonl")
+    assert memory.snapshot().digest == sha256((tmp_path / "x.memory.jsonl").read_bytes()).hexdigest()
+
+
+def test_the_digest_does_not_depend_on_the_order_of_appends() -> None:
+    log = [seen("r1", day=1), seen("r2", day=0), weak("r3", day=1)]
+    assert PolicyMemory(log).snapshot().digest == PolicyMemory(log[::-1]).snapshot().digest
+    assert PolicyMemory(log).snapshot(moment(0)).digest == PolicyMemory(log[1:2]).snapshot().digest
+
+
+def test_the_same_observation_again_is_a_no_op() -> None:
+    memory = PolicyMemory([seen("r1")])
+    assert memory.append(seen("r1")) is False
+    assert memory.append(seen("r2")) is True
+    assert len(memory) == 2
+
+
+def test_the_same_key_with_another_payload_is_a_conflict_and_changes_nothing() -> None:
+    memory = PolicyMemory([seen("r1")])
+    with pytest.raises(UntakenError) as error:
+        memory.extend([seen("r2"), seen("r1", success=0.0)])
+    assert (error.value.code, error.value.where.run) == ("memory-conflict", "r1")
+    assert memory.log == (seen("r1"),)
+
+
+def test_a_cost_in_another_unit_is_refused() -> None:
+    memory = PolicyMemory([seen("r1", cost=None)])
+    with pytest.raises(UntakenError) as error:
+        memory.extend([seen("r2"), seen("r3", cost_unit="tokens")])
+    assert error.value.code == "memory-cost-unit"
+    assert memory.append(seen("r3", cost_unit="tokens"))
+
+
+class Bad(NamedTuple):
+    desc: str
+    change: dict[str, object]
+
+
+BAD = [
+    Bad("success above 1", {"success": 1.5}),
+    Bad("success not a number", {"success": float("nan")}),
+    Bad("cost below 0", {"cost": -1.0}),
+    Bad("cost not a number", {"cost": float("nan")}),
+    Bad("cost infinite", {"cost": float("inf")}),
+    Bad("no skill", {"skill": ""}),
+    Bad("endless skill", {"skill": "a" * (limits.NAME_CHARS + 1)}),
+    Bad("weight of a weak record on an outcome", {"weight": 0.25}),
+    Bad("moment without a time zone", {"ts": moment(0).replace(tzinfo=None)}),
+    Bad(
+        "moment outside the calendar", {"ts": moment(0).replace(year=1, tzinfo=timezone(timedelta(hours=20)))}
+    ),
+]
+
+
+@pytest.mark.parametrize("case", BAD, ids=lambda case: case.desc)
+def test_an_impossible_observation_is_refused(case: Bad) -> None:
+    memory = PolicyMemory()
+    with pytest.raises(UntakenError) as error:
+        memory.append(msgspec.structs.replace(seen("r1"), **case.change))
+    assert error.value.code == "memory-invalid"
+    assert len(memory) == 0
+
+
+def test_a_moment_is_kept_in_utc() -> None:
+    memory = PolicyMemory(
+        [msgspec.structs.replace(seen("r1"), ts=moment(0).astimezone(timezone(timedelta(hours=2))))]
+    )
+    assert memory.log == (seen("r1"),)
+    assert memory.snapshot().digest == PolicyMemory([seen("r1")]).snapshot().digest
+
+
+class Fault(NamedTuple):
+    desc: str
+    data: bytes
+    code: str
+    line: int | None
+
+
+FAULTS = [
+    Fault("not JSON", LINE + b"{\n", "memory-malformed", 2),
+    Fault("blank line", LINE + b"\n" + LINE, "memory-malformed", 2),
+    Fault("torn last line", LINE + LINE[:40], "memory-malformed", 2),
+    Fault("not UTF-8", LINE.replace(b'"a"', b'"\xff"'), "memory-malformed", 1),
+    Fault("lone surrogate", LINE.replace(b'"a"', b'"\\ud800"'), "memory-malformed", 1),
+    Fault("NaN", LINE.replace(b'"cost":1.0', b'"cost":NaN'), "memory-malformed", 1),
+    Fault("number that does not fit", LINE.replace(b'"cost":1.0', b'"cost":1e999'), "memory-malformed", 1),
+    Fault("success above 1", LINE.replace(b'"success":1.0', b'"success":1.01'), "memory-malformed", 1),
+    Fault("a field missing", LINE.replace(b'"steps":1.0,', b""), "memory-malformed", 1),
+    Fault("an unknown field", LINE.replace(b'"steps"', b'"note":1,"steps"'), "memory-malformed", 1),
+    Fault("a field twice", LINE.replace(b'"steps"', b'"steps":2.0,"steps"'), "memory-malformed", 1),
+    Fault("a number as text", LINE.replace(b'"cost":1.0', b'"cost":"1.0"'), "memory-malformed", 1),
+    Fault("an array", b"[]\n", "memory-malformed", 1),
+    Fault("deep nesting", b"[" * 60_000 + b"\n", "memory-malformed", 1),
+    Fault("wrong weight", LINE.replace(b'"weight":1.0', b'"weight":0.5'), "memory-invalid", 1),
+    Fault("line too long", b'{"key":"' + b"x" * limits.MEMORY_LINE_BYTES + b'"}\n', "memory-too-large", 1),
+    Fault(
+        "key known with another payload",
+        LINE + LINE.replace(b'"cost":1.0', b'"cost":2.0'),
+        "memory-conflict",
+        2,
+    ),
+]
+
+
+@pytest.mark.parametrize("case", FAULTS, ids=lambda case: case.desc)
+def test_a_damaged_file_is_refused_with_its_line(case: Fault, tmp_path: Path) -> None:
+    with pytest.raises(UntakenError) as error:
+        PolicyMemory.load(file_of(tmp_path, case.data))
+    assert (error.value.code, error.value.where.file, error.value.where.line) == (
+        case.code,
+        "x.memory.jsonl",
+        case.line,
+    )
+    assert error.value.hint
+
+
+def test_a_line_formatted_otherwise_is_read_and_written_in_form(tmp_path: Path) -> None:
+    fields = json.loads(LINE)
+    del fields["cost_unit"]
+    fields |= {"cost": 1, "ts": "2026-01-01T02:00:00+02:00"}
+    loaded = PolicyMemory.load(file_of(tmp_path, json.dumps(fields, indent=None, sort_keys=True).encode()))
+    loaded.save(tmp_path / "y.memory.jsonl")
+    assert (tmp_path / "y.memory.jsonl").read_bytes() == LINE
+
+
+def test_a_missing_file_says_what_to_do(tmp_path: Path) -> None:
+    for path in (tmp_path / "none.memory.jsonl", tmp_path):
+        with pytest.raises(UntakenError, match="no policy memory") as error:
+            PolicyMemory.load(path)
+        assert (error.value.code, "memory build" in error.value.hint) == ("memory-missing", True)
+
+
+def test_an_empty_file_is_an_empty_memory(tmp_path: Path) -> None:
+    memory = PolicyMemory.load(file_of(tmp_path, b""))
+    assert (len(memory), list(memory.snapshot().records()), memory.snapshot().costs) == (0, [], None)
+
+
+def test_a_failed_save_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = file_of(tmp_path, LINE)
+
+    def full_disk(_: int) -> None:
+        raise OSError("no space left on device")
+
+    monkeypatch.setattr(os, "fsync", full_disk)
+    with pytest.raises(OSError, match="no space"):
+        PolicyMemory([seen("r2")]).save(path)
+    assert [p.name for p in tmp_path.iterdir()] == ["x.memory.jsonl"]
+    assert path.read_bytes() == LINE
+
+
+def test_hostile_names_survive_the_file(tmp_path: Path) -> None:
+    names = ["<script>alert(1)</script>", "a\nb", "=cmd()", "\u202egnp", "\x00", "🜁" * limits.NAME_CHARS]
+    memory = PolicyMemory([seen(name, name, context=name, key=f"k{i}") for i, name in enumerate(names)])
+    memory.save(tmp_path / "x.memory.jsonl")
+    assert PolicyMemory.load(tmp_path / "x.memory.jsonl").log == memory.log
+
+
+def test_a_memory_can_be_sent_to_a_worker() -> None:
+    memory = PolicyMemory.build([past("r1", "a", "b", day=0), past("r2", "a", day=1, success=None)])
+    copy = pickle.loads(pickle.dumps(memory))
+    assert (copy.log, copy.findings) == (memory.log, memory.findings)
+    assert copy.snapshot().digest == memory.snapshot().digest
+
+
+def test_the_hash_seed_of_the_process_makes_no_difference() -> None:
+    program = (
+        "from histories import past\n"
+        "from untaken.memory import PolicyMemory\n"
+        "runs = [past(f'r{i}', 'a|b|c', 'b|a', day=i % 2, cost=i/3, success=bool(i%2)) for i in range(9)]\n"
+        "runs += [past(f'r{i}', 'z', day=3) for i in range(4)]\n"
+        "runs += [past(f'u{i}', 'z', day=3, success=None) for i in range(9)]\n"
+        "runs += [past(f'k{i}', 'z', day=4, cost_unit='tokens') for i in range(9)]\n"
+        "m = PolicyMemory.build(runs)\n"
+        "print(m.snapshot().digest, m.findings, list(m.snapshot().records()))\n"
+    )
+    tests = str(Path(__file__).parents[1])
+    outputs = {
+        subprocess.run(
+            [sys.executable, "-c", program],
+            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": tests},
+            capture_output=True,
+            check=True,
+        ).stdout
+        for seed in ("0", "1", "4242")
+    }
+    assert len(outputs) == 1
+
+
+def test_an_observation_is_hashable_and_frozen() -> None:
+    assert len({seen("r1"), seen("r1")}) == 1
+    with pytest.raises(AttributeError):
+        seen("r1").success = 0.0  # type: ignore[misc]
+    assert Observed.__struct_config__.frozen
