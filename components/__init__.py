@@ -1,0 +1,1 @@
+"""Reusable pieces of the app; `components.figures` serves notebooks too and knows no screen."""

@@ -1,0 +1,25 @@
+"""Figures in plotly, the same in the app, in notebooks and in exported pages; nothing here knows the app.
+
+Every function takes result objects of the engine and ``dark=`` for the dark theme, and returns a
+`plotly.graph_objects.Figure`. Words from ledgers are escaped: plotly reads
+tags, links and TeX in every label.
+"""
+
+from components.figures.agents import rank_flow, sub_goal_bars
+from components.figures.decisions import delta_distribution, delta_figure
+from components.figures.plan import plan_figure
+from components.figures.run import progress_curve, timeline_figure
+from components.figures.theme import themed
+from components.plan_html import plan_html
+
+__all__ = [
+    "delta_distribution",
+    "delta_figure",
+    "plan_figure",
+    "plan_html",
+    "progress_curve",
+    "rank_flow",
+    "sub_goal_bars",
+    "themed",
+    "timeline_figure",
+]

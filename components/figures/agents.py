@@ -1,0 +1,205 @@
+"""Figures that compare agents: where rankings cross, and which sub-goals each completes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from components import text
+from components.figures.theme import message, themed
+from components.palette import MARKERS, tokens
+from untaken.errors import number
+from untaken.ranking.model import RankReport, Standing
+
+METRIC_WORDS: Final = {
+    "success_rate": "outcome success",
+    "coverage": "attempted",
+    "completion": "completed",
+    "critical_completion": "critical completed",
+    "completion_with_deps": "completed with needs",
+    "completion_with_deps_all": "completed with all needs",
+}
+
+
+def metric_words(name: str) -> str:
+    """A metric's name as people say it."""
+    return METRIC_WORDS.get(name, text.figure(name.replace("_", " "), 30))
+
+
+def markers(agents: Sequence[str]) -> dict[str, str]:
+    """A marker for each agent, the same on every page that shows the same agents."""
+    return {agent: MARKERS[number % len(MARKERS)] for number, agent in enumerate(sorted(agents))}
+
+
+def rank_flow(report: RankReport, *, metrics: Sequence[str] | None = None, dark: bool = False) -> go.Figure:
+    """Ranks of each agent from the outcome (left) to the sub-goal metrics: crossing lines are disagreement.
+
+    Args:
+        report: rankings over the tasks that all agents share.
+        metrics: names in the order to show; default all, outcome first.
+        dark: the theme.
+
+    An agent that two metrics place on different sides of another one is drawn in the warning colour, thicker,
+    and says in words by how many places it moves.
+    """
+    names = [m for m in metrics or report.metrics if m in report.metrics]
+    standings = {m: {s.agent: s for s in report.metrics[m]} for m in names}
+    agents = sorted({a for m in names for a, s in standings[m].items() if s.rank is not None})
+    if len(names) < 2 or not agents:
+        return message("Rankings need two metrics and an agent with values under both", dark=dark)
+    look = tokens(dark)
+    figure = go.Figure()
+    places: dict[str, dict[str, float]] = {}
+    for before, metric in zip([None, *names], names, strict=False):
+        places[metric] = _places(report.metrics[metric], places[before] if before else {})
+    symbol = markers(agents)
+    crossing = {a for pair in report.discordant for a in (pair.first, pair.second)}
+    last = len(names) - 1
+    for agent in sorted(agents, key=lambda a: a in crossing):
+        at = [places[m].get(agent) for m in names]
+        colour = look.bad if agent in crossing else look.line
+        figure.add_trace(
+            go.Scatter(
+                x=list(range(len(names))),
+                y=at,
+                mode="lines+markers",
+                line={
+                    "color": colour,
+                    "width": 3 if agent in crossing else 1.75,
+                    "shape": "spline",
+                    "smoothing": 0.4,
+                },
+                marker={
+                    "symbol": symbol[agent],
+                    "size": 13,
+                    "color": look.background,
+                    "line": {"color": colour, "width": 2.5},
+                },
+                hovertext=[_standing_words(agent, m, standings[m].get(agent)) for m in names],
+                hoverinfo="text",
+            )
+        )
+        for x, moved in ((0, ""), (last, _moved(at))):
+            standing, y = standings[names[x]].get(agent), at[x]
+            if y is not None and standing is not None:
+                _label(figure, standing, (x, y), colour, moved, left=x == 0)
+    themed(figure, dark=dark, height=110 + 44 * len(agents), margin=(150, 190, 44, 8))
+    figure.update_xaxes(
+        tickvals=list(range(len(names))),
+        ticktext=[_two_lines(metric_words(m)) for m in names],
+        side="top",
+        range=[-0.08, last + 0.08],
+        showgrid=True,
+        automargin=False,
+        tickfont={"color": look.text, "size": 12},
+    )
+    figure.update_yaxes(visible=False, range=[len(agents) + 0.5, 0.5])
+    return figure
+
+
+def _places(standings: Sequence[Standing], before: dict[str, float]) -> dict[str, float]:
+    """Positions by rank; agents that tie keep the order they had one metric before, so a tie never looks crossed."""
+    ranked = [s for s in standings if s.rank is not None]
+    ranked.sort(key=lambda s: (s.rank or 0, before.get(s.agent, 0.0), s.agent))
+    return {s.agent: float(place) for place, s in enumerate(ranked, 1)}
+
+
+def _standing_words(agent: str, metric: str, standing: Standing | None) -> str:
+    name = f"{text.figure(agent)} · {metric_words(metric)}"
+    if standing is None or standing.rank is None:
+        return f"{name}: unscored"
+    low, high = number(standing.low), number(standing.high)
+    span = f" ({low:.0%} to {high:.0%})" if low is not None and high is not None else ""
+    return (
+        f"{name}: rank {standing.rank}<br>{number(standing.value) or 0.0:.1%}{span}"
+        f"<br>{standing.n_runs} runs of {standing.n_tasks} tasks"
+    )
+
+
+def _moved(at: Sequence[float | None]) -> str:
+    if at[0] is None or at[-1] is None or at[0] == at[-1]:
+        return ""
+    places = abs(round(at[-1] - at[0]))
+    return f" {'▲' if at[-1] < at[0] else '▼'}{places}"
+
+
+def _label(
+    figure: go.Figure, standing: Standing, at: tuple[float, float], colour: str, moved: str, *, left: bool
+) -> None:
+    value = number(standing.value)
+    share = "unscored" if value is None else f"{value:.0%}"
+    name = text.figure(standing.agent, 20)
+    figure.add_annotation(
+        x=at[0],
+        y=at[1],
+        text=f"{name}  {share}" if left else f"{share}  {name}{moved}",
+        xanchor="right" if left else "left",
+        xshift=-14 if left else 14,
+        showarrow=False,
+        font={"color": colour, "size": 13},
+    )
+
+
+def _two_lines(words: str) -> str:
+    first, _, rest = words.partition(" ")
+    return f"{first}<br>{rest}" if rest else first
+
+
+def sub_goal_bars(table: pd.DataFrame, *, dark: bool = False) -> go.Figure:
+    """Share of runs that completed each sub-goal, one mark an agent.
+
+    Args:
+        table: one row for each sub-goal and agent, with columns ``sub_goal``, ``title``, ``critical``,
+            ``agent``, ``completed`` and ``runs`` (counts; runs in which the sub-goal counts).
+        dark: the theme.
+    """
+    counted = table[table["runs"] > 0] if len(table) else table
+    if counted.empty:
+        return message("No sub-goal was required in these runs", dark=dark)
+    look = tokens(dark)
+    goals = list(dict.fromkeys(counted["sub_goal"]))
+    agents = sorted(counted["agent"].unique())
+    symbol = markers(agents)
+    figure = go.Figure()
+    for agent in agents:
+        rows = counted[counted["agent"] == agent]
+        shares = rows["completed"] / rows["runs"]
+        figure.add_trace(
+            go.Scatter(
+                x=shares,
+                y=[goals.index(g) for g in rows["sub_goal"]],
+                mode="markers",
+                name=text.figure(agent, 30),
+                marker={
+                    "symbol": symbol[agent],
+                    "size": 11,
+                    "color": look.background,
+                    "line": {"color": look.good, "width": 2},
+                },
+                hovertext=[
+                    f"{text.figure(agent)} · {text.figure(g)}: {c} of {r}"
+                    for g, c, r in zip(rows["sub_goal"], rows["completed"], rows["runs"], strict=True)
+                ],
+                hoverinfo="text",
+            )
+        )
+    themed(figure, dark=dark, height=90 + 34 * len(goals), margin=(8, 16, 40, 8))
+    figure.update_layout(
+        showlegend=True,
+        legend={"orientation": "h", "yanchor": "bottom", "y": 1.0, "x": 0, "font": {"color": look.muted}},
+    )
+    names = dict(zip(counted["sub_goal"], counted.get("title", counted["sub_goal"]), strict=True))
+    critical = (
+        set(counted.loc[counted["critical"].astype(bool), "sub_goal"]) if "critical" in counted else set()
+    )
+    figure.update_xaxes(range=[-0.04, 1.04], tickformat=".0%", title_text="runs that completed it")
+    figure.update_yaxes(
+        tickvals=list(range(len(goals))),
+        ticktext=[("★ " if g in critical else "") + text.figure(names[g] or g, 34) for g in goals],
+        range=[len(goals) - 0.5, -0.5],
+        tickfont={"color": look.text, "size": 12},
+    )
+    return figure

@@ -1,0 +1,154 @@
+"""The coloured plan graph as a figure."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import plotly.graph_objects as go
+
+from components import text
+from components.figures.theme import message, themed
+from components.palette import BORDER, CRITICAL_BORDER, STAR, STATUS, Tokens, tokens
+from components.plan_drawing import Box, Drawing, draw
+from components.plan_layout import Layout, larger
+from untaken.plans.model import PlanGraph
+from untaken.subgoals.model import RunScore
+
+PAD = 16.0
+LEGEND = 40.0
+
+
+def plan_figure(
+    graph: PlanGraph,
+    score: RunScore | None = None,
+    *,
+    dark: bool = False,
+    width: int = 960,
+    height: int = 560,
+) -> go.Figure:
+    """Draw a plan graph, coloured by what a run made of it.
+
+    Args:
+        graph: the plan graph.
+        score: the run's score against it; without one, every sub-goal is drawn as unscored.
+        dark: the theme.
+        width: room in pixels, for choosing between left-to-right and top-to-bottom.
+        height: at most so many pixels high.
+    """
+    drawing = draw(graph, score)
+    if not drawing.boxes:
+        return message("This graph has no sub-goals: nothing was expected", dark=dark)
+    layout = larger(drawing.layouts, width, height)
+    look = tokens(dark)
+    figure = go.Figure()
+    _add_boxes(figure, drawing, layout)
+    _add_lines(figure, drawing, layout, look)
+    scale = layout.scale(width, height - LEGEND)
+    themed(figure, dark=dark, height=round(layout.height * scale + LEGEND + 2 * PAD))
+    _add_words(figure, drawing, layout, scale)
+    _add_legend(figure, drawing, look)
+    figure.update_xaxes(visible=False, range=[-PAD, layout.width + PAD], constrain="domain", automargin=False)
+    figure.update_yaxes(
+        visible=False,
+        range=[layout.height + PAD, -PAD],
+        scaleanchor="x",
+        constrain="domain",
+        automargin=False,
+    )
+    figure.update_layout(meta={"description": drawing.said}, margin={"t": 8, "b": round(LEGEND)})
+    return figure
+
+
+def _edges_of(box: Box, centre: tuple[float, float]) -> tuple[float, float, float, float]:
+    (x, y), (width, height) = centre, box.size
+    return x - width / 2, y - height / 2, x + width / 2, y + height / 2
+
+
+def _add_boxes(figure: go.Figure, drawing: Drawing, layout: Layout) -> None:
+    for box, centre in zip(drawing.boxes, layout.centres, strict=True):
+        style = STATUS[box.status]
+        left, top, right, bottom = _edges_of(box, centre)
+        figure.add_shape(
+            type="path",
+            path=_rounded(left, top, right, bottom),
+            fillcolor=style.fill,
+            line={
+                "color": style.line,
+                "width": CRITICAL_BORDER if box.critical else BORDER,
+                "dash": style.line_name,
+            },
+            layer="above",
+        )
+
+
+def _rounded(left: float, top: float, right: float, bottom: float, radius: float = 8.0) -> str:
+    r = radius
+    return (
+        f"M {left + r},{top} L {right - r},{top} Q {right},{top} {right},{top + r} "
+        f"L {right},{bottom - r} Q {right},{bottom} {right - r},{bottom} L {left + r},{bottom} Q {left},{bottom} {left},{bottom - r} "
+        f"L {left},{top + r} Q {left},{top} {left + r},{top} Z"
+    )
+
+
+def _add_lines(figure: go.Figure, drawing: Drawing, layout: Layout, look: Tokens) -> None:
+    for start, end, kind in drawing.lines:
+        before = _edges_of(drawing.boxes[start], layout.centres[start])
+        after = _edges_of(drawing.boxes[end], layout.centres[end])
+        if layout.direction == "LR":
+            x0, y0, x1, y1 = before[2], layout.centres[start][1], after[0], layout.centres[end][1]
+            bend = f"C {(x0 + x1) / 2},{y0} {(x0 + x1) / 2},{y1} {x1 - 9},{y1}"
+        else:
+            x0, y0, x1, y1 = layout.centres[start][0], before[3], layout.centres[end][0], after[1]
+            bend = f"C {x0},{(y0 + y1) / 2} {x1},{(y0 + y1) / 2} {x1},{y1 - 9}"
+        line = _line_style(kind, look)
+        figure.add_shape(type="path", path=f"M {x0},{y0} {bend}", line=line, layer="below")
+        head = f"M {x1},{y1} L {x1 - 10},{y1 - 5} L {x1 - 10},{y1 + 5} Z"
+        if layout.direction == "TB":
+            head = f"M {x1},{y1} L {x1 - 5},{y1 - 10} L {x1 + 5},{y1 - 10} Z"
+        figure.add_shape(type="path", path=head, fillcolor=line["color"], line={"width": 0}, layer="below")
+
+
+def _line_style(kind: str, look: Tokens) -> dict[str, Any]:
+    if kind == "violated":
+        return {"color": look.bad, "width": 3, "dash": "dash"}
+    return {"color": look.line, "width": 1.5, "dash": "dot" if kind == "option" else "solid"}
+
+
+def _add_words(figure: go.Figure, drawing: Drawing, layout: Layout, scale: float) -> None:
+    figure.add_trace(
+        go.Scatter(
+            x=[x for x, _ in layout.centres],
+            y=[y for _, y in layout.centres],
+            mode="text",
+            text=["<br>".join(text.figure(line) for line in box.lines) for box in drawing.boxes],
+            textfont={
+                "size": max(7, round(14.5 * scale, 1)),
+                "color": [STATUS[box.status].ink for box in drawing.boxes],
+            },
+            hovertext=[text.figure(box.said, 160) for box in drawing.boxes],
+            hoverinfo="text",
+        )
+    )
+
+
+def _add_legend(figure: go.Figure, drawing: Drawing, look: Tokens) -> None:
+    present = [name for name in STATUS if any(box.status == name for box in drawing.boxes)]
+    words = [
+        f'<span style="color:{look.text}">{STATUS[name].icon}</span> {STATUS[name].word}' for name in present
+    ]
+    if any(box.critical for box in drawing.boxes):
+        words.append(f'<span style="color:{look.text}">{STAR}</span> critical')
+    if any(kind == "violated" for _, _, kind in drawing.lines):
+        words.append(f'<span style="color:{look.bad}">╌▸</span> reached without it')
+    figure.add_annotation(
+        text="&nbsp;&nbsp;&nbsp;&nbsp;".join(words),
+        x=0.5,
+        y=0,
+        yshift=-12,
+        xref="paper",
+        yref="paper",
+        xanchor="center",
+        yanchor="top",
+        showarrow=False,
+        font={"color": look.muted, "size": 12},
+    )

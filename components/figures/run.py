@@ -1,0 +1,130 @@
+"""Figures of one run: how far it came, and what it did when."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import plotly.graph_objects as go
+
+from components import text
+from components.figures.theme import message, themed
+from components.palette import tokens
+from untaken.ledger.events import event_type
+from untaken.ledger.model import Run
+from untaken.subgoals.model import RunScore
+
+
+def progress_curve(score: RunScore, *, dark: bool = False) -> go.Figure:
+    """Completed sub-goals after each step, against the number that are required.
+
+    Args:
+        score: `progress` gives (seq, completed so far).
+        dark: the theme.
+    """
+    if not score.progress:
+        return message("No step of this run is known, so there is no curve", dark=dark)
+    look = tokens(dark)
+    steps = [0, *range(1, len(score.progress) + 1)]
+    counts = [0, *(completed for _, completed in score.progress)]
+    places = ["start", *(f"event {seq}" for seq, _ in score.progress)]
+    top = max(score.required, *counts, 1)
+    figure = go.Figure(
+        go.Scatter(
+            x=steps,
+            y=counts,
+            mode="lines",
+            line={"shape": "hv", "color": look.good, "width": 2.5},
+            fill="tozeroy",
+            fillcolor=f"{look.good}1F" if dark else "#BFE0F766",
+            customdata=places,
+            hovertemplate="step %{x} (%{customdata}): %{y} completed<extra></extra>",
+        )
+    )
+    themed(figure, dark=dark, height=250, margin=(8, 24, 28, 8))
+    figure.add_hline(y=score.required, line={"color": look.line, "width": 1, "dash": "dash"})
+    figure.add_annotation(
+        text=f"{score.required} required",
+        x=0,
+        y=score.required,
+        xref="paper",
+        xanchor="left",
+        yanchor="bottom",
+        showarrow=False,
+        font={"size": 12, "color": look.muted},
+    )
+    figure.add_annotation(
+        text=f"{counts[-1]} completed",
+        x=steps[-1],
+        y=counts[-1],
+        xanchor="right",
+        yanchor="bottom" if counts[-1] < top else "top",
+        yshift=3 if counts[-1] < top else -3,
+        showarrow=False,
+        font={"size": 13, "color": look.good},
+    )
+    figure.update_xaxes(title_text="step", showgrid=False, rangemode="tozero", nticks=8, tickformat="d")
+    figure.update_yaxes(title_text="sub-goals completed", range=[0, top * 1.15], nticks=5, tickformat="d")
+    return figure
+
+
+LANES: Final = {
+    "PLAN": "plan",
+    "SKILL_SELECTION": "decision",
+    "TOOL_CALL": "action",
+    "OBSERVATION": "observation",
+    "MESSAGE": "message",
+    "STATE": "state",
+    "VERDICT": "verdict",
+}
+SYMBOLS: Final = {"plan": "square", "decision": "diamond", "action": "circle", "observation": "triangle-down"}
+
+
+def timeline_figure(run: Run, score: RunScore | None = None, *, dark: bool = False) -> go.Figure:
+    """What the run did when: one lane a kind of event, in the order of the ledger; failures stand out.
+
+    Args:
+        run: its events.
+        score: where given, the step at which each sub-goal was completed is marked.
+        dark: the theme.
+    """
+    look = tokens(dark)
+    events = [(e.seq, LANES[event_type(e)], e) for e in run.events if event_type(e) in LANES]
+    if not events:
+        return message("This ledger records no events between start and finish", dark=dark)
+    lanes = [lane for lane in LANES.values() if any(at == lane for _, at, _ in events)]
+    figure = go.Figure()
+    for lane in lanes:
+        here = [(seq, event) for seq, at, event in events if at == lane]
+        failed = [getattr(event, "ok", None) is False for _, event in here]
+        figure.add_trace(
+            go.Scatter(
+                x=[seq for seq, _ in here],
+                y=[lanes.index(lane)] * len(here),
+                mode="markers",
+                marker={
+                    "symbol": ["x" if bad else SYMBOLS.get(lane, "circle-open") for bad in failed],
+                    "color": [
+                        look.bad if bad else look.good if lane == "action" else look.muted for bad in failed
+                    ],
+                    "size": 10,
+                },
+                customdata=[text.figure(_words(event), 80) for _, event in here],
+                hovertemplate="event %{x}: %{customdata}<extra></extra>",
+            )
+        )
+    for node in score.nodes if score else ():
+        if node.completed_at is not None:
+            figure.add_vline(x=node.completed_at, line={"color": look.good, "width": 1, "dash": "dot"})
+    themed(figure, dark=dark, height=70 + 34 * len(lanes))
+    figure.update_xaxes(title_text="event", showgrid=False, tickformat="d")
+    figure.update_yaxes(
+        tickvals=list(range(len(lanes))), ticktext=lanes, range=[len(lanes) - 0.5, -0.5], showgrid=True
+    )
+    return figure
+
+
+def _words(event: object) -> str:
+    for name in ("tool", "selected", "sub_goal", "role"):
+        if value := getattr(event, name, None):
+            return str(value)
+    return ""

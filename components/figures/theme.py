@@ -1,0 +1,74 @@
+"""One look for every figure, in light and dark."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import plotly.graph_objects as go
+
+from components.palette import FONT, Tokens, tokens
+
+
+def themed(
+    figure: go.Figure, *, dark: bool, height: int, margin: tuple[int, int, int, int] = (8, 8, 8, 8)
+) -> go.Figure:
+    """Dress a figure.
+
+    Args:
+        figure: is changed and returned.
+        dark: the theme.
+        height: pixels.
+        margin: pixels left, right, top, bottom; axes ask for more room themselves.
+    """
+    look = tokens(dark)
+    left, right, top, bottom = margin
+    figure.update_layout(
+        template=None,
+        height=height,
+        margin={"l": left, "r": right, "t": top, "b": bottom, "pad": 4},
+        paper_bgcolor="rgba(0,0,0,0)",
+        plot_bgcolor="rgba(0,0,0,0)",
+        font={"family": FONT, "size": 13, "color": look.text},
+        hoverlabel={
+            "bgcolor": look.surface,
+            "bordercolor": look.line,
+            "font": {"family": FONT, "size": 13, "color": look.text},
+            "align": "left",
+        },
+        showlegend=False,
+        dragmode=False,
+        modebar={"bgcolor": "rgba(0,0,0,0)", "color": look.muted, "activecolor": look.text},
+    )
+    figure.update_xaxes(**_axis(look))
+    figure.update_yaxes(**_axis(look))
+    return figure
+
+
+def _axis(look: Tokens) -> dict[str, Any]:
+    return {
+        "gridcolor": look.grid,
+        "zeroline": False,
+        "linecolor": look.grid,
+        "ticks": "",
+        "tickfont": {"color": look.muted, "size": 12},
+        "title": {"font": {"color": look.muted, "size": 12}, "standoff": 10},
+        "automargin": True,
+        "fixedrange": True,
+    }
+
+
+def message(words: str, *, dark: bool, height: int = 160) -> go.Figure:
+    """A figure that says in words why there is nothing to draw."""
+    figure = themed(go.Figure(), dark=dark, height=height)
+    figure.update_xaxes(visible=False)
+    figure.update_yaxes(visible=False)
+    figure.add_annotation(
+        text=words,
+        x=0.5,
+        y=0.5,
+        xref="paper",
+        yref="paper",
+        showarrow=False,
+        font={"color": tokens(dark).muted},
+    )
+    return figure

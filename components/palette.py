@@ -1,0 +1,118 @@
+"""The colours, icons and line styles of the app, chosen to stay apart in every simulated colour deficiency.
+
+A status is never told by its colour alone: each has its own icon and its own line.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from untaken.counterfactual.model import DeltaVerdict
+from untaken.subgoals.model import Status
+
+FONT: Final = "'Source Sans', 'Source Sans Pro', 'Helvetica Neue', Arial, sans-serif"
+STAR: Final = "★"
+CRITICAL_BORDER: Final = 4
+"""Pixels; other sub-goals have a border of `BORDER` pixels."""
+BORDER: Final = 2
+INK: Final = "#1B2530"
+"""Of labels inside a node: the fills are light in both themes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatusStyle:
+    """How one status looks. `dash` is the border's dash pattern in pixels, empty for a solid line."""
+
+    word: str
+    icon: str
+    fill: str
+    line: str
+    dash: tuple[int, ...] = ()
+    ink: str = INK
+
+    @property
+    def line_name(self) -> str:
+        """The border in plotly's (and CSS's) words."""
+        if not self.dash:
+            return "solid"
+        return "dash" if self.dash[0] > 3 else "dot"
+
+
+STATUS: Final[dict[Status, StatusStyle]] = {
+    "completed": StatusStyle(word="completed", icon="✓", fill="#BFE0F7", line="#0B5C94"),
+    "attempted": StatusStyle(word="attempted, not completed", icon="✗", fill="#FFD199", line="#B34E00"),
+    "skipped": StatusStyle(word="skipped", icon="–", fill="#EEF0F2", line="#6B7280", dash=(7, 5)),
+    "unscored": StatusStyle(word="unscored", icon="?", fill="#FFFFFF", line="#6B7280", dash=(2, 4)),
+    "not_required": StatusStyle(
+        word="not required", icon="·", fill="#F7F8F9", line="#C3C9D0", dash=(2, 6), ink="#6B7280"
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tokens:
+    """The theme's colours, for figures and the plan view."""
+
+    background: str
+    surface: str
+    text: str
+    muted: str
+    grid: str
+    line: str
+    good: str
+    bad: str
+    band: str
+
+
+LIGHT: Final = Tokens(
+    background="#FFFFFF",
+    surface="#F5F7F9",
+    text="#1B2530",
+    muted="#5B6773",
+    grid="#E4E8EC",
+    line="#8A95A1",
+    good="#0B5C94",
+    bad="#B34E00",
+    band="#EEF0F2",
+)
+DARK: Final = Tokens(
+    background="#10161D",
+    surface="#1A222B",
+    text="#E6EBF0",
+    muted="#A3AFBB",
+    grid="#2A343F",
+    line="#7C8894",
+    good="#7CC0F0",
+    bad="#FFB25C",
+    band="#222C36",
+)
+
+
+def tokens(dark: bool) -> Tokens:
+    """The colours of the dark or the light theme."""
+    return DARK if dark else LIGHT
+
+
+DELTA_WORDS: Final[dict[DeltaVerdict, str]] = {
+    "alternative_may_be_better": "the alternative may be better",
+    "actual_was_better": "the actual choice was better",
+    "equivalent": "equivalent",
+    "unknown": "unknown: no history",
+}
+
+MARKERS: Final = (
+    "circle",
+    "square",
+    "diamond",
+    "triangle-up",
+    "triangle-down",
+    "cross",
+    "x",
+    "pentagon",
+    "hexagon",
+    "star-triangle-up",
+    "hourglass",
+    "bowtie",
+)
+"""One an agent, in the order of their names: identity never rests on a colour."""

@@ -1,0 +1,257 @@
+// Draws a plan graph with vis-network in a fixed layout; keyboard, screen reader and small screens included.
+// Untrusted words arrive in `data` only: painted on the canvas or written with textContent, never as markup.
+
+const MOST_HEIGHT = 560;
+const LEAST_HEIGHT = 180;
+const MARGIN = 22;
+
+function makePlanCanvas(vis, root, act) {
+  const find = (name) => root.querySelector(`.plan-${name}`);
+  const [frame, stage, live, legend] = ["frame", "stage", "live", "legend"].map(find);
+  let data = null;
+  let network = null;
+  let nodes = null;
+  let edges = null;
+  let layout = null;
+  let cursor = null;
+  let moved = false;
+
+  const theme = () => {
+    const colour = getComputedStyle(frame).getPropertyValue("--plan-background").trim() || "#ffffff";
+    const paint = document.createElement("canvas").getContext("2d");
+    paint.fillStyle = colour;
+    const hex = paint.fillStyle.startsWith("#") ? parseInt(paint.fillStyle.slice(1), 16) : 0xffffff;
+    const light = ((hex >> 16) & 255) * 0.3 + ((hex >> 8) & 255) * 0.59 + (hex & 255) * 0.11;
+    return data.themes[light < 128 ? "dark" : "light"];
+  };
+
+  const scaleOf = (one, width, height) =>
+    Math.min(1, (width - 2 * MARGIN) / one.width, (height - 2 * MARGIN) / one.height);
+
+  function chooseLayout() {
+    const width = stage.clientWidth || 600;
+    const [first, second] = data.layouts;
+    const better = scaleOf(second, width, MOST_HEIGHT) > scaleOf(first, width, MOST_HEIGHT) * 1.02;
+    layout = better ? second : first;
+    const tall = layout.height * scaleOf(layout, width, MOST_HEIGHT) + 2 * MARGIN;
+    stage.style.height = `${Math.round(Math.min(MOST_HEIGHT, Math.max(LEAST_HEIGHT, tall)))}px`;
+  }
+
+  function drawnNodes() {
+    return data.nodes.map((node, place) => {
+      const [x, y] = layout.centres[place];
+      return { ...node, x: x - layout.width / 2, y: y - layout.height / 2 };
+    });
+  }
+
+  function drawnEdges() {
+    const look = theme();
+    const sideways = layout.direction === "LR" ? "horizontal" : "vertical";
+    return data.edges.map(({ kind, ...edge }) => ({
+      ...edge,
+      color: { color: kind === "violated" ? look.bad : look.line, inherit: false },
+      width: kind === "violated" ? 3 : 1.5,
+      dashes: kind === "violated" ? [9, 6] : kind === "option" ? [2, 5] : false,
+      smooth: { enabled: true, type: "cubicBezier", forceDirection: sideways, roundness: 0.45 },
+    }));
+  }
+
+  function sync(set, wanted) {
+    const known = new Set(wanted.map((item) => item.id));
+    set.remove(set.getIds().filter((id) => !known.has(id)));
+    set.update(wanted);
+  }
+
+  function fit() {
+    moved = false;
+    network.setSize("100%", stage.style.height);
+    network.redraw();
+    const scale = Math.max(0.05, scaleOf(layout, stage.clientWidth, stage.clientHeight));
+    network.moveTo({ position: { x: 0, y: 0 }, scale });
+  }
+
+  function reveal(place) {
+    const at = network.canvasToDOM(network.getPosition(place));
+    const inside = at.x > 30 && at.y > 30 && at.x < stage.clientWidth - 30 && at.y < stage.clientHeight - 30;
+    if (!inside) network.moveTo({ position: network.getPosition(place) });
+  }
+
+  function ring(paint, place, colour, gap, dash) {
+    const box = network.getBoundingBox(place);
+    paint.save();
+    paint.strokeStyle = colour;
+    paint.lineWidth = 2.5;
+    paint.setLineDash(dash);
+    paint.beginPath();
+    const [w, h] = [box.right - box.left + 2 * gap, box.bottom - box.top + 2 * gap];
+    paint.roundRect(box.left - gap, box.top - gap, w, h, 8 + gap);
+    paint.stroke();
+    paint.restore();
+  }
+
+  function drawRings(paint) {
+    const look = theme();
+    if (data.selected !== null && nodes.get(data.selected)) ring(paint, data.selected, look.ring, 6, []);
+    if (cursor !== null && frame.matches(":focus-visible")) ring(paint, cursor, look.focus, 10, [5, 4]);
+  }
+
+  let reporting = null;
+  function report() {
+    clearTimeout(reporting);
+    reporting = setTimeout(() => {
+      if (!network) return;
+      const scale = network.getScale();
+      const at = data.boxes.map((box, place) => {
+        const { x, y } = network.canvasToDOM(network.getPosition(place));
+        return { status: box.status, x: Math.round(x), y: Math.round(y) };
+      });
+      stage.dataset.boxes = JSON.stringify(at);
+      stage.dataset.scale = scale.toFixed(3);
+    }, 60);
+  }
+
+  function move(key) {
+    if (cursor === null) return data.selected ?? 0;
+    const [x, y] = layout.centres[cursor];
+    const [dx, dy] = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowDown: [0, 1], ArrowUp: [0, -1] }[key];
+    let best = cursor;
+    let least = Infinity;
+    layout.centres.forEach(([cx, cy], place) => {
+      const ahead = (cx - x) * dx + (cy - y) * dy;
+      const aside = Math.abs((cx - x) * dy) + Math.abs((cy - y) * dx);
+      if (place !== cursor && ahead > 1 && ahead + 2 * aside < least) [best, least] = [place, ahead + 2 * aside];
+    });
+    return best;
+  }
+
+  function goTo(place) {
+    cursor = place;
+    live.textContent = data.boxes[place].said;
+    reveal(place);
+    network.redraw();
+  }
+
+  function choose(place) {
+    const box = data.boxes[place];
+    cursor = place;
+    live.textContent = box.collapsed ? "Opening the branch" : `Selected: ${box.said}`;
+    if (!box.collapsed) data.selected = place;
+    network.redraw();
+    (box.collapsed ? act.expand : act.select)?.(box.id);
+  }
+
+  function zoom(by) {
+    moved = true;
+    network.moveTo({ scale: Math.min(2.5, Math.max(0.05, network.getScale() * by)) });
+  }
+
+  frame.addEventListener("keydown", (event) => {
+    if (!network || event.ctrlKey || event.metaKey || event.altKey || !data.boxes.length) return;
+    if (event.key.startsWith("Arrow")) goTo(move(event.key));
+    else if (event.key === "Home") goTo(0);
+    else if (event.key === "End") goTo(data.boxes.length - 1);
+    else if (event.key === "Enter" || event.key === " ") cursor !== null && choose(cursor);
+    else if (event.key === "+" || event.key === "=") zoom(1.25);
+    else if (event.key === "-") zoom(0.8);
+    else if (event.key === "0") fit();
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  });
+  frame.addEventListener("focus", () => {
+    if (!network) return;
+    cursor ??= data.selected ?? 0;
+    if (data.boxes.length) live.textContent = data.boxes[cursor].said;
+    network.redraw();
+  });
+  frame.addEventListener("blur", () => network?.redraw());
+  stage.addEventListener(
+    "wheel",
+    (event) => {
+      if (!event.ctrlKey || !network) return;
+      event.preventDefault();
+      zoom(event.deltaY < 0 ? 1.12 : 0.9);
+    },
+    { passive: false },
+  );
+  find("larger").onclick = () => zoom(1.25);
+  find("smaller").onclick = () => zoom(0.8);
+  find("fit").onclick = () => fit();
+
+  const resized = new ResizeObserver(() => {
+    if (!network || !stage.clientWidth) return;
+    const before = layout;
+    chooseLayout();
+    if (before !== layout) {
+      sync(nodes, drawnNodes());
+      sync(edges, drawnEdges());
+    }
+    if (!moved || before !== layout) fit();
+    else network.redraw();
+  });
+
+  function drawLegend() {
+    legend.replaceChildren(
+      ...data.legend.map((entry) => {
+        const item = document.createElement("li");
+        const mark = document.createElement("span");
+        mark.className = "plan-mark";
+        mark.textContent = entry.icon;
+        mark.setAttribute("aria-hidden", "true");
+        if (entry.fill) {
+          mark.classList.add("plan-box");
+          mark.style.background = entry.fill;
+          mark.style.border = `${entry.thick ? 3 : 2}px ${entry.dash || "solid"} ${entry.line}`;
+          if (entry.fill === "transparent") mark.style.color = "inherit";
+        }
+        if (entry.bad) mark.style.color = theme().bad;
+        item.append(mark, document.createTextNode(entry.word));
+        return item;
+      }),
+    );
+  }
+
+  function build() {
+    nodes = new vis.DataSet(drawnNodes());
+    edges = new vis.DataSet(drawnEdges());
+    network = new vis.Network(stage, { nodes, edges }, { ...data.options, autoResize: false });
+    network.on("click", ({ nodes: hit }) => hit.length && choose(hit[0]));
+    network.on("hoverNode", ({ node }) => {
+      stage.style.cursor = "pointer";
+      live.textContent = data.boxes[node].said;
+    });
+    network.on("blurNode", () => (stage.style.cursor = "default"));
+    network.on("dragStart", () => (moved = true));
+    network.on("afterDrawing", (paint) => {
+      drawRings(paint);
+      report();
+    });
+    resized.observe(stage);
+    fit();
+  }
+
+  return {
+    update(next) {
+      const sameGraph = data !== null && data.key === next.key;
+      data = next;
+      frame.setAttribute("aria-label", `${data.said}. Arrow keys move, Enter selects.`);
+      if (!sameGraph) cursor = null;
+      if (!sameGraph || !layout) chooseLayout();
+      if (!network) build();
+      else {
+        sync(nodes, drawnNodes());
+        sync(edges, drawnEdges());
+        if (!sameGraph) fit();
+        if (data.selected !== null) reveal(data.selected);
+        network.redraw();
+      }
+      drawLegend();
+      if (data.selected !== null && !live.textContent) live.textContent = `Selected: ${data.boxes[data.selected].said}`;
+    },
+    destroy() {
+      resized.disconnect();
+      network?.destroy();
+      network = null;
+    },
+  };
+}

@@ -1,0 +1,245 @@
+"""What to draw of a plan graph and a run's score: boxes with words and status, lines, and two layouts.
+
+One drawing serves the app's view, the figure for notebooks and the exported page: they never disagree.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import textwrap
+import unicodedata
+from collections import Counter
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from components import text
+from components.palette import STAR, STATUS
+from components.plan_layout import Layout, lay_out
+from untaken.plans.model import PlanGraph, SubGoal
+from untaken.subgoals.model import RunScore, Status
+
+LINE_KIND = Literal["needs", "violated", "option"]
+READABLE: Final = 60
+"""Above this many sub-goals finished and unreached branches are collapsed: labels would be unreadable."""
+LINE_CHARS: Final = 22
+LINES: Final = 3
+CHARACTER_WIDTH: Final = 8.5
+LINE_HEIGHT: Final = 18.0
+MARGIN: Final = 13.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Box:
+    """One sub-goal, or a collapsed branch of several.
+
+    Attributes:
+        sub_goals: ids it stands for; one id unless it is a collapsed branch.
+        lines: the label, wrapped: icon and star first.
+        said: one line for a screen reader.
+    """
+
+    sub_goals: tuple[str, ...]
+    status: Status
+    critical: bool
+    lines: tuple[str, ...]
+    said: str
+
+    @property
+    def collapsed(self) -> bool:
+        """Whether it stands for a whole branch."""
+        return len(self.sub_goals) > 1
+
+    @property
+    def size(self) -> tuple[float, float]:
+        """Width and height in pixels."""
+        longest = max(_columns(line) for line in self.lines)
+        width = max(150.0, longest * CHARACTER_WIDTH + 2 * MARGIN)
+        return round(width), round(len(self.lines) * LINE_HEIGHT + 2 * MARGIN - 2)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drawing:
+    """Boxes, lines between their positions, and both layouts."""
+
+    boxes: tuple[Box, ...]
+    lines: tuple[tuple[int, int, LINE_KIND], ...]
+    sideways: Layout
+    downwards: Layout
+    said: str
+    hidden: int = 0
+
+    @property
+    def layouts(self) -> tuple[Layout, Layout]:
+        """Both layouts, left to right first."""
+        return self.sideways, self.downwards
+
+    @property
+    def digest(self) -> str:
+        """Changes when anything that is drawn changes, other than a box's status."""
+        parts = repr((tuple(b.sub_goals for b in self.boxes), self.lines, self.layouts))
+        return hashlib.sha256(parts.encode()).hexdigest()[:16]
+
+
+def draw(
+    graph: PlanGraph,
+    score: RunScore | None = None,
+    *,
+    expanded: Collection[str] = (),
+    around: str | None = None,
+    readable: int = READABLE,
+) -> Drawing:
+    """Decide what to draw.
+
+    Args:
+        graph: a valid plan graph.
+        score: the run's score; without one every sub-goal is unscored.
+        expanded: ids of sub-goals whose branch is not to be collapsed.
+        around: draw only this sub-goal, what it needs and what needs it.
+        readable: number of sub-goals above which branches are collapsed.
+    """
+    status: dict[str, Status] = {goal.id: "unscored" for goal in graph.sub_goals}
+    status |= {node.sub_goal: node.status for node in score.nodes if node.sub_goal in status} if score else {}
+    goals = _around(graph, around)
+    groups = _groups(goals, status, expanded) if len(goals) > readable else [[goal] for goal in goals]
+    boxes = tuple(_box(group, status) for group in groups)
+    place = {goal.id: number for number, group in enumerate(groups) for goal in group}
+    lines = tuple(dict.fromkeys(_lines(goals, place, score)))
+    sizes = tuple(box.size for box in boxes)
+    pairs = tuple(dict.fromkeys((a, b) for a, b, _ in lines))
+    return Drawing(
+        boxes=boxes,
+        lines=lines,
+        sideways=lay_out(sizes, pairs, "LR"),
+        downwards=lay_out(sizes, pairs, "TB"),
+        said=_said(goals, status),
+        hidden=len(graph.sub_goals) - len(goals),
+    )
+
+
+def _around(graph: PlanGraph, centre: str | None) -> list[SubGoal]:
+    if centre is None or all(goal.id != centre for goal in graph.sub_goals):
+        return list(graph.sub_goals)
+    needs = {goal.id: {*goal.deps, *goal.any_of} for goal in graph.sub_goals}
+    needed_by: dict[str, set[str]] = {goal.id: set() for goal in graph.sub_goals}
+    for goal, deps in needs.items():
+        for dep in deps & needed_by.keys():
+            needed_by[dep].add(goal)
+    near = _reach(centre, needs) | _reach(centre, needed_by)
+    return [goal for goal in graph.sub_goals if goal.id in near]
+
+
+def _reach(start: str, steps: dict[str, set[str]]) -> set[str]:
+    found, todo = {start}, [start]
+    while todo:
+        for following in steps.get(todo.pop(), set()) - found:
+            found.add(following)
+            todo.append(following)
+    return found
+
+
+def _groups(
+    goals: list[SubGoal], status: dict[str, Status], expanded: Collection[str]
+) -> list[list[SubGoal]]:
+    """Contract finished branches, and branches never reached.
+
+    A finished branch is closed under "needs" and an unreached one under "is needed by", so no path leaves and
+    comes back: contracting its connected parts cannot make a cycle.
+    """
+    needs = {goal.id: {*goal.deps, *goal.any_of} & status.keys() for goal in goals}
+    needed_by: dict[str, set[str]] = {goal.id: set() for goal in goals}
+    for goal, deps in needs.items():
+        for dep in deps & needed_by.keys():
+            needed_by[dep].add(goal)
+    done = _closed((g.id for g in goals if status[g.id] in ("completed", "not_required")), needs)
+    idle = (g.id for g in goals if status[g.id] in ("skipped", "not_required") and g.id not in done)
+    unreached = _closed(idle, needed_by)
+    group_of: dict[str, int] = {}
+    for branch in (done, unreached):
+        for part in _connected(branch, needs, needed_by):
+            if len(part) > 1 and not part & set(expanded):
+                group_of |= dict.fromkeys(part, len(group_of) + len(goals))
+    groups: dict[object, list[SubGoal]] = {}
+    for goal in goals:
+        groups.setdefault(group_of.get(goal.id, goal.id), []).append(goal)
+    return list(groups.values())
+
+
+def _closed(members: Iterable[str], steps: dict[str, set[str]]) -> set[str]:
+    """The largest part of `members` in which every step from a member leads to a member."""
+    kept = set(members)
+    back: dict[str, set[str]] = {}
+    for goal, following in steps.items():
+        for other in following:
+            back.setdefault(other, set()).add(goal)
+    out = [goal for goal in steps if goal not in kept]
+    while out:
+        for goal in back.get(out.pop(), set()) & kept:
+            kept.discard(goal)
+            out.append(goal)
+    return kept
+
+
+def _connected(
+    members: set[str], needs: dict[str, set[str]], needed_by: dict[str, set[str]]
+) -> list[set[str]]:
+    near = {goal: (needs[goal] | needed_by[goal]) & members for goal in members}
+    parts: list[set[str]] = []
+    left = set(members)
+    while left:
+        part = _reach(min(left), near)
+        parts.append(part)
+        left -= part
+    return parts
+
+
+def _box(group: list[SubGoal], status: dict[str, Status]) -> Box:
+    first = group[0]
+    shown = status[first.id]
+    if len(group) > 1:
+        shown = "completed" if any(status[goal.id] == "completed" for goal in group) else shown
+        words = f"{len(group)} {STATUS[shown].word}"
+    else:
+        words = first.title or first.id
+    critical = any(goal.critical for goal in group)
+    mark = f"{STATUS[shown].icon} {STAR} " if critical else f"{STATUS[shown].icon} "
+    said = f"{text.one_line(words)}: {STATUS[shown].word}{', critical' if critical else ''}"
+    if len(group) > 1:
+        said = f"branch of {said}; press Enter to open it"
+    return Box(
+        sub_goals=tuple(goal.id for goal in group),
+        status=shown,
+        critical=critical,
+        lines=_wrapped(mark + text.one_line(words)),
+        said=said,
+    )
+
+
+def _lines(
+    goals: list[SubGoal], place: dict[str, int], score: RunScore | None
+) -> Iterable[tuple[int, int, LINE_KIND]]:
+    broken = (
+        {(v.dependency, v.sub_goal) for v in score.violations if v.kind == "critical"} if score else set()
+    )
+    for goal in goals:
+        for dep in goal.deps:
+            if dep in place and place[dep] != place[goal.id]:
+                yield place[dep], place[goal.id], "violated" if (dep, goal.id) in broken else "needs"
+        for option in goal.any_of:
+            if option in place and place[option] != place[goal.id] and option not in goal.deps:
+                yield place[option], place[goal.id], "option"
+
+
+def _said(goals: list[SubGoal], status: dict[str, Status]) -> str:
+    counts = Counter(status[goal.id] for goal in goals)
+    parts = [f"{counts[name]} {STATUS[name].word}" for name in STATUS if counts[name]]
+    return f"Plan graph with {len(goals)} sub-goals: {', '.join(parts)}"
+
+
+def _columns(line: str) -> float:
+    wide = sum(unicodedata.east_asian_width(c) in "WF" for c in line)
+    return len(line) + wide * 0.9
+
+
+def _wrapped(words: str) -> tuple[str, ...]:
+    return tuple(textwrap.wrap(words, LINE_CHARS, max_lines=LINES, placeholder=" …")) or (words,)

@@ -1,0 +1,163 @@
+"""What a session knows: the workspace, the rules in force, and what is selected.
+
+The selection lives in the address (`?run=…&sub_goal=…&decision=…`), so that a view can be sent to somebody.
+Clicking in the navigation clears the address, so it is mirrored in the session and written back.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import streamlit as st
+
+from components import text
+from untaken.corpus import Corpus, evaluate_corpus
+from untaken.errors import Finding
+from untaken.ledger import Run, Verdict
+from untaken.store import Workspace
+from untaken.subgoals.model import MissingRule
+
+FOLDER: Final = "UNTAKEN_WORKSPACE"
+DEMO: Final = "UNTAKEN_DEMO"
+SELECTION: Final = ("run", "sub_goal", "decision")
+SAMPLES: Final = Path(__file__).parents[1] / "sample_runs"
+DEFAULT_FOLDER: Final = "untaken-workspace"
+RUN_PAGE: Final = "pages/run.py"
+
+MISSING_WORDS: Final[dict[MissingRule, str]] = {
+    "fail": "count as not completed",
+    "drop": "are left out",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rules:
+    """The rules that every rate on screen was counted under."""
+
+    missing: MissingRule = "fail"
+    verdicts: tuple[str, ...] = ()
+
+    def in_words(self) -> str:
+        """One line to stand beside a rate."""
+        whose = ", ".join(self.verdicts) if self.verdicts else "everybody"
+        return f"Sub-goals without a verdict {MISSING_WORDS[self.missing]} · verdicts by {whose} count"
+
+
+def workspace() -> Workspace:
+    """The workspace that this server was started on."""
+    return _open(os.environ.get(FOLDER, ""), os.environ.get(DEMO, "") == "1")
+
+
+@st.cache_resource(show_spinner="Opening the workspace …", max_entries=2)
+def _open(folder: str, demo: bool) -> Workspace:
+    if demo:
+        return Workspace.open_folder(SAMPLES, at=folder or tempfile.mkdtemp(prefix="untaken-"))
+    return Workspace(folder or DEFAULT_FOLDER)
+
+
+def corpus() -> Corpus:
+    """Every run of the workspace, evaluated under the rules in force; cached by content and rules."""
+    store, now = workspace(), rules()
+    return _evaluated(str(store.path), store.digest(), now.missing, now.verdicts, store)
+
+
+def findings() -> tuple[Finding, ...]:
+    """What was noticed while the workspace's ledgers were read."""
+    store = workspace()
+    return tuple(_read(str(store.path), store.digest(), store)[1])
+
+
+@st.cache_resource(ttl=3600, max_entries=2, show_spinner="Reading ledgers …")
+def _read(folder: str, digest: str, _store: Workspace) -> tuple[list[Run], list[Finding]]:  # noqa: ARG001 (cache key)
+    return _store.read_runs()
+
+
+@st.cache_resource(ttl=3600, max_entries=4, show_spinner="Scoring runs …")
+def _evaluated(
+    folder: str, digest: str, missing: MissingRule, verdicts: tuple[str, ...], _store: Workspace
+) -> Corpus:
+    found, _ = _read(folder, digest, _store)
+    return evaluate_corpus(found, _store.graph_set(), missing=missing, verdicts=verdicts)
+
+
+@st.cache_data(ttl=3600, max_entries=2, show_spinner=False)
+def _authors(folder: str, digest: str, _store: Workspace) -> tuple[str, ...]:
+    events = (event for run in _read(folder, digest, _store)[0] for event in run.events)
+    return tuple(sorted({event.by for event in events if isinstance(event, Verdict)}))
+
+
+def rules() -> Rules:
+    """The rules in force in this session."""
+    return Rules(
+        missing=st.session_state.get("rules_missing", "fail"),
+        verdicts=tuple(st.session_state.get("rules_verdicts", ())),
+    )
+
+
+def rules_in_sidebar() -> None:
+    """Draw the controls of the rules in force; their choice holds on every page."""
+    for key in ("rules_missing", "rules_verdicts"):  # keep them when a page without these widgets was shown
+        if key in st.session_state:
+            st.session_state[key] = st.session_state[key]
+    store = workspace()
+    authors = _authors(str(store.path), store.digest(), store)
+    with st.sidebar:
+        st.divider()
+        st.radio(
+            "Sub-goals without a verdict",
+            options=tuple(MISSING_WORDS),
+            format_func=lambda rule: MISSING_WORDS[rule],
+            key="rules_missing",
+            help="Rankings can flip with this rule, so it stands beside every rate.",
+        )
+        if authors:
+            st.multiselect(
+                "Whose verdicts count",
+                options=authors,
+                format_func=lambda author: text.one_line(author, 60),
+                key="rules_verdicts",
+                placeholder="Everybody's",
+                help="Leave empty to count every recorded verdict.",
+            )
+
+
+def is_dark() -> bool:
+    """Whether the browser shows the dark theme now."""
+    return bool(st.context.theme.type == "dark")
+
+
+def remember() -> None:
+    """Take the selection from the address, or write it back where a navigation click cleared it."""
+    for name in SELECTION:
+        kept = f"selected_{name}"
+        if name in st.query_params:
+            st.session_state[kept] = st.query_params[name]
+        elif st.session_state.get(kept) is not None:
+            st.query_params[name] = st.session_state[kept]
+
+
+def selected(name: str) -> str | None:
+    """What is selected as ``run``, ``sub_goal`` or ``decision`` (untrusted: it may come from an address)."""
+    value = st.session_state.get(f"selected_{name}")
+    return str(value) if value is not None else None
+
+
+def select(*, run: str | None = None, sub_goal: str | None = None, decision: str | int | None = None) -> None:
+    """Select a run, and in it a sub-goal or a decision point; what is not given is no longer selected."""
+    for name, value in (("run", run), ("sub_goal", sub_goal), ("decision", decision)):
+        st.session_state[f"selected_{name}"] = None if value is None else str(value)
+        if value is not None:
+            st.query_params[name] = str(value)
+        elif name in st.query_params:
+            del st.query_params[name]
+
+
+def open_run(run: str, *, sub_goal: str | None = None, decision: str | int | None = None) -> None:
+    """Leave this page for the Run page of the run with content digest `run`."""
+    select(run=run, sub_goal=sub_goal, decision=decision)
+    chosen = {"run": run, "sub_goal": sub_goal, "decision": decision}
+    st.switch_page(RUN_PAGE, query_params={k: str(v) for k, v in chosen.items() if v is not None})

@@ -1,0 +1,122 @@
+"""Tables and figures on a page, each with a download that is safe to open."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+
+from components import text
+
+FIGURE_CONFIG: Final[dict[str, Any]] = {
+    "displaylogo": False,
+    "displayModeBar": "hover",
+    "modeBarButtonsToRemove": [
+        "select2d",
+        "lasso2d",
+        "autoScale2d",
+        "zoom2d",
+        "pan2d",
+        "zoomIn2d",
+        "zoomOut2d",
+    ],
+    "toImageButtonOptions": {"format": "png", "scale": 2},
+    "responsive": True,
+}
+
+
+def csv(frame: pd.DataFrame) -> bytes:
+    """The table as UTF-8 CSV in which no cell and no heading is taken for a formula."""
+    safe = frame.map(text.cell)
+    safe.columns = [str(text.cell(str(name))) for name in frame.columns]
+    buffer = io.StringIO()
+    safe.to_csv(buffer, index=False, lineterminator="\n")
+    return buffer.getvalue().encode("utf-8-sig")
+
+
+def table(
+    frame: pd.DataFrame,
+    *,
+    key: str,
+    name: str,
+    columns: Mapping[str, Any] | None = None,
+    selectable: bool = False,
+    height: int | str = "auto",
+    alt: str | None = None,
+) -> int | None:
+    """Show a table with its CSV download.
+
+    Args:
+        frame: what to show; text in it is shown as text.
+        key: unique on the page.
+        name: what the table holds, in words; also the stem of the file's name. Not from a ledger.
+        columns: column settings as `st.dataframe` takes them; ``None`` for a name hides the column.
+        selectable: let one row be chosen.
+        height: pixels, or ``"auto"``.
+        alt: what a screen reader says of the table.
+
+    Returns:
+        The position of the chosen row in `frame`, or ``None``.
+    """
+    chosen = st.dataframe(
+        frame,
+        hide_index=True,
+        height=height,  # type: ignore[arg-type]
+        column_config=_plain_text(frame, columns or {}),
+        key=key,
+        on_select="rerun" if selectable else "ignore",
+        selection_mode="single-row",
+        alt=alt or name,
+    )
+    download(
+        lambda: csv(frame),
+        label=f"{name} (CSV)",
+        file=f"{text.file_name(name)}.csv",
+        mime="text/csv",
+        key=key,
+    )
+    if not selectable:
+        return None
+    rows = chosen["selection"]["rows"]  # type: ignore[index]
+    return int(rows[0]) if rows and rows[0] < len(frame) else None
+
+
+def _plain_text(frame: pd.DataFrame, columns: Mapping[str, Any]) -> dict[str, Any]:
+    strings = (c for c in frame.columns if pd.api.types.is_string_dtype(frame[c]))
+    return {str(c): st.column_config.TextColumn() for c in strings} | dict(columns)
+
+
+def download(data: bytes | Callable[[], bytes], *, label: str, file: str, mime: str, key: str) -> None:
+    """A small download button; a function is called only when it is pressed."""
+    st.download_button(
+        f"⤓ {label}",
+        data,
+        file_name=file,
+        mime=mime,
+        key=f"{key}-download",
+        type="tertiary",
+        on_click="ignore",
+    )
+
+
+def figure(drawn: go.Figure, *, key: str, name: str, alt: str | None = None) -> None:
+    """Show a figure; its toolbar saves it as PNG, the button below as one HTML file that needs no network.
+
+    Args:
+        drawn: a figure of `components.figures`.
+        key: unique on the page.
+        name: what the figure shows, in words; also the stem of the file's name. Not from a ledger.
+        alt: what a screen reader says of the figure.
+    """
+    stem = text.file_name(name)
+    config = FIGURE_CONFIG | {"toImageButtonOptions": {"format": "png", "scale": 2, "filename": stem}}
+    st.plotly_chart(drawn, theme=None, key=key, config=config, alt=alt or name)
+
+    def page() -> bytes:
+        return drawn.to_html(include_plotlyjs=True, config=config).encode()
+
+    download(page, label=f"{name} (HTML)", file=f"{stem}.html", mime="text/html", key=key)
