@@ -1,0 +1,144 @@
+"""Evaluates many runs at once: sub-goal scores, counterfactuals, rankings and what contradicts what."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from untaken.counterfactual import RunEvaluation, evaluate_run
+from untaken.errors import Finding, Unscored
+from untaken.ledger import Run
+from untaken.memory import PolicyMemory
+from untaken.plans import GraphSet
+from untaken.ranking import Contradiction, RankReport, rank_agents
+from untaken.subgoals import AgentScore, MissingRule, RunScore, score_agents, score_run
+
+Progress = Callable[[int, int, str], None]
+"""Called with (done, total, what is being done)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Corpus:
+    """Many runs, evaluated. Keys are run digests (`Run.digest`), in the order in which the runs were read.
+
+    Attributes:
+        scores: each run against its plan graph, or why there is no score.
+        agents: the scored runs pooled by agent.
+        evaluations: the counterfactual evaluation of each run, against `memory` as of the run's start.
+        ranking: agents by outcome and by each sub-goal metric, with contradictory runs.
+        missing, verdicts: the rules in force (domain §4).
+    """
+
+    runs: dict[str, Run]
+    graphs: GraphSet
+    scores: dict[str, RunScore | Unscored]
+    agents: tuple[AgentScore, ...]
+    evaluations: dict[str, RunEvaluation]
+    ranking: RankReport
+    memory: PolicyMemory
+    missing: MissingRule
+    verdicts: tuple[str, ...]
+    findings: tuple[Finding, ...]
+
+    @property
+    def contradictions(self) -> tuple[Contradiction, ...]:
+        """Runs whose outcome and sub-goals disagree, the weightiest first."""
+        return self.ranking.contradictions
+
+
+def score_runs(
+    runs: Iterable[Run],
+    graphs: GraphSet,
+    *,
+    missing: MissingRule = "fail",
+    verdicts: Sequence[str] = (),
+    progress: Progress | None = None,
+) -> tuple[dict[str, RunScore | Unscored], tuple[Finding, ...]]:
+    """Scores each run against the graph of its task.
+
+    Args:
+        runs: of one or many ledgers.
+        graphs: where the plan graphs are found.
+        missing: how sub-goals without a verdict count.
+        verdicts: globs over VERDICT.by; empty counts everybody's.
+        progress: called now and then.
+
+    Returns:
+        By run digest, the score or why there is none (a broken ledger, no graph, two graphs); and what was
+        noticed on the way.
+    """
+    everyone = list(runs)
+    scores: dict[str, RunScore | Unscored] = {}
+    findings: list[Finding] = []
+    for done, run in enumerate(everyone, start=1):
+        scores[run.digest] = _score(run, graphs, missing, tuple(verdicts), findings)
+        _tell(progress, done, len(everyone), "scoring runs")
+    return scores, tuple(findings)
+
+
+def evaluate_corpus(
+    runs: Iterable[Run],
+    graphs: GraphSet,
+    *,
+    memory: PolicyMemory | None = None,
+    missing: MissingRule = "fail",
+    verdicts: Sequence[str] = (),
+    progress: Progress | None = None,
+    resamples: int = 10_000,
+) -> Corpus:
+    """Evaluates many runs; the time it takes grows with their number.
+
+    Each run is compared with what was known when it started, its own outcome left out; so one memory of all
+    the runs serves them all.
+
+    Args:
+        runs: of one or many ledgers; a chain that comes twice counts once.
+        graphs: where the plan graphs are found.
+        memory: policy memory; built from `runs` when not given.
+        missing: how sub-goals without a verdict count.
+        verdicts: globs over VERDICT.by; empty counts everybody's.
+        progress: called now and then with (done, total, what).
+        resamples: of the bootstrap behind the ranking's intervals.
+    """
+    by_digest = {run.digest: run for run in runs}
+    scores, noticed = score_runs(
+        by_digest.values(), graphs, missing=missing, verdicts=verdicts, progress=progress
+    )
+    history = memory if memory is not None else PolicyMemory.build(by_digest.values())
+    evaluations: dict[str, RunEvaluation] = {}
+    for done, (digest, run) in enumerate(by_digest.items(), start=1):
+        evaluations[digest] = evaluate_run(run, history)
+        _tell(progress, done, len(by_digest), "looking at paths not taken")
+    scored = [score for score in scores.values() if isinstance(score, RunScore)]
+    return Corpus(
+        runs=by_digest,
+        graphs=graphs,
+        scores=scores,
+        agents=tuple(score_agents(scored)),
+        evaluations=evaluations,
+        ranking=rank_agents(scored, missing=missing, resamples=resamples),
+        memory=history,
+        missing=missing,
+        verdicts=tuple(verdicts),
+        findings=(*graphs.findings, *noticed, *history.findings),
+    )
+
+
+def _score(
+    run: Run, graphs: GraphSet, missing: MissingRule, verdicts: tuple[str, ...], findings: list[Finding]
+) -> RunScore | Unscored:
+    if run.integrity.broken:
+        return Unscored(f"the ledger is {run.integrity.verdict}: {run.integrity.reason}")
+    graph, noticed = graphs.for_task(run.task_id, run.started.graph)
+    findings.extend(noticed)
+    if isinstance(graph, Unscored):
+        return graph
+    score = score_run(run, graph, missing=missing, verdicts=verdicts)
+    findings.extend(score.findings)
+    return score
+
+
+def _tell(progress: Progress | None, done: int, total: int, what: str) -> None:
+    """Tells at the end and every hundredth run: a call a run would cost more than the run."""
+    if progress and (done % 100 == 0 or done == total):
+        progress(done, total, what)

@@ -1,0 +1,69 @@
+"""What app, notebooks and command line share: tables, the report on one run, the overview, JSON documents."""
+
+from untaken.report.decisions import DECISIONS, decisions_table, readable
+from untaken.report.documents import (
+    counterfactual_document,
+    dump,
+    finding_entries,
+    rank_document,
+    score_document,
+    verify_document,
+)
+from untaken.report.export import csv_text, neutral
+from untaken.report.frame import Column
+from untaken.report.overview import Overview, Share, overview
+from untaken.report.runs import RUNS, SUB_GOALS, runs_table, sub_goals_table
+from untaken.report.single import RunReport, run_report
+from untaken.report.standings import (
+    AGENTS,
+    AGREEMENT,
+    CONTRADICTIONS,
+    DISCORDANT,
+    FAILURES,
+    RANKINGS,
+    agents_table,
+    agreement_table,
+    contradictions_table,
+    discordant_table,
+    rankings_table,
+    sub_goal_failures,
+)
+from untaken.report.timeline import TimelineRow, timeline
+
+__all__ = [
+    "AGENTS",
+    "AGREEMENT",
+    "CONTRADICTIONS",
+    "DECISIONS",
+    "DISCORDANT",
+    "FAILURES",
+    "RANKINGS",
+    "RUNS",
+    "SUB_GOALS",
+    "Column",
+    "Overview",
+    "RunReport",
+    "Share",
+    "TimelineRow",
+    "agents_table",
+    "agreement_table",
+    "contradictions_table",
+    "counterfactual_document",
+    "csv_text",
+    "decisions_table",
+    "discordant_table",
+    "dump",
+    "finding_entries",
+    "neutral",
+    "overview",
+    "rank_document",
+    "rankings_table",
+    "readable",
+    "run_report",
+    "runs_table",
+    "score_document",
+    "sub_goal_failures",
+    "sub_goals_table",
+    "timeline",
+    "verify_document",
+]

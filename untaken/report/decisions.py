@@ -1,0 +1,80 @@
+"""The table of paths not taken: one row per run, decision point and alternative."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+import msgspec
+import pandas as pd
+
+from untaken.corpus import Corpus
+from untaken.counterfactual import Branch, Decision, RunEvaluation
+from untaken.ledger import Run
+from untaken.report.frame import Columns, count, figure, frame, text, truth, why
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BranchRow:
+    """One alternative at one decision point of one run."""
+
+    evaluation: RunEvaluation
+    decision: Decision
+    branch: Branch
+    context: str | None
+
+
+DECISIONS: Final[Columns[BranchRow]] = {
+    "digest": text("content digest of the run", "evaluation.digest"),
+    "run_id": text("the run's own id", "evaluation.run_id"),
+    "task_id": text("what was to be done", "evaluation.task_id"),
+    "agent": text("who ran", "evaluation.agent"),
+    "decision_point": count("seq of the SKILL_SELECTION event", "decision.decision_point"),
+    "selected": text("the skill that was taken", "decision.selected"),
+    "context_hash": text("digest of the context of the choice", "decision.context_hash"),
+    "context": text("the context, readable", "context"),
+    "alternative": text("the skill that was not taken", "branch.alternative"),
+    "known": truth("the memory has a history of it in this context", "branch.known"),
+    "n": count("outcomes in that history", "branch.n"),
+    "n_selected": count("outcomes of the selected skill in this context", "decision.n_selected"),
+    "success_rate": figure("success rate of the alternative's history", "branch.success_rate"),
+    "avg_cost": figure("its mean cost", "branch.avg_cost"),
+    "avg_steps": figure("its mean number of steps", "branch.avg_steps"),
+    "score": figure("score of the alternative's history", "branch.score"),
+    "actual_score": figure("score of the run itself", "evaluation.actual_score"),
+    "delta": figure("score − actual_score", "branch.delta"),
+    "verdict": text("what the delta says", "branch.verdict"),
+    "cost_used": truth("false where the cost term was left out on both sides", "branch.cost_used"),
+    "advantage": figure("score minus that of the selected skill's own history", "branch.advantage"),
+    "low": figure("lower end of the advantage's 95 % interval", "branch.low"),
+    "high": figure("upper end of the advantage's 95 % interval", "branch.high"),
+    "support": text("none, weak or supported", "branch.support"),
+    "support_reason": text("why, in words", "branch.support_reason"),
+    "delta_reason": why("delta", lambda row: row.branch.delta),
+}
+"""Columns of `decisions_table`."""
+
+
+def decisions_table(corpus: Corpus) -> pd.DataFrame:
+    """One row per (run, decision point, alternative), in reading order (columns: `DECISIONS`)."""
+    rows = [
+        BranchRow(evaluation=evaluation, decision=decision, branch=branch, context=contexts.get(point))
+        for digest, evaluation in corpus.evaluations.items()
+        for contexts in (contexts_of(corpus.runs[digest]),)
+        for decision in evaluation.decisions
+        for point in (decision.decision_point,)
+        for branch in decision.branches
+    ]
+    return frame(DECISIONS, rows)
+
+
+def contexts_of(run: Run) -> dict[int, str | None]:
+    """The readable context of each decision point, by its `seq`."""
+    return {event.seq: readable(event.context) for event in run.selections}
+
+
+def readable(value: Any) -> str | None:
+    """Recorded content as one text: itself where it is text, otherwise as JSON."""
+    if value is None or isinstance(value, str):
+        return value
+    return msgspec.json.encode(value, order="sorted").decode()

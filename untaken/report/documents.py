@@ -1,0 +1,187 @@
+"""The JSON documents other programs rely on: exact keys, one order, unscored as ``null`` with its reason."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any, Final
+
+from untaken.counterfactual import Decision, RunEvaluation, summarise
+from untaken.errors import Finding, Unscored
+from untaken.ledger import Integrity
+from untaken.ranking import RankReport
+from untaken.subgoals import AgentScore, RunScore
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+Document = dict[str, Any]
+
+_NOT_FLAT: Final = frozenset(
+    {
+        *("nodes", "violations", "mapped", "extra", "progress", "findings"),  # of a run's score
+        *("decisions", "insights", "signals", "summary", "notes"),  # of its evaluation
+        "branches",  # of a decision
+    }
+)
+"""Fields a document holds as entries of their own, or not at all."""
+
+
+def dump(document: Document) -> str:
+    """The document as text: the same bytes for the same content."""
+    return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def score_document(
+    agents: Iterable[AgentScore],
+    scores: Mapping[str, RunScore | Unscored],
+    *,
+    run_ids: Mapping[str, str],
+    missing: str,
+    verdicts: Sequence[str] = (),
+    runs: bool = False,
+    findings: Iterable[Finding] = (),
+) -> Document:
+    """``untaken.score/1``: sub-goal scores by agent, and by run on request.
+
+    Args:
+        agents: pooled scores.
+        scores: by run digest, in reading order.
+        run_ids: run id of each digest.
+        missing: the rule in force for sub-goals without a verdict.
+        verdicts: whose verdicts counted; empty for everybody's.
+        runs: list the runs too.
+        findings: what was noticed.
+    """
+    unscored = [
+        {"run_id": run_ids[digest], "digest": digest, "reason": score.reason}
+        for digest, score in scores.items()
+        if isinstance(score, Unscored)
+    ]
+    document: Document = {
+        "schema": "untaken.score/1",
+        "missing": missing,
+        "verdicts": list(verdicts),
+        "agents": [_entry(agent) for agent in agents],
+    }
+    if runs:
+        document["runs"] = [_scored_run(s) for s in scores.values() if isinstance(s, RunScore)]
+    return document | {"unscored_runs": unscored, "findings": finding_entries(findings)}
+
+
+def _scored_run(score: RunScore) -> Document:
+    return _entry(score) | {
+        "status": {node.sub_goal: node.status for node in score.nodes},
+        "reasons": {node.sub_goal: node.reason for node in score.nodes},
+        "violations": [_entry(violation) for violation in score.violations],
+        "extra": list(score.extra),
+    }
+
+
+def verify_document(
+    integrity: Iterable[tuple[str, Integrity]], *, findings: Iterable[Finding] = ()
+) -> Document:
+    """``untaken.verify/1``: the integrity verdict of every run, with the file that holds it."""
+    runs = [
+        {
+            "run_id": verdict.run_id,
+            "verdict": verdict.verdict,
+            "line": verdict.line,
+            "column": verdict.column,
+            "reason": verdict.reason,
+            "events": verdict.head.events if verdict.head else 0,
+            "sha256": verdict.head.sha256 if verdict.head else None,
+            "file": file,
+        }
+        for file, verdict in integrity
+    ]
+    counts = Counter(str(run["verdict"]) for run in runs)
+    return {
+        "schema": "untaken.verify/1",
+        "runs": runs,
+        "verdicts": dict(sorted(counts.items())),
+        "findings": finding_entries(findings),
+    }
+
+
+def counterfactual_document(
+    evaluations: Sequence[RunEvaluation],
+    *,
+    weights: Mapping[str, float],
+    threshold: float,
+    findings: Iterable[Finding] = (),
+) -> Document:
+    """``untaken.counterfactual/1``: decision points with the paths not taken, insights and signals."""
+    statuses = Counter(evaluation.status for evaluation in evaluations)
+    codes = Counter(evaluation.code for evaluation in evaluations if evaluation.code)
+    counts = {status: statuses[status] for status in ("evaluated", "skipped", "aborted")}
+    return {
+        "schema": "untaken.counterfactual/1",
+        "weights": dict(weights),
+        "threshold": threshold,
+        "runs": [_evaluated(evaluation) for evaluation in evaluations],
+        "insights": [_entry(i) for e in evaluations for i in e.insights],
+        "signals": [_entry(s) for e in evaluations for s in e.signals],
+        "summary": {"runs": len(evaluations), **counts, "codes": dict(sorted(codes.items()))}
+        | _entry(summarise(evaluations)),
+        "findings": finding_entries(findings),
+    }
+
+
+def _evaluated(evaluation: RunEvaluation) -> Document:
+    return _entry(evaluation) | {
+        "decisions": [_decision(decision) for decision in evaluation.decisions],
+        "notes": finding_entries(evaluation.notes),
+    }
+
+
+def _decision(decision: Decision) -> Document:
+    return _entry(decision) | {"alternatives": [_entry(branch) for branch in decision.branches]}
+
+
+def rank_document(report: RankReport, *, findings: Iterable[Finding] = ()) -> Document:
+    """``untaken.rank/1``: agents by outcome and by each sub-goal metric, and where these disagree."""
+    return {
+        "schema": "untaken.rank/1",
+        "missing": report.missing,
+        "metrics": {
+            metric: [_entry(standing) for standing in standings]
+            for metric, standings in report.metrics.items()
+        },
+        "agreement": [_entry(agreement) for agreement in report.agreement],
+        "discordant": [_entry(pair) for pair in report.discordant],
+        "contradictions": [_entry(contradiction) for contradiction in report.contradictions],
+        "shared_tasks": list(report.shared_tasks),
+        "unmatched_tasks": list(report.unmatched_tasks),
+        "findings": finding_entries(findings),
+    }
+
+
+def finding_entries(findings: Iterable[Finding]) -> list[Document]:
+    """Findings as the documents carry them."""
+    return [
+        {
+            "code": finding.code,
+            "severity": finding.severity,
+            "message": finding.message,
+            "file": finding.where.file,
+            "line": finding.where.line,
+            "run": finding.where.run,
+            "hint": finding.hint,
+        }
+        for finding in findings
+    ]
+
+
+def _entry(value: DataclassInstance) -> Document:
+    """The flat fields of an object; an unscored one is ``null``, with its reason beside it."""
+    entry: Document = {}
+    for field in fields(value):
+        found = getattr(value, field.name)
+        if isinstance(found, Unscored):
+            entry |= {field.name: None, f"{field.name}_reason": found.reason}
+        elif field.name not in _NOT_FLAT:
+            entry[field.name] = list(found) if isinstance(found, tuple) else found
+    return entry

@@ -1,0 +1,31 @@
+"""Tables for other programs: CSV in which no cell is taken for a formula."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+import pandas as pd
+
+_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
+_NUMBER: Final = re.compile(r"-\d+(\.\d+)?([eE][+-]?\d+)?")
+
+
+def csv_text(table: pd.DataFrame) -> str:
+    """The table as CSV, missing values empty.
+
+    Text that a spreadsheet would run as a formula gets a leading apostrophe; negative numbers stay numbers.
+    """
+    safe = pd.DataFrame({neutral(str(name)): _neutral_series(table[name]) for name in table.columns})
+    return safe.to_csv(index=False, lineterminator="\n")
+
+
+def neutral(text: str) -> str:
+    """The text, with an apostrophe before it where it would begin a formula."""
+    return f"'{text}" if text.startswith(_FORMULA) and not _NUMBER.fullmatch(text) else text
+
+
+def _neutral_series(column: pd.Series) -> pd.Series:
+    if not (pd.api.types.is_string_dtype(column.dtype) or column.dtype == object):
+        return column
+    return column.map(lambda value: neutral(value) if isinstance(value, str) else value)

@@ -1,0 +1,82 @@
+"""Tables by declaration: a column is its name, its type, its meaning and where its value comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from operator import attrgetter
+from typing import Generic, Literal, TypeVar
+
+import pandas as pd
+
+from untaken.errors import Unscored, reason
+
+Row = TypeVar("Row")
+Dtype = Literal["string", "boolean", "Int64", "Float64", "datetime64[us, UTC]"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column(Generic[Row]):
+    """One column.
+
+    Attributes:
+        dtype: nullable pandas type; an unscored value is ``NA``.
+        meaning: what it says, with its unit; documentation and column help in the app.
+        value: takes a row object to the value (`Unscored` and ``None`` become ``NA``).
+    """
+
+    dtype: Dtype
+    meaning: str
+    value: Callable[[Row], object]
+
+
+Columns = Mapping[str, Column[Row]]
+
+
+def text(meaning: str, source: str | Callable[[Row], object]) -> Column[Row]:
+    """A text column; `source` is an attribute path of the row or a function of it."""
+    return Column(dtype="string", meaning=meaning, value=_getter(source))
+
+
+def count(meaning: str, source: str | Callable[[Row], object]) -> Column[Row]:
+    """A whole-number column."""
+    return Column(dtype="Int64", meaning=meaning, value=_getter(source))
+
+
+def figure(meaning: str, source: str | Callable[[Row], object]) -> Column[Row]:
+    """A column of real numbers."""
+    return Column(dtype="Float64", meaning=meaning, value=_getter(source))
+
+
+def truth(meaning: str, source: str | Callable[[Row], object]) -> Column[Row]:
+    """A column of true, false or not known."""
+    return Column(dtype="boolean", meaning=meaning, value=_getter(source))
+
+
+def moment(meaning: str, source: str | Callable[[Row], object]) -> Column[Row]:
+    """A column of instants, in UTC."""
+    return Column(dtype="datetime64[us, UTC]", meaning=meaning, value=_getter(source))
+
+
+def why(key: str, source: Callable[[Row], object]) -> Column[Row]:
+    """The column that says why another one is ``NA``."""
+
+    def words(row: Row) -> str | None:
+        value = source(row)
+        return reason(value) if isinstance(value, Unscored) else None
+
+    return Column(dtype="string", meaning=f"why {key} is unscored", value=words)
+
+
+def frame(columns: Columns[Row], rows: Sequence[Row]) -> pd.DataFrame:
+    """The table of `rows`: one column each, in the declared order, typed even where it is empty."""
+    return pd.DataFrame({name: _series(column, rows) for name, column in columns.items()})
+
+
+def _series(column: Column[Row], rows: Sequence[Row]) -> pd.Series:
+    values = [None if isinstance(v := column.value(row), Unscored) else v for row in rows]
+    return pd.Series(values, dtype=column.dtype)
+
+
+def _getter(source: str | Callable[[Row], object]) -> Callable[[Row], object]:
+    return attrgetter(source) if isinstance(source, str) else source

@@ -1,0 +1,111 @@
+"""The three numbers that matter: how often it worked, how often that misleads, whether rankings agree."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from untaken.corpus import Corpus
+from untaken.errors import Score, Unscored
+from untaken.ranking import Agreement, DiscordantPair
+from untaken.subgoals import RunScore
+
+OUTCOME: Final = "success_rate"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Share:
+    """`count` of `n`; `left_out` could not be counted, for want of evidence."""
+
+    count: int
+    n: int
+    left_out: int
+
+    @property
+    def rate(self) -> Score:
+        """`count` over `n`."""
+        return self.count / self.n if self.n else Unscored("nothing to count")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Overview:
+    """A corpus in a few numbers.
+
+    Attributes:
+        runs, agents, tasks, graphs: how much there is.
+        broken: runs whose ledger is not to be trusted; they are in no rate.
+        succeeded: runs that succeeded, of those with a recorded outcome.
+        lucky: successes that left a critical sub-goal undone, of the successes where that can be told.
+        unlucky: failures with every sub-goal completed, of the failures that were scored.
+        metric: the sub-goal metric whose ranking is compared with the outcome's.
+        agreement: how the two rankings agree; ``None`` where there is no ranking by `metric`.
+        discordant: the pairs of agents that the two rankings order oppositely.
+        pairs: number of pairs of agents ranked by both.
+        diagnoses: number of scored runs by diagnosis, most frequent first.
+    """
+
+    runs: int
+    agents: int
+    tasks: int
+    graphs: int
+    broken: int
+    succeeded: Share
+    lucky: Share
+    unlucky: Share
+    metric: str
+    agreement: Agreement | None
+    discordant: tuple[DiscordantPair, ...]
+    pairs: int
+    diagnoses: dict[str, int]
+
+
+def overview(corpus: Corpus, *, metric: str = "critical_completion") -> Overview:
+    """The numbers above, under the rules of the corpus.
+
+    Args:
+        corpus: what was evaluated.
+        metric: a sub-goal metric of the ranking, e.g. ``completion``.
+    """
+    runs = [run for run in corpus.runs.values() if not run.integrity.broken]
+    scores = [score for score in corpus.scores.values() if isinstance(score, RunScore)]
+    agreement = next((a for a in corpus.ranking.agreement if {a.a, a.b} == {OUTCOME, metric}), None)
+    ranked = agreement.n if agreement else 0
+    outcomes = [run.success for run in runs]
+    known = [bit for bit in outcomes if not isinstance(bit, Unscored)]
+    diagnoses = Counter(score.diagnosis for score in scores)
+    return Overview(
+        runs=len(corpus.runs),
+        agents=len({run.agent for run in runs}),
+        tasks=len({run.task_id for run in runs}),
+        graphs=len({score.graph_id for score in scores}),
+        broken=len(corpus.runs) - len(runs),
+        succeeded=Share(count=sum(known), n=len(known), left_out=len(outcomes) - len(known)),
+        lucky=_contradictory(corpus, "lucky", [s for s in scores if s.success is True], _has_critical),
+        unlucky=_contradictory(corpus, "unlucky", [s for s in scores if s.success is False], _is_scored),
+        metric=metric,
+        agreement=agreement,
+        discordant=tuple(
+            p for p in corpus.ranking.discordant if {p.a_metric, p.b_metric} == {OUTCOME, metric}
+        ),
+        pairs=ranked * (ranked - 1) // 2,
+        diagnoses=dict(sorted(diagnoses.items(), key=lambda item: (-item[1], item[0]))),
+    )
+
+
+def _contradictory(
+    corpus: Corpus, kind: str, scores: list[RunScore], can_tell: Callable[[RunScore], bool]
+) -> Share:
+    told = [score for score in scores if can_tell(score)]
+    count = sum(c.kind == kind for c in corpus.contradictions)
+    return Share(count=count, n=len(told), left_out=len(scores) - len(told))
+
+
+def _has_critical(score: RunScore) -> bool:
+    """Whether some critical sub-goal has evidence either way."""
+    return any(n.critical and n.completed is not None and n.status != "not_required" for n in score.nodes)
+
+
+def _is_scored(score: RunScore) -> bool:
+    return score.required > 0 and score.unscored == 0

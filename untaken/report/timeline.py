@@ -1,0 +1,155 @@
+"""A run as a reader meets it: its events in order, each with a title and a short text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from untaken.counterfactual import Decision
+from untaken.ledger import Run, event_type
+from untaken.ledger import events as ev
+from untaken.report.decisions import readable
+
+PREVIEW_CHARS: Final = 400
+"""Of recorded text shown in a row; the whole event is a click away."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimelineRow:
+    """One event. Titles and texts are untrusted: plain text, never markup.
+
+    Attributes:
+        text: at most `PREVIEW_CHARS` of what the event records; `cut` where there is more.
+        sub_goal: what the event was mapped to, or speaks of.
+        ok: whether it went well, where that was recorded.
+        decision: the alternatives with their deltas, for a decision point that was evaluated.
+    """
+
+    seq: int
+    ts: datetime
+    type: str
+    title: str
+    text: str
+    cut: bool
+    sub_goal: str | None
+    ok: bool | None
+    transient: bool | None
+    decision: Decision | None
+
+
+def timeline(
+    run: Run, *, mapped: Mapping[int, str] | None = None, decisions: Mapping[int, Decision] | None = None
+) -> tuple[TimelineRow, ...]:
+    """The events of a run, in order.
+
+    Args:
+        run: what was recorded.
+        mapped: the sub-goal of each action, by its `seq`.
+        decisions: the evaluated decision points, by their `seq`.
+    """
+    return tuple(_row(event, mapped or {}, decisions or {}) for event in run.events)
+
+
+def _row(event: ev.AnyEvent, mapped: Mapping[int, str], decisions: Mapping[int, Decision]) -> TimelineRow:
+    title, text = _WORDS[type(event)](event)
+    return TimelineRow(
+        seq=event.seq,
+        ts=event.ts,
+        type=event_type(event),
+        title=title,
+        text=text[:PREVIEW_CHARS],
+        cut=len(text) > PREVIEW_CHARS,
+        sub_goal=mapped.get(event.seq, getattr(event, "sub_goal", None)),
+        ok=_went_well(event),
+        transient=event.transient if isinstance(event, ev.Observation) else None,
+        decision=decisions.get(event.seq),
+    )
+
+
+def _went_well(event: ev.AnyEvent) -> bool | None:
+    if isinstance(event, ev.Observation):
+        return event.ok
+    if isinstance(event, ev.Verdict):
+        return event.passed
+    return event.success if isinstance(event, ev.RunFinished) else None
+
+
+Words = tuple[str, str]
+
+
+def _started(event: ev.RunStarted) -> Words:
+    return "Run started", f"{event.agent} on {event.task_id}"
+
+
+def _plan(event: ev.Plan) -> Words:
+    return "Plan", " → ".join(event.sub_goals) + (f" ({event.reason})" if event.reason else "")
+
+
+def _selection(event: ev.SkillSelection) -> Words:
+    others = [name for name in event.alternatives if name != event.selected]
+    return f"Chose {event.selected}", "instead of " + ", ".join(others) if others else "without alternatives"
+
+
+def _call(event: ev.ToolCall) -> Words:
+    return event.tool, readable(event.arguments) or ""
+
+
+def _observation(event: ev.Observation) -> Words:
+    return "Result" if event.ok is not False else "Failure", readable(event.content) or ""
+
+
+def _message(event: ev.Message) -> Words:
+    return f"Message from {event.role}", readable(event.content) or ""
+
+
+def _state(event: ev.State) -> Words:
+    return "State", readable(event.state) or ""
+
+
+def _verdict(event: ev.Verdict) -> Words:
+    said = {True: "met", False: "not met", None: "could not tell"}[event.passed]
+    return f"Verdict on {event.sub_goal}", f"{said}, by {event.by}" + (
+        f": {event.reason}" if event.reason else ""
+    )
+
+
+def _finished(event: ev.RunFinished) -> Words:
+    outcome = {True: "success", False: "failure", None: "outcome not recorded"}[event.success]
+    facts = [outcome]
+    facts += [f"{event.steps} steps"] if event.steps is not None else []
+    facts += [f"{event.cost:g} {event.cost_unit}"] if event.cost is not None else []
+    facts += [f"{name}: {value}" for name, value in (("error", event.error), ("limit", event.limit)) if value]
+    return "Run finished", ", ".join(facts)
+
+
+def _insight(event: ev.CounterfactualInsight) -> Words:
+    return (
+        "Insight",
+        f"at {event.decision_point}: {event.alternative} over {event.selected}, {event.delta:+.3f}",
+    )
+
+
+def _summary(event: ev.EvaluationSummary) -> Words:
+    return "Evaluation", readable(event.summary) or ""
+
+
+def _note(event: ev.ReviewNote) -> Words:
+    return f"Note by {event.author}", event.text
+
+
+_WORDS: Final[dict[type, Callable[..., Words]]] = {
+    ev.RunStarted: _started,
+    ev.Plan: _plan,
+    ev.SkillSelection: _selection,
+    ev.ToolCall: _call,
+    ev.Observation: _observation,
+    ev.Message: _message,
+    ev.State: _state,
+    ev.Verdict: _verdict,
+    ev.RunFinished: _finished,
+    ev.CounterfactualInsight: _insight,
+    ev.EvaluationSummary: _summary,
+    ev.ReviewNote: _note,
+}
