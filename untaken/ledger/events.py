@@ -188,9 +188,9 @@ AFTER_RUN = (CounterfactualInsight, EvaluationSummary, ReviewNote, Verdict)
 """Events that may follow RUN_FINISHED."""
 
 
-def event_type(event: Event) -> str:
-    """The name in the event's `type` field."""
-    return str(type(event).__struct_config__.tag)
+def event_type(event: Event | type[Event]) -> str:
+    """The name in the `type` field of an event, or of a class of events."""
+    return str(event.__struct_config__.tag)
 
 
 def as_mapping(event: Event) -> dict[str, Any]:

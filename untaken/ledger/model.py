@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cached_property
-from typing import Literal
+from hashlib import sha256
+from typing import Annotated, Any, Literal
 
+from msgspec import Meta
+
+from untaken import limits
 from untaken.errors import Unscored
-from untaken.ledger.events import AnyEvent, RunFinished, RunStarted, SkillSelection, ToolCall
+from untaken.ledger.events import AnyEvent, Event, RunFinished, RunStarted, Sha256, SkillSelection, ToolCall
 
 IntegrityVerdict = Literal["INTACT", "UNANCHORED", "TRUNCATED", "ALTERED", "MALFORMED"]
 BROKEN: frozenset[IntegrityVerdict] = frozenset({"TRUNCATED", "ALTERED", "MALFORMED"})
@@ -17,8 +23,17 @@ BROKEN: frozenset[IntegrityVerdict] = frozenset({"TRUNCATED", "ALTERED", "MALFOR
 class Head:
     """The end of a run's hash chain: how many events, and the SHA-256 of the last line."""
 
-    events: int
-    sha256: str
+    events: Annotated[int, Meta(ge=1, le=limits.EVENTS_PER_RUN)]
+    sha256: Sha256
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """An event that has no place in a chain yet: the writer gives it `run_id`, `seq`, `prev` and, without one, `ts`."""
+
+    event: type[Event]
+    fields: Mapping[str, Any]
+    ts: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,6 +41,7 @@ class Integrity:
     """The integrity verdict of one run (domain §1).
 
     Attributes:
+        run_id: the run; empty for a fault of the file that no single run can be charged with.
         verdict: exactly one of the five.
         reason: the verdict in words, with what it does not prove.
         line: 1-based number of the first bad line of the file, where there is one.
@@ -89,10 +105,18 @@ class Run:
         end = self.finished.seq if self.finished else float("inf")
         return tuple(e for e in self.events if isinstance(e, SkillSelection) and e.seq < end)
 
-    @property
+    @cached_property
     def digest(self) -> str:
-        """Content digest: SHA-256 of the last line, which chains over all before it. Stable id for links."""
-        return self.integrity.head.sha256 if self.integrity.head else ""
+        """Content digest: SHA-256 of the last line, which chains over all before it. Stable id for links.
+
+        A broken run is read up to its fault, so its last line may be the good run's: its digest is marked with the
+        verdict and the place, and never stands for the run it is a damaged copy of.
+        """
+        last = self.integrity.head.sha256 if self.integrity.head else ""
+        if not self.integrity.broken:
+            return last
+        mark = f"{last} {self.integrity.verdict} {self.integrity.line} {self.source}"
+        return sha256(mark.encode()).hexdigest()
 
     @property
     def agent(self) -> str:

@@ -1,0 +1,185 @@
+"""One line of a ledger, strictly decoded into a typed event.
+
+The decoder itself lets some things pass: it takes the last of two equal keys, skips unknown fields unread and
+knows no depth limit. Most lines are cleared by one cheap argument: a line that is exactly what the writer would
+write for the event it decodes to hides nothing. A line in another style is cleared by counting: every key is
+followed by a colon, so as many colons after quotes as decoded keys leaves no room for a second equal key.
+Whatever is not cleared goes to the exact parser, which names the fault.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import UTC
+from operator import attrgetter
+from typing import Any
+
+import msgspec
+
+from untaken import limits
+from untaken.ledger.events import (
+    AnyEvent,
+    EvaluationSummary,
+    Event,
+    Message,
+    Observation,
+    RunFinished,
+    RunStarted,
+    SkillSelection,
+    State,
+    ToolCall,
+)
+from untaken.ledger.strict_json import INTEGER_HIGH, INTEGER_LOW, JsonFault, parse_json
+
+OPEN_FIELDS: dict[type[Event], Callable[[Any], Any]] = {
+    RunStarted: attrgetter("metadata"),
+    SkillSelection: attrgetter("context"),
+    ToolCall: attrgetter("arguments"),
+    Observation: attrgetter("content"),
+    Message: attrgetter("content"),
+    State: attrgetter("state"),
+    RunFinished: attrgetter("final_state"),
+    EvaluationSummary: attrgetter("summary"),
+}
+"""The one field of each event that holds free JSON, whose depth and integers no type bounds."""
+
+_CLEAR = (str, float, bool, type(None))
+_PATH = re.compile(r" - at `\$\.?([^`]*)`")
+_RUN_ID = re.compile(rb'"run_id"[ \t\r]*:[ \t\r]*"([^"\\]{1,%d})"' % (4 * limits.NAME_CHARS))
+
+_decode: Callable[[bytes], AnyEvent] = msgspec.json.Decoder(AnyEvent).decode
+_decode_any = msgspec.json.Decoder().decode
+encode_event = msgspec.json.Encoder().encode
+"""The bytes of an event's line, without the newline."""
+
+
+class LineFault(ValueError):
+    """Why a line is not a valid event.
+
+    Attributes:
+        code: error code, ``ledger-…``.
+        message: the reason in words.
+        column: 1-based, in characters.
+    """
+
+    def __init__(self, code: str, message: str, column: int = 1) -> None:
+        super().__init__(message)
+        self.code = f"ledger-{code}"
+        self.message = message
+        self.column = column
+
+
+class _Misfit(ValueError):
+    """Free JSON that is too deep or holds an integer too large."""
+
+
+def decode_event(line: bytes) -> AnyEvent:
+    """Decode one line (without its newline) strictly.
+
+    Raises:
+        LineFault: the line is not a valid event; says why and at which column.
+    """
+    try:
+        event = _decode(line)
+        if len(line) <= limits.LINE_BYTES and event.ts.tzinfo is UTC:
+            if encode_event(event) == line:
+                open_field = OPEN_FIELDS.get(type(event))
+                if open_field is not None:
+                    value = open_field(event)
+                    if type(value) is not str:
+                        _count_keys(value, limits.JSON_DEPTH - 1)
+                return event
+            if _has_no_twin_keys(line):
+                return event
+    except (msgspec.MsgspecError, UnicodeError, RecursionError, _Misfit):
+        pass
+    return _examine(line)
+
+
+def _has_no_twin_keys(line: bytes) -> bool:
+    """True where counting alone proves that no object holds a key twice; false proves nothing."""
+    if b"\t" in line or b"\r" in line or rb"\\"[:2] + b'"' in line:
+        return False
+    # A quote after a lone backslash is inside a string, so it ends no key.
+    colons = line.count(b'":') - line.count(b'\\":') + line.count(b" :")
+    return colons == _count_keys(_decode_any(line), limits.JSON_DEPTH)
+
+
+def _count_keys(value: Any, room: int) -> int:
+    """Keys of all objects in `value`; raises `_Misfit` beyond `room` levels or 64-bit integers."""
+    kind = type(value)
+    if kind in _CLEAR:
+        return 0
+    if kind is int:
+        if INTEGER_LOW <= value <= INTEGER_HIGH:
+            return 0
+        raise _Misfit
+    if not room:
+        raise _Misfit
+    keys = 0
+    if kind is dict:
+        keys, value = len(value), value.values()
+    for child in value:
+        if type(child) is not str:
+            keys += _count_keys(child, room - 1)
+    return keys
+
+
+def _examine(line: bytes) -> AnyEvent:
+    """The exact way: name the fault, or return the event of a line that is merely unusual."""
+    if len(line) > limits.LINE_BYTES:
+        raise LineFault("line-too-long", f"the line is longer than {limits.LINE_BYTES:,} bytes")
+    try:
+        value = parse_json(line)
+    except JsonFault as fault:
+        raise LineFault(fault.code, fault.message, fault.column) from None
+    if not isinstance(value, dict):
+        raise LineFault("not-an-object", f"a line holds one JSON object, not {_kind(value)}")
+    try:
+        event = _decode(line)
+        event.ts.astimezone(UTC)
+    except msgspec.MsgspecError as error:
+        raise LineFault("bad-event", *_explain(str(error), line)) from None
+    except (OverflowError, ValueError):
+        raise LineFault("bad-event", "`ts` lies outside the years 1 to 9999 in UTC", _column(line, "ts")) from None
+    return event
+
+
+def _kind(value: Any) -> str:
+    names = {list: "an array", str: "a string", bool: "a boolean", type(None): "null"}
+    return names.get(type(value), "a number")
+
+
+def _explain(message: str, line: bytes) -> tuple[str, int]:
+    """The decoder's words with the field's name, and the column of that field."""
+    found = _PATH.search(message)
+    path = found[1] if found else ""
+    what = _PATH.sub("", message)
+    what = what[:1].lower() + what[1:]
+    return (f"`{path}`: {what}" if path else what), _column(line, re.split(r"[.\[]", path)[0])
+
+
+def _column(line: bytes, field: str) -> int:
+    at = line.find(b'"%s"' % field.encode()) if field else -1
+    return len(line[:at].decode("utf-8", "replace")) + 1 if at >= 0 else 1
+
+
+class _Addressed(msgspec.Struct, gc=False):
+    run_id: str
+
+
+_decode_run_id = msgspec.json.Decoder(_Addressed).decode
+
+
+def run_of(line: bytes) -> str | None:
+    """The run a line speaks of, as far as that can be told, even where the line is not a valid event.
+
+    A line that is not JSON tells its run when exactly one ``"run_id": "…"`` stands in it.
+    """
+    try:
+        run_id = _decode_run_id(line).run_id
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):
+        found = set(_RUN_ID.findall(line[: limits.LINE_BYTES]))
+        run_id = found.pop().decode("utf-8", "replace") if len(found) == 1 else ""
+    return run_id if 0 < len(run_id) <= limits.NAME_CHARS else None

@@ -1,0 +1,57 @@
+"""The few disk calls the ledger is written with, so that each can be made to fail in a test."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+write = os.write
+fsync = os.fsync
+truncate = os.ftruncate
+rename = os.replace
+unlink = os.unlink
+
+
+def write_all(descriptor: int, data: bytes) -> None:
+    """Write every byte: one call may write fewer."""
+    view = memoryview(data)
+    while view:
+        view = view[write(descriptor, view) :]
+
+
+def read_at(descriptor: int, offset: int, size: int) -> bytes:
+    """Up to `size` bytes at `offset`; the end of a file opened for appending stays where writes go."""
+    os.lseek(descriptor, offset, os.SEEK_SET)
+    return os.read(descriptor, size)
+
+
+def replace(path: Path, data: bytes, *, sync: bool) -> None:
+    """Put `data` at `path` whole or not at all."""
+    fresh = path.with_name(path.name + ".new")
+    descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0), 0o644)
+    try:
+        write_all(descriptor, data)
+        if sync:
+            fsync(descriptor)
+    finally:
+        os.close(descriptor)
+    rename(fresh, path)
+    if sync:
+        sync_folder(path.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """Make a rename or a new name in `folder` durable, where the system can."""
+    if os.name != "posix":
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def remove(path: Path) -> None:
+    """Remove a file that may be gone already."""
+    if path.exists():
+        unlink(path)

@@ -1,0 +1,58 @@
+"""Recorded heads: the sidecar file that says how a ledger's runs ended, kept outside the ledger."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+import msgspec
+
+from untaken import limits
+from untaken.errors import UntakenError, Where
+from untaken.ledger import disk
+from untaken.ledger.events import Name
+from untaken.ledger.model import Head
+from untaken.ledger.strict_json import JsonFault, parse_json
+
+_HINT = 'A heads file is {run_id: {"events": n, "sha256": "…"}}.'
+
+
+def heads_path(ledger: str | os.PathLike[str]) -> Path:
+    """Where the heads of a ledger file are kept: ``<file>.heads.json`` beside it."""
+    path = Path(ledger)
+    return path.with_name(path.name + ".heads.json")
+
+
+def load_heads(path: str | os.PathLike[str]) -> dict[str, Head]:
+    """Read a heads sidecar (the sidecar's own path, see `heads_path`).
+
+    Raises:
+        UntakenError: ``ledger-heads`` where the file is not a valid heads file.
+        FileNotFoundError: there is no such file.
+    """
+    path = Path(path)
+    if path.stat().st_size > limits.HEADS_FILE_BYTES:
+        raise UntakenError("ledger-heads", "the heads file is too large", where=Where(file=str(path)), hint=_HINT)
+    return parse_heads(path.read_bytes(), name=str(path))
+
+
+def parse_heads(data: bytes, *, name: str = "") -> dict[str, Head]:
+    """The heads in the bytes of a sidecar.
+
+    Raises:
+        UntakenError: ``ledger-heads``, with line and column where known.
+    """
+    try:
+        return msgspec.convert(parse_json(data), dict[Name, Head])
+    except JsonFault as fault:
+        where = Where(file=name or None, line=fault.line, column=fault.column)
+        raise UntakenError("ledger-heads", fault.message, where=where, hint=_HINT) from None
+    except msgspec.ValidationError as error:
+        raise UntakenError("ledger-heads", str(error), where=Where(file=name or None), hint=_HINT) from None
+
+
+def save_heads(path: str | os.PathLike[str], heads: Mapping[str, Head], *, sync: bool = True) -> None:
+    """Write a heads sidecar, whole or not at all (a new file takes the old one's place)."""
+    text = msgspec.json.format(msgspec.json.encode(heads), indent=1)
+    disk.replace(Path(path), text + b"\n", sync=sync)

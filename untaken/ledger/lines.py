@@ -1,0 +1,140 @@
+"""From a file, bytes or a stream to lines: compression told by content, every size bounded."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Iterator
+from typing import BinaryIO
+
+import zstandard
+
+from untaken import limits
+from untaken.errors import UntakenError, Where
+
+GZIP_MAGIC = b"\x1f\x8b"
+ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
+_CHUNK = 256 * limits.KIB
+_GZIP_PIECE = 16 * limits.KIB
+_ZSTD_PIECE = limits.KIB
+
+
+def is_compressed(head: bytes) -> bool:
+    """True where the first bytes of a file are those of gzip or Zstandard."""
+    return head.startswith((GZIP_MAGIC, ZSTD_MAGIC))
+
+
+def read_lines(stream: BinaryIO, *, name: str = "") -> Iterator[bytes]:
+    """The lines of a ledger without their newline; only ``\\n`` ends a line, a last one may lack it.
+
+    A line beyond the limit comes cut to one byte more than `limits.LINE_BYTES`, for the decoder to refuse.
+
+    Raises:
+        UntakenError: ``ledger-compression`` (damaged or cut short), ``ledger-too-large``.
+    """
+    rest = b""
+    for chunk in _bounded(_plain(stream, name), name):
+        head, newline, tail = chunk.partition(b"\n")
+        if not newline:
+            rest = (rest + chunk)[: limits.LINE_BYTES + 1]
+            continue
+        yield (rest + head)[: limits.LINE_BYTES + 1] if rest else head
+        *whole, rest = tail.split(b"\n")
+        yield from whole
+    if rest:
+        yield rest
+
+
+def _bounded(chunks: Iterator[bytes], name: str) -> Iterator[bytes]:
+    total = 0
+    for chunk in chunks:
+        total += len(chunk)
+        if total > limits.FILE_BYTES:
+            raise UntakenError(
+                "ledger-too-large",
+                f"the ledger holds more than {limits.FILE_BYTES // limits.MIB:,} MiB after decompression",
+                where=Where(file=name or None),
+                hint="Split it into files of fewer runs.",
+            )
+        yield chunk
+
+
+def _plain(stream: BinaryIO, name: str) -> Iterator[bytes]:
+    head = _read(stream, len(ZSTD_MAGIC))
+    joined = _Joined(head, stream)
+    if head.startswith(ZSTD_MAGIC):
+        return _unzstd(joined, name)
+    return _gunzip(joined, name) if head.startswith(GZIP_MAGIC) else _chunks(joined.read)
+
+
+def _read(stream: BinaryIO, size: int) -> bytes:
+    """Exactly `size` bytes, unless the stream ends: a pipe may give fewer at a time."""
+    data = b""
+    while len(data) < size and (more := stream.read(size - len(data))):
+        data += more
+    return data
+
+
+class _Joined:
+    """The bytes already read for the magic, then the rest: works on streams that cannot seek."""
+
+    def __init__(self, head: bytes, stream: BinaryIO) -> None:
+        self._head = head
+        self._stream = stream
+
+    def read(self, size: int) -> bytes:
+        if self._head:
+            head, self._head = self._head[:size], self._head[size:]
+            return head
+        return self._stream.read(size) or b""
+
+
+def _chunks(read: Callable[[int], bytes]) -> Iterator[bytes]:
+    while chunk := read(_CHUNK):
+        yield chunk
+
+
+def _gunzip(stream: _Joined, name: str) -> Iterator[bytes]:
+    """Several members in a row are one stream; anything else after a member is damage."""
+    data, begun = stream.read(_GZIP_PIECE), False
+    try:
+        while data:
+            member = zlib.decompressobj(zlib.MAX_WBITS | 16)
+            begun = True
+            while not member.eof and data:
+                yield member.decompress(data, _CHUNK)
+                data = member.unconsumed_tail or member.unused_data
+                if not data and not member.eof:
+                    data = stream.read(_GZIP_PIECE)
+            begun = not member.eof
+            data = data or stream.read(_GZIP_PIECE)
+    except zlib.error as error:
+        raise _damaged(name, f"damaged gzip data ({error})") from None
+    if begun:
+        raise _damaged(name, "the gzip data ends before its end mark")
+
+
+def _unzstd(stream: _Joined, name: str) -> Iterator[bytes]:
+    """Several frames in a row are one stream. Input goes in by small pieces, for each may grow a thousandfold."""
+    data, begun = stream.read(_ZSTD_PIECE), False
+    try:
+        while data:
+            frame = zstandard.ZstdDecompressor(max_window_size=limits.ZSTD_WINDOW_BYTES).decompressobj()
+            begun = True
+            while not frame.eof and data:
+                yield frame.decompress(data)
+                data = frame.unused_data if frame.eof else stream.read(_ZSTD_PIECE)
+            begun = not frame.eof
+            data = data or stream.read(_ZSTD_PIECE)
+    except zstandard.ZstdError as error:
+        raise _damaged(name, f"damaged Zstandard data ({error})") from None
+    if begun:
+        raise _damaged(name, "the Zstandard data ends before its end mark")
+
+
+def _damaged(name: str, message: str) -> UntakenError:
+    return UntakenError(
+        "ledger-compression",
+        message,
+        where=Where(file=name or None),
+        hint="Fetch the file again; the events after this point cannot be read.",
+    )

@@ -1,0 +1,131 @@
+"""Reading ledgers: strict (the first fault raises) and lenient (good runs and findings), line by line."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from typing import Literal, overload
+
+from untaken.errors import Finding, UntakenError
+from untaken.ledger.decoding import run_of
+from untaken.ledger.model import Head, Integrity, Run
+from untaken.ledger.reading import Reading
+from untaken.ledger.source import LedgerSource, View, open_view
+
+@overload
+def read_ledger(
+    source: LedgerSource,
+    *,
+    strict: Literal[True] = True,
+    heads: Mapping[str, Head] | None = None,
+    name: str | None = None,
+) -> list[Run]: ...
+
+
+@overload
+def read_ledger(
+    source: LedgerSource,
+    *,
+    strict: Literal[False],
+    heads: Mapping[str, Head] | None = None,
+    name: str | None = None,
+) -> tuple[list[Run], list[Finding]]: ...
+
+
+def read_ledger(
+    source: LedgerSource,
+    *,
+    strict: bool = True,
+    heads: Mapping[str, Head] | None = None,
+    name: str | None = None,
+) -> list[Run] | tuple[list[Run], list[Finding]]:
+    """Read all runs of a ledger, in the order in which they begin (domain §1).
+
+    Args:
+        source: a path (``.jsonl``, ``.gz`` or ``.zst``, told by content), bytes, or a binary stream.
+        strict: raise at the first fault; otherwise return what can be read, with findings. A broken run is still
+            returned, up to its fault and marked by its integrity, where its RUN_STARTED is readable. A fault costs
+            its own run only; one that no run can be charged with is a finding of the file.
+        heads: recorded heads of *this* ledger by run id: a run named there and absent here is TRUNCATED. ``None``
+            takes the sidecar ``<file>.heads.json`` of a path, if there is one.
+        name: what messages and `Run.source` call the ledger.
+
+    Raises:
+        UntakenError: ``ledger-not-found``, ``ledger-heads``; strict: any fault of the ledger. An unanchored run is
+            no fault. Errors of the disk pass through.
+    """
+    view = open_view(source, heads=heads, name=name)
+    findings = list(view.findings)
+    reading = Reading(view, _raise if strict else _collect(findings), keep=True)
+    runs = [run for run in map(reading.run, reading.chains()) if run]
+    return runs if strict else (runs, findings)
+
+
+def iter_runs(
+    path: str | os.PathLike[str],
+    *,
+    heads: Mapping[str, Head] | None = None,
+    name: str | None = None,
+    on_finding: Callable[[Finding], None] | None = None,
+) -> Iterator[Run]:
+    """The runs of a ledger, each as soon as its last line is read: memory holds only the runs that are open.
+
+    The file is read twice. A run may be interleaved with others and go on long after RUN_FINISHED, so only the
+    whole file tells where its last line is; a first pass looks at nothing but run ids. Runs come in the order in
+    which they end.
+
+    Args:
+        path: a ledger file; `heads` and `name` as in `read_ledger`.
+        on_finding: makes the reading lenient, and is called with each finding. Without it, the first fault raises.
+
+    Raises:
+        UntakenError: as in `read_ledger`.
+    """
+    view = open_view(os.fspath(path), heads=heads, name=name)
+    if on_finding is None:
+        reading = Reading(view, _raise, keep=True)
+    else:
+        for finding in view.findings:
+            on_finding(finding)
+        report = on_finding
+        reading = Reading(view, lambda error: report(error.finding()), keep=True)
+    yield from (run for run in map(reading.run, reading.chains(_last_lines(view))) if run)
+
+
+def verify_ledger(
+    source: LedgerSource, *, heads: Mapping[str, Head] | None = None, name: str | None = None
+) -> list[Integrity]:
+    """The integrity verdict of each run, in the order in which they begin, without keeping an event.
+
+    Recorded runs that are absent come next, as TRUNCATED. Faults that no run can be charged with (an unreadable
+    line, a blank line, an empty file, damaged compression) come last, as MALFORMED with an empty `run_id`.
+
+    Args:
+        source: as in `read_ledger`, like `heads` and `name`.
+
+    Raises:
+        UntakenError: ``ledger-not-found``, ``ledger-heads``.
+    """
+    reading = Reading(open_view(source, heads=heads, name=name), _collect([]), keep=False)
+    verdicts = [chain.integrity() for chain in reading.chains()]
+    return verdicts + reading.file_faults
+
+
+def _raise(error: UntakenError) -> None:
+    raise error
+
+
+def _collect(findings: list[Finding]) -> Callable[[UntakenError], None]:
+    return lambda error: findings.append(error.finding())
+
+
+def _last_lines(view: View) -> dict[str, int]:
+    """The number of each run's last line."""
+    last: dict[str, int] = {}
+    try:
+        for number, line in enumerate(view.lines(), 1):
+            last[run_of(line) or ""] = number
+    except UntakenError:
+        # The second pass meets the same fault at the same place, and reports it.
+        return last
+    return last

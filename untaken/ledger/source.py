@@ -1,0 +1,122 @@
+"""What a reader reads: a consistent view of a ledger and of its recorded heads, even while a writer is at work."""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from untaken.errors import Finding, UntakenError, Where
+from untaken.ledger.heads import heads_path, parse_heads
+from untaken.ledger.journal import load_intents, settle
+from untaken.ledger.lines import read_lines
+from untaken.ledger.model import Head
+
+LedgerSource = str | os.PathLike[str] | bytes | BinaryIO
+_TRIES = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class View:
+    """A ledger at one moment.
+
+    Attributes:
+        name: what messages call it.
+        heads: recorded heads by run id; ``None`` where nothing was recorded at all.
+        size: bytes of the file that belong to the view; ``None`` for all.
+        findings: what was noticed before the first line, such as an interrupted append.
+    """
+
+    name: str
+    heads: Mapping[str, Head] | None
+    path: Path | None = None
+    content: bytes | None = None
+    stream: BinaryIO | None = None
+    size: int | None = None
+    findings: tuple[Finding, ...] = ()
+
+    def lines(self) -> Iterator[bytes]:
+        """The lines of the view. A view of a stream can be read once, any other again and again."""
+        if self.path is None:
+            stream = self.stream or io.BytesIO(self.content or b"")
+            yield from read_lines(stream, name=self.name)
+            return
+        with self.path.open("rb") as file:
+            yield from read_lines(file if self.size is None else _Front(file, self.size), name=self.name)
+
+
+class _Front:
+    """The first `size` bytes of a file."""
+
+    def __init__(self, file: BinaryIO, size: int) -> None:
+        self._file = file
+        self._left = size
+
+    def read(self, size: int) -> bytes:
+        data = self._file.read(min(size, self._left))
+        self._left -= len(data)
+        return data
+
+
+def open_view(source: LedgerSource, *, heads: Mapping[str, Head] | None, name: str | None) -> View:
+    """A view of a path, of bytes or of a binary stream.
+
+    Heads that are given are taken as they are. Without them, a path is read with its sidecar and, where a writer
+    is at work or was interrupted, with its intent journal.
+
+    Raises:
+        UntakenError: ``ledger-not-found``, ``ledger-heads``.
+    """
+    if isinstance(source, bytes):
+        return View(name=name or "", heads=heads, content=source)
+    if not isinstance(source, str | os.PathLike):
+        return View(name=name or str(getattr(source, "name", "")), heads=heads, stream=source)
+    path = Path(source)
+    if not path.is_file():
+        raise UntakenError(
+            "ledger-not-found",
+            "it is a folder" if path.is_dir() else "there is no such file",
+            where=Where(file=name or str(path)),
+            hint="Name a ledger file: .jsonl, .jsonl.gz or .jsonl.zst.",
+        )
+    if heads is not None:
+        return View(name=name or str(path), heads=heads, path=path)
+    return _recorded_view(path, name or str(path))
+
+
+def _recorded_view(path: Path, name: str) -> View:
+    """Size, journal and sidecar that belong together: the sidecar must be the same before and after.
+
+    The size is taken before the journal, because a writer records an intent before its bytes: so every byte
+    within the size that a writer wrote is covered by an intent that is read here, or by the sidecar.
+    """
+    for _ in range(_TRIES):
+        before = _content(heads_path(path))
+        size = path.stat().st_size
+        intents = load_intents(path)
+        if _content(heads_path(path)) == before:
+            break
+    recorded = parse_heads(before, name=str(heads_path(path))) if before is not None else {}
+    settled = settle(recorded, intents, size)
+    anchored = before is not None or bool(settled.completed)
+    if settled.undone is None:
+        return View(name=name, heads=settled.heads if anchored else None, path=path, size=size)
+    noticed = Finding(
+        code="ledger-interrupted-append",
+        message="the last append is not complete: a writer is at work, or was interrupted; read without it",
+        where=Where(file=name, run=settled.undone.run_id),
+        hint="If no writer is running, open the ledger for writing once: that undoes the incomplete append.",
+        severity="note",
+    )
+    size = min(size, settled.undone.offset)
+    return View(name=name, heads=settled.heads if anchored else None, path=path, size=size, findings=(noticed,))
+
+
+def _content(path: Path) -> bytes | None:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return None

@@ -1,0 +1,158 @@
+"""JSON without its traps: duplicate keys, NaN, lone surrogates, numbers that do not fit, endless nesting.
+
+This is the slow, exact parser that names a fault and its column. The ledger's fast path
+(`untaken.ledger.decoding`) calls it only for lines it cannot clear cheaply.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from untaken import limits
+
+INTEGER_LOW = -(1 << (limits.INTEGER_BITS - 1))
+INTEGER_HIGH = (1 << limits.INTEGER_BITS) - 1
+"""An integer fits when 64 bits hold it, signed or unsigned."""
+
+_BOM = "\ufeff"
+_INTEGER_CHARS = len(str(INTEGER_LOW))
+_STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
+_BRACKET = re.compile(r"[\[\]{}]")
+_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|.)", re.DOTALL)
+
+
+class JsonFault(ValueError):
+    """Why a text is not acceptable JSON, and where.
+
+    Attributes:
+        code: ending of the error code, e.g. ``duplicate-key``.
+        message: the reason in words.
+        line, column: 1-based place in the text, in characters.
+    """
+
+    def __init__(self, code: str, message: str, text: str = "", at: int = 0) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.line = text.count("\n", 0, at) + 1
+        self.column = at - (text.rfind("\n", 0, at) + 1) + 1
+
+
+def parse_json(data: bytes, *, depth: int = limits.JSON_DEPTH) -> Any:
+    """Parse one JSON document strictly.
+
+    Raises:
+        JsonFault: bytes that are not UTF-8, a byte order mark, an empty text, a syntax error, a duplicate key,
+            NaN or Infinity, a number that does not fit, a lone surrogate, or more than `depth` levels.
+    """
+    text = _text(data)
+    if text.count("[") + text.count("{") > depth:
+        _check_depth(text, depth)
+    try:
+        value = json.loads(
+            text,
+            object_pairs_hook=_unique_keys(text),
+            parse_constant=_refuse(text, "not-finite", "{} is not a JSON number"),
+            parse_int=_integer(text),
+            parse_float=_float(text),
+        )
+    except json.JSONDecodeError as error:
+        raise JsonFault("not-json", f"not JSON: {error.msg.lower()}", text, error.pos) from None
+    if "\\u" in text:
+        _check_surrogates(text)
+    return value
+
+
+def _text(data: bytes) -> str:
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        before = data[: error.start].decode("utf-8")
+        message = f"byte 0x{data[error.start]:02x} is not UTF-8"
+        raise JsonFault("not-utf8", message, before, len(before)) from None
+    if text.startswith(_BOM):
+        raise JsonFault("byte-order-mark", "begins with a byte order mark (U+FEFF)", text)
+    if not text.strip(" \t\r\n"):
+        raise JsonFault("blank", "nothing here: blank")
+    return text
+
+
+def _outside_strings(text: str) -> str:
+    """The text with the inside of every string blanked, so that what is left is structure."""
+    return _STRING.sub(lambda match: '"' + " " * (len(match[0]) - 2) + '"', text)
+
+
+def _check_depth(text: str, limit: int) -> None:
+    depth = 0
+    for match in _BRACKET.finditer(_outside_strings(text)):
+        depth += 1 if match[0] in "[{" else -1
+        if depth > limit:
+            raise JsonFault("too-deep", f"nested deeper than {limit} levels", text, match.start())
+
+
+def _unique_keys(text: str) -> Callable[[list[tuple[str, Any]]], dict[str, Any]]:
+    def build(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        value = dict(pairs)
+        if len(value) != len(pairs):
+            seen: set[str] = set()
+            twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+            quoted = json.dumps(twice, ensure_ascii=False)
+            at = text.find(quoted, text.find(quoted) + 1)
+            raise JsonFault("duplicate-key", f"the key {quoted[:80]} stands twice in one object", text, max(at, 0))
+        return value
+
+    return build
+
+
+def _refuse(text: str, code: str, message: str) -> Callable[[str], NoReturn]:
+    def refuse(literal: str) -> NoReturn:
+        at = _outside_strings(text).find(literal)
+        raise JsonFault(code, message.format(literal[:40]), text, max(at, 0))
+
+    return refuse
+
+
+def _integer(text: str) -> Callable[[str], int]:
+    refuse = _refuse(text, "number-too-large", "{} does not fit in 64 bits")
+
+    def integer(literal: str) -> int:
+        # The length comes first: int() of a million digits is an attack in itself.
+        if len(literal) > _INTEGER_CHARS or not INTEGER_LOW <= int(literal) <= INTEGER_HIGH:
+            refuse(literal)
+        return int(literal)
+
+    return integer
+
+
+def _float(text: str) -> Callable[[str], float]:
+    refuse = _refuse(text, "number-too-large", "{} does not fit in a double")
+
+    def real(literal: str) -> float:
+        value = float(literal)
+        if not math.isfinite(value):
+            refuse(literal)
+        return value
+
+    return real
+
+
+def _check_surrogates(text: str) -> None:
+    """Refuse a ``\\ud800`` that is not half of a pair: it crashes whoever encodes it later."""
+    high_end, high_at = -1, -1
+    for match in _ESCAPE.finditer(text):
+        unit = int(match[1], 16) if match[1] else 0
+        if high_at >= 0 and (match.start() != high_end or not 0xDC00 <= unit < 0xE000):
+            break
+        if high_at >= 0:
+            high_at = -1
+        elif 0xD800 <= unit < 0xDC00:
+            high_at, high_end = match.start(), match.end()
+        elif 0xDC00 <= unit < 0xE000:
+            high_at = match.start()
+            break
+    if high_at >= 0:
+        raise JsonFault("lone-surrogate", f"{text[high_at : high_at + 6]} is half of a surrogate pair", text, high_at)

@@ -1,0 +1,289 @@
+"""Writing ledgers: one line an event, each chained to the one before it in its run.
+
+An event is acknowledged when `write` returns: a process killed after that loses nothing (see
+`untaken.ledger.ledger_file`). Against loss of power the bytes must be on the disk too: ``fsync="always"`` waits for
+that at every append, ``"close"`` (the default) once, when the writer closes; ``"never"`` leaves it to the system.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, TypeVar, cast
+
+import msgspec
+
+from untaken.errors import Finding, UntakenError, Where
+from untaken.ledger.chain import Chain
+from untaken.ledger.decoding import decode_event, encode_event
+from untaken.ledger.events import AnyEvent, Event, RunStarted, event_type
+from untaken.ledger.journal import journal_path
+from untaken.ledger.ledger_file import FsyncPolicy, LedgerFile
+from untaken.ledger.model import Draft, Head
+from untaken.ledger.reading import Reading
+from untaken.ledger.source import View
+
+Clock = Callable[[], datetime]
+E = TypeVar("E", bound=Event)
+
+
+class LedgerWriter:
+    """Appends events to a ledger file, whose lock it holds until it is closed.
+
+    ::
+
+        with LedgerWriter("runs.jsonl") as ledger:
+            run = ledger.start(run_id="r1", agent="desk", task_id="refund-17")
+            run.write(ToolCall, call_id="c1", tool="search_orders", arguments={"order": 17})
+            run.write(Observation, call_id="c1", ok=True, content={"status": "paid"})
+            run.write(RunFinished, success=True, steps=1, cost=0.02)
+
+    An existing file is verified when it is opened, and continued; a broken run in it is never written to. A last
+    line torn by a crash is removed where no recorded head counts it, and named in `findings`.
+
+    Args:
+        path: the ledger, not compressed; created where it does not exist.
+        clock: gives each event's `ts`, timezone-aware. With a clock of your own the bytes are reproducible.
+        fsync: ``always``, ``close`` or ``never`` (see the module).
+        timeout: seconds to wait for another writer of the same file.
+
+    Raises:
+        UntakenError: ``ledger-locked``, ``ledger-compressed``, ``ledger-torn-line``, ``ledger-heads``.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        clock: Clock | None = None,
+        fsync: FsyncPolicy = "close",
+        timeout: float = 10.0,
+    ) -> None:
+        self.path = Path(path)
+        self._clock = clock or _now
+        self._file = LedgerFile(self.path, fsync=fsync, timeout=timeout)
+        try:
+            self._chains = self._read_chains()
+        except BaseException:
+            self._file.close()
+            raise
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What opening the file found and did: an append completed or undone, a torn line removed."""
+        return tuple(self._file.findings)
+
+    def start(self, *, run_id: str, agent: str, task_id: str, **fields: Any) -> RunWriter:
+        """Begin a run with RUN_STARTED; `fields` are its optional ones.
+
+        Raises:
+            UntakenError: as in `write`.
+        """
+        self.write(RunStarted, run_id, agent=agent, task_id=task_id, **fields)
+        return RunWriter(self, run_id)
+
+    def write(self, event: type[E], run_id: str, **fields: Any) -> E:
+        """Append one event, acknowledged when this returns.
+
+        Args:
+            event: the event's class.
+            run_id: its run, begun before unless this is RUN_STARTED.
+            fields: the event's own fields, and `ts` where the clock is not to be asked.
+
+        Raises:
+            UntakenError: ``ledger-unwritable`` (a reader would refuse the event), ``ledger-unknown-run``,
+                ``ledger-run-exists``, ``ledger-broken-run``, ``ledger-closed``.
+        """
+        ts = fields.pop("ts", None)
+        return cast(E, self._append(run_id, [Draft(event, fields, ts)], None)[-1])
+
+    def append(
+        self, run_id: str, drafts: Sequence[Draft], *, intend: Callable[[Head], None] | None = None
+    ) -> Head:
+        """Append several events of one run, all or none, and give the run's new head.
+
+        Args:
+            run_id: a run in the ledger.
+            drafts: the events; none is fine.
+            intend: called with the new head before a byte is written, for another keeper of heads.
+
+        Raises:
+            UntakenError: as in `write`.
+        """
+        if drafts:
+            self._append(run_id, drafts, intend)
+        return self.head(run_id)
+
+    def head(self, run_id: str) -> Head:
+        """Where a run stands now.
+
+        Raises:
+            UntakenError: ``ledger-unknown-run``.
+        """
+        chain = self._chain(run_id)
+        return Head(events=chain.events, sha256=chain.last)
+
+    def checkpoint(self) -> None:
+        """Move the heads sidecar to where the ledger stands now; also done on closing."""
+        self._file.checkpoint()
+
+    def close(self) -> None:
+        """Move the heads sidecar, close and unlock the file. Closing twice is fine."""
+        self._file.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _read_chains(self) -> dict[str, Chain]:
+        file = self._file
+        view = View(name=str(self.path), heads=file.heads, path=self.path, size=file.size - len(file.torn))
+        chains = {chain.run_id: chain for chain in Reading(view, lambda _: None, keep=False).chains()}
+        for chain in chains.values():
+            chain.anchor(None)
+        if file.torn:
+            short = next((c.run_id for c in chains.values() if c.broken and c.broken.verdict == "TRUNCATED"), None)
+            if short is not None:
+                raise UntakenError(
+                    "ledger-torn-line",
+                    "the last line is torn, and the recorded head counts it",
+                    where=Where(file=str(self.path), run=short),
+                    hint="An acknowledged event was lost: restore the ledger from a copy.",
+                )
+            file.remove_torn()
+        return chains
+
+    def _chain(self, run_id: str) -> Chain:
+        chain = self._chains.get(run_id)
+        if chain is None:
+            raise self._error("ledger-unknown-run", "the ledger holds no such run", run_id, "Begin it with start().")
+        if chain.broken is not None:
+            verdict = chain.broken.verdict
+            raise self._error(
+                "ledger-broken-run",
+                f"the run is {verdict}: {chain.broken.reason}",
+                run_id,
+                "Nothing is appended to a broken run; restore the ledger first.",
+            )
+        return chain
+
+    def _append(
+        self, run_id: str, drafts: Sequence[Draft], intend: Callable[[Head], None] | None
+    ) -> list[AnyEvent]:
+        if drafts[0].event is not RunStarted:
+            chain = self._chain(run_id).copy()
+        elif run_id in self._chains:
+            raise self._error("ledger-run-exists", "the ledger holds this run already", run_id, "Use a new run id.")
+        else:
+            chain = Chain(run_id)
+        composed = [self._compose(chain, draft) for draft in drafts]
+        head = Head(events=chain.events, sha256=chain.last)
+        if intend is not None:
+            intend(head)
+        self._file.append(run_id, b"".join(line + b"\n" for _, line in composed), head)
+        self._chains[run_id] = chain
+        return [event for event, _ in composed]
+
+    def _compose(self, chain: Chain, draft: Draft) -> tuple[AnyEvent, bytes]:
+        """The event and its line, both exactly as a reader will see them."""
+        name = event_type(draft.event)
+        try:
+            ts = draft.ts or self._clock()
+            if ts.tzinfo is None:
+                raise ValueError("`ts` has no timezone")
+            envelope = {"run_id": chain.run_id, "seq": chain.events, "ts": ts.astimezone(UTC), "prev": chain.last}
+            event = draft.event(**envelope, **draft.fields)
+            _refuse_non_finite(msgspec.to_builtins(event, str_keys=True))
+            event = decode_event(encode_event(event))
+        except (TypeError, ValueError, OverflowError, RecursionError) as error:
+            raise self._unwritable(f"{name}: {error}", chain.run_id) from None
+        line = encode_event(event)
+        if not chain.extend(event, line, 0):
+            raise self._unwritable(chain.broken.reason if chain.broken else name, chain.run_id)
+        return event, line
+
+    def _unwritable(self, message: str, run_id: str) -> UntakenError:
+        return self._error("ledger-unwritable", message, run_id, "Nothing was written; a reader would refuse this.")
+
+    def _error(self, code: str, message: str, run_id: str, hint: str) -> UntakenError:
+        return UntakenError(code, message, where=Where(file=str(self.path), run=run_id), hint=hint)
+
+
+class RunWriter:
+    """Writes the events of one run."""
+
+    def __init__(self, ledger: LedgerWriter, run_id: str) -> None:
+        self.run_id = run_id
+        self._ledger = ledger
+
+    def write(self, event: type[E], **fields: Any) -> E:
+        """Append one event to this run (see `LedgerWriter.write`)."""
+        return self._ledger.write(event, self.run_id, **fields)
+
+
+def append_events(
+    path: str | os.PathLike[str],
+    run_id: str,
+    drafts: Sequence[Draft],
+    *,
+    clock: Clock | None = None,
+    fsync: FsyncPolicy = "close",
+    timeout: float = 10.0,
+    intend: Callable[[Head], None] | None = None,
+) -> Head:
+    """Append events to a run of a closed ledger, all or none even in a crash, and give the run's new head.
+
+    The intended head is recorded first, then the events are written, then the recorded head is moved.
+
+    Args:
+        path: the ledger file, not compressed.
+        run_id: a run in it that is not broken.
+        drafts: the events; with none, nothing is written.
+        clock, fsync, timeout: as in `LedgerWriter`.
+        intend: called with the new head before a byte is written, so that another keeper of heads (a database)
+            can record its own intent.
+
+    Raises:
+        UntakenError: ``ledger-not-found``, and as in `LedgerWriter` and `LedgerWriter.write`.
+    """
+    if not Path(path).is_file():
+        raise UntakenError("ledger-not-found", "there is no such file", where=Where(file=str(path), run=run_id))
+    with LedgerWriter(path, clock=clock, fsync=fsync, timeout=timeout) as ledger:
+        return ledger.append(run_id, drafts, intend=intend)
+
+
+def recover(path: str | os.PathLike[str], *, timeout: float = 10.0) -> list[Finding]:
+    """Complete or undo what a crash interrupted; a ledger without an intent journal is left alone.
+
+    Raises:
+        UntakenError: ``ledger-locked`` while a writer is at work, ``ledger-heads``.
+    """
+    if not (Path(path).is_file() and journal_path(path).exists()):
+        return []
+    file = LedgerFile(Path(path), fsync="close", timeout=timeout)
+    file.close()
+    return file.findings
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+def _refuse_non_finite(value: Any) -> None:
+    """The encoder would write NaN as null: a number that was never measured."""
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ValueError(f"{value} is not a JSON number")
+    if isinstance(value, dict):
+        value = value.values()
+    elif not isinstance(value, list | tuple):
+        return
+    for child in value:
+        _refuse_non_finite(child)
