@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -58,26 +58,26 @@ class Arrival:
 
 
 def add_ledger(arrival: Arrival, sidecar: Mapping[str, Head]) -> Added:
-    """Verifies a ledger, compares its runs with the heads recorded before, and records what is new."""
+    """Verifies a ledger, compares its runs with the heads recorded before, and records what is new.
+
+    A file in which no run can be told is not kept.
+    """
     name, copy = arrival.name, arrival.copy
-    own = verify_ledger(copy.path, heads=sidecar, name=name)
-    _, noticed = read_ledger(copy.path, strict=False, heads=sidecar, name=name)
-    if not own:
-        raise UntakenError(
-            "ledger-without-runs",
-            "the file holds no run that could be told",
-            where=Where(file=name),
-            hint="A ledger is JSON Lines: one event a line, the first of a run being RUN_STARTED.",
-        )
+    verdicts = verify_ledger(copy.path, heads=sidecar, name=name)
+    runs = [verdict for verdict in verdicts if verdict.run_id]
+    faults = [verdict for verdict in verdicts if not verdict.run_id]
+    if not runs:
+        findings = records.bounded([_fault(name, fault) for fault in faults])
+        return replace(arrival.answer("ledger", False, findings), integrity=tuple(faults))
     path = arrival.place("ledgers", ledger_suffix(copy.path))
     with writing(arrival.engine) as connection:
-        met = _meet_recorded(connection, own, sidecar, path, arrival.origin)
-        findings = records.bounded([*(a.finding for a in met.values() if a.finding), *noticed])
-        file = replace(arrival.file("ledger", path, findings), runs=len(own))
+        met = _meet_recorded(connection, runs, sidecar, path, arrival.origin)
+        integrity = (*(anchored.integrity for anchored in met.values()), *faults)
+        findings = records.bounded(_noticed(name, met.values(), faults))
+        file = replace(arrival.file("ledger", path, findings), runs=len(runs))
         new = records.insert_file(connection, file, arrival.folder)
         if new:
             records.insert_heads(connection, copy.digest, met)
-    integrity = tuple(a.integrity for a in met.values())
     return replace(arrival.answer("ledger", new, findings), integrity=integrity)
 
 
@@ -151,6 +151,23 @@ def _extending(path: Path, recorded: Mapping[str, Head]) -> frozenset[str]:
         if (head := recorded.get(run.run_id))
         and len(run.events) > head.events
         and run.events[head.events].prev == head.sha256
+    )
+
+
+def _noticed(name: str, met: Iterable[Anchored], faults: Iterable[Integrity]) -> list[Finding]:
+    """What the anchoring said, and each fault that it said nothing about."""
+    findings = [a.finding or _fault(name, a.integrity) for a in met if a.finding or a.integrity.broken]
+    return findings + [_fault(name, fault) for fault in faults]
+
+
+def _fault(name: str, integrity: Integrity) -> Finding:
+    where = Where(file=name, line=integrity.line, column=integrity.column, run=integrity.run_id or None)
+    return Finding(
+        code=f"ledger-{integrity.verdict.lower()}",
+        message=integrity.reason,
+        where=where,
+        hint="Conclude nothing from this run; fetch the ledger again from where it was written.",
+        severity="error",
     )
 
 

@@ -56,7 +56,7 @@ class Added:
 
     name: str
     digest: str
-    kind: FileKind | None
+    kind: str | None
     new: bool
     integrity: tuple[Integrity, ...] = ()
     graph_id: str | None = None

@@ -141,8 +141,8 @@ def content_digest(connection: Connection) -> str:
     for row in connection.execute(select(files.c.digest, files.c.name).order_by(files.c.position)):
         hasher.update(repr(tuple(row)).encode())
     marks = select(heads.c.file, heads.c.run_id, heads.c.sha256, heads.c.superseded)
-    for row in connection.execute(marks.order_by(heads.c.position)):
-        hasher.update(repr(tuple(row)).encode())
+    for mark in connection.execute(marks.order_by(heads.c.position)):
+        hasher.update(repr(tuple(mark)).encode())
     return hasher.hexdigest()
 
 

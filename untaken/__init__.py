@@ -1,0 +1,75 @@
+"""Untaken: learning from the paths not taken.
+
+Reviews recorded runs of LLM agents: sub-goal scores on plan graphs, counterfactuals from the log alone, and
+rankings that show where a single success bit misleads. Names are imported when they are first used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from untaken.corpus import evaluate_corpus
+    from untaken.counterfactual import evaluate_run
+    from untaken.errors import Unscored, UntakenError
+    from untaken.formats import convert
+    from untaken.ledger import LedgerWriter, read_ledger, verify_ledger
+    from untaken.ledger.context import context_hash
+    from untaken.memory import PolicyMemory
+    from untaken.plans import PlanGraph, load_graph, save_graph
+    from untaken.ranking import rank_agents
+    from untaken.report import run_report
+    from untaken.store import Workspace
+    from untaken.subgoals import score_run
+
+_ROOMS: Final = {
+    "LedgerWriter": "ledger",
+    "PlanGraph": "plans",
+    "PolicyMemory": "memory",
+    "Unscored": "errors",
+    "UntakenError": "errors",
+    "Workspace": "store",
+    "context_hash": "ledger.context",
+    "convert": "formats",
+    "evaluate_corpus": "corpus",
+    "evaluate_run": "counterfactual",
+    "load_graph": "plans",
+    "rank_agents": "ranking",
+    "read_ledger": "ledger",
+    "run_report": "report",
+    "save_graph": "plans",
+    "score_run": "subgoals",
+    "verify_ledger": "ledger",
+}
+
+__all__ = [
+    "LedgerWriter",
+    "PlanGraph",
+    "PolicyMemory",
+    "Unscored",
+    "UntakenError",
+    "Workspace",
+    "context_hash",
+    "convert",
+    "evaluate_corpus",
+    "evaluate_run",
+    "load_graph",
+    "rank_agents",
+    "read_ledger",
+    "run_report",
+    "save_graph",
+    "score_run",
+    "verify_ledger",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Imports a public name when it is first asked for, so that one room does not load all the others."""
+    if name not in _ROOMS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_ROOMS[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
