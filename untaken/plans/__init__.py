@@ -1,1 +1,54 @@
+"""Plan graphs: the model, files, validation, success checks, and which action served which sub-goal."""
 
+from untaken.plans.calls import call_matches, json_equal
+from untaken.plans.expressions import check_expression, evaluate_expression
+from untaken.plans.files import (
+    GRAPH_FORMATS,
+    GRAPH_SUFFIXES,
+    GraphFormat,
+    export_graph,
+    load_graph,
+    parse_graph,
+    read_graph,
+    save_graph,
+)
+from untaken.plans.globs import escape_glob, matches_glob
+from untaken.plans.graph_set import GraphSet, load_graphs
+from untaken.plans.mapping import Mapping, can_map, map_actions
+from untaken.plans.model import Check, PlanGraph, Rule, SubGoal, ToolCallSpec, VerdictSpec
+from untaken.plans.structure import ancestors, edges, graph_digest, topological, transitive_reduction
+from untaken.plans.validation import validate
+
+__all__ = [
+    "GRAPH_FORMATS",
+    "GRAPH_SUFFIXES",
+    "Check",
+    "GraphFormat",
+    "GraphSet",
+    "Mapping",
+    "PlanGraph",
+    "Rule",
+    "SubGoal",
+    "ToolCallSpec",
+    "VerdictSpec",
+    "ancestors",
+    "call_matches",
+    "can_map",
+    "check_expression",
+    "edges",
+    "escape_glob",
+    "evaluate_expression",
+    "export_graph",
+    "graph_digest",
+    "json_equal",
+    "load_graph",
+    "load_graphs",
+    "map_actions",
+    "matches_glob",
+    "parse_graph",
+    "read_graph",
+    "save_graph",
+    "topological",
+    "transitive_reduction",
+    "validate",
+]

@@ -1,0 +1,182 @@
+"""What an expression's text says before anything runs it: tokens, loops, and the fields of the state it reads.
+
+The expression library gives no syntax tree, so the little that must be known beforehand is read from tokens.
+Whatever the tokens leave unclear counts as a reason to refuse.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from untaken import limits
+from untaken.errors import UntakenError
+
+ROOT = "state"
+"""The one name an expression may use."""
+LOOPS = frozenset({"all", "exists", "exists_one", "existsOne", "map", "filter"})
+BUILDERS = frozenset({"map", "filter"})
+"""Loops that copy a growing list at each step, so that they cost the square of its length."""
+
+_TOKEN = re.compile(
+    r"""(?P<space>\s+|//[^\n]*)
+    |(?P<text>[rR]?(?:"(?:[^"\\\n\r]|\\.)*"|'(?:[^'\\\n\r]|\\.)*'))
+    |(?P<number>0[xX][0-9a-fA-F]+[uU]?|(?:[0-9]+\.[0-9]+|\.[0-9]+|[0-9]+)(?:[eE][+-]?[0-9]+)?[uU]?)
+    |(?P<name>[A-Za-z_][A-Za-z0-9_]*)
+    |(?P<mark>&&|\|\||[=!<>]=|[-+*/%!<>?:,.()\[\]{}])""",
+    re.VERBOSE,
+)
+_OPEN, _CLOSE = frozenset("([{"), frozenset(")]}")
+
+
+class Token(NamedTuple):
+    """A word of an expression."""
+
+    kind: str
+    text: str
+
+
+class Loop(NamedTuple):
+    """``receiver.all(variable, body)`` and its kin; `start` and `end` are the tokens around its brackets."""
+
+    kind: str
+    variable: str
+    start: int
+    end: int
+
+
+class FieldPath(NamedTuple):
+    """``state.a.b`` as read at token `at`; no segments for the whole state."""
+
+    segments: tuple[str, ...]
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """An expression's tokens and what follows from them."""
+
+    tokens: tuple[Token, ...]
+    loops: tuple[Loop, ...]
+    paths: tuple[FieldPath, ...]
+
+    def chain_to(self, field: str) -> str | None:
+        """The first dotted chain that ends in `field`, as written (``order.total``)."""
+        for i, token in enumerate(self.tokens):
+            if token.text == field and i and self.tokens[i - 1].text == ".":
+                start = i
+                while start >= 2 and self.tokens[start - 1].text == "." and self.tokens[start - 2].kind == "name":
+                    start -= 2
+                return "".join(t.text for t in self.tokens[start : i + 1])
+        return None
+
+
+def read_source(expression: str) -> Source:
+    """Tokens, loops and field paths of `expression`.
+
+    Raises:
+        UntakenError: ``expression-too-long``, ``expression-too-deep``, ``expression-nested-loop``,
+            ``expression-unreadable``.
+    """
+    if len(expression) > limits.EXPRESSION_CHARS:
+        raise UntakenError(
+            "expression-too-long",
+            f"the expression has {len(expression):,} characters; {limits.EXPRESSION_CHARS:,} are allowed",
+        )
+    tokens = _tokens(expression)
+    if len(tokens) > limits.EXPRESSION_NODES:
+        raise UntakenError(
+            "expression-too-long",
+            f"the expression has {len(tokens):,} parts; {limits.EXPRESSION_NODES:,} are allowed",
+        )
+    return Source(tokens=tokens, loops=_loops(tokens), paths=_paths(tokens))
+
+
+def _tokens(expression: str) -> tuple[Token, ...]:
+    tokens, at = [], 0
+    while at < len(expression):
+        match = _TOKEN.match(expression, at)
+        if match is None:
+            raise UntakenError(
+                "expression-unreadable",
+                f"the expression cannot be read at character {at + 1}: {expression[at : at + 20]!r}",
+                hint="Text goes in single or double quotes, on one line.",
+            )
+        if match.lastgroup != "space":
+            tokens.append(Token(str(match.lastgroup), match.group()))
+        at = match.end()
+    return tuple(tokens)
+
+
+@dataclass(slots=True)
+class _Bracket:
+    loop: str | None
+    start: int
+    held_a_loop: bool = False
+    operand_holds_a_loop: bool = False
+
+
+def _loops(tokens: tuple[Token, ...]) -> tuple[Loop, ...]:
+    """Every loop, refusing one inside another's brackets or built on another's result."""
+    found: list[Loop] = []
+    stack = [_Bracket(None, -1)]
+    for i, token in enumerate(tokens):
+        if token.text in _OPEN and token.kind == "mark":
+            name = _loop_name(tokens, i)
+            if name and (any(b.loop for b in stack) or stack[-1].operand_holds_a_loop):
+                raise UntakenError(
+                    "expression-nested-loop",
+                    f"a loop ({name}) inside or after another one is not allowed: its cost has no bound",
+                    hint="Use one all/exists/filter, with && inside it.",
+                )
+            stack.append(_Bracket(name, i))
+            if len(stack) > limits.EXPRESSION_DEPTH:
+                raise UntakenError(
+                    "expression-too-deep", f"brackets are nested deeper than {limits.EXPRESSION_DEPTH} levels"
+                )
+        elif token.text in _CLOSE and token.kind == "mark" and len(stack) > 1:
+            closed = stack.pop()
+            holds = closed.held_a_loop or closed.loop is not None
+            stack[-1].held_a_loop |= holds
+            stack[-1].operand_holds_a_loop |= holds
+            if closed.loop:
+                found.append(Loop(closed.loop, tokens[closed.start + 1].text, closed.start, i))
+        elif token.kind == "mark" and token.text != ".":
+            stack[-1].operand_holds_a_loop = False
+    return tuple(found)
+
+
+def _loop_name(tokens: tuple[Token, ...], at: int) -> str | None:
+    """The loop whose bracket opens at token `at`, if one does."""
+    if at >= 2 and tokens[at].text == "(" and tokens[at - 2].text == "." and tokens[at - 1].text in LOOPS:
+        return tokens[at - 1].text
+    return None
+
+
+def _paths(tokens: tuple[Token, ...]) -> tuple[FieldPath, ...]:
+    found = []
+    for i, token in enumerate(tokens):
+        if token == ("name", ROOT) and not (i and tokens[i - 1].text == "."):
+            found.append(FieldPath(_segments(tokens, i + 1), i))
+    return tuple(found)
+
+
+def _segments(tokens: tuple[Token, ...], at: int) -> tuple[str, ...]:
+    """Field names from token `at` on: ``.name`` and ``["name"]``; a method's name is not a field."""
+    segments: list[str] = []
+    while at < len(tokens):
+        texts = [t.text for t in tokens[at : at + 3]]
+        if texts[0] == "." and len(texts) > 1 and tokens[at + 1].kind == "name" and texts[2:] != ["("]:
+            segments.append(texts[1])
+            at += 2
+        elif texts[0] == "[" and texts[2:] == ["]"] and _plain_text(tokens[at + 1]):
+            segments.append(texts[1][1:-1])
+            at += 3
+        else:
+            break
+    return tuple(segments)
+
+
+def _plain_text(token: Token) -> bool:
+    return token.kind == "text" and token.text[0] in "\"'" and "\\" not in token.text

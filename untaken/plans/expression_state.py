@@ -1,0 +1,117 @@
+"""The part of a state that an expression is given: no more than the fields it names, and no more than fits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from untaken import limits
+from untaken.errors import Unscored
+from untaken.plans.expression_source import FieldPath, Source
+
+Tree = dict[str, Any]
+"""Nested field names; an empty tree stands for everything below."""
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """How much a value holds: items of all collections (and scalars), characters of all texts, longest collection."""
+
+    items: int
+    chars: int
+    longest: int
+
+
+@dataclass(frozen=True, slots=True)
+class Projection:
+    """Which fields of the state are read."""
+
+    tree: Tree
+
+    @classmethod
+    def reading(cls, paths: Iterable[FieldPath]) -> Projection:
+        """The smallest projection that holds all `paths`."""
+        wanted = sorted({path.segments for path in paths}, key=len)
+        kept: set[tuple[str, ...]] = set()
+        tree: Tree = {}
+        for segments in wanted:
+            if any(segments[:n] in kept for n in range(len(segments))):
+                continue
+            kept.add(segments)
+            branch = tree
+            for segment in segments:
+                branch = branch.setdefault(segment, {})
+        return cls(tree if wanted else {"": {}})
+
+    def of(self, state: Any) -> Any:
+        """`state` with the fields that are not read left out."""
+        return _project(state, self.tree)
+
+
+def at(state: Any, segments: tuple[str, ...]) -> Any:
+    """The value at a path; ``None`` where there is none."""
+    for segment in segments:
+        if not isinstance(state, Mapping) or segment not in state:
+            return None
+        state = state[segment]
+    return state
+
+
+def measure(value: Any) -> Size | Unscored:
+    """The size of a state, or why it may not be handed to an expression."""
+    items = chars = longest = 0
+    layer: list[Any] = [value]
+    for _ in range(limits.JSON_DEPTH + 1):
+        below: list[Any] = []
+        for item in layer:
+            if isinstance(item, Mapping):
+                below += item.keys()
+                below += item.values()
+                longest = max(longest, len(item))
+            elif isinstance(item, list | tuple):
+                below += item
+                longest = max(longest, len(item))
+            elif isinstance(item, str):
+                chars += len(item)
+        items += len(below)
+        if items > limits.EXPRESSION_ITEMS:
+            return Unscored(f"the state holds more than {limits.EXPRESSION_ITEMS:,} items where the expression looks")
+        if chars > limits.EXPRESSION_STRING_CHARS:
+            return Unscored(
+                f"the state holds more than {limits.EXPRESSION_STRING_CHARS:,} characters where the expression looks"
+            )
+        if not below:
+            return Size(items, chars, longest)
+        layer = below
+    return Unscored(f"the state is nested deeper than {limits.JSON_DEPTH} levels where the expression looks")
+
+
+def describe_missing(source: Source, state: Any, error: Exception) -> str:
+    """Which field an expression could not find, by its dotted name; else the library's own words."""
+    key = error.args[0] if isinstance(error, KeyError) and error.args else None
+    for path in source.paths:
+        value = state
+        for n, segment in enumerate(path.segments):
+            if not isinstance(value, Mapping):
+                if key is None:
+                    return f"missing field {_dotted(path.segments[: n + 1])}: {_dotted(path.segments[:n])} has no fields"
+                break
+            if segment not in value:
+                if key in (None, segment):
+                    return f"missing field {_dotted(path.segments[: n + 1])}"
+                break
+            value = value[segment]
+    if key is not None:
+        return f"missing field {source.chain_to(str(key)) or key}"
+    return "the expression compares or combines values of different types"
+
+
+def _dotted(segments: tuple[str, ...]) -> str:
+    return ".".join(("state", *segments))
+
+
+def _project(value: Any, tree: Tree) -> Any:
+    if not tree or not isinstance(value, Mapping):
+        return value
+    return {key: _project(value[key], branch) for key, branch in tree.items() if key in value}

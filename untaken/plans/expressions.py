@@ -1,0 +1,134 @@
+"""Safe expressions over a run's state (docs/concepts.md §4a).
+
+The language is CEL, run by a Rust library: no attribute access, no calls into Python, linear-time regular
+expressions. It has no cost limit of its own, so nothing is run before its cost is bounded here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import cel
+
+from untaken import limits
+from untaken.errors import Unscored, UntakenError
+from untaken.plans.expression_cost import refuse_regexes, steps
+from untaken.plans.expression_source import ROOT, Source, read_source
+from untaken.plans.expression_state import Projection, describe_missing, measure
+
+_HELD = 4096
+_FUNCTIONS = frozenset(
+    "size contains startsWith endsWith matches has int uint double string type timestamp duration"
+    " getFullYear getMonth getDate getDayOfMonth getDayOfWeek getDayOfYear getHours getMinutes getSeconds"
+    " getMilliseconds all exists exists_one existsOne map filter".split()
+)
+_TYPES = frozenset({"bool", "bytes", "double", "int", "list", "map", "null_type", "string", "uint"})
+_OPERATOR = re.compile(r"[^A-Za-z]|@")
+
+
+@dataclass(frozen=True, slots=True)
+class _Compiled:
+    program: Any
+    source: Source
+    projection: Projection
+
+
+def check_expression(expression: str) -> None:
+    """Refuse an expression that cannot be read, or whose cost has no bound.
+
+    Raises:
+        UntakenError: ``expression-too-long``, ``expression-too-deep``, ``expression-nested-loop``,
+            ``expression-regex``, ``expression-unknown-name``, ``expression-unknown-function``,
+            ``expression-unreadable``.
+    """
+    compiled = _compiled(expression)
+    if isinstance(compiled, UntakenError):
+        raise UntakenError(compiled.code, compiled.message, hint=compiled.hint)
+
+
+def evaluate_expression(expression: str, state: Mapping[str, Any]) -> bool | Unscored:
+    """Pass, fail, or unscored with the reason: a missing field by its dotted name, a result that is no yes or no,
+    a state too large to look through.
+
+    Nothing is guessed: a field that is absent is never false. Only the fields that the expression names are handed
+    to it.
+    """
+    compiled = _compiled(expression)
+    if isinstance(compiled, UntakenError):
+        return Unscored(f"the expression cannot be used: {compiled.message}")
+    seen = compiled.projection.of(state)
+    size = measure(seen)
+    if isinstance(size, Unscored):
+        return size
+    if steps(compiled.source, seen, size) > limits.EXPRESSION_STEPS:
+        return Unscored("the state is too large for this expression: it would take too many steps")
+    return _run(compiled, seen)
+
+
+def _run(compiled: _Compiled, seen: Any) -> bool | Unscored:
+    try:
+        result = compiled.program.execute({ROOT: seen})
+    except (KeyError, TypeError) as error:
+        return Unscored(describe_missing(compiled.source, seen, error))
+    except Exception as error:  # the library raises a class for each kind of fault; each is "no evidence"
+        return Unscored(f"the expression failed: {_first_sentence(error)}")
+    if not isinstance(result, bool):
+        return Unscored(f"the expression gives {_type_name(result)}, not true or false")
+    return result
+
+
+@lru_cache(maxsize=_HELD)
+def _compiled(expression: str) -> _Compiled | UntakenError:
+    try:
+        source = read_source(expression)
+        refuse_regexes(source)
+        program = _parsed(expression)
+        _known_names(program, source)
+    except UntakenError as error:
+        return error
+    return _Compiled(program=program, source=source, projection=Projection.reading(source.paths))
+
+
+def _parsed(expression: str) -> Any:
+    try:
+        return cel.compile(expression)
+    except Exception as error:  # the library's parser raises ValueError, its lexer others
+        said = str(error).split("ERROR: <input>:", 1)[-1].split("\n", 1)[0]
+        raise UntakenError(
+            "expression-unreadable",
+            f"the expression cannot be read: {said[:300]}",
+            hint='Write it like `state.decision == "approve"`.',
+        ) from None
+
+
+def _known_names(program: Any, source: Source) -> None:
+    bound = {loop.variable for loop in source.loops}
+    if ROOT in bound:
+        raise UntakenError("expression-unknown-name", f"a loop variable may not be called {ROOT!r}")
+    unknown = sorted(set(program.variables()) - bound - _TYPES - {ROOT})
+    if unknown:
+        raise UntakenError(
+            "expression-unknown-name",
+            f"the expression uses the name {unknown[0]!r}; it may only use {ROOT!r}",
+            hint=f"Did you mean `{ROOT}.{unknown[0]}`?",
+        )
+    functions = sorted(f for f in set(program.functions()) - _FUNCTIONS if not _OPERATOR.search(f))
+    if functions:
+        raise UntakenError(
+            "expression-unknown-function",
+            f"there is no function {functions[0]!r}",
+            hint="Functions: size, contains, startsWith, endsWith, matches, has, int, double, type, all, exists, …",
+        )
+
+
+def _first_sentence(error: Exception) -> str:
+    return re.split(r"\. |: the operation", str(error))[0][:300]
+
+
+def _type_name(value: object) -> str:
+    names = {"NoneType": "null", "str": "a text", "int": "a number", "float": "a number", "list": "a list"}
+    return names.get(type(value).__name__, f"a {'mapping' if isinstance(value, dict) else type(value).__name__}")

@@ -1,0 +1,167 @@
+"""A folder of plan graphs, and which of them speaks of a task."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from untaken.errors import Finding, Unscored, UntakenError, Where
+from untaken.plans.files import GRAPH_SUFFIXES, read_graph
+from untaken.plans.globs import is_literal, matches_glob
+from untaken.plans.model import PlanGraph
+from untaken.plans.structure import graph_digest
+
+
+@dataclass(frozen=True, kw_only=True)
+class GraphSet:
+    """Plan graphs by id, and what was noticed while gathering them.
+
+    Attributes:
+        graphs: one graph an id, in the order they were found.
+        findings: unreadable files, ids given twice, and warnings about each graph.
+        ambiguous: ids that two files of the same version claim with different content; none of them is used.
+    """
+
+    graphs: tuple[PlanGraph, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    ambiguous: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(cls, graphs: Iterable[PlanGraph], findings: Sequence[Finding] = ()) -> GraphSet:
+        """Gather graphs: of one id, the highest version is used; the same version twice must be the same graph."""
+        return _gathered([(graph, Where()) for graph in graphs], list(findings))
+
+    def get(self, graph_id: str) -> PlanGraph | None:
+        """The graph with this id."""
+        return self._by_id.get(graph_id)
+
+    def for_task(
+        self, task_id: str, graph_id: str | None = None
+    ) -> tuple[PlanGraph | Unscored, list[Finding]]:
+        """The graph for a run: the one its RUN_STARTED names, else the one whose `tasks` match.
+
+        Unscored where there is none, or more than one.
+        """
+        if graph_id is not None:
+            return self._named(graph_id)
+        matching = self._matching(task_id)
+        if len(matching) == 1:
+            return matching[0], []
+        if not matching:
+            return Unscored(f"no plan graph for the task {task_id!r}"), []
+        names = ", ".join(repr(graph.id) for graph in matching[:5])
+        finding = Finding(
+            code="task-matched-twice",
+            message=f"{len(matching)} plan graphs match the task {task_id!r}: {names}",
+            hint="Narrow the `tasks` of all but one, or name the graph in RUN_STARTED.",
+        )
+        return Unscored(finding.message), [finding]
+
+    def _named(self, graph_id: str) -> tuple[PlanGraph | Unscored, list[Finding]]:
+        graph = self._by_id.get(graph_id)
+        if graph is not None:
+            return graph, []
+        if graph_id in self.ambiguous:
+            return Unscored(f"two different plan graphs have the id {graph_id!r} and the same version"), []
+        finding = Finding(
+            code="run-graph-unknown",
+            message=f"the run names the plan graph {graph_id!r}, which is not here",
+            hint="Add that graph.",
+        )
+        return Unscored(finding.message), [finding]
+
+    def _matching(self, task_id: str) -> list[PlanGraph]:
+        literal, patterns = self._tasks
+        positions = set(literal.get(task_id, ()))
+        positions.update(i for i, pattern in patterns if i not in positions and matches_glob(pattern, task_id))
+        return [self.graphs[i] for i in sorted(positions)]
+
+    @property
+    def _by_id(self) -> dict[str, PlanGraph]:
+        cached: dict[str, PlanGraph] | None = self.__dict__.get("_ids")
+        if cached is None:
+            cached = {graph.id: graph for graph in self.graphs}
+            self.__dict__["_ids"] = cached
+        return cached
+
+    @property
+    def _tasks(self) -> tuple[dict[str, list[int]], list[tuple[int, str]]]:
+        """Patterns that name one task by that task (importers write thousands), and the true globs."""
+        cached: tuple[dict[str, list[int]], list[tuple[int, str]]] | None = self.__dict__.get("_patterns")
+        if cached is None:
+            cached = ({}, [])
+            for i, graph in enumerate(self.graphs):
+                for pattern in graph.tasks:
+                    cached[0].setdefault(pattern, []).append(i)
+                    if not is_literal(pattern):
+                        cached[1].append((i, pattern))
+            self.__dict__["_patterns"] = cached
+        return cached
+
+
+def load_graphs(paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) -> GraphSet:
+    """All plan graphs in files and folders (searched in depth, in name order).
+
+    A file that cannot be read as a plan graph is a finding and never stops the others.
+    """
+    given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
+    read: list[tuple[PlanGraph, Where]] = []
+    findings: list[Finding] = []
+    for path in _files(map(Path, given)):
+        try:
+            graph, noticed = read_graph(path.read_bytes(), name=str(path))
+        except UntakenError as error:
+            findings.append(error.finding())
+        except OSError as error:
+            words = f"the file cannot be read: {error.strerror or error}"
+            findings.append(
+                Finding(code="plan-unreadable", message=words, where=Where(file=str(path)), severity="error")
+            )
+        else:
+            read.append((graph, Where(file=str(path))))
+            findings += noticed
+    return _gathered(read, findings)
+
+
+def _files(paths: Iterable[Path]) -> list[Path]:
+    found: dict[Path, None] = {}
+    for path in paths:
+        if path.is_dir():
+            inside = (p for p in sorted(path.rglob("*")) if p.name.lower().endswith(GRAPH_SUFFIXES) and p.is_file())
+            found.update(dict.fromkeys(inside))
+        else:
+            found[path] = None
+    return list(found)
+
+
+def _gathered(read: list[tuple[PlanGraph, Where]], findings: list[Finding]) -> GraphSet:
+    kept: dict[str, PlanGraph] = {}
+    ambiguous: set[str] = set()
+    for graph, where in read:
+        other = kept.setdefault(graph.id, graph)
+        if other is graph:
+            continue
+        if graph_digest(other) == graph_digest(graph):
+            findings.append(_twice(graph, where, "with the same content", "note"))
+        elif other.version == graph.version:
+            ambiguous.add(graph.id)
+            findings.append(_twice(graph, where, "with the same version but different content: none is used", "error"))
+        else:
+            kept[graph.id] = max(other, graph, key=lambda g: g.version)
+            ambiguous.discard(graph.id)
+            newest = kept[graph.id].version
+            findings.append(_twice(graph, where, f"in different versions: version {newest} is used", "warning"))
+    graphs = tuple(graph for graph in kept.values() if graph.id not in ambiguous)
+    return GraphSet(graphs=graphs, findings=tuple(findings), ambiguous=frozenset(ambiguous))
+
+
+def _twice(graph: PlanGraph, where: Where, how: str, severity: str) -> Finding:
+    return Finding(
+        code="graph-id-twice",
+        message=f"two plan graphs have the id {graph.id!r}, {how}",
+        where=where,
+        hint="Give each graph its own id, or raise the version of the newer one.",
+        severity=severity,  # type: ignore[arg-type]
+    )

@@ -1,0 +1,251 @@
+"""What makes a plan graph valid, and what is merely suspicious in it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from msgspec.structs import replace
+
+from untaken import limits
+from untaken.errors import Finding, Severity, UntakenError
+from untaken.plans.expressions import check_expression
+from untaken.plans.model import Check, PlanGraph, Rule, SubGoal
+from untaken.plans.structure import cycle_in_words, cycles, path_in_words, waiting_for_a_cycle
+
+_NAMED = 5
+"""How many sub-goals one message names before it only counts."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fault:
+    """A finding about one place of a graph, before the line in a file is known."""
+
+    code: str
+    message: str
+    path: tuple[str | int, ...]
+    hint: str = ""
+    severity: Severity = "error"
+
+    def finding(self) -> Finding:
+        """The fault without a place in a file."""
+        return Finding(code=self.code, message=self.message, hint=self.hint, severity=self.severity)
+
+
+def validate(graph: PlanGraph) -> list[Finding]:
+    """Errors (no run may be scored with such a graph) and warnings, errors first."""
+    return [fault.finding() for fault in faults(graph)]
+
+
+def faults(graph: PlanGraph) -> list[Fault]:
+    """The findings of `validate` with the path of each in the document."""
+    found = [*_ids(graph), *_dependencies(graph), *_cycles(graph), *_any_of(graph)]
+    for i, node in enumerate(graph.sub_goals):
+        found += _check(node, ("sub_goals", i, "check"))
+        for j, rule in enumerate(node.rules):
+            found += _rule(node, rule, ("sub_goals", i, "rules", j))
+    found += [*_disconnected(graph), *_unchecked(graph)]
+    return sorted(found, key=lambda fault: fault.severity != "error")
+
+
+def _ids(graph: PlanGraph) -> Iterator[Fault]:
+    if not graph.sub_goals and graph.metadata.get("nothing_expected") is not True:
+        yield Fault(
+            code="graph-empty",
+            message="the graph has no sub-goals",
+            path=("sub_goals",),
+            hint="Add one, or say `metadata: {nothing_expected: true}` where a task truly expects nothing.",
+        )
+    count = Counter(node.id for node in graph.sub_goals)
+    seen: set[str] = set()
+    for i, node in enumerate(graph.sub_goals):
+        if node.id in seen:
+            yield Fault(
+                code="graph-duplicate-id",
+                message=f"{count[node.id]} sub-goals have the id {node.id!r}",
+                path=("sub_goals", i, "id"),
+                hint="Give each its own id.",
+            )
+        seen.add(node.id)
+
+
+def _dependencies(graph: PlanGraph) -> Iterator[Fault]:
+    known = {node.id for node in graph.sub_goals}
+    total = sum(len(node.deps) + len(node.any_of) for node in graph.sub_goals)
+    if total > limits.EDGES:
+        yield Fault(
+            code="graph-too-many-edges",
+            message=f"the graph has {total:,} links; {limits.EDGES:,} are allowed",
+            path=("sub_goals",),
+        )
+    for i, node in enumerate(graph.sub_goals):
+        named: set[str] = set()
+        for j, dep in enumerate(node.deps):
+            path = ("sub_goals", i, "deps", j)
+            if dep == node.id:
+                yield Fault(
+                    code="graph-self-dependency", message=f"the sub-goal {node.id!r} needs itself", path=path
+                )
+            elif dep not in known:
+                yield Fault(
+                    code="graph-unknown-dependency",
+                    message=f"the sub-goal {node.id!r} needs {dep!r}, which is not in the graph",
+                    path=path,
+                    hint="Correct the spelling, or add that sub-goal.",
+                )
+            elif dep in named:
+                yield Fault(
+                    code="graph-duplicate-dependency",
+                    message=f"the sub-goal {node.id!r} names its dependency {dep!r} twice",
+                    path=path,
+                    severity="warning",
+                )
+            named.add(dep)
+
+
+def _cycles(graph: PlanGraph) -> Iterator[Fault]:
+    on_a_cycle: set[str] = set()
+    index = {node.id: i for i, node in enumerate(graph.sub_goals)}
+    for cycle in cycles(graph):
+        on_a_cycle.update(cycle)
+        yield Fault(
+            code="graph-cycle",
+            message=cycle_in_words(cycle),
+            path=("sub_goals", index[cycle[0]], "deps"),
+            hint="Remove one of these dependencies.",
+        )
+    behind = [name for name in index if name in waiting_for_a_cycle(graph) - on_a_cycle] if on_a_cycle else []
+    if behind:
+        yield Fault(
+            code="graph-unreachable",
+            message=f"{_some(behind)} can never be reached: a cycle stands before",
+            path=("sub_goals", index[behind[0]]),
+            severity="warning",
+        )
+
+
+def _any_of(graph: PlanGraph) -> Iterator[Fault]:
+    index = {node.id: i for i, node in enumerate(graph.sub_goals)}
+    for i, node in enumerate(graph.sub_goals):
+        for j, option in enumerate(node.any_of):
+            if option not in index:
+                yield Fault(
+                    code="graph-any-of-unknown",
+                    message=f"{node.id!r} accepts any of {option!r}, which is not in the graph",
+                    path=("sub_goals", i, "any_of", j),
+                    severity="warning",
+                )
+        if node.any_of and node.check:
+            yield Fault(
+                code="graph-any-of-check",
+                message=f"{node.id!r} has both any_of and a check: only any_of decides",
+                path=("sub_goals", i, "check"),
+                severity="warning",
+            )
+    options = [replace(node, deps=node.any_of) for node in graph.sub_goals]
+    themselves = [[node.id, node.id] for node in graph.sub_goals if node.id in node.any_of]
+    for cycle in [*themselves, *cycles(replace(graph, sub_goals=options))]:
+        yield Fault(
+            code="graph-any-of-cycle",
+            message=f"{cycle[0]!r} is one of its own options (any_of): {path_in_words(cycle)}",
+            path=("sub_goals", index[cycle[0]], "any_of"),
+        )
+
+
+def _check(node: SubGoal, path: tuple[str | int, ...]) -> Iterator[Fault]:
+    check = node.check
+    if check is None:
+        return
+    kinds = [kind for kind in ("expr", "tool_call", "verdict", "outcome") if _given(getattr(check, kind))]
+    if len(kinds) != 1:
+        said = f"it has {len(kinds)} ({', '.join(kinds)})" if kinds else "it has none"
+        yield Fault(
+            code="graph-check-kind",
+            message=f"the check of {node.id!r} must be exactly one of expr, tool_call, verdict, outcome; {said}",
+            path=path,
+        )
+    yield from _expression(node, check, path)
+    if check.on == "step" and (_given(check.verdict) or check.outcome):
+        yield Fault(
+            code="graph-check-on",
+            message=f"`on: step` means nothing for the {kinds[0]} check of {node.id!r}",
+            path=path,
+            severity="warning",
+        )
+    if check.tool_call and check.tool_call.compare_args is not None and check.tool_call.match != "call_keys":
+        yield Fault(
+            code="graph-compare-args-unused",
+            message=f"compare_args of {node.id!r} is only used with `match: call_keys`",
+            path=(*path, "tool_call", "compare_args"),
+            severity="warning",
+        )
+
+
+def _given(part: object) -> bool:
+    return part is not None and part is not False
+
+
+def _expression(node: SubGoal, check: Check, path: tuple[str | int, ...]) -> Iterator[Fault]:
+    if check.expr is None:
+        return
+    try:
+        check_expression(check.expr)
+    except UntakenError as error:
+        yield Fault(
+            code=error.code,
+            message=f"the check of {node.id!r}: {error.message}",
+            path=(*path, "expr"),
+            hint=error.hint,
+        )
+
+
+def _rule(node: SubGoal, rule: Rule, path: tuple[str | int, ...]) -> Iterator[Fault]:
+    if rule.tool is None and rule.arguments is None and rule.text is None:
+        yield Fault(
+            code="graph-rule-empty",
+            message=f"a rule of {node.id!r} gives none of tool, arguments, text: it would match everything",
+            path=path,
+        )
+    elif rule.text is not None and (rule.tool is not None or rule.arguments is not None):
+        yield Fault(
+            code="graph-rule-impossible",
+            message=f"a rule of {node.id!r} asks for a message (text) and a tool call at once: it matches nothing",
+            path=path,
+            hint="Write two rules.",
+        )
+
+
+def _disconnected(graph: PlanGraph) -> Iterator[Fault]:
+    index = {node.id: i for i, node in enumerate(graph.sub_goals)}
+    touched: set[str] = set()
+    for node in graph.sub_goals:
+        linked = [other for other in (*node.deps, *node.any_of) if other in index and other != node.id]
+        touched.update(linked, [node.id] if linked else [])
+    alone = [name for name in index if name not in touched] if touched else []
+    if alone:
+        yield Fault(
+            code="graph-isolated",
+            message=f"{_some(alone)} has no link to the rest of the graph",
+            path=("sub_goals", index[alone[0]]),
+            severity="warning",
+        )
+
+
+def _unchecked(graph: PlanGraph) -> Iterator[Fault]:
+    without = [(i, node.id) for i, node in enumerate(graph.sub_goals) if not node.check and not node.any_of]
+    if without:
+        yield Fault(
+            code="graph-no-check",
+            message=f"{_some([name for _, name in without])} has no success check: unscored without a verdict",
+            path=("sub_goals", without[0][0]),
+            hint="Add `check:`, or record verdicts on it.",
+            severity="warning",
+        )
+
+
+def _some(names: list[str]) -> str:
+    shown = ", ".join(map(repr, names[:_NAMED]))
+    more = len(names) - _NAMED
+    plural = "each of " if len(names) > 1 else ""
+    return f"{plural}{shown}" + (f" and {more} more" if more > 0 else "")
