@@ -12,6 +12,7 @@ from untaken.report.documents import (
 from untaken.report.export import csv_text, neutral
 from untaken.report.frame import Column
 from untaken.report.overview import Overview, Share, overview
+from untaken.report.review import REVIEW, ReviewItem, review_queue, review_table
 from untaken.report.runs import RUNS, SUB_GOALS, runs_table, sub_goals_table
 from untaken.report.single import RunReport, run_report
 from untaken.report.standings import (
@@ -38,10 +39,12 @@ __all__ = [
     "DISCORDANT",
     "FAILURES",
     "RANKINGS",
+    "REVIEW",
     "RUNS",
     "SUB_GOALS",
     "Column",
     "Overview",
+    "ReviewItem",
     "RunReport",
     "Share",
     "TimelineRow",
@@ -59,6 +62,8 @@ __all__ = [
     "rank_document",
     "rankings_table",
     "readable",
+    "review_queue",
+    "review_table",
     "run_report",
     "runs_table",
     "score_document",
