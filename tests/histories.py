@@ -35,7 +35,7 @@ def past(
     context: str = "ctx",
     **finished: Any,
 ) -> Run:
-    """A finished run. A choice is ``selected`` or ``selected|alternative|alternative``, then maybe ``@context``."""
+    """A finished run. A choice is ``selected`` or ``selected|alternative|alternative`` (+ ``@context``)."""
     builder = a_run(run_id)
     for choice in choices:
         skills, _, where = choice.partition("@")

@@ -1,1 +1,54 @@
+"""Counterfactual evaluation from ledgers alone (§2 of docs/concepts.md)."""
 
+from untaken.counterfactual.decisions import THRESHOLD, alternatives_of, verdict_of
+from untaken.counterfactual.evaluate import evaluate_run
+from untaken.counterfactual.insights import (
+    OUTCOMES,
+    as_observation,
+    insight_events,
+    insight_mapping,
+    insights_bytes,
+    signals_of,
+)
+from untaken.counterfactual.model import (
+    Branch,
+    Decision,
+    DeltaVerdict,
+    EvaluationStatus,
+    Insight,
+    RunEvaluation,
+    Signal,
+    Summary,
+    Support,
+)
+from untaken.counterfactual.scoring import Outcome, Scale, Terms, Weights, score
+from untaken.counterfactual.summary import summarise, summary_mapping
+
+__all__ = [
+    "OUTCOMES",
+    "THRESHOLD",
+    "Branch",
+    "Decision",
+    "DeltaVerdict",
+    "EvaluationStatus",
+    "Insight",
+    "Outcome",
+    "RunEvaluation",
+    "Scale",
+    "Signal",
+    "Summary",
+    "Support",
+    "Terms",
+    "Weights",
+    "alternatives_of",
+    "as_observation",
+    "evaluate_run",
+    "insight_events",
+    "insight_mapping",
+    "insights_bytes",
+    "score",
+    "signals_of",
+    "summarise",
+    "summary_mapping",
+    "verdict_of",
+]

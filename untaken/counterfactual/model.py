@@ -1,15 +1,17 @@
-"""What a counterfactual evaluation gives (domain §2)."""
+"""What a counterfactual evaluation gives (§2 of docs/concepts.md)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
-from untaken.errors import Finding, Score
+from untaken.errors import Finding, Score, Unscored
 
 DeltaVerdict = Literal["alternative_may_be_better", "actual_was_better", "equivalent", "unknown"]
 EvaluationStatus = Literal["evaluated", "skipped", "aborted"]
 Support = Literal["none", "weak", "supported"]
+
+NOT_COMPARED: Final = Unscored("the histories of both skills were not compared")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,11 +19,16 @@ class Branch:
     """One path not taken.
 
     Attributes:
-        known: false where the memory holds no record of (alternative, context): then every figure is unscored.
+        known: false where the memory holds no outcome of (alternative, context): then every figure is
+            unscored.
         score: counterfactual score of the alternative's history; `delta`: that minus the run's actual score.
-        cost_used: false where the cost term was left out on both sides (unpriced), with the weights renormalised.
-        advantage, low, high: score of the alternative's history minus that of the selected skill's own history,
-            with its 95 % interval; unscored until both have history.
+        cost_used: false where the cost term was left out on both sides (unpriced), with the weights
+            renormalised; `steps_used` likewise.
+        advantage, low, high: score of the alternative's history minus that of the selected skill's own
+            history, with its 95 % interval; unscored until both have history.
+        actual_score: the run's own score over the terms of this comparison.
+        p_better: probability that the advantage exceeds the threshold.
+        runs: the latest runs behind the alternative's history.
     """
 
     alternative: str
@@ -40,11 +47,17 @@ class Branch:
     support: Support
     support_reason: str
     runs: tuple[str, ...] = ()
+    steps_used: bool = True
+    p_better: Score = NOT_COMPARED
+    actual_score: Score = NOT_COMPARED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """One decision point: `decision_point` is the `seq` of its SKILL_SELECTION event."""
+    """One decision point: `decision_point` is the `seq` of its SKILL_SELECTION event.
+
+    `n_selected` counts earlier outcomes of the selected skill in this context, the run's own left out.
+    """
 
     decision_point: int
     selected: str
@@ -63,6 +76,8 @@ class Insight:
     alternative: str
     delta: float
     memory_digest: str
+    advantage: Score = NOT_COMPARED
+    support: Support = "none"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,7 +95,13 @@ class Signal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
-    """Counts over one evaluation, or summed over many."""
+    """Counts over one evaluation, or summed over many.
+
+    Attributes:
+        mean_delta, max_delta: over all branches with a delta.
+        runs: evaluations counted; `evaluated`, `skipped` and `aborted` of them.
+        codes: (code, runs) for each reason to skip or abort, by code.
+    """
 
     decisions: int
     alternatives: int
@@ -91,6 +112,11 @@ class Summary:
     mean_delta: Score
     max_delta: Score
     signals: int
+    runs: int = 1
+    evaluated: int = 1
+    skipped: int = 0
+    aborted: int = 0
+    codes: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,8 +124,11 @@ class RunEvaluation:
     """The counterfactual evaluation of one run.
 
     Attributes:
-        code: ``DTL-STRAT-006`` when aborted, ``insufficient_decision_points`` or ``run_not_finished`` when skipped.
-        notes: what was done to keep the comparison honest (own outcome excluded, stale memory, unpriced cost).
+        code: ``DTL-STRAT-006`` when aborted; ``insufficient_decision_points``, ``run_not_finished`` or
+            ``outcome_unscored`` when skipped.
+        memory_digest: of the snapshot compared with; empty where none was.
+        notes: what was done to keep the comparison honest (own outcome excluded, stale memory, unpriced
+            cost).
     """
 
     run_id: str

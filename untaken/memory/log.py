@@ -18,6 +18,7 @@ import msgspec
 
 from untaken import limits
 from untaken.errors import UntakenError, Where
+from untaken.ledger.disk import sync_folder
 from untaken.ledger.strict_json import JsonFault, parse_json
 from untaken.memory.model import WEIGHTS, Observed
 
@@ -94,6 +95,7 @@ def write_log(path: Path, log: Iterable[Observed]) -> None:
             file.flush()
             os.fsync(file.fileno())
         draft.replace(path)
+        sync_folder(path.parent)
     finally:
         draft.unlink(missing_ok=True)
 

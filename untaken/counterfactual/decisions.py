@@ -1,0 +1,144 @@
+"""One decision point: the paths not taken, each scored by its history and set against the run (§2.1–§2.4)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from untaken.counterfactual.model import Branch, Decision, DeltaVerdict
+from untaken.counterfactual.scoring import Outcome, Scale, Weights, difference
+from untaken.counterfactual.trust import compare
+from untaken.errors import Score, Unscored
+from untaken.ledger.events import SkillSelection
+from untaken.ledger.model import Run
+from untaken.memory import Record, Snapshot, priced
+
+THRESHOLD: Final = 0.1
+
+
+def verdict_of(delta: Score, threshold: float = THRESHOLD) -> DeltaVerdict:
+    """The verdict on an unrounded delta; exactly ±threshold is ``equivalent`` (§2.4)."""
+    if isinstance(delta, Unscored):
+        return "unknown"
+    if delta > threshold:
+        return "alternative_may_be_better"
+    return "actual_was_better" if delta < -threshold else "equivalent"
+
+
+def alternatives_of(selection: SkillSelection) -> tuple[str, ...]:
+    """The paths not taken: without the selected skill and duplicates, in the ledger's order."""
+    return tuple(dict.fromkeys(name for name in selection.alternatives if name != selection.selected))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bench:
+    """Everything that one run's decisions are measured with."""
+
+    run_id: str
+    snapshot: Snapshot
+    scale: Scale
+    actual: Outcome
+    threshold: float
+
+    @classmethod
+    def of(cls, run: Run, snapshot: Snapshot, weights: Weights, threshold: float) -> Bench:
+        """For a finished run with a known success, against a snapshot."""
+        return cls(
+            run_id=run.run_id,
+            snapshot=snapshot,
+            scale=Scale(spans=snapshot.spans(without_run=run.run_id), weights=weights),
+            actual=outcome_of(run, snapshot.cost_unit),
+            threshold=threshold,
+        )
+
+    def actual_score(self) -> Score:
+        """The run's own score over all the terms it has."""
+        if self.scale.spans.cost is None and self.scale.spans.steps is None:
+            return Unscored("the memory holds no other run to normalise cost and steps by")
+        return self.scale.score(self.actual, self.scale.terms(self.actual))
+
+    def decision(self, selection: SkillSelection) -> Decision:
+        """The decision point with a branch for each path not taken."""
+        chosen = self._history(selection.selected, selection)
+        return Decision(
+            decision_point=selection.seq,
+            selected=selection.selected,
+            context_hash=selection.context_hash,
+            n_selected=chosen.n if chosen else 0,
+            branches=tuple(self._branch(name, selection, chosen) for name in alternatives_of(selection)),
+        )
+
+    def _history(self, skill: str, selection: SkillSelection) -> Record | None:
+        return self.snapshot.record(skill, selection.context_hash, without_run=self.run_id)
+
+    def _branch(self, alternative: str, selection: SkillSelection, chosen: Record | None) -> Branch:
+        history = self._history(alternative, selection)
+        if history is None:
+            return _unknown(alternative)
+        outcome = Outcome.of(history)
+        terms = self.scale.terms(self.actual, outcome)
+        score, actual = self.scale.score(outcome, terms), self.scale.score(self.actual, terms)
+        delta = difference(score, actual)
+        trust = compare(history, chosen, self.scale, self.threshold)
+        return Branch(
+            alternative=alternative,
+            known=True,
+            n=history.n,
+            success_rate=history.success_rate,
+            avg_cost=history.avg_cost,
+            avg_steps=history.avg_steps,
+            score=score,
+            actual_score=actual,
+            delta=delta,
+            verdict=verdict_of(delta, self.threshold),
+            cost_used=terms.cost,
+            steps_used=terms.steps,
+            advantage=trust.advantage,
+            low=trust.low,
+            high=trust.high,
+            p_better=trust.p_better,
+            support=trust.support,
+            support_reason=trust.reason,
+            runs=history.runs,
+        )
+
+
+def outcome_of(run: Run, cost_unit: str | None) -> Outcome:
+    """The run's own outcome; a cost in another unit than the memory's cannot be compared and is left out.
+
+    Raises:
+        ValueError: for a run that did not finish or whose success is unknown.
+    """
+    finished = run.finished
+    if finished is None or isinstance(run.success, Unscored):
+        raise ValueError("only a finished run with a known success is evaluated")
+    comparable = cost_unit is None or finished.cost_unit == cost_unit
+    return Outcome(
+        success=float(run.success),
+        cost=priced(finished) if comparable else None,
+        steps=None if finished.steps is None else float(finished.steps),
+    )
+
+
+def _unknown(alternative: str) -> Branch:
+    none = Unscored("no earlier run took this alternative in this context")
+    return Branch(
+        alternative=alternative,
+        known=False,
+        n=0,
+        success_rate=none,
+        avg_cost=none,
+        avg_steps=none,
+        score=none,
+        actual_score=none,
+        delta=none,
+        verdict="unknown",
+        cost_used=True,
+        steps_used=True,
+        advantage=none,
+        low=none,
+        high=none,
+        p_better=none,
+        support="none",
+        support_reason=none.reason,
+    )

@@ -1,0 +1,151 @@
+"""Learning from paths not taken: one finished run against what was known when it began (§2).
+
+Nothing is executed and nothing imagined: the run's ledger and the policy memory are all that is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import inf
+from typing import Final
+
+from untaken.counterfactual.decisions import THRESHOLD, Bench
+from untaken.counterfactual.insights import insights_of, signals_of
+from untaken.counterfactual.model import Decision, EvaluationStatus, RunEvaluation
+from untaken.counterfactual.scoring import Weights
+from untaken.counterfactual.summary import tally
+from untaken.errors import Finding, Unscored, UntakenError, Where
+from untaken.ledger.model import Run
+from untaken.memory import PolicyMemory, Snapshot
+
+MIN_SELECTIONS: Final = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refusal:
+    """Why a run is not evaluated (the failure table of §2)."""
+
+    status: EvaluationStatus
+    code: str
+    reason: str
+
+
+def evaluate_run(
+    run: Run,
+    memory: PolicyMemory | Snapshot,
+    *,
+    weights: Weights = Weights(),  # noqa: B008 - frozen
+    threshold: float = THRESHOLD,
+) -> RunEvaluation:
+    """Compare every decision of a run with what history says of its alternatives.
+
+    The memory is read as of RUN_STARTED.ts, whatever later things it holds, and without anything this very
+    run put into it.
+
+    Args:
+        run: as a reader gives it, broken or not.
+        memory: the log, or a snapshot of it.
+        weights: of success, cost and steps.
+        threshold: a delta must exceed it (on the unrounded double) to count either way.
+
+    Returns:
+        The evaluation: ``evaluated``, or ``skipped`` or ``aborted`` with a code; it never raises for a bad
+        run.
+    """
+    if not 0 <= threshold < inf:
+        hint = "the default is 0.1"
+        raise UntakenError("threshold-invalid", f"a threshold is at least 0, not {threshold}", hint=hint)
+    refusal = refusal_of(run)
+    if refusal is not None:
+        return _refused(run, refusal)
+    given = memory.snapshot() if isinstance(memory, PolicyMemory) else memory
+    bench = Bench.of(run, given.at(run.started.ts), weights, threshold)
+    decisions = tuple(bench.decision(selection) for selection in run.selections)
+    insights = insights_of(run.run_id, decisions, bench.snapshot.digest)
+    signals = signals_of(decisions, insights)
+    return RunEvaluation(
+        run_id=run.run_id,
+        digest=run.digest,
+        agent=run.agent,
+        task_id=run.task_id,
+        status="evaluated",
+        code=None,
+        reason="",
+        actual_score=bench.actual_score(),
+        decisions=decisions,
+        insights=insights,
+        signals=signals,
+        summary=tally([("evaluated", None)], decisions, len(signals)),
+        memory_digest=bench.snapshot.digest,
+        notes=tuple(_notes(run, given, bench.snapshot, decisions)),
+    )
+
+
+def refusal_of(run: Run) -> Refusal | None:
+    """Why the run cannot be evaluated; ``None`` where it can."""
+    if run.integrity.broken:
+        why = f"the ledger is {run.integrity.verdict}: {run.integrity.reason}"
+        return Refusal(status="aborted", code="DTL-STRAT-006", reason=why)
+    if run.finished is None:
+        return Refusal(status="skipped", code="run_not_finished", reason="the run did not finish")
+    if len(run.selections) < MIN_SELECTIONS:
+        why = f"{len(run.selections)} decision points; at least {MIN_SELECTIONS} are needed"
+        return Refusal(status="skipped", code="insufficient_decision_points", reason=why)
+    if isinstance(run.success, Unscored):
+        return Refusal(status="skipped", code="outcome_unscored", reason=run.success.reason)
+    return None
+
+
+def _refused(run: Run, refusal: Refusal) -> RunEvaluation:
+    note = Finding(
+        code=refusal.code,
+        message=refusal.reason,
+        where=Where(file=run.source or None, line=run.integrity.line, run=run.run_id),
+        severity="error" if refusal.status == "aborted" else "note",
+    )
+    return RunEvaluation(
+        run_id=run.run_id,
+        digest=run.digest,
+        agent=run.agent,
+        task_id=run.task_id,
+        status=refusal.status,
+        code=refusal.code,
+        reason=refusal.reason,
+        actual_score=Unscored(refusal.reason),
+        decisions=(),
+        insights=(),
+        signals=(),
+        summary=tally([(refusal.status, refusal.code)], (), 0),
+        memory_digest="",
+        notes=(note,),
+    )
+
+
+def _notes(run: Run, given: Snapshot, used: Snapshot, decisions: tuple[Decision, ...]) -> Iterator[Finding]:
+    where = Where(file=run.source or None, run=run.run_id)
+
+    def note(code: str, message: str) -> Finding:
+        return Finding(code=code, message=message, where=where, severity="note")
+
+    later = given.observations - used.observations
+    if later:
+        moment = run.started.ts.isoformat()
+        yield note(
+            "memory-stale", f"{later} observations are newer than the run's start; used as of {moment}"
+        )
+    if given.knows_run(run.run_id):
+        yield note("memory-own-outcome", "the run's own outcome is in the memory; it was left out")
+    reference = run.started.policy_memory
+    if reference and reference.digest and reference.digest != used.digest:
+        yield note("memory-differs", "the run was started with another memory than the one compared with")
+    known = [branch for decision in decisions for branch in decision.branches if branch.known]
+    for what, left_out in (
+        ("cost", sum(not branch.cost_used for branch in known)),
+        ("steps", sum(not branch.steps_used for branch in known)),
+    ):
+        if left_out:
+            yield note(
+                f"{what}-left-out",
+                f"{left_out} of {len(known)} comparisons leave out {what}, which one side did not record",
+            )

@@ -1,0 +1,116 @@
+"""What an evaluation leaves behind: insights for the ledger, weak signals for the memory's queue (§2.5)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, Final, Literal
+from urllib.parse import quote
+
+import rfc8785
+
+from untaken.counterfactual.model import Decision, Insight, RunEvaluation, Signal
+from untaken.counterfactual.summary import summary_mapping
+from untaken.errors import Unscored, number
+from untaken.ledger.events import CounterfactualInsight, EvaluationSummary
+from untaken.ledger.model import Draft, Run
+from untaken.memory import WEIGHTS, Observed
+
+OUTCOMES: Final[dict[Literal["negative", "positive"], float]] = {"negative": 0.7, "positive": 0.6}
+"""What a weak signal claims for the selected skill and for the alternative."""
+
+
+def insights_of(run_id: str, decisions: Sequence[Decision], memory_digest: str) -> tuple[Insight, ...]:
+    """One insight for each alternative that may have been better, by decision point, then alternative."""
+    return tuple(
+        Insight(
+            run_id=run_id,
+            decision_point=decision.decision_point,
+            selected=decision.selected,
+            alternative=branch.alternative,
+            delta=branch.delta,
+            memory_digest=memory_digest,
+            advantage=branch.advantage,
+            support=branch.support,
+        )
+        for decision in decisions
+        for branch in decision.branches
+        if branch.verdict == "alternative_may_be_better" and not isinstance(branch.delta, Unscored)
+    )
+
+
+def signals_of(decisions: Sequence[Decision], insights: Sequence[Insight]) -> tuple[Signal, ...]:
+    """The weak signals of the insights: one negative a decision point, one positive an alternative."""
+    contexts = {decision.decision_point: decision.context_hash for decision in decisions}
+    signals: dict[str, Signal] = {}
+    for insight in insights:
+        context = contexts[insight.decision_point]
+        for signal in (
+            _signal(insight, context, insight.selected, "negative"),
+            _signal(insight, context, insight.alternative, "positive"),
+        ):
+            signals.setdefault(signal.key, signal)
+    return tuple(signals.values())
+
+
+def as_observation(signal: Signal, *, ts: datetime) -> Observed:
+    """The signal as policy memory takes it in: weak, and without cost or steps of its own."""
+    return Observed(
+        key=signal.key,
+        kind="weak",
+        skill=signal.skill,
+        context_hash=signal.context_hash,
+        success=signal.outcome,
+        cost=None,
+        steps=None,
+        weight=WEIGHTS["weak"],
+        run_id=signal.run_id,
+        ts=ts,
+    )
+
+
+def insight_events(run: Run, evaluation: RunEvaluation) -> tuple[Draft, ...]:
+    """What to append to the run's ledger: its insights, then one summary.
+
+    Nothing where the evaluation was skipped or aborted, and nothing where the ledger holds an evaluation
+    already.
+    """
+    held = any(isinstance(event, CounterfactualInsight | EvaluationSummary) for event in run.events)
+    if held or evaluation.status != "evaluated":
+        return ()
+    digest = evaluation.memory_digest
+    summary = {"summary": summary_mapping(evaluation.summary), "memory_digest": digest}
+    insights = [Draft(CounterfactualInsight, insight_mapping(insight)) for insight in evaluation.insights]
+    return *insights, Draft(EvaluationSummary, summary)
+
+
+def insight_mapping(insight: Insight) -> dict[str, Any]:
+    """The fields of a COUNTERFACTUAL_INSIGHT event."""
+    return {
+        "decision_point": insight.decision_point,
+        "selected": insight.selected,
+        "alternative": insight.alternative,
+        "delta": insight.delta,
+        "advantage": number(insight.advantage),
+        "support": insight.support,
+        "memory_digest": insight.memory_digest,
+    }
+
+
+def insights_bytes(evaluation: RunEvaluation) -> bytes:
+    """The insights as canonical JSON (RFC 8785: sorted keys, one spelling for every number)."""
+    return rfc8785.dumps([insight_mapping(insight) for insight in evaluation.insights])
+
+
+def _signal(insight: Insight, context: str, skill: str, direction: Literal["negative", "positive"]) -> Signal:
+    # The skill is quoted so that no "/" in it can make two signals share a key.
+    place = f"{insight.run_id}/{insight.decision_point:07d}"
+    return Signal(
+        key=f"weak/{place}/{direction}/{quote(skill, safe='')}",
+        run_id=insight.run_id,
+        decision_point=insight.decision_point,
+        skill=skill,
+        context_hash=context,
+        outcome=OUTCOMES[direction],
+        direction=direction,
+    )

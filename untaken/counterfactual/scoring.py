@@ -1,0 +1,112 @@
+"""The one score formula (§2.3), and what is needed to put a run and a history on the same scale."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import isfinite
+
+from untaken.errors import Score, Unscored, UntakenError, number
+from untaken.memory import Record, Span, Spans
+
+SUM_TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Weights:
+    """How much success, cost and steps count; they sum to 1.
+
+    Raises:
+        UntakenError: ``weights-invalid`` for a negative weight, or a sum that is not 1.
+    """
+
+    success: float = 0.5
+    cost: float = 0.3
+    steps: float = 0.2
+
+    def __post_init__(self) -> None:
+        parts = (self.success, self.cost, self.steps)
+        if not all(isfinite(w) and w >= 0 for w in parts) or abs(sum(parts) - 1) > SUM_TOLERANCE:
+            raise UntakenError(
+                "weights-invalid",
+                f"weights are at least 0 and sum to 1, not {self.success} + {self.cost} + {self.steps}",
+                hint="the default is 0.5 success, 0.3 cost, 0.2 steps",
+            )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """How a run, or the mean of a history, came out. `cost` and `steps` are ``None`` where unknown."""
+
+    success: float
+    cost: float | None
+    steps: float | None
+
+    @classmethod
+    def of(cls, record: Record) -> Outcome:
+        """The mean outcome of a history."""
+        rate = number(record.success_rate)
+        if rate is None:
+            raise ValueError("a record has at least one outcome")
+        return cls(success=rate, cost=number(record.avg_cost), steps=number(record.avg_steps))
+
+
+def score(success: float, cost: float | None, steps: float | None, weights: Weights) -> Score:
+    """0.5·success + 0.3·(1 − ĉ) + 0.2·(1 − ŝ): how good an outcome is, from 0 to 1 (§2.3).
+
+    Args:
+        success: rate of success, 0 to 1.
+        cost: normalised cost ĉ, 0 to 1; ``None`` leaves the term out and renormalises the other weights.
+        steps: normalised steps ŝ, likewise.
+        weights: how much each term counts.
+    """
+    value, used = weights.success * success, weights.success
+    if cost is not None:
+        value, used = value + weights.cost * (1 - cost), used + weights.cost
+    if steps is not None:
+        value, used = value + weights.steps * (1 - steps), used + weights.steps
+    if cost is not None and steps is not None:
+        return value
+    return value / used if used else Unscored("every figure that has a weight is missing")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """Which terms a comparison uses: a figure that either side lacks is left out on both."""
+
+    cost: bool
+    steps: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scale:
+    """Scores outcomes by the spans of one snapshot."""
+
+    spans: Spans
+    weights: Weights
+
+    def terms(self, *outcomes: Outcome) -> Terms:
+        """The terms that all of the outcomes have, and the snapshot can normalise."""
+        return Terms(
+            cost=self.spans.cost is not None and all(o.cost is not None for o in outcomes),
+            steps=self.spans.steps is not None and all(o.steps is not None for o in outcomes),
+        )
+
+    def score(self, outcome: Outcome, terms: Terms) -> Score:
+        """The outcome's score over the terms given."""
+        return score(
+            outcome.success,
+            _normalised(self.spans.cost, outcome.cost) if terms.cost else None,
+            _normalised(self.spans.steps, outcome.steps) if terms.steps else None,
+            self.weights,
+        )
+
+
+def difference(first: Score, second: Score) -> Score:
+    """`first` − `second`; unscored where either is."""
+    if isinstance(first, Unscored):
+        return first
+    return second if isinstance(second, Unscored) else first - second
+
+
+def _normalised(span: Span | None, value: float | None) -> float | None:
+    return None if span is None or value is None else span.normalise(value)

@@ -1,0 +1,71 @@
+"""Counts of an evaluation, for telemetry (§2.6)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from math import fsum
+from typing import Any
+
+from untaken.counterfactual.model import Decision, EvaluationStatus, RunEvaluation, Summary
+from untaken.errors import Unscored, number, reason
+
+
+def summarise(evaluations: Iterable[RunEvaluation]) -> Summary:
+    """The counts of many evaluations together."""
+    known = list(evaluations)
+    return tally(
+        [(e.status, e.code) for e in known],
+        [decision for e in known for decision in e.decisions],
+        sum(len(e.signals) for e in known),
+    )
+
+
+def tally(
+    ends: Sequence[tuple[EvaluationStatus, str | None]], decisions: Sequence[Decision], signals: int
+) -> Summary:
+    """Count how evaluations ended, and the branches of their decisions."""
+    branches = [branch for decision in decisions for branch in decision.branches]
+    verdicts = Counter(branch.verdict for branch in branches)
+    deltas = [branch.delta for branch in branches if not isinstance(branch.delta, Unscored)]
+    nothing = Unscored("no alternative has a delta")
+    statuses = Counter(status for status, _ in ends)
+    return Summary(
+        decisions=len(decisions),
+        alternatives=len(branches),
+        alternative_may_be_better=verdicts["alternative_may_be_better"],
+        actual_was_better=verdicts["actual_was_better"],
+        equivalent=verdicts["equivalent"],
+        unknown=verdicts["unknown"],
+        mean_delta=fsum(deltas) / len(deltas) if deltas else nothing,
+        max_delta=max(deltas) if deltas else nothing,
+        signals=signals,
+        runs=len(ends),
+        evaluated=statuses["evaluated"],
+        skipped=statuses["skipped"],
+        aborted=statuses["aborted"],
+        codes=tuple(sorted(Counter(code for _, code in ends if code).items())),
+    )
+
+
+def summary_mapping(summary: Summary) -> dict[str, Any]:
+    """The summary as plain JSON types; an unscored number is ``None`` with its reason beside it."""
+    plain: dict[str, Any] = {
+        "runs": summary.runs,
+        "evaluated": summary.evaluated,
+        "skipped": summary.skipped,
+        "aborted": summary.aborted,
+        "codes": dict(summary.codes),
+        "decisions": summary.decisions,
+        "alternatives": summary.alternatives,
+        "alternative_may_be_better": summary.alternative_may_be_better,
+        "actual_was_better": summary.actual_was_better,
+        "equivalent": summary.equivalent,
+        "unknown": summary.unknown,
+        "mean_delta": number(summary.mean_delta),
+        "max_delta": number(summary.max_delta),
+        "signals": summary.signals,
+    }
+    if (why := reason(summary.mean_delta)) is not None:
+        plain |= {"mean_delta_reason": why, "max_delta_reason": why}
+    return plain
