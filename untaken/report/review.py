@@ -22,10 +22,11 @@ class ReviewItem:
     """One run in the order of review.
 
     Attributes:
-        kind: ``failed`` (the outcome says so), ``unlucky`` (failed with everything completed), ``lucky`` (succeeded
-            with a critical sub-goal undone), ``unfinished`` (no outcome), ``broken`` (the ledger is), ``fine``.
+        kind: ``failed`` (the outcome says so), ``unlucky`` (failed with everything completed),
+            ``lucky`` (succeeded with a critical sub-goal undone), ``unfinished`` (no outcome),
+            ``broken`` (the ledger is), ``fine``.
         why: what there is to see, in words; holds titles from the graph, which are untrusted text.
-        weight: violations and critical sub-goals undone, then the share not completed; larger comes first.
+        weight: violations and critical sub-goals undone, then the share not completed.
     """
 
     digest: str
@@ -59,7 +60,7 @@ REVIEW: Final[Columns[ReviewItem]] = {
 
 
 def review_queue(corpus: Corpus) -> tuple[ReviewItem, ...]:
-    """Every run, those with most to learn from first: by kind, then by weight, then by agent, task and repeat."""
+    """Every run, those with most to learn from first: by kind, weight, agent, task and repeat."""
     contradictory = {c.digest: c.kind for c in corpus.contradictions}
     items = [_item(run, corpus.scores[d], contradictory.get(d)) for d, run in corpus.runs.items()]
     return tuple(

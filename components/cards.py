@@ -1,0 +1,54 @@
+"""Small pieces that several pages share: a question as headline, a number with its n, a link to a run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from components import state, text
+from untaken.errors import Score, Unscored
+from untaken.report import ReviewItem
+
+KIND_ICONS = {"failed": "✗", "unlucky": "☂", "lucky": "⚠", "unfinished": "…", "broken": "⛓", "fine": "✓"}
+"""One mark a kind of run, beside the word itself."""
+
+
+def headline(name: str, question: str) -> None:
+    """The page's name and the question it answers (both ours, not a ledger's)."""
+    st.title(name, anchor=False)
+    st.markdown(f"**{question}**")
+
+
+def percent(value: Score) -> str:
+    """A rate for people; ``unscored`` where there is none."""
+    return "unscored" if isinstance(value, Unscored) else f"{value:.0%}"
+
+
+def number_card(title: str, value: str, words: str) -> None:
+    """One number that matters, with the sentence that says what it rests on."""
+    with st.container(border=True, height="stretch"):
+        st.metric(title, value)
+        st.caption(words)
+
+
+def run_links(items: Sequence[ReviewItem], *, empty: str) -> None:
+    """A link to the Run page for each run, with what there is to see in it."""
+    if not items:
+        st.info(empty)
+    for item in items:
+        with st.container(border=True, gap="xsmall"):
+            repeat = "" if item.task_repeat is None else f" · repeat {item.task_repeat}"
+            words = f"{text.label(item.agent, 40)} on {text.label(item.task_id, 50)}{repeat}"
+            st.page_link(
+                state.RUN_PAGE,
+                label=f"{KIND_ICONS[item.kind]} {item.kind} · {words}",
+                query_params={"run": item.digest},
+            )
+            st.caption(f"{text.label(item.why, 240)} · completed {percent(item.completion)}")
+
+
+def nothing_here() -> None:
+    """What an empty workspace says, with the next step."""
+    st.info("This workspace holds no run yet. Upload run ledgers and plan graphs on the Data page.")
+    st.page_link("pages/data.py", label="Go to Data", icon="📂")
