@@ -6,21 +6,18 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final
 
 from sqlalchemy import Connection, Engine
 
 from untaken import limits
 from untaken.errors import Finding, UntakenError, Where
 from untaken.ledger import Head, Integrity, load_heads, read_ledger, verify_ledger
-from untaken.plans import parse_graph, validate
+from untaken.plans import read_graph
 from untaken.store import records
 from untaken.store.anchoring import Anchored, anchor
-from untaken.store.content import Staged, graph_format, ledger_suffix
+from untaken.store.content import Staged, graph_suffix, ledger_suffix
 from untaken.store.model import Added, FileKind, StoredFile
 from untaken.store.tables import writing
-
-GRAPH_SUFFIX: Final = {"yaml": ".plan.yaml", "json": ".plan.json", "mermaid": ".mmd"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,10 +88,9 @@ def add_graph(arrival: Arrival) -> Added:
             where=Where(file=name),
         )
     data = copy.path.read_bytes()
-    written = graph_format(name, data)
-    graph = parse_graph(data, name=name, format=written)
-    findings = records.bounded(validate(graph))
-    path = arrival.place("graphs", GRAPH_SUFFIX[written])
+    graph, noticed = read_graph(data, name=name)
+    findings = records.bounded(noticed)
+    path = arrival.place("graphs", graph_suffix(data))
     file = replace(arrival.file("graph", path, findings), graph_id=graph.id, graph_version=graph.version)
     with writing(arrival.engine) as connection:
         new = records.insert_file(connection, file, arrival.folder)
@@ -157,7 +153,8 @@ def _extending(path: Path, recorded: Mapping[str, Head]) -> frozenset[str]:
 def _noticed(name: str, met: Iterable[Anchored], faults: Iterable[Integrity]) -> list[Finding]:
     """What the anchoring said, and each fault that it said nothing about."""
     findings = [a.finding or _fault(name, a.integrity) for a in met if a.finding or a.integrity.broken]
-    return findings + [_fault(name, fault) for fault in faults]
+    located = [replace(f, where=replace(f.where, file=name)) for f in findings]
+    return located + [_fault(name, fault) for fault in faults]
 
 
 def _fault(name: str, integrity: Integrity) -> Finding:

@@ -56,7 +56,7 @@ def anchor(
     if own.broken or own.head is None:
         return Anchored(integrity=own, expected=sidecar, accepted=False)
     if recorded is None or reimported:
-        return Anchored(integrity=own, expected=own.head, accepted=True)
+        return Anchored(integrity=_from_now_on(own), expected=own.head, accepted=True)
     if own.head == recorded:
         reason = "The chain holds and equals the head recorded in this workspace."
         intact = replace(own, verdict="INTACT", reason=reason)
@@ -72,13 +72,22 @@ def anchor(
     return _refuse(own, own.head, recorded, extends=extends)
 
 
+def _from_now_on(own: Integrity) -> Integrity:
+    if own.verdict == "INTACT":
+        return own
+    return replace(
+        own, reason=f"{own.reason}; its head is recorded here now, so that later changes will show"
+    )
+
+
 def _refuse(own: Integrity, head: Head, recorded: Head, *, extends: bool) -> Anchored:
     known = f"{recorded.events} events ending in {recorded.sha256[:12]}…"
     verdict: IntegrityVerdict = "ALTERED"
     if head.events < recorded.events:
         verdict, reason = "TRUNCATED", f"{head.events} events, where {known} are recorded"
     elif extends:
-        reason = f"{head.events - recorded.events} events follow the recorded {known}, without an intent"
+        more = head.events - recorded.events
+        reason = f"the chain goes on by {more} after the recorded {known}, with no intent recorded"
     else:
         reason = f"another chain than the one recorded here ({known})"
     finding = Finding(

@@ -13,15 +13,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from typing import BinaryIO, Final, Literal
+from typing import BinaryIO, Final
 
 import zstandard
 
 from untaken.limits import KIB, MIB
 from untaken.store.model import FileKind
 
-GraphFormat = Literal["yaml", "json", "mermaid"]
-
+LEDGERS: Final = (".jsonl", ".jsonl.gz", ".jsonl.zst")
+NOT_LEDGERS: Final = (".memory.jsonl",)
+"""Policy memory is JSON Lines too, but no record of a run."""
 PEEK_BYTES: Final = 256 * KIB
 _CHUNK: Final = MIB
 GZIP: Final = b"\x1f\x8b"
@@ -73,11 +74,13 @@ def sniff(name: str, head: bytes) -> FileKind | None:
     lowered = name.lower()
     if lowered.endswith(".heads.json"):
         return "heads"
+    if lowered.endswith(NOT_LEDGERS):
+        return None
     if _looks_like_ledger(head):
         return "ledger"
     if _looks_like_graph(lowered, head):
         return "graph"
-    return "ledger" if lowered.endswith((".jsonl", ".jsonl.gz", ".jsonl.zst")) else None
+    return "ledger" if lowered.endswith(LEDGERS) else None
 
 
 def _looks_like_ledger(head: bytes) -> bool:
@@ -98,14 +101,12 @@ def _looks_like_graph(lowered: str, head: bytes) -> bool:
     return bool(_JSON_GRAPH.search(text[:4096])) or bool(_MERMAID.match(text[:4096]))
 
 
-def graph_format(name: str, data: bytes) -> GraphFormat:
-    """How a plan graph is written: JSON and Mermaid show themselves, the rest is YAML."""
-    text = data[:4096].decode("utf-8", errors="replace")
-    if name.lower().endswith((".mmd", ".mermaid")) or _MERMAID.match(text):
-        return "mermaid"
-    return (
-        "json" if text.lstrip().startswith("{") and not name.lower().endswith((".yaml", ".yml")) else "yaml"
-    )
+def graph_suffix(head: bytes) -> str:
+    """The suffix for a plan graph by how it is written: JSON and Mermaid show themselves."""
+    text = head[:4096].decode("utf-8", errors="replace")
+    if text.lstrip().startswith("{"):
+        return ".plan.json"
+    return ".mmd" if _MERMAID.match(text) else ".plan.yaml"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

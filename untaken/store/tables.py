@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,7 +22,10 @@ from sqlalchemy import (
     create_engine,
     event,
 )
+from sqlalchemy.exc import DatabaseError, OperationalError
 from sqlalchemy.pool import NullPool
+
+from untaken.errors import UntakenError, Where
 
 BUSY_SECONDS: Final = 30.0
 """How long a writer waits for another one before it gives up."""
@@ -93,10 +97,32 @@ def open_engine(path: Path) -> Engine:
         try:
             cursor.execute("PRAGMA journal_mode=WAL")
             cursor.execute("PRAGMA synchronous=FULL")
+        except sqlite3.DatabaseError:
+            connection.close()  # nobody else will: it never reached the pool
+            raise
         finally:
             cursor.close()
 
     return engine
+
+
+def create_tables(engine: Engine, path: Path) -> None:
+    """Makes the tables that are not there yet.
+
+    Raises:
+        UntakenError: ``workspace-damaged`` where the file is no SQLite database.
+    """
+    try:
+        metadata.create_all(engine)
+    except OperationalError:  # a disk that is full, locked or read-only is no fault of the file
+        raise
+    except DatabaseError as error:
+        raise UntakenError(
+            "workspace-damaged",
+            f"the workspace's database cannot be read: {error.orig}",
+            where=Where(file=str(path)),
+            hint="Move the file away; the ledgers and graphs beside it can be added again.",
+        ) from error
 
 
 @contextmanager

@@ -12,18 +12,17 @@ from filelock import FileLock
 from untaken import limits
 from untaken.errors import Finding, UntakenError, Where
 from untaken.ledger import Head, Run, heads_path, load_heads, read_ledger, verify_ledger
-from untaken.plans import GraphSet, load_graphs
+from untaken.plans import GraphSet, read_graph
 from untaken.store import records
 from untaken.store.adding import Arrival, add_graph, add_heads, add_ledger
-from untaken.store.content import peek, sniff, staged
+from untaken.store.content import LEDGERS, NOT_LEDGERS, peek, sniff, staged
 from untaken.store.model import Added, AuditEntry, StoredFile
-from untaken.store.tables import metadata, open_engine, reading, writing
+from untaken.store.tables import create_tables, open_engine, reading, writing
 
 Progress = Callable[[int, int, str], None]
 """Called with (done, total, name) while files are worked through."""
 
 DATABASE: Final = "untaken.sqlite3"
-LEDGERS: Final = (".jsonl", ".jsonl.gz", ".jsonl.zst")
 GRAPHS: Final = (".plan.yaml", ".plan.yml", ".plan.json")
 
 
@@ -44,7 +43,7 @@ class Workspace:
             (self.path / room).mkdir(parents=True, exist_ok=True)
         self._engine = open_engine(self.path / DATABASE)
         with FileLock(self.path / ".creating.lock"):
-            metadata.create_all(self._engine)
+            create_tables(self._engine, self.path / DATABASE)
 
     @classmethod
     def open_folder(
@@ -155,13 +154,14 @@ class Workspace:
         return list(runs.values()), findings
 
     def graph_set(self) -> GraphSet:
-        """The newest version of every plan graph."""
+        """Of every plan graph the highest version; of one version, what was added last."""
         newest: dict[str, StoredFile] = {}
         for file in self.graphs():
             known = newest.get(file.graph_id or "")
             if known is None or (known.graph_version or 0) <= (file.graph_version or 0):
                 newest[file.graph_id or ""] = file
-        return load_graphs([file.path for file in newest.values() if file.path])
+        read = [read_graph(f.path.read_bytes(), name=f.name) for f in newest.values() if f.path]
+        return GraphSet.of([graph for graph, _ in read], [note for _, notes in read for note in notes])
 
     def digest(self) -> str:
         """Changes whenever what can be read from the workspace changes; the key of every cache above."""
@@ -216,7 +216,8 @@ class Workspace:
 
 def ledgers_and_graphs(folder: Path) -> list[Path]:
     """Every ledger and plan graph under a folder, in a stable order; hidden folders are left out."""
-    found = (p for p in folder.rglob("*") if p.name.lower().endswith((*LEDGERS, *GRAPHS)) and p.is_file())
+    seen = (p for p in folder.rglob("*") if p.name.lower().endswith((*LEDGERS, *GRAPHS)) and p.is_file())
+    found = (p for p in seen if not p.name.lower().endswith(NOT_LEDGERS))
     return sorted(p for p in found if not any(part.startswith(".") for part in p.relative_to(folder).parts))
 
 

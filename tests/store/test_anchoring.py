@@ -1,0 +1,128 @@
+"""Where a chain meets the head recorded before."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+import pytest
+from builders import RunBuilder, a_run
+
+from untaken.ledger import Head
+from untaken.store import Workspace
+
+
+def chain(*, notes: int = 0, agent: str = "agent") -> RunBuilder:
+    built = a_run("r1", agent=agent).call("search").call("pay").finish()
+    for _ in range(notes):
+        built.verdict("paid", passed=True)
+    return built
+
+
+def sidecar(built: RunBuilder) -> bytes:
+    return msgspec.json.encode({built.run_id: built.head})
+
+
+SHORT, LONG, OTHER = chain(), chain(notes=2), chain(agent="someone else")
+CUT = b"".join(line + b"\n" for line in SHORT.lines[:2])
+
+
+class Meeting(NamedTuple):
+    desc: str
+    second: bytes
+    heads: bytes | None
+    want: str
+    code: str | None
+    recorded: Head
+
+
+MEETINGS = [
+    Meeting(
+        "the same chain in another file", gzip.compress(SHORT.ledger()), None, "INTACT", None, SHORT.head
+    ),
+    Meeting("shorter", CUT, None, "TRUNCATED", "run-head-differs", SHORT.head),
+    Meeting("longer, no intent", LONG.ledger(), None, "ALTERED", "run-head-differs", SHORT.head),
+    Meeting("longer, head moved along", LONG.ledger(), sidecar(LONG), "INTACT", "run-extended", LONG.head),
+    Meeting("another chain", OTHER.ledger(), None, "ALTERED", "run-head-differs", SHORT.head),
+    Meeting(
+        "another chain and its head",
+        OTHER.ledger(),
+        sidecar(OTHER),
+        "ALTERED",
+        "run-head-differs",
+        SHORT.head,
+    ),
+    Meeting("broken by its own head", CUT, sidecar(LONG), "TRUNCATED", "ledger-truncated", SHORT.head),
+]
+
+
+@pytest.mark.parametrize("case", MEETINGS, ids=lambda c: c.desc)
+def test_a_chain_meets_the_recorded_head(case: Meeting, tmp_path: Path) -> None:
+    with Workspace(tmp_path) as workspace:
+        workspace.add("first.jsonl", SHORT.ledger())
+        added = workspace.add("second.jsonl", case.second, heads=case.heads)
+        assert [i.verdict for i in added.integrity] == [case.want]
+        assert [f.code for f in added.findings] == ([case.code] if case.code and added.new else [])
+        assert workspace.heads() == {"r1": case.recorded}
+
+
+def test_a_ledger_without_heads_is_unanchored_once_and_anchored_from_then_on(tmp_path: Path) -> None:
+    with Workspace(tmp_path) as workspace:
+        assert [i.verdict for i in workspace.add("a.jsonl", SHORT.ledger()).integrity] == ["UNANCHORED"]
+        runs, findings = workspace.read_runs()
+        assert ([run.integrity.verdict for run in runs], findings) == (["INTACT"], [])
+
+
+def test_a_file_changed_inside_the_workspace_is_noticed(tmp_path: Path) -> None:
+    with Workspace(tmp_path) as workspace:
+        workspace.add("a.jsonl", SHORT.ledger())
+        kept = workspace.ledgers()[0].path
+        assert kept is not None
+        kept.write_bytes(CUT)
+        runs, findings = workspace.read_runs()
+        assert [run.integrity.verdict for run in runs] == ["TRUNCATED"]
+        assert [finding.code for finding in findings] == ["ledger-truncated"]
+
+
+def test_an_extended_run_takes_the_place_of_the_shorter_one(tmp_path: Path) -> None:
+    with Workspace(tmp_path) as workspace:
+        workspace.add("a.jsonl", SHORT.ledger())
+        workspace.add("a.jsonl", LONG.ledger(), heads=sidecar(LONG))
+        runs, _ = workspace.read_runs()
+        assert [len(run.events) for run in runs] == [len(LONG.lines)]
+
+
+def test_a_damaged_copy_stands_beside_the_good_run(tmp_path: Path) -> None:
+    with Workspace(tmp_path) as workspace:
+        workspace.add("good.jsonl", SHORT.ledger())
+        workspace.add("longer.jsonl", LONG.ledger())
+        workspace.add("cut.jsonl", CUT)
+        runs, _ = workspace.read_runs()
+        assert [run.integrity.verdict for run in runs] == ["INTACT", "ALTERED", "TRUNCATED"]
+        assert len({run.digest for run in runs}) == 3
+
+
+def test_heads_that_came_first_anchor_the_ledger(tmp_path: Path) -> None:
+    with Workspace(tmp_path) as workspace:
+        assert workspace.add("a.jsonl.heads.json", sidecar(SHORT)).kind == "heads"
+        assert [i.verdict for i in workspace.add("a.jsonl", CUT).integrity] == ["TRUNCATED"]
+        assert [i.verdict for i in workspace.add("b.jsonl", SHORT.ledger()).integrity] == ["INTACT"]
+
+
+def test_heads_that_came_later_never_overrule_what_is_recorded(tmp_path: Path) -> None:
+    with Workspace(tmp_path) as workspace:
+        workspace.add("a.jsonl", SHORT.ledger())
+        added = workspace.add("a.jsonl.heads.json", sidecar(LONG))
+        assert [f.code for f in added.findings] == ["run-head-differs"]
+        assert workspace.heads() == {"r1": SHORT.head}
+
+
+def test_a_newer_conversion_replaces_an_earlier_one(tmp_path: Path) -> None:
+    with Workspace(tmp_path) as workspace:
+        workspace.add("old.jsonl", SHORT.ledger(), heads=sidecar(SHORT), origin="devai")
+        added = workspace.add("new.jsonl", OTHER.ledger(), heads=sidecar(OTHER), origin="devai")
+        assert [i.verdict for i in added.integrity] == ["INTACT"]
+        runs, _ = workspace.read_runs()
+        assert [run.agent for run in runs] == ["someone else"]

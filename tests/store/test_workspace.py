@@ -1,0 +1,212 @@
+"""The workspace on a real disk and a real database."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+import pytest
+import zstandard
+from builders import a_run
+
+from untaken.errors import UntakenError
+from untaken.store import Workspace, ledgers_and_graphs
+from untaken.store.content import sniff, staged
+
+LEDGER = a_run("r1").call("search").finish().ledger()
+GRAPH = (
+    b"schema: untaken.plan/1\nid: desk\ntasks: ['task']\nsub_goals:\n- {id: look, check: {outcome: true}}\n"
+)
+BROKEN_GRAPH = b"schema: untaken.plan/1\nid: desk\nsub_goals:\n- {id: a, deps: [b]}\n- {id: b, deps: [a]}\n"
+
+
+class Input(NamedTuple):
+    desc: str
+    name: str
+    data: bytes
+    kind: str | None
+    new: bool
+    code: str | None = None
+
+
+INPUTS = [
+    Input("a ledger", "a.jsonl", LEDGER, "ledger", True),
+    Input("a ledger by its content", "trace.txt", LEDGER, "ledger", True),
+    Input("gzip", "a.jsonl.gz", gzip.compress(LEDGER), "ledger", True),
+    Input("zstd", "a.jsonl.zst", zstandard.compress(LEDGER), "ledger", True),
+    Input("a graph", "desk.plan.yaml", GRAPH, "graph", True),
+    Input("Mermaid", "desk.mmd", b"flowchart TD\n  a --> b\n", "graph", True, "graph-no-check"),
+    Input("a cycle", "desk.plan.yaml", BROKEN_GRAPH, "graph", False, "graph-cycle"),
+    Input("no ledger at all", "a.jsonl", b"hello\n", "ledger", False, "ledger-malformed"),
+    Input("an empty ledger", "a.jsonl", b"", "ledger", False, "ledger-malformed"),
+    Input("damaged gzip", "a.jsonl.gz", gzip.compress(LEDGER)[:-20], "ledger", True, "ledger-malformed"),
+    Input("a picture", "a.png", b"\x89PNG\r\n\x1a\n", None, False, "file-not-recognised"),
+    Input("bad heads", "a.jsonl.heads.json", b"[1]", "heads", False, "ledger-heads"),
+    Input("a hostile name", "../../etc/passwd", LEDGER, "ledger", True),
+]
+
+
+@pytest.mark.parametrize("case", INPUTS, ids=lambda c: c.desc)
+def test_every_file_gets_an_answer(case: Input, tmp_path: Path) -> None:
+    with Workspace(tmp_path / "w") as workspace:
+        added = workspace.add(case.name, case.data)
+        assert (added.kind, added.new) == (case.kind, case.new)
+        assert case.code is None or case.code in {f.code for f in added.findings}
+        assert [f.name for f in workspace.files()] == ([case.name] if case.new else [])
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["w"]
+    assert not list(tmp_path.rglob(".adding-*"))
+
+
+def test_the_same_bytes_again_change_nothing(tmp_path: Path) -> None:
+    with Workspace(tmp_path) as workspace:
+        workspace.add("a.jsonl", LEDGER)
+        before = workspace.digest()
+        again = workspace.add("another name.jsonl", LEDGER)
+        assert (again.new, [i.verdict for i in again.integrity]) == (False, ["INTACT"])
+        assert workspace.digest() == before
+        assert len(workspace.read_runs()[0]) == 1
+
+
+def test_the_digest_changes_with_the_content(tmp_path: Path) -> None:
+    with Workspace(tmp_path) as workspace:
+        digests = [workspace.digest()]
+        for name, data in (("a.jsonl", LEDGER), ("desk.plan.yaml", GRAPH)):
+            workspace.add(name, data)
+            digests.append(workspace.digest())
+        assert len(set(digests)) == 3
+
+
+def test_of_a_graph_the_highest_version_and_of_one_version_the_last_is_used(tmp_path: Path) -> None:
+    with Workspace(tmp_path) as workspace:
+        for title, version in (("first", 2), ("second", 2), ("old", 1)):
+            workspace.add("desk.plan.yaml", GRAPH + f"version: {version}\ntitle: {title}\n".encode())
+        assert [graph.title for graph in workspace.graph_set().graphs] == ["second"]
+        assert len(workspace.graphs()) == 3
+
+
+def test_a_plain_folder_becomes_a_workspace_and_stays_as_it_was(tmp_path: Path) -> None:
+    folder = tmp_path / "plain"
+    (folder / "deep").mkdir(parents=True)
+    (folder / "deep" / "a.jsonl").write_bytes(LEDGER)
+    head = a_run("r1").call("search").finish().head
+    (folder / "deep" / "a.jsonl.heads.json").write_bytes(msgspec.json.encode({"r1": head}))
+    (folder / "desk.plan.yaml").write_bytes(GRAPH)
+    (folder / "notes.txt").write_text("not for us")
+    (folder / "p.memory.jsonl").write_text("{}\n")
+    told: list[tuple[int, int, str]] = []
+    with Workspace.open_folder(folder, at=tmp_path / "w", progress=lambda *a: told.append(a)) as workspace:
+        assert told == [(1, 2, "deep/a.jsonl"), (2, 2, "desk.plan.yaml")]
+        assert [run.integrity.verdict for run in workspace.read_runs()[0]] == ["INTACT"]
+    assert sorted(p.name for p in folder.iterdir()) == [
+        "deep",
+        "desk.plan.yaml",
+        "notes.txt",
+        "p.memory.jsonl",
+    ]
+    with Workspace.open_folder(tmp_path / "w") as again:
+        assert len(again.files()) == 2
+
+
+def test_hidden_folders_are_not_searched(tmp_path: Path) -> None:
+    (tmp_path / ".untaken" / "ledgers").mkdir(parents=True)
+    (tmp_path / ".untaken" / "ledgers" / "a.jsonl").write_bytes(LEDGER)
+    assert ledgers_and_graphs(tmp_path) == []
+
+
+def test_the_audit_log_says_a_thing_once(tmp_path: Path) -> None:
+    with Workspace(tmp_path) as workspace:
+        for run in ("r1", "r1", "r2", None):
+            workspace.audit("DTL-STRAT-006", "evaluation aborted", run)
+        assert [(e.code, e.run) for e in workspace.audit_log()] == [
+            ("DTL-STRAT-006", "r1"),
+            ("DTL-STRAT-006", "r2"),
+            ("DTL-STRAT-006", None),
+        ]
+
+
+def test_findings_of_one_file_are_bounded(tmp_path: Path) -> None:
+    with Workspace(tmp_path) as workspace:
+        workspace.add("a.jsonl", LEDGER + b"nonsense\n" * 2000)
+        kept = workspace.files()[0].findings
+        assert len(kept) == 500
+        assert kept[-1].code == "more-findings"
+
+
+def test_a_copy_is_whole_or_not_there(tmp_path: Path) -> None:
+    def fail() -> None:
+        with staged(LEDGER, tmp_path):
+            raise OSError("the disk is full")
+
+    with pytest.raises(OSError, match="full"):
+        fail()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_is_no_database_is_refused_in_words(tmp_path: Path) -> None:
+    (tmp_path / "untaken.sqlite3").write_bytes(b"this is not a database, whatever its name says" * 100)
+    with pytest.raises(UntakenError, match="workspace-damaged"):
+        Workspace(tmp_path)
+
+
+def test_writes_are_durable_and_do_not_block_readers(tmp_path: Path) -> None:
+    with Workspace(tmp_path) as workspace:
+        workspace.add("a.jsonl", LEDGER)
+        connection = sqlite3.connect(tmp_path / "untaken.sqlite3")
+        try:
+            assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+        finally:
+            connection.close()
+
+
+PROGRAM = """
+import sys
+from builders import a_run
+from untaken.store import Workspace
+folder, who = sys.argv[1:]
+with Workspace(folder) as workspace:
+    for i in range(15):
+        workspace.add(f"{who}{i}.jsonl", a_run(f"{who}{i}").call("search").finish().ledger())
+        workspace.add(f"shared{i}.jsonl", a_run(f"shared{i}").call("search").finish().ledger())
+"""
+
+
+def test_two_processes_write_at_once_and_nothing_is_lost(tmp_path: Path) -> None:
+    path = os.pathsep.join([str(Path(__file__).parents[1]), str(Path(__file__).parents[2])])
+    writers = [
+        subprocess.Popen(
+            [sys.executable, "-W", "error", "-c", PROGRAM, str(tmp_path), who],
+            env={**os.environ, "PYTHONPATH": path},
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for who in ("left", "right")
+    ]
+    assert [(writer.communicate()[1], writer.returncode) for writer in writers] == [("", 0), ("", 0)]
+    with Workspace(tmp_path) as workspace:
+        runs, findings = workspace.read_runs()
+        assert (len(workspace.files()), len(runs), findings) == (45, 45, [])
+        assert {run.integrity.verdict for run in runs} == {"INTACT"}
+        assert len(workspace.heads()) == 45
+
+
+@pytest.mark.parametrize(
+    ("name", "head", "want"),
+    [
+        ("x.json", b'{"schema": "untaken.plan/1"}', "graph"),
+        ("x.yaml", b"title: x\nsub_goals: []\n", "graph"),
+        ("x.yaml", b"title: x\n", None),
+        ("x.json", b'[{"task_id": 1}]', None),
+        ("x.jsonl", b'{"task_id": 1}\n', "ledger"),
+        ("x.memory.jsonl", b'{"key":"outcome/r1/0","kind":"outcome"}\n', None),
+        ("x", b"\xff\xfe", None),
+        ("x", b"[" * 100_000, None),
+    ],
+)
+def test_content_is_told_before_the_name(name: str, head: bytes, want: str | None) -> None:
+    assert sniff(name, head) == want
