@@ -50,9 +50,10 @@ class Series:
     def behind(self, cut: int, without: str | None) -> Behind:
         """The runs whose outcomes were known at the cut; `without`, where given, must be one of them."""
         known = bisect_left(self._first, cut)
-        latest = self._runs[max(0, known - RUNS_NAMED - (without is not None)) : known]
-        named = tuple(run for run in latest if run != without)[-RUNS_NAMED:]
-        return Behind(known - (without is not None), named)
+        if without is None:
+            return Behind(known, tuple(self._runs[max(0, known - RUNS_NAMED) : known]))
+        latest = [run for run in self._runs[max(0, known - RUNS_NAMED - 1) : known] if run != without]
+        return Behind(known - 1, tuple(latest[-RUNS_NAMED:]))
 
 
 class Extreme:

@@ -20,7 +20,8 @@ from untaken import limits
 from untaken.errors import UntakenError, Where
 from untaken.ledger.disk import sync_folder
 from untaken.ledger.strict_json import JsonFault, parse_json
-from untaken.memory.model import WEIGHTS, Observed
+from untaken.memory.model import Observed
+from untaken.memory.sums import WEIGHTS
 
 _encoder = msgspec.json.Encoder()
 _decoder = msgspec.json.Decoder(Observed)

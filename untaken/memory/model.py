@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Annotated, Final, Literal
+from dataclasses import dataclass, field
+from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
 from untaken import limits
 from untaken.errors import Score
 from untaken.ledger.events import Instant, Name
+from untaken.memory.sums import Spread, Sums
 
 Kind = Literal["outcome", "weak"]
 Amount = Annotated[float, Meta(ge=0.0)]
-
-WEIGHTS: Final[dict[str, float]] = {"outcome": 1.0, "weak": 0.25}
-"""Weight of one observation by its kind."""
-WEAK_SHARE: Final = 0.5
-"""The weak weight of a (skill, context) never exceeds this share of its number of outcomes."""
 
 
 class Observed(Struct, frozen=True, kw_only=True, gc=False, forbid_unknown_fields=True):
@@ -42,26 +38,6 @@ class Observed(Struct, frozen=True, kw_only=True, gc=False, forbid_unknown_field
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Spread:
-    """How far the outcomes behind a record scatter, clustered by run; for intervals.
-
-    Attributes:
-        n: Kish effective number of runs, (Σm)² / Σm², where m counts the outcomes of one run. Repeated
-            choices in one run share its one outcome and are not new evidence.
-        cost_sd, steps_sd: sample standard deviations; unscored below two outcomes that have the figure.
-        success_cost, success_steps, cost_steps: sample correlations over outcomes that have both figures; 0
-            where one of the two never varied, unscored where some outcomes lack a figure.
-    """
-
-    n: float
-    cost_sd: Score
-    steps_sd: Score
-    success_cost: Score
-    success_steps: Score
-    cost_steps: Score
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
     """History of one (skill, context) in a snapshot.
 
@@ -71,6 +47,7 @@ class Record:
         avg_cost, avg_steps: means over outcome records that have the figure; unscored where none has.
         weak_weight: weight that the weak records have in `success_rate`, after the cap.
         n_runs: number of different runs behind the outcomes.
+        sums: what all of this is computed from.
         runs: their ids in log order, the latest `RUNS_NAMED` of them (naming all would make N evaluations
             O(N²)).
     """
@@ -83,8 +60,13 @@ class Record:
     avg_steps: Score
     weak_weight: float
     n_runs: int
-    spread: Spread
     runs: tuple[str, ...]
+    sums: Sums = field(repr=False)
+
+    @property
+    def spread(self) -> Spread:
+        """How far the outcomes scatter; computed when asked for."""
+        return self.sums.spread
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

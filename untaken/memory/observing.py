@@ -13,7 +13,8 @@ from untaken.errors import Finding, Unscored
 from untaken.ledger.events import RunFinished
 from untaken.ledger.model import Run
 from untaken.memory.log import line_of
-from untaken.memory.model import WEIGHTS, Observed
+from untaken.memory.model import Observed
+from untaken.memory.sums import WEIGHTS
 
 UNPRICED: Final = "unpriced"
 """The `cost_unit` by which an importer says that the recorded cost is none."""

@@ -105,6 +105,6 @@ def _record(skill: str, context_hash: str, sums: Sums, behind: Behind) -> Record
         avg_steps=sums.avg_steps,
         weak_weight=sums.weak_weight,
         n_runs=behind.runs,
-        spread=sums.spread,
         runs=behind.latest,
+        sums=sums,
     )

@@ -8,14 +8,42 @@ down to 1e-23 lose nothing; smaller ones lose less than 1e-38.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from math import isqrt
 from operator import add, sub
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from untaken.errors import Score, Unscored
-from untaken.memory.model import WEAK_SHARE, WEIGHTS, Observed, Spread
+
+if TYPE_CHECKING:
+    from untaken.memory.model import Observed
 
 SCALE_BITS: Final = 128
+
+WEIGHTS: Final[dict[str, float]] = {"outcome": 1.0, "weak": 0.25}
+"""Weight of one observation by its kind."""
+WEAK_SHARE: Final = 0.5
+"""The weak weight of a (skill, context) never exceeds this share of its number of outcomes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spread:
+    """How far the outcomes behind a record scatter, clustered by run; for intervals.
+
+    Attributes:
+        n: Kish effective number of runs, (Σm)² / Σm², where m counts the outcomes of one run. Repeated
+            choices in one run share its one outcome and are not new evidence.
+        cost_sd, steps_sd: sample standard deviations; unscored below two outcomes that have the figure.
+        success_cost, success_steps, cost_steps: sample correlations over outcomes that have both figures; 0
+            where one of the two never varied, unscored where some outcomes lack a figure.
+    """
+
+    n: float
+    cost_sd: Score
+    steps_sd: Score
+    success_cost: Score
+    success_steps: Score
+    cost_steps: Score
 
 
 def exact(value: float) -> int:
