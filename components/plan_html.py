@@ -33,8 +33,8 @@ def markup() -> str:
 def plan_html(graph: PlanGraph, score: RunScore | None = None, *, title: str = "") -> str:
     """One self-contained page with the coloured graph; hostile names stay names.
 
-    The page allows no connection and runs exactly the scripts it was written with (by their digests); what comes
-    from the graph and the run stands in a data block and is painted as text.
+    The page allows no connection and runs exactly the scripts it was written with (by their digests).
+    What comes from the graph and the run stands in a data block and is painted as text.
 
     Args:
         graph: the plan graph.

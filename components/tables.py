@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
@@ -11,6 +10,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from components import text
+from untaken.report import csv_text
 
 FIGURE_CONFIG: Final[dict[str, Any]] = {
     "displaylogo": False,
@@ -30,12 +30,8 @@ FIGURE_CONFIG: Final[dict[str, Any]] = {
 
 
 def csv(frame: pd.DataFrame) -> bytes:
-    """The table as UTF-8 CSV in which no cell and no heading is taken for a formula."""
-    safe = frame.map(text.cell)
-    safe.columns = [str(text.cell(str(name))) for name in frame.columns]
-    buffer = io.StringIO()
-    safe.to_csv(buffer, index=False, lineterminator="\n")
-    return buffer.getvalue().encode("utf-8-sig")
+    """The table as CSV that no spreadsheet takes for formulas, marked as UTF-8."""
+    return csv_text(frame).encode("utf-8-sig")
 
 
 def table(

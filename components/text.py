@@ -1,7 +1,7 @@
 """Untrusted words made safe for where they are shown.
 
 Text from ledgers and graphs may hold anything. Streamlit reads markdown in labels and captions, plotly reads
-a small HTML (and TeX) in every label, spreadsheets read formulas in CSV. One function for each reader.
+a small HTML (and TeX) in every label. One function for each reader.
 """
 
 from __future__ import annotations
@@ -14,15 +14,13 @@ JOINER: Final = "\u2060"
 """Word joiner: invisible, and no part of any word that a markdown extension looks for."""
 
 _PUNCTUATION: Final = re.compile(r"([!\"#$%&'()*+,\-./;<=>?\[\\\]^_`{|}~])")
-_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠", "|", "%")
-_NUMBER: Final = re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)?%?")
 
 
 def one_line(text: object, limit: int = 120) -> str:
     """The text on one line with nothing invisible in it, cut at `limit` characters.
 
-    Control and format characters (line breaks, escapes, bidirectional overrides) become a visible mark: no name
-    can pose as another one.
+    Control and format characters (line breaks, escapes, bidirectional overrides) become a visible
+    mark: no name can pose as another one.
     """
     shown = "".join(_visible(c) for c in str(text)[: limit + 1])
     return shown if len(shown) <= limit else shown[: limit - 1] + "…"
@@ -45,13 +43,6 @@ def figure(text: object, limit: int = 60) -> str:
     """Words for a plotly label, hover or title: no tags, no links, no TeX, no template fields."""
     escaped = one_line(text, limit).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return escaped.replace("$", "&#36;").replace("%{", f"%{JOINER}{{")
-
-
-def cell(value: object) -> object:
-    """A CSV cell that no spreadsheet takes for a formula: such text gets an apostrophe."""
-    if isinstance(value, str) and value.lstrip(" ").startswith(_FORMULA) and not _NUMBER.fullmatch(value):
-        return f"'{value}"
-    return value
 
 
 def file_name(text: object, limit: int = 60) -> str:

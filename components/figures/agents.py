@@ -101,7 +101,7 @@ def rank_flow(report: RankReport, *, metrics: Sequence[str] | None = None, dark:
 
 
 def _places(standings: Sequence[Standing], before: dict[str, float]) -> dict[str, float]:
-    """Positions by rank; agents that tie keep the order they had one metric before, so a tie never looks crossed."""
+    """Positions by rank; agents that tie keep the order of the metric before: no tie looks crossed."""
     ranked = [s for s in standings if s.rank is not None]
     ranked.sort(key=lambda s: (s.rank or 0, before.get(s.agent, 0.0), s.agent))
     return {s.agent: float(place) for place, s in enumerate(ranked, 1)}

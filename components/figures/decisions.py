@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import plotly.graph_objects as go
 
@@ -31,37 +32,57 @@ def delta_figure(evaluation: RunEvaluation, *, threshold: float = 0.1, dark: boo
 
     Alternatives without history are shown, in their own column, as unknown: never as 0.
     """
-    rows = [(decision, branch) for decision in evaluation.decisions for branch in decision.branches]
-    if not rows:
+    every = [(decision, branch) for decision in evaluation.decisions for branch in decision.branches]
+    if not every:
         return message(_nothing(evaluation), dark=dark)
     look = tokens(dark)
-    shown = rows[:MOST_ROWS]
-    known = [abs(d) for _, b in shown if (d := number(b.delta)) is not None]
-    reach = max([*known, threshold * 2]) * 1.18
-    unknown_at = -reach * 1.12
+    rows = _rows(every[:MOST_ROWS])
+    known = [abs(d) for row in rows if row.branch and (d := number(row.branch.delta)) is not None]
+    reach = max([*known, threshold * 2]) * 1.25
+    unknown_at = -reach * 1.2
     figure = go.Figure()
     figure.add_vrect(x0=-threshold, x1=threshold, fillcolor=look.band, line_width=0, layer="below")
-    _add_sticks(figure, shown, look)
-    _add_marks(figure, shown, unknown_at, look)
-    themed(figure, dark=dark, height=110 + 26 * len(shown), margin=(8, 16, 40, 8))
-    _add_words(figure, threshold, reach, unknown_at, look)
+    figure.add_vline(x=0, line={"color": look.line, "width": 1})
+    _add_sticks(figure, rows, look)
+    _add_marks(figure, rows, unknown_at, look)
+    themed(figure, dark=dark, height=96 + 24 * len(rows), margin=(8, 16, 30, 8))
+    _add_words(figure, [(-reach, "◂ actual better"), (reach, "alternative better ▸")], look)
+    cut = f" (first {MOST_ROWS} of {len(every)} alternatives)" if len(every) > MOST_ROWS else ""
+    steps = [round(x * 0.2, 1) for x in range(-9, 10) if abs(x * 0.2) < reach]
     figure.update_xaxes(
         range=[unknown_at * 1.14, reach],
-        title_text="delta: alternative's history − this run",
-        tickformat="+.1f",
+        title_text=f"delta{cut}",
+        tickvals=[unknown_at, *steps],
+        ticktext=["unknown", *(f"{step:+.1f}".replace("-", "−") for step in steps)],
+        showgrid=False,
     )
     figure.update_yaxes(
-        tickvals=list(range(len(shown))),
-        ticktext=_row_words(shown),
-        range=[len(shown) - 0.4, -0.6],
+        tickvals=list(range(len(rows))),
+        ticktext=[row.words for row in rows],
+        range=[len(rows) - 0.4, -0.6],
         showgrid=False,
         tickfont={"color": look.text, "size": 12},
     )
-    if len(rows) > len(shown):
-        figure.update_xaxes(
-            title_text=f"delta (first {len(shown)} of {len(rows)} alternatives; the table has all)"
-        )
     return figure
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One line of the figure: the heading of a decision point (no branch), or one of its alternatives."""
+
+    words: str
+    decision: Decision
+    branch: Branch | None = None
+
+
+def _rows(pairs: Sequence[tuple[Decision, Branch]]) -> list[Row]:
+    rows: list[Row] = []
+    for decision, branch in pairs:
+        if not rows or rows[-1].decision is not decision:
+            heading = f"<b>{decision.decision_point}: chose {text.figure(decision.selected, 20)}</b>"
+            rows.append(Row(words=heading, decision=decision))
+        rows.append(Row(words=text.figure(branch.alternative, 24), decision=decision, branch=branch))
+    return rows
 
 
 def _nothing(evaluation: RunEvaluation) -> str:
@@ -70,52 +91,43 @@ def _nothing(evaluation: RunEvaluation) -> str:
     return "No decision point of this run had an alternative"
 
 
-def _row_words(rows: Sequence[tuple[Decision, Branch]]) -> list[str]:
-    return [
-        f"{text.figure(branch.alternative, 28)}<br><span style='font-size:10px'>"
-        f"event {decision.decision_point}: instead of {text.figure(decision.selected, 22)}</span>"
-        for decision, branch in rows
-    ]
-
-
-def _add_sticks(figure: go.Figure, rows: Sequence[tuple[Decision, Branch]], look: Tokens) -> None:
+def _add_sticks(figure: go.Figure, rows: Sequence[Row], look: Tokens) -> None:
     xs: list[float | None] = []
     ys: list[float | None] = []
-    for place, (_, branch) in enumerate(rows):
-        delta = number(branch.delta)
+    for place, row in enumerate(rows):
+        delta = number(row.branch.delta) if row.branch else None
         if delta is not None:
             xs += [0.0, delta, None]
             ys += [place, place, None]
-    figure.add_trace(
-        go.Scatter(x=xs, y=ys, mode="lines", line={"color": look.line, "width": 1.5}, hoverinfo="skip")
-    )
+    line = {"color": look.line, "width": 1.5}
+    figure.add_trace(go.Scatter(x=xs, y=ys, mode="lines", line=line, hoverinfo="skip"))
 
 
-def _add_marks(
-    figure: go.Figure, rows: Sequence[tuple[Decision, Branch]], unknown_at: float, look: Tokens
-) -> None:
+def _add_marks(figure: go.Figure, rows: Sequence[Row], unknown_at: float, look: Tokens) -> None:
     colour: dict[DeltaVerdict, str] = {
         "alternative_may_be_better": look.bad,
         "actual_was_better": look.good,
         "equivalent": look.muted,
         "unknown": look.muted,
     }
-    deltas = [number(branch.delta) for _, branch in rows]
+    marked = [(place, row.decision, row.branch) for place, row in enumerate(rows) if row.branch]
+    deltas = [number(branch.delta) for _, _, branch in marked]
+    colours = [colour[branch.verdict] for _, _, branch in marked]
     figure.add_trace(
         go.Scatter(
             x=[unknown_at if d is None else d for d in deltas],
-            y=list(range(len(rows))),
+            y=[place for place, _, _ in marked],
             mode="markers+text",
             marker={
-                "symbol": [SYMBOL[b.verdict] for _, b in rows],
-                "color": [colour[b.verdict] for _, b in rows],
+                "symbol": [SYMBOL[branch.verdict] for _, _, branch in marked],
+                "color": colours,
                 "size": 11,
-                "line": {"width": 1.5, "color": [colour[b.verdict] for _, b in rows]},
+                "line": {"width": 1.5, "color": colours},
             },
-            text=["?" if d is None else f"{d:+.2f}" for d in deltas],
+            text=["?" if d is None else f" {d:+.2f} ".replace("-", "−") for d in deltas],
             textposition=["middle right" if d is None or d >= 0 else "middle left" for d in deltas],
             textfont={"size": 12, "color": look.text},
-            hovertext=[_hover(decision, branch) for decision, branch in rows],
+            hovertext=[_hover(decision, branch) for _, decision, branch in marked],
             hoverinfo="text",
             cliponaxis=False,
         )
@@ -132,23 +144,19 @@ def _hover(decision: Decision, branch: Branch) -> str:
     return "<br>".join(line for line in lines if line)
 
 
-def _add_words(figure: go.Figure, threshold: float, reach: float, unknown_at: float, look: Tokens) -> None:
-    columns = [
-        (0.0, f"equivalent (±{threshold:g})", look.muted, "center"),
-        (reach, "alternative may be better ▸", look.bad, "right"),
-        (unknown_at, "unknown", look.muted, "center"),
-    ]
-    for x, words, colour, anchor in columns:
+def _add_words(figure: go.Figure, sides: Sequence[tuple[float, str]], look: Tokens) -> None:
+    for x, words in sides:
         figure.add_annotation(
             text=words,
             x=x,
             y=1,
             yref="paper",
-            xanchor=anchor,
+            xanchor="left" if x < 0 else "right" if x > 0 else "center",
             yanchor="bottom",
-            yshift=4,
+            yshift=2,
             showarrow=False,
-            font={"size": 12, "color": colour},
+            align="left" if x < 0 else "right" if x > 0 else "center",
+            font={"size": 12, "color": look.good if x < 0 else look.bad if x > 0 else look.muted},
         )
 
 
@@ -187,23 +195,16 @@ def delta_distribution(
             )
         )
     figure.update_layout(barmode="overlay", bargap=0)
-    themed(figure, dark=dark, height=300, margin=(8, 16, 64, 8))
-    for x, words, colour, anchor in (
-        (-reach, f"◂ actual was better: {worse}", look.good, "left"),
-        (0.0, f"equivalent: {same}", look.muted, "center"),
-        (reach, f"alternative may be better: {better} ▸", look.bad, "right"),
-    ):
-        figure.add_annotation(
-            text=words,
-            x=x,
-            y=1,
-            yref="paper",
-            xanchor=anchor,
-            yanchor="bottom",
-            yshift=22 if anchor == "center" else 4,
-            showarrow=False,
-            font={"size": 13, "color": colour},
-        )
+    themed(figure, dark=dark, height=300, margin=(8, 16, 48, 8))
+    _add_words(
+        figure,
+        [
+            (-reach, f"<b>{worse}</b><br>◂ actual better"),
+            (0.0, f"<b>{same}</b><br>equivalent"),
+            (reach, f"<b>{better}</b><br>alternative better ▸"),
+        ],
+        look,
+    )
     unknown = len(branches) - len(deltas)
     figure.update_xaxes(
         range=[-reach, reach],

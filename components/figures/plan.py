@@ -41,8 +41,8 @@ def plan_figure(
     layout = larger(drawing.layouts, width, height)
     look = tokens(dark)
     figure = go.Figure()
-    _add_boxes(figure, drawing, layout)
     _add_lines(figure, drawing, layout, look)
+    _add_boxes(figure, drawing, layout)
     scale = layout.scale(width, height - LEGEND)
     themed(figure, dark=dark, height=round(layout.height * scale + LEGEND + 2 * PAD))
     _add_words(figure, drawing, layout, scale)
@@ -77,7 +77,7 @@ def _add_boxes(figure: go.Figure, drawing: Drawing, layout: Layout) -> None:
                 "width": CRITICAL_BORDER if box.critical else BORDER,
                 "dash": style.line_name,
             },
-            layer="above",
+            layer="below",
         )
 
 
@@ -85,7 +85,8 @@ def _rounded(left: float, top: float, right: float, bottom: float, radius: float
     r = radius
     return (
         f"M {left + r},{top} L {right - r},{top} Q {right},{top} {right},{top + r} "
-        f"L {right},{bottom - r} Q {right},{bottom} {right - r},{bottom} L {left + r},{bottom} Q {left},{bottom} {left},{bottom - r} "
+        f"L {right},{bottom - r} Q {right},{bottom} {right - r},{bottom} "
+        f"L {left + r},{bottom} Q {left},{bottom} {left},{bottom - r} "
         f"L {left},{top + r} Q {left},{top} {left + r},{top} Z"
     )
 

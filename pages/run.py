@@ -1,0 +1,38 @@
+"""What happened in this run?"""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from components import run_list, run_view, state, text
+from untaken.report import run_report
+
+
+def main() -> None:
+    st.title("What happened in this run?", anchor=False)
+    corpus = state.corpus()
+    chosen = run_list.choose_run(corpus)
+    if chosen is None:
+        return
+    if state.selected("run") is None:
+        state.select(run=chosen)
+    report = run_report(corpus, chosen)
+    run_view.integrity_banner(report)
+    run_view.facts(report)
+    run_view.plan_and_evidence(report)
+    views = {
+        "Events": run_view.timeline,
+        "Decision points": run_view.decisions,
+        "Progress": run_view.progress,
+        "Sub-goals": run_view.sub_goal_table,
+        "Findings": lambda r: run_view.findings(r.findings),
+    }
+    asked = "Decision points" if state.selected("decision") else "Events"
+    for tab, show in zip(st.tabs(list(views), default=asked, key="run_tabs"), views.values(), strict=True):
+        with tab:
+            show(report)
+    with st.expander("Identity of this run"):
+        st.code(f"run id  {text.one_line(report.run.run_id, 500)}\ndigest  {chosen}", language=None)
+
+
+main()
