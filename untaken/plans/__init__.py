@@ -14,7 +14,7 @@ from untaken.plans.files import (
 )
 from untaken.plans.globs import escape_glob, matches_glob
 from untaken.plans.graph_set import GraphSet, load_graphs
-from untaken.plans.mapping import Mapping, can_map, map_actions
+from untaken.plans.mapping import Mapping, map_actions
 from untaken.plans.model import Check, PlanGraph, Rule, SubGoal, ToolCallSpec, VerdictSpec
 from untaken.plans.structure import ancestors, edges, graph_digest, topological, transitive_reduction
 from untaken.plans.validation import validate
@@ -33,7 +33,6 @@ __all__ = [
     "VerdictSpec",
     "ancestors",
     "call_matches",
-    "can_map",
     "check_expression",
     "edges",
     "escape_glob",

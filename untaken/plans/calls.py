@@ -12,9 +12,10 @@ from untaken.plans.model import ToolCallSpec
 def call_matches(spec: ToolCallSpec, call: ToolCall) -> bool:
     """True where `call` has the tool and the arguments that `spec` expects.
 
-    ``exact``: the arguments are equal. ``subset``: each expected argument is in the call; the call may say more, also
-    inside nested mappings. ``call_keys``: compared only on the call's own keys, or on `compare_args` where that is
-    given, so a call that leaves an argument out is not blamed for it, and a call without any argument matches.
+    ``exact``: the arguments are equal. ``subset``: each expected argument is in the call; the call may say
+    more, also inside nested mappings. ``call_keys``: compared only on the call's own keys, or on
+    `compare_args` where that is given, so a call that leaves an argument out is not blamed for it, and a call
+    without any argument matches.
     """
     if spec.name != call.tool:
         return False
@@ -36,7 +37,7 @@ def json_equal(a: Any, b: Any) -> bool:
 
 
 def contains(actual: Any, expected: Any) -> bool:
-    """True where `actual` says all that `expected` says: mappings may hold more keys, lists not more items."""
+    """True where `actual` says all that `expected` says: mappings may hold more, lists no more items."""
     if isinstance(expected, Mapping) and isinstance(actual, Mapping):
         return all(key in actual and contains(actual[key], value) for key, value in expected.items())
     if _is_list(expected) and _is_list(actual):

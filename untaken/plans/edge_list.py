@@ -1,8 +1,8 @@
 """Plan graphs as a CSV edge list.
 
-Columns ``source,target,title,critical``. A row with a source is a dependency (`target` needs `source`); a row without
-one declares the sub-goal `target`. Cells that a spreadsheet would run as a formula are preceded by an apostrophe,
-which reading takes off again.
+Columns ``source,target,title,critical``. A row with a source is a dependency (`target` needs `source`); a row
+without one declares the sub-goal `target`. Cells that a spreadsheet would run as a formula are preceded by an
+apostrophe, which reading takes off again.
 """
 
 from __future__ import annotations
@@ -40,7 +40,8 @@ def restored(cell: str) -> str:
 
 
 def read_edge_list(text: str, name: str, graph_id: str) -> Document:
-    """The graph document of an edge list; ``from,to`` are accepted for ``source,target``, other columns are not.
+    """The graph document of an edge list; ``from,to`` are accepted for ``source,target``, other columns are
+    not.
 
     Raises:
         UntakenError: ``plan-csv``.
@@ -73,7 +74,9 @@ def _rows(text: str, name: str) -> Iterator[tuple[int, dict[str, str]]]:
                 columns = _columns(cells, name)
             elif cells:
                 if len(cells) > len(columns):
-                    raise _fault(name, reader.line_num, f"a row has {len(cells)} cells under {len(columns)} columns")
+                    raise _fault(
+                        name, reader.line_num, f"a row has {len(cells)} cells under {len(columns)} columns"
+                    )
                 padded = [*map(restored, cells), *[""] * (len(columns) - len(cells))]
                 yield reader.line_num, dict(zip(columns, padded, strict=True))
     except csv.Error as error:

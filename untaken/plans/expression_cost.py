@@ -10,7 +10,6 @@ import math
 import re
 from typing import Any
 
-from untaken import limits
 from untaken.errors import UntakenError
 from untaken.plans.expression_source import BUILDERS, Loop, Source, Token
 from untaken.plans.expression_state import Size, at, measure
@@ -33,7 +32,9 @@ def refuse_regexes(source: Source) -> None:
             continue
         pattern = _pattern(source.tokens, i)
         if pattern is None:
-            said = "the pattern of matches() must be written out in the expression, like x.matches('ORD-[0-9]+')"
+            said = (
+                "the pattern of matches() must be written out in the expression, like x.matches('ORD-[0-9]+')"
+            )
         elif len(pattern) > _REGEX_CHARS:
             said = f"the pattern of matches() has {len(pattern)} characters; {_REGEX_CHARS} are allowed"
         elif _repeats(pattern) > _REGEX_REPEATS:

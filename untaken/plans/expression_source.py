@@ -1,4 +1,5 @@
-"""What an expression's text says before anything runs it: tokens, loops, and the fields of the state it reads.
+"""What an expression's text says before anything runs it: tokens, loops, and the fields of the state it
+reads.
 
 The expression library gives no syntax tree, so the little that must be known beforehand is read from tokens.
 Whatever the tokens leave unclear counts as a reason to refuse.
@@ -66,7 +67,11 @@ class Source:
         for i, token in enumerate(self.tokens):
             if token.text == field and i and self.tokens[i - 1].text == ".":
                 start = i
-                while start >= 2 and self.tokens[start - 1].text == "." and self.tokens[start - 2].kind == "name":
+                while (
+                    start >= 2
+                    and self.tokens[start - 1].text == "."
+                    and self.tokens[start - 2].kind == "name"
+                ):
                     start -= 2
                 return "".join(t.text for t in self.tokens[start : i + 1])
         return None

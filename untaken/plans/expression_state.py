@@ -1,4 +1,4 @@
-"""The part of a state that an expression is given: no more than the fields it names, and no more than fits."""
+"""The part of a state that an expression is given: the fields it names, and no more than fits."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Tree = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """How much a value holds: items of all collections (and scalars), characters of all texts, longest collection."""
+    """How much a value holds: items in all collections, characters in all texts, longest collection."""
 
     items: int
     chars: int
@@ -76,35 +76,48 @@ def measure(value: Any) -> Size | Unscored:
                 chars += len(item)
         items += len(below)
         if items > limits.EXPRESSION_ITEMS:
-            return Unscored(f"the state holds more than {limits.EXPRESSION_ITEMS:,} items where the expression looks")
+            return Unscored(f"the expression reads more than {limits.EXPRESSION_ITEMS:,} items of the state")
         if chars > limits.EXPRESSION_STRING_CHARS:
             return Unscored(
-                f"the state holds more than {limits.EXPRESSION_STRING_CHARS:,} characters where the expression looks"
+                f"the expression reads more than {limits.EXPRESSION_STRING_CHARS:,} characters of the state"
             )
         if not below:
             return Size(items, chars, longest)
         layer = below
-    return Unscored(f"the state is nested deeper than {limits.JSON_DEPTH} levels where the expression looks")
+    return Unscored(
+        f"the part of the state that the expression reads is nested deeper than {limits.JSON_DEPTH} levels"
+    )
 
 
 def describe_missing(source: Source, state: Any, error: Exception) -> str:
-    """Which field an expression could not find, by its dotted name; else the library's own words."""
+    """Which field an expression could not find, by its dotted name; else that its values do not go together.
+
+    The library names only the last part of a missing field, so the paths in the expression are walked to find
+    it.
+    """
     key = error.args[0] if isinstance(error, KeyError) and error.args else None
     for path in source.paths:
-        value = state
-        for n, segment in enumerate(path.segments):
-            if not isinstance(value, Mapping):
-                if key is None:
-                    return f"missing field {_dotted(path.segments[: n + 1])}: {_dotted(path.segments[:n])} has no fields"
-                break
-            if segment not in value:
-                if key in (None, segment):
-                    return f"missing field {_dotted(path.segments[: n + 1])}"
-                break
-            value = value[segment]
+        known = _known(state, path.segments)
+        if known == len(path.segments):
+            continue
+        missing = f"missing field {_dotted(path.segments[: known + 1])}"
+        if isinstance(at(state, path.segments[:known]), Mapping):
+            if key in (None, path.segments[known]):
+                return missing
+        elif key is None:
+            return f"{missing}: {_dotted(path.segments[:known])} has no fields"
     if key is not None:
         return f"missing field {source.chain_to(str(key)) or key}"
     return "the expression compares or combines values of different types"
+
+
+def _known(state: Any, segments: tuple[str, ...]) -> int:
+    """How many segments of a path are there."""
+    for n, segment in enumerate(segments):
+        if not isinstance(state, Mapping) or segment not in state:
+            return n
+        state = state[segment]
+    return len(segments)
 
 
 def _dotted(segments: tuple[str, ...]) -> str:

@@ -17,16 +17,25 @@ import cel
 from untaken import limits
 from untaken.errors import Unscored, UntakenError
 from untaken.plans.expression_cost import refuse_regexes, steps
-from untaken.plans.expression_source import ROOT, Source, read_source
+from untaken.plans.expression_source import LOOPS, ROOT, Source, read_source
 from untaken.plans.expression_state import Projection, describe_missing, measure
 
 _HELD = 4096
-_FUNCTIONS = frozenset(
-    "size contains startsWith endsWith matches has int uint double string type timestamp duration"
-    " getFullYear getMonth getDate getDayOfMonth getDayOfWeek getDayOfYear getHours getMinutes getSeconds"
-    " getMilliseconds all exists exists_one existsOne map filter".split()
-)
+_FUNCTIONS = LOOPS | {
+    *("size", "contains", "startsWith", "endsWith", "matches", "has"),
+    *("int", "uint", "double", "string", "type", "timestamp", "duration"),
+    *("getFullYear", "getMonth", "getDate", "getDayOfMonth", "getDayOfWeek", "getDayOfYear"),
+    *("getHours", "getMinutes", "getSeconds", "getMilliseconds"),
+}
 _TYPES = frozenset({"bool", "bytes", "double", "int", "list", "map", "null_type", "string", "uint"})
+_TYPE_WORDS = {
+    type(None): "null",
+    str: "a text",
+    int: "a number",
+    float: "a number",
+    list: "a list",
+    dict: "a mapping",
+}
 _OPERATOR = re.compile(r"[^A-Za-z]|@")
 
 
@@ -51,11 +60,11 @@ def check_expression(expression: str) -> None:
 
 
 def evaluate_expression(expression: str, state: Mapping[str, Any]) -> bool | Unscored:
-    """Pass, fail, or unscored with the reason: a missing field by its dotted name, a result that is no yes or no,
-    a state too large to look through.
+    """Pass, fail, or unscored with the reason: a missing field by its dotted name, a result that is no yes or
+    no, a state too large to look through.
 
-    Nothing is guessed: a field that is absent is never false. Only the fields that the expression names are handed
-    to it.
+    Nothing is guessed: a field that is absent is never false. Only the fields that the expression names are
+    handed to it.
     """
     compiled = _compiled(expression)
     if isinstance(compiled, UntakenError):
@@ -121,7 +130,7 @@ def _known_names(program: Any, source: Source) -> None:
         raise UntakenError(
             "expression-unknown-function",
             f"there is no function {functions[0]!r}",
-            hint="Functions: size, contains, startsWith, endsWith, matches, has, int, double, type, all, exists, …",
+            hint=f"Functions: {', '.join(sorted(_FUNCTIONS))}.",
         )
 
 
@@ -130,5 +139,4 @@ def _first_sentence(error: Exception) -> str:
 
 
 def _type_name(value: object) -> str:
-    names = {"NoneType": "null", "str": "a text", "int": "a number", "float": "a number", "list": "a list"}
-    return names.get(type(value).__name__, f"a {'mapping' if isinstance(value, dict) else type(value).__name__}")
+    return _TYPE_WORDS.get(type(value), f"a {type(value).__name__}")

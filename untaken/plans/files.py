@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import Any, Literal, get_args
 
@@ -23,13 +24,19 @@ from untaken.plans.yaml_text import graph_yaml
 
 GraphFormat = Literal["yaml", "json", "mermaid", "node-link", "csv"]
 GRAPH_FORMATS: tuple[GraphFormat, ...] = get_args(GraphFormat)
-GRAPH_SUFFIXES = (".plan.yaml", ".plan.yml", ".plan.json", ".yaml", ".yml", ".json", ".mmd", ".mermaid", ".csv")
+
+_BY_SUFFIX: Mapping[str, GraphFormat] = {
+    ".yaml": "yaml",
+    ".yml": "yaml",
+    ".json": "json",
+    ".mmd": "mermaid",
+    ".mermaid": "mermaid",
+    ".csv": "csv",
+}
+GRAPH_SUFFIXES = tuple(_BY_SUFFIX)
 """Endings of files that may hold a plan graph."""
 
-_BY_SUFFIX: dict[str, GraphFormat] = {
-    ".yaml": "yaml", ".yml": "yaml", ".mmd": "mermaid", ".mermaid": "mermaid", ".csv": "csv", ".md": "mermaid",
-}  # fmt: skip
-_PATH = re.compile(r"`\$?((?:\.[^.\[`]+|\[[^\]]*\])*)`")
+_PLACE = re.compile(r"`\$((?:\.\w+|\[\d+\])+)")
 
 
 def load_graph(path: str | os.PathLike[str]) -> PlanGraph:
@@ -43,7 +50,7 @@ def load_graph(path: str | os.PathLike[str]) -> PlanGraph:
 
 
 def parse_graph(data: str | bytes, *, name: str, format: GraphFormat | None = None) -> PlanGraph:
-    """The valid plan graph in `data`; `name` is used in messages, and to tell the format where that is not given.
+    """The valid plan graph in `data`; `name` stands in messages and tells the format where that is not given.
 
     Raises:
         UntakenError: the first thing wrong with it.
@@ -60,8 +67,14 @@ def read_graph(
         UntakenError: the first thing wrong with it.
     """
     text = decode(data, name)
-    document, findings = _document(text, name, format or _told_by(name, text))
-    return _valid(document, findings)
+    document, left_out = _document(text, name, format or _told_by(name, text))
+    graph = _converted(document)
+    found = faults(graph)
+    errors = [fault for fault in found if fault.severity == "error"]
+    if errors:
+        message = errors[0].message + (f" (and {len(errors) - 1} more)" if len(errors) > 1 else "")
+        raise UntakenError(errors[0].code, message, where=document.where(errors[0].path), hint=errors[0].hint)
+    return graph, [*left_out, *(replace(f.finding(), where=document.where(f.path)) for f in found)]
 
 
 def save_graph(graph: PlanGraph, path: str | os.PathLike[str]) -> None:
@@ -71,33 +84,37 @@ def save_graph(graph: PlanGraph, path: str | os.PathLike[str]) -> None:
         UntakenError: ``plan-not-writable`` where reading the file would not give the same graph back.
     """
     target = Path(path)
-    text = export_graph(graph, "json" if target.suffix == ".json" else "yaml")
-    if graph_digest(_decoded(text, target)) != graph_digest(graph):
+    as_json = target.suffix == ".json"
+    text = export_graph(graph, "json" if as_json else "yaml")
+    read_back = (read_json if as_json else read_yaml)(decode(text, str(path)), str(path))
+    if graph_digest(_converted(read_back)) != graph_digest(graph):
         raise UntakenError(
-            "plan-not-writable", "the graph holds values that its file could not give back",
-            where=Where(file=str(path)), hint="Use text, numbers, true/false, lists and mappings only.",
-        )  # fmt: skip
+            "plan-not-writable",
+            "the graph holds values that its file could not give back",
+            where=Where(file=str(path)),
+            hint="Use text, numbers, true/false, lists and mappings only.",
+        )
     target.write_text(text, encoding="utf-8", newline="\n")
 
 
 def export_graph(graph: PlanGraph, format: GraphFormat) -> str:
-    """The graph as text. YAML, JSON and node-link keep everything; Mermaid and CSV keep the graph's id, version and
-    title (Mermaid) and the sub-goals' ids, titles, dependencies and critical marks.
+    """The graph as text.
+
+    YAML, JSON and node-link keep everything. Mermaid and CSV keep the ids, titles, dependencies and critical
+    marks of sub-goals; Mermaid also the graph's own id, version and title.
 
     Raises:
         UntakenError: ``plan-format-unknown``.
     """
-    writers: dict[str, Callable[[PlanGraph], str]] = {
-        "yaml": lambda g: graph_yaml(_plain(g)),
+    writers: Mapping[str, Callable[[PlanGraph], str]] = {
+        "yaml": lambda graph: graph_yaml(_plain(graph)),
         "json": _json,
         "mermaid": write_mermaid,
         "node-link": write_node_link,
         "csv": write_edge_list,
     }
     if format not in writers:
-        raise UntakenError(
-            "plan-format-unknown", f"there is no graph format {format!r}", hint=f"One of: {', '.join(writers)}."
-        )
+        raise _unknown(format)
     return writers[format](graph)
 
 
@@ -107,49 +124,33 @@ def graph_name(name: str) -> str:
 
 
 def _told_by(name: str, text: str) -> GraphFormat:
-    suffix = PurePath(name).suffix.lower()
-    if suffix in _BY_SUFFIX:
-        return _BY_SUFFIX[suffix]
-    if suffix == ".json" or text.lstrip()[:1] == "{":
-        return "json"
-    return "mermaid" if looks_like_mermaid(text) else "yaml"
+    by_suffix = _BY_SUFFIX.get(PurePath(name).suffix.lower())
+    if by_suffix is not None:
+        return by_suffix
+    if looks_like_mermaid(text):
+        return "mermaid"
+    return "json" if text.lstrip()[:1] == "{" else "yaml"
 
 
 def _document(text: str, name: str, format: str) -> tuple[Document, list[Finding]]:
-    if format in ("json", "node-link"):
-        document = read_json(text, name)
-        if format == "node-link" or is_node_link(document.value):
-            return read_node_link(document, graph_name(name))
-        return document, []
-    if format == "mermaid":
-        return read_mermaid(text, name, graph_name(name))
-    if format == "csv":
-        return read_edge_list(text, name, graph_name(name)), []
-    if format == "yaml":
-        return read_yaml(text, name), []
-    raise UntakenError(
-        "plan-format-unknown", f"there is no graph format {format!r}", hint=f"One of: {', '.join(GRAPH_FORMATS)}."
-    )
+    match format:
+        case "yaml":
+            return read_yaml(text, name), []
+        case "json" | "node-link":
+            document = read_json(text, name)
+            if format == "node-link" or is_node_link(document.value):
+                return read_node_link(document, graph_name(name))
+            return document, []
+        case "mermaid":
+            return read_mermaid(text, name, graph_name(name))
+        case "csv":
+            return read_edge_list(text, name, graph_name(name)), []
+    raise _unknown(format)
 
 
-def _valid(document: Document, findings: list[Finding]) -> tuple[PlanGraph, list[Finding]]:
-    graph = _converted(document)
-    found = faults(graph)
-    errors = [fault for fault in found if fault.severity == "error"]
-    if errors:
-        first, more = errors[0], len(errors) - 1
-        message = first.message + (f" (and {more} more {'errors' if more > 1 else 'error'})" if more else "")
-        raise UntakenError(first.code, message, where=document.where(first.path), hint=first.hint)
-    located = [
-        msgspec_free_finding(fault.finding(), document.where(fault.path)) for fault in found
-    ]
-    return graph, [*findings, *located]
-
-
-def msgspec_free_finding(finding: Finding, where: Where) -> Finding:
-    return Finding(
-        code=finding.code, message=finding.message, where=where, hint=finding.hint, severity=finding.severity
-    )
+def _unknown(format: str) -> UntakenError:
+    hint = f"One of: {', '.join(GRAPH_FORMATS)}."
+    return UntakenError("plan-format-unknown", f"there is no graph format {format!r}", hint=hint)
 
 
 def _converted(document: Document) -> PlanGraph:
@@ -160,31 +161,25 @@ def _converted(document: Document) -> PlanGraph:
     try:
         return msgspec.convert(document.value, PlanGraph)
     except msgspec.ValidationError as error:
-        said = str(error)
-        path = _path_in(said)
         raise UntakenError(
-            "plan-schema", said, where=document.where(path), hint="See the plan graph format in docs/formats.md."
+            "plan-schema",
+            str(error),
+            where=document.where(_path_in(str(error))),
+            hint="The format is described in docs/formats.md.",
         ) from None
 
 
 def _path_in(message: str) -> tuple[str | int, ...]:
-    """msgspec names the place as ``$.sub_goals[3].check``."""
-    match = None
-    for match in _PATH.finditer(message):
-        pass
-    parts = re.findall(r"\.([^.\[]+)|\[(\d+)\]", match.group(1)) if match else []
+    """The place that msgspec names as ``- at `$.sub_goals[3].check` ``."""
+    match = _PLACE.search(message)
+    parts = re.findall(r"\.(\w+)|\[(\d+)\]", match.group(1)) if match else []
     return tuple(name or int(index) for name, index in parts)
 
 
 def _plain(graph: PlanGraph) -> dict[str, Any]:
-    plain: dict[str, Any] = {"schema": graph.schema, **msgspec.to_builtins(graph)}
-    return plain
+    plain = msgspec.to_builtins(graph)
+    return {"schema": graph.schema, "id": graph.id, "version": graph.version, **plain}
 
 
 def _json(graph: PlanGraph) -> str:
     return msgspec.json.format(msgspec.json.encode(_plain(graph)), indent=2).decode() + "\n"
-
-
-def _decoded(text: str, target: Path) -> PlanGraph:
-    read = read_json if target.suffix == ".json" else read_yaml
-    return _converted(read(text, str(target)))

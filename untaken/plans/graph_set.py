@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
-from untaken.errors import Finding, Unscored, UntakenError, Where
+from untaken.errors import Finding, Severity, Unscored, UntakenError, Where
 from untaken.plans.files import GRAPH_SUFFIXES, read_graph
-from untaken.plans.globs import is_literal, matches_glob
+from untaken.plans.globs import matches_glob, unescaped
 from untaken.plans.model import PlanGraph
 from untaken.plans.structure import graph_digest
 
@@ -30,7 +31,7 @@ class GraphSet:
 
     @classmethod
     def of(cls, graphs: Iterable[PlanGraph], findings: Sequence[Finding] = ()) -> GraphSet:
-        """Gather graphs: of one id, the highest version is used; the same version twice must be the same graph."""
+        """Gather graphs: of one id, the highest version counts; one version twice must be the same graph."""
         return _gathered([(graph, Where()) for graph in graphs], list(findings))
 
     def get(self, graph_id: str) -> PlanGraph | None:
@@ -73,32 +74,27 @@ class GraphSet:
         return Unscored(finding.message), [finding]
 
     def _matching(self, task_id: str) -> list[PlanGraph]:
-        literal, patterns = self._tasks
-        positions = set(literal.get(task_id, ()))
-        positions.update(i for i, pattern in patterns if i not in positions and matches_glob(pattern, task_id))
-        return [self.graphs[i] for i in sorted(positions)]
+        exact, globs = self._by_task
+        found = {*exact.get(task_id, ()), *(i for i, pattern in globs if matches_glob(pattern, task_id))}
+        return [self.graphs[i] for i in sorted(found)]
 
-    @property
+    @cached_property
     def _by_id(self) -> dict[str, PlanGraph]:
-        cached: dict[str, PlanGraph] | None = self.__dict__.get("_ids")
-        if cached is None:
-            cached = {graph.id: graph for graph in self.graphs}
-            self.__dict__["_ids"] = cached
-        return cached
+        return {graph.id: graph for graph in self.graphs}
 
-    @property
-    def _tasks(self) -> tuple[dict[str, list[int]], list[tuple[int, str]]]:
-        """Patterns that name one task by that task (importers write thousands), and the true globs."""
-        cached: tuple[dict[str, list[int]], list[tuple[int, str]]] | None = self.__dict__.get("_patterns")
-        if cached is None:
-            cached = ({}, [])
-            for i, graph in enumerate(self.graphs):
-                for pattern in graph.tasks:
-                    cached[0].setdefault(pattern, []).append(i)
-                    if not is_literal(pattern):
-                        cached[1].append((i, pattern))
-            self.__dict__["_patterns"] = cached
-        return cached
+    @cached_property
+    def _by_task(self) -> tuple[dict[str, list[int]], list[tuple[int, str]]]:
+        """Graphs by the one task a pattern names (importers write thousands of these), and true globs."""
+        exact: dict[str, list[int]] = {}
+        globs: list[tuple[int, str]] = []
+        for i, graph in enumerate(self.graphs):
+            for pattern in graph.tasks:
+                literal = unescaped(pattern)
+                for text in {pattern, pattern if literal is None else literal}:
+                    exact.setdefault(text, []).append(i)
+                if literal is None:
+                    globs.append((i, pattern))
+        return exact, globs
 
 
 def load_graphs(paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) -> GraphSet:
@@ -129,7 +125,9 @@ def _files(paths: Iterable[Path]) -> list[Path]:
     found: dict[Path, None] = {}
     for path in paths:
         if path.is_dir():
-            inside = (p for p in sorted(path.rglob("*")) if p.name.lower().endswith(GRAPH_SUFFIXES) and p.is_file())
+            inside = (
+                p for p in sorted(path.rglob("*")) if p.name.lower().endswith(GRAPH_SUFFIXES) and p.is_file()
+            )
             found.update(dict.fromkeys(inside))
         else:
             found[path] = None
@@ -147,21 +145,25 @@ def _gathered(read: list[tuple[PlanGraph, Where]], findings: list[Finding]) -> G
             findings.append(_twice(graph, where, "with the same content", "note"))
         elif other.version == graph.version:
             ambiguous.add(graph.id)
-            findings.append(_twice(graph, where, "with the same version but different content: none is used", "error"))
+            findings.append(
+                _twice(graph, where, "with the same version but different content: none is used", "error")
+            )
         else:
             kept[graph.id] = max(other, graph, key=lambda g: g.version)
             ambiguous.discard(graph.id)
             newest = kept[graph.id].version
-            findings.append(_twice(graph, where, f"in different versions: version {newest} is used", "warning"))
+            findings.append(
+                _twice(graph, where, f"in different versions: version {newest} is used", "warning")
+            )
     graphs = tuple(graph for graph in kept.values() if graph.id not in ambiguous)
     return GraphSet(graphs=graphs, findings=tuple(findings), ambiguous=frozenset(ambiguous))
 
 
-def _twice(graph: PlanGraph, where: Where, how: str, severity: str) -> Finding:
+def _twice(graph: PlanGraph, where: Where, how: str, severity: Severity) -> Finding:
     return Finding(
         code="graph-id-twice",
         message=f"two plan graphs have the id {graph.id!r}, {how}",
         where=where,
         hint="Give each graph its own id, or raise the version of the newer one.",
-        severity=severity,  # type: ignore[arg-type]
+        severity=severity,
     )

@@ -12,7 +12,7 @@ from untaken.errors import Finding, Where
 from untaken.ledger.events import Message, Plan, ToolCall
 from untaken.ledger.model import Run
 from untaken.plans.calls import call_matches, contains
-from untaken.plans.globs import is_literal, matches_glob
+from untaken.plans.globs import matches_glob
 from untaken.plans.model import PlanGraph, Rule, SubGoal
 
 Authority = Literal["tag", "rule", "check", "plan"]
@@ -21,45 +21,33 @@ _LIST_MARK = re.compile(r"^\s*(?:[-*•]|\(?\d{1,4}[.):])\s*")
 _REMEMBERED_TOOLS = 10_000
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Mapping:
     """The actions of a run laid over the sub-goals of a graph.
 
     Attributes:
-        mapped: (seq, sub-goal, authority) in the order of the ledger. One call may serve several sub-goals, then it
+        mapped: (seq, sub-goal, authority) in the order of the ledger. One call may serve several sub-goals,
+        then it
             stands here once for each. Authority ``tag``: the ledger says so; ``rule``: a rule of the graph;
-            ``check``: a tool_call check expects this tool; ``plan``: the plan in force named this sub-goal alone.
+            ``check``: a tool_call check expects this tool; ``plan``: the plan in force named this sub-goal
+            alone.
         extra: seq of each tool call that serves no sub-goal, the user's own calls included.
-        attempts: for each sub-goal with any, the seq of every action that counts as an attempt at it: the mapped
-            ones, and for a tool_call check also calls of its tool that were mapped to a better fitting sub-goal with
-            the same tool, and calls that fulfil it to the letter wherever they were mapped.
-        findings: unknown tags, and actions that rules of two sub-goals claim.
+        findings: unknown tags, and actions that rules of several sub-goals claim.
     """
 
     mapped: tuple[tuple[int, str, Authority], ...]
     extra: tuple[int, ...]
-    attempts: dict[str, tuple[int, ...]]
     findings: tuple[Finding, ...]
 
 
 def map_actions(run: Run, graph: PlanGraph) -> Mapping:
     """Map the run's tool calls, and the agent's messages where a text rule matches, to sub-goals.
 
-    Authority, highest first: the event's own tag; the graph's rules, first match in graph order; the tool a tool_call
-    check expects, where calls that fulfil a check in full go to that one; a plan in force that names exactly one
-    known sub-goal.
+    Authority, highest first: the event's own tag; the graph's rules, first match in graph order; the tool
+    that a tool_call check expects: a call that fulfils such checks serves these, one that fulfils none is an
+    attempt at each check on its tool; a plan in force that names exactly one known sub-goal.
     """
     return _Mapper(run, _index(graph)).mapping()
-
-
-def can_map(run: Run, graph: PlanGraph) -> frozenset[str]:
-    """Sub-goals that an action of this run could have been mapped to: for all others, attempts are unknown.
-
-    Those with rules or a tool_call check; and all of them where the run tags its actions.
-    """
-    index = _index(graph)
-    tagged = any(isinstance(event, ToolCall) and event.sub_goal is not None for event in run.events)
-    return frozenset(index.known) if tagged else index.mappable
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +67,6 @@ class _Index:
         for node in graph.sub_goals:
             if node.check and node.check.tool_call:
                 self.expecting.setdefault(node.check.tool_call.name, []).append(node)
-        checked = (node.id for nodes in self.expecting.values() for node in nodes)
-        self.mappable = frozenset({claim.sub_goal for claim in self.claims}.union(checked))
         self.names = _names(graph)
         self._by_tool: dict[str, list[_Claim]] = {}
 
@@ -108,7 +94,6 @@ class _Mapper:
         self.index = index
         self.mapped: list[tuple[int, str, Authority]] = []
         self.extra: list[int] = []
-        self.attempts: dict[str, dict[int, None]] = {}
         self.unknown_tags: dict[str, list[int]] = {}
         self.conflicts: dict[tuple[str, ...], list[int]] = {}
 
@@ -124,23 +109,20 @@ class _Mapper:
         return Mapping(
             mapped=tuple(self.mapped),
             extra=tuple(self.extra),
-            attempts={name: tuple(sorted(seqs)) for name, seqs in self.attempts.items()},
             findings=tuple(self.findings()),
         )
 
     def call(self, event: ToolCall, plan: Plan | None) -> None:
-        served = self.tagged(event) or self.ruled(event) or self.expected(event) or self.planned(event, plan)
-        if not served:
+        if not (self.tagged(event) or self.ruled(event) or self.expected(event) or self.planned(event, plan)):
             self.extra.append(event.seq)
-        for node in self.index.expecting.get(event.tool, ()):
-            if self.fulfils(event, node):
-                self.attempt(event.seq, node.id)
 
     def message(self, event: Message) -> None:
         if self.index.text_claims and event.role.lower() in _AGENT_ROLES:
             text = _text(event.content)[: limits.RULE_TEXT_CHARS].casefold()
             claims = self.index.text_claims
-            self.claimed(event.seq, [c.sub_goal for c in claims if matches_glob((c.rule.text or "").casefold(), text)])
+            self.claimed(
+                event.seq, [c.sub_goal for c in claims if matches_glob((c.rule.text or "").casefold(), text)]
+            )
 
     def tagged(self, event: ToolCall) -> bool:
         if event.sub_goal is None:
@@ -155,7 +137,11 @@ class _Mapper:
         claims = self.index.claims_on(event.tool)
         return self.claimed(
             event.seq,
-            [c.sub_goal for c in claims if not c.rule.arguments or contains(event.arguments, c.rule.arguments)],
+            [
+                c.sub_goal
+                for c in claims
+                if not c.rule.arguments or contains(event.arguments, c.rule.arguments)
+            ],
         )
 
     def claimed(self, seq: int, sub_goals: Sequence[str]) -> bool:
@@ -168,30 +154,22 @@ class _Mapper:
 
     def expected(self, event: ToolCall) -> bool:
         nodes = self.index.expecting.get(event.tool, [])
-        fulfilled = [node for node in nodes if self.fulfils(event, node)]
+        fulfilled = [node for node in nodes if _fulfils(event, node)]
         for node in fulfilled or nodes:
             self.serve(event.seq, node.id, "check")
-        for node in nodes:
-            self.attempt(event.seq, node.id)
         return bool(nodes)
 
     def planned(self, event: ToolCall, plan: Plan | None) -> bool:
-        named = {self.index.names.get(_plain_name(entry)) for entry in plan.sub_goals} - {None} if plan else set()
+        named = (
+            {self.index.names.get(_plain_name(entry)) for entry in plan.sub_goals} - {None} if plan else set()
+        )
         if len(named) != 1:
             return False
         self.serve(event.seq, str(named.pop()), "plan")
         return True
 
-    def fulfils(self, event: ToolCall, node: SubGoal) -> bool:
-        spec = node.check.tool_call if node.check else None
-        return spec is not None and call_matches(spec, event)
-
     def serve(self, seq: int, sub_goal: str, authority: Authority) -> None:
         self.mapped.append((seq, sub_goal, authority))
-        self.attempt(seq, sub_goal)
-
-    def attempt(self, seq: int, sub_goal: str) -> None:
-        self.attempts.setdefault(sub_goal, {})[seq] = None
 
     def findings(self) -> Iterator[Finding]:
         where = Where(run=self.run.run_id)
@@ -202,18 +180,22 @@ class _Mapper:
                 where=where,
             )
         for names, seqs in self.conflicts.items():
+            rivals = ", ".join(map(repr, names))
             yield Finding(
                 code="mapping-conflict",
-                message=f"{_actions(seqs)} claimed by rules of {', '.join(map(repr, names))}; the first was taken",
+                message=f"{_actions(seqs)} claimed by rules of {rivals}; the first is used",
                 where=where,
                 hint="Make one of the rules narrower.",
             )
 
 
+def _fulfils(event: ToolCall, node: SubGoal) -> bool:
+    spec = node.check.tool_call if node.check else None
+    return spec is not None and call_matches(spec, event)
+
+
 def _fits_tool(rule: Rule, tool: str) -> bool:
-    if rule.tool is None:
-        return True
-    return rule.tool == tool if is_literal(rule.tool) else matches_glob(rule.tool, tool)
+    return rule.tool is None or matches_glob(rule.tool, tool)
 
 
 def _names(graph: PlanGraph) -> dict[str, str | None]:

@@ -1,47 +1,43 @@
 """Plan graphs from Mermaid flowcharts.
 
-Read: node shapes, quoted labels with entities, chains (``A --> B --> C``), ``A & B --> C``, edge labels in both forms,
-classes (``:::critical``, ``class a,b critical``), comments. ``A --> B`` means that B needs A. What has no meaning in a
-plan graph (subgraphs, styles, links, edge labels) is left out and named in a finding.
+Read: node shapes, quoted labels with entities, chains (``A --> B --> C``), ``A & B --> C``, edge labels in
+both forms, classes (``:::critical``, ``class a,b critical``), comments. ``A --> B`` means that B needs A.
+Styles are skipped; what says something that a plan graph cannot hold (subgraphs, edge labels, links) is left
+out and named in a finding.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
 from untaken import limits
 from untaken.errors import Finding, UntakenError, Where
+from untaken.plans.mermaid_label import read_shape
 from untaken.plans.mermaid_writer import NOTE
 from untaken.plans.strict_document import Document, Path
 
-_HEADER = re.compile(r"(?:flowchart|flowchart-elk|graph)(?:\s+(?:TD|TB|BT|LR|RL))?\s*(?:;|\Z)")
-_IGNORED = re.compile(r"(subgraph|end|direction|classDef|style|linkStyle|click|accTitle|accDescr)\b")
-_CLASS = re.compile(r"class\s+([^\s].*?)\s+([\w-]+)\Z")
+_HEADER = re.compile(r"(?:flowchart-elk|flowchart|graph)\b[ \t]*(?:(?:TD|TB|BT|LR|RL)\b)?[ \t]*(?:;|\Z)")
+_KEYWORD = re.compile(
+    r"(subgraph|end|direction|classDef|class|style|linkStyle|click|accTitle|accDescr)\b"
+    r"(?![\[({>@]|:::|[ \t]*(?:--|==|-\.|~~~|<-|&))"
+)
+_REPORTED = {"subgraph": "subgraphs", "click": "links (click)"}
 _ID = re.compile(r"\w(?:[\w.]|-(?![-.>=]))*")
-_ARROW = re.compile(
-    r"\s*(?P<back><)?(?P<line>--+(?P<h1>[->xo])|==+(?P<h2>[=>xo])|-\.+-(?P<h3>[>xo]?)|~~~+)(?:\s*\|(?P<label>[^|]*)\|)?"
-)
-_TEXT_ARROW = re.compile(
-    r"\s*(?P<back><)?(?:--(?![->xo])|==(?![=>xo])|-\.(?![.-]))\s*(?P<label>\"[^\"]*\"|(?:(?!--|==|\.-)[^|\n])+?)\s*"
-    r"(?P<line>--+(?P<h1>[->xo])|==+(?P<h2>[=>xo])|\.+-(?P<h3>[>xo]?))"
-)
-_SHAPES = (
-    ("(((", (")))",)), ("((", ("))",)), ("([", ("])",)), ("(", (")",)), ("[[", ("]]",)), ("[(", (")]",)),
-    ("[/", ("/]", "\\]")), ("[\\", ("\\]", "/]")), ("[", ("]",)), ("{{", ("}}",)), ("{", ("}",)), (">", ("]",)),
-)  # fmt: skip
-_ENTITY = re.compile(r"#(?:(\d{1,7})|(quot|amp|lt|gt|nbsp|semi|colon|apos));")
-_NAMED = {"quot": '"', "amp": "&", "lt": "<", "gt": ">", "nbsp": " ", "semi": ";", "colon": ":", "apos": "'"}
-_BREAK = re.compile(r"\s*<br\s*/?>\s*", re.IGNORECASE)
-_ATTRIBUTES = re.compile(r'@\{(?P<body>(?:"[^"]*"|[^"}])*)\}')
-_LABEL = re.compile(r'label\s*:\s*"([^"]*)"')
+_CLASS_MARK = re.compile(r":::([\w-]+)")
+_AND = re.compile(r"[ \t]*&")
+_BLANK = re.compile(r"[ \t]*")
+_PARTING = re.compile(r"[; \t]*")
+_ARROW = re.compile(r"(?:\w+@)?<?(?:--+[->xo]|==+[=>xo]|-\.+-[>xo]?|~~~+)")
+_ARROW_WITH_TEXT = re.compile(r"(?:\w+@)?<?(?:--|==|-\.)")
+_ARROW_END = re.compile(r"--+[->xo]|==+[=>xo]|\.+-[>xo]?")
+_FENCE = "```mermaid"
 
 
 def looks_like_mermaid(text: str) -> bool:
     """True where the first line that says anything is a flowchart's header."""
-    for line in _fenced(text).splitlines()[:200]:
+    for line in _fenced(text).split("\n", 200)[:200]:
         stripped = line.strip()
         if stripped and not stripped.startswith("%%"):
             return _HEADER.match(stripped) is not None
@@ -54,209 +50,202 @@ def read_mermaid(text: str, name: str, graph_id: str) -> tuple[Document, list[Fi
     Raises:
         UntakenError: ``plan-mermaid``, with the line.
     """
-    reader = _Reader(name=name)
-    lines = _fenced(text).splitlines()
-    header_seen, frontmatter = False, bool(lines) and lines[0].strip() == "---"
-    title = ""
-    for number, line in enumerate(lines, start=1):
-        stripped = line.strip()
-        if frontmatter:
-            frontmatter = number == 1 or stripped != "---"
-            title = stripped.removeprefix("title:").strip().strip("\"'") if stripped.startswith("title:") else title
-        elif stripped.startswith("%%"):
-            reader.note(stripped, number)
-        elif not header_seen and stripped:
+    reader = _Reader(name, graph_id)
+    header: re.Match[str] | None = None
+    for number, line in enumerate(_fenced(text).splitlines(), start=1):
+        reader.line, stripped = number, line.strip()
+        if reader.in_front_matter(stripped) or not stripped:
+            continue
+        if stripped.startswith("%%"):
+            reader.comment(stripped)
+        elif header is None:
             if (header := _HEADER.match(stripped)) is None:
-                reader.refuse(number, "a Mermaid plan graph begins with `flowchart TD` (or LR, …)")
-            header_seen = True
-            reader.statements(stripped[header.end() :], number)
+                reader.refuse("a Mermaid plan graph begins with `flowchart TD` (or LR, …)")
+            reader.statements(stripped[header.end() :])
         else:
-            reader.statements(stripped, number)
-    if not header_seen:
-        reader.refuse(1, "there is no flowchart in this file")
-    return reader.document(graph_id, title), reader.findings()
+            reader.statements(stripped)
+    if header is None:
+        reader.refuse("there is no flowchart in this file")
+    return reader.document(), reader.findings()
 
 
 def _fenced(text: str) -> str:
     """The first ```mermaid block of a Markdown text, its lines kept in place; else the text itself."""
+    if _FENCE not in text:
+        return text
     lines = text.splitlines()
-    start = next((i for i, line in enumerate(lines) if line.strip().lower() == "```mermaid"), None)
+    start = next((i for i, line in enumerate(lines) if line.strip() == _FENCE), None)
     if start is None:
         return text
     end = next((i for i in range(start + 1, len(lines)) if lines[i].strip() == "```"), len(lines))
     return "\n" * (start + 1) + "\n".join(lines[start + 1 : end])
 
 
-@dataclass
 class _Reader:
-    name: str
-    nodes: dict[str, dict[str, Any]] = field(default_factory=dict)
-    lines: dict[Path, int] = field(default_factory=lambda: {(): 1})
-    real_ids: dict[str, str] = field(default_factory=dict)
-    about: dict[str, Any] = field(default_factory=dict)
-    left_out: dict[str, int] = field(default_factory=dict)
-    edge_count: int = 0
+    """Nodes and edges gathered so far; `line` is the line being read."""
 
-    def refuse(self, line: int, message: str) -> NoReturn:
-        raise UntakenError("plan-mermaid", message, where=Where(file=self.name, line=line))
+    def __init__(self, name: str, graph_id: str) -> None:
+        self.name, self.line = name, 0
+        self.about: dict[str, Any] = {"id": graph_id}
+        self.nodes: dict[str, dict[str, Any]] = {}
+        self.real_ids: dict[str, str] = {}
+        self.lines: dict[Path, int] = {(): 1}
+        self.left_out: dict[str, int] = {}
+        self.edges = 0
+        self._front_matter = False
 
-    def note(self, comment: str, line: int) -> None:
-        """A comment; ours carry the graph's own id and the ids that Mermaid could not."""
+    def refuse(self, message: str) -> NoReturn:
+        raise UntakenError("plan-mermaid", message, where=Where(file=self.name, line=self.line))
+
+    def in_front_matter(self, line: str) -> bool:
+        """True between two ``---`` at the top, where only the title is read."""
+        if line == "---" and (self.line == 1 or self._front_matter):
+            self._front_matter = not self._front_matter
+            return True
+        if self._front_matter and line.startswith("title:"):
+            self.about["title"] = line.removeprefix("title:").strip().strip("\"'")
+        return self._front_matter
+
+    def comment(self, comment: str) -> None:
+        """Ours carry the graph's own id, and the ids of sub-goals that Mermaid could not."""
         if not comment.startswith(NOTE):
             return
         kind, _, rest = comment.removeprefix(NOTE).partition(" ")
         alias, _, quoted = rest.partition(" ") if kind == "id" else ("", "", rest)
         try:
-            value = json.loads(quoted)
+            values = _json_values(quoted)
         except (ValueError, RecursionError):
-            self.refuse(line, f"the comment {comment[:60]!r} is not readable")
-        if kind == "graph" and isinstance(value, dict):
-            self.about = {key: value[key] for key in ("id", "version", "title") if key in value}
-        elif kind == "id" and isinstance(value, str):
-            self.real_ids[alias] = value
+            self.refuse(f"the comment {comment[:60]!r} cannot be read")
+        if kind == "graph":
+            self.about |= dict(zip(("id", "version", "title"), values, strict=False))
+        elif kind == "id" and values and isinstance(values[0], str):
+            self.real_ids[alias] = values[0]
 
-    def statements(self, text: str, line: int) -> None:
-        """The statements of one line, parted by semicolons outside of quotes and brackets."""
-        at = 0
+    def statements(self, text: str) -> None:
+        """The statements of one line, parted by semicolons."""
+        at = _skip(_PARTING, text, 0)
         while at < len(text):
-            while at < len(text) and text[at] in "; \t":
-                at += 1
-            if at < len(text):
-                at = self.statement(text, at, line)
+            at = _skip(_PARTING, text, self.statement(text, at))
 
-    def statement(self, text: str, at: int, line: int) -> int:
-        ignored = _IGNORED.match(text, at)
-        if ignored and not re.match(r"\s*(?:[-=~<&@\[({>]|:::)", text[ignored.end() :]):
-            self.leave_out(ignored.group(1), line)
-            end = len(text) if ignored.group(1) != "end" else ignored.end()
-            return end if ";" not in text[at:end] else text.index(";", at)
-        if text.startswith("class ", at):
-            end = text.index(";", at) if ";" in text[at:] else len(text)
-            self.classes(text[at:end].strip(), line)
-            return end
-        return self.chain(text, at, line)
+    def statement(self, text: str, at: int) -> int:
+        """Read one statement and return where it ends."""
+        keyword = _KEYWORD.match(text, at)
+        if keyword is None:
+            return self.chain(text, at)
+        end = text.find(";", at)
+        end = len(text) if end < 0 else end
+        if keyword.group(1) == "class":
+            self.classes(text[keyword.end() : end].split())
+        elif keyword.group(1) in _REPORTED:
+            self.leave_out(_REPORTED[keyword.group(1)])
+        return end
 
-    def classes(self, text: str, line: int) -> None:
-        match = _CLASS.match(text)
-        if match is None:
-            self.refuse(line, f"not a class statement: {text[:60]!r}")
-        for sub_goal in match.group(1).split(","):
-            if match.group(2).lower() == "critical":
-                self.node(sub_goal.strip(), line)["critical"] = True
+    def classes(self, words: list[str]) -> None:
+        """``class a,b critical``."""
+        if len(words) < 2:
+            self.refuse("a class statement names nodes and a class")
+        if words[-1].lower() == "critical":
+            for written in "".join(words[:-1]).split(","):
+                self.node(written)["critical"] = True
 
-    def chain(self, text: str, at: int, line: int) -> int:
+    def chain(self, text: str, at: int) -> int:
         """``A & B -->|label| C --> D``: nodes, then arrows and nodes as long as they come."""
-        before, at = self.group(text, at, line)
-        while at < len(text) and text[at] != ";":
-            arrow = _ARROW.match(text, at) or _TEXT_ARROW.match(text, at)
-            if arrow is None:
-                if not text[at:].strip():
-                    return len(text)
-                if text[at:].lstrip().startswith(";"):
-                    return text.index(";", at)
-                self.refuse(line, f"not an arrow: {text[at : at + 30].strip()!r}")
-            after, at = self.group(text, arrow.end(), line)
-            self.connect(before, after, arrow, line)
+        before, at = self.group(text, at)
+        while (at := _skip(_BLANK, text, at)) < len(text) and text[at] != ";":
+            arrow, at = self.arrow(text, at)
+            after, at = self.group(text, at)
+            if arrow[:1] != "~":
+                self.connect(before, after, both_ways=arrow[:1] == "<")
             before = after
         return at
 
-    def connect(self, before: list[str], after: list[str], arrow: re.Match[str], line: int) -> None:
-        if arrow["line"].startswith("~~~"):
-            return
-        if arrow["label"]:
-            self.leave_out("edge label", line)
-        if arrow.groupdict()["h1"] == "-" or arrow["h2"] == "=" or arrow["h3"] == "":
-            self.leave_out("missing arrowhead (read as pointing forward)", line)
-        self.edge_count += len(before) * len(after)
-        if self.edge_count > limits.EDGES:
-            self.refuse(line, f"more than {limits.EDGES:,} edges")
+    def arrow(self, text: str, at: int) -> tuple[str, int]:
+        """The arrow at `at` (without its label) and where it ends."""
+        if plain := _ARROW.match(text, at):
+            arrow, at = plain.group(), plain.end()
+            if text.startswith("|", start := _skip(_BLANK, text, at)):
+                self.leave_out("edge labels")
+                at = text.find("|", start + 1) + 1
+                if not at:
+                    self.refuse("an edge label is not closed")
+        elif (begun := _ARROW_WITH_TEXT.match(text, at)) and (end := _ARROW_END.search(text, begun.end())):
+            self.leave_out("edge labels")
+            arrow, at = begun.group() + end.group(), end.end()
+        else:
+            self.refuse(f"an arrow was expected here: {text[at : at + 30]!r}")
+        arrow = arrow.partition("@")[2] or arrow
+        if arrow[-1] in "-=":
+            self.leave_out("lines without an arrowhead (read as pointing forward)")
+        return arrow, at
+
+    def connect(self, before: list[str], after: list[str], *, both_ways: bool) -> None:
+        self.edges += len(before) * len(after)
+        if self.edges > limits.EDGES:
+            self.refuse(f"the flowchart has more than {limits.EDGES:,} edges")
         for source in before:
             for target in after:
                 self.nodes[target]["deps"].setdefault(source)
-                if arrow["back"]:
+                if both_ways:
                     self.nodes[source]["deps"].setdefault(target)
 
-    def group(self, text: str, at: int, line: int) -> tuple[list[str], int]:
-        names = []
-        while True:
-            name, at = self.one(text, at, line)
-            names.append(name)
-            joint = re.compile(r"\s*&").match(text, at)
-            if joint is None:
-                return names, at
-            at = joint.end()
+    def group(self, text: str, at: int) -> tuple[list[str], int]:
+        """One node, or several joined by ``&``."""
+        written, at = self.one(text, at)
+        names = [written]
+        while joint := _AND.match(text, at):
+            written, at = self.one(text, joint.end())
+            names.append(written)
+        return names, at
 
-    def one(self, text: str, at: int, line: int) -> tuple[str, int]:
-        """One node: id, shape with its label, class."""
-        while at < len(text) and text[at].isspace():
-            at += 1
+    def one(self, text: str, at: int) -> tuple[str, int]:
+        """One node: its id, perhaps a shape with a label, perhaps classes."""
+        at = _skip(_BLANK, text, at)
         match = _ID.match(text, at)
         if match is None:
-            self.refuse(line, f"a node was expected here: {text[at : at + 30]!r}")
-        node, at = self.node(match.group(), line), match.end()
-        label, at = self.shape(text, at, line)
+            self.refuse(f"a node was expected here: {text[at : at + 30]!r}")
+        node = self.node(match.group())
+        try:
+            label, at = read_shape(text, match.end())
+        except ValueError as error:
+            self.refuse(str(error))
         if label is not None:
             node["title"] = label
-        while (mark := re.compile(r":::([\w-]+)").match(text, at)) is not None:
+        while mark := _CLASS_MARK.match(text, at):
             at = mark.end()
             if mark.group(1).lower() == "critical":
                 node["critical"] = True
         return match.group(), at
 
-    def shape(self, text: str, at: int, line: int) -> tuple[str | None, int]:
-        """The label in the brackets at `at`, if there are any, and where they end."""
-        if attributes := _ATTRIBUTES.match(text, at):
-            label = _LABEL.search(attributes["body"])
-            return (_clean(label.group(1)) if label else None), attributes.end()
-        for opening, closings in _SHAPES:
-            if text.startswith(opening, at):
-                return self.label(text, at + len(opening), closings, line)
-        return None, at
-
-    def label(self, text: str, at: int, closings: tuple[str, ...], line: int) -> tuple[str, int]:
-        start = at + len(text[at:]) - len(text[at:].lstrip())
-        quoted = text.startswith('"', start)
-        end = text.find('"', start + 1) if quoted else start
-        if end < 0:
-            self.refuse(line, "a quoted label is not closed on its line")
-        closed = [(text.find(closing, end), closing) for closing in closings]
-        found = min((pair for pair in closed if pair[0] >= 0), default=None)
-        if found is None:
-            self.refuse(line, f"the brackets of a label are not closed: {text[at : at + 30]!r}")
-        label = text[start + 1 : end] if quoted else text[start : found[0]]
-        return _clean(label), found[0] + len(found[1])
-
-    def node(self, written: str, line: int) -> dict[str, Any]:
+    def node(self, written: str) -> dict[str, Any]:
         if written not in self.nodes:
             if len(self.nodes) >= limits.SUB_GOALS:
-                self.refuse(line, f"more than {limits.SUB_GOALS:,} nodes")
-            self.lines["sub_goals", len(self.nodes)] = line
+                self.refuse(f"the flowchart has more than {limits.SUB_GOALS:,} nodes")
+            self.lines["sub_goals", len(self.nodes)] = self.line
             self.nodes[written] = {"id": written, "deps": {}}
         return self.nodes[written]
 
-    def leave_out(self, what: str, line: int) -> None:
-        if what not in ("end", "direction"):
-            self.left_out.setdefault(what, line)
+    def leave_out(self, what: str) -> None:
+        self.left_out.setdefault(what, self.line)
 
-    def document(self, graph_id: str, title: str) -> Document:
-        def real(written: str) -> str:
-            return self.real_ids.get(written, written)
-
-        nodes = [
-            {**node, "id": real(written), "deps": [real(dep) for dep in node["deps"]]}
+    def document(self) -> Document:
+        """The graph document, with the real ids back in place."""
+        sub_goals = [
+            {**node, "id": self._real(written), "deps": list(map(self._real, node["deps"]))}
             for written, node in self.nodes.items()
         ]
-        for node in nodes:
-            if node.get("title") == node["id"]:
-                del node["title"]
-        about = {"id": graph_id, "title": title, **self.about}
-        return Document({**about, "sub_goals": nodes}, self.name, self.lines)
+        for written, sub_goal in zip(self.nodes, sub_goals, strict=True):
+            if written in self.real_ids and sub_goal.get("title") == sub_goal["id"]:
+                del sub_goal["title"]
+        return Document({**self.about, "sub_goals": sub_goals}, self.name, self.lines)
+
+    def _real(self, written: str) -> str:
+        return self.real_ids.get(written, written)
 
     def findings(self) -> list[Finding]:
         return [
             Finding(
                 code="plan-mermaid-ignored",
-                message=f"a plan graph has no place for this, first seen here: {what}",
+                message=f"left out, because a plan graph has no place for them: {what} (first here)",
                 where=Where(file=self.name, line=line),
                 severity="note",
             )
@@ -264,16 +253,16 @@ class _Reader:
         ]
 
 
-def _clean(label: str) -> str:
-    """A label's text: line breaks as spaces, entities decoded, Markdown's backticks taken off."""
-    text = _BREAK.sub(" ", label.strip())
-    if len(text) > 1 and text[0] == text[-1] == "`":
-        text = text[1:-1]
-    return _ENTITY.sub(_decoded, text)
+def _skip(what: re.Pattern[str], text: str, at: int) -> int:
+    match = what.match(text, at)
+    return match.end() if match else at
 
 
-def _decoded(match: re.Match[str]) -> str:
-    if match.group(2):
-        return _NAMED[match.group(2)]
-    code = int(match.group(1))
-    return chr(code) if code < 0x110000 and not 0xD800 <= code < 0xE000 else match.group()
+def _json_values(text: str) -> list[Any]:
+    """JSON values parted by spaces."""
+    decoder, values, at = json.JSONDecoder(), [], 0
+    while at < len(text):
+        value, at = decoder.raw_decode(text, at)
+        values.append(value)
+        at = _skip(_BLANK, text, at)
+    return values

@@ -17,8 +17,9 @@ When = Literal["final", "step"]
 class ToolCallSpec(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """A call that must have been made.
 
-    `match` says how `arguments` compare with the call's: ``exact`` (equal), ``subset`` (each expected one is in the
-    call, nested mappings too), ``call_keys`` (compared only on the call's own keys, or on `compare_args` if given).
+    `match` says how `arguments` compare with the call's: ``exact`` (equal), ``subset`` (each expected one is
+    in the call, nested mappings too), ``call_keys`` (compared only on the call's own keys, or on
+    `compare_args` if given).
     """
 
     name: Id
@@ -34,7 +35,7 @@ class VerdictSpec(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True,
 
 
 class Check(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A success check: exactly one of `expr`, `tool_call`, `verdict`, `outcome` is set (validated on load)."""
+    """A success check: exactly one of `expr`, `tool_call`, `verdict`, `outcome` (validated on load)."""
 
     expr: str | None = None
     tool_call: ToolCallSpec | None = None
@@ -46,8 +47,9 @@ class Check(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_
 class Rule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """Maps an action to the sub-goal that holds the rule; all parts given must hold.
 
-    `tool` is a glob over the tool's name, `arguments` a subset of the call's arguments, `text` a case-insensitive glob
-    over a message the agent wrote. Globs, not regular expressions: linear time on hostile text.
+    `tool` is a glob over the tool's name, `arguments` a subset of the call's arguments, `text` a
+    case-insensitive glob over a message the agent wrote. Globs, not regular expressions: linear time on
+    hostile text.
     """
 
     tool: Pattern | None = None

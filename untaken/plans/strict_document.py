@@ -1,7 +1,8 @@
 """YAML and JSON read strictly into plain values, with the line of each value where YAML gives it.
 
 YAML is built from parser events, not through PyYAML's constructors: no tags, no anchors or aliases (and so no
-"billion laughs"), no duplicate keys, and the scalars of JSON alone, so that dates, ``yes`` and the key ``on`` stay text.
+"billion laughs"), no duplicate keys, and the scalars of JSON alone, so that dates, ``yes`` and the key ``on``
+stay text.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NoReturn
@@ -91,7 +93,11 @@ def read_json(text: str, name: str) -> Document:
     """
     try:
         value = json.loads(
-            text, object_pairs_hook=_unique, parse_int=_integer, parse_float=_finite, parse_constant=_no_constant
+            text,
+            object_pairs_hook=_unique,
+            parse_int=_integer,
+            parse_float=_finite,
+            parse_constant=_no_constant,
         )
         _bounded(value)
     except json.JSONDecodeError as error:
@@ -134,7 +140,11 @@ class _YamlReader:
             yield from yaml.parse(text, Loader=_LOADER)
         except yaml.MarkedYAMLError as error:
             mark = error.problem_mark or error.context_mark
-            where = Where(file=self.name, line=mark.line + 1, column=mark.column + 1) if mark else Where(file=self.name)
+            where = (
+                Where(file=self.name, line=mark.line + 1, column=mark.column + 1)
+                if mark
+                else Where(file=self.name)
+            )
             said = " ".join(part for part in (error.context, error.problem) if part)
             raise UntakenError("plan-yaml", f"not valid YAML: {said}", where=where) from None
         except (yaml.YAMLError, RecursionError) as error:
@@ -192,8 +202,7 @@ class _YamlReader:
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     mapping = dict(pairs)
     if len(mapping) < len(pairs):
-        seen: set[str] = set()
-        twice = next(key for key, _ in pairs if key in seen or seen.add(key))
+        twice = Counter(key for key, _ in pairs).most_common(1)[0][0]
         raise ValueError(f"the key {twice!r} is given twice")
     return mapping
 

@@ -1,6 +1,7 @@
 """The shape of a plan graph: order, edges, ancestors, digest.
 
-Every walk is iterative and tolerates ids that do not exist, because validation runs on graphs that are not valid yet.
+Every walk is iterative and tolerates ids that do not exist, because validation runs on graphs that are not
+valid yet.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import heapq
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 import msgspec
 
@@ -92,7 +94,14 @@ def transitive_reduction(graph: PlanGraph) -> PlanGraph:
 
 def graph_digest(graph: PlanGraph) -> str:
     """SHA-256 of the graph's whole content, whatever file format it came from."""
-    return hashlib.sha256(msgspec.json.encode(graph, order="sorted")).hexdigest()
+    return hashlib.sha256(msgspec.json.encode(_content(graph), order="sorted")).hexdigest()
+
+
+def _content(value: Any) -> Any:
+    """All fields, defaults too: whether a default was written out makes no other graph."""
+    if isinstance(value, msgspec.Struct):
+        return {field: _content(getattr(value, field)) for field in value.__struct_fields__}
+    return [_content(item) for item in value] if isinstance(value, list) else value
 
 
 def _sorted_and_left(graph: PlanGraph) -> tuple[list[str], set[str]]:

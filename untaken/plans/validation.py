@@ -162,7 +162,7 @@ def _check(node: SubGoal, path: tuple[str | int, ...]) -> Iterator[Fault]:
         said = f"it has {len(kinds)} ({', '.join(kinds)})" if kinds else "it has none"
         yield Fault(
             code="graph-check-kind",
-            message=f"the check of {node.id!r} must be exactly one of expr, tool_call, verdict, outcome; {said}",
+            message=f"the check of {node.id!r} must be one of expr, tool_call, verdict, outcome; {said}",
             path=path,
         )
     yield from _expression(node, check, path)
@@ -210,7 +210,7 @@ def _rule(node: SubGoal, rule: Rule, path: tuple[str | int, ...]) -> Iterator[Fa
     elif rule.text is not None and (rule.tool is not None or rule.arguments is not None):
         yield Fault(
             code="graph-rule-impossible",
-            message=f"a rule of {node.id!r} asks for a message (text) and a tool call at once: it matches nothing",
+            message=f"a rule of {node.id!r} asks for a message (text) and a tool call at once",
             path=path,
             hint="Write two rules.",
         )
@@ -237,7 +237,7 @@ def _unchecked(graph: PlanGraph) -> Iterator[Fault]:
     if without:
         yield Fault(
             code="graph-no-check",
-            message=f"{_some([name for _, name in without])} has no success check: unscored without a verdict",
+            message=f"{_some([name for _, name in without])} has no success check, so it needs a verdict",
             path=("sub_goals", without[0][0]),
             hint="Add `check:`, or record verdicts on it.",
             severity="warning",

@@ -1,7 +1,8 @@
 """Plan graphs as YAML text: one fixed layout, so that equal graphs give equal bytes.
 
-Blocks for the graph and its sub-goals, one line for everything inside a sub-goal. Text stays unquoted only where no
-YAML reader could take it for anything else; quoted text is a JSON string, which YAML reads the same way.
+Blocks for the graph and its sub-goals, one line for everything inside a sub-goal. Text stays unquoted only
+where no YAML reader could take it for anything else; quoted text is a JSON string, which YAML reads the same
+way.
 """
 
 from __future__ import annotations
@@ -11,8 +12,10 @@ import re
 from typing import Any
 
 _PLAIN = re.compile(r"[A-Za-z_](?:[\w ./()+-]*[\w.)])?\Z", re.ASCII)
-_WORDS = frozenset("null true false yes no on off y n none nan inf infinity".split())
-_UNSAFE = re.compile("[\x7f-\x9f\xad\u0600-\u0605\u200b-\u200f\u2028-\u202f\u2060-\u206f\ufeff\ufff0-\uffff]|[\ud800-\udfff]")
+_WORDS = frozenset({"null", "true", "false", "yes", "no", "on", "off", "y", "n"})
+_UNSAFE = re.compile(
+    "[\x7f-\x9f\xad\u0600-\u0605\u200b-\u200f\u2028-\u202f\u2060-\u206f\ufeff\ufff0-\uffff]|[\ud800-\udfff]"
+)
 _SHORT_SUB_GOAL = 100
 
 
@@ -35,7 +38,7 @@ def _sub_goal(node: dict[str, Any]) -> list[str]:
     short = f"  - {flow(node)}"
     if len(short) <= _SHORT_SUB_GOAL and "check" not in node and "rules" not in node:
         return [short]
-    lines = []
+    lines: list[str] = []
     for key, value in node.items():
         lead = "    " if lines else "  - "
         if key == "rules" and len(value) > 1:
