@@ -54,3 +54,11 @@ IMPORT_FILE_BYTES: Final = 1024 * MIB
 ARCHIVE_MEMBERS: Final = 20_000
 ARCHIVE_BYTES: Final = 2048 * MIB
 ARCHIVE_RATIO: Final = 200
+
+# Scoring
+STEP_CHECKS: Final = 200_000
+"""Evaluations of `on: step` expressions in one run."""
+CALL_COMPARISONS: Final = 2_000_000
+"""Calls looked at, over all tool-call checks, in one run."""
+VIOLATIONS: Final = 10_000
+"""Of each kind that are listed for one run."""

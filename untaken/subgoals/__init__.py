@@ -1,1 +1,25 @@
+"""Sub-goal scoring: one run against its plan graph, and the runs of each agent together."""
 
+from untaken.subgoals.agents import score_agents
+from untaken.subgoals.model import (
+    AgentScore,
+    Diagnosis,
+    MissingRule,
+    NodeScore,
+    RunScore,
+    Status,
+    Violation,
+)
+from untaken.subgoals.scoring import score_run
+
+__all__ = [
+    "AgentScore",
+    "Diagnosis",
+    "MissingRule",
+    "NodeScore",
+    "RunScore",
+    "Status",
+    "Violation",
+    "score_agents",
+    "score_run",
+]

@@ -17,11 +17,12 @@ class NodeScore:
     """One sub-goal in one run.
 
     Attributes:
-        attempted: ``None`` where the ledger cannot tell (no actions recorded, or nothing maps to this sub-goal).
+        attempted: ``None`` where the ledger cannot tell (no actions recorded, or nothing maps to it).
         completed: ``None`` where there is no evidence either way.
         decided_by: ``expr``, ``tool_call``, ``outcome``, ``any_of``, ``verdict:<by>`` or ``none``.
         reason: the result in words; for an unscored node, why, and what is missing.
-        events: `seq` of each action mapped to it. `evidence`: `seq` of what decided it (matching call, verdict, ...).
+        events: `seq` of each action mapped to it.
+        evidence: `seq` of what decided it (matching call, verdict, ...).
         completed_at: `seq` after which it was completed, where a moment is known.
     """
 
@@ -38,9 +39,15 @@ class NodeScore:
     completed_at: int | None = None
 
 
+def counted_nodes(nodes: tuple[NodeScore, ...], missing: MissingRule) -> tuple[NodeScore, ...]:
+    """The sub-goals that count: all but the not required; under ``drop`` without the unscored."""
+    left_out = ("not_required", "unscored") if missing == "drop" else ("not_required",)
+    return tuple(node for node in nodes if node.status not in left_out)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Violation:
-    """`sub_goal` was reached although `dependency` was not completed (kind ``critical``) or not begun (``order``)."""
+    """`sub_goal` was reached, `dependency` was not completed (``critical``) or not yet begun (``order``)."""
 
     kind: Literal["critical", "order"]
     sub_goal: str
@@ -53,10 +60,12 @@ class RunScore:
     """One run against its plan graph. Rates are unscored, with a reason, where their denominator is 0.
 
     Attributes:
-        required: number of sub-goals that count (all but ``not_required``; under ``drop`` without the unscored).
+        required: number of sub-goals that count: all but ``not_required``; under ``drop`` no unscored ones.
         completed_with_deps: completed and every direct dependency completed; `_all`: every transitive one.
-        mapped: (seq of action, sub-goal, authority ``tag|rule|plan|judge``) for each mapped action.
-        extra: `seq` of each action mapped to no sub-goal.
+        unscored: required sub-goals without evidence, whichever rule for them is in force.
+        mapped: (seq of action, sub-goal, authority ``tag|rule|check|plan|judge``) for each mapped action.
+        extra: `seq` of each of the agent's own actions mapped to no sub-goal.
+        plans: number of plans recorded; without any, `replans` being 0 says nothing.
         progress: (seq, completed sub-goals so far) after each step.
         recovered: share of failed sub-goal attempts later completed after a replan.
     """
@@ -91,12 +100,18 @@ class RunScore:
     mapped: tuple[tuple[int, str, str], ...]
     extra: tuple[int, ...]
     replans: int
+    plans: int = 0
     transient_failures: int
     recovered: Score
     diagnosis: Diagnosis
     diagnosis_reason: str
     progress: tuple[tuple[int, int], ...]
     findings: tuple[Finding, ...] = ()
+
+    @property
+    def counted(self) -> tuple[NodeScore, ...]:
+        """The sub-goals behind `required`, in graph order."""
+        return counted_nodes(self.nodes, self.missing)
 
     def node(self, sub_goal: str) -> NodeScore:
         """The score of one sub-goal.
@@ -112,10 +127,15 @@ class RunScore:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentScore:
-    """Runs of one agent pooled (micro), with the mean over runs beside it (macro); counts are sums over scored runs.
+    """Runs of one agent pooled (micro), with means over runs beside it (macro); counts are over scored runs.
 
     Attributes:
         runs: runs of the agent; `scored_runs`: those with at least one countable sub-goal.
+        attempted, coverage: over sub-goals whose attempts are known.
+        critical_path_skipped_rate: share of the scored runs with a critical sub-goal of known attempts that
+            never attempted at least one.
+        replanning_events_per_trace: over all runs; unscored where the agent never recorded a plan.
+        violations: reached without a critical dependency; `order_violations`: begun before a dependency.
         outcome_runs: runs with a recorded success bit; `successes` of them succeeded.
     """
 
@@ -140,6 +160,7 @@ class AgentScore:
     critical_path_skipped_rate: Score
     replanning_events_per_trace: Score
     violations: int
+    order_violations: int = 0
     successes: int
     outcome_runs: int
     success_rate: Score

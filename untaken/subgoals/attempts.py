@@ -1,0 +1,96 @@
+"""Was each sub-goal attempted? Yes, no, or unknown (§4)."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from untaken import plans
+from untaken.subgoals.rubric import Criterion, Rubric
+from untaken.subgoals.trace import Trace
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """What a run did about one sub-goal.
+
+    Attributes:
+        made: ``None`` where the ledger cannot tell; then `unknown` says why.
+        events: `seq` of each action that was an attempt, in order.
+    """
+
+    made: bool | None
+    events: tuple[int, ...] = ()
+    unknown: str = ""
+
+
+AttemptsById = Mapping[str, Attempt]
+
+NEVER: Final = Attempt(made=False)
+WITHOUT_ACTIONS: Final = Attempt(made=None, unknown="the ledger records no actions")
+WITHOUT_MAPPING: Final = Attempt(
+    made=None, unknown="nothing maps actions to it (no rule, no tool-call check, no tags in the ledger)"
+)
+
+
+def attempts(rubric: Rubric, trace: Trace, mapping: plans.Mapping) -> AttemptsById:
+    """Each sub-goal's attempts, worked out for options before the groups that inherit from them."""
+    served = _served(rubric, trace, mapping)
+    acted = bool(trace.calls or mapping.mapped)
+    tagged = any(authority == "tag" for _, _, authority in mapping.mapped)
+    found: dict[str, Attempt] = {}
+    for name in rubric.options_first:
+        criterion = rubric.criteria[name]
+        if events := served.get(name):
+            found[name] = Attempt(made=True, events=events)
+        elif criterion.options:
+            found[name] = _through_options([found[o] for o in criterion.options if o in found])
+        elif not acted and not (trace.spoke and criterion.hears):
+            found[name] = WITHOUT_ACTIONS
+        else:
+            found[name] = NEVER if tagged or _mappable(criterion) else WITHOUT_MAPPING
+    return found
+
+
+def _served(rubric: Rubric, trace: Trace, mapping: plans.Mapping) -> Mapping[str, tuple[int, ...]]:
+    """The actions that served each sub-goal.
+
+    A tool-call check counts as attempted wherever its tool was called: by each call that no tag and no rule
+    claims (it may serve several checks), and by any call that fulfils it, whatever else claims that.
+    """
+    mapped: dict[str, list[int]] = defaultdict(list)
+    claimed: set[int] = set()
+    for seq, sub_goal, authority in mapping.mapped:
+        mapped[sub_goal].append(seq)
+        if authority in ("tag", "rule"):
+            claimed.add(seq)
+    served = {name: tuple(seqs) for name, seqs in mapped.items()}
+    free: dict[str, tuple[int, ...]] = {}
+    for name, spec in rubric.calls.items():
+        calls = trace.calls_of(spec.name)
+        if spec.name not in free:
+            free[spec.name] = tuple(call.seq for call in calls if call.seq not in claimed)
+        others = free[spec.name]
+        if len(others) < len(calls):
+            fulfilling = [
+                call.seq for call in calls if call.seq in claimed and plans.call_matches(spec, call)
+            ]
+            others = tuple(sorted({*others, *fulfilling}))
+        own = served.get(name, ())
+        served[name] = others if set(own) <= set(others) else tuple(sorted({*own, *others}))
+    return served
+
+
+def _mappable(criterion: Criterion) -> bool:
+    check = criterion.node.check
+    return bool(criterion.node.rules) or (check is not None and check.tool_call is not None)
+
+
+def _through_options(options: list[Attempt]) -> Attempt:
+    """A group is attempted where one of its options is."""
+    made = [option for option in options if option.made]
+    if made:
+        return Attempt(made=True, events=tuple(sorted({seq for option in made for seq in option.events})))
+    return next((option for option in options if option.made is None), NEVER)

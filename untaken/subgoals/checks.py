@@ -1,0 +1,220 @@
+"""Is one sub-goal completed? By its check first, then by recorded verdicts (§4, §6)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from untaken import limits
+from untaken.errors import Unscored
+from untaken.ledger.events import ToolCall, Verdict
+from untaken.plans import call_matches
+from untaken.plans.model import ToolCallSpec, VerdictSpec
+from untaken.subgoals.attempts import Attempt
+from untaken.subgoals.expressions import ExpressionResults
+from untaken.subgoals.rubric import Criterion
+from untaken.subgoals.trace import Trace
+from untaken.subgoals.verdicts import RECORDED, ruling, whose_count
+
+NEAR_MISSES: Final = 20
+"""Calls of the right tool with other arguments that are shown as evidence."""
+
+NEVER_ATTEMPTED: Final = "never attempted: no action is mapped to it"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """Whether a sub-goal is completed, who says so, in words, and what that rests on (as in `NodeScore`)."""
+
+    completed: bool | None
+    by: str
+    reason: str
+    evidence: tuple[int, ...] = ()
+    at: int | None = None
+
+
+DecisionsById = Mapping[str, Decision]
+
+
+class Bench:
+    """Decides sub-goals of one run, one after the other, options before their groups.
+
+    Args:
+        trace: the run's events.
+        success: the run's own outcome.
+        expressions: results of the graph's expressions.
+        verdicts: globs over VERDICT.by; empty lets everybody speak. With the literal ``test`` among them,
+            recorded test verdicts stand in for expression and tool-call checks.
+    """
+
+    def __init__(
+        self, trace: Trace, success: bool | Unscored, expressions: ExpressionResults, verdicts: Sequence[str]
+    ) -> None:
+        self.decisions: dict[str, Decision] = {}
+        self._trace = trace
+        self._success = success
+        self._expressions = expressions
+        self._verdicts = tuple(verdicts)
+        self._comparisons = 0
+
+    def decide(self, criterion: Criterion, attempt: Attempt) -> None:
+        """Decide one sub-goal; the check's answer counts before any verdict."""
+        checked = self._by_check(criterion, attempt)
+        if checked is not None and checked.completed is not None:
+            decision = checked
+        else:
+            decision = self._by_verdicts(criterion, checked) or checked or _no_evidence(criterion, attempt)
+        self.decisions[criterion.node.id] = decision
+
+    def _by_check(self, criterion: Criterion, attempt: Attempt) -> Decision | None:
+        kind = criterion.kind
+        if kind == "any_of":
+            return self._by_options(criterion)
+        if kind in ("none", "verdict") or (kind != "outcome" and RECORDED in self._verdicts):
+            return None
+        if attempt.made is False:
+            return Decision(completed=False, by=kind, reason=NEVER_ATTEMPTED)
+        if kind == "outcome":
+            return self._by_outcome()
+        if attempt.made is None:
+            return Decision(completed=None, by="none", reason=f"attempts are unknown: {attempt.unknown}")
+        check = criterion.node.check
+        if check is not None and check.tool_call is not None:
+            return self._by_call(check.tool_call)
+        return self._by_expression(criterion, attempt)
+
+    def _by_options(self, criterion: Criterion) -> Decision:
+        options = {name: self.decisions[name] for name in criterion.options if name in self.decisions}
+        done = {name: decision for name, decision in options.items() if decision.completed}
+        if done:
+            return Decision(
+                completed=True,
+                by="any_of",
+                reason=f"completed through {_quoted(done)}",
+                evidence=tuple(sorted({seq for decision in done.values() for seq in decision.evidence})),
+                at=min((d.at for d in done.values() if d.at is not None), default=None),
+            )
+        unknown = {name: decision for name, decision in options.items() if decision.completed is None}
+        if unknown or not options:
+            why = f"no option is completed, and {_quoted(unknown)} unscored" if unknown else "no known option"
+            return Decision(completed=None, by="none", reason=why)
+        return Decision(completed=False, by="any_of", reason=f"none of {_quoted(options)} is completed")
+
+    def _by_outcome(self) -> Decision:
+        finished = self._trace.finished
+        if isinstance(self._success, Unscored) or finished is None:
+            why = self._success.reason if isinstance(self._success, Unscored) else "the run did not finish"
+            return Decision(completed=None, by="none", reason=f"its check is the run's outcome: {why}")
+        words = "succeeded" if self._success else "failed"
+        return Decision(
+            completed=self._success,
+            by="outcome",
+            reason=f"the run {words}",
+            evidence=(finished.seq,),
+            at=finished.seq if self._success else None,
+        )
+
+    def _by_expression(self, criterion: Criterion, attempt: Attempt) -> Decision:
+        result = self._expressions.result(criterion, attempt)
+        if isinstance(result.passed, Unscored):
+            return Decision(
+                completed=None, by="none", reason=f"its check could not be decided: {result.passed.reason}"
+            )
+        return Decision(
+            completed=result.passed,
+            by="expr",
+            reason=result.reason,
+            evidence=result.evidence,
+            at=result.at if result.passed else None,
+        )
+
+    def _by_call(self, spec: ToolCallSpec) -> Decision:
+        calls = self._trace.calls_of(spec.name)
+        self._comparisons += len(calls)
+        if self._comparisons > limits.CALL_COMPARISONS:
+            return Decision(
+                completed=None, by="none", reason="the run holds too many calls to compare them all"
+            )
+        match = next((call for call in calls if call_matches(spec, call)), None)
+        if match is not None:
+            return Decision(
+                completed=True,
+                by="tool_call",
+                reason=f"{spec.name} was called as expected",
+                evidence=(match.seq,),
+                at=match.seq,
+            )
+        return Decision(
+            completed=False,
+            by="tool_call",
+            reason=_near_misses(spec, calls),
+            evidence=tuple(call.seq for call in calls[:NEAR_MISSES]),
+        )
+
+    def _by_verdicts(self, criterion: Criterion, checked: Decision | None) -> Decision | None:
+        """The verdicts' decision; the check's own reason for being undecided is kept beside theirs."""
+        every = self._trace.verdicts.get(criterion.node.id, ())
+        check = criterion.node.check
+        named = check.verdict.by if check is not None and isinstance(check.verdict, VerdictSpec) else ()
+        ruled = ruling(whose_count(every, (self._verdicts, named)))
+        if ruled is None:
+            if checked is not None or not every:
+                return None
+            others = ", ".join(sorted({verdict.by for verdict in every}))
+            return Decision(
+                completed=None, by="none", reason=f"no verdict that counts; others are by {others}"
+            )
+        if isinstance(ruled.passed, Unscored):
+            before = f"{checked.reason}; " if checked is not None else ""
+            return Decision(
+                completed=None,
+                by="none",
+                reason=before + ruled.passed.reason,
+                evidence=tuple(sorted(voice.seq for voice in ruled.voices)),
+            )
+        return Decision(
+            completed=ruled.passed,
+            by="verdict:" + ", ".join(voice.by for voice in ruled.voices),
+            reason=_spoken(ruled.voices, passed=ruled.passed),
+            evidence=self._cited(ruled.voices),
+            at=self._verdict_moment(ruled.voices) if ruled.passed else None,
+        )
+
+    def _cited(self, voices: Sequence[Verdict]) -> tuple[int, ...]:
+        """The verdicts and the events they cite, as far as those exist."""
+        cited = {item.seq for voice in voices for item in voice.evidence or () if item.seq <= self._trace.end}
+        return tuple(sorted(cited | {voice.seq for voice in voices}))
+
+    def _verdict_moment(self, voices: Sequence[Verdict]) -> int | None:
+        """When what was judged met was met: at the last event cited, else when it was judged."""
+        cited = [
+            item.seq for voice in voices for item in voice.evidence or () if item.seq <= self._trace.last
+        ]
+        during = [voice.seq for voice in voices if voice.seq <= self._trace.last]
+        return max(cited, default=None) if cited else min(during, default=None)
+
+
+def _no_evidence(criterion: Criterion, attempt: Attempt) -> Decision:
+    """Neither check nor verdict: not completed where an action was needed and none made, else unscored."""
+    if criterion.kind == "none" and attempt.made is False:
+        return Decision(completed=False, by="none", reason=NEVER_ATTEMPTED)
+    what = "no success check and no verdict" if criterion.kind == "none" else "no recorded verdict"
+    return Decision(completed=None, by="none", reason=f"no evidence: it has {what}")
+
+
+def _spoken(voices: Sequence[Verdict], *, passed: bool) -> str:
+    names = ", ".join(voice.by for voice in voices)
+    said = next((voice.reason for voice in voices if voice.reason), None)
+    return f"{names} judged it {'met' if passed else 'not met'}" + (f": {said}" if said else "")
+
+
+def _near_misses(spec: ToolCallSpec, calls: Sequence[ToolCall]) -> str:
+    if not calls:
+        return f"{spec.name} was never called"
+    times = "once" if len(calls) == 1 else f"{len(calls)} times"
+    return f"{spec.name} was called {times}, never with the expected arguments"
+
+
+def _quoted(names: Mapping[str, Decision]) -> str:
+    return ", ".join(repr(name) for name in names)

@@ -1,0 +1,71 @@
+"""How a run got on: sub-goals completed after each step, and failures it recovered from (§4)."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+
+from untaken.errors import Score, Unscored
+from untaken.subgoals.attempts import Attempt
+from untaken.subgoals.checks import Decision
+from untaken.subgoals.model import NodeScore
+from untaken.subgoals.rubric import Rubric
+from untaken.subgoals.trace import Trace
+
+
+def progress(
+    nodes: Sequence[NodeScore], actions: Sequence[int], ends: Sequence[int]
+) -> tuple[tuple[int, int], ...]:
+    """(`seq` of the action, completed so far) for each step.
+
+    Only completions whose moment is known appear: one that rests on a verdict given afterwards does not.
+
+    Args:
+        nodes: the required ones.
+        actions: `seq` of each step's action.
+        ends: last `seq` of each step.
+    """
+    moments = sorted(node.completed_at for node in nodes if node.completed and node.completed_at is not None)
+    return tuple((seq, bisect_right(moments, end)) for seq, end in zip(actions, ends, strict=True))
+
+
+def recovered(
+    rubric: Rubric, trace: Trace, attempts: Mapping[str, Attempt], decisions: Mapping[str, Decision]
+) -> Score:
+    """Share of failed sub-goal attempts that were made good after a replan.
+
+    A failed attempt is an action of a sub-goal whose observation was not ok. It is made good where, after the
+    next replan, the sub-goal (or another option of the same `any_of`) was worked on again and is completed.
+    """
+    if not trace.failures:
+        return Unscored("no sub-goal attempt failed")
+    served: dict[int, list[str]] = defaultdict(list)
+    for name, attempt in attempts.items():
+        if not rubric.criteria[name].options:
+            for seq in attempt.events:
+                served[seq].append(name)
+    failed = [
+        (observation.seq, name)
+        for observation, call in trace.failures
+        if call is not None
+        for name in served.get(call.seq, ())
+    ]
+    if not failed:
+        return Unscored("no sub-goal attempt failed")
+    good = 0
+    for seq, name in failed:
+        revision = bisect_left(trace.replans, seq)
+        if revision < len(trace.replans):
+            since = trace.replans[revision]
+            family = {name, *(option for options in rubric.criteria[name].siblings for option in options)}
+            good += any(_made_good(attempts[member], decisions[member], since) for member in family)
+    return good / len(failed)
+
+
+def _made_good(attempt: Attempt, decision: Decision, since: int) -> bool:
+    if not decision.completed:
+        return False
+    return any(
+        seq > since for seq in (*attempt.events[-1:], *(() if decision.at is None else (decision.at,)))
+    )

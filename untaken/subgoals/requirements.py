@@ -1,0 +1,149 @@
+"""Which sub-goals count in this run, and what follows from the graph's edges (§4)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from untaken import limits
+from untaken.subgoals.attempts import Attempt
+from untaken.subgoals.checks import Decision
+from untaken.subgoals.model import NodeScore, Status, Violation
+from untaken.subgoals.rubric import Criterion, Rubric
+
+
+def node_scores(
+    rubric: Rubric, attempts: Mapping[str, Attempt], decisions: Mapping[str, Decision]
+) -> tuple[NodeScore, ...]:
+    """Every sub-goal's score, in graph order."""
+    scores = []
+    for name, criterion in rubric.criteria.items():
+        attempt, decision = attempts[name], decisions[name]
+        not_needed = _not_required(criterion, attempt, decisions)
+        scores.append(
+            NodeScore(
+                sub_goal=name,
+                title=criterion.node.title,
+                critical=criterion.node.critical,
+                status="not_required" if not_needed else _status(attempt, decision),
+                attempted=attempt.made,
+                completed=decision.completed,
+                decided_by=decision.by,
+                reason=not_needed or _reason(attempt, decision),
+                events=attempt.events,
+                evidence=decision.evidence,
+                completed_at=decision.at,
+            )
+        )
+    return tuple(scores)
+
+
+def _status(attempt: Attempt, decision: Decision) -> Status:
+    if decision.completed is None:
+        return "unscored"
+    if decision.completed:
+        return "completed"
+    return "skipped" if attempt.made is False else "attempted"
+
+
+def _reason(attempt: Attempt, decision: Decision) -> str:
+    """A verdict of "not met" does not tell whether anything was tried: say so."""
+    if decision.completed is False and attempt.made is None:
+        return f"{decision.reason} (whether it was attempted is unknown: {attempt.unknown})"
+    return decision.reason
+
+
+def _not_required(criterion: Criterion, attempt: Attempt, decisions: Mapping[str, Decision]) -> str | None:
+    """Why an option of an `any_of` need not be completed: unused, or another one made it superfluous."""
+    name = criterion.node.id
+    if not criterion.groups or decisions[name].completed:
+        return None
+    instead = [
+        next((o for o in group_options if o != name and decisions[o].completed), None)
+        for group_options in criterion.siblings
+    ]
+    if all(instead):
+        return f"not required: {instead[0]!r} was completed instead"
+    return "not required: an option that was not used" if attempt.made is False else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DependencyFigures:
+    """Completed sub-goals whose dependencies are completed too: the direct ones, and all of them."""
+
+    direct: int
+    transitive: int
+
+
+def dependency_figures(
+    rubric: Rubric, nodes: Mapping[str, NodeScore], counted: frozenset[str]
+) -> DependencyFigures:
+    """Count them among the sub-goals in `counted`; an option that is not required holds nobody up."""
+    direct = transitive = 0
+    whole: dict[str, bool] = {}
+    for name in rubric.dependencies_first:
+        deps = rubric.criteria[name].deps
+        met = all(_satisfied(nodes[dep]) for dep in deps)
+        whole[name] = met and all(whole[dep] for dep in deps)
+        if name in counted and nodes[name].completed:
+            direct += met
+            transitive += whole[name]
+    return DependencyFigures(direct=direct, transitive=transitive)
+
+
+def _satisfied(node: NodeScore) -> bool:
+    return node.completed is True or node.status == "not_required"
+
+
+def violations(rubric: Rubric, nodes: Mapping[str, NodeScore]) -> tuple[Violation, ...]:
+    """Critical ones, then those of order; at most `limits.VIOLATIONS` of each kind."""
+    return (*_critical(rubric, nodes), *_order(rubric, nodes))
+
+
+def _critical(rubric: Rubric, nodes: Mapping[str, NodeScore]) -> list[Violation]:
+    """A sub-goal reached although a critical one that it needs, transitively, is not completed."""
+    broken = {
+        name: 1 << i
+        for i, (name, node) in enumerate(nodes.items())
+        if node.critical and node.completed is False and node.status != "not_required"
+    }
+    if not broken:
+        return []
+    names = list(nodes)
+    behind: dict[str, int] = {}
+    for name in rubric.dependencies_first:
+        mask = 0
+        for dep in rubric.criteria[name].deps:
+            mask |= behind[dep] | broken.get(dep, 0)
+        behind[name] = mask
+    found: list[Violation] = []
+    for name, node in nodes.items():
+        mask = behind[name] if node.completed or node.attempted else 0
+        while mask and len(found) < limits.VIOLATIONS:
+            lowest = mask & -mask
+            mask ^= lowest
+            dependency = names[lowest.bit_length() - 1]
+            found.append(_reached_without(node, dependency))
+    return found
+
+
+def _reached_without(node: NodeScore, dependency: str) -> Violation:
+    verb = "completed" if node.completed else "attempted"
+    return Violation(
+        kind="critical",
+        sub_goal=node.sub_goal,
+        dependency=dependency,
+        message=f"{node.sub_goal!r} was {verb} although the critical {dependency!r} was not completed",
+    )
+
+
+def _order(rubric: Rubric, nodes: Mapping[str, NodeScore]) -> list[Violation]:
+    """A sub-goal first attempted before a direct dependency was first attempted."""
+    found: list[Violation] = []
+    for name, node in nodes.items():
+        for dep in rubric.criteria[name].deps if node.events else ():
+            before = nodes[dep].events
+            if before and node.events[0] < before[0] and len(found) < limits.VIOLATIONS:
+                message = f"{name!r} was begun at event {node.events[0]}, before {dep!r} at event {before[0]}"
+                found.append(Violation(kind="order", sub_goal=name, dependency=dep, message=message))
+    return found

@@ -1,0 +1,151 @@
+"""A plan graph prepared for scoring: worked out once a graph, used for each of its runs."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from untaken.errors import UntakenError
+from untaken.plans import topological
+from untaken.plans.expression_source import read_source
+from untaken.plans.model import Check, PlanGraph, SubGoal, ToolCallSpec
+
+CheckKind = Literal["expr", "tool_call", "verdict", "outcome", "any_of", "none"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Criterion:
+    """One sub-goal as scoring sees it.
+
+    Attributes:
+        deps: direct dependencies that are in the graph, without itself.
+        options: the sub-goals of `any_of` that are in the graph.
+        groups: sub-goals that list this one as an option; `siblings`: the options of each of them.
+        hears: whether one of its rules looks at messages.
+        fields: top-level fields of the state that its expression reads.
+    """
+
+    node: SubGoal
+    kind: CheckKind
+    deps: tuple[str, ...]
+    options: tuple[str, ...]
+    groups: tuple[str, ...]
+    siblings: tuple[tuple[str, ...], ...]
+    hears: bool
+    fields: frozenset[str]
+
+    @property
+    def step_expression(self) -> str | None:
+        """The expression to try after each step, if there is one."""
+        check = self.node.check
+        return check.expr if check is not None and self.kind == "expr" and check.on == "step" else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rubric:
+    """All criteria of a graph.
+
+    Attributes:
+        criteria: by sub-goal id, in graph order.
+        options_first: ids so that every option stands before the groups that list it.
+        dependencies_first: ids so that every dependency stands before what needs it.
+        calls: by sub-goal, the call its check asks for.
+        reads_state: whether any expression needs the state.
+    """
+
+    graph: PlanGraph
+    criteria: Mapping[str, Criterion]
+    options_first: tuple[str, ...]
+    dependencies_first: tuple[str, ...]
+    calls: Mapping[str, ToolCallSpec]
+    reads_state: bool
+
+
+def rubric_of(graph: PlanGraph) -> Rubric:
+    """The rubric of a graph, kept with the graph object itself.
+
+    Raises:
+        UntakenError: ``graph-cycle``.
+    """
+    held: Rubric | None = graph.__dict__.get("rubric")
+    if held is None:
+        held = graph.__dict__["rubric"] = _prepare(graph)
+    return held
+
+
+def check_kind(node: SubGoal) -> CheckKind:
+    """What decides a sub-goal, verdicts aside."""
+    if node.any_of:
+        return "any_of"
+    check = node.check or Check()
+    if check.expr is not None:
+        return "expr"
+    if check.tool_call is not None:
+        return "tool_call"
+    if check.outcome:
+        return "outcome"
+    return "verdict" if check.verdict else "none"
+
+
+def _prepare(graph: PlanGraph) -> Rubric:
+    known = {node.id for node in graph.sub_goals}
+    groups: dict[str, list[str]] = defaultdict(list)
+    options: dict[str, tuple[str, ...]] = {}
+    for node in graph.sub_goals:
+        options[node.id] = tuple(option for option in dict.fromkeys(node.any_of) if option in known)
+        for option in options[node.id]:
+            groups[option].append(node.id)
+    criteria = {
+        node.id: Criterion(
+            node=node,
+            kind=check_kind(node),
+            deps=tuple(dict.fromkeys(dep for dep in node.deps if dep in known and dep != node.id)),
+            options=options[node.id],
+            groups=tuple(groups[node.id]),
+            siblings=tuple(options[group] for group in groups[node.id]),
+            hears=any(rule.text is not None for rule in node.rules),
+            fields=_fields(node),
+        )
+        for node in graph.sub_goals
+    }
+    return Rubric(
+        graph=graph,
+        criteria=criteria,
+        options_first=_options_first(criteria),
+        dependencies_first=tuple(topological(graph)),
+        calls={
+            node.id: node.check.tool_call
+            for node in graph.sub_goals
+            if node.check is not None and node.check.tool_call is not None
+        },
+        reads_state=any(criterion.kind == "expr" for criterion in criteria.values()),
+    )
+
+
+def _fields(node: SubGoal) -> frozenset[str]:
+    if node.check is None or node.check.expr is None:
+        return frozenset()
+    try:
+        paths = read_source(node.check.expr).paths
+    except UntakenError:  # the same fault makes the check itself unscored, with its reason
+        return frozenset()
+    return frozenset(path.segments[0] for path in paths if path.segments)
+
+
+def _options_first(criteria: Mapping[str, Criterion]) -> tuple[str, ...]:
+    """Depth-first, without recursion; a circle of options is simply cut."""
+    order: dict[str, None] = {}
+    seen: set[str] = set()
+    for root in criteria:
+        stack: list[tuple[str, bool]] = [(root, False)]
+        while stack:
+            name, done = stack.pop()
+            if done:
+                order[name] = None
+            elif name not in seen:
+                seen.add(name)
+                stack.append((name, True))
+                stack += [(option, False) for option in reversed(criteria[name].options)]
+    return tuple(order)

@@ -1,0 +1,164 @@
+"""Score one run against its plan graph (§4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from untaken.errors import Finding, Score, Unscored, UntakenError, Where
+from untaken.ledger.model import Run
+from untaken.plans import Mapping, PlanGraph, map_actions
+from untaken.subgoals.attempts import AttemptsById, attempts
+from untaken.subgoals.checks import Bench, DecisionsById
+from untaken.subgoals.course import progress, recovered
+from untaken.subgoals.diagnosis import diagnose
+from untaken.subgoals.expressions import ExpressionResults
+from untaken.subgoals.model import MissingRule, RunScore
+from untaken.subgoals.requirements import dependency_figures, node_scores, violations
+from untaken.subgoals.rubric import Rubric, rubric_of
+from untaken.subgoals.tally import Tally
+from untaken.subgoals.trace import Trace
+
+NAMED: Final = 5
+"""How many unknown sub-goals a finding names."""
+
+
+def score_run(
+    run: Run, graph: PlanGraph, *, missing: MissingRule = "fail", verdicts: Sequence[str] = ()
+) -> RunScore:
+    """Score a run from its record alone.
+
+    Args:
+        run: with unbroken integrity; it need not have finished.
+        graph: a valid plan graph.
+        missing: ``fail`` counts required sub-goals without evidence as not completed, ``drop`` leaves them
+            out; `RunScore.unscored` says how many there were either way.
+        verdicts: globs over VERDICT.by: whose recorded verdicts count; empty is everybody's. With the literal
+            ``test`` among them, the benchmark's own recorded results stand in for recomputed expression and
+            tool-call checks.
+
+    Raises:
+        UntakenError: ``run-broken`` where the integrity verdict forbids any conclusion from the run;
+            ``graph-cycle`` for a graph that was never validated.
+    """
+    if run.integrity.broken:
+        raise UntakenError(
+            "run-broken",
+            f"the run is {run.integrity.verdict}: nothing can be concluded from it ({run.integrity.reason})",
+            where=Where(file=run.source or None, line=run.integrity.line, run=run.run_id),
+            hint="Restore the ledger as it was recorded, or leave the run out.",
+        )
+    return _assemble(run, graph, _judge(run, graph, verdicts), missing)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Judged:
+    """A run read, mapped and decided, before anything is counted."""
+
+    rubric: Rubric
+    trace: Trace
+    mapping: Mapping
+    attempts: AttemptsById
+    decisions: DecisionsById
+    actions: Sequence[int]
+
+
+def _judge(run: Run, graph: PlanGraph, verdicts: Sequence[str]) -> _Judged:
+    rubric, trace, mapping = rubric_of(graph), Trace(run), map_actions(run, graph)
+    tried = attempts(rubric, trace, mapping)
+    actions = sorted({call.seq for call in trace.calls}.union(seq for seq, _, _ in mapping.mapped))
+    bench = Bench(trace, run.success, ExpressionResults(rubric, trace, tried, actions), verdicts)
+    for name in rubric.options_first:
+        bench.decide(rubric.criteria[name], tried[name])
+    return _Judged(
+        rubric=rubric,
+        trace=trace,
+        mapping=mapping,
+        attempts=tried,
+        decisions=bench.decisions,
+        actions=actions,
+    )
+
+
+def _assemble(run: Run, graph: PlanGraph, judged: _Judged, missing: MissingRule) -> RunScore:
+    rubric, trace = judged.rubric, judged.trace
+    nodes = node_scores(rubric, judged.attempts, judged.decisions)
+    by_id = {node.sub_goal: node for node in nodes}
+    tally = Tally.of(nodes, missing)
+    deps = dependency_figures(rubric, by_id, frozenset(node.sub_goal for node in tally.nodes))
+    broken_rules = violations(rubric, by_id)
+    diagnosed = diagnose([n for n in nodes if n.status != "not_required"], broken_rules, trace)
+    return RunScore(
+        run_id=run.run_id,
+        digest=run.digest,
+        agent=run.agent,
+        task_id=run.task_id,
+        task_repeat=run.started.task_repeat,
+        model=run.started.model,
+        kind=run.started.kind,
+        graph_id=graph.id,
+        graph_version=graph.version,
+        success=run.success,
+        cost=_recorded(trace, "cost"),
+        steps=_recorded(trace, "steps"),
+        nodes=nodes,
+        missing=missing,
+        required=len(tally.nodes),
+        attempted=tally.attempted,
+        completed=tally.completed,
+        unscored=tally.unscored,
+        critical=tally.critical,
+        critical_completed=tally.critical_completed,
+        critical_skipped=tally.critical_skipped,
+        completed_with_deps=deps.direct,
+        completed_with_deps_all=deps.transitive,
+        coverage=tally.coverage,
+        completion=tally.completion,
+        critical_completion=tally.critical_completion,
+        violations=broken_rules,
+        mapped=judged.mapping.mapped,
+        extra=_own(judged.mapping.extra, trace),
+        plans=trace.plans,
+        replans=len(trace.replans),
+        transient_failures=len(trace.failures),
+        recovered=recovered(rubric, trace, judged.attempts, judged.decisions),
+        diagnosis=diagnosed.diagnosis,
+        diagnosis_reason=diagnosed.reason,
+        progress=progress(tally.nodes, judged.actions, trace.step_ends(judged.actions)),
+        findings=(*judged.mapping.findings, *_noticed(run, rubric, trace)),
+    )
+
+
+def _recorded(trace: Trace, field: Literal["cost", "steps"]) -> Score:
+    if trace.finished is None:
+        return Unscored("the run did not finish")
+    value: float | None = getattr(trace.finished, field)
+    return Unscored(f"RUN_FINISHED records no {field}") if value is None else float(value)
+
+
+def _own(extra: Sequence[int], trace: Trace) -> tuple[int, ...]:
+    """Actions without a sub-goal, those of a simulated user aside."""
+    users = {call.seq for call in trace.calls if call.requestor == "user"}
+    return tuple(seq for seq in extra if seq not in users)
+
+
+def _noticed(run: Run, rubric: Rubric, trace: Trace) -> Iterator[Finding]:
+    where = Where(file=run.source or None, run=run.run_id)
+    unknown = [name for name in trace.verdicts if name not in rubric.criteria]
+    if unknown:
+        shown = ", ".join(map(repr, unknown[:NAMED])) + (" …" if len(unknown) > NAMED else "")
+        count = sum(len(trace.verdicts[name]) for name in unknown)
+        yield Finding(
+            code="verdict-sub-goal-unknown",
+            message=f"{count} verdicts are on sub-goals that the graph does not have: {shown}",
+            where=where,
+            hint="Use the graph these verdicts were given for, or correct the sub-goal's id.",
+        )
+    if trace.finished is None:
+        yield Finding(
+            code="run-not-finished",
+            message="the run has no RUN_FINISHED: its last recorded state was taken for its final one",
+            where=where,
+            severity="note",
+        )
