@@ -1,0 +1,299 @@
+"""One run against history: arithmetic by hand, and every row of the failure table."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import msgspec
+import pytest
+from builders import a_run
+from histories import moment, on_day, past, seen, weak
+
+from untaken.counterfactual import RunEvaluation, Weights, evaluate_run, summarise
+from untaken.errors import Unscored, UntakenError
+from untaken.ledger.events import MemoryReference
+from untaken.ledger.model import Run
+from untaken.memory import Observed, PolicyMemory
+
+# Spans of the history: cost 1…3, steps 2…6.
+FRAME = [seen("low", "frame", cost=1.0, steps=2.0), seen("high", "frame", cost=3.0, steps=6.0)]
+
+
+def branch_of(evaluation: RunEvaluation, point: int = 0, alternative: int = 0):
+    return evaluation.decisions[point].branches[alternative]
+
+
+def now(
+    *choices: str, success: bool = False, cost: float | None = 2.0, steps: int | None = 4, day: float = 9
+) -> Run:
+    return past("now", *(choices or ("a|b", "a|b")), day=day, success=success, cost=cost, steps=steps)
+
+
+class Case(NamedTuple):
+    desc: str
+    run: Run
+    history: list[Observed]
+    score: float
+    actual: float
+    delta: float
+    verdict: str
+    cost_used: bool = True
+
+
+MIXED = [seen("r1", "b", cost=1.0, steps=2.0), seen("r2", "b", cost=3.0, steps=6.0, success=0.0)]
+POOR = [seen("r1", "b", cost=3.0, steps=6.0, success=0.0)]
+CASES = [
+    # b: rate 1/2, ĉ = 1/2, ŝ = 1/2 → 0.25 + 0.15 + 0.1. The run: 0 + 0.15 + 0.1.
+    Case("a failed run against a mixed history", now(), MIXED, 0.5, 0.25, 0.25, "alternative_may_be_better"),
+    Case("a succeeded run against the same", now(success=True), MIXED, 0.5, 0.75, -0.25, "actual_was_better"),
+    Case(
+        "a history just like the run",
+        now(),
+        [seen("r1", "b", cost=2, steps=4, success=0)],
+        0.25,
+        0.25,
+        0.0,
+        "equivalent",
+    ),
+    Case(
+        "one success in five, dear and long: exactly a tenth",
+        now(cost=3.0, steps=6),
+        [seen(f"r{i}", "b", cost=3.0, steps=6.0, success=float(i == 0)) for i in range(5)],
+        0.1,
+        0.0,
+        0.1,
+        "equivalent",
+    ),
+    Case("half the steps lost: exactly minus a tenth", now(cost=3.0), POOR, 0.0, 0.1, -0.1, "equivalent"),
+    Case(
+        "a run dearer than all history is clamped",
+        now(cost=50.0, steps=60),
+        POOR,
+        0.0,
+        0.0,
+        0.0,
+        "equivalent",
+    ),
+    # Without cost: (0.5·rate + 0.2·(1 − ŝ)) / 0.7 on both sides.
+    Case(
+        "the run is unpriced",
+        now(cost=None),
+        MIXED,
+        0.35 / 0.7,
+        0.1 / 0.7,
+        0.25 / 0.7,
+        "alternative_may_be_better",
+        False,
+    ),
+    Case(
+        "the history is unpriced",
+        now(),
+        [seen("r1", "b", cost=None, steps=4.0, success=0.0)],
+        0.1 / 0.7,
+        0.1 / 0.7,
+        0.0,
+        "equivalent",
+        False,
+    ),
+    Case(
+        "weak signals shift the rate, never the count",
+        now(),
+        [seen("r1", "b", cost=2.0, steps=4.0, success=0.0), weak("r2", "b", success=0.6)],
+        0.5 * (0.25 * 0.6 / 1.25) + 0.25,
+        0.25,
+        0.06,
+        "equivalent",
+    ),
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.desc)
+def test_delta_is_the_history_minus_the_run(case: Case) -> None:
+    evaluation = evaluate_run(case.run, PolicyMemory([*FRAME, *case.history]))
+    branch = branch_of(evaluation)
+    got = (branch.score, branch.actual_score, branch.delta)
+    assert got == pytest.approx((case.score, case.actual, case.delta), abs=1e-12)
+    assert (branch.verdict, branch.cost_used, branch.known) == (case.verdict, case.cost_used, True)
+
+
+def test_exactly_a_tenth_is_the_double_of_a_tenth() -> None:
+    """The edge cases above are truly on the edge."""
+    by_name = {case.desc: case for case in CASES}
+    for desc, want in (
+        ("one success in five, dear and long: exactly a tenth", 0.1),
+        ("half the steps lost: exactly minus a tenth", -0.1),
+    ):
+        case = by_name[desc]
+        assert branch_of(evaluate_run(case.run, PolicyMemory([*FRAME, *case.history]))).delta == want
+
+
+def test_weights_and_threshold_are_configuration() -> None:
+    memory = PolicyMemory([*FRAME, *MIXED])
+    only_success = evaluate_run(now(), memory, weights=Weights(success=1.0, cost=0.0, steps=0.0))
+    assert branch_of(only_success).delta == 0.5
+    assert branch_of(evaluate_run(now(), memory, threshold=0.25)).verdict == "equivalent"
+    for threshold in (-0.1, float("nan"), float("inf")):
+        with pytest.raises(UntakenError) as error:
+            evaluate_run(now(), memory, threshold=threshold)
+        assert error.value.code == "threshold-invalid"
+
+
+def test_alternatives_lose_the_selected_one_and_duplicates_and_keep_their_order() -> None:
+    evaluation = evaluate_run(now("a|c|a|b|c", "b|a"), PolicyMemory([*FRAME, *MIXED]))
+    assert [[b.alternative for b in d.branches] for d in evaluation.decisions] == [["c", "b"], ["a"]]
+    assert [d.decision_point for d in evaluation.decisions] == [1, 2]
+
+
+def test_an_alternative_without_history_is_unknown_and_counted() -> None:
+    evaluation = evaluate_run(now("a|b", "a|b@elsewhere", "a|c"), PolicyMemory([*FRAME, *MIXED]))
+    assert [branch_of(evaluation, i).verdict for i in range(3)] == [
+        "alternative_may_be_better",
+        "unknown",
+        "unknown",
+    ]
+    unknown = branch_of(evaluation, 1)
+    assert (unknown.known, unknown.n, unknown.support) == (False, 0, "none")
+    assert isinstance(unknown.delta, Unscored)
+    assert isinstance(unknown.score, Unscored)
+    assert (evaluation.summary.unknown, evaluation.summary.alternatives) == (2, 3)
+
+
+def test_n_selected_counts_the_selected_skills_own_history() -> None:
+    memory = PolicyMemory([*FRAME, *MIXED, seen("r8", "a"), seen("now", "a")])
+    assert [d.n_selected for d in evaluate_run(now(), memory).decisions] == [1, 1]
+
+
+class Refused(NamedTuple):
+    desc: str
+    run: Run
+    status: str
+    code: str
+
+
+REFUSED = [
+    Refused("one selection", now("a|b"), "skipped", "insufficient_decision_points"),
+    Refused("no selection", past("now", day=9), "skipped", "insufficient_decision_points"),
+    Refused(
+        "the second selection comes after the finish",
+        a_run("now").select("a", "b").finish(True).select("a", "b").run(),
+        "skipped",
+        "insufficient_decision_points",
+    ),
+    Refused(
+        "not finished", a_run("now").select("a", "b").select("a", "b").run(), "skipped", "run_not_finished"
+    ),
+    Refused("success unknown", past("now", "a|b", "a|b", day=9, success=None), "skipped", "outcome_unscored"),
+    Refused(
+        "truncated",
+        replace(past("now", "a|b", "a|b", day=9, verdict="TRUNCATED")),
+        "aborted",
+        "DTL-STRAT-006",
+    ),
+    Refused("altered", past("now", "a|b", "a|b", day=9, verdict="ALTERED"), "aborted", "DTL-STRAT-006"),
+    Refused(
+        "malformed, and unfinished", a_run("now").select("a").run("MALFORMED"), "aborted", "DTL-STRAT-006"
+    ),
+]
+
+
+@pytest.mark.parametrize("case", REFUSED, ids=lambda case: case.desc)
+def test_a_run_that_cannot_be_judged_is_refused_with_its_code(case: Refused) -> None:
+    evaluation = evaluate_run(case.run, PolicyMemory([*FRAME, *MIXED]))
+    assert (evaluation.status, evaluation.code) == (case.status, case.code)
+    assert evaluation.reason
+    assert isinstance(evaluation.actual_score, Unscored)
+    assert (evaluation.decisions, evaluation.insights, evaluation.signals) == ((), (), ())
+    assert [note.code for note in evaluation.notes] == [case.code]
+    assert evaluation.summary.codes == ((case.code, 1),)
+
+
+@pytest.mark.parametrize("verdict", ["INTACT", "UNANCHORED"])
+def test_a_run_that_is_not_broken_is_evaluated(verdict) -> None:
+    run = past("now", "a|b", "a|b", day=9, verdict=verdict)
+    assert evaluate_run(run, PolicyMemory([*FRAME, *MIXED])).status == "evaluated"
+
+
+def test_the_runs_own_outcome_is_left_out_even_when_it_is_dated_before_its_start() -> None:
+    others = PolicyMemory([*FRAME, *MIXED])
+    circular = PolicyMemory([*FRAME, *MIXED, seen("now", "b", day=1, cost=0.0, steps=0.0), weak("now", "b")])
+    for memory in (circular, circular.snapshot(), circular.snapshot(moment(99))):
+        evaluation = evaluate_run(now(), memory)
+        assert evaluation.decisions == evaluate_run(now(), others).decisions
+        assert "memory-own-outcome" in {note.code for note in evaluation.notes}
+
+
+def test_a_memory_of_nothing_but_the_run_itself_knows_nothing() -> None:
+    run = now("a|b", "b|a")
+    evaluation = evaluate_run(run, PolicyMemory.build([run]))
+    assert {b.verdict for d in evaluation.decisions for b in d.branches} == {"unknown"}
+    assert isinstance(evaluation.actual_score, Unscored)
+
+
+def test_later_outcomes_are_not_used_and_the_stale_memory_is_noted() -> None:
+    later = [seen("future", "b", day=9.5, success=1.0, cost=0.0, steps=1.0)]
+    fresh, stale = PolicyMemory([*FRAME, *MIXED]), PolicyMemory([*FRAME, *MIXED, *later])
+    for memory in (stale, stale.snapshot(), stale.snapshot(moment(10))):
+        evaluation = evaluate_run(now(), memory)
+        assert evaluation.decisions == evaluate_run(now(), fresh).decisions
+        assert evaluation.memory_digest == fresh.snapshot().digest
+        assert [note.code for note in evaluation.notes] == ["memory-stale"]
+    assert evaluate_run(now(), fresh).notes == ()
+
+
+def test_an_outcome_of_the_very_moment_of_the_start_is_known() -> None:
+    memory = PolicyMemory([*FRAME, seen("r1", "b", day=9)])
+    assert branch_of(evaluate_run(now(day=9), memory)).known
+    assert not branch_of(evaluate_run(now(day=8.999), memory)).known
+
+
+def test_an_older_snapshot_is_used_as_it_is() -> None:
+    memory = PolicyMemory([*FRAME, seen("r1", "b", day=5)])
+    assert not branch_of(evaluate_run(now(day=9), memory.snapshot(moment(1)))).known
+
+
+def test_left_out_cost_and_steps_are_noted() -> None:
+    memory = PolicyMemory([*FRAME, *MIXED])
+    evaluation = evaluate_run(past("now", "a|b", "a|b", day=9, cost=0.0, cost_unit="unpriced"), memory)
+    assert [(n.code, n.message[:24]) for n in evaluation.notes] == [
+        ("cost-left-out", "2 of 2 comparisons leave")
+    ]
+    run = now()
+    assert run.finished is not None
+    timeless = replace(run, events=(*run.events[:-1], msgspec.structs.replace(run.finished, steps=None)))
+    assert [n.code for n in evaluate_run(timeless, memory).notes] == ["steps-left-out"]
+
+
+def test_a_cost_in_another_unit_is_not_compared() -> None:
+    run = past("now", "a|b", "a|b", day=9, cost=2.0, cost_unit="tokens")
+    assert branch_of(evaluate_run(run, PolicyMemory([*FRAME, *MIXED]))).cost_used is False
+
+
+def test_a_run_started_with_another_memory_says_so() -> None:
+    memory = PolicyMemory([*FRAME, *MIXED])
+
+    def started_with(digest: str) -> list[str]:
+        reference = MemoryReference(as_of=moment(9), digest=digest)
+        built = a_run("now", policy_memory=reference).select("a", "b").select("a", "b").finish(True)
+        return [n.code for n in evaluate_run(on_day(built.run(), 9), memory).notes]
+
+    assert started_with(memory.snapshot().digest) == []
+    assert started_with("f" * 64) == ["memory-differs"]
+
+
+def test_summaries_add_up() -> None:
+    memory = PolicyMemory([*FRAME, *MIXED])
+    runs = [now("a|b", "a|c"), now("a|b"), past("broken", "a", "b", day=9, verdict="ALTERED")]
+    evaluations = [evaluate_run(run, memory) for run in runs]
+    total = summarise(evaluations)
+    assert (total.runs, total.evaluated, total.skipped, total.aborted) == (3, 1, 1, 1)
+    assert total.codes == (("DTL-STRAT-006", 1), ("insufficient_decision_points", 1))
+    assert (total.decisions, total.alternatives, total.alternative_may_be_better, total.unknown) == (
+        2,
+        2,
+        1,
+        1,
+    )
+    assert (total.mean_delta, total.max_delta, total.signals) == (0.25, 0.25, 2)
+    assert summarise(evaluations[:1]) == evaluations[0].summary
+    assert isinstance(summarise([]).mean_delta, Unscored)
