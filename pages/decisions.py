@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from components import cards, figures, filters, state, tables, text
+from components import cards, figures, filters, state, tables
 from untaken.counterfactual import summarise
 from untaken.errors import number
 from untaken.report import decisions_table
@@ -17,10 +17,11 @@ FILTERS = {
     "alternative": "Alternative",
     "task_id": "Task",
 }
-COLUMNS = (
-    "agent task_id decision_point selected alternative context verdict delta advantage low high support n n_selected "
-    "success_rate avg_cost avg_steps support_reason run_id digest"
-).split()
+COLUMNS = [
+    *("agent", "task_id", "decision_point", "selected", "alternative", "context", "verdict", "delta"),
+    *("advantage", "low", "high", "support", "n", "n_selected", "success_rate", "avg_cost", "avg_steps"),
+    *("support_reason", "run_id", "digest"),
+]
 SIGNED = st.column_config.NumberColumn(format="%+.3f")
 
 
@@ -33,8 +34,8 @@ everything = decisions_table(corpus)
 evaluations = list(corpus.evaluations.values())
 skipped = [e for e in evaluations if e.status != "evaluated"]
 st.caption(
-    f"{len(evaluations) - len(skipped):,} runs evaluated, {len(skipped):,} not · each against what was known when it started, its own "
-    "outcome left out · a ledger shows association, not what an alternative causes"
+    f"{len(evaluations) - len(skipped):,} runs evaluated, {len(skipped):,} not · each against what was known "
+    "when it started, its own outcome left out · a ledger shows association, not what an alternative causes"
 )
 if skipped:
     with st.expander(f"Why {len(skipped):,} runs were not evaluated"):
@@ -75,8 +76,8 @@ for place, (title, value, words) in zip(
 
 st.subheader("How the deltas are spread", anchor=False)
 st.caption(
-    "Delta compares an alternative's history with this run's own outcome. Two identical alternatives cross ±0.1 in 56 % of cases at "
-    "5 runs each: look at the support before you believe one."
+    "Delta compares an alternative's history with this run's own outcome. Two identical alternatives cross "
+    "±0.1 in 56 % of cases at 5 runs each: look at the support before you believe one."
 )
 drawn = figures.delta_distribution([e for e in evaluations if e.digest in picked], dark=state.is_dark())
 tables.figure(drawn, key="spread", name="Delta distribution")
@@ -93,7 +94,7 @@ row = tables.table(
     name="Paths not taken",
     selectable=True,
     height=460,
-    columns={name: SIGNED for name in ("delta", "advantage", "low", "high")}
+    columns=dict.fromkeys(("delta", "advantage", "low", "high"), SIGNED)
     | {"success_rate": st.column_config.NumberColumn(format="percent"), "digest": None},
 )
 if row is not None:

@@ -44,8 +44,8 @@ def agreement_words(seen: Overview) -> str:
     )
     span = f"95 % interval {low:+.2f} to {high:+.2f}; " if low is not None and high is not None else ""
     return (
-        f"{span}{len(seen.discordant)} of {seen.pairs} pairs of agents change places between outcome success and "
-        f"{metric_words(seen.metric)}."
+        f"{span}{len(seen.discordant)} of {seen.pairs} pairs of agents change places between "
+        f"outcome success and {metric_words(seen.metric)}."
     )
 
 
@@ -72,7 +72,8 @@ flow, contradictory = st.columns([3, 2], gap="large")
 with flow:
     st.subheader("From outcome rank to sub-goal rank", anchor=False)
     st.caption(
-        f"Over the {len(corpus.ranking.shared_tasks)} tasks that every agent ran. Lines that cross change places."
+        f"Over the {len(corpus.ranking.shared_tasks)} tasks that every agent ran. "
+        "Agents whose lines cross change places."
     )
     drawn = figures.rank_flow(corpus.ranking, metrics=METRICS, dark=state.is_dark())
     tables.figure(drawn, key="flow", name="Rank flow")

@@ -38,7 +38,8 @@ unmatched = (
     else ""
 )
 st.caption(
-    f"Over the {len(report.shared_tasks)} tasks that every agent ran{unmatched} · repeats averaged inside a task first  \n"
+    f"Over the {len(report.shared_tasks)} tasks that every agent ran{unmatched} · "
+    "repeats averaged inside a task first  \n"
     f"{text.label(state.rules().in_words(), 200)}"
 )
 if report.unmatched_tasks:
@@ -65,7 +66,7 @@ with agreement:
     st.caption(
         "Kendall τ-b: 1 is the same order, 0 none, −1 the reverse; with its 95 % interval and permutation p."
     )
-    numbers = {name: TWO_PLACES for name in ("tau_b", "low", "high", "spearman")}
+    numbers = dict.fromkeys(("tau_b", "low", "high", "spearman"), TWO_PLACES)
     tables.table(agreement_table(corpus), key="agreement", name="Agreement of rankings", columns=numbers)
     for one in report.agreement:
         if isinstance(one.tau_b, Unscored):
@@ -82,15 +83,16 @@ for place, kind in ((left, "lucky"), (right, "unlucky")):
 
 st.subheader("Standings", anchor=False)
 st.caption(
-    "Value: mean over tasks. 95 % interval: Wilson for single trials, otherwise a bootstrap over tasks (10,000)."
+    "Value: mean over tasks. 95 % interval: Wilson for single trials, otherwise "
+    "a bootstrap over tasks (10,000 resamples)."
 )
 tables.table(
     rankings_table(corpus),
     key="standings",
     name="Standings",
-    columns={name: PERCENT for name in ("value", "low", "high")},
+    columns=dict.fromkeys(("value", "low", "high"), PERCENT),
 )
 st.subheader("Agents, runs pooled", anchor=False)
 st.caption("Counts over all runs, and rates from them (micro) beside the mean over runs (macro).")
 rates = [c for c in agents_table(corpus).columns if c.endswith(("_rate", "coverage", "completion", "_macro"))]
-tables.table(agents_table(corpus), key="agents", name="Agents", columns={name: PERCENT for name in rates})
+tables.table(agents_table(corpus), key="agents", name="Agents", columns=dict.fromkeys(rates, PERCENT))
