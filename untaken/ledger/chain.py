@@ -12,8 +12,8 @@ from untaken.ledger.events import AFTER_RUN, GENESIS, AnyEvent, RunFinished, Run
 from untaken.ledger.model import Head, Integrity
 
 _NO_HEAD = (
-    "the chain holds, but there is no recorded head to compare with: this does not prove that the end was not "
-    "cut off, nor that the whole run was not rewritten and hashed again"
+    "the chain holds, but there is no recorded head to compare with: this does not prove that the end "
+    "was not cut off, nor that the whole run was not rewritten and hashed again"
 )
 
 
@@ -32,10 +32,10 @@ class Chain:
     """What has been read of one run so far.
 
     Attributes:
-        events: events accepted; `last`: SHA-256 of the last accepted line.
+        events: number of events accepted; `last`: SHA-256 of the last accepted line, `last_line` its number.
         finished: RUN_FINISHED was accepted.
         broken: the first fault; nothing is accepted after it.
-        kept: the events, for a reader that wants them.
+        kept: the accepted events, for a reader that wants them.
     """
 
     __slots__ = ("_room", "broken", "events", "finished", "head", "kept", "last", "last_line", "run_id")
@@ -50,6 +50,11 @@ class Chain:
         self.kept: list[AnyEvent] = []
         self.anchor(head)
 
+    def anchor(self, head: Head | None) -> None:
+        """Compare with this head from now on; without one, the run may grow up to the limit."""
+        self.head = head
+        self._room = head.events if head else limits.EVENTS_PER_RUN
+
     def copy(self) -> Chain:
         """A second chain at the same point, to try events on."""
         twin = Chain(self.run_id, self.head)
@@ -57,52 +62,42 @@ class Chain:
         twin.finished, twin.broken = self.finished, self.broken
         return twin
 
-    def anchor(self, head: Head | None) -> None:
-        """Compare with this head from now on; without one, the run may grow up to the limit."""
-        self.head = head
-        self._room = head.events if head else limits.EVENTS_PER_RUN
-
     def extend(self, event: AnyEvent, line: bytes, number: int) -> bool:
         """Accept the run's next event; false, with `broken` set, where it does not follow."""
-        if event.seq != self.events or event.prev != self.last or self.events >= self._room:
+        count = self.events + 1
+        if event.seq != self.events or event.prev != self.last or count > self._room:
             self.broken = self._unlinked(event, line, number)
             return False
         kind = type(event)
-        if (kind is RunStarted) is (self.events > 0) or self.finished or kind is RunFinished:
+        if count == 1 or self.finished or kind is RunStarted or kind is RunFinished:
             self.broken = self._misplaced(event, number)
-            if self.broken:
+            if self.broken is not None:
                 return False
             self.finished = self.finished or kind is RunFinished
-        self.last = sha256(line).hexdigest()
-        self.last_line = number
-        self.events += 1
-        if self.head and self.events == self.head.events and self.last != self.head.sha256:
-            self.broken = self._altered(number, f"event {event.seq} is not the last event that the head records")
+        digest = sha256(line).hexdigest()
+        if count == self._room and self.head is not None and digest != self.head.sha256:
+            self.broken = _altered(number, "this line is not the last one that the recorded head names")
+            return False
+        self.last, self.last_line, self.events = digest, number, count
         return True
 
     def fail(self, fault: LineFault, number: int) -> None:
         """A line of this run is not a valid event."""
-        self.broken = Break(
-            code=fault.code, verdict="MALFORMED", reason=fault.message, line=number, column=fault.column
-        )
+        self.broken = _malformed(fault.code, fault.message, number, fault.column)
 
     def end(self) -> Break | None:
-        """The fault, when no line of this run follows any more."""
-        if self.broken is None and self.head and self.events < self.head.events:
-            missing = self.head.events - self.events
-            self.broken = Break(
-                code="ledger-truncated",
-                verdict="TRUNCATED",
-                reason=f"{self.events} of the {self.head.events} recorded events are here: the last {missing} are missing"
-                + (f" after line {self.last_line}" if self.last_line else ""),
-            )
+        """The run's fault, once no line of it follows any more."""
+        if self.broken is None and self.head is not None and self.events < self.head.events:
+            count, after = self.head.events, f" after line {self.last_line}" if self.events else ""
+            reason = f"{self.events} of {count} recorded events are here; the others are missing{after}"
+            self.broken = Break(code="ledger-truncated", verdict="TRUNCATED", reason=reason)
         return self.broken
 
     def integrity(self) -> Integrity:
-        """The verdict, when no line of this run follows any more."""
+        """The verdict, once no line of this run follows any more."""
         head = Head(events=self.events, sha256=self.last) if self.events else None
         broken = self.end()
-        if broken:
+        if broken is not None:
             return Integrity(
                 run_id=self.run_id,
                 verdict=broken.verdict,
@@ -117,33 +112,26 @@ class Chain:
         return Integrity(run_id=self.run_id, verdict="INTACT", reason=reason, head=head)
 
     def _unlinked(self, event: AnyEvent, line: bytes, number: int) -> Break:
+        if event.seq != self.events and self.events and isinstance(event, RunStarted):
+            reason = "a second RUN_STARTED with this run id: two runs share it, or lines were copied"
+            return Break(code="ledger-duplicate-run", verdict="ALTERED", reason=reason, line=number)
         if event.seq != self.events:
-            if isinstance(event, RunStarted) and self.events:
-                reason = "a second RUN_STARTED with this run id: two runs share the id, or lines were copied"
-                return Break(code="ledger-duplicate-run", verdict="ALTERED", reason=reason, line=number)
-            return self._altered(number, f"expected seq {self.events}, found {event.seq}" + self._guess(event))
+            cause = "missing" if event.seq > self.events else "repeated"
+            reason = f"expected seq {self.events}, found {event.seq}: lines are {cause} or out of order"
+            return _altered(number, reason)
         if event.prev != self.last:
-            reason = "`prev` is not the hash of this run's previous line" if event.seq else "`prev` of seq 0 is not zeros"
-            if line.endswith(b"\r"):
-                reason += "; lines end in CR LF, so a tool may have converted the line ends"
-            return self._altered(number, reason)
+            hint = "; lines end in CR LF: a tool may have converted them" if line.endswith(b"\r") else ""
+            wanted = "the hash of this run's previous line" if self.events else "64 zeros, though the run begins"
+            return _altered(number, f"`prev` is not {wanted}{hint}")
         if self.head is None:
             reason = f"more than {limits.EVENTS_PER_RUN:,} events in one run"
-            return Break(code="ledger-too-many-events", verdict="MALFORMED", reason=reason, line=number)
-        return self._altered(
-            number, f"the run goes on after the {self.head.events} events of its recorded head, with no intent recorded"
-        )
-
-    def _guess(self, event: AnyEvent) -> str:
-        if event.seq > self.events:
-            return ": lines are missing or out of order"
-        return ": a line is repeated or out of order"
-
-    def _altered(self, number: int, reason: str) -> Break:
-        return Break(code="ledger-altered", verdict="ALTERED", reason=reason, line=number)
+            return _malformed("ledger-too-many-events", reason, number)
+        count = self.head.events
+        reason = f"the run goes on after the {count} events of its recorded head, and no writer announced that"
+        return _altered(number, reason)
 
     def _misplaced(self, event: AnyEvent, number: int) -> Break | None:
-        """The event's type has no place here."""
+        """An event whose type has no place here."""
         if not self.events and not isinstance(event, RunStarted):
             reason = f"a run begins with RUN_STARTED, not {event_type(event)}"
         elif self.events and isinstance(event, RunStarted):
@@ -152,4 +140,12 @@ class Chain:
             reason = f"{event_type(event)} after RUN_FINISHED"
         else:
             return None
-        return Break(code="ledger-misplaced-event", verdict="MALFORMED", reason=reason, line=number, column=1)
+        return _malformed("ledger-misplaced-event", reason, number)
+
+
+def _altered(line: int, reason: str) -> Break:
+    return Break(code="ledger-altered", verdict="ALTERED", reason=reason, line=line)
+
+
+def _malformed(code: str, reason: str, line: int, column: int = 1) -> Break:
+    return Break(code=code, verdict="MALFORMED", reason=reason, line=line, column=column)

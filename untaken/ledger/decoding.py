@@ -44,7 +44,8 @@ OPEN_FIELDS: dict[type[Event], Callable[[Any], Any]] = {
 }
 """The one field of each event that holds free JSON, whose depth and integers no type bounds."""
 
-_CLEAR = (str, float, bool, type(None))
+_LINE_BYTES = limits.LINE_BYTES
+_JSON_DEPTH = limits.JSON_DEPTH
 _PATH = re.compile(r" - at `\$\.?([^`]*)`")
 _RUN_ID = re.compile(rb'"run_id"[ \t\r]*:[ \t\r]*"([^"\\]{1,%d})"' % (4 * limits.NAME_CHARS))
 
@@ -82,13 +83,11 @@ def decode_event(line: bytes) -> AnyEvent:
     """
     try:
         event = _decode(line)
-        if len(line) <= limits.LINE_BYTES and event.ts.tzinfo is UTC:
+        if event.ts.tzinfo is UTC and len(line) <= _LINE_BYTES:
             if encode_event(event) == line:
                 open_field = OPEN_FIELDS.get(type(event))
-                if open_field is not None:
-                    value = open_field(event)
-                    if type(value) is not str:
-                        _count_keys(value, limits.JSON_DEPTH - 1)
+                if open_field is not None and type(value := open_field(event)) is not str:
+                    _count_keys(value, _JSON_DEPTH - 1)
                 return event
             if _has_no_twin_keys(line):
                 return event
@@ -99,30 +98,33 @@ def decode_event(line: bytes) -> AnyEvent:
 
 def _has_no_twin_keys(line: bytes) -> bool:
     """True where counting alone proves that no object holds a key twice; false proves nothing."""
-    if b"\t" in line or b"\r" in line or rb"\\"[:2] + b'"' in line:
+    if b"\t" in line or b"\r" in line:
         return False
-    # A quote after a lone backslash is inside a string, so it ends no key.
-    colons = line.count(b'":') - line.count(b'\\":') + line.count(b" :")
-    return colons == _count_keys(_decode_any(line), limits.JSON_DEPTH)
+    colons = line.count(b'":') + line.count(b" :")
+    if b"\\" in line:
+        if b'\\\\"' in line:
+            return False
+        # A quote after a single backslash stands inside a string, so it ends no key.
+        colons -= line.count(b'\\":')
+    return colons == _count_keys(_decode_any(line), _JSON_DEPTH)
 
 
 def _count_keys(value: Any, room: int) -> int:
     """Keys of all objects in `value`; raises `_Misfit` beyond `room` levels or 64-bit integers."""
-    kind = type(value)
-    if kind in _CLEAR:
-        return 0
-    if kind is int:
-        if INTEGER_LOW <= value <= INTEGER_HIGH:
-            return 0
-        raise _Misfit
-    if not room:
-        raise _Misfit
     keys = 0
+    kind = type(value)
     if kind is dict:
-        keys, value = len(value), value.values()
-    for child in value:
-        if type(child) is not str:
+        keys, children = len(value), value.values()
+    else:
+        children = value if kind is list else (value,)
+    for child in children:
+        kind = type(child)
+        if kind is dict or kind is list:
+            if room <= 1:
+                raise _Misfit
             keys += _count_keys(child, room - 1)
+        elif kind is int and not INTEGER_LOW <= child <= INTEGER_HIGH:
+            raise _Misfit
     return keys
 
 

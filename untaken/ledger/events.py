@@ -17,7 +17,9 @@ from untaken import limits
 
 Name = Annotated[str, Meta(min_length=1, max_length=limits.NAME_CHARS)]
 Sha256 = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
-Seq = Annotated[int, Meta(ge=0)]
+Whole = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
+Count = Annotated[int, Meta(ge=0, le=2**63 - 1)]
+Seq = Count
 Instant = Annotated[datetime, Meta(tz=True)]
 Probability = Annotated[float, Meta(ge=0.0, le=1.0)]
 
@@ -46,7 +48,7 @@ class RunStarted(Event, frozen=True, kw_only=True, tag="RUN_STARTED", gc=False, 
 
     agent: Name
     task_id: Name
-    task_repeat: int | None = None
+    task_repeat: Whole | None = None
     graph: Name | None = None
     model: str | None = None
     kind: Literal["agent", "workflow"] | None = None
@@ -86,10 +88,10 @@ class ToolCall(Event, frozen=True, kw_only=True, tag="TOOL_CALL", gc=False, omit
 class Observation(Event, frozen=True, kw_only=True, tag="OBSERVATION", gc=False, omit_defaults=True):
     """What came back from a call."""
 
-    content: Any
     call_id: str | None = None
     ok: bool | None = None
     transient: bool | None = None
+    content: Any
 
 
 class Message(Event, frozen=True, kw_only=True, tag="MESSAGE", gc=False, omit_defaults=True):

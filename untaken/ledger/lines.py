@@ -13,7 +13,7 @@ from untaken.errors import UntakenError, Where
 
 GZIP_MAGIC = b"\x1f\x8b"
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
-_CHUNK = 256 * limits.KIB
+_CHUNK = 128 * limits.KIB
 _GZIP_PIECE = 16 * limits.KIB
 _ZSTD_PIECE = limits.KIB
 
@@ -23,8 +23,8 @@ def is_compressed(head: bytes) -> bool:
     return head.startswith((GZIP_MAGIC, ZSTD_MAGIC))
 
 
-def read_lines(stream: BinaryIO, *, name: str = "") -> Iterator[bytes]:
-    """The lines of a ledger without their newline; only ``\\n`` ends a line, a last one may lack it.
+def read_blocks(stream: BinaryIO, *, name: str = "") -> Iterator[list[bytes]]:
+    r"""The lines of a ledger without their newline, in blocks; only ``\n`` ends a line, a last one may lack it.
 
     A line beyond the limit comes cut to one byte more than `limits.LINE_BYTES`, for the decoder to refuse.
 
@@ -33,15 +33,15 @@ def read_lines(stream: BinaryIO, *, name: str = "") -> Iterator[bytes]:
     """
     rest = b""
     for chunk in _bounded(_plain(stream, name), name):
-        head, newline, tail = chunk.partition(b"\n")
-        if not newline:
-            rest = (rest + chunk)[: limits.LINE_BYTES + 1]
+        first, *others = chunk.split(b"\n")
+        first = (rest + first)[: limits.LINE_BYTES + 1] if rest else first
+        if not others:
+            rest = first
             continue
-        yield (rest + head)[: limits.LINE_BYTES + 1] if rest else head
-        *whole, rest = tail.split(b"\n")
-        yield from whole
+        rest = others.pop()
+        yield [first, *others]
     if rest:
-        yield rest
+        yield [rest]
 
 
 def _bounded(chunks: Iterator[bytes], name: str) -> Iterator[bytes]:

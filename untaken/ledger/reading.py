@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 
 from untaken.errors import UntakenError, Where
-from untaken.ledger.chain import Break, Chain
+from untaken.ledger.chain import Chain
 from untaken.ledger.decoding import LineFault, decode_event, run_of
 from untaken.ledger.model import Integrity, Run
 from untaken.ledger.source import View
@@ -18,7 +18,16 @@ _HINTS = {
 
 
 class Reading:
-    """One pass over a ledger: the chain of each run, and the faults of the file itself."""
+    """Reads a view of a ledger once.
+
+    Args:
+        view: what is read.
+        report: called with every fault as it is met; a strict reader raises it.
+        keep: keep the events of each run.
+
+    Attributes:
+        file_faults: verdicts on faults that no run can be charged with.
+    """
 
     def __init__(self, view: View, report: Callable[[UntakenError], None], *, keep: bool) -> None:
         self.file_faults: list[Integrity] = []
@@ -30,19 +39,34 @@ class Reading:
         self._seen: set[str] = set()
 
     def chains(self, last_lines: Mapping[str, int] | None = None) -> Iterator[Chain]:
-        """The chain of every run: at its last line where `last_lines` tells it, else at the end of the file."""
-        number = 0
+        """The chain of every run: at its last line where `last_lines` tells it, else at the end.
+
+        Recorded runs of which the ledger holds no line come last.
+        """
+        number, runs, keep = 0, self._open, self._keep
         try:
             for number, line in enumerate(self._view.lines(), 1):
-                run_id = self._feed(number, line)
-                if last_lines is not None and last_lines.get(run_id) == number and run_id in self._open:
-                    yield self._closed(run_id)
+                try:
+                    event = decode_event(line)
+                except LineFault as fault:
+                    run_id = self._malformed(number, line, fault)
+                else:
+                    run_id = event.run_id
+                    chain = runs.get(run_id) or self._begin(run_id)
+                    if chain.broken is None:
+                        if not chain.extend(event, line, number):
+                            self._fault(chain)
+                        elif keep:
+                            chain.kept.append(event)
+                if last_lines is not None and last_lines.get(run_id) == number and run_id in runs:
+                    yield self._end(run_id)
         except UntakenError as error:
             self._file_fault(error)
         if not number and not self._heads:
-            self._file_fault(self._error("ledger-empty", "there is no event in it", hint="Nothing was recorded here."))
-        for run_id in [*self._open, *(run_id for run_id in self._heads if run_id not in self._seen)]:
-            yield self._closed(run_id)
+            self._file_fault(UntakenError("ledger-empty", "there is no event in it", where=self._where()))
+        missing = (run_id for run_id in self._heads if run_id not in self._seen)
+        for run_id in [*runs, *missing]:
+            yield self._end(run_id)
 
     def run(self, chain: Chain) -> Run | None:
         """The run of a chain; ``None`` where not even its start is readable."""
@@ -50,55 +74,41 @@ class Reading:
             return None
         return Run(events=tuple(chain.kept), integrity=chain.integrity(), source=self._view.name)
 
-    def _feed(self, number: int, line: bytes) -> str:
-        """Give one line to its run, whose id is returned; empty where it cannot be told."""
-        try:
-            event = decode_event(line)
-        except LineFault as fault:
-            return self._malformed(number, line, fault)
-        run_id = event.run_id
-        chain = self._open.get(run_id) or self._begun(run_id)
-        if chain.broken is None:
-            if chain.extend(event, line, number) and self._keep:
-                chain.kept.append(event)
-            if chain.broken is not None:
-                self._fault(chain.broken, run_id)
-        return run_id
-
-    def _begun(self, run_id: str) -> Chain:
+    def _begin(self, run_id: str) -> Chain:
         chain = self._open[run_id] = Chain(run_id, self._heads.get(run_id))
         self._seen.add(run_id)
         return chain
 
-    def _closed(self, run_id: str) -> Chain:
+    def _end(self, run_id: str) -> Chain:
         chain = self._open.pop(run_id, None) or Chain(run_id, self._heads.get(run_id))
-        if chain.broken is None and (broken := chain.end()):
-            self._fault(broken, run_id)
+        if chain.broken is None and chain.end() is not None:
+            self._fault(chain)
         return chain
 
     def _malformed(self, number: int, line: bytes, fault: LineFault) -> str:
+        """Charge the line's run, whose id is returned, or the file."""
         run_id = run_of(line)
         if run_id is None:
-            where = Where(file=self._view.name or None, line=number, column=fault.column)
+            where = self._where(number, fault.column)
             self._file_fault(UntakenError(fault.code, fault.message, where=where, hint=_HINTS["MALFORMED"]))
             return ""
-        chain = self._open.get(run_id) or self._begun(run_id)
+        chain = self._open.get(run_id) or self._begin(run_id)
         if chain.broken is None:
             chain.fail(fault, number)
-            assert chain.broken
-            self._fault(chain.broken, run_id)
+            self._fault(chain)
         return run_id
 
-    def _fault(self, broken: Break, run_id: str) -> None:
-        where = Where(file=self._view.name or None, line=broken.line, column=broken.column, run=run_id)
-        self._report(UntakenError(broken.code, broken.reason, where=where, hint=_HINTS[broken.verdict]))
+    def _fault(self, chain: Chain) -> None:
+        broken = chain.broken
+        if broken is not None:
+            where = self._where(broken.line, broken.column, chain.run_id)
+            self._report(UntakenError(broken.code, broken.reason, where=where, hint=_HINTS[broken.verdict]))
 
     def _file_fault(self, error: UntakenError) -> None:
-        where = error.where
-        self.file_faults.append(
-            Integrity(run_id="", verdict="MALFORMED", reason=error.message, line=where.line, column=where.column)
-        )
+        line, column = error.where.line, error.where.column
+        fault = Integrity(run_id="", verdict="MALFORMED", reason=error.message, line=line, column=column)
+        self.file_faults.append(fault)
         self._report(error)
 
-    def _error(self, code: str, message: str, *, hint: str) -> UntakenError:
-        return UntakenError(code, message, where=Where(file=self._view.name or None), hint=hint)
+    def _where(self, line: int | None = None, column: int | None = None, run: str | None = None) -> Where:
+        return Where(file=self._view.name or None, line=line, column=column, run=run)

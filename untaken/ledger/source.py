@@ -6,13 +6,14 @@ import io
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import BinaryIO
 
 from untaken.errors import Finding, UntakenError, Where
 from untaken.ledger.heads import heads_path, parse_heads
 from untaken.ledger.journal import load_intents, settle
-from untaken.ledger.lines import read_lines
+from untaken.ledger.lines import read_blocks
 from untaken.ledger.model import Head
 
 LedgerSource = str | os.PathLike[str] | bytes | BinaryIO
@@ -40,12 +41,14 @@ class View:
 
     def lines(self) -> Iterator[bytes]:
         """The lines of the view. A view of a stream can be read once, any other again and again."""
+        return chain.from_iterable(self._blocks())
+
+    def _blocks(self) -> Iterator[list[bytes]]:
         if self.path is None:
-            stream = self.stream or io.BytesIO(self.content or b"")
-            yield from read_lines(stream, name=self.name)
+            yield from read_blocks(self.stream or io.BytesIO(self.content or b""), name=self.name)
             return
         with self.path.open("rb") as file:
-            yield from read_lines(file if self.size is None else _Front(file, self.size), name=self.name)
+            yield from read_blocks(file if self.size is None else _Front(file, self.size), name=self.name)
 
 
 class _Front:
