@@ -18,8 +18,8 @@ from untaken.ledger import (
     SkillSelection,
     State,
     ToolCall,
-    context_hash,
 )
+from untaken.ledger.context import context_hash
 
 CALLS = 12
 """What a run may spend before the desk stops it."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import shutil
 from pathlib import Path
 
 from sample_runs.refund_desk.hostile import write_hostile
@@ -17,11 +18,15 @@ SPOILED = ("full-workflow", "full-workflow.refund-01.1")
 def generate(folder: Path) -> None:
     """Write `ledgers/` and `tampered/` into a folder: the same bytes every time."""
     ledgers, tampered = folder / "ledgers", folder / "tampered"
+    for stale in (ledgers, tampered):
+        shutil.rmtree(stale, ignore_errors=True)
     write_ledgers(ledgers)
     agent, run_id = SPOILED
     write_tampered(ledgers / f"{agent}.jsonl", run_id, tampered)
     write_hostile(tampered / "hostile-text.jsonl")
     pack(ledgers / f"{PACKED}.jsonl")
+    for lock in folder.glob("*/.*.lock"):
+        lock.unlink()
 
 
 def pack(ledger: Path) -> None:

@@ -18,8 +18,8 @@ from untaken.ledger import (
     State,
     ToolCall,
     Verdict,
-    context_hash,
 )
+from untaken.ledger.context import context_hash
 
 TEXTS = (
     "<script>document.title='owned'</script>",

@@ -12,6 +12,7 @@ from pathlib import Path
 
 Lines = list[bytes]
 Heads = dict[str, dict[str, object]]
+LAST = -1
 PREV = re.compile(rb'"prev":"[0-9a-f]{64}"')
 
 
@@ -21,8 +22,8 @@ class Defect:
 
     Attributes:
         spoil: from the run's lines to the file's.
-        relink: repair the chain afterwards, as a careful forger would; `rehead`: and record the new head.
-        line: the first bad line a reader should name, where the verdict has one.
+        relink: repair the chain afterwards, as a careful forger would; `rehead`: record its new end too.
+        line: the first bad line a reader should name, if any; `LAST` for the file's last.
     """
 
     name: str
@@ -107,54 +108,43 @@ def unchanged(lines: Lines) -> Lines:
     return lines
 
 
-BRACKETS = b'"content":' + b"[" * 1_000 + b"]" * 1_000 + b',"was":'
+OK, THE, CONTENT = b'"ok":', b'"The', b'"content":'
+LIST = b'["not", "an", "event"]'
+BRACKETS = CONTENT + b"[" * 1_000 + b"]" * 1_000 + b',"was":'
 NOTE = '"type":"REVIEW_NOTE","author":"nobody","text":"all fine"'
 FINISH = '"type":"RUN_FINISHED","success":false,"steps":6'
 CALL = '"type":"TOOL_CALL","call_id":"c99","tool":"issue_refund","arguments":{}'
 
 altered = partial(Defect, verdict="ALTERED")
+forged = partial(altered, relink=True)
 malformed = partial(Defect, verdict="MALFORMED", relink=True, rehead=True)
 
 DEFECTS = (
-    altered(name="flipped-byte", what="one letter of the customer's message", spoil=flip_byte, line=4),
+    altered(name="flipped-byte", what="one letter changed", spoil=flip_byte, line=4),
     altered(name="removed-line", what="a line is gone", spoil=lambda x: x[:5] + x[6:], line=6),
     altered(name="repeated-line", what="a line stands twice", spoil=lambda x: [*x[:6], *x[5:]], line=7),
     altered(name="swapped-lines", what="two lines changed places", spoil=swap, line=6),
-    altered(
-        name="wrong-seq", what="the count skips a number", spoil=wrong_seq, relink=True, rehead=True, line=6
-    ),
-    altered(
-        name="rehashed-suffix", what="outcome changed, chain repaired", spoil=change_outcome, relink=True
-    ),
-    altered(name="forged-head", what="the recorded head is somebody else's", spoil=unchanged),
-    altered(
-        name="appended-line", what="the head did not move with a note", spoil=after_the_end(NOTE), relink=True
-    ),
+    altered(name="forged-head", what="the recorded head is another's", spoil=unchanged, line=LAST),
+    forged(name="wrong-seq", what="the count skips a number", spoil=wrong_seq, rehead=True, line=6),
+    forged(name="rehashed-suffix", what="another outcome, chain repaired", spoil=change_outcome, line=LAST),
+    forged(name="appended-line", what="a note no head counts", spoil=after_the_end(NOTE), line=LAST),
     Defect(name="cut-tail", verdict="TRUNCATED", what="the last lines are gone", spoil=lambda x: x[:-3]),
     Defect(name="no-heads", verdict="UNANCHORED", what="no head to compare with", spoil=unchanged),
+    malformed(name="duplicate-key", what="one key twice", spoil=edit(6, OK, b'"ok":false,' + OK), line=6),
+    malformed(name="not-a-number", what="NaN for a cost", spoil=cost(b"NaN"), line=LAST),
+    malformed(name="infinity", what="a cost that fits no number", spoil=cost(b"1e999"), line=LAST),
+    malformed(name="lone-surrogate", what="half a character", spoil=edit(3, THE, b'"\\ud83d'), line=3),
+    malformed(name="broken-utf8", what="bytes that are no text", spoil=edit(3, THE, b'"\xff\xfe'), line=3),
+    malformed(name="too-deep", what="a thousand brackets", spoil=edit(6, CONTENT, BRACKETS), line=6),
+    malformed(name="unknown-event", what="a type nobody knows", spoil=edit(3, b"MESSAGE", b"OMEN"), line=3),
+    malformed(name="missing-field", what="a call without a tool", spoil=edit(5, b"tool", b"loot"), line=5),
     malformed(
-        name="duplicate-key", what="one key twice", spoil=edit(6, b'"ok":', b'"ok":false,"ok":'), line=6
+        name="half-a-line", what="a line stops short", spoil=lambda x: [*x[:-1], x[-1][:60]], line=LAST
     ),
-    malformed(name="not-a-number", what="NaN for a cost", spoil=cost(b"NaN")),
-    malformed(name="infinity", what="a cost that fits no number", spoil=cost(b"1e999")),
-    malformed(
-        name="lone-surrogate", what="half a character", spoil=edit(3, b':"The', b':"\\ud83dThe'), line=3
-    ),
-    malformed(
-        name="broken-utf8", what="bytes that are no text", spoil=edit(3, b':"The', b':"\xff\xfeThe'), line=3
-    ),
-    malformed(name="too-deep", what="a thousand brackets", spoil=edit(6, b'"content":', BRACKETS), line=6),
-    malformed(
-        name="unknown-event", what="a type nobody knows", spoil=edit(3, b'"MESSAGE"', b'"MASSAGE"'), line=3
-    ),
-    malformed(
-        name="missing-field", what="a call without a tool", spoil=edit(5, b'"tool":', b'"loot":'), line=5
-    ),
-    malformed(name="not-an-object", what="a list for an event", spoil=insert(6, b'["not", "an", "event"]')),
-    malformed(name="half-a-line", what="a line stops in the middle", spoil=lambda x: [*x[:-1], x[-1][:60]]),
-    malformed(name="second-finish", what="the run ends twice", spoil=after_the_end(FINISH)),
-    malformed(name="call-after-finish", what="a call after the end", spoil=after_the_end(CALL)),
+    malformed(name="second-finish", what="the run ends twice", spoil=after_the_end(FINISH), line=LAST),
+    malformed(name="call-after-finish", what="a call after the end", spoil=after_the_end(CALL), line=LAST),
     malformed(name="no-start", what="nobody started the run", spoil=without_start, line=1),
+    Defect(name="not-an-object", verdict="MALFORMED", what="a line of no run", spoil=insert(6, LIST), line=6),
 )
 
 
@@ -179,7 +169,8 @@ def write_tampered(ledger: Path, run_id: str, folder: Path) -> None:
             heads[run_id]["sha256"] = sha256(b"somebody else's run").hexdigest()
         if defect.name != "no-heads":
             write_json(path.with_name(path.name + ".heads.json"), heads)
-        expected[path.name] = {"verdict": defect.verdict, "line": defect.line, "what": defect.what}
+        line = len(spoiled) if defect.line == LAST else defect.line
+        expected[path.name] = {"verdict": defect.verdict, "line": line, "what": defect.what}
     write_json(folder / "expected.json", expected)
 
 
