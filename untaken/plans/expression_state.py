@@ -66,8 +66,8 @@ def measure(value: Any) -> Size | Unscored:
         below: list[Any] = []
         for item in layer:
             if isinstance(item, Mapping):
-                below += item.keys()
                 below += item.values()
+                chars += sum(len(key) for key in item if isinstance(key, str))
                 longest = max(longest, len(item))
             elif isinstance(item, list | tuple):
                 below += item

@@ -36,7 +36,8 @@ _TYPE_WORDS = {
     list: "a list",
     dict: "a mapping",
 }
-_OPERATOR = re.compile(r"[^A-Za-z]|@")
+_UNDEFINED = re.compile(r"Undefined variable or function: '(\w+)'")
+_NAME = re.compile(r"[A-Za-z_]\w*\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +61,8 @@ def check_expression(expression: str) -> None:
 
 
 def evaluate_expression(expression: str, state: Mapping[str, Any]) -> bool | Unscored:
-    """Pass, fail, or unscored with the reason: a missing field by its dotted name, a result that is no yes or
-    no, a state too large to look through.
+    """Pass, fail, or unscored with the reason: which field is missing, what the result is instead of true or
+    false, that the state is too large to look through.
 
     Nothing is guessed: a field that is absent is never false. Only the fields that the expression names are
     handed to it.
@@ -84,7 +85,7 @@ def _run(compiled: _Compiled, seen: Any) -> bool | Unscored:
     except (KeyError, TypeError) as error:
         return Unscored(describe_missing(compiled.source, seen, error))
     except Exception as error:  # the library raises a class for each kind of fault; each is "no evidence"
-        return Unscored(f"the expression failed: {_first_sentence(error)}")
+        return Unscored(_in_words(error))
     if not isinstance(result, bool):
         return Unscored(f"the expression gives {_type_name(result)}, not true or false")
     return result
@@ -98,7 +99,7 @@ def _compiled(expression: str) -> _Compiled | UntakenError:
         program = _parsed(expression)
         _known_names(program, source)
     except UntakenError as error:
-        return error
+        return error.with_traceback(None)  # kept: without the frames that it would hold on to
     return _Compiled(program=program, source=source, projection=Projection.reading(source.paths))
 
 
@@ -125,7 +126,7 @@ def _known_names(program: Any, source: Source) -> None:
             f"the expression uses the name {unknown[0]!r}; it may only use {ROOT!r}",
             hint=f"Did you mean `{ROOT}.{unknown[0]}`?",
         )
-    functions = sorted(f for f in set(program.functions()) - _FUNCTIONS if not _OPERATOR.search(f))
+    functions = sorted(f for f in set(program.functions()) - _FUNCTIONS if _NAME.match(f))
     if functions:
         raise UntakenError(
             "expression-unknown-function",
@@ -134,8 +135,14 @@ def _known_names(program: Any, source: Source) -> None:
         )
 
 
-def _first_sentence(error: Exception) -> str:
-    return re.split(r"\. |: the operation", str(error))[0][:300]
+def _in_words(error: Exception) -> str:
+    said = str(error)
+    undefined = _UNDEFINED.match(said)
+    if undefined:  # unknown names are refused before: here it is the values that do not fit
+        return f"{undefined.group(1)!r} has no meaning for the values it is used on"
+    if said.startswith("Conversion Error"):
+        return "the part of the state that the expression reads holds a value that is not JSON"
+    return f"the expression failed: {said.split('. ', 1)[0][:300]}"
 
 
 def _type_name(value: object) -> str:
