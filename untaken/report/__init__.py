@@ -5,6 +5,7 @@ from untaken.report.documents import (
     counterfactual_document,
     dump,
     finding_entries,
+    memory_document,
     rank_document,
     score_document,
     verify_document,
@@ -14,6 +15,7 @@ from untaken.report.frame import Column
 from untaken.report.overview import Overview, Share, overview
 from untaken.report.review import REVIEW, ReviewItem, review_queue, review_table
 from untaken.report.runs import RUNS, SUB_GOALS, runs_table, sub_goals_table
+from untaken.report.schemas import SCHEMAS, json_schema
 from untaken.report.single import RunReport, run_report
 from untaken.report.standings import (
     AGENTS,
@@ -41,6 +43,7 @@ __all__ = [
     "RANKINGS",
     "REVIEW",
     "RUNS",
+    "SCHEMAS",
     "SUB_GOALS",
     "Column",
     "Overview",
@@ -57,6 +60,8 @@ __all__ = [
     "discordant_table",
     "dump",
     "finding_entries",
+    "json_schema",
+    "memory_document",
     "neutral",
     "overview",
     "rank_document",

@@ -50,7 +50,7 @@ DECISIONS: Final[Columns[BranchRow]] = {
     "high": figure("upper end of the advantage's 95 % interval", "branch.high"),
     "support": text("none, weak or supported", "branch.support"),
     "support_reason": text("why, in words", "branch.support_reason"),
-    "delta_reason": why("delta", lambda row: row.branch.delta),
+    "delta_reason": why("delta", "branch.delta"),
 }
 """Columns of `decisions_table`."""
 

@@ -8,9 +8,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Final
 
-from untaken.counterfactual import Decision, RunEvaluation, summarise
+from untaken.counterfactual import Decision, RunEvaluation, Weights, summarise, summary_mapping
 from untaken.errors import Finding, Unscored
 from untaken.ledger import Integrity
+from untaken.memory import Snapshot
 from untaken.ranking import RankReport
 from untaken.subgoals import AgentScore, RunScore
 
@@ -19,11 +20,12 @@ if TYPE_CHECKING:
 
 Document = dict[str, Any]
 
-_NOT_FLAT: Final = frozenset(
+NOT_FLAT: Final = frozenset(
     {
         *("nodes", "violations", "mapped", "extra", "progress", "findings"),  # of a run's score
         *("decisions", "insights", "signals", "summary", "notes"),  # of its evaluation
         "branches",  # of a decision
+        "sums",  # of a memory record
     }
 )
 """Fields a document holds as entries of their own, or not at all."""
@@ -109,23 +111,19 @@ def verify_document(
 def counterfactual_document(
     evaluations: Sequence[RunEvaluation],
     *,
-    weights: Mapping[str, float],
+    weights: Weights,
     threshold: float,
     findings: Iterable[Finding] = (),
 ) -> Document:
     """``untaken.counterfactual/1``: decision points with the paths not taken, insights and signals."""
-    statuses = Counter(evaluation.status for evaluation in evaluations)
-    codes = Counter(evaluation.code for evaluation in evaluations if evaluation.code)
-    counts = {status: statuses[status] for status in ("evaluated", "skipped", "aborted")}
     return {
         "schema": "untaken.counterfactual/1",
-        "weights": dict(weights),
+        "weights": _entry(weights),
         "threshold": threshold,
         "runs": [_evaluated(evaluation) for evaluation in evaluations],
         "insights": [_entry(i) for e in evaluations for i in e.insights],
         "signals": [_entry(s) for e in evaluations for s in e.signals],
-        "summary": {"runs": len(evaluations), **counts, "codes": dict(sorted(codes.items()))}
-        | _entry(summarise(evaluations)),
+        "summary": summary_mapping(summarise(evaluations)),
         "findings": finding_entries(findings),
     }
 
@@ -159,6 +157,23 @@ def rank_document(report: RankReport, *, findings: Iterable[Finding] = ()) -> Do
     }
 
 
+def memory_document(snapshot: Snapshot, *, findings: Iterable[Finding] = ()) -> Document:
+    """``untaken.memory/1``: what policy memory says of each skill in each context."""
+    spans = snapshot.spans()
+    return {
+        "schema": "untaken.memory/1",
+        "as_of": snapshot.as_of.isoformat() if snapshot.as_of else None,
+        "digest": snapshot.digest,
+        "observations": snapshot.observations,
+        "runs": snapshot.runs,
+        "cost_unit": snapshot.cost_unit,
+        "cost": None if spans.cost is None else _entry(spans.cost),
+        "steps": None if spans.steps is None else _entry(spans.steps),
+        "records": [_entry(record) for record in snapshot.records()],
+        "findings": finding_entries(findings),
+    }
+
+
 def finding_entries(findings: Iterable[Finding]) -> list[Document]:
     """Findings as the documents carry them."""
     return [
@@ -182,6 +197,6 @@ def _entry(value: DataclassInstance) -> Document:
         found = getattr(value, field.name)
         if isinstance(found, Unscored):
             entry |= {field.name: None, f"{field.name}_reason": found.reason}
-        elif field.name not in _NOT_FLAT:
+        elif field.name not in NOT_FLAT:
             entry[field.name] = list(found) if isinstance(found, tuple) else found
     return entry

@@ -9,7 +9,7 @@ from typing import Generic, Literal, TypeVar
 
 import pandas as pd
 
-from untaken.errors import Unscored, reason
+from untaken.errors import Unscored
 
 Row = TypeVar("Row")
 Dtype = Literal["string", "boolean", "Int64", "Float64", "datetime64[us, UTC]"]
@@ -58,12 +58,13 @@ def moment(meaning: str, source: str | Callable[[Row], object]) -> Column[Row]:
     return Column(dtype="datetime64[us, UTC]", meaning=meaning, value=_getter(source))
 
 
-def why(key: str, source: Callable[[Row], object]) -> Column[Row]:
+def why(key: str, source: str | Callable[[Row], object]) -> Column[Row]:
     """The column that says why another one is ``NA``."""
+    value = _getter(source)
 
     def words(row: Row) -> str | None:
-        value = source(row)
-        return reason(value) if isinstance(value, Unscored) else None
+        found = value(row)
+        return found.reason if isinstance(found, Unscored) else None
 
     return Column(dtype="string", meaning=f"why {key} is unscored", value=words)
 

@@ -45,6 +45,16 @@ def _scored(name: str) -> Callable[[RunRow], object]:
     return lambda row: row.score if isinstance(row.score, Unscored) else getattr(row.score, name)
 
 
+def _violations(row: RunRow, kind: str) -> int | Unscored:
+    if isinstance(row.score, Unscored):
+        return row.score
+    return sum(violation.kind == kind for violation in row.score.violations)
+
+
+def _extra(row: RunRow) -> int | Unscored:
+    return row.score if isinstance(row.score, Unscored) else len(row.score.extra)
+
+
 def _outcome(name: str) -> Callable[[RunRow], object]:
     return lambda row: getattr(row.finished, name, None)
 
@@ -117,8 +127,9 @@ RUNS: Final[Columns[RunRow]] = {
     "critical_completion": figure("the same over critical sub-goals", _scored("critical_completion")),
     "diagnosis": text("what mostly went wrong", _scored("diagnosis")),
     "diagnosis_reason": text("the diagnosis in words", _scored("diagnosis_reason")),
-    "violations": count("sub-goals reached past a dependency", lambda row: _length(row, "violations")),
-    "extra": count("actions that serve no sub-goal", lambda row: _length(row, "extra")),
+    "violations": count("reached without a critical dependency", lambda row: _violations(row, "critical")),
+    "order_violations": count("begun before a dependency was", lambda row: _violations(row, "order")),
+    "extra": count("actions that serve no sub-goal", _extra),
     "replans": count("times the plan changed", _scored("replans")),
     "transient_failures": count("failed observations", _scored("transient_failures")),
     "recovered": figure("share of failed attempts completed after a replan", _scored("recovered")),
@@ -130,8 +141,8 @@ RUNS: Final[Columns[RunRow]] = {
     ),
     "max_delta": figure("largest delta over all branches", _max_delta),
     "source": text("the file it was read from", "run.source"),
-    "score_reason": why("the run", lambda row: row.score),
-    "success_reason": why("success", lambda row: row.run.success),
+    "score_reason": why("the run", "score"),
+    "success_reason": why("success", "run.success"),
     "coverage_reason": why("coverage", _scored("coverage")),
     "completion_reason": why("completion", _scored("completion")),
     "critical_completion_reason": why("critical_completion", _scored("critical_completion")),
@@ -182,7 +193,3 @@ def sub_goals_table(corpus: Corpus) -> pd.DataFrame:
     """One row per scored run and sub-goal of its graph (columns: `SUB_GOALS`)."""
     scores = (score for score in corpus.scores.values() if isinstance(score, RunScore))
     return frame(SUB_GOALS, [NodeRow(score=score, node=node) for score in scores for node in score.nodes])
-
-
-def _length(row: RunRow, name: str) -> int | None:
-    return None if isinstance(row.score, Unscored) else len(getattr(row.score, name))

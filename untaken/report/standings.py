@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
@@ -58,7 +57,7 @@ _RATES: Final = {
     "completion_macro": "mean over runs of completed / required",
     "critical_completion": "the same over critical sub-goals, pooled",
     "critical_completion_macro": "mean over runs of critical completion",
-    "critical_path_skipped_rate": "critical sub-goals skipped / critical sub-goals",
+    "critical_path_skipped_rate": "share of runs that never attempted some critical sub-goal",
     "replanning_events_per_trace": "mean number of changes of plan",
 }
 _COUNTS: Final = {
@@ -74,7 +73,8 @@ _COUNTS: Final = {
     "unscored": "sub-goals without evidence either way",
     "critical": "critical sub-goals that count",
     "critical_completed": "of them completed",
-    "violations": "sub-goals reached past a dependency",
+    "violations": "sub-goals reached although a critical dependency was not completed",
+    "order_violations": "sub-goals begun before a dependency was begun",
 }
 
 
@@ -85,7 +85,7 @@ def _agent_columns() -> dict[str, Column[AgentScore]]:
     }
     columns |= {name: count(meaning, name) for name, meaning in _COUNTS.items()}
     columns |= {name: figure(meaning, name) for name, meaning in _RATES.items()}
-    columns |= {f"{name}_reason": why(name, _attribute(name)) for name in _RATES}
+    columns |= {f"{name}_reason": why(name, name) for name in _RATES}
     return columns
 
 
@@ -103,7 +103,7 @@ RANKINGS: Final[Columns[StandingRow]] = {
     "rank_high": count("worst rank in its 95 % interval", "standing.rank_high"),
     "n_tasks": count("tasks the value rests on", "standing.n_tasks"),
     "n_runs": count("runs the value rests on", "standing.n_runs"),
-    "value_reason": why("value", lambda row: row.standing.value),
+    "value_reason": why("value", "standing.value"),
 }
 """Columns of `rankings_table`."""
 
@@ -116,7 +116,7 @@ AGREEMENT: Final[Columns[Agreement]] = {
     "p": figure("permutation p-value", "p"),
     "spearman": figure("Spearman rank correlation", "spearman"),
     "n": count("agents ranked by both", "n"),
-    "tau_b_reason": why("tau_b", lambda row: row.tau_b),
+    "tau_b_reason": why("tau_b", "tau_b"),
 }
 """Columns of `agreement_table`."""
 
@@ -151,7 +151,7 @@ FAILURES: Final[Columns[FailureRow]] = {
     "skipped": count("of them never attempted", "skipped"),
     "unscored": count("of them without evidence", "unscored"),
     "failure_rate": figure("not completed / runs with evidence", "failure_rate"),
-    "failure_rate_reason": why("failure_rate", lambda row: row.failure_rate),
+    "failure_rate_reason": why("failure_rate", "failure_rate"),
 }
 """Columns of `sub_goal_failures`."""
 
@@ -214,7 +214,3 @@ def _failure(key: tuple[str, str, str], title: str, critical: bool, found: Count
         skipped=found["skipped"],
         unscored=found["unscored"],
     )
-
-
-def _attribute(name: str) -> Callable[[AgentScore], object]:
-    return lambda row: getattr(row, name)

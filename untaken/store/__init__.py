@@ -1,9 +1,11 @@
 """The workspace: files of ledgers and plan graphs, and a database of their recorded heads."""
 
+from untaken.store.content import LEDGERS
 from untaken.store.model import Added, AuditEntry, FileKind, StoredFile
 from untaken.store.workspace import Progress, Workspace, ledgers_and_graphs
 
 __all__ = [
+    "LEDGERS",
     "Added",
     "AuditEntry",
     "FileKind",

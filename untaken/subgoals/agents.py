@@ -42,6 +42,7 @@ def _score_agent(agent: str, runs: Sequence[RunScore]) -> AgentScore:
         scored_runs=len(scored),
         sub_goals=required,
         attempted=attempted if known else Unscored(no_attempts),
+        attempts_known=known,
         completed=completed,
         completed_with_deps=_total(scored, "completed_with_deps"),
         completed_with_deps_all=_total(scored, "completed_with_deps_all"),

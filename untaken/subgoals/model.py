@@ -131,7 +131,7 @@ class AgentScore:
 
     Attributes:
         runs: runs of the agent; `scored_runs`: those with at least one countable sub-goal.
-        attempted, coverage: over sub-goals whose attempts are known.
+        attempted, coverage: over the `attempts_known` sub-goals whose attempts are known.
         critical_path_skipped_rate: share of the scored runs with a critical sub-goal of known attempts that
             never attempted at least one.
         replanning_events_per_trace: over all runs; unscored where the agent never recorded a plan.
@@ -145,6 +145,7 @@ class AgentScore:
     scored_runs: int
     sub_goals: int
     attempted: int | Unscored
+    attempts_known: int = 0
     completed: int
     completed_with_deps: int
     completed_with_deps_all: int

@@ -1,0 +1,71 @@
+"""The command line: a thin shell over the engine, with the same numbers as the app."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from typing import Final
+
+from untaken.cli import choices, history, ledgers, plans, schemas, scoring, serving, traces
+from untaken.cli.console import Console, plain
+from untaken.cli.inputs import UsageError
+from untaken.errors import UntakenError
+
+OK: Final = 0
+CHECK_FAILED: Final = 1
+USAGE: Final = 2
+INTERRUPTED: Final = 130
+
+_GROUPS: Final = (serving, traces, ledgers, scoring, history, choices, plans, schemas)
+
+
+def parser() -> argparse.ArgumentParser:
+    """The grammar of the command line."""
+    top = argparse.ArgumentParser(
+        prog="untaken",
+        description="Reviews recorded runs of LLM agents: learning from the paths not taken.",
+        epilog="Exit codes: 0 ok, 1 a check failed, 2 the command cannot be carried out as given.",
+    )
+    verbs = top.add_subparsers(dest="verb", metavar="VERB", required=True)
+    for group in _GROUPS:
+        group.add_to(verbs)
+    return top
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs one command.
+
+    Args:
+        argv: the words after the program's name; those of the process when not given.
+
+    Returns:
+        The exit code: 0 ok, 1 a check failed, 2 usage.
+    """
+    try:
+        args = parser().parse_args(argv)
+    except SystemExit as stop:  # argparse has said why
+        return stop.code if isinstance(stop.code, int) else USAGE
+    console = Console.of_process(json=getattr(args, "json", False))
+    try:
+        code: int = args.run(args, console)
+        sys.stdout.flush()
+    except UntakenError as error:
+        console.error(error)
+        return USAGE if isinstance(error, UsageError) else CHECK_FAILED
+    except BrokenPipeError:
+        return _reader_left()
+    except OSError as error:
+        console.warn(f"error: {plain(error)}")
+        return USAGE
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    return code
+
+
+def _reader_left() -> int:
+    """Whoever read our output had enough (`| head`): no fault, and what is still buffered goes nowhere."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    return OK

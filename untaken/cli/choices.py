@@ -1,0 +1,125 @@
+"""``untaken counterfactual``: the paths not taken."""
+
+from __future__ import annotations
+
+import argparse
+from collections import defaultdict
+from pathlib import Path
+
+from untaken.cli.console import Console, rate, signed
+from untaken.cli.grammar import Verbs, takes_ledgers, verb
+from untaken.cli.inputs import Ledgers, UsageError, read_ledgers
+from untaken.counterfactual import (
+    THRESHOLD,
+    RunEvaluation,
+    Weights,
+    evaluate_run,
+    insight_events,
+    summarise,
+)
+from untaken.ledger import LedgerWriter
+from untaken.memory import PolicyMemory
+from untaken.report import counterfactual_document
+
+
+def add_to(verbs: Verbs) -> None:
+    """Adds the verb."""
+    does = "compare the choices of runs with what history says of their alternatives"
+    parser = verb(verbs, "counterfactual", does, counterfactual)
+    takes_ledgers(parser)
+    parser.add_argument(
+        "--memory", metavar="FILE", help="policy memory; by default built from these very ledgers"
+    )
+    parser.add_argument("--append", action="store_true", help="append the insights to the ledgers, once")
+    parser.add_argument(
+        "--weights", default="0.5,0.3,0.2", metavar="S,C,T", help="of success, cost, steps (0.5,0.3,0.2)"
+    )
+    parser.add_argument(
+        "--threshold", type=float, default=THRESHOLD, help=f"of a delta (default {THRESHOLD})"
+    )
+
+
+def counterfactual(args: argparse.Namespace, console: Console) -> int:
+    """Prints decision points with their deltas; 1 where a ledger is broken (its evaluation is aborted)."""
+    weights = _weights(args.weights)
+    ledgers = read_ledgers(args.paths, console)
+    memory = (
+        PolicyMemory.load(Path(args.memory))
+        if args.memory
+        else PolicyMemory.build(run for _, run in ledgers.runs)
+    )
+    evaluations = []
+    for done, (_, run) in enumerate(ledgers.runs, start=1):
+        evaluations.append(evaluate_run(run, memory, weights=weights, threshold=args.threshold))
+        if done % 100 == 0 or done == len(ledgers.runs):
+            console.progress(done, len(ledgers.runs), "looking at paths not taken")
+    _say(evaluations, args.threshold, console)
+    if args.append:
+        _append(ledgers, evaluations, console)
+    findings = (*ledgers.findings, *memory.findings)
+    console.findings(findings)
+    console.document(
+        counterfactual_document(evaluations, weights=weights, threshold=args.threshold, findings=findings)
+    )
+    return 1 if ledgers.broken else 0
+
+
+def _weights(text: str) -> Weights:
+    try:
+        success, cost, steps = (float(part) for part in text.split(","))
+    except ValueError as error:
+        raise UsageError(
+            "weights-invalid", f"{text!r} is not three numbers", hint="For example 0.5,0.3,0.2."
+        ) from error
+    return Weights(success=success, cost=cost, steps=steps)
+
+
+def _say(evaluations: list[RunEvaluation], threshold: float, console: Console) -> None:
+    rows = [
+        (
+            e.run_id,
+            d.decision_point,
+            d.selected,
+            b.alternative,
+            b.n,
+            rate(b.score),
+            signed(b.delta),
+            b.verdict,
+            b.support,
+        )
+        for e in evaluations
+        for d in e.decisions
+        for b in d.branches
+        if b.verdict == "alternative_may_be_better"
+    ]
+    console.table(("run", "at", "taken", "not taken", "n", "score", "delta", "verdict", "support"), rows)
+    total = summarise(evaluations)
+    console.say()
+    console.say(
+        f"{total.runs} runs: {total.evaluated} evaluated, {total.skipped} skipped, {total.aborted} aborted"
+    )
+    for code, count in total.codes:
+        console.say(f"  {count} {code}")
+    console.say(
+        f"{total.decisions} decision points, {total.alternatives} alternatives: "
+        f"{total.alternative_may_be_better} may be better (delta > {threshold:g}), "
+        f"{total.actual_was_better} worse, {total.equivalent} equivalent, {total.unknown} unknown"
+    )
+    console.say(
+        f"mean delta {signed(total.mean_delta)}, max {signed(total.max_delta)}; association, not effect"
+    )
+
+
+def _append(ledgers: Ledgers, evaluations: list[RunEvaluation], console: Console) -> None:
+    """Writes the insights of each run to its ledger; one that holds an evaluation already gets nothing."""
+    by_file = defaultdict(list)
+    for (file, run), evaluation in zip(ledgers.runs, evaluations, strict=True):
+        if drafts := insight_events(run, evaluation):
+            by_file[file].append((run.run_id, drafts))
+    written = 0
+    for file, appended in by_file.items():
+        with LedgerWriter(file) as ledger:
+            for run_id, drafts in appended:
+                ledger.append(run_id, drafts)
+                written += len(drafts)
+    console.say(f"{written} events appended to {len(by_file)} ledgers")

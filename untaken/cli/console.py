@@ -1,0 +1,113 @@
+"""What the command line prints: aligned tables on stdout, the rest on stderr."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, TextIO
+
+from untaken.errors import Finding, Score, Unscored, UntakenError
+from untaken.report import dump
+
+CELL_CHARS: Final = 72
+FINDINGS_SHOWN: Final = 20
+NOTHING: Final = "–"
+
+
+def plain(text: object, limit: int | None = None) -> str:
+    """Text that cannot steer a terminal: control and direction characters are spelled out."""
+    shown = "".join(c if c.isprintable() else repr(c)[1:-1] for c in str(text))
+    return shown if limit is None or len(shown) <= limit else shown[: limit - 1] + "…"
+
+
+def rate(value: Score, *, of: str = "") -> str:
+    """A rate with what it rests on; ``–`` where it is unscored."""
+    if isinstance(value, Unscored):
+        return NOTHING
+    return f"{value:.3f} {of}".rstrip()
+
+
+def signed(value: Score) -> str:
+    """A difference with its sign."""
+    return NOTHING if isinstance(value, Unscored) else f"{value:+.3f}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Console:
+    """Where output goes.
+
+    Attributes:
+        json: print one document on stdout and nothing else there.
+        out, err: the two streams.
+    """
+
+    json: bool = False
+    out: TextIO
+    err: TextIO
+
+    @classmethod
+    def of_process(cls, *, json: bool = False) -> Console:
+        """The process's own streams, as they are now."""
+        return cls(json=json, out=sys.stdout, err=sys.stderr)
+
+    def say(self, text: str = "") -> None:
+        """A line for a human reader."""
+        if not self.json:
+            self.out.write(text + "\n")
+
+    def document(self, document: dict[str, Any]) -> None:
+        """The document, where ``--json`` asked for it."""
+        if self.json:
+            self.out.write(dump(document))
+
+    def write(self, text: str) -> None:
+        """Text that is the answer itself, such as an exported graph."""
+        self.out.write(text)
+
+    def table(self, headings: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+        """Aligned columns: numbers to the right, text to the left."""
+        if self.json:
+            return
+        cells = [[plain(cell, CELL_CHARS) for cell in row] for row in rows]
+        widths = [max(len(row[i]) for row in [list(headings), *cells]) for i in range(len(headings))]
+        right = [bool(cells) and all(_is_figure(row[i]) for row in cells) for i in range(len(headings))]
+        for row in [list(headings), *cells]:
+            padded = (
+                cell.rjust(width) if flush else cell.ljust(width)
+                for cell, width, flush in zip(row, widths, right, strict=True)
+            )
+            self.say("  ".join(padded).rstrip())
+
+    def warn(self, text: str) -> None:
+        """A line on stderr, in either mode."""
+        self.err.write(text + "\n")
+
+    def findings(self, findings: Iterable[Finding]) -> None:
+        """Errors and warnings on stderr, each kind with its first few; notes only in the document."""
+        listed = [f for f in findings if f.severity != "note"]
+        for finding in listed[:FINDINGS_SHOWN]:
+            where = plain(finding.where)
+            place = f"{where}: " if where else ""
+            self.warn(f"{finding.severity}: {place}{plain(finding.message)} [{finding.code}]")
+        if len(listed) > FINDINGS_SHOWN:
+            self.warn(f"… and {len(listed) - FINDINGS_SHOWN} more; --json lists them all")
+
+    def error(self, error: UntakenError) -> None:
+        """What went wrong, where, and what to do next."""
+        where = plain(error.where)
+        place = f"{where}: " if where else ""
+        self.warn(f"error: {place}{plain(error.message)} [{error.code}]")
+        if error.hint:
+            self.warn(f"  → {plain(error.hint)}")
+
+    def progress(self, done: int, total: int, what: str) -> None:
+        """How far the work is, on a terminal only."""
+        if self.err.isatty():
+            end = "\n" if done == total else ""
+            self.err.write(f"\r\x1b[K{plain(what, CELL_CHARS)} {done}/{total}{end}")
+            self.err.flush()
+
+
+def _is_figure(cell: str) -> bool:
+    return cell == NOTHING or cell[:1].isdigit() or (cell[:1] in "+-" and cell[1:2].isdigit())

@@ -1,0 +1,58 @@
+"""The words that several verbs share."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from typing import TypeAlias
+
+from untaken.cli.console import Console
+
+Run = Callable[[argparse.Namespace, Console], int]
+Verbs: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+
+MISSING_WORDS = {"fail": "count as not completed", "drop": "are left out"}
+
+
+def verb(verbs: Verbs, name: str, does: str, run: Run) -> argparse.ArgumentParser:
+    """A verb with ``--json``."""
+    parser = verbs.add_parser(name, help=does, description=f"{does[0].upper()}{does[1:]}.")
+    parser.add_argument("--json", action="store_true", help="one JSON document on stdout, and nothing else")
+    parser.set_defaults(run=run)
+    return parser
+
+
+def takes_ledgers(parser: argparse.ArgumentParser) -> None:
+    """``PATH…``."""
+    parser.add_argument(
+        "paths",
+        nargs="+",
+        metavar="PATH",
+        help="ledger, or folder searched for .jsonl, .jsonl.gz, .jsonl.zst",
+    )
+
+
+def takes_graphs(parser: argparse.ArgumentParser) -> None:
+    """``--graphs`` and the two rules every rate depends on."""
+    parser.add_argument(
+        "--graphs", nargs="+", required=True, metavar="PATH", help="plan graph, or folder searched for them"
+    )
+    parser.add_argument(
+        "--missing",
+        choices=("fail", "drop"),
+        default="fail",
+        help="sub-goals without evidence count as not completed (default), or are left out",
+    )
+    parser.add_argument(
+        "--verdicts",
+        nargs="+",
+        default=[],
+        metavar="GLOB",
+        help="whose recorded verdicts count, e.g. 'human:*'; everybody's by default",
+    )
+
+
+def rules_in_words(missing: str, verdicts: list[str]) -> str:
+    """The rules in force, to stand beside the rates."""
+    whose = ", ".join(verdicts) if verdicts else "everybody"
+    return f"sub-goals without evidence {MISSING_WORDS[missing]}; verdicts by {whose} count"

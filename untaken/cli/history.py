@@ -1,0 +1,87 @@
+"""``untaken memory``: policy memory built from ledgers."""
+
+from __future__ import annotations
+
+import argparse
+from datetime import datetime
+from pathlib import Path
+
+from untaken.cli.console import NOTHING, Console, plain, rate
+from untaken.cli.grammar import Verbs, takes_ledgers, verb
+from untaken.cli.inputs import UsageError, read_ledgers
+from untaken.errors import Finding, Score, number
+from untaken.memory import PolicyMemory, Snapshot, Span
+from untaken.report import memory_document
+
+
+def add_to(verbs: Verbs) -> None:
+    """Adds the verb and its own."""
+    group = verbs.add_parser("memory", help="build and show policy memory", description="Policy memory.")
+    inner = group.add_subparsers(dest="memory_verb", metavar="VERB", required=True)
+    parser = verb(inner, "build", "build policy memory from finished, unbroken runs", build)
+    takes_ledgers(parser)
+    parser.add_argument(
+        "-o", "--out", required=True, metavar="FILE", help="a *.memory.jsonl; replaced in one step"
+    )
+    parser = verb(inner, "show", "show what policy memory says of each skill in each context", show)
+    parser.add_argument("file", metavar="FILE", help="a *.memory.jsonl")
+    parser.add_argument(
+        "--as-of", metavar="TIME", help="as it stood then (RFC 3339, e.g. 2026-01-31T12:00:00Z)"
+    )
+
+
+def build(args: argparse.Namespace, console: Console) -> int:
+    """Writes a memory file; 1 where a ledger is broken (its runs are left out)."""
+    ledgers = read_ledgers(args.paths, console)
+    memory = PolicyMemory.build(run for _, run in ledgers.runs)
+    memory.save(args.out)
+    findings = (*ledgers.findings, *memory.findings)
+    _answer(memory.snapshot(), findings, console)
+    console.findings(findings)
+    return 1 if ledgers.broken else 0
+
+
+def show(args: argparse.Namespace, console: Console) -> int:
+    """Prints the records of a memory file."""
+    memory = PolicyMemory.load(Path(args.file))
+    _answer(memory.snapshot(_moment(args.as_of)), memory.findings, console)
+    return 0
+
+
+def _moment(text: str | None) -> datetime | None:
+    if text is None:
+        return None
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError as error:
+        raise UsageError("time-invalid", str(error), hint="For example 2026-01-31T12:00:00Z.") from error
+    if moment.tzinfo is None:
+        raise UsageError(
+            "time-invalid", "the time has no time zone", hint="For example 2026-01-31T12:00:00Z."
+        )
+    return moment
+
+
+def _answer(snapshot: Snapshot, findings: tuple[Finding, ...], console: Console) -> None:
+    records = list(snapshot.records())
+    rows = [
+        (r.skill, r.context_hash[:12], r.n, rate(r.success_rate), _figure(r.avg_cost), _figure(r.avg_steps))
+        for r in records
+    ]
+    console.table(("skill", "context", "n", "success", "avg cost", "avg steps"), rows)
+    console.say()
+    unit = f" ({plain(snapshot.cost_unit)})" if snapshot.cost_unit else ""
+    console.say(f"{snapshot.observations} observations of {snapshot.runs} runs, {len(records)} records")
+    console.say(
+        f"cost{unit} {_span(snapshot.costs)}, steps {_span(snapshot.steps)}; digest {snapshot.digest[:12]}"
+    )
+    console.document(memory_document(snapshot, findings=findings))
+
+
+def _figure(value: Score) -> str:
+    known = number(value)
+    return NOTHING if known is None else f"{known:.6g}"
+
+
+def _span(span: Span | None) -> str:
+    return "not recorded" if span is None else f"{span.low:.6g} to {span.high:.6g}"

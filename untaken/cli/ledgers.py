@@ -1,0 +1,45 @@
+"""``untaken verify``: how far ledgers can be trusted."""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+
+from untaken.cli.console import NOTHING, Console, plain
+from untaken.cli.grammar import Verbs, takes_ledgers, verb
+from untaken.cli.inputs import ledger_files
+from untaken.ledger import Integrity, verify_ledger
+from untaken.report import verify_document
+
+
+def add_to(verbs: Verbs) -> None:
+    """Adds the verb."""
+    takes_ledgers(verb(verbs, "verify", "check the integrity of ledgers", verify))
+
+
+def verify(args: argparse.Namespace, console: Console) -> int:
+    """Prints a verdict a run; 1 where any is TRUNCATED, ALTERED or MALFORMED."""
+    files = ledger_files(args.paths)
+    found: list[tuple[str, Integrity]] = []
+    for done, file in enumerate(files, start=1):
+        found += [(str(file), verdict) for verdict in verify_ledger(file, name=str(file))]
+        console.progress(done, len(files), "verifying")
+    broken = [(file, verdict) for file, verdict in found if verdict.broken]
+    counts = Counter(verdict.verdict for _, verdict in found)
+    console.table(("run", "verdict", "events", "file"), [_row(file, verdict) for file, verdict in found])
+    console.say()
+    for name, verdict in broken:
+        line = f":{verdict.line}" if verdict.line else ""
+        console.say(plain(f"{verdict.verdict} {name}{line}: {verdict.reason}"))
+    runs = sum(bool(verdict.run_id) for _, verdict in found)
+    console.say(f"{runs} runs: " + ", ".join(f"{n} {name}" for name, n in sorted(counts.items())))
+    if counts["UNANCHORED"]:
+        unanchored = counts["UNANCHORED"]
+        console.warn(f"warning: {unanchored} runs have no recorded head: a cut end would not show")
+    console.document(verify_document(found))
+    return 1 if broken else 0
+
+
+def _row(file: str, verdict: Integrity) -> tuple[object, ...]:
+    events = verdict.head.events if verdict.head else NOTHING
+    return verdict.run_id or NOTHING, verdict.verdict, events, file

@@ -1,0 +1,32 @@
+"""``untaken schema``: the shape of files and documents."""
+
+from __future__ import annotations
+
+import argparse
+
+from untaken.cli.console import Console
+from untaken.cli.grammar import Verbs, verb
+from untaken.cli.inputs import UsageError
+from untaken.report import SCHEMAS, dump, json_schema
+
+
+def add_to(verbs: Verbs) -> None:
+    """Adds the verb."""
+    parser = verb(verbs, "schema", "print the JSON Schema of a file or a --json document", schema)
+    parser.add_argument(
+        "name", nargs="?", metavar="NAME", help=", ".join(SCHEMAS) + "; without it, the names"
+    )
+
+
+def schema(args: argparse.Namespace, console: Console) -> int:
+    """Prints a schema, which is JSON with or without ``--json``, or the names there are."""
+    if args.name is None:
+        console.say("\n".join(SCHEMAS))
+        console.document({"schema": "untaken.schemas/1", "names": list(SCHEMAS)})
+        return 0
+    if args.name not in SCHEMAS:
+        raise UsageError(
+            "schema-unknown", f"there is no schema {args.name!r}", hint=f"One of: {', '.join(SCHEMAS)}."
+        )
+    console.write(dump(json_schema(args.name)))
+    return 0

@@ -1,0 +1,78 @@
+"""``untaken app``: serve the app on this machine."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import socket
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Final
+
+import untaken
+from untaken.cli.console import Console
+from untaken.cli.grammar import Verbs
+from untaken.cli.inputs import UsageError
+
+LOOPBACK: Final = "127.0.0.1"
+DEFAULT_PORT: Final = 8501
+PORTS_TRIED: Final = 100
+
+
+def add_to(verbs: Verbs) -> None:
+    """Adds the verb."""
+    does = "serve the app in the browser, on this machine only"
+    parser = verbs.add_parser("app", help=does, description=f"{does.capitalize()}.")
+    parser.add_argument(
+        "workspace", nargs="?", metavar="FOLDER", help="workspace folder (default: untaken-workspace)"
+    )
+    parser.add_argument("--demo", action="store_true", help="begin with the sample runs")
+    parser.add_argument(
+        "--port", type=int, default=DEFAULT_PORT, help="default 8501; the next free one is taken"
+    )
+    parser.set_defaults(run=serve)
+
+
+def serve(args: argparse.Namespace, console: Console) -> int:
+    """Starts Streamlit on loopback and waits for it; its exit code is ours."""
+    app = Path(untaken.__file__).resolve().parent.parent / "app.py"
+    if not app.is_file():
+        raise UsageError(
+            "app-not-found",
+            "the app is not part of an installed package",
+            hint="Run this from a clone of the repository, where app.py lies beside the package.",
+        )
+    if find_spec("streamlit") is None:
+        raise UsageError("app-not-installed", "Streamlit is missing", hint="pip install 'untaken[app]'")
+    port = free_port(args.port)
+    console.say(f"Untaken is at http://{LOOPBACK}:{port}  (stop it with Ctrl+C)")
+    console.out.flush()
+    options = ["--server.address", LOOPBACK, "--server.port", str(port), "--server.headless", "true"]
+    command = [sys.executable, "-m", "streamlit", "run", str(app), *options]
+    return subprocess.call(command, env=os.environ | _settings(args), cwd=app.parent)  # noqa: S603 - fixed words
+
+
+def _settings(args: argparse.Namespace) -> dict[str, str]:
+    settings = {"STREAMLIT_BROWSER_GATHER_USAGE_STATS": "false"}
+    if args.workspace:
+        settings["UNTAKEN_WORKSPACE"] = str(Path(args.workspace).resolve())
+    elif not args.demo and not os.environ.get("UNTAKEN_WORKSPACE"):
+        settings["UNTAKEN_WORKSPACE"] = str(Path("untaken-workspace").resolve())
+    if args.demo:
+        settings["UNTAKEN_DEMO"] = "1"
+    return settings
+
+
+def free_port(first: int) -> int:
+    """`first`, or the next port that nobody listens on."""
+    for port in range(first, first + PORTS_TRIED):
+        with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind((LOOPBACK, port))
+            except (OSError, OverflowError):
+                continue
+            return int(probe.getsockname()[1])
+    raise UsageError("no-free-port", f"no free port from {first} on", hint="Name another one with --port.")

@@ -1,0 +1,103 @@
+"""``untaken formats`` and ``untaken convert``: foreign traces."""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from untaken.cli.console import Console
+from untaken.cli.grammar import Verbs, verb
+from untaken.cli.inputs import UsageError
+from untaken.errors import UntakenError
+from untaken.formats import Conversion, FileLoss, convert, formats
+from untaken.report import finding_entries
+
+
+def add_to(verbs: Verbs) -> None:
+    """Adds the verbs."""
+    verb(verbs, "formats", "list the foreign formats that can be converted", list_formats)
+    parser = verb(verbs, "convert", "turn foreign traces into ledgers and plan graphs", convert_traces)
+    parser.add_argument("--from", dest="format", required=True, metavar="FMT", help="see `untaken formats`")
+    parser.add_argument("sources", nargs="+", metavar="SRC", help="file, folder or zip archive")
+    parser.add_argument(
+        "-o", "--out", required=True, metavar="DIR", help="ledgers/, graphs/ and loss.json go here"
+    )
+    parser.add_argument("--agent", metavar="NAME", help="the agent's name where the traces do not record it")
+
+
+def list_formats(_: argparse.Namespace, console: Console) -> int:
+    """Prints every importer."""
+    found = formats()
+    console.table(
+        ("format", "title", "files", "what"), [(f.name, f.title, _endings(f), f.what) for f in found]
+    )
+    entries = [
+        {"name": f.name, "title": f.title, "extensions": list(f.extensions), "what": f.what} for f in found
+    ]
+    console.document({"schema": "untaken.formats/1", "formats": entries})
+    return 0
+
+
+def convert_traces(args: argparse.Namespace, console: Console) -> int:
+    """Converts, and says what was kept and what was not; 1 where no run was found."""
+    try:
+        done = convert(
+            args.format,
+            [Path(s) for s in args.sources],
+            Path(args.out),
+            progress=console.progress,
+            agent=args.agent,
+        )
+    except UntakenError as error:
+        raise UsageError(error.code, error.message, where=error.where, hint=error.hint) from error
+    console.say(
+        f"{done.runs} runs in {len(done.ledgers)} ledgers, {len(done.graphs)} plan graphs → {args.out}"
+    )
+    console.table(("file", "records", "runs", "values kept"), [_loss_row(loss) for loss in done.losses])
+    _say_loss(done, console)
+    console.findings(done.findings)
+    console.document(_document(done))
+    return 0 if done.runs else 1
+
+
+def _endings(found: Any) -> str:
+    return " ".join(found.extensions)
+
+
+def _values(loss: FileLoss) -> tuple[int, int]:
+    return sum(field.kept for field in loss.fields), sum(field.held for field in loss.fields)
+
+
+def _loss_row(loss: FileLoss) -> tuple[object, ...]:
+    kept, held = _values(loss)
+    return loss.name, loss.records, loss.runs, f"{kept}/{held}"
+
+
+def _say_loss(done: Conversion, console: Console) -> None:
+    """What was not carried over, over all files, the most frequent first."""
+    dropped: Counter[str] = Counter()
+    for loss in done.losses:
+        dropped.update({field.path: field.dropped for field in loss.fields if field.dropped})
+    if dropped:
+        console.say(f"\nNot carried over ({len(dropped)} fields, all in {done.loss_report}):")
+        console.table(("field", "values"), dropped.most_common(10))
+
+
+def _document(done: Conversion) -> dict[str, Any]:
+    losses = [
+        {"file": loss.name, "records": loss.records, "runs": loss.runs, "kept": kept, "held": held}
+        for loss in done.losses
+        for kept, held in (_values(loss),)
+    ]
+    return {
+        "schema": "untaken.convert/1",
+        "format": done.format,
+        "runs": done.runs,
+        "ledgers": [path.as_posix() for path in done.ledgers],
+        "graphs": [path.as_posix() for path in done.graphs],
+        "loss_report": done.loss_report.as_posix(),
+        "files": losses,
+        "findings": finding_entries(done.findings),
+    }

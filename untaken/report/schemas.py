@@ -1,0 +1,215 @@
+"""JSON Schemas of the files and documents, derived from the types they are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import fields
+from functools import cache
+from types import NoneType, UnionType
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Union, get_args, get_origin, get_type_hints
+
+import msgspec
+
+from untaken.counterfactual import Branch, Decision, Insight, RunEvaluation, Signal, Summary, Weights
+from untaken.errors import Unscored, UntakenError
+from untaken.ledger import AnyEvent, Head
+from untaken.ledger.events import Name
+from untaken.memory import Observed, Record, Span
+from untaken.plans import PlanGraph
+from untaken.ranking import Agreement, Contradiction, DiscordantPair, Standing
+from untaken.report.documents import NOT_FLAT
+from untaken.subgoals import AgentScore, RunScore, Violation
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+Schema = dict[str, Any]
+
+DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
+_SCALARS: Final[dict[type, str]] = {
+    str: "string",
+    int: "integer",
+    float: "number",
+    bool: "boolean",
+    NoneType: "null",
+}
+TEXT: Final[Schema] = {"type": "string"}
+COUNT: Final[Schema] = {"type": "integer", "minimum": 0}
+
+
+def json_schema(name: str) -> Schema:
+    """The JSON Schema (draft 2020-12) of a file or document.
+
+    Args:
+        name: one of `SCHEMAS`.
+
+    Raises:
+        UntakenError: ``schema-unknown``.
+    """
+    if name not in SCHEMAS:
+        raise UntakenError(
+            "schema-unknown", f"there is no schema {name!r}", hint=f"One of: {', '.join(SCHEMAS)}."
+        )
+    return {"$schema": DIALECT, "title": f"untaken {name}"} | SCHEMAS[name]()
+
+
+def _score() -> Schema:
+    run = _entry(
+        RunScore,
+        status=_values(TEXT),
+        reasons=_values(TEXT),
+        violations=_list(_entry(Violation)),
+        extra=_list(COUNT),
+    )
+    unscored = _object(run_id=TEXT, digest=TEXT, reason=TEXT)
+    return _document(
+        "untaken.score/1",
+        optional={"runs": _list(run)},
+        missing={"enum": ["fail", "drop"]},
+        verdicts=_list(TEXT),
+        agents=_list(_entry(AgentScore)),
+        unscored_runs=_list(unscored),
+        findings=_findings(),
+    )
+
+
+def _verify() -> Schema:
+    run = _object(
+        run_id=TEXT,
+        verdict={"enum": ["INTACT", "UNANCHORED", "TRUNCATED", "ALTERED", "MALFORMED"]},
+        line=_or_null(COUNT),
+        column=_or_null(COUNT),
+        reason=TEXT,
+        events=COUNT,
+        sha256=_or_null(TEXT),
+        file=TEXT,
+    )
+    return _document("untaken.verify/1", runs=_list(run), verdicts=_values(COUNT), findings=_findings())
+
+
+def _counterfactual() -> Schema:
+    decision = _entry(Decision, alternatives=_list(_entry(Branch)))
+    run = _entry(RunEvaluation, decisions=_list(decision), notes=_findings())
+    return _document(
+        "untaken.counterfactual/1",
+        weights=_entry(Weights),
+        threshold={"type": "number"},
+        runs=_list(run),
+        insights=_list(_entry(Insight)),
+        signals=_list(_entry(Signal)),
+        summary=_entry(Summary, codes=_values(COUNT)),
+        findings=_findings(),
+    )
+
+
+def _rank() -> Schema:
+    return _document(
+        "untaken.rank/1",
+        missing={"enum": ["fail", "drop"]},
+        metrics=_values(_list(_entry(Standing))),
+        agreement=_list(_entry(Agreement)),
+        discordant=_list(_entry(DiscordantPair)),
+        contradictions=_list(_entry(Contradiction)),
+        shared_tasks=_list(TEXT),
+        unmatched_tasks=_list(TEXT),
+        findings=_findings(),
+    )
+
+
+def _memory() -> Schema:
+    return _document(
+        "untaken.memory/1",
+        as_of=_or_null(TEXT),
+        digest=TEXT,
+        observations=COUNT,
+        runs=COUNT,
+        cost_unit=_or_null(TEXT),
+        cost=_or_null(_entry(Span)),
+        steps=_or_null(_entry(Span)),
+        records=_list(_entry(Record)),
+        findings=_findings(),
+    )
+
+
+SCHEMAS: Final[Mapping[str, Callable[[], Schema]]] = {
+    "event": lambda: msgspec.json.schema(AnyEvent),
+    "heads": lambda: msgspec.json.schema(dict[Name, Head]),
+    "graph": lambda: msgspec.json.schema(PlanGraph),
+    "observation": lambda: msgspec.json.schema(Observed),
+    "score": _score,
+    "verify": _verify,
+    "counterfactual": _counterfactual,
+    "rank": _rank,
+    "memory": _memory,
+}
+"""By name: ledger lines, heads sidecars, plan graphs and memory lines; then the ``--json`` documents."""
+
+
+def _document(schema: str, *, optional: Mapping[str, Schema] | None = None, **properties: Schema) -> Schema:
+    whole = _object(schema={"const": schema}, **properties)
+    whole["properties"] |= optional or {}
+    return whole
+
+
+def _object(**properties: Schema) -> Schema:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def _list(items: Schema) -> Schema:
+    return {"type": "array", "items": items}
+
+
+def _values(of: Schema) -> Schema:
+    return {"type": "object", "additionalProperties": of}
+
+
+def _or_null(schema: Schema) -> Schema:
+    return {"anyOf": [schema, {"type": "null"}]}
+
+
+@cache
+def _finding() -> Schema:
+    return _object(
+        code=TEXT,
+        severity={"enum": ["error", "warning", "note"]},
+        message=TEXT,
+        file=_or_null(TEXT),
+        line=_or_null(COUNT),
+        run=_or_null(TEXT),
+        hint=TEXT,
+    )
+
+
+def _findings() -> Schema:
+    return _list(_finding())
+
+
+def _entry(kind: type[DataclassInstance], **more: Schema) -> Schema:
+    """What the documents make of an object: flat fields, and a reason beside what may be unscored."""
+    hints = get_type_hints(kind, include_extras=True)
+    flat = {field.name: hints[field.name] for field in fields(kind) if field.name not in {*NOT_FLAT, *more}}
+    entry = _object(**{name: _type(hint) for name, hint in flat.items()}, **more)
+    unscored = [name for name, hint in flat.items() if Unscored in get_args(hint)]
+    entry["properties"] |= {f"{name}_reason": TEXT for name in unscored}
+    return entry
+
+
+def _type(hint: Any) -> Schema:
+    origin, args = get_origin(hint), get_args(hint)
+    if hint is Unscored:
+        return {"type": "null"}
+    if origin is Annotated:
+        return _type(args[0])
+    if origin is Literal:
+        return {"enum": list(args)}
+    if origin is tuple:
+        return _list(_type(args[0]))
+    if origin in (Union, UnionType):
+        parts = [_type(part) for part in args]
+        return {"anyOf": [part for i, part in enumerate(parts) if part not in parts[:i]]}
+    return {"type": _SCALARS[hint]}
