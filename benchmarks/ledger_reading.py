@@ -1,11 +1,11 @@
 """How much dearer is reading a ledger than the floor under it?
 
-The floor is what no reader of this format can leave out: split the file into lines, take the SHA-256 of each, and
-decode each into its typed event. `read_ledger` adds the strict checks, the chain, the verdicts and the runs.
+The floor is what no reader of this format can leave out: split the file into lines, take the SHA-256 of each,
+and decode each into its event. `read_ledger` adds the strict checks, the chain, the verdicts and the runs.
 
-Printed: the ratio of CPU times, median of pairs that alternate in one process with the garbage collector off. For
-two styles of the same ledger: as `LedgerWriter` writes it, and as another program might (spaces, ``+00:00``). Aim:
-at most 1.6 for the first.
+Printed: the ratio of CPU times, median of pairs that alternate in one process with the garbage collector off.
+For two styles of the same ledger: as `LedgerWriter` writes it, and as another program might (spaces,
+``+00:00``). Aim: at most 1.6 for the first.
 
     python benchmarks/ledger_reading.py [runs]
 """
@@ -43,7 +43,7 @@ from untaken.ledger import (
 
 PAIRS = 15
 STEPS = 19
-TEXT = "The order was found; its status is “paid”, and \"refund\": not yet requested. " * 4
+TEXT = 'The order was found; its status is “paid”, and "refund": not yet requested. ' * 4
 
 
 def write_native(path: Path, runs: int) -> None:
@@ -79,9 +79,9 @@ def floor(path: Path) -> None:
     kept = []
     with path.open("rb") as file:
         for line in file:
-            line = line[:-1]
-            sha256(line).hexdigest()
-            kept.append(decode(line))
+            content = line[:-1]
+            sha256(content).hexdigest()
+            kept.append(decode(content))
 
 
 def cpu(work: Callable[[], object]) -> float:

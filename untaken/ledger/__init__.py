@@ -1,4 +1,4 @@
-"""Run ledgers: typed events, strict and lenient readers, a crash-safe writer, hash chain, heads and verdicts."""
+"""Run ledgers: typed events, readers, a crash-safe writer, hash chain, recorded heads and verdicts."""
 
 from untaken.ledger.events import (
     AFTER_RUN,

@@ -121,13 +121,17 @@ class Chain:
             return _altered(number, reason)
         if event.prev != self.last:
             hint = "; lines end in CR LF: a tool may have converted them" if line.endswith(b"\r") else ""
-            wanted = "the hash of this run's previous line" if self.events else "64 zeros, though the run begins"
+            wanted = (
+                "the hash of this run's previous line" if self.events else "64 zeros, though the run begins"
+            )
             return _altered(number, f"`prev` is not {wanted}{hint}")
         if self.head is None:
             reason = f"more than {limits.EVENTS_PER_RUN:,} events in one run"
             return _malformed("ledger-too-many-events", reason, number)
         count = self.head.events
-        reason = f"the run goes on after the {count} events of its recorded head, and no writer announced that"
+        reason = (
+            f"the run goes on after the {count} events of its recorded head, and no writer announced that"
+        )
         return _altered(number, reason)
 
     def _misplaced(self, event: AnyEvent, number: int) -> Break | None:

@@ -1,10 +1,10 @@
 """One line of a ledger, strictly decoded into a typed event.
 
-The decoder itself lets some things pass: it takes the last of two equal keys, skips unknown fields unread and
-knows no depth limit. Most lines are cleared by one cheap argument: a line that is exactly what the writer would
-write for the event it decodes to hides nothing. A line in another style is cleared by counting: every key is
-followed by a colon, so as many colons after quotes as decoded keys leaves no room for a second equal key.
-Whatever is not cleared goes to the exact parser, which names the fault.
+The decoder itself lets some things pass: it takes the last of two equal keys, skips unknown fields unread,
+takes integers of any size and knows no depth limit. Most lines are cleared by one cheap argument: a line that
+is exactly what the writer would write for the event it decodes to hides nothing. A line in another style is
+cleared by counting: each key is followed by a colon, so as many such colons as decoded keys leave no room for
+a second equal key. Whatever is not cleared goes to the exact parser, which names the fault.
 """
 
 from __future__ import annotations
@@ -144,7 +144,8 @@ def _examine(line: bytes) -> AnyEvent:
     except msgspec.MsgspecError as error:
         raise LineFault("bad-event", *_explain(str(error), line)) from None
     except (OverflowError, ValueError):
-        raise LineFault("bad-event", "`ts` lies outside the years 1 to 9999 in UTC", _column(line, "ts")) from None
+        message = "`ts`: outside the years 1 to 9999 in UTC"
+        raise LineFault("bad-event", message, _column(line, "ts")) from None
     return event
 
 

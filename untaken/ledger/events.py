@@ -1,8 +1,8 @@
 """The typed events of a run ledger (one JSON object a line).
 
-Each event names its `type` and carries the envelope ``run_id, seq, ts, prev``. The tag comes first in a written
-line because a decoder that looks ahead for it saves about a quarter of the time. Unknown extra fields are ignored
-here and stay in the file, whose bytes are never rewritten.
+Each event names its `type` and carries the envelope ``run_id, seq, ts, prev``. The tag comes first in a
+written line because a decoder that looks ahead for it saves about a quarter of the time. Unknown extra fields
+are ignored here and stay in the file, whose bytes are never rewritten.
 """
 
 from __future__ import annotations
@@ -63,9 +63,7 @@ class Plan(Event, frozen=True, kw_only=True, tag="PLAN", gc=False, omit_defaults
     reason: str | None = None
 
 
-class SkillSelection(
-    Event, frozen=True, kw_only=True, tag="SKILL_SELECTION", gc=False, omit_defaults=True
-):
+class SkillSelection(Event, frozen=True, kw_only=True, tag="SKILL_SELECTION", gc=False, omit_defaults=True):
     """A decision point: what was chosen, among what, in which context."""
 
     selected: Name
@@ -124,9 +122,7 @@ class Verdict(Event, frozen=True, kw_only=True, tag="VERDICT", gc=False, omit_de
     reason: str | None = None
 
 
-class RunFinished(
-    Event, frozen=True, kw_only=True, tag="RUN_FINISHED", gc=False, omit_defaults=True
-):
+class RunFinished(Event, frozen=True, kw_only=True, tag="RUN_FINISHED", gc=False, omit_defaults=True):
     """The run's own outcome. ``success``, ``steps`` or ``cost`` of ``None`` is unknown, never false or 0."""
 
     success: bool | None

@@ -33,7 +33,8 @@ def load_heads(path: str | os.PathLike[str]) -> dict[str, Head]:
     """
     path = Path(path)
     if path.stat().st_size > limits.HEADS_FILE_BYTES:
-        raise UntakenError("ledger-heads", "the heads file is too large", where=Where(file=str(path)), hint=_HINT)
+        where = Where(file=str(path))
+        raise UntakenError("ledger-heads", "the heads file is too large", where=where, hint=_HINT)
     return parse_heads(path.read_bytes(), name=str(path))
 
 

@@ -1,9 +1,9 @@
 """The intent journal: what a writer is about to append is recorded before the first byte is written.
 
-Without it, a ledger longer than its recorded head would be the mark of a forger *and* of a crash. With it, the
-two can be told apart: every byte that a writer appends lies inside an intent. The journal stands beside the heads
-(``<file>.heads.journal``) while a writer is at work, and goes when the heads have been moved. After a crash only
-the last intent can be incomplete; it is completed if all its bytes are in the file, else undone.
+Without it, a ledger longer than its recorded head would be the mark of a forger *and* of a crash. With it,
+the two can be told apart: every byte a writer appends lies inside an intent. The journal stands beside the
+heads (``<file>.heads.journal``) while a writer is at work, and goes when the heads have been moved. After a
+crash only the last intent can be incomplete; it is completed if all its bytes are in the file, else undone.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ class Settled:
 
     Attributes:
         heads: recorded heads, moved for every intent whose bytes are all in the ledger.
-        completed: intents that moved a head; `undone`: the one whose bytes are not all there, if any. The ledger
-            counts up to its offset.
+        completed: intents that moved a head.
+        undone: the intent whose bytes are not all there, if any; the ledger counts up to its offset.
     """
 
     heads: dict[str, Head]
@@ -72,11 +72,11 @@ def load_intents(ledger: str | os.PathLike[str]) -> list[Intent]:
 def settle(heads: Mapping[str, Head], intents: Iterable[Intent], size: int) -> Settled:
     """Move the heads for every intent that a ledger of `size` bytes holds completely.
 
-    An intent that does not start at the head as it stands was settled before: the heads were moved, and the crash
-    came before the journal was removed.
+    An intent that does not start at the head as it stands was settled before: the heads were moved, and the
+    crash came before the journal was removed.
     """
     moved = dict(heads)
-    completed = []
+    completed: list[Intent] = []
     for intent in intents:
         if moved.get(intent.run_id) != intent.start:
             continue

@@ -1,8 +1,8 @@
 """The bytes of a ledger being written: locked, every append announced in the journal, settled after a crash.
 
-For every append the intended head goes to the journal first, then the lines to the ledger. The heads sidecar is
-moved at a checkpoint (on closing, and now and then before), and the journal goes. A process killed at any moment
-therefore loses nothing that was acknowledged: the next writer completes or undoes the last append.
+For every append the intended head goes to the journal first, then the lines to the ledger. The heads sidecar
+is moved at a checkpoint (on closing, and now and then before), and the journal goes. A process killed at any
+moment therefore loses nothing that was acknowledged: the next writer completes or undoes the last append.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class LedgerFile:
         intent = Intent(
             run_id=run_id, start=self.heads.get(run_id), end=end, offset=self.size, size=len(data)
         )
-        # Until all is done the ledger's end is uncertain, so an append that fails closes this writer for good.
+        # Until all is done the ledger's end is uncertain: an append that fails closes this writer for good.
         self._usable = False
         self._announce(intent)
         disk.write_all(self._ledger, data)
@@ -144,12 +144,14 @@ class LedgerFile:
         settled = settle(self.heads, load_intents(self.path), self.size)
         if settled.undone is not None and self.size > settled.undone.offset:
             self._cut(settled.undone.offset)
-            self._found("ledger-append-undone", "an append that a crash cut short was undone", settled.undone.run_id)
+            run_id = settled.undone.run_id
+            self._found("ledger-append-undone", "an append that a crash cut short was undone", run_id)
         if settled.completed:
             self.heads = settled.heads
             save_heads(heads_path(self.path), self.heads, sync=self._fsync != "never")
             run_id = settled.completed[-1].run_id
-            self._found("ledger-append-completed", "a crash came before the heads were moved: moved now", run_id)
+            message = "a crash came before the recorded heads were moved: moved now"
+            self._found("ledger-append-completed", message, run_id)
         disk.remove(journal_path(self.path))
 
     def _inspect_tail(self) -> None:
@@ -163,9 +165,13 @@ class LedgerFile:
     def _tail(self) -> bytes:
         """What stands after the last newline."""
         tail, at = b"", self.size
-        while at and b"\n" not in tail and len(tail) <= limits.LINE_BYTES:
+        while at and b"\n" not in tail:
             at -= (step := min(at, 64 * limits.KIB))
             tail = disk.read_at(self._ledger, at, step) + tail
+            if len(tail) > limits.LINE_BYTES:
+                raise self._error(
+                    "ledger-line-too-long", "the last line is longer than any event may be", hint=""
+                )
         return tail.rpartition(b"\n")[2]
 
     def remove_torn(self) -> None:
@@ -188,6 +194,7 @@ class LedgerFile:
 
 
 def _locked(path: Path, timeout: float) -> filelock.BaseFileLock:
+    path.parent.mkdir(parents=True, exist_ok=True)
     lock = filelock.FileLock(path.with_name(f".{path.name}.lock"), timeout=timeout, thread_local=False)
     try:
         lock.acquire()

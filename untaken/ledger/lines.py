@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Iterator
-from typing import BinaryIO
+from typing import Protocol
 
 import zstandard
 
@@ -18,13 +18,20 @@ _GZIP_PIECE = 16 * limits.KIB
 _ZSTD_PIECE = limits.KIB
 
 
+class Readable(Protocol):
+    """Bytes to read from: a file, a stream, or a part of one."""
+
+    def read(self, size: int, /) -> bytes:
+        """Up to `size` bytes; none at the end."""
+
+
 def is_compressed(head: bytes) -> bool:
     """True where the first bytes of a file are those of gzip or Zstandard."""
     return head.startswith((GZIP_MAGIC, ZSTD_MAGIC))
 
 
-def read_blocks(stream: BinaryIO, *, name: str = "") -> Iterator[list[bytes]]:
-    r"""The lines of a ledger without their newline, in blocks; only ``\n`` ends a line, a last one may lack it.
+def read_blocks(stream: Readable, *, name: str = "") -> Iterator[list[bytes]]:
+    r"""The lines of a ledger without their newline, in blocks; ``\n`` ends a line, the last one may lack it.
 
     A line beyond the limit comes cut to one byte more than `limits.LINE_BYTES`, for the decoder to refuse.
 
@@ -58,7 +65,7 @@ def _bounded(chunks: Iterator[bytes], name: str) -> Iterator[bytes]:
         yield chunk
 
 
-def _plain(stream: BinaryIO, name: str) -> Iterator[bytes]:
+def _plain(stream: Readable, name: str) -> Iterator[bytes]:
     head = _read(stream, len(ZSTD_MAGIC))
     joined = _Joined(head, stream)
     if head.startswith(ZSTD_MAGIC):
@@ -66,7 +73,7 @@ def _plain(stream: BinaryIO, name: str) -> Iterator[bytes]:
     return _gunzip(joined, name) if head.startswith(GZIP_MAGIC) else _chunks(joined.read)
 
 
-def _read(stream: BinaryIO, size: int) -> bytes:
+def _read(stream: Readable, size: int) -> bytes:
     """Exactly `size` bytes, unless the stream ends: a pipe may give fewer at a time."""
     data = b""
     while len(data) < size and (more := stream.read(size - len(data))):
@@ -77,7 +84,7 @@ def _read(stream: BinaryIO, size: int) -> bytes:
 class _Joined:
     """The bytes already read for the magic, then the rest: works on streams that cannot seek."""
 
-    def __init__(self, head: bytes, stream: BinaryIO) -> None:
+    def __init__(self, head: bytes, stream: Readable) -> None:
         self._head = head
         self._stream = stream
 
@@ -114,7 +121,7 @@ def _gunzip(stream: _Joined, name: str) -> Iterator[bytes]:
 
 
 def _unzstd(stream: _Joined, name: str) -> Iterator[bytes]:
-    """Several frames in a row are one stream. Input goes in by small pieces, for each may grow a thousandfold."""
+    """Several frames in a row are one stream. Input goes in by small pieces, for each may grow hugely."""
     data, begun = stream.read(_ZSTD_PIECE), False
     try:
         while data:

@@ -29,7 +29,7 @@ class Head:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """An event that has no place in a chain yet: the writer gives it `run_id`, `seq`, `prev` and, without one, `ts`."""
+    """An event still without a place in a chain: a writer gives it `run_id`, `seq`, `prev` and maybe `ts`."""
 
     event: type[Event]
     fields: Mapping[str, Any]
@@ -109,8 +109,8 @@ class Run:
     def digest(self) -> str:
         """Content digest: SHA-256 of the last line, which chains over all before it. Stable id for links.
 
-        A broken run is read up to its fault, so its last line may be the good run's: its digest is marked with
-        the verdict and the place, and never stands for the run it is a damaged copy of.
+        A broken run is read up to its fault, so its last line may be the good run's: its digest is marked
+        with the verdict and the place, and never stands for the run it is a damaged copy of.
         """
         last = self.integrity.head.sha256 if self.integrity.head else ""
         if not self.integrity.broken:

@@ -12,6 +12,7 @@ from untaken.ledger.model import Head, Integrity, Run
 from untaken.ledger.reading import Reading
 from untaken.ledger.source import LedgerSource, View, open_view
 
+
 @overload
 def read_ledger(
     source: LedgerSource,
@@ -43,16 +44,16 @@ def read_ledger(
 
     Args:
         source: a path (``.jsonl``, ``.gz`` or ``.zst``, told by content), bytes, or a binary stream.
-        strict: raise at the first fault; otherwise return what can be read, with findings. A broken run is still
-            returned, up to its fault and marked by its integrity, where its RUN_STARTED is readable. A fault costs
-            its own run only; one that no run can be charged with is a finding of the file.
-        heads: recorded heads of *this* ledger by run id: a run named there and absent here is TRUNCATED. ``None``
-            takes the sidecar ``<file>.heads.json`` of a path, if there is one.
+        strict: raise at the first fault; otherwise return what can be read, with findings. A broken run is
+            still returned, up to its fault and marked by its integrity, where its RUN_STARTED is readable. A
+            fault costs its own run only; one that no run can be charged with is a finding of the file.
+        heads: recorded heads of *this* ledger by run id: a run named there and absent here is TRUNCATED.
+            ``None`` takes the sidecar ``<file>.heads.json`` of a path, if there is one.
         name: what messages and `Run.source` call the ledger.
 
     Raises:
-        UntakenError: ``ledger-not-found``, ``ledger-heads``; strict: any fault of the ledger. An unanchored run is
-            no fault. Errors of the disk pass through.
+        UntakenError: ``ledger-not-found``, ``ledger-heads``; strict: any fault of the ledger. An unanchored
+            run is no fault. Errors of the disk pass through.
     """
     view = open_view(source, heads=heads, name=name)
     findings = list(view.findings)
@@ -70,13 +71,16 @@ def iter_runs(
 ) -> Iterator[Run]:
     """The runs of a ledger, each as soon as its last line is read: memory holds only the runs that are open.
 
-    The file is read twice. A run may be interleaved with others and go on long after RUN_FINISHED, so only the
-    whole file tells where its last line is; a first pass looks at nothing but run ids. Runs come in the order in
-    which they end.
+    The file is read twice. A run may be interleaved with others and go on long after RUN_FINISHED, so only
+    the whole file tells where its last line is; a first pass looks at nothing but run ids. Runs come in the
+    order in which they end.
 
     Args:
-        path: a ledger file; `heads` and `name` as in `read_ledger`.
-        on_finding: makes the reading lenient, and is called with each finding. Without it, the first fault raises.
+        path: a ledger file.
+        heads: as in `read_ledger`.
+        name: as in `read_ledger`.
+        on_finding: makes the reading lenient, and is called with each finding. Without it, the first fault
+            raises.
 
     Raises:
         UntakenError: as in `read_ledger`.
@@ -97,11 +101,14 @@ def verify_ledger(
 ) -> list[Integrity]:
     """The integrity verdict of each run, in the order in which they begin, without keeping an event.
 
-    Recorded runs that are absent come next, as TRUNCATED. Faults that no run can be charged with (an unreadable
-    line, a blank line, an empty file, damaged compression) come last, as MALFORMED with an empty `run_id`.
+    Recorded runs that are absent come next, as TRUNCATED. Faults that no run can be charged with (an
+    unreadable line, a blank line, an empty file, damaged compression) come last, as MALFORMED with an empty
+    `run_id`.
 
     Args:
-        source: as in `read_ledger`, like `heads` and `name`.
+        source: as in `read_ledger`.
+        heads: as in `read_ledger`.
+        name: as in `read_ledger`.
 
     Raises:
         UntakenError: ``ledger-not-found``, ``ledger-heads``.

@@ -32,7 +32,7 @@ class Reading:
     def __init__(self, view: View, report: Callable[[UntakenError], None], *, keep: bool) -> None:
         self.file_faults: list[Integrity] = []
         self._view = view
-        self._heads = view.heads or {}
+        self._heads = view.heads
         self._report = report
         self._keep = keep
         self._open: dict[str, Chain] = {}

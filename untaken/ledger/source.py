@@ -1,4 +1,4 @@
-"""What a reader reads: a consistent view of a ledger and of its recorded heads, even while a writer is at work."""
+"""What a reader reads: a ledger and its recorded heads at one moment, even while a writer is at work."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ class View:
 
     Attributes:
         name: what messages call it.
-        heads: recorded heads by run id; ``None`` where nothing was recorded at all.
+        heads: recorded heads by run id; empty where nothing was recorded.
         size: bytes of the file that belong to the view; ``None`` for all.
         findings: what was noticed before the first line, such as an interrupted append.
     """
 
     name: str
-    heads: Mapping[str, Head] | None
+    heads: Mapping[str, Head]
     path: Path | None = None
     content: bytes | None = None
     stream: BinaryIO | None = None
@@ -67,16 +67,16 @@ class _Front:
 def open_view(source: LedgerSource, *, heads: Mapping[str, Head] | None, name: str | None) -> View:
     """A view of a path, of bytes or of a binary stream.
 
-    Heads that are given are taken as they are. Without them, a path is read with its sidecar and, where a writer
-    is at work or was interrupted, with its intent journal.
+    Heads that are given are taken as they are. Without them, a path is read with its sidecar and, where a
+    writer is at work or was interrupted, with its intent journal.
 
     Raises:
         UntakenError: ``ledger-not-found``, ``ledger-heads``.
     """
     if isinstance(source, bytes):
-        return View(name=name or "", heads=heads, content=source)
+        return View(name=name or "", heads=heads or {}, content=source)
     if not isinstance(source, str | os.PathLike):
-        return View(name=name or str(getattr(source, "name", "")), heads=heads, stream=source)
+        return View(name=name or str(getattr(source, "name", "")), heads=heads or {}, stream=source)
     path = Path(source)
     if not path.is_file():
         raise UntakenError(
@@ -104,9 +104,8 @@ def _recorded_view(path: Path, name: str) -> View:
             break
     recorded = parse_heads(before, name=str(heads_path(path))) if before is not None else {}
     settled = settle(recorded, intents, size)
-    anchored = before is not None or bool(settled.completed)
     if settled.undone is None:
-        return View(name=name, heads=settled.heads if anchored else None, path=path, size=size)
+        return View(name=name, heads=settled.heads, path=path, size=size)
     noticed = Finding(
         code="ledger-interrupted-append",
         message="the last append is not complete: a writer is at work, or was interrupted; read without it",
@@ -114,8 +113,8 @@ def _recorded_view(path: Path, name: str) -> View:
         hint="If no writer is running, open the ledger for writing once: that undoes the incomplete append.",
         severity="note",
     )
-    size = min(size, settled.undone.offset)
-    return View(name=name, heads=settled.heads if anchored else None, path=path, size=size, findings=(noticed,))
+    end = min(size, settled.undone.offset)
+    return View(name=name, heads=settled.heads, path=path, size=end, findings=(noticed,))
 
 
 def _content(path: Path) -> bytes | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Callable
 from typing import Any, NoReturn
 
@@ -46,8 +47,8 @@ def parse_json(data: bytes, *, depth: int = limits.JSON_DEPTH) -> Any:
     """Parse one JSON document strictly.
 
     Raises:
-        JsonFault: bytes that are not UTF-8, a byte order mark, an empty text, a syntax error, a duplicate key,
-            NaN or Infinity, a number that does not fit, a lone surrogate, or more than `depth` levels.
+        JsonFault: bytes that are not UTF-8, a byte order mark, an empty text, a syntax error, a duplicate
+            key, NaN or Infinity, a number that does not fit, a lone surrogate, or more than `depth` levels.
     """
     text = _text(data)
     if text.count("[") + text.count("{") > depth:
@@ -97,13 +98,13 @@ def _check_depth(text: str, limit: int) -> None:
 def _unique_keys(text: str) -> Callable[[list[tuple[str, Any]]], dict[str, Any]]:
     def build(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         value = dict(pairs)
-        if len(value) != len(pairs):
-            seen: set[str] = set()
-            twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
-            quoted = json.dumps(twice, ensure_ascii=False)
-            at = text.find(quoted, text.find(quoted) + 1)
-            raise JsonFault("duplicate-key", f"the key {quoted[:80]} stands twice in one object", text, max(at, 0))
-        return value
+        if len(value) == len(pairs):
+            return value
+        key, _ = Counter(key for key, _ in pairs).most_common(1)[0]
+        quoted = json.dumps(key, ensure_ascii=False)
+        at = text.find(quoted, text.find(quoted) + 1)
+        message = f"the key {quoted[:80]} stands twice in one object"
+        raise JsonFault("duplicate-key", message, text, max(at, 0))
 
     return build
 
@@ -141,18 +142,16 @@ def _float(text: str) -> Callable[[str], float]:
 
 
 def _check_surrogates(text: str) -> None:
-    """Refuse a ``\\ud800`` that is not half of a pair: it crashes whoever encodes it later."""
-    high_end, high_at = -1, -1
+    r"""Refuse a ``\ud800`` that is not half of a pair: it crashes whoever encodes it later."""
+    high: re.Match[str] | None = None
     for match in _ESCAPE.finditer(text):
         unit = int(match[1], 16) if match[1] else 0
-        if high_at >= 0 and (match.start() != high_end or not 0xDC00 <= unit < 0xE000):
+        low = 0xDC00 <= unit < 0xE000
+        if high is not None and not (low and match.start() == high.end()):
             break
-        if high_at >= 0:
-            high_at = -1
-        elif 0xD800 <= unit < 0xDC00:
-            high_at, high_end = match.start(), match.end()
-        elif 0xDC00 <= unit < 0xE000:
-            high_at = match.start()
+        if low and high is None:
+            high = match
             break
-    if high_at >= 0:
-        raise JsonFault("lone-surrogate", f"{text[high_at : high_at + 6]} is half of a surrogate pair", text, high_at)
+        high = match if 0xD800 <= unit < 0xDC00 else None
+    if high is not None:
+        raise JsonFault("lone-surrogate", f"{high[0]} is half of a surrogate pair", text, high.start())

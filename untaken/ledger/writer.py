@@ -1,15 +1,17 @@
 """Writing ledgers: one line an event, each chained to the one before it in its run.
 
 An event is acknowledged when `write` returns: a process killed after that loses nothing (see
-`untaken.ledger.ledger_file`). Against loss of power the bytes must be on the disk too: ``fsync="always"`` waits for
-that at every append, ``"close"`` (the default) once, when the writer closes; ``"never"`` leaves it to the system.
+`untaken.ledger.ledger_file`). Against loss of power the bytes must be on the disk too: ``fsync="always"``
+waits for that at every append, ``"close"`` (the default) once, on closing; ``"never"`` leaves it to
+the system.
 """
 
 from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
@@ -42,8 +44,9 @@ class LedgerWriter:
             run.write(Observation, call_id="c1", ok=True, content={"status": "paid"})
             run.write(RunFinished, success=True, steps=1, cost=0.02)
 
-    An existing file is verified when it is opened, and continued; a broken run in it is never written to. A last
-    line torn by a crash is removed where no recorded head counts it, and named in `findings`.
+    An existing file is verified when it is opened, and continued; a broken run in it is never written to.
+    A last line torn by a crash is removed where no recorded head counts it, and named in `findings`. Threads
+    may share a writer.
 
     Args:
         path: the ledger, not compressed; created where it does not exist.
@@ -65,6 +68,7 @@ class LedgerWriter:
     ) -> None:
         self.path = Path(path)
         self._clock = clock or _now
+        self._turn = threading.Lock()
         self._file = LedgerFile(self.path, fsync=fsync, timeout=timeout)
         try:
             self._chains = self._read_chains()
@@ -145,26 +149,32 @@ class LedgerWriter:
 
     def _read_chains(self) -> dict[str, Chain]:
         file = self._file
-        view = View(name=str(self.path), heads=file.heads, path=self.path, size=file.size - len(file.torn))
+        size = file.size - len(file.torn)
+        view = View(name=str(self.path), heads=file.heads, path=self.path, size=size)
         chains = {chain.run_id: chain for chain in Reading(view, lambda _: None, keep=False).chains()}
+        if file.torn:
+            self._remove_torn(chains)
         for chain in chains.values():
             chain.anchor(None)
-        if file.torn:
-            short = next((c.run_id for c in chains.values() if c.broken and c.broken.verdict == "TRUNCATED"), None)
-            if short is not None:
-                raise UntakenError(
+        return chains
+
+    def _remove_torn(self, chains: Mapping[str, Chain]) -> None:
+        """Nobody acknowledged a torn line, unless a recorded head counts more events than there are."""
+        for chain in chains.values():
+            if chain.broken is not None and chain.broken.verdict == "TRUNCATED":
+                raise self._error(
                     "ledger-torn-line",
                     "the last line is torn, and the recorded head counts it",
-                    where=Where(file=str(self.path), run=short),
-                    hint="An acknowledged event was lost: restore the ledger from a copy.",
+                    chain.run_id,
+                    "An acknowledged event was lost: restore the ledger from a copy.",
                 )
-            file.remove_torn()
-        return chains
+        self._file.remove_torn()
 
     def _chain(self, run_id: str) -> Chain:
         chain = self._chains.get(run_id)
         if chain is None:
-            raise self._error("ledger-unknown-run", "the ledger holds no such run", run_id, "Begin it with start().")
+            hint = "Begin it with start()."
+            raise self._error("ledger-unknown-run", "the ledger holds no such run", run_id, hint)
         if chain.broken is not None:
             verdict = chain.broken.verdict
             raise self._error(
@@ -178,19 +188,21 @@ class LedgerWriter:
     def _append(
         self, run_id: str, drafts: Sequence[Draft], intend: Callable[[Head], None] | None
     ) -> list[AnyEvent]:
-        if drafts[0].event is not RunStarted:
-            chain = self._chain(run_id).copy()
-        elif run_id in self._chains:
-            raise self._error("ledger-run-exists", "the ledger holds this run already", run_id, "Use a new run id.")
-        else:
-            chain = Chain(run_id)
-        composed = [self._compose(chain, draft) for draft in drafts]
-        head = Head(events=chain.events, sha256=chain.last)
-        if intend is not None:
-            intend(head)
-        self._file.append(run_id, b"".join(line + b"\n" for _, line in composed), head)
-        self._chains[run_id] = chain
+        with self._turn:
+            chain = self._chain(run_id).copy() if drafts[0].event is not RunStarted else self._begin(run_id)
+            composed = [self._compose(chain, draft) for draft in drafts]
+            head = Head(events=chain.events, sha256=chain.last)
+            if intend is not None:
+                intend(head)
+            self._file.append(run_id, b"".join(line + b"\n" for _, line in composed), head)
+            self._chains[run_id] = chain
         return [event for event, _ in composed]
+
+    def _begin(self, run_id: str) -> Chain:
+        if run_id in self._chains:
+            hint = "Give each run an id of its own."
+            raise self._error("ledger-run-exists", "the ledger holds this run already", run_id, hint)
+        return Chain(run_id)
 
     def _compose(self, chain: Chain, draft: Draft) -> tuple[AnyEvent, bytes]:
         """The event and its line, both exactly as a reader will see them."""
@@ -199,8 +211,8 @@ class LedgerWriter:
             ts = draft.ts or self._clock()
             if ts.tzinfo is None:
                 raise ValueError("`ts` has no timezone")
-            envelope = {"run_id": chain.run_id, "seq": chain.events, "ts": ts.astimezone(UTC), "prev": chain.last}
-            event = draft.event(**envelope, **draft.fields)
+            ts = ts.astimezone(UTC)
+            event = draft.event(run_id=chain.run_id, seq=chain.events, ts=ts, prev=chain.last, **draft.fields)
             _refuse_non_finite(msgspec.to_builtins(event, str_keys=True))
             event = decode_event(encode_event(event))
         except (TypeError, ValueError, OverflowError, RecursionError) as error:
@@ -211,7 +223,8 @@ class LedgerWriter:
         return event, line
 
     def _unwritable(self, message: str, run_id: str) -> UntakenError:
-        return self._error("ledger-unwritable", message, run_id, "Nothing was written; a reader would refuse this.")
+        hint = "Nothing was written: a reader would refuse it."
+        return self._error("ledger-unwritable", message, run_id, hint)
 
     def _error(self, code: str, message: str, run_id: str, hint: str) -> UntakenError:
         return UntakenError(code, message, where=Where(file=str(self.path), run=run_id), hint=hint)
@@ -247,15 +260,18 @@ def append_events(
         path: the ledger file, not compressed.
         run_id: a run in it that is not broken.
         drafts: the events; with none, nothing is written.
-        clock, fsync, timeout: as in `LedgerWriter`.
-        intend: called with the new head before a byte is written, so that another keeper of heads (a database)
-            can record its own intent.
+        clock: as in `LedgerWriter`.
+        fsync: as in `LedgerWriter`.
+        timeout: as in `LedgerWriter`.
+        intend: called with the new head before a byte is written, so that another keeper of heads (a
+            database) can record its own intent.
 
     Raises:
         UntakenError: ``ledger-not-found``, and as in `LedgerWriter` and `LedgerWriter.write`.
     """
     if not Path(path).is_file():
-        raise UntakenError("ledger-not-found", "there is no such file", where=Where(file=str(path), run=run_id))
+        where = Where(file=str(path), run=run_id)
+        raise UntakenError("ledger-not-found", "there is no such file", where=where)
     with LedgerWriter(path, clock=clock, fsync=fsync, timeout=timeout) as ledger:
         return ledger.append(run_id, drafts, intend=intend)
 
