@@ -14,6 +14,7 @@ import msgspec
 from untaken.errors import Unscored
 from untaken.ledger import events as e
 from untaken.ledger.model import Head, Integrity, IntegrityVerdict, Run
+from untaken.plans import PlanGraph, parse_graph
 from untaken.subgoals.model import NodeScore, RunScore, Violation
 
 EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
@@ -127,6 +128,13 @@ class RunBuilder:
 def a_run(run_id: str = "run-1", *, agent: str = "agent", task: str = "task", **started: Any) -> RunBuilder:
     """Start building a run."""
     return RunBuilder(run_id, agent=agent, task=task, **started)
+
+
+def a_graph(*sub_goals: dict[str, Any] | str, graph_id: str = "g", **fields: Any) -> PlanGraph:
+    """A validated graph; a sub-goal given as text has nothing but that id."""
+    nodes = [{"id": node} if isinstance(node, str) else node for node in sub_goals]
+    document = {"schema": "untaken.plan/1", "id": graph_id, "tasks": ["*"], "sub_goals": nodes, **fields}
+    return parse_graph(msgspec.json.encode(document), name="g.plan.json", format="json")
 
 
 def a_score(

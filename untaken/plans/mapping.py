@@ -45,7 +45,7 @@ def map_actions(run: Run, graph: PlanGraph) -> Mapping:
 
     Authority, highest first: the event's own tag; the graph's rules, first match in graph order; the tool
     that a tool_call check expects: a call that fulfils such checks serves these, one that fulfils none is an
-    attempt at each check on its tool; a plan in force that names exactly one known sub-goal.
+    attempt at each check on its tool; in a run without tags, a plan in force that names exactly one sub-goal.
     """
     return _Mapper(run, _index(graph)).mapping()
 
@@ -94,26 +94,27 @@ class _Mapper:
         self.index = index
         self.mapped: list[tuple[int, str, Authority]] = []
         self.extra: list[int] = []
+        self.plan: str | None = None
+        self.tags = any(call.sub_goal is not None for call in run.actions)
         self.unknown_tags: dict[str, list[int]] = {}
         self.conflicts: dict[tuple[str, ...], list[int]] = {}
 
     def mapping(self) -> Mapping:
-        plan: Plan | None = None
         for event in self.run.events:
             if isinstance(event, ToolCall):
-                self.call(event, plan)
+                self.call(event)
             elif isinstance(event, Message):
                 self.message(event)
             elif isinstance(event, Plan):
-                plan = event
+                self.plan = self.only_sub_goal(event)
         return Mapping(
             mapped=tuple(self.mapped),
             extra=tuple(self.extra),
             findings=tuple(self.findings()),
         )
 
-    def call(self, event: ToolCall, plan: Plan | None) -> None:
-        if not (self.tagged(event) or self.ruled(event) or self.expected(event) or self.planned(event, plan)):
+    def call(self, event: ToolCall) -> None:
+        if not (self.tagged(event) or self.ruled(event) or self.expected(event) or self.planned(event)):
             self.extra.append(event.seq)
 
     def message(self, event: Message) -> None:
@@ -159,14 +160,18 @@ class _Mapper:
             self.serve(event.seq, node.id, "check")
         return bool(nodes)
 
-    def planned(self, event: ToolCall, plan: Plan | None) -> bool:
-        named = (
-            {self.index.names.get(_plain_name(entry)) for entry in plan.sub_goals} - {None} if plan else set()
-        )
-        if len(named) != 1:
+    def planned(self, event: ToolCall) -> bool:
+        if self.plan is None:
             return False
-        self.serve(event.seq, str(named.pop()), "plan")
+        self.serve(event.seq, self.plan, "plan")
         return True
+
+    def only_sub_goal(self, plan: Plan) -> str | None:
+        """The one sub-goal a plan names. A run that tags its actions leaves nothing for a plan to guess."""
+        if self.tags:
+            return None
+        named = {self.index.names.get(_plain_name(entry)) for entry in plan.sub_goals} - {None}
+        return named.pop() if len(named) == 1 else None
 
     def serve(self, seq: int, sub_goal: str, authority: Authority) -> None:
         self.mapped.append((seq, sub_goal, authority))

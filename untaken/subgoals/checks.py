@@ -55,7 +55,7 @@ class Bench:
         self._trace = trace
         self._success = success
         self._expressions = expressions
-        self._verdicts = tuple(verdicts)
+        self._verdicts = (verdicts,) if isinstance(verdicts, str) else tuple(verdicts)
         self._comparisons = 0
 
     def decide(self, criterion: Criterion, attempt: Attempt) -> None:

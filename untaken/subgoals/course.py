@@ -41,9 +41,10 @@ def recovered(
     if not trace.failures:
         return Unscored("no sub-goal attempt failed")
     served: dict[int, list[str]] = defaultdict(list)
-    for name, attempt in attempts.items():
-        if not rubric.criteria[name].options:
-            for seq in attempt.events:
+    for name in rubric.options_first:
+        group = bool(rubric.criteria[name].options)
+        for seq in attempts[name].events:
+            if not (group and seq in served):  # what an option did is not its group's second failure
                 served[seq].append(name)
     failed = [
         (observation.seq, name)

@@ -1,0 +1,367 @@
+# One case a line, however long, reads best.
+# ruff: noqa: E501
+"""A run's counts and rates, what follows from the graph's edges, its diagnosis and its course."""
+
+from __future__ import annotations
+
+import pytest
+from builders import RunBuilder, a_graph, a_run
+
+from untaken.errors import Unscored, UntakenError
+from untaken.ledger import RunFinished
+from untaken.subgoals import RunScore, score_run
+
+
+def ready(name: str, *deps: str, critical: bool = False, **fields) -> dict:
+    """A sub-goal that is completed where it is acted on and the state has its field."""
+    check = {"expr": f"state.{name}"}
+    return {
+        "id": name,
+        "deps": list(deps),
+        "critical": critical,
+        "check": check,
+        "rules": [{"tool": name}],
+        **fields,
+    }
+
+
+def did(*done: str, failed: tuple[str, ...] = (), **fields) -> RunBuilder:
+    """A run that acted on each sub-goal, in order, and completed those in `done`."""
+    run = a_run(**fields)
+    for name in done:
+        run.call(name).state(**{name: True})
+    for name in failed:
+        run.call(name).state(**{name: False})
+    return run
+
+
+CHAIN = (ready("a"), ready("b", "a"), ready("c", "b"), ready("d", "c"))
+
+
+def test_counts_and_rates() -> None:
+    graph = a_graph(ready("a"), ready("b", critical=True), ready("c", critical=True), ready("d"), "e")
+    score = score_run(did("a", "b", failed=("d",)).call("x").finish().run(), graph)
+    assert (score.required, score.attempted, score.completed, score.unscored) == (5, 3, 2, 1)
+    assert (score.critical, score.critical_completed, score.critical_skipped) == (2, 1, 1)
+    assert (score.coverage, score.completion, score.critical_completion) == (3 / 4, 2 / 5, 1 / 2)
+    assert score.node("e").attempted is None
+    assert score.extra == (7,)
+
+
+def test_dropping_the_unscored_says_how_many_there_were() -> None:
+    graph = a_graph(ready("a"), ready("b"), "c")
+    score = score_run(did("a", failed=("b",)).finish().run(), graph, missing="drop")
+    assert (score.required, score.completed, score.unscored, score.completion) == (2, 1, 1, 1 / 2)
+    assert score.missing == "drop"
+
+
+def test_dropping_everything_leaves_every_rate_unscored() -> None:
+    score = score_run(a_run().finish().run(), a_graph("a", "b"), missing="drop")
+    assert score.required == 0
+    assert score.completion == Unscored("every required sub-goal is unscored, and unscored ones are dropped")
+    assert isinstance(score.coverage, Unscored)
+    assert isinstance(score.critical_completion, Unscored)
+
+
+def test_without_actions_coverage_is_unscored_but_verdicts_still_count() -> None:
+    run = a_run().finish().verdict("a", True).verdict("b", False)
+    score = score_run(run.run(), a_graph("a", "b", "c"))
+    assert (score.completed, score.required, score.completion) == (1, 3, 1 / 3)
+    assert score.coverage == Unscored("no required sub-goal's attempts are known")
+
+
+def test_a_run_of_which_nothing_is_expected_is_unscored() -> None:
+    graph = a_graph(metadata={"nothing_expected": True})
+    score = score_run(a_run().call("x").finish().run(), graph)
+    for value in (score.coverage, score.completion, score.critical_completion):
+        assert isinstance(value, Unscored)
+        assert "nothing is expected" in value.reason
+    assert score.diagnosis == "unscored"
+    assert score.success is True
+
+
+def test_a_broken_run_gets_no_score() -> None:
+    for verdict in ("ALTERED", "TRUNCATED", "MALFORMED"):
+        with pytest.raises(UntakenError) as caught:
+            score_run(a_run("bad").finish().run(verdict), a_graph("a"))
+        assert caught.value.code == "run-broken"
+        assert caught.value.where.run == "bad"
+        assert verdict in caught.value.message
+
+
+def test_an_unanchored_run_is_scored() -> None:
+    assert score_run(did("a").finish().run("UNANCHORED"), a_graph(ready("a"))).completion == 1.0
+
+
+def test_a_run_that_never_finished_is_scored_on_its_last_state_and_says_so() -> None:
+    score = score_run(did("a").run(), a_graph(ready("a")))
+    assert score.completion == 1.0
+    assert [finding.code for finding in score.findings] == ["run-not-finished"]
+    assert score.success == score.cost == score.steps == Unscored("the run did not finish")
+
+
+def test_unrecorded_cost_and_steps_are_unscored_never_zero() -> None:
+    run = a_run().add(RunFinished, success=True, steps=None)
+    score = score_run(run.run(), a_graph("a"))
+    assert score.cost == Unscored("RUN_FINISHED records no cost")
+    assert score.steps == Unscored("RUN_FINISHED records no steps")
+
+
+def test_verdicts_on_unknown_sub_goals_and_unknown_tags_are_findings() -> None:
+    run = a_run().call("x", "ghost").finish().verdict("nobody", True).verdict("nobody", False)
+    codes = {finding.code for finding in score_run(run.run(), a_graph("a")).findings}
+    assert codes == {"sub-goal-tag-unknown", "verdict-sub-goal-unknown"}
+
+
+DEPENDENCIES = [
+    # desc, done, completed, with direct dependencies, with all
+    ("everything", ("a", "b", "c", "d"), 4, 4, 4),
+    ("the first is missing", ("b", "c", "d"), 3, 2, 0),
+    ("the second is missing", ("a", "c", "d"), 3, 2, 1),
+    ("only the last", ("d",), 1, 0, 0),
+    ("only the first", ("a",), 1, 1, 1),
+]
+
+
+@pytest.mark.parametrize(
+    ("desc", "done", "n", "direct", "every"), DEPENDENCIES, ids=[c[0] for c in DEPENDENCIES]
+)
+def test_completed_with_dependencies(
+    desc: str, done: tuple[str, ...], n: int, direct: int, every: int
+) -> None:
+    score = score_run(did(*done).finish().run(), a_graph(*CHAIN))
+    assert (score.completed, score.completed_with_deps, score.completed_with_deps_all) == (n, direct, every)
+
+
+def critical_chain() -> tuple[dict, ...]:
+    return (ready("a", critical=True), ready("b", "a"), ready("c", "b", critical=True), ready("d", "c"))
+
+
+VIOLATIONS = [
+    # desc, run, pairs (reached, missing)
+    ("in order", did("a", "b", "c", "d"), []),
+    ("reached without a critical dependency", did("a", "b", "d"), [("d", "c")]),
+    ("through one that is not critical", did("b", "c", "d"), [("b", "a"), ("c", "a"), ("d", "a")]),
+    ("attempting is reaching", did("a", "b", failed=("d",)), [("d", "c")]),
+    ("without both", did("d"), [("d", "a"), ("d", "c")]),
+    ("a missing one that is not critical", did("a", "c", "d"), []),
+    ("nothing reached", a_run().call("z"), []),
+]
+
+
+@pytest.mark.parametrize(("desc", "run", "want"), VIOLATIONS, ids=[case[0] for case in VIOLATIONS])
+def test_reaching_a_sub_goal_without_its_critical_dependencies_is_a_violation(desc, run, want) -> None:
+    score = score_run(run.finish().run(), a_graph(*critical_chain()))
+    found = [(v.sub_goal, v.dependency) for v in score.violations if v.kind == "critical"]
+    assert found == want
+    assert (score.diagnosis == "violation") == bool(want)
+
+
+def test_an_unscored_dependency_is_no_violation() -> None:
+    graph = a_graph({"id": "a", "critical": True}, ready("b", "a"))
+    assert score_run(did("b").finish().run(), graph).violations == ()
+
+
+def test_beginning_before_a_dependency_is_an_order_violation() -> None:
+    score = score_run(did("b", "a", "c", "d").finish().run(), a_graph(*CHAIN))
+    (violation,) = score.violations
+    assert (violation.kind, violation.sub_goal, violation.dependency) == ("order", "b", "a")
+    assert violation.message == "'b' was begun at event 1, before 'a' at event 3"
+    assert score.diagnosis == "clean"
+
+
+def ways(**fields) -> tuple[dict, ...]:
+    return (
+        {"id": "settle", "any_of": ["refund", "escalate"]},
+        ready("refund"),
+        ready("escalate"),
+        ready("confirm", "settle", **fields),
+    )
+
+
+ANY_OF = [
+    # desc, run, statuses of settle, refund, escalate, confirm; required
+    ("one way", did("refund", "confirm"), "completed completed not_required completed", 3),
+    ("the other way", did("escalate"), "completed not_required completed skipped", 3),
+    ("both ways", did("refund", "escalate"), "completed completed completed skipped", 4),
+    (
+        "one in vain, then the other",
+        did("escalate", failed=("refund",)),
+        "completed not_required completed skipped",
+        3,
+    ),
+    ("one in vain", did(failed=("refund",)), "attempted attempted not_required skipped", 3),
+    ("neither", did("confirm"), "skipped not_required not_required completed", 2),
+]
+
+
+@pytest.mark.parametrize(("desc", "run", "want", "required"), ANY_OF, ids=[case[0] for case in ANY_OF])
+def test_any_of_needs_one_option_and_the_unused_are_not_required(desc, run, want, required) -> None:
+    score = score_run(run.finish().run(), a_graph(*ways()))
+    assert [node.status for node in score.nodes] == want.split()
+    assert score.required == required
+
+
+def test_a_group_says_through_what_it_was_completed_and_when() -> None:
+    score = score_run(did("escalate").finish().run(), a_graph(*ways()))
+    group = score.node("settle")
+    assert (group.decided_by, group.reason) == ("any_of", "completed through 'escalate'")
+    assert (group.events, group.evidence, group.completed_at) == ((1,), (2,), 2)
+    assert score.node("refund").reason == "not required: 'escalate' was completed instead"
+
+
+def test_groups_of_groups_are_decided_inside_out() -> None:
+    graph = a_graph(
+        {"id": "top", "any_of": ["mid", "z"]}, {"id": "mid", "any_of": ["x", "y"]}, *map(ready, "xyz")
+    )
+    score = score_run(did("y").finish().run(), graph)
+    assert [node.status for node in score.nodes] == [
+        "completed",
+        "completed",
+        "not_required",
+        "completed",
+        "not_required",
+    ]
+
+
+def test_a_group_is_unscored_where_an_option_is() -> None:
+    graph = a_graph({"id": "g", "any_of": ["a", "b"]}, ready("a"), "b")
+    score = score_run(did(failed=("a",)).finish().run(), graph)
+    assert score.node("g").status == "unscored"
+    assert score.node("g").reason == "no option is completed, and 'b' unscored"
+
+
+def test_an_option_that_is_not_required_holds_up_nobody_who_needs_it() -> None:
+    graph = a_graph(*ways(), ready("archive", "refund", "escalate"))
+    score = score_run(did("refund", "archive").finish().run(), graph)
+    assert score.completed == score.completed_with_deps == score.completed_with_deps_all == 3
+    assert score.violations == ()
+
+
+def trouble(*, plans: tuple[str, ...] = (), ok: bool = False) -> RunBuilder:
+    run = a_run()
+    for plan in plans[:1]:
+        run.plan(plan)
+    run.call("a", ok=ok).state(a=True).call("b")
+    for plan in plans[1:]:
+        run.plan(plan)
+    return run.state(b=False)
+
+
+DIAGNOSES = [
+    # desc, run, diagnosis, sentence
+    ("all done", did("a", "b", "c", "d"), "clean", "all 4 required sub-goals completed"),
+    ("attempted in vain", did("a", failed=("b", "c")), "inside", "3 of 4 required sub-goals not completed: 2 attempted in vain, 1 never attempted: look at tool calls and reasoning"),
+    ("never attempted", did("a"), "skipping", "3 of 4 required sub-goals not completed: 0 attempted in vain, 3 never attempted: look at planning"),
+    ("as many in vain as skipped", did("a", "b", failed=("c",)), "inside", "2 of 4 required sub-goals not completed: 1 attempted in vain, 1 never attempted: look at tool calls and reasoning"),
+    ("saw a failure, kept its plan", trouble(plans=("x",)), "not_detecting_errors", "1 observation failed and the plan was never revised; 3 of 4 required sub-goals not completed: 1 attempted in vain, 2 never attempted"),
+    ("saw a failure, replanned", trouble(plans=("x", "y")), "skipping", "3 of 4"),
+    ("saw a failure, no plan recorded", trouble(), "skipping", "3 of 4"),
+    ("no failure", trouble(plans=("x",), ok=True), "skipping", "3 of 4"),
+    ("nothing known", a_run(), "unscored", "none of the required sub-goals has any evidence"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("desc", "run", "want", "words"), DIAGNOSES, ids=[case[0] for case in DIAGNOSES])
+def test_diagnosis(desc, run, want, words) -> None:
+    score = score_run(run.finish().run(), a_graph(*CHAIN))
+    assert score.diagnosis == want
+    assert score.diagnosis_reason.startswith(words)
+
+
+def test_what_was_judged_not_met_without_any_action_is_neither_inside_nor_skipping() -> None:
+    score = score_run(a_run().finish().verdict("a", False).verdict("b", True).run(), a_graph("a", "b"))
+    assert score.diagnosis == "unscored"
+    assert score.diagnosis_reason.endswith("whether 1 of them were attempted is unknown")
+
+
+def test_clean_as_far_as_seen_says_what_was_not_seen() -> None:
+    score = score_run(did("a").finish().run(), a_graph(ready("a"), "b"))
+    assert score.diagnosis == "clean"
+    assert score.diagnosis_reason == "all 1 scored sub-goals completed; 1 of 2 required are unscored"
+
+
+REPLANS = [
+    ("no plan", [], 0),
+    ("one plan", ["ab"], 0),
+    ("the same again", ["ab", "ab"], 0),
+    ("another", ["ab", "ac"], 1),
+    ("an empty one in between changes nothing", ["ab", "", "ab"], 0),
+    ("there and back", ["ab", "ac", "ab"], 2),
+    ("first an empty one", ["", "ab"], 0),
+]
+
+
+@pytest.mark.parametrize(("desc", "plans", "want"), REPLANS, ids=[case[0] for case in REPLANS])
+def test_a_replan_is_a_plan_that_differs_from_the_last_one(desc: str, plans: list[str], want: int) -> None:
+    run = a_run()
+    for plan in plans:
+        run.plan(*plan)
+    score = score_run(run.finish().run(), a_graph("a"))
+    assert (score.replans, score.plans) == (want, len(plans))
+
+
+def test_transient_failures_are_failed_or_transient_observations() -> None:
+    run = a_run().call("a", ok=False).call("a", ok=True).observe(transient=True).observe().finish()
+    assert score_run(run.run(), a_graph("a")).transient_failures == 2
+
+
+RECOVERED = [
+    # desc, run, share
+    ("made good after a replan", a_run().plan("x").call("a", ok=False).plan("y").call("a", ok=True).state(a=True), 1.0),
+    ("made good without a replan", a_run().plan("x").call("a", ok=False).call("a", ok=True).state(a=True), 0.0),
+    ("never made good", a_run().plan("x").call("a", ok=False).plan("y").call("a", ok=False).state(a=False), 0.0),
+    ("one of two", a_run().plan("x").call("a", ok=False).call("b", ok=False).plan("y").call("a").state(a=True, b=False), 0.5),
+    ("replanned, but not worked on again", a_run().plan("x").state(a=True).call("a", ok=False).plan("y").call("b"), 0.0),
+    ("through another option", a_run().plan("x").call("refund", ok=False).plan("y").call("escalate").state(escalate=True, refund=False), 1.0),
+    ("the observation names no call", a_run().plan("x").call("a").observe(ok=False).plan("y").call("a").state(a=True), 1.0),
+    ("no failure", a_run().call("a", ok=True).state(a=True), None),
+    ("a failure of no sub-goal", a_run().call("z", ok=False), None),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("desc", "run", "want"), RECOVERED, ids=[case[0] for case in RECOVERED])
+def test_recovered_share_of_failed_attempts(desc, run, want) -> None:
+    graph = a_graph(ready("a"), ready("b"), *ways())
+    got = score_run(run.finish().run(), graph).recovered
+    assert got == (Unscored("no sub-goal attempt failed") if want is None else want)
+
+
+def test_the_progress_curve_counts_completions_whose_moment_is_known() -> None:
+    graph = a_graph(
+        ready("a"),
+        ready("b"),
+        {"id": "c", "check": {"verdict": True}},
+        {"id": "d", "check": {"outcome": True}},
+    )
+    run = did("a", failed=("b",)).call("b").state(b=True).call("z").finish().verdict("c", True)
+    score = score_run(run.run(), graph)
+    assert score.progress == ((1, 1), (3, 1), (5, 2), (7, 3))
+    assert score.completed == 4
+
+
+def test_plans_calls_and_states_after_the_run_do_not_count() -> None:
+    graph = a_graph(ready("a"))
+    before = did("a").finish()
+    score = score_run(before.run(), graph)
+    after = score_run(before.plan("x").state(a=False).run(), graph)
+    assert after.completed == score.completed == 1
+    assert (after.plans, after.replans) == (0, 0)
+
+
+def test_the_users_own_calls_are_no_extra_actions_of_the_agent() -> None:
+    score = score_run(a_run().call("z").call("z", by="user").finish().run(), a_graph(ready("a")))
+    assert score.extra == (1,)
+
+
+def test_hostile_names_come_through_as_text() -> None:
+    name = "<script>alert(1)</script> {0} %s \u202e"
+    graph = a_graph({"id": name, "critical": True, "check": {"verdict": True}}, {"id": "b", "deps": [name]})
+    score: RunScore = score_run(a_run().call("t", "b").finish().verdict(name, False).run(), graph)
+    assert score.violations[0].dependency == name
+    assert repr(name) in score.violations[0].message
+
+
+def test_an_unknown_sub_goal_has_no_score() -> None:
+    with pytest.raises(KeyError):
+        score_run(did("a").finish().run(), a_graph(ready("a"))).node("zzz")

@@ -1,0 +1,77 @@
+"""The run's state: merge patches, then the final state."""
+
+from __future__ import annotations
+
+import copy
+
+import pytest
+from builders import a_run
+
+from untaken.subgoals.state import StateFold, merge_patch
+from untaken.subgoals.trace import Trace
+
+# RFC 7386, appendix A, as far as target and patch are objects
+RFC_7386 = [
+    ({"a": "b"}, {"a": "c"}, {"a": "c"}),
+    ({"a": "b"}, {"b": "c"}, {"a": "b", "b": "c"}),
+    ({"a": "b"}, {"a": None}, {}),
+    ({"a": "b", "b": "c"}, {"a": None}, {"b": "c"}),
+    ({"a": ["b"]}, {"a": "c"}, {"a": "c"}),
+    ({"a": "c"}, {"a": ["b"]}, {"a": ["b"]}),
+    ({"a": {"b": "c"}}, {"a": {"b": "d", "c": None}}, {"a": {"b": "d"}}),
+    ({"a": [{"b": "c"}]}, {"a": [1]}, {"a": [1]}),
+    ({"e": None}, {"a": 1}, {"e": None, "a": 1}),
+    ({}, {"a": {"bb": {"ccc": None}}}, {"a": {"bb": {}}}),
+    ({"a": [1]}, {"a": [True]}, {"a": [True]}),
+]
+
+
+@pytest.mark.parametrize(("target", "patch", "want"), RFC_7386)
+def test_merge_patch_follows_the_rfc_and_never_changes_the_patch(
+    target: dict, patch: dict, want: dict
+) -> None:
+    given = copy.deepcopy(patch)
+    merge_patch(target, patch)
+    merge_patch(target, {"later": {"x": 1}})
+    target.pop("later")
+    assert target == want
+    assert [type(v) for v in target.values()] == [type(v) for v in want.values()]
+    assert patch == given
+
+
+def folded(builder) -> StateFold:
+    trace = Trace(builder.run())
+    fold = StateFold(trace.states, trace.finished)
+    fold.forward(trace.last)
+    return fold
+
+
+def test_the_state_is_the_fold_of_its_patches() -> None:
+    fold = folded(a_run().state(a=1, b={"x": 1}).state(b={"y": 2}).state(a=None).finish())
+    assert fold.state == {"b": {"x": 1, "y": 2}}
+    assert fold.changed == {"a": 3, "b": 2}
+
+
+def test_a_recorded_final_state_replaces_its_fields_whole_and_keeps_the_others() -> None:
+    builder = (
+        a_run()
+        .state(kept=1, order={"id": 1, "open": True})
+        .finish(final_state={"order": {"id": 1}, "n": None})
+    )
+    assert folded(builder).state == {"kept": 1, "order": {"id": 1}, "n": None}
+
+
+def test_a_field_is_said_to_change_only_where_it_does() -> None:
+    fold = folded(a_run().state(a=1).state(a=1).finish(final_state={"a": 1, "b": 2}))
+    assert fold.changed == {"a": 1, "b": 3}
+
+
+def test_later_patches_do_not_reach_back_into_earlier_events() -> None:
+    builder = a_run().state(a={"x": 1}).state(a={"y": 2}).finish()
+    folded(builder)
+    assert builder.events[1].state == {"a": {"x": 1}}
+
+
+def test_events_after_the_run_do_not_change_the_state() -> None:
+    builder = a_run().state(a=1).finish().state(a=2)
+    assert folded(builder).state == {"a": 1}

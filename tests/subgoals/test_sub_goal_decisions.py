@@ -1,0 +1,200 @@
+# One case a line, however long, reads best.
+# ruff: noqa: E501
+"""Is a sub-goal completed, attempted, skipped or unscored, who decided it, and what is the evidence?"""
+
+from __future__ import annotations
+
+import pytest
+from builders import RunBuilder, a_graph, a_run
+
+from untaken import limits
+from untaken.subgoals import NodeScore, score_run
+
+EXPR = {"id": "x", "check": {"expr": "state.done"}, "rules": [{"tool": "act"}]}
+STEP = {"id": "x", "check": {"expr": "state.n == 1", "on": "step"}, "rules": [{"tool": "act"}]}
+CALL = {"id": "x", "check": {"tool_call": {"name": "act", "arguments": {"q": 1}}}}
+OUTCOME = {"id": "x", "check": {"outcome": True}}
+VERDICT = {"id": "x", "check": {"verdict": True}}
+HUMAN = {"id": "x", "check": {"verdict": {"by": ["human:*"]}}}
+BARE = {"id": "x"}
+RULED = {"id": "x", "rules": [{"tool": "act"}]}
+
+
+def node(sub_goal: dict, run: RunBuilder, **options) -> NodeScore:
+    return score_run(run.run(), a_graph(sub_goal), **options).node("x")
+
+
+CASES = [
+    # desc, sub-goal, run, status, attempted, decided_by, words in the reason
+    ("expression holds", EXPR, a_run().call("act").state(done=True).finish(), "completed", True, "expr", "meets"),
+    ("expression fails", EXPR, a_run().call("act").state(done=False).finish(), "attempted", True, "expr", "not meet"),
+    ("expression holds, nobody acted on it", EXPR, a_run().call("other").state(done=True).finish(), "skipped", False, "expr", "never attempted"),
+    ("expression without its field", EXPR, a_run().call("act").finish(), "unscored", True, "none", "state.done"),
+    ("expression, no actions recorded", EXPR, a_run().state(done=True).finish(), "unscored", None, "none", "no actions"),
+    ("expression fails, no actions recorded", EXPR, a_run().state(done=False).finish(), "unscored", None, "none", "no actions"),
+    ("expression, nothing can map to it", {**EXPR, "rules": []}, a_run().call("act").state(done=True).finish(), "unscored", None, "none", "nothing maps"),
+    ("expression, tagged", {**EXPR, "rules": []}, a_run().call("act", "x").state(done=True).finish(), "completed", True, "expr", "meets"),
+    ("held after a step, not at the end", STEP, a_run().call("act").state(n=1).call("b").state(n=2).finish(), "completed", True, "expr", "after a step"),
+    ("held only before the first action on it", STEP, a_run().state(n=1).call("b").state(n=2).call("act").finish(), "attempted", True, "expr", "after no step"),
+    ("held inside a step, gone at its end", STEP, a_run().call("act").state(n=1).state(n=2).finish(), "attempted", True, "expr", "after no step"),
+    ("held already when first acted on", STEP, a_run().state(n=1).call("act").call("b").state(n=2).finish(), "completed", True, "expr", "after a step"),
+    ("undecided, then no", STEP, a_run().call("act").call("b").state(n=3).finish(), "attempted", True, "expr", "after no step"),
+    ("undecided at every step", STEP, a_run().call("act").call("b").finish(), "unscored", True, "none", "state.n"),
+    ("held in the recorded final state", STEP, a_run().call("act").finish(final_state={"n": 1}), "completed", True, "expr", "after a step"),
+    ("call as expected", CALL, a_run().call("act", q=1).finish(), "completed", True, "tool_call", "as expected"),
+    ("call with other arguments", CALL, a_run().call("act", q=2).call("act").finish(), "attempted", True, "tool_call", "called 2 times, never with the expected"),
+    ("call never made", CALL, a_run().call("b").finish(), "skipped", False, "tool_call", "never attempted"),
+    ("call by the user counts", CALL, a_run().call("act", q=1, by="user").finish(), "completed", True, "tool_call", "as expected"),
+    ("call that failed still counts as made", CALL, a_run().call("act", ok=False, q=1).finish(), "completed", True, "tool_call", "as expected"),
+    ("call, no actions recorded", CALL, a_run().finish(), "unscored", None, "none", "no actions"),
+    ("outcome success", OUTCOME, a_run().finish(success=True), "completed", None, "outcome", "succeeded"),
+    ("outcome failure", OUTCOME, a_run().finish(success=False), "attempted", None, "outcome", "failed"),
+    ("outcome unknown", OUTCOME, a_run().finish(success=None), "unscored", None, "none", "no success"),
+    ("outcome of an unfinished run", OUTCOME, a_run().call("a"), "unscored", None, "none", "did not finish"),
+    ("outcome success, never attempted", {**OUTCOME, "rules": [{"tool": "act"}]}, a_run().call("b").finish(), "skipped", False, "outcome", "never attempted"),
+    ("verdict met, no actions", VERDICT, a_run().finish().verdict("x", True), "completed", None, "verdict:human:ann", "judged it met"),
+    ("verdict not met, attempts unknown", VERDICT, a_run().finish().verdict("x", False), "attempted", None, "verdict:human:ann", "whether it was attempted is unknown"),
+    ("verdict met though never attempted", {**VERDICT, **RULED}, a_run().call("b").finish().verdict("x", True), "completed", False, "verdict:human:ann", "met"),
+    ("verdict not met, never attempted", {**VERDICT, **RULED}, a_run().call("b").finish().verdict("x", False), "skipped", False, "verdict:human:ann", "not met"),
+    ("verdict needed, none given", VERDICT, a_run().call("b", "x").finish(), "unscored", True, "none", "no recorded verdict"),
+    ("verdict needed, none given, never attempted", {**VERDICT, **RULED}, a_run().call("b").finish(), "unscored", False, "none", "no recorded verdict"),
+    ("verdict by somebody else", HUMAN, a_run().finish().verdict("x", True, "judge:m"), "unscored", None, "none", "others are by judge:m"),
+    ("no check, no verdict, attempted", RULED, a_run().call("act").finish(), "unscored", True, "none", "no success check and no verdict"),
+    ("no check, no verdict, never attempted", RULED, a_run().call("b").finish(), "skipped", False, "none", "never attempted"),
+    ("no check, no verdict, nothing maps to it", BARE, a_run().call("b").finish(), "unscored", None, "none", "no success check"),
+    ("no check, a verdict", BARE, a_run().finish().verdict("x", True, "test"), "completed", None, "verdict:test", "met"),
+    ("a judge never saves a failed check", EXPR, a_run().call("act").state(done=False).finish().verdict("x", True, "judge:m"), "attempted", True, "expr", "not meet"),
+    ("nor does a person", EXPR, a_run().call("act").state(done=False).finish().verdict("x", True), "attempted", True, "expr", "not meet"),
+    ("nor can a verdict fail a check that passed", EXPR, a_run().call("act").state(done=True).finish().verdict("x", False), "completed", True, "expr", "meets"),
+    ("a verdict where the check is undecided", EXPR, a_run().call("act").finish().verdict("x", True), "completed", True, "verdict:human:ann", "met"),
+    ("text rule matched", {"id": "x", "check": {"expr": "state.done"}, "rules": [{"text": "*hello*"}]}, a_run().say("Hello there").state(done=True).finish(), "completed", True, "expr", "meets"),
+    ("text rule, messages without a match", {"id": "x", "check": {"expr": "state.done"}, "rules": [{"text": "*hello*"}]}, a_run().say("bye").state(done=True).finish(), "skipped", False, "expr", "never"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("desc", "sub_goal", "run", "status", "attempted", "by", "words"), CASES, ids=[case[0] for case in CASES]
+)
+def test_one_sub_goal(desc, sub_goal, run, status, attempted, by, words) -> None:
+    got = node(sub_goal, run)
+    assert (got.status, got.attempted, got.decided_by) == (status, attempted, by)
+    assert words in got.reason
+
+
+VERDICTS = [
+    # desc, verdicts as (passed, by), completed, decided_by
+    ("a recorded check before a person", [(False, "test"), (True, "human:ann")], False, "verdict:test"),
+    ("a rule ranks with a recorded check", [(False, "rule"), (True, "human:ann")], False, "verdict:rule"),
+    ("a person before a judge", [(True, "judge:m"), (False, "human:ann")], False, "verdict:human:ann"),
+    ("a person who could not tell leaves it to a judge", [(None, "human:ann"), (True, "judge:m")], True, "verdict:judge:m"),
+    ("the majority of persons", [(True, "human:ann"), (False, "human:bob"), (True, "human:cyd")], True, "verdict:human:ann, human:cyd"),
+    ("the majority of judges", [(True, "judge:a"), (False, "judge:b"), (False, "judge:c")], False, "verdict:judge:b, judge:c"),
+    ("a person who changed their mind has one voice", [(False, "human:ann"), (True, "human:ann")], True, "verdict:human:ann"),
+    ("a person who withdrew has none", [(True, "human:ann"), (None, "human:ann")], None, "none"),
+    ("a tie of persons is not settled by judges", [(True, "human:ann"), (False, "human:bob"), (True, "judge:m")], None, "none"),
+    ("a recorded check and a rule that disagree", [(True, "test"), (False, "rule")], None, "none"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("desc", "said", "want", "by"), VERDICTS, ids=[case[0] for case in VERDICTS])
+def test_whose_verdict_decides(desc, said, want, by) -> None:
+    run = a_run().finish()
+    for passed, who in said:
+        run.verdict("x", passed, who)
+    got = node(VERDICT, run)
+    assert (got.completed, got.decided_by) == (want, by)
+
+
+def test_reviewers_who_disagree_are_named() -> None:
+    run = a_run().finish().verdict("x", True, "human:ann").verdict("x", False, "human:bob")
+    got = node(VERDICT, run)
+    assert got.reason == "reviewers disagree: human:ann say met, human:bob say not met"
+    assert got.evidence == (2, 3)
+
+
+CHOICES = [
+    # desc, --verdicts, completed of the tool-call sub-goal x and of the verdict sub-goal y
+    ("everybody", (), (True, True)),
+    ("recorded checks stand in", ("test",), (False, None)),
+    ("recorded checks and persons", ("test", "human:*"), (False, True)),
+    ("persons only; checks are recomputed", ("human:*",), (True, True)),
+    ("judges only", ("judge:*",), (True, False)),
+    ("nobody there", ("human:bob",), (True, None)),
+    ("a single glob as text", "test", (False, None)),
+]
+
+
+@pytest.mark.parametrize(("desc", "choice", "want"), CHOICES, ids=[case[0] for case in CHOICES])
+def test_a_choice_of_verdicts(desc, choice, want) -> None:
+    run = a_run().call("act", q=1).finish().verdict("x", False, "test")
+    run.verdict("y", True, "human:ann").verdict("y", False, "judge:m")
+    score = score_run(run.run(), a_graph(CALL, {**VERDICT, "id": "y"}), verdicts=choice)
+    assert (score.node("x").completed, score.node("y").completed) == want
+
+
+def test_recorded_checks_that_are_missing_are_unscored_whether_or_not_the_tool_was_called() -> None:
+    for run in (a_run().call("act", q=1).finish(), a_run().call("b").finish()):
+        assert node(CALL, run, verdicts=("test",)).status == "unscored"
+
+
+EVIDENCE = [
+    ("the event that set the field", EXPR, a_run().state(other=1).call("act").state(done=True).state(z=1).finish(), (2,), (3,), 3),
+    ("the action, where the field was set before", EXPR, a_run().state(done=True).call("act").finish(), (2,), (1,), 2),
+    ("the final state", EXPR, a_run().call("act").finish(final_state={"done": True}), (1,), (2,), 2),
+    ("the step", STEP, a_run().call("act").state(n=0).call("b").state(n=1).finish(), (1,), (4,), 4),
+    ("the first matching call", CALL, a_run().call("act", q=2).call("act", q=1).call("act", q=1).finish(), (1, 2, 3), (2,), 2),
+    ("calls that nearly match", CALL, a_run().call("act", q=2).finish(), (1,), (1,), None),
+    ("the outcome", OUTCOME, a_run().finish(), (), (1,), 1),
+    ("a verdict after the run", VERDICT, a_run().call("b").finish().verdict("x", True), (), (3,), None),
+    ("a verdict during the run", VERDICT, a_run().call("b").verdict("x", True).finish(), (), (2,), 2),
+    ("a verdict and what it cites", VERDICT, a_run().call("b").call("c").finish().verdict("x", True, evidence=(1, 99)), (), (1, 4), 1),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("desc", "sub_goal", "run", "events", "evidence", "at"), EVIDENCE, ids=[case[0] for case in EVIDENCE]
+)
+def test_evidence_and_the_moment_of_completion(desc, sub_goal, run, events, evidence, at) -> None:
+    got = node(sub_goal, run)
+    assert (got.events, got.evidence, got.completed_at) == (events, evidence, at)
+
+
+def test_a_long_expression_is_cut_in_the_reason() -> None:
+    text = "state.done || " + " || ".join(["state.done"] * 50)
+    got = node({**EXPR, "check": {"expr": text}}, a_run().call("act").state(done=True).finish())
+    assert got.reason.endswith("…")
+    assert len(got.reason) < 200
+
+
+def test_one_call_may_serve_several_expected_calls() -> None:
+    graph = a_graph(
+        CALL, {**CALL, "id": "y"}, {"id": "z", "check": {"tool_call": {"name": "act", "arguments": {"q": 9}}}}
+    )
+    score = score_run(a_run().call("act", q=1).finish().run(), graph)
+    assert [n.status for n in score.nodes] == ["completed", "completed", "attempted"]
+    assert (score.extra, score.attempted) == ((), 3)
+
+
+def test_a_call_tagged_for_another_sub_goal_serves_an_expected_call_only_where_it_fulfils_it() -> None:
+    graph = a_graph(CALL, {"id": "y", "check": {"expr": "state.z"}})
+    fulfils = score_run(a_run().call("act", "y", q=1).finish().run(), graph)
+    differs = score_run(a_run().call("act", "y", q=2).finish().run(), graph)
+    assert fulfils.node("x").status == "completed"
+    assert differs.node("x").status == "skipped"
+
+
+def test_expression_checks_after_each_step_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "STEP_CHECKS", 2)
+    run = a_run()
+    for n in range(5, 10):
+        run.call("act").state(n=n)
+    got = node(STEP, run.finish())
+    assert got.status == "unscored"
+    assert "too many steps" in got.reason
+
+
+def test_comparing_calls_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "CALL_COMPARISONS", 2)
+    got = node(CALL, a_run().call("act").call("act").call("act").finish())
+    assert got.status == "unscored"
+    assert "too many calls" in got.reason
