@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
 from histories import past
 from hypothesis import given
 from hypothesis import strategies as st
-from pytest import approx
 
 from untaken.counterfactual import (
     Outcome,
@@ -144,4 +144,4 @@ def test_signals_follow_insights(runs: list[Run]) -> None:
 def test_terms_left_out_are_left_out_of_the_score(success: float, cost: float) -> None:
     scale = Scale(spans=Spans(cost=Span(low=0, high=1), steps=None), weights=Weights())
     outcome = Outcome(success=success, cost=cost, steps=3.0)
-    assert scale.score(outcome, Terms(cost=False, steps=False)) == approx(success, abs=1e-15)
+    assert scale.score(outcome, Terms(cost=False, steps=False)) == pytest.approx(success, abs=1e-15)

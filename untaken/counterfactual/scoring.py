@@ -91,6 +91,12 @@ class Scale:
             steps=self.spans.steps is not None and all(o.steps is not None for o in outcomes),
         )
 
+    def in_force(self, terms: Terms) -> Weights:
+        """The weights of the terms given, renormalised."""
+        cost, steps = self.weights.cost * terms.cost, self.weights.steps * terms.steps
+        used = self.weights.success + cost + steps
+        return Weights(success=self.weights.success / used, cost=cost / used, steps=steps / used)
+
     def score(self, outcome: Outcome, terms: Terms) -> Score:
         """The outcome's score over the terms given."""
         return score(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from math import isqrt
+from math import isqrt, sqrt
 from operator import add, sub
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -33,9 +33,10 @@ class Spread:
     Attributes:
         n: Kish effective number of runs, (Σm)² / Σm², where m counts the outcomes of one run. Repeated
             choices in one run share its one outcome and are not new evidence.
-        cost_sd, steps_sd: sample standard deviations; unscored below two outcomes that have the figure.
-        success_cost, success_steps, cost_steps: sample correlations over outcomes that have both figures; 0
-            where one of the two never varied, unscored where some outcomes lack a figure.
+        cost_sd, steps_sd: standard deviations of a run's figure, corrected for the effective number of runs;
+            unscored below two runs that have it.
+        success_cost, success_steps, cost_steps: correlations over the outcomes; unscored where one of the
+            two never varied, or some outcomes lack a figure.
     """
 
     n: float
@@ -117,34 +118,39 @@ class Sums(NamedTuple):
     @property
     def spread(self) -> Spread:
         """How the outcomes scatter, clustered by run."""
-        n = self.n
+        n, runs = self.n, self.n**2 / self.squares if self.squares else 0.0
         xx, cc, ss = n * self.xx - self.x**2, n * self.cc - self.c**2, n * self.ss - self.s**2
-        cost_gap = None if self.priced == n else Unscored("some outcomes have no cost")
-        steps_gap = None if self.timed == n else Unscored("some outcomes have no number of steps")
+        priced, timed = self.priced == n, self.timed == n
         return Spread(
-            n=n * n / self.squares if self.squares else 0.0,
-            cost_sd=deviation(self.cc, self.c, self.priced, "cost"),
-            steps_sd=deviation(self.ss, self.s, self.timed, "number of steps"),
-            success_cost=cost_gap or correlation(n * self.xc - self.x * self.c, xx, cc),
-            success_steps=steps_gap or correlation(n * self.xs - self.x * self.s, xx, ss),
-            cost_steps=cost_gap or steps_gap or correlation(n * self.cs - self.c * self.s, cc, ss),
+            n=runs,
+            cost_sd=deviation(self.cc, self.c, self.priced, runs),
+            steps_sd=deviation(self.ss, self.s, self.timed, runs),
+            success_cost=correlation(n * self.xc - self.x * self.c, xx, cc) if priced else SOME_LACK,
+            success_steps=correlation(n * self.xs - self.x * self.s, xx, ss) if timed else SOME_LACK,
+            cost_steps=correlation(n * self.cs - self.c * self.s, cc, ss) if priced and timed else SOME_LACK,
         )
 
 
 NOTHING: Final = Sums()
+SOME_LACK: Final = Unscored("some outcomes lack the figure")
+NEVER_VARIED: Final = Unscored("one of the two never varied")
 
 
-def deviation(squares: int, total: int, n: int, what: str) -> Score:
-    """Sample standard deviation from exact sums; whole-number root, so that no huge figure overflows."""
-    if n < 2:
-        return Unscored(f"fewer than two outcomes have a {what}")
-    return isqrt((n * squares - total**2) // (n * (n - 1))) / (1 << SCALE_BITS)
+def deviation(squares: int, total: int, n: int, runs: float) -> Score:
+    """Standard deviation over `n` outcomes of `runs` effective runs.
+
+    The root is taken in whole numbers, so that no huge figure overflows.
+    """
+    if n < 2 or runs <= 1:
+        return Unscored("fewer than two runs have the figure")
+    root = isqrt((n * squares - total**2) // n**2) / (1 << SCALE_BITS)
+    return root * sqrt(runs / (runs - 1))
 
 
-def correlation(covariance: int, first: int, second: int) -> float:
-    """Pearson correlation from exact n·Σab − Σa·Σb and the two n·Σa² − (Σa)²; 0 where one never varied."""
+def correlation(covariance: int, first: int, second: int) -> Score:
+    """Pearson correlation from exact n·Σab − Σa·Σb and the two n·Σa² − (Σa)²."""
     scale = isqrt(first * second)
-    return max(-1.0, min(1.0, covariance / scale)) if scale else 0.0
+    return max(-1.0, min(1.0, covariance / scale)) if scale else NEVER_VARIED
 
 
 def addend(observed: Observed, earlier: int) -> Sums:

@@ -1,0 +1,237 @@
+"""Advantages: their intervals, what supports them, and how often two identical skills are told apart."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from histories import past, seen
+
+from untaken.counterfactual import Branch, Scale, Weights, evaluate_run
+from untaken.counterfactual.trust import Estimate, Trust, compare, more_runs
+from untaken.errors import Unscored
+from untaken.memory import Observed, PolicyMemory, Span, Spans
+
+SCALE = Scale(spans=Spans(cost=Span(low=0, high=1), steps=Span(low=0, high=1)), weights=Weights())
+
+
+def arm(skill: str, won: int, lost: int, *, cost: float = 0.5, context: str = "ctx") -> list[Observed]:
+    """Runs with the given successes; cost and steps scatter a little around `cost`."""
+    return [
+        seen(
+            f"{skill}{i}",
+            skill,
+            success=float(i < won),
+            cost=cost + 0.01 * (i % 3),
+            steps=0.5,
+            context=context,
+        )
+        for i in range(won + lost)
+    ]
+
+
+def trust(*log: Observed, alternative: str = "b", selected: str = "a") -> Trust:
+    snapshot = PolicyMemory(log).snapshot()
+    chosen, other = snapshot.record(selected, "ctx"), snapshot.record(alternative, "ctx")
+    assert other is not None
+    return compare(other, chosen, SCALE, 0.1)
+
+
+class Case(NamedTuple):
+    desc: str
+    log: list[Observed]
+    support: str
+    words: str
+
+
+CASES = [
+    Case(
+        "the selected skill was never seen", arm("b", 9, 0), "weak", "no earlier run took the selected skill"
+    ),
+    Case(
+        "one run of the alternative",
+        arm("a", 5, 5) + arm("b", 1, 0),
+        "weak",
+        "one run has no spread: needs at least 3",
+    ),
+    Case(
+        "one run of the selected skill",
+        arm("a", 1, 0) + arm("b", 5, 5),
+        "weak",
+        "one run has no spread: needs at least 3",
+    ),
+    Case(
+        "two runs of the alternative",
+        arm("a", 0, 9) + arm("b", 2, 0),
+        "weak",
+        "2 runs took the alternative and 9",
+    ),
+    Case(
+        "three against three, all lost and all won",
+        arm("a", 0, 3) + arm("b", 3, 0),
+        "supported",
+        "lies above 0",
+    ),
+    Case(
+        "even histories", arm("a", 5, 5) + arm("b", 5, 5), "weak", "covers 0: needs more than 1000 more runs"
+    ),
+    Case(
+        "a likely difference",
+        arm("a", 4, 6) + arm("b", 7, 3),
+        "weak",
+        "covers 0: needs about 10 more runs of each",
+    ),
+    Case(
+        "the same shares with more runs",
+        arm("a", 40, 60) + arm("b", 70, 30),
+        "supported",
+        "lies above 0 (100 and 100",
+    ),
+    Case(
+        "a worse alternative",
+        arm("a", 70, 30) + arm("b", 40, 60),
+        "supported",
+        "the selected skill has the better",
+    ),
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.desc)
+def test_support_and_its_reason(case: Case) -> None:
+    found = trust(*case.log)
+    assert found.support == case.support
+    assert case.words in found.reason
+
+
+def test_advantage_is_the_difference_of_two_histories_by_hand() -> None:
+    log = [*arm("a", 2, 2, cost=0.8), *arm("b", 3, 1, cost=0.2)]
+    found = trust(*log)
+    # 0.5·(3/4 − 2/4) + 0.3·(0.8 − 0.2), the small scatter of cost being the same on both sides.
+    assert found.advantage == pytest.approx(0.125 + 0.18)
+    assert found.low < found.advantage < found.high
+
+
+def test_the_interval_turns_round_with_the_sides() -> None:
+    log = [*arm("a", 4, 6), *arm("b", 7, 3, cost=0.3)]
+    forth, back = trust(*log), trust(*log, alternative="a", selected="b")
+    assert (forth.advantage, forth.low, forth.high) == pytest.approx((-back.advantage, -back.high, -back.low))
+
+
+def test_repeats_inside_a_run_do_not_narrow_the_interval() -> None:
+    once = [o for skill, won in (("a", 4), ("b", 7)) for o in arm(skill, won, 10 - won)]
+    thrice = [
+        seen(o.run_id, o.skill, success=o.success, cost=o.cost, steps=o.steps, key=f"{o.key}/{i}")
+        for o in once
+        for i in range(3)
+    ]
+    one, three = trust(*once), trust(*thrice)
+    assert (three.advantage, three.low, three.high) == pytest.approx((one.advantage, one.low, one.high))
+    assert three.support == one.support
+
+
+def test_left_out_cost_widens_nothing_it_should_not() -> None:
+    log = [
+        seen(f"{s}{i}", s, success=float(i < w), cost=None, steps=0.5)
+        for s, w in (("a", 3), ("b", 9))
+        for i in range(10)
+    ]
+    found = trust(*log)
+    assert found.advantage == pytest.approx(0.5 / 0.7 * 0.6)
+    assert found.support == "supported"
+
+
+def test_too_few_prices_leave_no_interval() -> None:
+    log = [*arm("a", 3, 3), *(seen(f"b{i}", "b", cost=0.5 if i == 0 else None, steps=0.5) for i in range(5))]
+    found = trust(*log)
+    assert isinstance(found.advantage, float)
+    assert found.low == Unscored("fewer than two runs recorded cost and steps")
+
+
+def test_without_a_weight_on_what_varies_there_is_no_interval() -> None:
+    scale = Scale(spans=SCALE.spans, weights=Weights(success=0.0, cost=0.0, steps=1.0))
+    snapshot = PolicyMemory([*arm("a", 3, 3), *arm("b", 5, 1)]).snapshot()
+    a, b = snapshot.record("a", "ctx"), snapshot.record("b", "ctx")
+    assert b is not None
+    assert isinstance(compare(b, a, scale, 0.1).low, Unscored)
+
+
+def test_more_runs_are_about_as_many_as_the_formula_needs() -> None:
+    first = Estimate(mean=0.6, variance=0.004, n=10)
+    second = Estimate(mean=0.5, variance=0.006, n=20)
+    more = more_runs(0.1, first, second)
+
+    def covers(m: int) -> bool:
+        return 1.96**2 * (0.04 / (10 + m) + 0.12 / (20 + m)) > 0.1**2
+
+    assert covers(more - 1)
+    assert not covers(more)
+    assert more_runs(0.0, first, second) == 1001
+
+
+def test_branches_carry_the_advantage_without_the_run_itself() -> None:
+    frame = [seen("f0", "frame", cost=0.0, steps=0.0), seen("f1", "frame", cost=1.0, steps=1.0)]
+    log = [*frame, *arm("a", 0, 6), *arm("b", 6, 0)]
+    run = past("a0", "a|b|c", "a|b", day=9, success=False, cost=0.5, steps=1)
+    branch: Branch = evaluate_run(run, PolicyMemory(log)).decisions[0].branches[0]
+    without = trust(*(o for o in log if o.run_id != "a0"))
+    assert branch.support == without.support == "supported"
+    assert branch.advantage == pytest.approx(without.advantage)
+    assert isinstance(branch.p_better, float)
+    assert 0.9 < branch.p_better <= 1
+
+
+def identical(n: int, contexts: int, seed: int) -> PolicyMemory:
+    """Two skills with one and the same truth: p = 0.5, per-run standard deviation of the score 0.26."""
+    random = np.random.default_rng(seed)
+    log = []
+    for context in range(contexts):
+        for skill in "ab":
+            won, cost, steps = random.random(n) < 0.5, random.normal(0.5, 0.2, n), random.normal(0.5, 0.2, n)
+            log += [
+                seen(
+                    f"{context}/{skill}/{i}",
+                    skill,
+                    context=str(context),
+                    success=float(won[i]),
+                    cost=float(np.clip(cost[i], 0, 1)),
+                    steps=float(np.clip(steps[i], 0, 1)),
+                )
+                for i in range(n)
+            ]
+    return PolicyMemory(log)
+
+
+@pytest.mark.parametrize(("n", "contexts"), [(3, 400), (10, 400), (40, 250)])
+def test_two_identical_skills_are_rarely_told_apart(n: int, contexts: int) -> None:
+    snapshot = identical(n, contexts, seed=7).snapshot()
+    called = 0
+    for context in map(str, range(contexts)):
+        a, b = snapshot.record("a", context), snapshot.record("b", context)
+        assert b is not None
+        called += compare(b, a, SCALE, 0.1).support == "supported"
+    # 5 % and two standard errors of the simulation itself.
+    assert called / contexts <= 0.05 + 2 * (0.05 * 0.95 / contexts) ** 0.5
+
+
+def test_the_normal_form_agrees_with_a_monte_carlo_over_the_same_posteriors() -> None:
+    random = np.random.default_rng(3)
+    for wins, losses in (((6, 9), (6, 3)), ((10, 18), (10, 2)), ((20, 32), (20, 8))):
+        log = []
+        for skill, won, lost in zip("ab", wins, losses, strict=True):
+            noise = random.normal(0.5, 0.15, (2, won + lost)).clip(0, 1).tolist()
+            log += [
+                seen(f"{skill}{i}", skill, success=float(i < won), cost=noise[0][i], steps=noise[1][i])
+                for i in range(won + lost)
+            ]
+        found = trust(*log)
+        draws = np.zeros(200_000)
+        for sign, skill in ((1, "b"), (-1, "a")):
+            runs = [o for o in log if o.skill == skill]
+            n, won = len(runs), sum(o.success for o in runs)
+            rest = np.array([0.3 * (1 - o.cost) + 0.2 * (1 - o.steps) for o in runs])
+            mean = random.normal(rest.mean(), rest.std(ddof=1) / n**0.5, draws.size)
+            draws += sign * (0.5 * random.beta(0.5 + won, 0.5 + n - won, draws.size) + mean)
+        low, high = np.quantile(draws, [0.025, 0.975])
+        assert (found.low, found.high) == pytest.approx((low, high), abs=0.05)
+        assert found.p_better == pytest.approx((draws > 0.1).mean(), abs=0.05)
