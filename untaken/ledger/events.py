@@ -126,7 +126,7 @@ class RunFinished(Event, frozen=True, kw_only=True, tag="RUN_FINISHED", gc=False
     """The run's own outcome. ``success``, ``steps`` or ``cost`` of ``None`` is unknown, never false or 0."""
 
     success: bool | None
-    steps: Annotated[int, Meta(ge=0)] | None
+    steps: Count | None
     cost: Annotated[float, Meta(ge=0.0)] | None = None
     cost_unit: str = "usd"
     final_state: dict[str, Any] | None = None
