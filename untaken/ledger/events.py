@@ -126,9 +126,9 @@ class RunFinished(Event, frozen=True, kw_only=True, tag="RUN_FINISHED", gc=False
     """The run's own outcome. ``success``, ``steps`` or ``cost`` of ``None`` is unknown, never false or 0."""
 
     success: bool | None
-    steps: Count | None
     cost: Annotated[float, Meta(ge=0.0)] | None = None
     cost_unit: str = "usd"
+    steps: Count | None
     final_state: dict[str, Any] | None = None
     metrics: dict[str, bool | float] | None = None
     error: str | None = None
