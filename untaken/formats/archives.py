@@ -1,0 +1,121 @@
+"""Zip archives of traces: listed and read in place, with every claim of the archive checked before it is believed."""
+
+from __future__ import annotations
+
+import zipfile
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from untaken import limits
+from untaken.errors import UntakenError, Where
+from untaken.formats.losses import Findings, clip
+
+_LOCAL_HEADER: Final = 30
+_RATIO_FROM: Final = limits.MIB
+_METHODS: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+_ENCRYPTED: Final = 0x1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Member:
+    """A file in an archive; `index` finds it again, its name is untrusted text."""
+
+    index: int
+    name: str
+
+
+class Archive:
+    """An opened zip archive that passed the checks.
+
+    Raises:
+        UntakenError: ``archive-refused`` where the archive as a whole cannot be trusted: damaged, too many members,
+            too much content, or members that share bytes (a decompression bomb's trick).
+    """
+
+    def __init__(self, path: Path) -> None:
+        try:
+            self._zip = zipfile.ZipFile(path)
+        except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
+            raise _refused(path, f"it cannot be read: {clip(error)}") from error
+        self._listed = self._zip.infolist()
+        try:
+            _check(path, self._listed, self._zip.start_dir)
+        except UntakenError:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Lets go of the file."""
+        self._zip.close()
+
+    def members(self, findings: Findings) -> Iterator[Member]:
+        """The files that may be read; the others are named."""
+        for index, info in enumerate(self._listed):
+            if info.is_dir() or _is_clutter(info.filename):
+                continue
+            if (fault := _fault(info)) is None:
+                yield Member(index=index, name=info.filename)
+            else:
+                findings.add("archive-member-refused", f"{clip(info.filename)}: {fault}", severity="error")
+
+    def read(self, member: Member) -> bytes:
+        """The content of one member.
+
+        Raises:
+            UntakenError: ``unreadable-file`` where it does not decompress, or not to what the archive says.
+        """
+        info = self._listed[member.index]
+        try:
+            with self._zip.open(info) as stream:
+                content = stream.read(info.file_size + 1)
+        except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
+            raise UntakenError(
+                "unreadable-file", f"the member is damaged: {clip(error)}", where=Where(file=member.name)
+            ) from error
+        if len(content) != info.file_size:
+            raise UntakenError("unreadable-file", "the member ends too early", where=Where(file=member.name))
+        return content
+
+
+def _check(archive: Path, listed: list[zipfile.ZipInfo], end: int) -> None:
+    if len(listed) > limits.ARCHIVE_MEMBERS:
+        raise _refused(archive, f"it lists {len(listed)} members; at most {limits.ARCHIVE_MEMBERS} are read")
+    total = sum(info.file_size for info in listed)
+    if total > limits.ARCHIVE_BYTES:
+        raise _refused(archive, f"it holds {total} bytes; at most {limits.ARCHIVE_BYTES} are read")
+    placed = sorted(listed, key=lambda info: info.header_offset)
+    ends = [*(info.header_offset for info in placed[1:]), end]
+    for info, following in zip(placed, ends, strict=False):
+        header = _LOCAL_HEADER + len(info.orig_filename.encode("utf-8", "surrogateescape"))
+        if info.header_offset + header + info.compress_size > following:
+            raise _refused(archive, "its members overlap")
+
+
+def _fault(info: zipfile.ZipInfo) -> str | None:
+    if info.flag_bits & _ENCRYPTED:
+        return "it is encrypted"
+    if info.compress_type not in _METHODS:
+        return f"compression method {info.compress_type} is not read; use deflate"
+    if info.file_size > limits.IMPORT_FILE_BYTES:
+        return f"it holds {info.file_size} bytes; at most {limits.IMPORT_FILE_BYTES} are read"
+    if info.file_size > max(_RATIO_FROM, info.compress_size * limits.ARCHIVE_RATIO):
+        return f"it grows more than {limits.ARCHIVE_RATIO}-fold when decompressed"
+    if info.filename.lower().endswith(".zip"):
+        return "an archive inside an archive is not opened; unpack it first"
+    return None
+
+
+def _is_clutter(name: str) -> bool:
+    return name.startswith("__MACOSX/") or name.rsplit("/", 1)[-1].startswith(".")
+
+
+def _refused(archive: Path, why: str) -> UntakenError:
+    return UntakenError(
+        "archive-refused",
+        why,
+        where=Where(file=archive.name),
+        hint="Make the archive again with an ordinary zip program, or give the folder itself.",
+    )

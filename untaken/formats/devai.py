@@ -1,0 +1,250 @@
+"""DevAI: task instances, verdicts on their requirements by people and judges, and recorded trajectories.
+
+A task instance is a plan graph: its requirements are sub-goals, their prerequisites dependencies. A run is one
+agent's go at one task; the files about it are joined by folder and file name (the name inside a record is not
+reliable), verdicts by requirement id. Success is `executed_successfully` of the human sheet. The verdicts of each
+judge are kept apart.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import Any, Final
+
+import msgspec
+
+from untaken.formats.devai_model import CONSENSUS, UNRECORDED, Hint, Sheet, hint_of, plan_graph, read_sheet
+from untaken.formats.devai_runs import Bundle, Judgment, Trajectory, write_run
+from untaken.formats.importer import Importer
+from untaken.formats.intake import Intake
+from untaken.formats.jsontext import JsonReader
+from untaken.formats.losses import FileLog, Findings, clip
+from untaken.formats.model import FormatInfo
+from untaken.formats.readings import cut_name, text
+from untaken.formats.sources import Source
+from untaken.formats.tidy import Places, Tidier
+
+_VERDICTS: Final = frozenset(
+    {
+        "requirements[].requirement_id",
+        "requirements[].satisfied",
+        "executed_successfully",
+        "satisfied_all_requirements",
+        "satisfied_all_preferences",
+    }
+)
+_PLAN: Final = frozenset(
+    {
+        "query",
+        "tags[]",
+        "hint",
+        "is_kaggle_api_needed",
+        "is_training_needed",
+        "is_web_navigation_needed",
+        "preferences[].criteria",
+        "requirements[].requirement_id",
+        "requirements[].prerequisites[]",
+        "requirements[].criteria",
+        "requirements[].category",
+    }
+)
+_SHEET: Final = Places(kept=_PLAN | _VERDICTS)
+UNKNOWN_AGENT: Final = "unknown-agent"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Plan:
+    """A plan graph's sheet, with the account of its file and a digest of its record."""
+
+    sheet: Sheet
+    log: FileLog
+    digest: str
+
+
+@dataclass(slots=True)
+class _Shelf:
+    """What the files held, sorted: plans by task, bundles by agent and task."""
+
+    intake: Intake
+    plans: dict[str, _Plan] = field(default_factory=dict)
+    bundles: defaultdict[str, defaultdict[str, list[Bundle]]] = field(
+        default_factory=lambda: defaultdict(lambda: defaultdict(list))
+    )
+
+    def add_plan(self, sheet: Sheet, digest: str, held: Counter[str], log: FileLog) -> None:
+        """Keeps a plan; another one of the same task is named and left."""
+        known = self.plans.setdefault(sheet.task, _Plan(sheet=sheet, log=log, digest=digest))
+        if known.log is log:
+            log.count(held.items(), _PLAN)
+            return
+        log.count(held.items(), frozenset())
+        if known.digest == digest:
+            log.findings.add("duplicate-file", f"the same record as {clip(known.log.name)}; read once")
+        else:
+            message = f"another plan of this task came with {clip(known.log.name)}; that one counts"
+            log.findings.add("graph-differs", message)
+
+    def add_judgment(self, judgment: Judgment, agent: str) -> None:
+        """Puts a verdict sheet into the first bundle of its run that lacks one by its judge."""
+        task = judgment.sheet.task
+        for bundle in self.bundles[agent][task]:
+            known = bundle.judgments.get(judgment.by)
+            if known is None:
+                bundle.judgments[judgment.by] = judgment
+                return
+            if known.digest == judgment.digest:
+                message = f"the same record as {clip(known.log.name)}; read once"
+                judgment.log.findings.add("duplicate-file", message)
+                judgment.log.count(judgment.held.items(), frozenset())
+                return
+        self._another(agent, task, judgment.log).judgments[judgment.by] = judgment
+
+    def add_trajectory(self, trajectory: Trajectory, agent: str, task: str) -> None:
+        """Puts a trajectory into the first bundle of its run that has none."""
+        for bundle in self.bundles[agent][task]:
+            if bundle.trajectory is None:
+                bundle.trajectory = trajectory
+                return
+            if bundle.trajectory.digest == trajectory.digest:
+                message = f"the same bytes as {clip(bundle.trajectory.log.name)}; read once"
+                trajectory.log.findings.add("duplicate-file", message)
+                return
+        self._another(agent, task, trajectory.log).trajectory = trajectory
+
+    def agent(self, hint: Hint, log: FileLog) -> str:
+        """Whose run a file is about: by its folder, else as the caller says."""
+        if hint.agent is None:
+            log.synthesised["RUN_STARTED.agent"] += 1
+            if self.intake.agent is None:
+                log.findings.add(
+                    "unknown-agent",
+                    "no folder says whose run this is",
+                    hint="Name the agent, or give the folder: judgment/<Agent>/human_as_a_judge/….",
+                )
+        return self.intake.agent_name(hint.agent or self.intake.agent or UNKNOWN_AGENT, log)
+
+    def _another(self, agent: str, task: str, log: FileLog) -> Bundle:
+        bundles = self.bundles[agent][task]
+        bundle = Bundle(agent=agent, task=task, number=len(bundles) + 1)
+        bundles.append(bundle)
+        if bundle.number > 1:
+            message = "another run of this agent and task is there already; kept under a suffix"
+            log.findings.add("duplicate-run", message, run=bundle.run_id)
+        return bundle
+
+
+def _recognises(_: str, head: bytes) -> bool:
+    sheet = b'"requirements"' in head and (b'"requirement_id"' in head or b'"prerequisites"' in head)
+    steps = all(key in head for key in (b'"step"', b'"agent"', b'"thought"', b'"action"'))
+    return sheet or (steps and head.lstrip()[:1] == b"[")
+
+
+def _convert(sources: Sequence[Source], intake: Intake) -> None:
+    shelf = _Shelf(intake)
+    for source in sources:
+        intake.step(source.name)
+        log = intake.open(source)
+        content = intake.text(source, log)
+        if content is not None:
+            _sort(source, content, log, shelf)
+    _take_missing_plans(shelf)
+    graphs = {
+        task: intake.graphs.add(plan_graph(plan.sheet, plan.log.findings), plan.log)
+        for task, plan in sorted(shelf.plans.items())
+    }
+    for agent, tasks in sorted(shelf.bundles.items()):
+        with intake.ledger(f"devai-{agent}") as write:
+            for task, bundles in sorted(tasks.items()):
+                for bundle in bundles:
+                    plan = shelf.plans.get(task)
+                    write_run(bundle, plan.sheet if plan else None, graphs.get(task), intake, write)
+
+
+def _sort(source: Source, content: str, log: FileLog, shelf: _Shelf) -> None:
+    """Puts the records of one file where they belong."""
+    hint = hint_of(source.folders)
+    if _holds_steps(content, hint):
+        trajectory = Trajectory(source=source, log=log, digest=log.sha256)
+        shelf.add_trajectory(trajectory, shelf.agent(hint, log), cut_name(source.stem))
+        return
+    records = [element.value for element in JsonReader(content, log.findings).values()]
+    tidier = Tidier(_SHEET, log.findings)
+    for value in records:
+        record, held = tidier.record(value, "")
+        log.records += 1
+        if isinstance(record, dict) and isinstance(record.get("requirements"), list):
+            _sort_sheet(record, held, _task(record, source, log, alone=len(records) == 1), hint, log, shelf)
+        else:
+            log.findings.add("not-this-format", "a record lists no requirements", severity="note")
+            log.count(held.items(), frozenset())
+
+
+def _holds_steps(content: str, hint: Hint) -> bool:
+    reader = JsonReader(content, Findings(None))
+    if reader.peek() != "[":
+        return False
+    first = next((element.value for element in reader.values()), None)
+    if not isinstance(first, dict):
+        return hint.kind == "trajectory"
+    return "requirements" not in first and ("agent" in first or "step" in first)
+
+
+def _task(record: dict[str, Any], source: Source, log: FileLog, *, alone: bool) -> str:
+    """The task of a record: its file's name, for the name inside is not reliable; in a list, the name inside."""
+    name = text(record.get("name")) or ""
+    if not alone:
+        return cut_name(name.removesuffix(".json") or source.stem)
+    if name and name != source.stem:
+        message = f"the record calls itself {clip(name)!r}; the file's name counts"
+        log.findings.add("record-name-differs", message)
+    return cut_name(source.stem)
+
+
+def _sort_sheet(
+    record: dict[str, Any], held: Counter[str], task: str, hint: Hint, log: FileLog, shelf: _Shelf
+) -> None:
+    sheet = read_sheet(record, task, log)
+    digest = sha256(msgspec.json.encode(record)).hexdigest()
+    if hint.kind == "plan" or (hint.kind is None and not sheet.is_judged):
+        shelf.add_plan(sheet, digest, held, log)
+        return
+    by = hint.by
+    if by is None:
+        by = CONSENSUS if sheet.is_human else UNRECORDED
+        log.synthesised["VERDICT.by"] += 1
+        if not sheet.is_human:
+            message = f"no folder says who judged; taken as {UNRECORDED}"
+            log.findings.add("unknown-judge", message)
+    judgment = Judgment(sheet=sheet, by=by, log=log, held=held, digest=digest)
+    shelf.add_judgment(judgment, shelf.agent(hint, log))
+
+
+def _take_missing_plans(shelf: _Shelf) -> None:
+    """Where no task instance was given, the first verdict sheet says what was required; counts what sheets held."""
+    for _, tasks in sorted(shelf.bundles.items()):
+        for task, bundles in sorted(tasks.items()):
+            for judgment in (one for bundle in bundles for one in bundle.judgments.values()):
+                missing = task not in shelf.plans
+                if missing:
+                    log = judgment.log
+                    shelf.plans[task] = _Plan(sheet=judgment.sheet, log=log, digest=judgment.digest)
+                    message = f"no task instance of {clip(task)} was given; the plan is taken from this sheet"
+                    log.findings.add("plan-from-verdicts", message)
+                kept = _VERDICTS | _PLAN if missing else _VERDICTS
+                judgment.log.count(judgment.held.items(), kept)
+
+
+IMPORTER: Final = Importer(
+    info=FormatInfo(
+        name="devai",
+        title="DevAI (agent-as-a-judge)",
+        extensions=(".json", ".jsonl"),
+        what="Development tasks whose requirements form a DAG, with verdicts by people and judges, and trajectories.",
+    ),
+    recognises=_recognises,
+    convert=_convert,
+    passes=1,
+)

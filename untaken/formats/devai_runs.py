@@ -1,0 +1,224 @@
+"""One agent's go at one DevAI task, put together from its verdict sheets and its trajectory, as a run."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from untaken.formats.devai_model import Requirement, Sheet, sub_goal_id
+from untaken.formats.devai_trajectory import Totals, model_of, write_steps
+from untaken.formats.intake import Intake
+from untaken.formats.jsontext import JsonReader
+from untaken.formats.losses import FileLog, Findings, clip
+from untaken.formats.readings import cut_name
+from untaken.formats.recording import EPOCH, TICK, RunDraft
+from untaken.formats.sources import Source
+from untaken.formats.tidy import Places, Tidier
+from untaken.ledger import RunFinished, RunStarted, Verdict
+
+STEPS = Places(
+    kept=[
+        "[].user_message",
+        "[].agent.thought",
+        "[].agent.action.**",
+        "[].environment.**",
+        "[].step_usage.cost",
+        "[].step_usage.input_tokens",
+        "[].step_usage.output_tokens",
+        "[].step_usage.model",
+        "[].step_usage.llm_inference_time",
+        "[].step_usage.step_execution_time",
+        "[].accumulated_usage.accumulated_cost",
+        "[].accumulated_usage.accumulated_time",
+    ]
+)
+
+
+@dataclass(slots=True, kw_only=True)
+class Judgment:
+    """A verdict sheet and the account of its file; `held` counts its values by place."""
+
+    sheet: Sheet
+    by: str
+    log: FileLog
+    held: Counter[str]
+    digest: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trajectory:
+    """A file of steps, read again when its run is written."""
+
+    source: Source
+    log: FileLog
+    digest: str
+
+
+@dataclass(slots=True, kw_only=True)
+class Bundle:
+    """The files about one run."""
+
+    agent: str
+    task: str
+    number: int
+    judgments: dict[str, Judgment] = field(default_factory=dict)
+    trajectory: Trajectory | None = None
+
+    @property
+    def run_id(self) -> str:
+        """The run's id; a second run of the same agent and task has a suffix."""
+        again = f"~{self.number}" if self.number > 1 else ""
+        return cut_name(f"devai/{self.agent}/{self.task}") + again
+
+    def logs(self) -> list[FileLog]:
+        """The accounts of its files."""
+        logs = [one.log for one in self.judgments.values()]
+        return [*logs, self.trajectory.log] if self.trajectory else logs
+
+
+def write_run(
+    bundle: Bundle,
+    plan: Sheet | None,
+    graph: str | None,
+    intake: Intake,
+    write: Callable[[RunDraft, FileLog], None],
+) -> None:
+    """Writes the run of a bundle."""
+    log = bundle.logs()[0]
+    run = RunDraft(run_id=bundle.run_id)
+    steps = _steps(bundle.trajectory, intake)
+    run.add(
+        RunStarted,
+        EPOCH,
+        agent=bundle.agent,
+        task_id=bundle.task,
+        graph=graph,
+        model=model_of(steps) if steps else None,
+        metadata={"format": "devai", "timestamps": "synthesised"},
+    )
+    totals = Totals()
+    if steps and bundle.trajectory:
+        totals = write_steps(run, steps, EPOCH + TICK, bundle.trajectory.log)
+    now = run.drafts[-1].ts or EPOCH
+    for by in (
+        () if plan is None else sorted(bundle.judgments, key=lambda by: (not by.startswith("human:"), by))
+    ):
+        now = _write_verdicts(run, bundle.judgments[by], plan, now)
+    _finish(run, bundle, totals if steps else None, now + TICK, log)
+    intake.findings.once(
+        "synthetic-timestamps", "DevAI records no dates; they are made up from 2000-01-01 on", severity="note"
+    )
+    write(run, log)
+    for other in bundle.logs()[1:]:
+        other.runs += 1
+
+
+def _steps(trajectory: Trajectory | None, intake: Intake) -> list[dict[str, object]]:
+    if trajectory is None:
+        return []
+    log = trajectory.log
+    content = intake.text(trajectory.source, log)
+    tidier = Tidier(STEPS, log.findings)
+    steps = []
+    for element in JsonReader(content or "", log.findings).values():
+        step, held = tidier.record(element.value, "[]")
+        log.records += 1
+        is_step = isinstance(step, dict)
+        log.count(held.items(), STEPS.kept if is_step else frozenset())
+        if is_step:
+            steps.append(step)
+        else:
+            log.findings.add("not-this-format", f"step {element.index} is no step", severity="error")
+    if not steps:
+        log.findings.add("missing-trajectory", "the trajectory holds no step")
+    return steps
+
+
+def _write_verdicts(run: RunDraft, judgment: Judgment, plan: Sheet, now: datetime) -> datetime:
+    """Writes a sheet's verdicts, in the order of the plan; returns the moment of the last."""
+    sheet = judgment.sheet
+    _compare(sheet, plan, run.run_id, judgment.log.findings)
+    for planned in plan.requirements.values():
+        given = sheet.requirements.get(planned.id)
+        if given is None:
+            continue
+        now += TICK
+        differs = given.criteria != planned.criteria
+        run.add(
+            Verdict,
+            now,
+            sub_goal=sub_goal_id(planned.id),
+            passed=given.passed,
+            by=judgment.by,
+            **({"reason": f"criteria as judged: {given.criteria}"} if differs else {}),
+        )
+    return now
+
+
+def _compare(sheet: Sheet, plan: Sheet, run_id: str, findings: Findings) -> None:
+    """Notes where a sheet differs from the plan it is joined with, by requirement id."""
+
+    def note(code: str, what: str, which: list[str]) -> None:
+        if which:
+            findings.add(code, f"{what}: {clip(', '.join(which))}", run=run_id)
+
+    ours, theirs = plan.requirements, sheet.requirements
+    both = [(ours[key], theirs[key]) for key in ours if key in theirs]
+    note(
+        "verdict-without-sub-goal",
+        "verdicts on what the plan does not hold",
+        [k for k in theirs if k not in ours],
+    )
+    note("missing-verdicts", "requirements without a verdict", _unjudged(ours, theirs))
+    note("criteria-differ", "criteria worded otherwise than in the plan", _differing(both, "criteria"))
+    note("prerequisites-differ", "prerequisites other than in the plan", _differing(both, "prerequisites"))
+    _check_flags(sheet, run_id, findings)
+
+
+def _unjudged(ours: dict[str, Requirement], theirs: dict[str, Requirement]) -> list[str]:
+    return [key for key in ours if key not in theirs or theirs[key].passed is None]
+
+
+def _differing(both: list[tuple[Requirement, Requirement]], part: str) -> list[str]:
+    return [a.id for a, b in both if getattr(a, part) != getattr(b, part)]
+
+
+def _check_flags(sheet: Sheet, run_id: str, findings: Findings) -> None:
+    verdicts = [one.passed for one in sheet.requirements.values()]
+    met = all(verdicts)
+    if sheet.all_requirements is not None and sheet.all_requirements != met and None not in verdicts:
+        message = f"satisfied_all_requirements says {sheet.all_requirements}, the verdicts say {met}"
+        findings.add("flag-contradicts-verdicts", message, run=run_id)
+
+
+def _finish(run: RunDraft, bundle: Bundle, totals: Totals | None, now: datetime, log: FileLog) -> None:
+    human = [one.sheet for one in bundle.judgments.values() if one.by.startswith("human:")]
+    metrics: dict[str, bool | float] = totals.metrics() if totals else {}
+    for sheet in human:
+        flags = {
+            "satisfied_all_requirements": sheet.all_requirements,
+            "satisfied_all_preferences": sheet.all_preferences,
+        }
+        metrics |= {key: value for key, value in flags.items() if value is not None}
+    if totals is None:
+        log.defaulted["RUN_FINISHED.steps"] += 1
+        log.defaulted["RUN_FINISHED.cost"] += 1
+    run.add(
+        RunFinished,
+        now,
+        success=_success(human, run.run_id, log),
+        cost=totals.cost_in_all if totals else None,
+        steps=totals.steps if totals else None,
+        metrics=metrics or None,
+    )
+
+
+def _success(human: list[Sheet], run_id: str, log: FileLog) -> bool | None:
+    said = {sheet.executed for sheet in human if sheet.executed is not None}
+    if len(said) > 1:
+        log.findings.add("reviewers-disagree", "people disagree on executed_successfully", run=run_id)
+    if not said:
+        log.defaulted["RUN_FINISHED.success"] += 1
+    return said.pop() if len(said) == 1 else None

@@ -1,0 +1,124 @@
+"""Plan graphs out of what a benchmark expected, and the book that keeps one graph a name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any, Final
+
+import msgspec
+
+from untaken import limits
+from untaken.errors import UntakenError
+from untaken.formats.losses import FileLog, clip
+from untaken.formats.readings import cut_name
+from untaken.plans.globs import escape_glob
+from untaken.plans.model import Check, Match, PlanGraph, SubGoal, ToolCallSpec
+
+_TITLE_CHARS: Final = 80
+_BYTES: Final = limits.GRAPH_FILE_BYTES // 2
+"""Of a graph as compact JSON: as indented YAML it then stays below the limit for graph files."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expected:
+    """An action a benchmark's reference path holds; `source_id` is what the benchmark calls it."""
+
+    name: str
+    arguments: Mapping[str, Any]
+    compare_args: tuple[str, ...] | None = None
+    source_id: str | None = None
+    requestor: str | None = None
+
+    @property
+    def title(self) -> str:
+        """The call in short, so that two calls of one tool can be told apart."""
+        given = ", ".join(f"{key}={clip(value, 40)}" for key, value in self.arguments.items())
+        return clip(f"{self.name}({given})" if given else self.name, _TITLE_CHARS)
+
+    def sub_goal(self, index: int, match: Match) -> SubGoal:
+        """The sub-goal for it: without dependencies, for a reference path is one way, not the required order."""
+        metadata = {"source_id": self.source_id, "requestor": self.requestor}
+        compared = None if self.compare_args is None else list(self.compare_args)
+        spec = ToolCallSpec(
+            name=self.name, arguments=dict(self.arguments), match=match, compare_args=compared
+        )
+        return SubGoal(
+            id=sub_goal_id(index, self.name),
+            title=self.title,
+            check=Check(tool_call=spec),
+            kind="action",
+            metadata={key: value for key, value in metadata.items() if value is not None},
+        )
+
+
+def sub_goal_id(index: int, tool: str) -> str:
+    """The id of the sub-goal for the expected action at `index` (from 0), e.g. ``a0_book_reservation``."""
+    return cut_name(f"a{index}_{tool}")
+
+
+def task_globs(task_id: str) -> list[str]:
+    """A glob for exactly this task; none where it would be too long (runs name their graph anyway)."""
+    escaped = escape_glob(task_id)
+    return [escaped] if len(escaped) <= limits.PATTERN_CHARS else []
+
+
+def action_graph(
+    task_id: str, title: str, actions: Sequence[Expected], match: Match, metadata: Mapping[str, Any]
+) -> PlanGraph:
+    """The graph of one task; id and task id are the same. One that expects nothing says so, and scores nothing."""
+    nothing = {} if actions else {"nothing_expected": True}
+    return PlanGraph(
+        id=task_id,
+        title=clip(title, limits.NAME_CHARS),
+        tasks=task_globs(task_id),
+        sub_goals=[action.sub_goal(i, match) for i, action in enumerate(actions[: limits.SUB_GOALS])],
+        metadata={**nothing, **metadata},
+    )
+
+
+class GraphBook:
+    """The graphs of a conversion, one a name; `write` puts a new one into the output."""
+
+    def __init__(self, write: Callable[[PlanGraph], None]) -> None:
+        self._write = write
+        self._graphs: dict[str, PlanGraph] = {}
+        self._refused: set[str] = set()
+
+    def __contains__(self, graph_id: str) -> bool:
+        return graph_id in self._graphs
+
+    def __len__(self) -> int:
+        return len(self._graphs)
+
+    def add(self, graph: PlanGraph, log: FileLog) -> str | None:
+        """Keeps a graph; returns the id under which, or ``None`` where no graph file can hold it.
+
+        The same graph again is no second one. A graph that differs under a known name is kept beside it, under a name
+        with a digest and without task globs: only the runs it belongs to name it.
+        """
+        if self._graphs.get(graph.id) == graph:
+            return graph.id
+        if graph.id in self._graphs:
+            mark = sha256(msgspec.json.encode(graph)).hexdigest()[:8]
+            other = f"{graph.id[: limits.NAME_CHARS - 9]}@{mark}"
+            if other not in self._graphs:
+                message = f"what {clip(graph.id)!r} expects differs from an earlier file; kept apart as {clip(other)!r}"
+                log.findings.add("graph-differs", message)
+            return self.add(msgspec.structs.replace(graph, id=other, tasks=[]), log)
+        return graph.id if self._keep(graph, log) else None
+
+    def _keep(self, graph: PlanGraph, log: FileLog) -> bool:
+        if graph.id in self._refused:
+            return False
+        try:
+            if len(msgspec.json.encode(graph)) > _BYTES:
+                raise UntakenError("graph-too-large", f"the plan graph of {clip(graph.id)!r} is too large")
+            self._write(graph)
+        except UntakenError as error:
+            log.findings.add(error.code, f"{error.message}; its runs have none", severity="error")
+            self._refused.add(graph.id)
+            return False
+        self._graphs[graph.id] = graph
+        return True

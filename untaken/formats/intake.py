@@ -1,0 +1,143 @@
+"""What every importer works with: it reads sources, claims run ids, keeps graphs, writes runs, and keeps the account."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from hashlib import sha256
+from typing import Any
+
+import msgspec
+
+from untaken import limits
+from untaken.errors import UntakenError
+from untaken.formats.graphs import GraphBook
+from untaken.formats.jsontext import JsonReader, decode_text
+from untaken.formats.losses import FileLog, Findings, clip
+from untaken.formats.model import Progress
+from untaken.formats.output import Output, RunSink
+from untaken.formats.readings import cut_name
+from untaken.formats.recording import RunDraft
+from untaken.formats.sources import Source
+
+
+class Intake:
+    """One conversion in progress.
+
+    Attributes:
+        agent: the name the caller gave for the agent, where the files do not say one.
+        findings: what was noticed about the conversion as a whole.
+        graphs: its plan graphs.
+        logs: the account of each file, in order.
+        runs: number of runs written.
+    """
+
+    def __init__(
+        self,
+        output: Output,
+        *,
+        steps: int,
+        agent: str | None,
+        findings: Findings,
+        progress: Progress | None,
+    ) -> None:
+        self.agent = agent
+        self.findings = findings
+        self.graphs = GraphBook(output.write_graph)
+        self.logs: list[FileLog] = []
+        self.runs = 0
+        self._output = output
+        self._progress = progress
+        self._steps = steps
+        self._done = 0
+        self._files: dict[str, str] = {}
+        self._claimed: dict[str, set[bytes]] = {}
+        self._agents: dict[str, str] = {}
+
+    def step(self, name: str) -> None:
+        """Reports that the work on a file begins."""
+        if self._progress is not None:
+            self._progress(self._done, self._steps, name)
+        self._done += 1
+
+    def open(self, source: Source) -> FileLog:
+        """A new account for a file."""
+        log = FileLog(source.name)
+        self.logs.append(log)
+        return log
+
+    def reader(self, source: Source, log: FileLog) -> JsonReader | None:
+        """A reader of the file; ``None``, with a finding, where it cannot be had or its bytes came before."""
+        text = self.text(source, log)
+        if text is None:
+            return None
+        first = self._files.setdefault(log.sha256, log.name)
+        if first == log.name:
+            return JsonReader(text, log.findings)
+        log.findings.add("duplicate-file", f"the same bytes as {clip(first)}; read once")
+        return None
+
+    def text(self, source: Source, log: FileLog) -> str | None:
+        """The text of a file; ``None``, with a finding, where it cannot be had."""
+        try:
+            content = source.read()
+        except UntakenError as error:
+            log.findings.add(error.code, error.message, hint=error.hint, severity="error")
+            return None
+        log.bytes = len(content)
+        log.sha256 = sha256(content).hexdigest()
+        if not content.strip():
+            log.findings.add("empty-file", "there is nothing in it")
+            return None
+        return decode_text(content, log.findings)
+
+    def agent_name(self, name: str, log: FileLog) -> str:
+        """The agent's name, fit for an event; a second spelling of it is named."""
+        name = cut_name(name)
+        first = self._agents.setdefault(name.casefold(), name)
+        if first != name:
+            message = f"the agents {clip(first)!r} and {clip(name)!r} differ in spelling only; kept apart"
+            log.findings.once("agent-spelling", message)
+        return name
+
+    def claim(self, run_id: str, record: Any, log: FileLog) -> str | None:
+        """The id under which a run is kept; ``None`` for one that is there already, record for record."""
+        run_id = cut_name(run_id)
+        print_ = sha256(msgspec.json.encode(record)).digest()
+        claimed = self._claimed.setdefault(run_id, set())
+        if print_ in claimed:
+            log.findings.add("duplicate-run", "the same record came before; read once", run=run_id)
+            return None
+        claimed.add(print_)
+        if len(claimed) == 1:
+            return run_id
+        kept = f"{run_id}~{len(claimed)}"
+        log.findings.add("duplicate-run", f"another run has this id; kept as {clip(kept)}", run=run_id)
+        return kept
+
+    @contextmanager
+    def ledger(self, stem: str) -> Iterator[Callable[[RunDraft, FileLog], None]]:
+        """A function that writes runs into one new ledger; no run, no file."""
+        with self._output.ledger(stem) as sink:
+
+            def write(run: RunDraft, log: FileLog) -> None:
+                self._write(run, log, sink)
+
+            yield write
+
+    def copy_ledger(self, stem: str, ending: str, content: bytes, heads: bytes | None) -> None:
+        """Takes a ledger over as it is (see `Output.copy_ledger`)."""
+        self._output.copy_ledger(stem, ending, content, heads)
+
+    def _write(self, run: RunDraft, log: FileLog, sink: RunSink) -> None:
+        if len(run.drafts) > limits.EVENTS_PER_RUN:
+            message = f"it has {len(run.drafts)} events; at most {limits.EVENTS_PER_RUN} are kept"
+            log.findings.add("run-too-long", message, run=run.run_id, severity="error")
+            return
+        try:
+            sink(run.run_id, run.drafts)
+        except UntakenError as error:
+            log.findings.add("run-not-written", error.message, run=run.run_id, severity="error")
+            return
+        log.runs += 1
+        self.runs += 1

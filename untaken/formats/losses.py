@@ -1,0 +1,115 @@
+"""The running account of an import: what each file held, what was kept, and what was noticed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Final
+
+from untaken.errors import Finding, Severity, Where
+from untaken.formats.model import FieldCount, FileLoss
+
+FINDINGS_PER_KIND: Final = 100
+"""Findings of one code listed for one file; the rest are counted, so that a hostile file cannot fill the report."""
+_CLIP: Final = 160
+
+
+def clip(text: object, limit: int = _CLIP) -> str:
+    """Untrusted text for a message: quoted, escaped, and no longer than `limit`."""
+    words = str(text)
+    return ascii_safe(words if len(words) <= limit else words[: limit - 1] + "…")
+
+
+def ascii_safe(text: str) -> str:
+    """The text with control characters made visible."""
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
+class Findings:
+    """Collects findings, at most `FINDINGS_PER_KIND` of one code, then how many more there were."""
+
+    def __init__(self, file: str | None) -> None:
+        self._file = file
+        self._kept: list[Finding] = []
+        self._seen: Counter[str] = Counter()
+
+    def __contains__(self, code: str) -> bool:
+        return code in self._seen
+
+    def add(
+        self,
+        code: str,
+        message: str,
+        *,
+        run: str | None = None,
+        line: int | None = None,
+        hint: str = "",
+        severity: Severity = "warning",
+    ) -> None:
+        """Notes one finding."""
+        self._seen[code] += 1
+        if self._seen[code] <= FINDINGS_PER_KIND:
+            where = Where(file=self._file, run=run, line=line)
+            self._kept.append(Finding(code=code, message=message, where=where, hint=hint, severity=severity))
+
+    def once(self, code: str, message: str, *, hint: str = "", severity: Severity = "warning") -> None:
+        """Notes a finding that is true of the file as a whole, the first time it is met."""
+        if code not in self._seen:
+            self.add(code, message, hint=hint, severity=severity)
+
+    def all(self) -> tuple[Finding, ...]:
+        """The findings in the order in which they were met."""
+        more = [
+            Finding(
+                code=code,
+                message=f"and {n - FINDINGS_PER_KIND} more of the same kind",
+                where=Where(file=self._file),
+            )
+            for code, n in self._seen.items()
+            if n > FINDINGS_PER_KIND
+        ]
+        return (*self._kept, *more)
+
+
+class FileLog:
+    """The account of one source file.
+
+    Attributes:
+        findings: what was noticed in it.
+        records, runs: counters the importer moves.
+        defaulted, synthesised: counters by place in the ledger, e.g. ``RUN_FINISHED.cost``.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.bytes = 0
+        self.sha256 = ""
+        self.records = 0
+        self.runs = 0
+        self.findings = Findings(name)
+        self.defaulted: Counter[str] = Counter()
+        self.synthesised: Counter[str] = Counter()
+        self._held: Counter[str] = Counter()
+        self._kept: Counter[str] = Counter()
+
+    def count(self, held: Iterable[tuple[str, int]], kept: frozenset[str]) -> None:
+        """Adds a record's values by place; those at places in `kept` went into a ledger or a graph."""
+        for path, n in held:
+            self._held[path] += n
+            if path in kept:
+                self._kept[path] += n
+
+    def loss(self) -> FileLoss:
+        """The account as it stands."""
+        fields = tuple(FieldCount(path=p, held=n, kept=self._kept[p]) for p, n in self._held.items())
+        return FileLoss(
+            name=self.name,
+            bytes=self.bytes,
+            sha256=self.sha256,
+            records=self.records,
+            runs=self.runs,
+            fields=fields,
+            defaulted=dict(self.defaulted),
+            synthesised=dict(self.synthesised),
+            findings=self.findings.all(),
+        )

@@ -1,0 +1,97 @@
+"""What an importer says about itself, and what a conversion gives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from untaken.errors import Finding
+
+Progress = Callable[[int, int, str], None]
+"""Called with (files done, files in all, name of the file at hand). What it raises cancels the work."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FormatInfo:
+    """One importer, for lists.
+
+    Attributes:
+        name: the name to ask for, e.g. ``tau2-bench``.
+        title: the name to show.
+        extensions: endings of files looked at in a folder or an archive.
+        what: one sentence on what is read and what becomes of it.
+    """
+
+    name: str
+    title: str
+    extensions: tuple[str, ...]
+    what: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FieldCount:
+    """Values found at one place of a source file, e.g. ``[].traj[].content``: `held` = `kept` + `dropped`."""
+
+    path: str
+    held: int
+    kept: int
+
+    @property
+    def dropped(self) -> int:
+        """Values that are in no ledger and no graph."""
+        return self.held - self.kept
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileLoss:
+    """What became of one source file.
+
+    Attributes:
+        name: of the file, relative to what was asked for (untrusted text).
+        records: records found in it; `runs`: runs it contributed to.
+        fields: values by place, in the order of first appearance.
+        defaulted: by place in the ledger, values the source did not record and a documented default stands for.
+        synthesised: by place in the ledger, values derived by a documented rule instead of recorded.
+        findings: what was noticed; of one kind at most `losses.FINDINGS_PER_KIND`, then their number.
+    """
+
+    name: str
+    bytes: int
+    sha256: str
+    records: int
+    runs: int
+    fields: tuple[FieldCount, ...]
+    defaulted: Mapping[str, int]
+    synthesised: Mapping[str, int]
+    findings: tuple[Finding, ...]
+
+    def lines(self) -> tuple[str, ...]:
+        """The loss in words, one line a kind, for a reader who decides whether to trust the import."""
+        held, kept = sum(f.held for f in self.fields), sum(f.kept for f in self.fields)
+        words = [f"{self.records} records, {self.runs} runs; {kept} of {held} values kept"]
+        words += [f"dropped: {f.path} ({f.dropped})" for f in self.fields if f.dropped]
+        words += [f"not recorded, default used: {place} ({n})" for place, n in self.defaulted.items()]
+        words += [f"derived, not recorded: {place} ({n})" for place, n in self.synthesised.items()]
+        return tuple(words)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conversion:
+    """What `convert` wrote.
+
+    Attributes:
+        ledgers: written ledgers, each with its heads sidecar; `graphs`: written plan graphs; in the order written.
+        losses: one for each source file that was looked at.
+        findings: those of all files, and of the conversion as a whole.
+        runs: number of runs written.
+        loss_report: the written ``loss.json``.
+    """
+
+    format: str
+    ledgers: tuple[Path, ...]
+    graphs: tuple[Path, ...]
+    losses: tuple[FileLoss, ...]
+    findings: tuple[Finding, ...]
+    runs: int
+    loss_report: Path

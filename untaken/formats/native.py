@@ -1,0 +1,94 @@
+"""Files that are ledgers and plan graphs already: ledgers are copied byte for byte, graphs written in the one form."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from hashlib import sha256
+from typing import Final
+
+from untaken.errors import UntakenError
+from untaken.formats.importer import Importer
+from untaken.formats.intake import Intake
+from untaken.formats.losses import FileLog
+from untaken.formats.model import FormatInfo
+from untaken.formats.sources import COMPRESSED, Source, decompressed
+from untaken.ledger import read_ledger
+from untaken.plans import parse_graph
+
+_HEADS: Final = ".heads.json"
+_LEDGER: Final = re.compile(rb'\s*\{[^{}\[\]]*"(?:run_id|prev)"\s*:')
+_GRAPH: Final = re.compile(rb'(?m)^\s*\{?\s*"?schema"?\s*:\s*["\']?untaken\.plan/')
+
+
+def _recognises(_: str, head: bytes) -> bool:
+    first = head.split(b"\n", 1)[0]
+    ledger = _LEDGER.match(first) and all(
+        key in first for key in (b'"type"', b'"run_id"', b'"seq"', b'"prev"')
+    )
+    return bool(ledger) or bool(_GRAPH.search(head[:4096]))
+
+
+def _convert(sources: Sequence[Source], intake: Intake) -> None:
+    heads = {source.name: source for source in sources if source.name.endswith(_HEADS)}
+    copied: dict[str, str] = {}
+    for source in sources:
+        intake.step(source.name)
+        if source.name in heads:
+            continue
+        log = intake.open(source)
+        try:
+            stored = source.place.read()
+            content = decompressed(stored, source.name)
+        except UntakenError as error:
+            log.findings.add(error.code, error.message, hint=error.hint, severity="error")
+            continue
+        log.bytes, log.sha256 = len(content), sha256(content).hexdigest()
+        if (first := copied.setdefault(log.sha256, source.name)) != source.name:
+            log.findings.add("duplicate-file", f"the same bytes as {first}; read once")
+        elif _GRAPH.search(content[:4096]) or not source.name.lower().removesuffix(".gz").endswith(".jsonl"):
+            _graph(source, content, intake, log)
+        else:
+            _ledger(source, stored, heads.get(source.name + _HEADS), intake, log)
+
+
+def _graph(source: Source, content: bytes, intake: Intake, log: FileLog) -> None:
+    try:
+        graph = parse_graph(content, name=source.name)
+    except UntakenError as error:
+        log.findings.add(error.code, error.message, hint=error.hint, severity="error")
+        return
+    log.records = 1
+    intake.graphs.add(graph, log)
+
+
+def _ledger(source: Source, stored: bytes, heads: Source | None, intake: Intake, log: FileLog) -> None:
+    runs, findings = read_ledger(stored, strict=False, name=source.name)
+    for finding in findings:
+        where = finding.where
+        log.findings.add(
+            finding.code, finding.message, run=where.run, line=where.line, severity=finding.severity
+        )
+    log.records = sum(len(run.events) for run in runs)
+    log.runs = len(runs)
+    if not runs:
+        log.findings.add("not-this-format", "no run could be told in it", severity="error")
+        return
+    ending = next((e for e in COMPRESSED if source.name.lower().endswith(e)), "")
+    intake.copy_ledger(
+        f"{source.stem}-{log.sha256[:8]}", f".jsonl{ending}", stored, heads.place.read() if heads else None
+    )
+    intake.runs += len(runs)
+
+
+IMPORTER: Final = Importer(
+    info=FormatInfo(
+        name="native",
+        title="Untaken ledgers and plan graphs",
+        extensions=(".jsonl", ".plan.yaml", ".plan.yml", ".plan.json", _HEADS),
+        what="Run ledgers, copied byte for byte with their heads, and plan graphs in the one written form.",
+    ),
+    recognises=_recognises,
+    convert=_convert,
+    passes=1,
+)

@@ -1,0 +1,166 @@
+"""The folder a conversion writes: made aside, then put in place file by file, so that a failure leaves nothing half."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from hashlib import sha256
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Any, Final
+
+from untaken.errors import Finding, UntakenError, Where
+from untaken.formats.model import FileLoss
+from untaken.ledger import Draft, LedgerWriter, heads_path
+from untaken.plans import save_graph
+from untaken.plans.model import PlanGraph
+
+RunSink = Callable[[str, Sequence[Draft]], None]
+LOSS_SCHEMA: Final = "untaken.loss/1"
+_SAFE: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,79}")
+_UNSAFE: Final = re.compile(r"[^A-Za-z0-9._-]+")
+
+
+def file_stem(text: str) -> str:
+    """A file name for untrusted text: the text itself where it is plain and lower case, else a slug with a digest.
+
+    Two different texts never get names that differ in case only.
+    """
+    if _SAFE.fullmatch(text) and not text.endswith("."):
+        return text
+    slug = _UNSAFE.sub("-", text)[:60].strip("-._")
+    mark = sha256(text.encode("utf-8", "replace")).hexdigest()[:8]
+    return f"{slug}-{mark}" if slug else mark
+
+
+class Output:
+    """A folder in the making, beside the files it will replace."""
+
+    def __init__(self, out: Path, staging: Path) -> None:
+        self._out = out
+        self._staging = staging
+        self._ledgers: list[str] = []
+        self._graphs: list[str] = []
+        for room in ("ledgers", "graphs"):
+            (staging / room).mkdir()
+
+    @contextmanager
+    def ledger(self, stem: str) -> Iterator[RunSink]:
+        """Writes runs into one ledger; the file begins with the first run."""
+        name = f"{file_stem(stem)}.jsonl"
+        path = self._staging / "ledgers" / name
+        with ExitStack() as opened:
+            writer: LedgerWriter | None = None
+
+            def write(run_id: str, drafts: Sequence[Draft]) -> None:
+                nonlocal writer
+                if writer is None:
+                    writer = opened.enter_context(LedgerWriter(path, fsync="never"))
+                    self._ledgers.append(name)
+                writer.append(run_id, drafts)
+
+            yield write
+
+    def write_graph(self, graph: PlanGraph) -> None:
+        """Writes a graph.
+
+        Raises:
+            UntakenError: ``plan-not-writable``.
+        """
+        name = f"{file_stem(graph.id)}.plan.yaml"
+        save_graph(graph, self._staging / "graphs" / name)
+        self._graphs.append(name)
+
+    def copy_ledger(self, stem: str, ending: str, content: bytes, heads: bytes | None) -> None:
+        """Puts a ledger in as it is, byte for byte, with the heads sidecar that came with it."""
+        path = self._staging / "ledgers" / f"{file_stem(stem)}{ending}"
+        path.write_bytes(content)
+        if heads is not None:
+            heads_path(path).write_bytes(heads)
+        self._ledgers.append(path.name)
+
+    def publish(self, report: dict[str, Any]) -> tuple[tuple[Path, ...], tuple[Path, ...], Path]:
+        """Puts everything in its place, the loss report last.
+
+        Returns:
+            The ledgers, the graphs, and the loss report.
+        """
+        ledgers = tuple(self._place("ledgers", name) for name in self._ledgers)
+        graphs = tuple(self._place("graphs", name) for name in sorted(self._graphs))
+        text = json.dumps(_merged(self._out / "loss.json", report), ensure_ascii=False, indent=1)
+        (self._staging / "loss.json").write_text(text + "\n", encoding="utf-8", newline="\n")
+        return ledgers, graphs, self._place("", "loss.json")
+
+    def _place(self, room: str, name: str) -> Path:
+        """Moves one file. An old heads sidecar goes first and a new one comes last: never heads without their ledger."""
+        made, target = self._staging / room / name, self._out / room / name
+        target.parent.mkdir(exist_ok=True)
+        heads_path(target).unlink(missing_ok=True)
+        made.replace(target)
+        if heads_path(made).exists():
+            heads_path(made).replace(heads_path(target))
+        return target
+
+
+@contextmanager
+def staged_output(out: Path) -> Iterator[Output]:
+    """An output beside whatever is in the folder; it vanishes unless it is published.
+
+    Raises:
+        UntakenError: ``output-not-a-folder``.
+    """
+    if out.exists() and not out.is_dir():
+        raise UntakenError(
+            "output-not-a-folder", "the output is a file", where=Where(file=str(out)), hint="Name a folder."
+        )
+    out.mkdir(parents=True, exist_ok=True)
+    staging = Path(mkdtemp(prefix=".converting-", dir=out))
+    try:
+        yield Output(out, staging)
+    finally:
+        shutil.rmtree(staging, ignore_errors=True)
+
+
+def _merged(path: Path, report: dict[str, Any]) -> dict[str, Any]:
+    """The report, beside those of other formats converted into the same folder before."""
+    others: list[dict[str, Any]] = []
+    try:
+        before = json.loads(path.read_text(encoding="utf-8"))
+        if before["schema"] == LOSS_SCHEMA:
+            others = [old for old in before["conversions"] if old["format"] != report["format"]]
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):
+        others = []
+    conversions = sorted([*others, report], key=lambda one: str(one["format"]))
+    return {"schema": LOSS_SCHEMA, "conversions": conversions}
+
+
+def loss_mapping(loss: FileLoss) -> dict[str, Any]:
+    """One file's loss as JSON types."""
+    return {
+        "file": loss.name,
+        "bytes": loss.bytes,
+        "sha256": loss.sha256,
+        "records": loss.records,
+        "runs": loss.runs,
+        "fields": {f.path: {"held": f.held, "kept": f.kept, "dropped": f.dropped} for f in loss.fields},
+        "defaulted": dict(loss.defaulted),
+        "synthesised": dict(loss.synthesised),
+        "findings": [finding_mapping(finding) for finding in loss.findings],
+    }
+
+
+def finding_mapping(finding: Finding) -> dict[str, Any]:
+    """A finding as JSON types; parts that are not known are left out."""
+    parts = {
+        "code": finding.code,
+        "severity": finding.severity,
+        "message": finding.message,
+        "file": finding.where.file,
+        "line": finding.where.line,
+        "run": finding.where.run,
+        "hint": finding.hint or None,
+    }
+    return {key: value for key, value in parts.items() if value is not None}

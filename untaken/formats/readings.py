@@ -1,0 +1,110 @@
+"""Reading one field of a foreign record, whatever type it was written as."""
+
+from __future__ import annotations
+
+import math
+from datetime import UTC, datetime
+from hashlib import sha256
+from typing import Any, Final
+
+from untaken import limits
+from untaken.formats.losses import Findings, clip
+
+_TRUTH: Final = {"true": True, "false": False, "1": True, "0": False, "yes": True, "no": False}
+_EPOCH_YEARS: Final = (1900, 9000)
+
+
+def mapping(value: Any) -> dict[str, Any]:
+    """The object, or an empty one where something else stands."""
+    return value if isinstance(value, dict) else {}
+
+
+def items(value: Any) -> list[Any]:
+    """The list, or an empty one where something else stands."""
+    return value if isinstance(value, list) else []
+
+
+def objects(value: Any) -> list[dict[str, Any]]:
+    """The objects in a list; what is no object is left out."""
+    return [item for item in items(value) if isinstance(item, dict)]
+
+
+def text(value: Any) -> str | None:
+    """A non-empty text; a number counts as its text."""
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        return None
+    return str(value).strip() or None
+
+
+def number(value: Any, findings: Findings, place: str) -> float | None:
+    """A finite number; one written as text is read, and named."""
+    if isinstance(value, bool):
+        return float(value)
+    if isinstance(value, str):
+        try:
+            value = float(value)
+        except ValueError:
+            return None
+        findings.once("number-as-string", f"{place} is written as text; read as a number", severity="note")
+    if isinstance(value, int | float) and math.isfinite(value):
+        return float(value)
+    return None
+
+
+def amount(value: Any, findings: Findings, place: str) -> float | None:
+    """A number that cannot be negative (a cost, a duration)."""
+    read = number(value, findings, place)
+    if read is not None and read < 0:
+        findings.add("negative-amount", f"{place} is {read}; taken as not recorded")
+        return None
+    return read
+
+
+def whole(value: Any, findings: Findings, place: str) -> int | None:
+    """A whole number."""
+    read = number(value, findings, place)
+    return int(read) if read is not None and read.is_integer() else None
+
+
+def truth(value: Any, findings: Findings, place: str) -> bool | None:
+    """True or false, also where it is written as text or as 0 and 1; ``None`` where it is neither."""
+    if value is None or isinstance(value, bool):
+        return value
+    read = _TRUTH.get(str(value).strip().lower()) if isinstance(value, str | int) else None
+    if read is None:
+        findings.add(
+            "unreadable-flag", f"{place} is {clip(value)!r}, neither true nor false; taken as unknown"
+        )
+    else:
+        findings.once(
+            "flag-as-text", f"{place} is written as {clip(value)!r}; read as {read}", severity="note"
+        )
+    return read
+
+
+def moment(value: Any, findings: Findings, place: str) -> datetime | None:
+    """A recorded moment in UTC; one without a zone is taken as UTC, and named."""
+    if not isinstance(value, str):
+        return None
+    try:
+        read = datetime.fromisoformat(value.strip())
+        naive = read.tzinfo is None
+        read = read.replace(tzinfo=UTC) if naive else read.astimezone(UTC)
+    except (ValueError, OverflowError):
+        findings.add(
+            "unreadable-time", f"{place} is {clip(value)!r}, no ISO 8601 time; taken as not recorded"
+        )
+        return None
+    if not _EPOCH_YEARS[0] <= read.year <= _EPOCH_YEARS[1]:
+        return None
+    if naive:
+        findings.once("naive-timestamps", f"{place} has no time zone; taken as UTC", severity="note")
+    return read
+
+
+def cut_name(value: str) -> str:
+    """The text as a name of an event; one that is too long is cut, and told apart by a digest of the whole."""
+    if len(value) <= limits.NAME_CHARS:
+        return value
+    mark = sha256(value.encode(errors="replace")).hexdigest()[:16]
+    return f"{value[: limits.NAME_CHARS - 17]}~{mark}"

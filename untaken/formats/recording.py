@@ -1,0 +1,233 @@
+"""A foreign run put down as ledger events: who spoke, what was called, what came back, what was decided."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict, deque
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final, Literal
+
+from untaken.formats.jsontext import Broken, JsonReader
+from untaken.formats.losses import FileLog
+from untaken.formats.readings import cut_name
+from untaken.formats.tidy import Tidier
+from untaken.ledger import events as e
+from untaken.ledger.context import context_hash
+from untaken.ledger.model import Draft
+
+EPOCH: Final = datetime(2000, 1, 1, tzinfo=UTC)
+"""Where synthesised time begins: a date no agent ran on, so that nobody takes it for a recorded one."""
+TRIAL: Final = timedelta(days=1)
+"""Synthesised distance between the trials of a task."""
+TICK: Final = timedelta(milliseconds=1)
+"""Synthesised distance between the events of a run."""
+UNNAMED: Final = "(unnamed)"
+UNPARSED: Final = "_unparsed"
+
+Side = Literal["agent", "user"]
+
+
+@dataclass(slots=True, kw_only=True)
+class RunDraft:
+    """One run's events in order."""
+
+    run_id: str
+    drafts: list[Draft] = field(default_factory=list)
+
+    def add(self, kind: type[e.AnyEvent], ts: datetime, **fields: Any) -> None:
+        """Puts an event at the end."""
+        self.drafts.append(Draft(kind, fields, ts))
+
+
+def synthetic_start(trial: int) -> datetime:
+    """When a run without recorded times is said to have begun.
+
+    All runs of trial t lie before all runs of trial t + 1, whatever their task, so that a policy memory as of a run's
+    start holds exactly the earlier trials.
+    """
+    return EPOCH + min(max(trial, 0), _TRIALS) * TRIAL
+
+
+_TRIALS: Final = 1_000_000
+
+
+def decision_context(task_id: str, succeeded: Mapping[str, int]) -> dict[str, Any]:
+    """The situation of a tool choice: the task, and how often each tool has succeeded in this run so far.
+
+    Two runs of a task are in one situation when the same tools succeeded equally often, in whatever order; failed calls
+    and what was said leave it unchanged. Exact enough to tell early from late, coarse enough to be met again.
+    """
+    return {"task": task_id, "done": {tool: n for tool, n in sorted(succeeded.items()) if n}}
+
+
+def tool_name(value: Any) -> str:
+    """The name of a called tool, fit for an event; `UNNAMED` where there is none."""
+    return cut_name(value) if isinstance(value, str) and value.strip() else UNNAMED
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    source_id: str
+    call_id: str
+    tool: str
+    side: Side
+
+
+class _Open:
+    """Calls that wait for their observation, oldest first."""
+
+    def __init__(self) -> None:
+        self._calls: dict[str, _Call] = {}
+        self._by_source: dict[str, deque[str]] = defaultdict(deque)
+
+    def add(self, call: _Call) -> None:
+        self._calls[call.call_id] = call
+        self._by_source[call.source_id].append(call.call_id)
+
+    def take(self, source_id: str | None) -> _Call | None:
+        """The call that an observation with this id answers."""
+        if not source_id:
+            oldest = next(iter(self._calls), None)
+            if oldest is None:
+                return None
+            source_id = self._calls[oldest].source_id
+        waiting = self._by_source.get(source_id)
+        return self._calls.pop(waiting.popleft()) if waiting else None
+
+
+class Conversation:
+    """Writes a chat with tool calls into a run draft.
+
+    Each call of the agent is a decision point: selected is the tool called, the alternatives are the other tools ever
+    used by any run of the task at hand, the context is `decision_context`. An answer belongs to the oldest unanswered
+    call with its id, or, without an id, to the oldest unanswered call.
+
+    Args:
+        run: where the events go.
+        task_id: of the run.
+        tools: every tool the task's runs ever used.
+        log: the account of the file; `tidier`: of its values.
+        now: moment of the first event; `at` moves it.
+    """
+
+    def __init__(
+        self,
+        run: RunDraft,
+        *,
+        task_id: str,
+        tools: Iterable[str],
+        log: FileLog,
+        tidier: Tidier,
+        now: datetime,
+        tick: timedelta = TICK,
+    ) -> None:
+        self.run = run
+        self.now = now
+        self._tick = tick
+        self._task_id = task_id
+        self._tools = sorted(set(tools))
+        self._log = log
+        self._tidier = tidier
+        self._succeeded: Counter[str] = Counter()
+        self._open = _Open()
+        self._ids: Counter[str] = Counter()
+
+    def at(self, recorded: datetime | None) -> None:
+        """Moves to a recorded moment; without one, or where it lies before the last event, time stands still."""
+        if recorded is None:
+            self._log.synthesised["ts"] += 1
+        elif recorded < self.now:
+            message = "a message is stamped earlier than the one before it; it keeps its place and takes that one's time"
+            self._log.findings.once("time-goes-back", message, severity="note")
+            self._log.synthesised["ts"] += 1
+        else:
+            self.now = recorded
+
+    def say(self, role: str, content: Any) -> None:
+        """Something said; nothing is written where nothing was said."""
+        if content is not None and content not in ("", [], {}):
+            self._add(e.Message, role=role, content=content)
+
+    def call(self, source_id: str | None, tool: Any, arguments: Any, side: Side = "agent") -> None:
+        """A call, with the decision for it where the agent made it."""
+        named = self._named(tool)
+        call_id = self._unique(source_id)
+        if side == "agent":
+            self._decide(named)
+        read = self._arguments(arguments)
+        self._add(
+            e.ToolCall,
+            call_id=call_id,
+            tool=named,
+            arguments=read,
+            **({} if side == "agent" else {"requestor": side}),
+        )
+        self._open.add(_Call(source_id or "", call_id, named, side))
+
+    def answer(self, source_id: str | None, content: Any, *, ok: bool | None) -> None:
+        """What came back from a call."""
+        call = self._open.take(source_id)
+        if call is None:
+            message = "an observation belongs to no open call; it is kept without one"
+            self._log.findings.add("observation-without-call", message, run=self.run.run_id)
+        elif ok is not False and call.side == "agent":
+            self._succeeded[call.tool] += 1
+        self._add(
+            e.Observation,
+            content=content,
+            **({"call_id": call.call_id} if call else {}),
+            **({} if ok is None else {"ok": ok}),
+        )
+
+    def _add(self, kind: type[e.AnyEvent], **fields: Any) -> None:
+        self.run.add(kind, self.now, **fields)
+        self.now += self._tick
+
+    def _decide(self, tool: str) -> None:
+        context = decision_context(self._task_id, self._succeeded)
+        self._add(
+            e.SkillSelection,
+            selected=tool,
+            alternatives=[other for other in self._tools if other != tool],
+            context_hash=context_hash(context),
+            context=context,
+        )
+        self._log.synthesised["SKILL_SELECTION"] += 1
+
+    def _named(self, tool: Any) -> str:
+        named = tool_name(tool)
+        if named == UNNAMED:
+            self._log.findings.add("call-without-name", "a call names no tool", run=self.run.run_id)
+            self._log.defaulted["TOOL_CALL.tool"] += 1
+        return named
+
+    def _unique(self, source_id: str | None) -> str:
+        base = source_id or "call"
+        self._ids[base] += 1
+        if not source_id:
+            self._log.synthesised["TOOL_CALL.call_id"] += 1
+        if self._ids[base] == 1:
+            return base
+        if source_id:
+            message = "a call id stands for two calls of one run; the later ones got a suffix"
+            self._log.findings.once("reused-call-id", message, severity="note")
+        return self._unique(f"{base}~{self._ids[base]}") if source_id else f"{base}~{self._ids[base]}"
+
+    def _arguments(self, raw: Any) -> dict[str, Any]:
+        if isinstance(raw, dict):
+            return raw
+        if raw is None or (isinstance(raw, str) and not raw.strip()):
+            self._log.defaulted["TOOL_CALL.arguments"] += 1
+            return {}
+        written = raw if isinstance(raw, str) else json.dumps(raw, ensure_ascii=False)
+        try:
+            read = JsonReader(written, self._log.findings).whole()
+        except Broken as fault:
+            read = fault
+        if isinstance(read, dict):
+            return dict(self._tidier.value(read))
+        message = "the arguments of a call are no JSON object; kept as text"
+        self._log.findings.add("malformed-arguments", message, run=self.run.run_id)
+        return {UNPARSED: written}

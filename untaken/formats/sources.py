@@ -1,0 +1,258 @@
+"""The files an import reads: loose, in folders, compressed, or in zip archives; all bounded, none written to disk."""
+
+from __future__ import annotations
+
+import os
+import zlib
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
+from typing import BinaryIO, Final, Protocol
+
+import zstandard
+
+from untaken import limits
+from untaken.errors import UntakenError, Where
+from untaken.formats.archives import Archive, Member
+from untaken.formats.losses import Findings, clip
+
+_GZIP: Final = b"\x1f\x8b"
+_ZSTD: Final = b"\x28\xb5\x2f\xfd"
+ZIP: Final = b"PK\x03\x04"
+_CHUNK: Final = limits.MIB
+_NAME_CHARS: Final = 1024
+_RATIO_FROM: Final = 64 * limits.MIB
+"""Output up to which any ratio of compression is believed."""
+COMPRESSED: Final = (".gz", ".zst")
+
+
+class Place(Protocol):
+    """Where a file's bytes are."""
+
+    def read(self) -> bytes:
+        """All of them, as stored."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OnDisk:
+    """A file on disk."""
+
+    path: Path
+
+    def read(self) -> bytes:
+        """All its bytes."""
+        size = self.path.stat().st_size
+        if size > limits.IMPORT_FILE_BYTES:
+            raise _too_large(self.path.name, size)
+        return self.path.read_bytes()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InArchive:
+    """A member of a zip archive."""
+
+    archive: Archive
+    member: Member
+
+    def read(self) -> bytes:
+        """All its bytes."""
+        return self.archive.read(self.member)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """One file to import.
+
+    Attributes:
+        name: what to call it in messages: its path below what was asked for.
+        stem: the file's name without its folders, its ending, and the ending of a compression.
+        folders: names of the folders it lies in, outermost first, for formats that say things by folder.
+        place: where its bytes are.
+    """
+
+    name: str
+    stem: str
+    folders: tuple[str, ...]
+    place: Place
+
+    def read(self) -> bytes:
+        """The content, decompressed.
+
+        Raises:
+            UntakenError: ``file-too-large``, ``compression-ratio`` or ``unreadable-file``.
+        """
+        return decompressed(self.place.read(), self.name)
+
+
+def stem_of(name: str) -> str:
+    """The last part of a path, without its ending and the ending of a compression."""
+    last = PurePosixPath(name).name
+    for ending in COMPRESSED:
+        last = last.removesuffix(ending)
+    return last.rsplit(".", 1)[0] or last
+
+
+def decompressed(stored: bytes, name: str) -> bytes:
+    """The content of a gzip or zstd file, or the bytes as they are; bounded."""
+    if stored.startswith(_GZIP):
+        pieces = _gunzip(stored)
+    elif stored.startswith(_ZSTD):
+        pieces = zstandard.ZstdDecompressor(max_window_size=128 * limits.MIB).read_to_iter(stored)
+    else:
+        return stored
+    content = bytearray()
+    try:
+        for piece in pieces:
+            content += piece
+            if len(content) > limits.IMPORT_FILE_BYTES:
+                raise _too_large(name, len(content))
+            if len(content) > max(_RATIO_FROM, len(stored) * limits.ARCHIVE_RATIO):
+                raise UntakenError(
+                    "compression-ratio",
+                    f"it grows more than {limits.ARCHIVE_RATIO}-fold when decompressed",
+                    where=Where(file=name),
+                    hint="No trace is that repetitive; if you trust it, decompress it yourself.",
+                )
+    except (zlib.error, zstandard.ZstdError, EOFError) as error:
+        raise UntakenError(
+            "unreadable-file", f"the compression is damaged: {clip(error)}", where=Where(file=name)
+        ) from error
+    return bytes(content)
+
+
+def _gunzip(stored: bytes) -> Iterator[bytes]:
+    """Each piece of a gzip file, of all its members."""
+    rest = stored
+    while rest.startswith(_GZIP):
+        machine = zlib.decompressobj(wbits=31)
+        while not machine.eof:
+            piece = machine.decompress(rest, _CHUNK)
+            rest = machine.unconsumed_tail
+            if not piece and not rest and not machine.eof:
+                raise EOFError("the file ends too early")
+            yield piece
+        rest = machine.unused_data
+
+
+def peek(source: Source, size: int = 64 * limits.KIB) -> bytes:
+    """The first bytes of the content, decompressed as far as they go; empty where they cannot be had."""
+    if isinstance(source.place, OnDisk):
+        with source.place.path.open("rb") as stream:
+            return head(stream.read(size), size)
+    try:
+        return head(source.place.read(), size)
+    except UntakenError:
+        return b""
+
+
+def head(stored: bytes, size: int = 64 * limits.KIB) -> bytes:
+    """The first bytes of possibly compressed content; what is there of it when the compression is damaged."""
+    try:
+        if stored.startswith(_GZIP):
+            return zlib.decompressobj(wbits=31).decompress(stored, size)
+        if stored.startswith(_ZSTD):
+            with zstandard.ZstdDecompressor(max_window_size=128 * limits.MIB).stream_reader(stored) as reader:
+                return bytes(reader.read(size))
+    except (zlib.error, zstandard.ZstdError):
+        return b""
+    return stored[:size]
+
+
+@contextmanager
+def found_sources(
+    paths: Sequence[Path], extensions: tuple[str, ...], findings: Findings
+) -> Iterator[list[Source]]:
+    """Every file to read, in a stable order: folders are searched, archives listed, and held open meanwhile.
+
+    Raises:
+        UntakenError: ``source-not-found`` where a path that was asked for does not exist.
+    """
+    with ExitStack() as opened:
+        yield _find(paths, extensions, findings, opened)
+
+
+def _find(
+    paths: Sequence[Path], extensions: tuple[str, ...], findings: Findings, opened: ExitStack
+) -> list[Source]:
+    found: list[Source] = []
+    skipped = 0
+    for path in paths:
+        if not path.exists():
+            raise UntakenError(
+                "source-not-found", "there is no such file or folder", where=Where(file=str(path))
+            )
+        inside = list(_walk(path)) if path.is_dir() else [path]
+        for file in inside:
+            name = file.relative_to(path).as_posix() if path.is_dir() else file.name
+            if path.is_dir() and not wanted(name, (*extensions, ".zip")):
+                skipped += 1
+                continue
+            found.extend(_open(file, clip(name, _NAME_CHARS), extensions, findings, opened))
+    if skipped:
+        message = f"{skipped} files of other kinds were left alone"
+        findings.add("files-skipped", message, severity="note")
+    return _told_apart(found)
+
+
+def _told_apart(sources: list[Source]) -> list[Source]:
+    """The sources with names that differ: two folders may hold files of one name."""
+    seen: Counter[str] = Counter()
+    for index, source in enumerate(sources):
+        seen[source.name] += 1
+        if seen[source.name] > 1:
+            sources[index] = replace(source, name=f"{source.name} ({seen[source.name]})")
+    return sources
+
+
+def _walk(folder: Path) -> Iterator[Path]:
+    for place, folders, files in os.walk(folder):
+        folders[:] = sorted(f for f in folders if not f.startswith("."))
+        yield from (Path(place, file) for file in sorted(files) if not file.startswith("."))
+
+
+def _open(
+    file: Path, name: str, extensions: tuple[str, ...], findings: Findings, opened: ExitStack
+) -> Iterator[Source]:
+    folders = file.resolve().parent.parts[1:]
+    with file.open("rb") as stream:
+        if not _is_zip(stream):
+            yield Source(name=name, stem=stem_of(file.name), folders=folders, place=OnDisk(path=file))
+            return
+    try:
+        archive = Archive(file)
+    except UntakenError as error:
+        findings.add(error.code, f"{clip(name)}: {error.message}", hint=error.hint, severity="error")
+        return
+    opened.callback(archive.close)
+    for member in archive.members(findings):
+        if wanted(member.name, extensions):
+            inside = PurePosixPath(member.name).parts[:-1]
+            place = InArchive(archive=archive, member=member)
+            told = f"{name}/{clip(member.name, _NAME_CHARS)}"
+            yield Source(
+                name=told, stem=stem_of(member.name), folders=(*folders, file.stem, *inside), place=place
+            )
+
+
+def _is_zip(stream: BinaryIO) -> bool:
+    return stream.read(4) in (ZIP, b"PK\x05\x06")
+
+
+def wanted(name: str, extensions: tuple[str, ...]) -> bool:
+    """True for a file whose ending says that it may be of the format."""
+    lowered = name.lower()
+    for ending in COMPRESSED:
+        lowered = lowered.removesuffix(ending)
+    last = lowered.rsplit("/", 1)[-1]
+    return last.endswith(extensions) and not last.startswith(".")
+
+
+def _too_large(name: str, size: int) -> UntakenError:
+    return UntakenError(
+        "file-too-large",
+        f"{size} bytes; at most {limits.IMPORT_FILE_BYTES} are read of one file",
+        where=Where(file=name),
+        hint="Split it into several files.",
+    )

@@ -1,0 +1,251 @@
+"""tau2-bench results: one JSON object {timestamp, info, tasks, simulations}.
+
+Success is a reward of 1 (within 1e-6); a run that an infrastructure error ended has none. The expected actions of a
+task become sub-goals without dependencies. One is met by a call of the same tool, by the agent or the simulated user,
+whose arguments agree on the call's own keys (or on `compare_args`). The benchmark's own recorded checks are kept as
+verdicts by ``test``. Only calls the assistant requested are the agent's, and only those are decisions.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from untaken.formats.importer import Importer
+from untaken.formats.intake import Intake
+from untaken.formats.jsontext import Element, JsonReader
+from untaken.formats.losses import FileLog, Findings
+from untaken.formats.model import FormatInfo
+from untaken.formats.readings import amount, objects, text
+from untaken.formats.recording import tool_name
+from untaken.formats.sources import Source
+from untaken.formats.tau2_model import Document, read_document, requestor
+from untaken.formats.tau2_runs import Simulations
+from untaken.formats.tidy import Places, Tidier
+
+PLACES: Final = Places(
+    kept=[
+        "info.git_commit",
+        "info.agent_info.implementation",
+        "info.agent_info.llm",
+        "info.agent_info.llm_args.**",
+        "info.user_info.llm",
+        "info.environment_info.domain_name",
+        "tasks[].id",
+        "tasks[].description.purpose",
+        "tasks[].user_scenario.instructions.reason_for_call",
+        "tasks[].evaluation_criteria.actions",
+        "tasks[].evaluation_criteria.actions[].action_id",
+        "tasks[].evaluation_criteria.actions[].requestor",
+        "tasks[].evaluation_criteria.actions[].name",
+        "tasks[].evaluation_criteria.actions[].arguments.**",
+        "tasks[].evaluation_criteria.actions[].compare_args.**",
+        "simulations[].id",
+        "simulations[].task_id",
+        "simulations[].trial",
+        "simulations[].seed",
+        "simulations[].start_time",
+        "simulations[].end_time",
+        "simulations[].duration",
+        "simulations[].termination_reason",
+        "simulations[].agent_cost",
+        "simulations[].user_cost",
+        "simulations[].reward_info.reward",
+        "simulations[].reward_info.db_check.db_match",
+        "simulations[].reward_info.reward_breakdown.**",
+        "simulations[].reward_info.action_checks[].action.**",
+        "simulations[].reward_info.action_checks[].action_match",
+        "simulations[].reward_info.env_assertions[].met",
+        "simulations[].reward_info.nl_assertions[].met",
+        "simulations[].reward_info.communicate_checks[].met",
+        *(
+            f"simulations[].messages[].{part}"
+            for prefix in ("", "tool_messages[].")
+            for part in (
+                f"{prefix}role",
+                f"{prefix}content.**",
+                f"{prefix}timestamp",
+                f"{prefix}id",
+                f"{prefix}error",
+            )
+        ),
+        "simulations[].messages[].usage.prompt_tokens",
+        "simulations[].messages[].usage.completion_tokens",
+        "simulations[].messages[].tool_calls[].id",
+        "simulations[].messages[].tool_calls[].name",
+        "simulations[].messages[].tool_calls[].arguments.**",
+        "simulations[].messages[].tool_calls[].requestor",
+    ],
+    dropped=[
+        "info.user_info.llm_args.**",
+        "info.environment_info.tool_defs.**",
+        "tasks[].initial_state.**",
+        "tasks[].evaluation_criteria.env_assertions.**",
+        "simulations[].messages[].raw_data.**",
+        "simulations[].reward_info.env_assertions[].env_assertion.**",
+        "simulations[].reward_info.info.**",
+        "simulations[].info.**",
+        "simulations[].ticks.**",
+    ],
+)
+
+
+_RUNS: Final = "simulations[]"
+
+
+@dataclass(slots=True)
+class _Survey:
+    """What must be known of all files before the first run is written."""
+
+    tools: defaultdict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    documents: defaultdict[str, list[Document]] = field(default_factory=lambda: defaultdict(list))
+
+
+@dataclass(slots=True)
+class _Glance:
+    """What the runs of one document say together."""
+
+    tools: defaultdict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    agent_spoke: bool = False
+    priced: bool = False
+    unpriced: bool = False
+
+    def add(self, simulation: dict[str, Any], findings: Findings) -> None:
+        source_task = text(simulation.get("task_id")) or ""
+        self.tools[source_task].update(
+            tool_name(call.get("name"))
+            for message in objects(simulation.get("messages"))
+            for call in objects(message.get("tool_calls"))
+            if requestor(call, message) == "agent"
+        )
+        costs = [amount(simulation.get("agent_cost"), findings, "agent_cost")]
+        for message in objects(simulation.get("messages")):
+            if message.get("role") == "assistant":
+                self.agent_spoke = True
+                costs.append(amount(message.get("cost"), findings, "cost"))
+        self.priced |= any(cost for cost in costs if cost is not None)
+        self.unpriced |= any(cost == 0 for cost in costs)
+
+    @property
+    def is_unpriced(self) -> bool:
+        """Every recorded cost of the agent is 0, although it was called."""
+        return self.agent_spoke and self.unpriced and not self.priced
+
+
+def _recognises(_: str, head: bytes) -> bool:
+    if head.lstrip()[:1] != b"{":
+        return False
+    told = sum(
+        key in head for key in (b'"user_info"', b'"agent_info"', b'"environment_info"', b'"num_trials"')
+    )
+    simulation = all(key in head for key in (b'"task_id"', b'"termination_reason"'))
+    return told >= 2 or simulation or b'"simulations"' in head
+
+
+def _convert(sources: Sequence[Source], intake: Intake) -> None:
+    survey = _Survey()
+    for source in sources:
+        intake.step(source.name)
+        _look(source, intake, survey)
+    for source in sources:
+        intake.step(source.name)
+        _write(source, intake, survey)
+
+
+def _look(source: Source, intake: Intake, survey: _Survey) -> None:
+    unsaid = FileLog(source.name)
+    reader = intake.reader(source, unsaid)
+    if reader is None:
+        return
+    tidier = Tidier(PLACES, unsaid.findings)
+    glance = _Glance()
+
+    def see(element: Element) -> None:
+        simulation, _ = tidier.record(element.value, _RUNS)
+        if isinstance(simulation, dict):
+            glance.add(simulation, unsaid.findings)
+
+    for header in _documents(reader, unsaid, see):
+        tidied, _ = tidier.record(header, "")
+        document = read_document(tidied, source.stem, unpriced=glance.is_unpriced, log=unsaid)
+        survey.documents[source.name].append(document)
+        for source_task, tools in glance.tools.items():
+            survey.tools[document.task_id(source_task)] |= tools
+        glance = _Glance()
+
+
+def _write(source: Source, intake: Intake, survey: _Survey) -> None:
+    log = intake.open(source)
+    reader = intake.reader(source, log)
+    if reader is None:
+        return
+    tidier = Tidier(PLACES, log.findings)
+    documents = iter(survey.documents[source.name])
+    simulations = None
+
+    with intake.ledger(f"{source.stem}-{log.sha256[:8]}") as write:
+
+        def put(element: Element) -> None:
+            nonlocal simulations
+            if simulations is None:
+                simulations = Simulations(next(documents), survey.tools, source.stem, intake, log, tidier)
+            simulation, held = tidier.record(element.value, _RUNS)
+            log.records += 1
+            is_run = isinstance(simulation, dict) and text(simulation.get("task_id")) is not None
+            log.count(held.items(), PLACES.kept if is_run else frozenset())
+            if not is_run:
+                message = f"run {element.index} names no task"
+                log.findings.add("not-this-format", message, severity="error")
+            elif (run := simulations.run(simulation)) is not None:
+                write(run, log)
+
+        for header in _documents(reader, log, put):
+            _account(header, tidier, log)
+            simulations = None
+
+
+def _documents(
+    reader: JsonReader, log: FileLog, visit: Callable[[Element], None]
+) -> Iterator[dict[str, Any]]:
+    """Each results object without its runs, which `visit` sees one by one as they are read."""
+    while first := reader.peek():
+        if first != "{":
+            log.findings.add("not-this-format", "a results file holds one JSON object", severity="error")
+            return
+        header: dict[str, Any] = {}
+        runs = 0
+        for name in reader.members():
+            if name == "simulations" and reader.peek() == "[":
+                for element in reader.elements():
+                    visit(element)
+                    runs += 1
+            else:
+                header[name] = reader.member(name)
+        if "messages" in header and "task_id" in header:
+            visit(Element(0, header, 0))
+            header, runs = {}, 1
+        if not runs:
+            log.findings.add("no-simulations", "it holds no simulations")
+        yield header
+
+
+def _account(header: dict[str, Any], tidier: Tidier, log: FileLog) -> None:
+    """Counts the values outside the runs."""
+    tidied, held = tidier.record(header, "")
+    log.count(held.items(), PLACES.kept)
+    read_document(tidied, log.name, unpriced=False, log=log)
+
+
+IMPORTER: Final = Importer(
+    info=FormatInfo(
+        name="tau2-bench",
+        title="τ²-bench results",
+        extensions=(".json", ".jsonl"),
+        what="Customer-service runs with rewards and action checks; expected actions become plan graphs.",
+    ),
+    recognises=_recognises,
+    convert=_convert,
+    passes=2,
+)

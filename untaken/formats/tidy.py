@@ -1,0 +1,121 @@
+"""Foreign values made fit for a ledger, and counted by their place on the way."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any, Final
+
+from untaken import limits
+from untaken.formats.losses import Findings, clip
+
+DEPTH: Final = limits.JSON_DEPTH - 8
+"""Levels of nesting kept in a value; an event wraps it in a few more."""
+TEXT_CHARS: Final = 2 * limits.MIB
+"""Of one text; whatever its characters, it then fits in a ledger line."""
+PLACES: Final = 1_000
+"""Places told apart in one file; names made up by a hostile file are counted together."""
+OTHER: Final = "(other places)"
+_INTEGER: Final = 1 << (limits.INTEGER_BITS - 1)
+_KEY_CHARS: Final = 80
+
+
+class Places:
+    """The places of a source format that reach a ledger or a graph.
+
+    A place is written ``[].info.task.user_id``: names joined by dots, ``[]`` for any element. A place ending in ``.**``
+    stands for everything below it, whatever its names (the arguments of a call, say).
+
+    Args:
+        kept: places whose values are written.
+        dropped: places below which names vary and nothing is written; every other place is dropped too, one by one.
+    """
+
+    def __init__(self, kept: Iterable[str], dropped: Iterable[str] = ()) -> None:
+        self.kept = frozenset(kept)
+        self._whole = frozenset(p[:-3] for p in (*self.kept, *dropped) if p.endswith(".**"))
+        self._known: dict[tuple[str, str], str] = {}
+
+    def below(self, place: str, name: str) -> str:
+        """The place of a member (or ``[]``) of the value at `place`."""
+        if place.endswith(".**") or place == OTHER:
+            return place
+        known = self._known.get((place, name))
+        if known is None:
+            if len(self._known) >= PLACES:
+                return OTHER
+            known = f"{place}[]" if name == "[]" else f"{place}.{clip(name, _KEY_CHARS)}".lstrip(".")
+            known = f"{known}.**" if known in self._whole else known
+            self._known[place, name] = known
+        return known
+
+
+class Tidier:
+    """Makes values fit: no NaN, no lone surrogates, numbers that fit, bounded depth and text. Names what it changes."""
+
+    def __init__(self, places: Places, findings: Findings) -> None:
+        self.places = places
+        self._findings = findings
+        self._held: Counter[str] = Counter()
+
+    def record(self, value: Any, root: str) -> tuple[Any, Counter[str]]:
+        """A whole record, tidied, with the number of values (nulls aside) at each place below `root`."""
+        self._held = Counter()
+        return self._walk(value, root, 0), self._held
+
+    def value(self, value: Any) -> Any:
+        """A value that came inside a text, tidied; it is not counted again."""
+        held, self._held = self._held, Counter()
+        tidied = self._walk(value, OTHER, 0)
+        self._held = held
+        return tidied
+
+    def _walk(self, value: Any, place: str, depth: int) -> Any:
+        if isinstance(value, dict | list) and value:
+            if depth >= DEPTH:
+                self._held[place] += 1
+                self._findings.add("too-deep", f"{place} is nested deeper than {DEPTH} levels; cut there")
+                return "…"
+            if isinstance(value, list):
+                inner = self.places.below(place, "[]")
+                return [self._walk(item, inner, depth + 1) for item in value]
+            below = self.places.below
+            return {
+                self._text(name, place): self._walk(item, below(place, name), depth + 1)
+                for name, item in value.items()
+            }
+        if value is None:
+            return None
+        self._held[place] += 1
+        if isinstance(value, str):
+            return self._text(value, place)
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            return value
+        return self._number(value, place)
+
+    def _text(self, text: str, place: str) -> str:
+        if len(text) > TEXT_CHARS:
+            self._findings.add("text-cut", f"{place} holds {len(text)} characters; cut to {TEXT_CHARS}")
+            text = text[: TEXT_CHARS - 1] + "…"
+        if text.isascii():
+            return text
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            self._findings.add("lone-surrogate", f"{place} holds half a character (a lone surrogate); now �")
+            return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        return text
+
+    def _number(self, value: float, place: str) -> Any:
+        if isinstance(value, int):
+            if -_INTEGER <= value < _INTEGER:
+                return value
+            self._findings.add("number-too-large", f"{place} holds an integer beyond 64 bits; kept as text")
+            return str(value)
+        if math.isfinite(value):
+            return value
+        self._findings.add(
+            "not-a-number", f"{place} holds a number too large for a double; taken as not recorded"
+        )
+        return None
