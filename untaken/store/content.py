@@ -76,14 +76,15 @@ def sniff(name: str, head: bytes) -> FileKind | None:
         return "heads"
     if lowered.endswith(NOT_LEDGERS):
         return None
-    if _looks_like_ledger(head):
+    if looks_like_ledger(head):
         return "ledger"
     if _looks_like_graph(lowered, head):
         return "graph"
     return "ledger" if lowered.endswith(LEDGERS) else None
 
 
-def _looks_like_ledger(head: bytes) -> bool:
+def looks_like_ledger(head: bytes) -> bool:
+    """Whether the first line is, or was meant as, an event."""
     line = head.lstrip().split(b"\n", 1)[0]
     try:
         first = json.loads(line)

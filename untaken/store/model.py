@@ -21,9 +21,9 @@ class StoredFile:
         digest: lowercase hex SHA-256 of the bytes as added; the file's identity.
         name: the name it was added under. Untrusted text: shown, never used as a path.
         kind: ``ledger``, ``graph`` or ``heads``; for a converted trace, the name of its foreign format.
-        path: where the bytes are kept; ``None`` for a foreign trace, of which only the conversion is kept.
+        path: where the bytes are kept; ``None`` for a heads sidecar.
         runs: number of runs (ledgers), otherwise 0.
-        origin: the foreign format this file was converted from, or ``None``.
+        origin: the foreign format it was converted from; of a foreign trace, the name given to its agent.
         graph_id, graph_version: of a plan graph.
         findings: what was noticed when it was added.
         loss: for a converted trace, what the conversion could not carry over, in words.

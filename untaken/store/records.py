@@ -79,6 +79,16 @@ def insert_file(connection: Connection, file: StoredFile, folder: Path) -> bool:
     return True
 
 
+def update_account(connection: Connection, file: StoredFile) -> bool:
+    """Brings the findings and the loss of a known file up to date; false, because it is not new."""
+    account = {
+        "findings": msgspec.json.encode(bounded(file.findings)).decode(),
+        "loss": msgspec.json.encode(file.loss).decode(),
+    }
+    connection.execute(update(files).where(files.c.digest == file.digest).values(account))
+    return False
+
+
 def find_file(connection: Connection, digest: str, folder: Path) -> StoredFile | None:
     """The file of a digest, where there is one."""
     row = connection.execute(select(files).where(files.c.digest == digest)).one_or_none()

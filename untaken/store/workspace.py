@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Final, Self
@@ -39,7 +39,7 @@ class Workspace:
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
-        for room in ("ledgers", "graphs"):
+        for room in ("ledgers", "graphs", "sources"):
             (self.path / room).mkdir(parents=True, exist_ok=True)
         self._engine = open_engine(self.path / DATABASE)
         with FileLock(self.path / ".creating.lock"):
@@ -112,10 +112,43 @@ class Workspace:
             except UntakenError as error:
                 return arrival.answer(kind, new=False, findings=(error.finding(),))
 
-    def note_source(self, file: StoredFile) -> None:
-        """Remembers a foreign trace that was converted (its name, findings and loss, not its bytes)."""
-        with writing(self._engine) as connection:
-            records.insert_file(connection, replace(file, path=None), self.path)
+    def keep_source(
+        self,
+        name: str,
+        data: bytes | Path,
+        kind: str,
+        *,
+        agent: str | None,
+        findings: Sequence[Finding],
+        loss: Sequence[str],
+    ) -> bool:
+        """Keeps a foreign trace beside its conversion, so that it can be joined with traces added later.
+
+        Args:
+            name: what it was added under.
+            data: its content.
+            kind: the name of its format.
+            agent: the name given to the agent, where the trace does not record it.
+            findings: what the conversion noticed in it.
+            loss: what the conversion could not carry over, in words.
+
+        Returns:
+            False where the same content was kept before; what is known of it is then brought up to date.
+        """
+        with staged(data, self.path) as copy:
+            arrival = Arrival(
+                name=name[: limits.NAME_CHARS], copy=copy, folder=self.path, engine=self._engine, origin=agent
+            )
+            path = arrival.place("sources", "")
+            file = replace(arrival.file(kind, path, records.bounded(findings)), loss=tuple(loss))
+            with writing(self._engine) as connection:
+                return records.insert_file(connection, file, self.path) or records.update_account(
+                    connection, file
+                )
+
+    def sources(self, kind: str) -> list[StoredFile]:
+        """The foreign traces of one format, in the order in which they were added."""
+        return [f for f in self.files() if f.kind == kind]
 
     def files(self) -> list[StoredFile]:
         """Everything added, in order."""

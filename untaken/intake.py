@@ -1,0 +1,306 @@
+"""Takes in whatever people bring: ledgers, heads, plan graphs, foreign traces, and archives of these."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from itertools import chain
+from pathlib import Path, PurePosixPath
+from tempfile import TemporaryDirectory
+from typing import Final
+
+from untaken.errors import Finding, UntakenError, Where
+from untaken.formats import Conversion, FileLoss, convert, formats
+from untaken.formats import sniff as sniff_format
+from untaken.formats.archives import Archive
+from untaken.formats.losses import Findings
+from untaken.ledger import Integrity, heads_path
+from untaken.store import Added, Workspace, looks_like_ledger, peek
+from untaken.store import sniff as sniff_native
+
+Progress = Callable[[int, int, str], None]
+"""Called with (done, total, name). What it raises cancels what is left."""
+
+JOINING: Final = frozenset({"devai"})
+"""Formats whose files speak of the same runs: later files are converted together with the earlier ones."""
+HEADS: Final = ".heads.json"
+_UNSAFE: Final = re.compile(r"[^A-Za-z0-9._ +=,-]+")
+_PART_CHARS: Final = 120
+_DEPTH: Final = 12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Taken:
+    """What became of one file.
+
+    Attributes:
+        name: as it was brought, inside an archive ``archive/member`` (untrusted text).
+        kind: ``ledger``, ``graph``, ``heads``, ``archive``, or the name of a foreign format; ``None`` where
+            it is nothing known.
+        new: false where nothing of it was new.
+        runs, graphs: how many of each it gave.
+        integrity: the verdict on each run of a ledger.
+        loss: for a foreign trace, what the conversion kept and what it could not carry over.
+        findings: what was noticed, with the next step.
+    """
+
+    name: str
+    kind: str | None
+    new: bool = False
+    runs: int = 0
+    graphs: int = 0
+    integrity: tuple[Integrity, ...] = ()
+    loss: FileLoss | None = None
+    findings: tuple[Finding, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Brought:
+    """One file as it was brought, with what it is."""
+
+    position: int
+    name: str
+    data: bytes | Path
+    kind: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Desk:
+    """Where things are taken in: the workspace they go to, and what is needed on the way."""
+
+    workspace: Workspace
+    agent: str | None
+    scratch: Path
+    tell: Callable[[str], None]
+
+
+def take_in(
+    workspace: Workspace,
+    files: Iterable[tuple[str, bytes | Path]],
+    *,
+    agent: str | None = None,
+    progress: Progress | None = None,
+) -> list[Taken]:
+    """Adds files of any known kind to a workspace; a bad one never stops the good ones.
+
+    Heads sidecars are matched with their ledgers by name. Foreign traces of one format are converted
+    together, so that plans and judgements that belong together meet.
+
+    Args:
+        workspace: where ledgers, graphs and traces are kept.
+        files: (name, content) of each; names are shown, and never become paths.
+        agent: the agent's name for foreign traces that do not record it.
+        progress: called as files are worked through.
+
+    Returns:
+        One row a file, in the order in which they were brought; the members of an archive follow it.
+    """
+    with TemporaryDirectory(prefix="untaken-") as scratch:
+        rows: dict[int, Taken] = {}
+        brought = list(_brought(files, Path(scratch), rows))
+
+        def tell(name: str) -> None:
+            if progress:
+                progress(min(len(rows), len(brought)), len(brought), name)
+
+        desk = Desk(workspace=workspace, agent=agent, scratch=Path(scratch), tell=tell)
+        for position, row in chain(_native(desk, brought), _foreign(desk, brought)):
+            rows[position] = row
+            tell(row.name)
+    return [rows[position] for position in sorted(rows)]
+
+
+def _brought(
+    files: Iterable[tuple[str, bytes | Path]], scratch: Path, rows: dict[int, Taken]
+) -> Iterator[Brought]:
+    """Every file and every member of an archive, told apart; archives get their row at once."""
+    position = 0
+    for name, data in files:
+        if not _is_zip(data):
+            yield Brought(position=position, name=name, data=data, kind=_kind(name, data))
+            position += 1
+            continue
+        own, position = position, position + 1
+        folder = scratch / f"archive{own}"
+        members, findings = _unpacked(name, data, folder)
+        for member, path in members:
+            yield Brought(position=position, name=member, data=path, kind=_kind(member, path))
+            position += 1
+        rows[own] = Taken(name=name, kind="archive", new=bool(members), findings=findings)
+
+
+def _is_zip(data: bytes | Path) -> bool:
+    if isinstance(data, bytes):
+        start = data[:4]
+    else:
+        with data.open("rb") as stream:
+            start = stream.read(4)
+    return start in (b"PK\x03\x04", b"PK\x05\x06")
+
+
+def _kind(name: str, data: bytes | Path) -> str | None:
+    """What a file is: by its content among ledgers, graphs and foreign traces, then by its name."""
+    head = peek(data)
+    native = sniff_native(name, head)
+    if native is None or (native == "ledger" and not looks_like_ledger(head)):
+        return sniff_format(name, head) or native
+    return native
+
+
+def _unpacked(
+    name: str, data: bytes | Path, folder: Path
+) -> tuple[list[tuple[str, Path]], tuple[Finding, ...]]:
+    """The members of an archive as numbered files, and what was refused."""
+    folder.mkdir()
+    noted = Findings(name)
+    members: list[tuple[str, Path]] = []
+    path = _on_disk(data, folder / "archive.zip")
+    try:
+        with closing(Archive(path)) as archive:
+            for member in archive.members(noted):
+                target = folder / f"{len(members)}"
+                try:
+                    target.write_bytes(archive.read(member))
+                except UntakenError as error:
+                    noted.add(error.code, f"{member.name}: {error.message}", severity="error")
+                    continue
+                members.append((f"{name}/{member.name}", target))
+    except UntakenError as error:
+        noted.add(error.code, error.message, hint=error.hint, severity="error")
+    return members, noted.all()
+
+
+def _on_disk(data: bytes | Path, target: Path) -> Path:
+    if isinstance(data, Path):
+        return data
+    target.write_bytes(data)
+    return target
+
+
+def _native(desk: Desk, brought: Sequence[Brought]) -> Iterator[tuple[int, Taken]]:
+    """Ledgers with their heads, graphs, heads that came alone, and what nobody knows."""
+    heads = {b.name.removesuffix(HEADS): b for b in brought if b.kind == "heads"}
+    ledgers = {b.name for b in brought if b.kind == "ledger"}
+    for one in brought:
+        if one.kind == "heads" and one.name.removesuffix(HEADS) in ledgers:
+            yield one.position, Taken(name=one.name, kind="heads", new=True)
+        elif one.kind is None or one.kind in ("ledger", "graph", "heads"):
+            sidecar = heads.get(one.name) if one.kind == "ledger" else None
+            added = desk.workspace.add(one.name, one.data, heads=sidecar.data if sidecar else None)
+            yield one.position, _row(one, added)
+
+
+def _row(one: Brought, added: Added) -> Taken:
+    return Taken(
+        name=one.name,
+        kind=added.kind,
+        new=added.new,
+        runs=len([verdict for verdict in added.integrity if verdict.run_id]),
+        graphs=int(added.graph_id is not None),
+        integrity=added.integrity,
+        findings=added.findings if added.kind else (_unknown(one),),
+    )
+
+
+def _unknown(one: Brought) -> Finding:
+    known = ", ".join(info.name for info in formats())
+    return Finding(
+        code="file-not-recognised",
+        message="neither a ledger, a plan graph, nor a trace of a known format",
+        where=Where(file=one.name),
+        hint=f"Known formats: {known}. Ledgers end in .jsonl, plan graphs in .plan.yaml.",
+        severity="error",
+    )
+
+
+def _foreign(desk: Desk, brought: Sequence[Brought]) -> Iterator[tuple[int, Taken]]:
+    """The foreign traces, converted format by format."""
+    known = {info.name for info in formats()}
+    for format in dict.fromkeys(one.kind for one in brought if one.kind in known):
+        if format is not None:
+            batch = [one for one in brought if one.kind == format]
+            yield from _converted(desk, format, batch)
+
+
+def _converted(desk: Desk, format: str, batch: Sequence[Brought]) -> Iterator[tuple[int, Taken]]:
+    """One row a trace: converted with the others of its format, and put into the workspace."""
+    sources, out = desk.scratch / format / "in", desk.scratch / format / "out"
+    staged = {_placed(sources, one.name, one.data, format): one for one in batch}
+    if format in JOINING:
+        for source in desk.workspace.sources(format):
+            if source.origin == desk.agent and source.path:
+                _placed(sources, source.name, source.path, format)
+    try:
+        done = convert(
+            format,
+            [sources],
+            out,
+            agent=desk.agent,
+            progress=lambda _done, _total, place: desk.tell(staged[place].name if place in staged else place),
+        )
+    except UntakenError as error:
+        for one in batch:
+            yield one.position, Taken(name=one.name, kind=format, findings=(error.finding(),))
+        return
+    noticed = _add_conversion(desk.workspace, done)
+    losses = {loss.name: loss for loss in done.losses}
+    for place, one in staged.items():
+        row = _kept(desk, one, format, losses.get(place))
+        yield one.position, replace(row, findings=(*row.findings, *noticed))
+        noticed = ()  # what is true of the conversion as a whole is said once
+
+
+def _kept(desk: Desk, one: Brought, format: str, loss: FileLoss | None) -> Taken:
+    """Keeps a converted trace with its account, under the name it was brought under."""
+    if loss is None:
+        return Taken(name=one.name, kind=format)
+    findings = tuple(replace(f, where=replace(f.where, file=one.name)) for f in loss.findings)
+    new = desk.workspace.keep_source(
+        one.name, one.data, format, agent=desk.agent, findings=findings, loss=loss.lines()
+    )
+    account = replace(loss, name=one.name, findings=findings)
+    return Taken(name=one.name, kind=format, new=new, runs=loss.runs, loss=account, findings=findings)
+
+
+def _add_conversion(workspace: Workspace, done: Conversion) -> tuple[Finding, ...]:
+    """Puts ledgers and graphs into the workspace; gives what no single trace is to blame for."""
+    findings = [finding for finding in done.findings if finding.where.file is None]
+    for path in done.ledgers:
+        heads = heads_path(path)
+        added = workspace.add(
+            f"{done.format}/{path.name}", path, heads=heads if heads.exists() else None, origin=done.format
+        )
+        findings += added.findings
+    for path in done.graphs:
+        added = workspace.add(f"{done.format}/{path.name}", path, origin=done.format)
+        findings += [finding for finding in added.findings if finding.severity == "error"]
+    return tuple(findings)
+
+
+def _placed(folder: Path, name: str, data: bytes | Path, format: str) -> str:
+    """Puts a trace where the importer looks, and gives its place: like its name, with nothing harmful in it.
+
+    Folders are kept, because some formats say by folder whose run a file speaks of. Each trace has a root of
+    its own, so that no two can meet; it ends in a word that no importer takes for the name of an agent.
+    """
+    parts = [part for part in (_safe(part) for part in PurePosixPath(name.replace("\\", "/")).parts) if part]
+    place = PurePosixPath(*(parts[-_DEPTH:] or ["trace"]))
+    endings = next(info.extensions for info in formats() if info.name == format)
+    if not place.name.lower().removesuffix(".gz").removesuffix(".zst").endswith(endings):
+        place = place.with_name(place.name + endings[0])
+    folder.mkdir(parents=True, exist_ok=True)
+    place = PurePosixPath(f"{len(list(folder.iterdir())):06}", "benchmark", place)
+    target = folder / place
+    target.parent.mkdir(parents=True)
+    if isinstance(data, Path):
+        shutil.copyfile(data, target)
+    else:
+        target.write_bytes(data)
+    return place.as_posix()
+
+
+def _safe(part: str) -> str:
+    return _UNSAFE.sub("_", part)[-_PART_CHARS:].strip(" .")
