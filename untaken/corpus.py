@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
 
 from untaken.counterfactual import RunEvaluation, evaluate_run
 from untaken.errors import Finding, Unscored
@@ -121,6 +121,29 @@ def evaluate_corpus(
         missing=missing,
         verdicts=tuple(verdicts),
         findings=(*graphs.findings, *noticed, *history.findings),
+    )
+
+
+def part_of(corpus: Corpus, digests: Collection[str], *, resamples: int = 10_000) -> Corpus:
+    """Some runs of a corpus: their scores and evaluations are kept, agents and rankings are made anew.
+
+    The memory stays whole: what the other runs taught is still known.
+
+    Args:
+        corpus: what was evaluated.
+        digests: of the runs to keep.
+        resamples: of the bootstrap behind the ranking's intervals.
+    """
+    kept = [digest for digest in corpus.runs if digest in digests]
+    scores = {digest: corpus.scores[digest] for digest in kept}
+    scored = [score for score in scores.values() if isinstance(score, RunScore)]
+    return replace(
+        corpus,
+        runs={digest: corpus.runs[digest] for digest in kept},
+        scores=scores,
+        agents=tuple(score_agents(scored)),
+        evaluations={digest: corpus.evaluations[digest] for digest in kept},
+        ranking=rank_agents(scored, missing=corpus.missing, resamples=resamples),
     )
 
 

@@ -2,6 +2,7 @@
 
 from untaken.ranking.agreement import kendall_p, kendall_tau_b, spearman
 from untaken.ranking.contradictions import contradictory_runs
+from untaken.ranking.groups import Group, comparable_groups
 from untaken.ranking.intervals import wilson
 from untaken.ranking.model import Agreement, Contradiction, DiscordantPair, RankReport, Standing
 from untaken.ranking.pass_k import pass_hat_k
@@ -13,8 +14,10 @@ __all__ = [
     "Agreement",
     "Contradiction",
     "DiscordantPair",
+    "Group",
     "RankReport",
     "Standing",
+    "comparable_groups",
     "contradictory_runs",
     "kendall_p",
     "kendall_tau_b",

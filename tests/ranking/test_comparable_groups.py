@@ -1,0 +1,36 @@
+"""Agents are compared with those that ran the same tasks, not with a stranger in the same workspace."""
+
+from __future__ import annotations
+
+from builders import a_run
+
+from untaken.ranking import comparable_groups
+
+
+def runs(*pairs: tuple[str, str]) -> list:
+    return [a_run(f"{agent}-{task}", agent=agent, task=task).finish().run() for agent, task in pairs]
+
+
+def test_two_benchmarks_in_one_workspace_are_two_groups() -> None:
+    found = comparable_groups(runs(("a", "x1"), ("b", "x1"), ("b", "x2"), ("c", "y1")))
+    assert [(g.agents, g.tasks) for g in found] == [(("a", "b"), ("x1", "x2")), (("c",), ("y1",))]
+    assert [len(g.digests) for g in found] == [3, 1]
+
+
+def test_agents_that_share_no_task_directly_may_share_a_third() -> None:
+    (group,) = comparable_groups(runs(("a", "x"), ("b", "x"), ("b", "y"), ("c", "y")))
+    assert group.agents == ("a", "b", "c")
+
+
+def test_an_agent_named_like_a_task_is_no_bridge() -> None:
+    assert len(comparable_groups(runs(("x", "y"), ("y", "z")))) == 2
+
+
+def test_the_order_of_the_runs_does_not_change_the_order_of_the_groups() -> None:
+    some = runs(("a", "x"), ("c", "y"), ("b", "x"), ("d", "z"), ("e", "z"))
+    names = [g.name for g in comparable_groups(some)]
+    assert names == [g.name for g in comparable_groups(some[::-1])] == ["x", "z", "y"]
+
+
+def test_no_runs_no_groups() -> None:
+    assert comparable_groups([]) == ()

@@ -1,0 +1,53 @@
+"""Which agents can be compared at all: those that ran the same tasks, directly or through others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import networkx as nx
+
+from untaken.ledger import Run
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """Agents and tasks that hang together; no agent outside ran any of these tasks.
+
+    Attributes:
+        digests: content digests of its runs, in reading order.
+        agents, tasks: sorted names (untrusted text).
+    """
+
+    digests: tuple[str, ...]
+    agents: tuple[str, ...]
+    tasks: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """What tells the group from the others: its first task, which stays when runs are added to it."""
+        return self.tasks[0]
+
+
+def comparable_groups(runs: Iterable[Run]) -> tuple[Group, ...]:
+    """The connected parts of the graph agent – task; the part with most agents first, then most runs, then by name.
+
+    A workspace often holds runs of several benchmarks. Rankings over "the tasks that all agents ran" mean something
+    inside such a part only.
+    """
+    everyone = list(runs)
+    ran = nx.Graph()
+    ran.add_edges_from((("agent", run.agent), ("task", run.task_id)) for run in everyone)
+    part = {node: number for number, nodes in enumerate(nx.connected_components(ran)) for node in nodes}
+    members: dict[int, list[Run]] = {}
+    for run in everyone:
+        members.setdefault(part["agent", run.agent], []).append(run)
+    groups = [
+        Group(
+            digests=tuple(run.digest for run in found),
+            agents=tuple(sorted({run.agent for run in found})),
+            tasks=tuple(sorted({run.task_id for run in found})),
+        )
+        for found in members.values()
+    ]
+    return tuple(sorted(groups, key=lambda g: (-len(g.agents), -len(g.digests), g.name)))
