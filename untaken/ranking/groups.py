@@ -30,10 +30,10 @@ class Group:
 
 
 def comparable_groups(runs: Iterable[Run]) -> tuple[Group, ...]:
-    """The connected parts of the graph agent – task; the part with most agents first, then most runs, then by name.
+    """The connected parts of the graph agent – task: most agents first, then most runs, then by name.
 
-    A workspace often holds runs of several benchmarks. Rankings over "the tasks that all agents ran" mean something
-    inside such a part only.
+    A workspace often holds runs of several benchmarks. Rankings over "the tasks that all agents ran"
+    mean something inside such a part only.
     """
     everyone = list(runs)
     ran = nx.Graph()

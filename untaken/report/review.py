@@ -78,7 +78,6 @@ def review_table(corpus: Corpus) -> pd.DataFrame:
 
 def _item(run: Run, score: RunScore | Unscored, contradiction: ReviewKind | None) -> ReviewItem:
     kind = _kind(run, contradiction)
-    scored = isinstance(score, RunScore)
     return ReviewItem(
         digest=run.digest,
         run_id=run.run_id,
@@ -87,8 +86,8 @@ def _item(run: Run, score: RunScore | Unscored, contradiction: ReviewKind | None
         task_repeat=run.started.task_repeat,
         kind=kind,
         why=_why(run, score, kind),
-        completion=score.completion if scored else score,
-        weight=_weight(score) if scored else 0.0,
+        completion=score if isinstance(score, Unscored) else score.completion,
+        weight=0.0 if isinstance(score, Unscored) else _weight(score),
     )
 
 
