@@ -11,6 +11,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
 from typing import Final, Literal
 
 from components import text
@@ -19,7 +20,8 @@ from components.plan_layout import Layout, lay_out
 from untaken.plans.model import PlanGraph, SubGoal
 from untaken.subgoals.model import RunScore, Status
 
-LINE_KIND = Literal["needs", "violated", "option"]
+Line = tuple[int, int, Literal["needs", "violated", "option"]]
+"""From, to (positions of boxes), and what the line says."""
 READABLE: Final = 60
 """Above this many sub-goals finished and unreached branches are collapsed: labels would be unreadable."""
 LINE_CHARS: Final = 22
@@ -63,7 +65,7 @@ class Drawing:
     """Boxes, lines between their positions, and both layouts."""
 
     boxes: tuple[Box, ...]
-    lines: tuple[tuple[int, int, LINE_KIND], ...]
+    lines: tuple[Line, ...]
     sideways: Layout
     downwards: Layout
     said: str
@@ -104,7 +106,7 @@ def draw(
     groups = _groups(goals, status, expanded) if len(goals) > readable else [[goal] for goal in goals]
     boxes = tuple(_box(group, status) for group in groups)
     place = {goal.id: number for number, group in enumerate(groups) for goal in group}
-    lines = tuple(dict.fromkeys(_lines(goals, place, score)))
+    lines = _reduced(tuple(dict.fromkeys(_lines(goals, place, score))), len(boxes))
     sizes = tuple(box.size for box in boxes)
     pairs = tuple(dict.fromkeys((a, b) for a, b, _ in lines))
     return Drawing(
@@ -215,9 +217,7 @@ def _box(group: list[SubGoal], status: dict[str, Status]) -> Box:
     )
 
 
-def _lines(
-    goals: list[SubGoal], place: dict[str, int], score: RunScore | None
-) -> Iterable[tuple[int, int, LINE_KIND]]:
+def _lines(goals: list[SubGoal], place: dict[str, int], score: RunScore | None) -> Iterable[Line]:
     broken = (
         {(v.dependency, v.sub_goal) for v in score.violations if v.kind == "critical"} if score else set()
     )
@@ -228,6 +228,26 @@ def _lines(
         for option in goal.any_of:
             if option in place and place[option] != place[goal.id] and option not in goal.deps:
                 yield place[option], place[goal.id], "option"
+
+
+def _reduced(lines: tuple[Line, ...], boxes: int) -> tuple[Line, ...]:
+    """Leave out a line that a longer way implies: it would run behind the boxes on that way."""
+    before: dict[int, set[int]] = {box: set() for box in range(boxes)}
+    for start, end, _ in lines:
+        before[end].add(start)
+    reached: dict[int, int] = {}  # as bits: everything before a box, the box itself included
+    try:
+        for box in TopologicalSorter(before).static_order():
+            reached[box] = 1 << box
+            for start in before[box]:
+                reached[box] |= reached[start]
+    except CycleError:
+        return lines
+    return tuple(
+        (start, end, kind)
+        for start, end, kind in lines
+        if not any(reached[other] >> start & 1 for other in before[end] - {start})
+    )
 
 
 def _said(goals: list[SubGoal], status: dict[str, Status]) -> str:

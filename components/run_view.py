@@ -40,13 +40,13 @@ def integrity_banner(report: RunReport) -> None:
         st.error(
             f"**This ledger is {verdict.verdict}{place}.** Nothing may be concluded from it: "
             "counterfactual evaluation is aborted (DTL-STRAT-006).",
-            icon="⛓️",
+            icon=":material/link_off:",
         )
         st.text(text.one_line(verdict.reason, 400))
     elif verdict.verdict == "UNANCHORED":
-        st.caption(f"🔗 UNANCHORED: {text.label(verdict.reason, 300)}")
+        st.caption(f":material/link: UNANCHORED: {text.label(verdict.reason, 300)}")
     else:
-        st.caption(f"🔗 INTACT: {text.label(verdict.reason, 300)}")
+        st.caption(f":material/link: INTACT: {text.label(verdict.reason, 300)}")
 
 
 def facts(report: RunReport) -> None:
@@ -67,7 +67,7 @@ def facts(report: RunReport) -> None:
     if end is not None:
         cost = "not recorded" if end.cost is None else f"{end.cost:,.4g} {text.one_line(end.cost_unit, 12)}"
         shown += [("Steps", f"{end.steps:,}"), ("Cost", cost)]
-    with st.container(horizontal=True, gap="large"):
+    with st.container(horizontal=True, gap="medium"):
         for name, value in shown:
             with st.container(width="content", gap=None):
                 st.caption(name)
@@ -89,15 +89,15 @@ def _share(count: int, total: int, rate: Score) -> str:
 def _diagnosis(report: RunReport) -> None:
     score = report.score
     if isinstance(score, Unscored):
-        st.warning("This run has no sub-goal score.", icon="❔")
+        st.warning("This run has no sub-goal score.", icon=":material/help:")
         st.text(text.one_line(score.reason, 400))
         return
     fine = score.diagnosis == "clean"
     with st.container(border=True, gap="xsmall"):
         lucky = report.contradiction is not None and report.contradiction.kind == "lucky"
-        mark = "✅" if fine else "🎲" if lucky else "🩺"
+        mark = "check_circle" if fine else "casino" if lucky else "troubleshoot"
         luck = " The outcome bit says success." if lucky else ""
-        st.markdown(f"{mark} **{DIAGNOSIS_WORDS[score.diagnosis]}.**{luck}")
+        st.markdown(f":material/{mark}: **{DIAGNOSIS_WORDS[score.diagnosis]}.**{luck}")
         st.text(text.one_line(score.diagnosis_reason, 400))
         missing = f" {score.unscored} of the sub-goals are unscored." if score.unscored else ""
         st.caption(f"{text.label(state.rules().in_words(), 300)}.{missing}")
@@ -218,7 +218,13 @@ def _unfinished(report: RunReport) -> None:
     for node in missed[:12]:
         star = f"{STAR} " if node.critical else ""
         with st.container(gap=None):
-            st.text(f"{STATUS[node.status].icon} {star}{text.one_line(node.title or node.sub_goal, 70)}")
+            st.button(
+                f"{STATUS[node.status].icon} {star}{text.label(node.title or node.sub_goal, 70)}",
+                key=f"missed-{node.sub_goal}",
+                type="tertiary",
+                on_click=_pick,
+                args=(node.sub_goal,),
+            )
             st.caption(text.label(node.reason, 160))
     if len(missed) > 12:
         st.caption(f"and {len(missed) - 12} more in the table below")

@@ -9,12 +9,13 @@ from __future__ import annotations
 import os
 import tempfile
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Final
 
 import streamlit as st
 
-from components import text
+from components import navigation, text
 from untaken.corpus import Corpus, evaluate_corpus
 from untaken.errors import Finding
 from untaken.ledger import Run, Verdict
@@ -49,14 +50,37 @@ class Rules:
 
 def workspace() -> Workspace:
     """The workspace that this server was started on."""
+    _require_frame()
     return _open(os.environ.get(FOLDER, ""), os.environ.get(DEMO, "") == "1")
+
+
+def enter_frame() -> None:
+    """Note that app.py draws the frame in this session; it calls this before anything else."""
+    st.session_state["in_frame"] = True
+
+
+def _require_frame() -> None:
+    """Start over inside the frame where a page was run without it.
+
+    A server whose first visitor follows a link to a page takes `pages/` for an app of its own and runs the
+    page alone. The first call of `st.navigation` ends that for good.
+    """
+    if not st.session_state.get("in_frame"):
+        st.navigation(navigation.offered(), position="hidden")
+        st.rerun()
 
 
 @st.cache_resource(show_spinner="Opening the workspace …", max_entries=2)
 def _open(folder: str, demo: bool) -> Workspace:
     if demo:
-        return Workspace.open_folder(SAMPLES, at=folder or tempfile.mkdtemp(prefix="untaken-"))
+        return Workspace.open_folder(SAMPLES, at=folder or _demo_folder().name)
     return Workspace(folder or DEFAULT_FOLDER)
+
+
+@cache
+def _demo_folder() -> tempfile.TemporaryDirectory[str]:
+    """Removed when the server ends."""
+    return tempfile.TemporaryDirectory(prefix="untaken-")
 
 
 def corpus() -> Corpus:

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import streamlit as st
 
-from components import run_list, run_view, state, text
+from components import cards, run_list, run_view, state, text
 from untaken.report import run_report
 
 
 def main() -> None:
-    st.title("What happened in this run?", anchor=False)
+    cards.headline("Run", "What happened in this run?")
     corpus = state.corpus()
+    if not corpus.runs:
+        cards.nothing_here()
+        return
     chosen = run_list.choose_run(corpus)
     if chosen is None:
         return
-    if state.selected("run") is None:
-        state.select(run=chosen)
     report = run_report(corpus, chosen)
     run_view.integrity_banner(report)
     run_view.facts(report)

@@ -171,24 +171,21 @@ def delta_distribution(
         dark: the theme.
     """
     branches = [b for e in evaluations for d in e.decisions for b in d.branches]
-    deltas = [d for b in branches if (d := number(b.delta)) is not None]
-    if not deltas:
+    deltas = {
+        verdict: [d for b in branches if b.verdict == verdict and (d := number(b.delta)) is not None]
+        for verdict in ("actual_was_better", "equivalent", "alternative_may_be_better")
+    }
+    known = [d for some in deltas.values() for d in some]
+    if not known:
         return message(f"No alternative has a history to compare with ({len(branches)} unknown)", dark=dark)
     look = tokens(dark)
-    better = sum(b.verdict == "alternative_may_be_better" for b in branches)
-    worse = sum(b.verdict == "actual_was_better" for b in branches)
-    same = len(deltas) - better - worse
-    reach = max(*map(abs, deltas), 2 * threshold) + 0.05
+    reach = max(*map(abs, known), 2 * threshold) + 0.05
     figure = go.Figure()
     figure.add_vrect(x0=-threshold, x1=threshold, fillcolor=look.band, line_width=0, layer="below")
-    for low, high, colour in (
-        (-reach, -threshold, look.good),
-        (-threshold, threshold, look.muted),
-        (threshold, reach, look.bad),
-    ):
+    for some, colour in zip(deltas.values(), (look.good, look.muted, look.bad), strict=True):
         figure.add_trace(
             go.Histogram(
-                x=[d for d in deltas if low < d <= high or d == low == -threshold],
+                x=some,
                 xbins={"start": -2.0, "end": 2.0, "size": threshold / 2},
                 marker={"color": colour, "line": {"width": 1, "color": look.background}},
                 hovertemplate="%{x}: %{y} alternatives<extra></extra>",
@@ -199,16 +196,16 @@ def delta_distribution(
     _add_words(
         figure,
         [
-            (-reach, f"<b>{worse}</b><br>◂ actual better"),
-            (0.0, f"<b>{same}</b><br>equivalent"),
-            (reach, f"<b>{better}</b><br>alternative better ▸"),
+            (-reach, f"<b>{len(deltas['actual_was_better'])}</b><br>◂ actual better"),
+            (0.0, f"<b>{len(deltas['equivalent'])}</b><br>equivalent"),
+            (reach, f"<b>{len(deltas['alternative_may_be_better'])}</b><br>alternative better ▸"),
         ],
         look,
     )
-    unknown = len(branches) - len(deltas)
+    unknown = len(branches) - len(known)
     figure.update_xaxes(
         range=[-reach, reach],
-        title_text=f"delta ({len(deltas)} known; {unknown} unknown not drawn)",
+        title_text=f"delta ({len(known)} known; {unknown} unknown not drawn)",
         tickformat="+.1f",
     )
     figure.update_yaxes(title_text="alternatives", nticks=5)

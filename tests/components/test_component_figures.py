@@ -1,0 +1,252 @@
+"""Figures say what the result objects say, in words that plotly cannot read as markup."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+
+import pandas as pd
+import plotly.graph_objects as go
+import pytest
+from builders import a_run
+from drawn import a_graph, a_score
+
+from components import figures
+from components.palette import DARK, LIGHT, STATUS
+from untaken.counterfactual import Branch, Decision, RunEvaluation, Summary
+from untaken.errors import Unscored
+from untaken.ranking import DiscordantPair, RankReport, Standing
+from untaken.subgoals import Status
+
+HOSTILE = '<b onclick="x">$\\alpha$</b><a href="javascript:alert(1)">go</a></script>%{x}'
+NONE = Unscored("no history")
+
+
+def a_branch(name: str, delta: float | None, verdict: str) -> Branch:
+    known = delta is not None
+    return Branch(
+        alternative=name,
+        known=known,
+        n=5 if known else 0,
+        success_rate=0.5 if known else NONE,
+        avg_cost=NONE,
+        avg_steps=NONE,
+        score=0.5 if known else NONE,
+        delta=NONE if delta is None else delta,
+        verdict=verdict,  # type: ignore[arg-type]
+        cost_used=False,
+        advantage=NONE,
+        low=NONE,
+        high=NONE,
+        support="weak" if known else "none",
+        support_reason="needs more runs",
+    )
+
+
+def an_evaluation(*branches: Branch, selected: str = "chosen") -> RunEvaluation:
+    decision = Decision(
+        decision_point=3, selected=selected, context_hash="c", n_selected=1, branches=branches
+    )
+    summary = Summary(
+        decisions=1,
+        alternatives=len(branches),
+        alternative_may_be_better=0,
+        actual_was_better=0,
+        equivalent=0,
+        unknown=0,
+        mean_delta=NONE,
+        max_delta=NONE,
+        signals=0,
+    )
+    return RunEvaluation(
+        run_id="run-1",
+        digest="0" * 64,
+        agent="agent",
+        task_id="task",
+        status="evaluated",
+        code=None,
+        reason="",
+        actual_score=0.5,
+        decisions=(decision,),
+        insights=(),
+        signals=(),
+        summary=summary,
+        memory_digest="",
+    )
+
+
+def a_ranking(values: dict[str, dict[str, float]], *pairs: tuple[str, str]) -> RankReport:
+    metrics = {
+        metric: tuple(
+            Standing(
+                agent=agent,
+                value=value,
+                low=NONE,
+                high=NONE,
+                rank=1 + sum(other > value for other in by_agent.values()),
+                rank_low=None,
+                rank_high=None,
+                n_tasks=3,
+                n_runs=9,
+            )
+            for agent, value in by_agent.items()
+        )
+        for metric, by_agent in values.items()
+    }
+    discordant = tuple(
+        DiscordantPair(a_metric="success_rate", b_metric="completion", first=a, second=b) for a, b in pairs
+    )
+    return RankReport(
+        metrics=metrics,
+        agreement=(),
+        discordant=discordant,
+        contradictions=(),
+        shared_tasks=(),
+        unmatched_tasks=(),
+        missing="fail",
+    )
+
+
+def failures(name: str = "look") -> pd.DataFrame:
+    row = {"sub_goal": name, "title": name, "critical": True, "agent": name, "completed": 1, "runs": 2}
+    return pd.DataFrame([row])
+
+
+def words_of(figure: go.Figure) -> list[str]:
+    """Every text of a figure that plotly renders as its own markup."""
+    found: list[str] = []
+
+    def collect(value: object) -> None:
+        if isinstance(value, dict):
+            for inner in value.values():
+                collect(inner)
+        elif isinstance(value, list):
+            for inner in value:
+                collect(inner)
+        elif isinstance(value, str):
+            found.append(value)
+
+    collect(json.loads(figure.to_json()))
+    return found
+
+
+GRAPH = a_graph({"a": [], HOSTILE: ["a"]}, critical={HOSTILE}, titles={HOSTILE: HOSTILE})
+SCORE = a_score(GRAPH, {"a": "completed", HOSTILE: "attempted"})
+RUN = (
+    a_run(agent=HOSTILE, task=HOSTILE).call(HOSTILE[:100], ok=False).select(HOSTILE[:90], "b").finish().run()
+)
+DRAWN: dict[str, Callable[[bool], go.Figure]] = {
+    "plan": lambda dark: figures.plan_figure(GRAPH, SCORE, dark=dark),
+    "progress": lambda dark: figures.progress_curve(SCORE, dark=dark),
+    "timeline": lambda dark: figures.timeline_figure(RUN, SCORE, dark=dark),
+    "deltas": lambda dark: figures.delta_figure(
+        an_evaluation(a_branch(HOSTILE, None, "unknown"), selected=HOSTILE), dark=dark
+    ),
+    "distribution": lambda dark: figures.delta_distribution([an_evaluation()], dark=dark),
+    "rank flow": lambda dark: figures.rank_flow(
+        a_ranking(
+            {"success_rate": {HOSTILE: 0.5, "b": 0.1}, HOSTILE: {HOSTILE: 0.2, "b": 0.3}}, (HOSTILE, "b")
+        ),
+        dark=dark,
+    ),
+    "sub-goals": lambda dark: figures.sub_goal_bars(failures(HOSTILE), dark=dark),
+    "not evaluated": lambda dark: figures.delta_figure(
+        replace(an_evaluation(), status="skipped", reason=HOSTILE, decisions=()), dark=dark
+    ),
+}
+
+
+@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("name", DRAWN)
+def test_hostile_names_reach_no_figure_as_markup(name: str, dark: bool) -> None:
+    for words in words_of(DRAWN[name](dark)):
+        assert "onclick" not in words or "<b onclick" not in words
+        assert "<a " not in words
+        assert "</script" not in words
+        assert "$" not in words
+
+
+def test_the_plan_figure_fills_each_box_in_the_colour_of_its_status() -> None:
+    names: list[Status] = list(STATUS)
+    graph = a_graph({name: [] for name in names}, critical={"completed"})
+    figure = figures.plan_figure(graph, a_score(graph, {name: name for name in names}))
+    drawn = [
+        (s.fillcolor, s.line.color, s.line.width, s.line.dash) for s in figure.layout.shapes if s.line.dash
+    ]
+    want = [
+        (STATUS[n].fill, STATUS[n].line, 4 if n == "completed" else 2, STATUS[n].line_name) for n in names
+    ]
+    assert drawn == want
+
+
+def test_an_unknown_alternative_is_shown_as_unknown_and_never_at_zero() -> None:
+    figure = figures.delta_figure(
+        an_evaluation(a_branch("known", 0.4, "alternative_may_be_better"), a_branch("new", None, "unknown"))
+    )
+    marks = figure.data[-1]
+    assert list(marks.text) == [" +0.40 ", "?"]
+    assert marks.x[1] == figure.layout.xaxis.tickvals[0]
+    assert figure.layout.xaxis.ticktext[0] == "unknown"
+    assert marks.x[1] < -0.4
+
+
+def test_crossing_agents_stand_out_by_colour_width_and_words() -> None:
+    values = {
+        "success_rate": {"eager": 0.9, "careful": 0.6, "idle": 0.1},
+        "completion": {"eager": 0.5, "careful": 0.8, "idle": 0.2},
+    }
+    figure = figures.rank_flow(a_ranking(values, ("eager", "careful")))
+    lines = {line.line.color: line.line.width for line in figure.data}
+    assert lines == {LIGHT.bad: 3, LIGHT.line: 1.75}
+    words = [a.text for a in figure.layout.annotations]
+    assert "50%  eager ▼1" in words
+    assert "80%  careful ▲1" in words
+    assert len({line.marker.symbol for line in figure.data}) == 3
+
+
+def test_tied_agents_do_not_look_crossed() -> None:
+    values = {"success_rate": {"b": 0.9, "a": 0.6}, "completion": {"b": 0.5, "a": 0.5}}
+    figure = figures.rank_flow(a_ranking(values))
+    assert sorted(tuple(line.y) for line in figure.data) == [(1.0, 1.0), (2.0, 2.0)]
+
+
+def test_the_distribution_counts_what_it_draws_and_what_it_cannot() -> None:
+    figure = figures.delta_distribution(
+        [
+            an_evaluation(
+                a_branch("a", 0.3, "alternative_may_be_better"),
+                a_branch("b", -0.1, "equivalent"),
+                a_branch("c", 0.1, "equivalent"),
+                a_branch("d", -0.2, "actual_was_better"),
+                a_branch("e", None, "unknown"),
+            )
+        ]
+    )
+    assert [len(trace.x) for trace in figure.data] == [1, 2, 1]
+    assert "4 known; 1 unknown" in figure.layout.xaxis.title.text
+
+
+def test_light_and_dark_differ_in_ink_not_in_what_a_status_looks_like() -> None:
+    light, dark = (figures.plan_figure(GRAPH, SCORE, dark=d) for d in (False, True))
+    assert (light.layout.font.color, dark.layout.font.color) == (LIGHT.text, DARK.text)
+    assert {s.fillcolor for s in light.layout.shapes if s.line.dash} >= {STATUS["completed"].fill}
+    assert [s.fillcolor for s in light.layout.shapes][-2:] == [s.fillcolor for s in dark.layout.shapes][-2:]
+
+
+@pytest.mark.parametrize(
+    ("desc", "figure", "words"),
+    [
+        (
+            "no steps",
+            lambda: figures.progress_curve(replace(SCORE, progress=())),
+            "No step of this run",
+        ),
+        ("no agents", lambda: figures.rank_flow(a_ranking({})), "Rankings need two metrics"),
+        ("no sub-goals", lambda: figures.sub_goal_bars(failures().iloc[:0]), "No sub-goal was required"),
+        ("an empty graph", lambda: figures.plan_figure(a_graph({})), "nothing was expected"),
+        ("no deltas", lambda: figures.delta_distribution([]), "No alternative has a history"),
+    ],
+)
+def test_a_figure_without_data_says_why(desc: str, figure: Callable[[], go.Figure], words: str) -> None:
+    assert words in figure().layout.annotations[0].text, desc

@@ -1,0 +1,70 @@
+"""Words from ledgers stay words, wherever they are shown."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from components import text
+
+HOSTILE = [
+    "<b>x</b><img src=x onerror=alert(1)>",
+    "![i](http://evil.example/a.png)",
+    "[l](http://evil.example)",
+    ":material/home: :smile: :red[hi]",
+    "$\\frac{a}{b}$ $$x$$",
+    "http://evil.example www.evil.example a@b.example",
+    "# head",
+    "- item",
+    "1. one",
+    "    code `x`",
+    "|a|b|\n|-|-|",
+    "\u202egnp.exe",
+    "&lt;b&gt; &#58;smile:",
+]
+
+
+@pytest.mark.parametrize("words", HOSTILE)
+def test_a_label_holds_no_active_punctuation(words: str) -> None:
+    """Each character that markdown could act on is escaped; no icon, emoji code or link can begin."""
+    label = text.label(words, 200)
+    assert re.search(r"(?<!\\)[\[\]()<>$`*_#|!&]", label.replace("\\\\", "")) is None
+    assert re.search(r":[\w+\-/]", label) is None
+    assert re.search(r"@\w|www\.", label) is None
+    assert "\n" not in label
+
+
+@pytest.mark.parametrize(
+    ("desc", "words", "want"),
+    [
+        ("tags", "<b>x</b>", "&lt;b&gt;x&lt;/b&gt;"),
+        ("a link", '<a href="//e">', '&lt;a href="//e"&gt;'),
+        ("TeX", "$x$", "&#36;x&#36;"),
+        ("an entity stays what was written", "&lt;", "&amp;lt;"),
+        ("a template field", "%{x}", "%\u2060{x}"),
+    ],
+)
+def test_a_figure_label_has_no_tags_and_no_tex(desc: str, words: str, want: str) -> None:
+    assert text.figure(words) == want, desc
+
+
+@given(st.text(max_size=300))
+def test_one_line_is_one_visible_line_within_its_limit(words: str) -> None:
+    shown = text.one_line(words, 50)
+    assert len(shown) <= 50
+    assert shown.splitlines() in ([], [shown])
+    assert not re.search(r"[\x00-\x1f\u202a-\u202e\u2066-\u2069\u200b-\u200f]", shown)
+
+
+@given(st.text(max_size=300))
+def test_a_file_name_never_leaves_its_folder(words: str) -> None:
+    name = text.file_name(words)
+    assert re.fullmatch(r"[A-Za-z0-9._-]{1,60}", name)
+    assert not name.startswith((".", "-"))
+
+
+def test_different_names_stay_different_in_a_figure() -> None:
+    assert text.figure("<b>a</b>") != text.figure("a")

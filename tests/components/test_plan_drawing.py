@@ -1,0 +1,130 @@
+"""What is drawn of a plan graph, and where."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import networkx as nx
+import pytest
+from drawn import a_graph, a_score
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from components.palette import STATUS
+from components.plan_drawing import READABLE, Drawing, draw
+from components.plan_layout import Layout
+from untaken.subgoals.model import Status
+
+STATUSES: list[Status] = list(STATUS)
+
+
+@st.composite
+def scored_graphs(draw_from: st.DrawFn) -> tuple[dict[str, list[str]], dict[str, Status]]:
+    """A random DAG as name → needs, and a status for each name."""
+    size = draw_from(st.integers(1, 25))
+    names = [f"g{n}" for n in range(size)]
+    needs = {
+        name: draw_from(st.lists(st.sampled_from(names[:n]), unique=True, max_size=3)) if n else []
+        for n, name in enumerate(names)
+    }
+    return needs, {name: draw_from(st.sampled_from(STATUSES)) for name in names}
+
+
+@settings(max_examples=60, deadline=None)
+@given(scored_graphs())
+def test_collapsing_keeps_every_sub_goal_once_and_makes_no_cycle(
+    case: tuple[dict[str, list[str]], dict[str, Status]],
+) -> None:
+    needs, status = case
+    graph = a_graph(needs)
+    drawing = draw(graph, a_score(graph, status), readable=0)
+    drawn = [goal for box in drawing.boxes for goal in box.sub_goals]
+    assert sorted(drawn) == sorted(needs)
+    assert nx.is_directed_acyclic_graph(nx.DiGraph([(a, b) for a, b, _ in drawing.lines]))
+
+
+@settings(max_examples=40, deadline=None)
+@given(scored_graphs())
+def test_what_went_wrong_is_never_hidden_in_a_branch(
+    case: tuple[dict[str, list[str]], dict[str, Status]],
+) -> None:
+    needs, status = case
+    graph = a_graph(needs)
+    drawing = draw(graph, a_score(graph, status), readable=0)
+    for box in drawing.boxes:
+        if box.collapsed:
+            assert not {status[goal] for goal in box.sub_goals} & {"attempted", "unscored"}
+
+
+def boxes_overlap(drawing: Drawing, layout: Layout) -> bool:
+    placed = [(c, b.size) for c, b in zip(layout.centres, drawing.boxes, strict=True)]
+    return any(
+        abs(a[0] - b[0]) < (v[0] + w[0]) / 2 - 0.5 and abs(a[1] - b[1]) < (v[1] + w[1]) / 2 - 0.5
+        for (a, v), (b, w) in combinations(placed, 2)
+    )
+
+
+@settings(max_examples=25, deadline=None)
+@given(scored_graphs())
+def test_boxes_never_overlap_and_stand_in_layers(
+    case: tuple[dict[str, list[str]], dict[str, Status]],
+) -> None:
+    needs, status = case
+    graph = a_graph(needs)
+    drawing = draw(graph, a_score(graph, status))
+    for layout, axis in ((drawing.sideways, 0), (drawing.downwards, 1)):
+        assert not boxes_overlap(drawing, layout)
+        for start, end, _ in drawing.lines:
+            assert layout.centres[start][axis] < layout.centres[end][axis]
+
+
+def test_a_large_graph_shows_what_is_unfinished_and_opens_branches_on_request() -> None:
+    names = [f"g{n}" for n in range(READABLE + 40)]
+    graph = a_graph({name: names[max(0, n - 1) : n] for n, name in enumerate(names)})
+    status: dict[str, Status] = dict.fromkeys(names, "completed")
+    status["g80"] = "attempted"
+    status |= dict.fromkeys(names[81:], "skipped")
+    score = a_score(graph, status)
+    assert [len(box.sub_goals) for box in draw(graph, score).boxes] == [80, 1, 19]
+    assert len(draw(graph, score, expanded={"g3"}).boxes) == 82
+    assert draw(graph, score).boxes[0].lines == ("✓ 80 completed",)
+
+
+def test_only_the_surroundings_of_one_sub_goal() -> None:
+    graph = a_graph({"a": [], "b": ["a"], "c": ["b"], "x": [], "y": ["x"]})
+    drawing = draw(graph, around="b")
+    assert [box.sub_goals for box in drawing.boxes] == [("a",), ("b",), ("c",)]
+    assert drawing.hidden == 2
+
+
+def test_statuses_are_told_by_icon_and_words_not_by_colour_alone() -> None:
+    graph = a_graph({name: [] for name in STATUSES})
+    drawing = draw(graph, a_score(graph, {name: name for name in STATUSES}))
+    icons = [box.lines[0][0] for box in drawing.boxes]
+    assert icons == ["✓", "✗", "–", "?", "·"]
+    assert len({STATUS[name].dash for name in ("completed", "skipped", "unscored")}) == 3
+    assert drawing.said == (
+        "Plan graph with 5 sub-goals: 1 completed, 1 attempted, not completed, 1 skipped, 1 unscored, "
+        "1 not required"
+    )
+
+
+@pytest.mark.parametrize("words", ["x" * 500, "漢" * 300, "a\nb\u202ec", "", " ", "<b>tag</b>"])
+def test_any_title_becomes_at_most_three_lines(words: str) -> None:
+    graph = a_graph({"a": []}, titles={"a": words})
+    box = draw(graph).boxes[0]
+    assert 1 <= len(box.lines) <= 3
+    assert not any("\n" in line or "\u202e" in line for line in box.lines)
+
+
+def test_a_line_past_an_undone_critical_sub_goal_is_marked() -> None:
+    graph = a_graph({"policy": [], "refund": ["policy"]}, critical={"policy"})
+    score = a_score(graph, {"policy": "skipped", "refund": "completed"}, violated=[("policy", "refund")])
+    assert draw(graph, score).lines == ((0, 1, "violated"),)
+
+
+def test_the_same_graph_is_drawn_the_same_again() -> None:
+    graph = a_graph({"a": [], "b": ["a"], "c": ["a"], "d": ["b", "c"]})
+    assert draw(graph).digest == draw(graph).digest
+    done = a_score(graph, dict.fromkeys("abcd", "completed"))
+    assert draw(graph, done).sideways == draw(graph).sideways
