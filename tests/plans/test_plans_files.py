@@ -1,0 +1,120 @@
+"""One schema in YAML and JSON, written the same way every time; formats told apart by name and content."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.builders import a_graph
+from untaken.errors import UntakenError
+from untaken.plans import (
+    PlanGraph,
+    SubGoal,
+    export_graph,
+    load_graph,
+    parse_graph,
+    read_graph,
+    save_graph,
+)
+
+REFUND = """\
+schema: untaken.plan/1
+id: refund
+version: 3
+title: Refund desk
+tasks: ["refund-*"]
+sub_goals:
+  - {id: intent, title: Identify customer intent, check: {verdict: true}}
+  - id: order
+    title: Look up order
+    deps: [intent]
+    check: {tool_call: {name: search_orders, arguments: {limit: 1.0, "on": null}}}
+    rules:
+      - {tool: "search_*"}
+      - {text: "*order number*"}
+  - id: eligibility
+    title: "Determine: refund eligibility?"
+    deps: [intent, order]
+    critical: true
+    check: {expr: "state.decision == state.expected_decision", "on": step}
+metadata: {source: "2024-01-02", weight: 1}
+"""
+WRITTEN = REFUND.replace(
+    "  - {id: intent, title: Identify customer intent, check: {verdict: true}}",
+    "  - id: intent\n    title: Identify customer intent\n    check: {verdict: true}",
+)
+
+
+def test_yaml_is_written_in_one_readable_layout() -> None:
+    assert export_graph(parse_graph(REFUND, name="r.yaml"), "yaml") == WRITTEN
+
+
+@pytest.mark.parametrize("name", ["refund.plan.yaml", "refund.plan.json"])
+def test_saved_graph_loads_as_the_same_graph(tmp_path: Path, name: str) -> None:
+    graph = parse_graph(REFUND, name="r.yaml")
+    save_graph(graph, tmp_path / name)
+    first = (tmp_path / name).read_bytes()
+    assert load_graph(tmp_path / name) == graph
+    save_graph(load_graph(tmp_path / name), tmp_path / name)
+    assert (tmp_path / name).read_bytes() == first
+
+
+def test_a_graph_that_its_file_could_not_give_back_is_not_written(tmp_path: Path) -> None:
+    graph = PlanGraph(id="g", sub_goals=[SubGoal(id="a", metadata={"when": float("inf")})])
+    with pytest.raises(UntakenError):
+        save_graph(graph, tmp_path / "g.plan.yaml")
+    assert not (tmp_path / "g.plan.yaml").exists()
+
+
+def test_loading_names_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "bad.plan.yaml"
+    path.write_text("id: g\nsub_goals: [{id: a, deps: [b]}]")
+    with pytest.raises(UntakenError) as caught:
+        load_graph(path)
+    assert str(caught.value).startswith(f"{path}:2: ")
+
+
+def test_a_missing_file_is_an_os_error(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        load_graph(tmp_path / "none.plan.yaml")
+
+
+def test_warnings_come_with_file_and_line() -> None:
+    _, findings = read_graph("id: g\nsub_goals:\n- id: a\n  any_of: [b]\n", name="g.yaml")
+    assert [(f.code, f.where.file, f.where.line) for f in findings] == [("graph-any-of-unknown", "g.yaml", 4)]
+
+
+TOLD = [
+    ("g", "flowchart LR\nA-->B", "mermaid"),
+    ("g.txt", "%% note\ngraph TD\nA-->B", "mermaid"),
+    ("g.md", "# Plan\n```mermaid\nflowchart TD\n  A --> B\n```\ntext", "mermaid"),
+    ("g", '{"id": "g", "sub_goals": [{"id": "A"}, {"id": "B", "deps": ["A"]}]}', "json"),
+    ("g", "id: g\nsub_goals: [{id: A}, {id: B, deps: [A]}]", "yaml"),
+    (
+        "g.json",
+        '{"nodes": [{"id": "A"}, {"id": "B"}], "links": [{"source": "A", "target": "B"}]}',
+        "node-link",
+    ),
+    ("g.csv", "source,target\nA,B\n", "csv"),
+]
+
+
+@pytest.mark.parametrize(("name", "text", "format"), TOLD)
+def test_format_is_told_by_name_and_content(name: str, text: str, format: str) -> None:
+    graph = parse_graph(text, name=name)
+    assert (graph.id, [(node.id, node.deps) for node in graph.sub_goals]) == ("g", [("A", []), ("B", ["A"])])
+    assert parse_graph(text, name=name, format=format) == graph  # type: ignore[arg-type]
+
+
+def test_unknown_formats_are_named() -> None:
+    with pytest.raises(UntakenError, match="no graph format 'dot'"):
+        export_graph(a_graph("a"), "dot")  # type: ignore[arg-type]
+    with pytest.raises(UntakenError, match="no graph format 'dot'"):
+        parse_graph("digraph {}", name="g.dot", format="dot")  # type: ignore[arg-type]
+
+
+def test_json_export_is_the_schema_itself() -> None:
+    document = json.loads(export_graph(parse_graph(REFUND, name="r.yaml"), "json"))
+    assert list(document) == ["schema", "id", "version", "title", "tasks", "sub_goals", "metadata"]
