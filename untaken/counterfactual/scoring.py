@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from math import isfinite
 
 from untaken.errors import Score, Unscored, UntakenError, number
@@ -87,15 +88,9 @@ class Scale:
     def terms(self, *outcomes: Outcome) -> Terms:
         """The terms that all of the outcomes have, and the snapshot can normalise."""
         return Terms(
-            cost=self.spans.cost is not None and all(o.cost is not None for o in outcomes),
-            steps=self.spans.steps is not None and all(o.steps is not None for o in outcomes),
+            cost=self.spans.cost is not None and None not in [o.cost for o in outcomes],
+            steps=self.spans.steps is not None and None not in [o.steps for o in outcomes],
         )
-
-    def in_force(self, terms: Terms) -> Weights:
-        """The weights of the terms given, renormalised."""
-        cost, steps = self.weights.cost * terms.cost, self.weights.steps * terms.steps
-        used = self.weights.success + cost + steps
-        return Weights(success=self.weights.success / used, cost=cost / used, steps=steps / used)
 
     def score(self, outcome: Outcome, terms: Terms) -> Score:
         """The outcome's score over the terms given."""
@@ -105,6 +100,14 @@ class Scale:
             _normalised(self.spans.steps, outcome.steps) if terms.steps else None,
             self.weights,
         )
+
+
+@lru_cache(maxsize=64)
+def in_force(weights: Weights, terms: Terms) -> Weights:
+    """The weights of the terms given, renormalised."""
+    cost, steps = weights.cost * terms.cost, weights.steps * terms.steps
+    used = weights.success + cost + steps
+    return Weights(success=weights.success / used, cost=cost / used, steps=steps / used)
 
 
 def difference(first: Score, second: Score) -> Score:

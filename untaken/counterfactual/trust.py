@@ -16,14 +16,14 @@ cases at 3 to 60 runs a side: the tests and ``benchmarks/policy_memory.py`` show
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import ceil, sqrt
 from typing import Final
 
 from scipy.special import stdtr, stdtrit
 
 from untaken.counterfactual.model import Support
-from untaken.counterfactual.scoring import Outcome, Scale, Terms, difference
+from untaken.counterfactual.scoring import Outcome, Scale, Terms, difference, in_force
 from untaken.errors import Score, Unscored
 from untaken.memory import Record, Span
 
@@ -86,10 +86,10 @@ def estimate(record: Record, scale: Scale, terms: Terms) -> Estimate | Unscored:
     """Posterior mean and variance of a history's mean score, over the terms given."""
     if record.n_runs < N_SPREAD:
         return Unscored("one run has no spread")
-    spread, outcome, weights = record.spread, Outcome.of(record), scale.in_force(terms)
+    spread, outcome, weights = record.spread, Outcome.of(record), in_force(scale.weights, terms)
     won, lost = 0.5 + outcome.success * spread.n, 0.5 + (1 - outcome.success) * spread.n
     rate = won / (won + lost)
-    mean = scale.score(replace(outcome, success=rate), terms)
+    mean = scale.score(Outcome(success=rate, cost=outcome.cost, steps=outcome.steps), terms)
     cost = _error(spread.cost_sd, scale.spans.cost, spread.n) if terms.cost else 0.0
     steps = _error(spread.steps_sd, scale.spans.steps, spread.n) if terms.steps else 0.0
     if isinstance(mean, Unscored) or isinstance(cost, Unscored) or isinstance(steps, Unscored):
