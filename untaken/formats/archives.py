@@ -1,4 +1,4 @@
-"""Zip archives of traces: listed and read in place, with every claim of the archive checked before it is believed."""
+"""Zip archives of traces: read in place, with every claim of the archive checked before it is believed."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ class Archive:
     """An opened zip archive that passed the checks.
 
     Raises:
-        UntakenError: ``archive-refused`` where the archive as a whole cannot be trusted: damaged, too many members,
+        UntakenError: ``archive-refused`` where the archive as a whole cannot be trusted: damaged, too many
+        members,
             too much content, or members that share bytes (a decompression bomb's trick).
     """
 

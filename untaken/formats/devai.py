@@ -1,9 +1,9 @@
 """DevAI: task instances, verdicts on their requirements by people and judges, and recorded trajectories.
 
-A task instance is a plan graph: its requirements are sub-goals, their prerequisites dependencies. A run is one
-agent's go at one task; the files about it are joined by folder and file name (the name inside a record is not
-reliable), verdicts by requirement id. Success is `executed_successfully` of the human sheet. The verdicts of each
-judge are kept apart.
+A task instance is a plan graph: its requirements are sub-goals, their prerequisites dependencies. A run is
+one agent's go at one task; the files about it are joined by folder and file name (the name inside a record
+is not reliable), verdicts by requirement id. Success is `executed_successfully` of the human sheet. The
+verdicts of each judge are kept apart.
 """
 
 from __future__ import annotations
@@ -176,7 +176,14 @@ def _sort(source: Source, content: str, log: FileLog, shelf: _Shelf) -> None:
         record, held = tidier.record(value, "")
         log.records += 1
         if isinstance(record, dict) and isinstance(record.get("requirements"), list):
-            _sort_sheet(record, held, _task(record, source, log, alone=len(records) == 1), hint, log, shelf)
+            sheet = read_sheet(record, _task(record, source, log, alone=len(records) == 1), log)
+            digest = sha256(msgspec.json.encode(record)).hexdigest()
+            if hint.kind == "plan" or (hint.kind is None and not sheet.is_judged):
+                shelf.add_plan(sheet, digest, held, log)
+            else:
+                by = hint.by or _judge(sheet, log)
+                judgment = Judgment(sheet=sheet, by=by, log=log, held=held, digest=digest)
+                shelf.add_judgment(judgment, shelf.agent(hint, log))
         else:
             log.findings.add("not-this-format", "a record lists no requirements", severity="note")
             log.count(held.items(), frozenset())
@@ -193,7 +200,7 @@ def _holds_steps(content: str, hint: Hint) -> bool:
 
 
 def _task(record: dict[str, Any], source: Source, log: FileLog, *, alone: bool) -> str:
-    """The task of a record: its file's name, for the name inside is not reliable; in a list, the name inside."""
+    """The task of a record: the file's name, the one inside is not reliable; in a list, the one inside."""
     name = text(record.get("name")) or ""
     if not alone:
         return cut_name(name.removesuffix(".json") or source.stem)
@@ -203,27 +210,17 @@ def _task(record: dict[str, Any], source: Source, log: FileLog, *, alone: bool) 
     return cut_name(source.stem)
 
 
-def _sort_sheet(
-    record: dict[str, Any], held: Counter[str], task: str, hint: Hint, log: FileLog, shelf: _Shelf
-) -> None:
-    sheet = read_sheet(record, task, log)
-    digest = sha256(msgspec.json.encode(record)).hexdigest()
-    if hint.kind == "plan" or (hint.kind is None and not sheet.is_judged):
-        shelf.add_plan(sheet, digest, held, log)
-        return
-    by = hint.by
-    if by is None:
-        by = CONSENSUS if sheet.is_human else UNRECORDED
-        log.synthesised["VERDICT.by"] += 1
-        if not sheet.is_human:
-            message = f"no folder says who judged; taken as {UNRECORDED}"
-            log.findings.add("unknown-judge", message)
-    judgment = Judgment(sheet=sheet, by=by, log=log, held=held, digest=digest)
-    shelf.add_judgment(judgment, shelf.agent(hint, log))
+def _judge(sheet: Sheet, log: FileLog) -> str:
+    """Who judged, where no folder says so: only people's sheets hold flags on the run as a whole."""
+    log.synthesised["VERDICT.by"] += 1
+    if sheet.is_human:
+        return CONSENSUS
+    log.findings.add("unknown-judge", f"no folder says who judged; taken as {UNRECORDED}")
+    return UNRECORDED
 
 
 def _take_missing_plans(shelf: _Shelf) -> None:
-    """Where no task instance was given, the first verdict sheet says what was required; counts what sheets held."""
+    """Where no instance was given, the first verdict sheet is the plan; then counts what the sheets held."""
     for _, tasks in sorted(shelf.bundles.items()):
         for task, bundles in sorted(tasks.items()):
             for judgment in (one for bundle in bundles for one in bundle.judgments.values()):
@@ -242,7 +239,7 @@ IMPORTER: Final = Importer(
         name="devai",
         title="DevAI (agent-as-a-judge)",
         extensions=(".json", ".jsonl"),
-        what="Development tasks whose requirements form a DAG, with verdicts by people and judges, and trajectories.",
+        what="Development tasks whose requirements form a DAG, with verdicts by people and judges.",
     ),
     recognises=_recognises,
     convert=_convert,

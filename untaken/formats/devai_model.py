@@ -1,4 +1,4 @@
-"""What DevAI's files say: plans (task instances), verdict sheets (judgments), told apart by folder, then by content."""
+"""What DevAI's files say: plans (task instances) and verdict sheets, told apart by folder or content."""
 
 from __future__ import annotations
 
@@ -173,19 +173,22 @@ def _known(sheet: Sheet, findings: Findings) -> dict[str, list[str]]:
             findings.add("self-prerequisite", message)
         unknown = [dep for dep in one.prerequisites if dep not in sheet.requirements]
         if unknown:
-            message = f"requirement {clip(one.id)} of {clip(sheet.task)} lists {clip(', '.join(unknown))}, which is none"
+            named = clip(", ".join(unknown))
+            message = (
+                f"requirement {clip(one.id)} of {clip(sheet.task)} lists {named}, which is none; dropped"
+            )
             findings.add("unknown-prerequisite", message)
         kept[one.id] = [dep for dep in one.prerequisites if dep != one.id and dep in sheet.requirements]
     return kept
 
 
 def _acyclic(deps: dict[str, list[str]], findings: Findings) -> dict[str, list[str]]:
-    """The prerequisites without those that would close a cycle (found depth first, in the order of the file)."""
+    """The prerequisites without those that would close a cycle (found depth first, in file order)."""
     done: set[str] = set()
     open_: set[str] = set()
     kept: dict[str, list[str]] = {key: [] for key in deps}
-    for root in deps:
-        stack = [(root, iter(deps[root]))] if root not in done else []
+    for root, first in deps.items():
+        stack = [(root, iter(first))] if root not in done else []
         open_.update(key for key, _ in stack)
         while stack:
             key, rest = stack[-1]
@@ -195,7 +198,9 @@ def _acyclic(deps: dict[str, list[str]], findings: Findings) -> dict[str, list[s
                 open_.discard(key)
                 done.add(key)
             elif following in open_:
-                message = f"requirements {clip(key)} and {clip(following)} wait for each other; {clip(following)} dropped"
+                message = (
+                    f"{clip(key)} and {clip(following)} wait for each other; that prerequisite is dropped"
+                )
                 findings.add("prerequisite-cycle", message)
             else:
                 kept[key].append(following)

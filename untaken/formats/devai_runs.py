@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -102,10 +102,10 @@ def write_run(
     if steps and bundle.trajectory:
         totals = write_steps(run, steps, EPOCH + TICK, bundle.trajectory.log)
     now = run.drafts[-1].ts or EPOCH
-    for by in (
-        () if plan is None else sorted(bundle.judgments, key=lambda by: (not by.startswith("human:"), by))
-    ):
-        now = _write_verdicts(run, bundle.judgments[by], plan, now)
+    judges = sorted(bundle.judgments, key=lambda by: (not by.startswith("human:"), by))
+    if plan is not None:
+        for by in judges:
+            now = _write_verdicts(run, bundle.judgments[by], plan, now)
     _finish(run, bundle, totals if steps else None, now + TICK, log)
     intake.findings.once(
         "synthetic-timestamps", "DevAI records no dates; they are made up from 2000-01-01 on", severity="note"
@@ -177,7 +177,7 @@ def _compare(sheet: Sheet, plan: Sheet, run_id: str, findings: Findings) -> None
     _check_flags(sheet, run_id, findings)
 
 
-def _unjudged(ours: dict[str, Requirement], theirs: dict[str, Requirement]) -> list[str]:
+def _unjudged(ours: Mapping[str, Requirement], theirs: Mapping[str, Requirement]) -> list[str]:
     return [key for key in ours if key not in theirs or theirs[key].passed is None]
 
 

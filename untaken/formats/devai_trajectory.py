@@ -14,6 +14,8 @@ from untaken.formats.recording import RunDraft
 from untaken.ledger import Message, Observation, ToolCall
 
 _KIND: Final = re.compile(r"([A-Z][A-Za-z ]{1,40}):\s*(.*)", re.DOTALL)
+_LONGEST: Final = 1e9
+"""Seconds."""
 PLAIN: Final = "action"
 """Tool of an action that does not say what kind it is."""
 
@@ -53,8 +55,8 @@ def model_of(steps: list[dict[str, Any]]) -> str | None:
 def write_steps(run: RunDraft, steps: list[dict[str, Any]], start: datetime, log: FileLog) -> Totals:
     """Puts the steps down; a step without an action is a message only.
 
-    Time is `start` plus the accumulated time of the file: a call is made when the model has answered, its observation
-    comes at the end of the step.
+    Time is `start` plus the accumulated time of the file: a call is made when the model has answered, its
+    observation comes at the end of the step.
     """
     totals = Totals()
     for index, step in enumerate(steps):
@@ -63,17 +65,17 @@ def write_steps(run: RunDraft, steps: list[dict[str, Any]], start: datetime, log
         totals.end = max(begun, _end(step, usage, begun, log))
         thinking = amount(usage.get("llm_inference_time"), log.findings, "llm_inference_time") or 0.0
         acted = min(begun + thinking, totals.end)
-        _write_step(
-            run, step, index, start + _seconds(begun), start + _seconds(acted), start + _seconds(totals.end)
-        )
+        moments = (start + _seconds(begun), start + _seconds(acted), start + _seconds(totals.end))
+        _write_step(run, step, index, moments)
         _add(totals, step, usage, log)
     log.synthesised["ts"] += len(steps)
     return totals
 
 
 def _write_step(
-    run: RunDraft, step: Mapping[str, Any], index: int, begun: datetime, acted: datetime, ended: datetime
+    run: RunDraft, step: Mapping[str, Any], index: int, moments: tuple[datetime, datetime, datetime]
 ) -> None:
+    begun, acted, ended = moments
     agent = mapping(step.get("agent"))
     if (asked := text(step.get("user_message"))) is not None:
         run.add(Message, begun, role="user", content=asked)
@@ -107,9 +109,6 @@ def _end(step: Mapping[str, Any], usage: Mapping[str, Any], begun: float, log: F
         own = amount(usage.get("step_execution_time"), log.findings, "step_execution_time")
         accumulated = begun + (own or 0.0)
     return min(accumulated, _LONGEST)
-
-
-_LONGEST: Final = 1e9
 
 
 def _add(totals: Totals, step: Mapping[str, Any], usage: Mapping[str, Any], log: FileLog) -> None:

@@ -38,7 +38,7 @@ class Expected:
         return clip(f"{self.name}({given})" if given else self.name, _TITLE_CHARS)
 
     def sub_goal(self, index: int, match: Match) -> SubGoal:
-        """The sub-goal for it: without dependencies, for a reference path is one way, not the required order."""
+        """Its sub-goal: without dependencies, for a reference path is one way, not the required order."""
         metadata = {"source_id": self.source_id, "requestor": self.requestor}
         compared = None if self.compare_args is None else list(self.compare_args)
         spec = ToolCallSpec(
@@ -67,7 +67,7 @@ def task_globs(task_id: str) -> list[str]:
 def action_graph(
     task_id: str, title: str, actions: Sequence[Expected], match: Match, metadata: Mapping[str, Any]
 ) -> PlanGraph:
-    """The graph of one task; id and task id are the same. One that expects nothing says so, and scores nothing."""
+    """The graph of one task, named like the task. One that expects nothing says so, and scores nothing."""
     nothing = {} if actions else {"nothing_expected": True}
     return PlanGraph(
         id=task_id,
@@ -95,8 +95,8 @@ class GraphBook:
     def add(self, graph: PlanGraph, log: FileLog) -> str | None:
         """Keeps a graph; returns the id under which, or ``None`` where no graph file can hold it.
 
-        The same graph again is no second one. A graph that differs under a known name is kept beside it, under a name
-        with a digest and without task globs: only the runs it belongs to name it.
+        The same graph again is no second one. A graph that differs under a known name is kept beside it,
+        under a name with a digest and without task globs: only the runs it belongs to name it.
         """
         if self._graphs.get(graph.id) == graph:
             return graph.id
@@ -104,7 +104,9 @@ class GraphBook:
             mark = sha256(msgspec.json.encode(graph)).hexdigest()[:8]
             other = f"{graph.id[: limits.NAME_CHARS - 9]}@{mark}"
             if other not in self._graphs:
-                message = f"what {clip(graph.id)!r} expects differs from an earlier file; kept apart as {clip(other)!r}"
+                message = (
+                    f"{clip(graph.id)!r} differs from that of an earlier file; kept apart as {clip(other)!r}"
+                )
                 log.findings.add("graph-differs", message)
             return self.add(msgspec.structs.replace(graph, id=other, tasks=[]), log)
         return graph.id if self._keep(graph, log) else None

@@ -1,4 +1,4 @@
-"""What every importer works with: it reads sources, claims run ids, keeps graphs, writes runs, and keeps the account."""
+"""What every importer works with: it reads sources, claims run ids, takes runs and graphs, keeps account."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """JSON as other programs write it: read record by record, tolerant of the faults that real traces have.
 
-A ledger is read strictly; a foreign file cannot be sent back. So a fault costs the record it is in and is named,
-and the records around it are read. One record at a time is in memory, besides the text of the file.
+A ledger is read strictly; a foreign file cannot be sent back. So a fault costs the record it is in and is
+named, and the records around it are read. One record at a time is in memory, besides the text of the file.
 """
 
 from __future__ import annotations

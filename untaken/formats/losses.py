@@ -10,7 +10,7 @@ from untaken.errors import Finding, Severity, Where
 from untaken.formats.model import FieldCount, FileLoss
 
 FINDINGS_PER_KIND: Final = 100
-"""Findings of one code listed for one file; the rest are counted, so that a hostile file cannot fill the report."""
+"""Findings of one code listed for one file; the rest are counted: a hostile file cannot fill the report."""
 _CLIP: Final = 160
 
 

@@ -51,7 +51,8 @@ class FileLoss:
         name: of the file, relative to what was asked for (untrusted text).
         records: records found in it; `runs`: runs it contributed to.
         fields: values by place, in the order of first appearance.
-        defaulted: by place in the ledger, values the source did not record and a documented default stands for.
+        defaulted: by place in the ledger, values the source did not record and a documented default stands
+            for.
         synthesised: by place in the ledger, values derived by a documented rule instead of recorded.
         findings: what was noticed; of one kind at most `losses.FINDINGS_PER_KIND`, then their number.
     """
@@ -81,7 +82,8 @@ class Conversion:
     """What `convert` wrote.
 
     Attributes:
-        ledgers: written ledgers, each with its heads sidecar; `graphs`: written plan graphs; in the order written.
+        ledgers: written ledgers, each with its heads sidecar; `graphs`: written plan graphs; in the order
+            written.
         losses: one for each source file that was looked at.
         findings: those of all files, and of the conversion as a whole.
         runs: number of runs written.

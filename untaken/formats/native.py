@@ -1,4 +1,4 @@
-"""Files that are ledgers and plan graphs already: ledgers are copied byte for byte, graphs written in the one form."""
+"""Files that are ledgers and graphs already: ledgers are copied as they are, graphs written in one form."""
 
 from __future__ import annotations
 

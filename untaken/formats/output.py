@@ -1,4 +1,4 @@
-"""The folder a conversion writes: made aside, then put in place file by file, so that a failure leaves nothing half."""
+"""The folder a conversion writes: made aside, then put in place, so that a failure leaves nothing half."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ _UNSAFE: Final = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 def file_stem(text: str) -> str:
-    """A file name for untrusted text: the text itself where it is plain and lower case, else a slug with a digest.
+    """A file name for untrusted text: the text itself where it is plain and lower case, else a slug with a
+    digest.
 
     Two different texts never get names that differ in case only.
     """
@@ -95,7 +96,7 @@ class Output:
         return ledgers, graphs, self._place("", "loss.json")
 
     def _place(self, room: str, name: str) -> Path:
-        """Moves one file. An old heads sidecar goes first and a new one comes last: never heads without their ledger."""
+        """Moves one file. Old heads go first and new ones come last: never heads without their ledger."""
         made, target = self._staging / room / name, self._out / room / name
         target.parent.mkdir(exist_ok=True)
         heads_path(target).unlink(missing_ok=True)

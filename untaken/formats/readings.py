@@ -11,7 +11,8 @@ from untaken import limits
 from untaken.formats.losses import Findings, clip
 
 _TRUTH: Final = {"true": True, "false": False, "1": True, "0": False, "yes": True, "no": False}
-_EPOCH_YEARS: Final = (1900, 9000)
+_EXACT: Final = 2**53
+_YEARS: Final = (1900, 9000)
 
 
 def mapping(value: Any) -> dict[str, Any]:
@@ -61,9 +62,10 @@ def amount(value: Any, findings: Findings, place: str) -> float | None:
 
 
 def whole(value: Any, findings: Findings, place: str) -> int | None:
-    """A whole number."""
+    """A whole number that a double holds exactly."""
     read = number(value, findings, place)
-    return int(read) if read is not None and read.is_integer() else None
+    exact = read is not None and read.is_integer() and abs(read) < _EXACT
+    return int(read) if read is not None and exact else None
 
 
 def truth(value: Any, findings: Findings, place: str) -> bool | None:
@@ -95,7 +97,7 @@ def moment(value: Any, findings: Findings, place: str) -> datetime | None:
             "unreadable-time", f"{place} is {clip(value)!r}, no ISO 8601 time; taken as not recorded"
         )
         return None
-    if not _EPOCH_YEARS[0] <= read.year <= _EPOCH_YEARS[1]:
+    if not _YEARS[0] <= read.year <= _YEARS[1]:
         return None
     if naive:
         findings.once("naive-timestamps", f"{place} has no time zone; taken as UTC", severity="note")
@@ -103,7 +105,7 @@ def moment(value: Any, findings: Findings, place: str) -> datetime | None:
 
 
 def cut_name(value: str) -> str:
-    """The text as a name of an event; one that is too long is cut, and told apart by a digest of the whole."""
+    """The text as a name in an event; one that is too long is cut and told apart by a digest of the whole."""
     if len(value) <= limits.NAME_CHARS:
         return value
     mark = sha256(value.encode(errors="replace")).hexdigest()[:16]

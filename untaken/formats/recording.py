@@ -44,8 +44,8 @@ class RunDraft:
 def synthetic_start(trial: int) -> datetime:
     """When a run without recorded times is said to have begun.
 
-    All runs of trial t lie before all runs of trial t + 1, whatever their task, so that a policy memory as of a run's
-    start holds exactly the earlier trials.
+    All runs of trial t lie before all runs of trial t + 1, whatever their task, so that a policy memory as
+    of a run's start holds exactly the earlier trials.
     """
     return EPOCH + min(max(trial, 0), _TRIALS) * TRIAL
 
@@ -56,8 +56,9 @@ _TRIALS: Final = 1_000_000
 def decision_context(task_id: str, succeeded: Mapping[str, int]) -> dict[str, Any]:
     """The situation of a tool choice: the task, and how often each tool has succeeded in this run so far.
 
-    Two runs of a task are in one situation when the same tools succeeded equally often, in whatever order; failed calls
-    and what was said leave it unchanged. Exact enough to tell early from late, coarse enough to be met again.
+    Two runs of a task are in one situation when the same tools succeeded equally often, in whatever order;
+    failed calls and what was said leave it unchanged. Exact enough to tell early from late, coarse enough
+    to be met again.
     """
     return {"task": task_id, "done": {tool: n for tool, n in sorted(succeeded.items()) if n}}
 
@@ -100,9 +101,9 @@ class _Open:
 class Conversation:
     """Writes a chat with tool calls into a run draft.
 
-    Each call of the agent is a decision point: selected is the tool called, the alternatives are the other tools ever
-    used by any run of the task at hand, the context is `decision_context`. An answer belongs to the oldest unanswered
-    call with its id, or, without an id, to the oldest unanswered call.
+    Each call of the agent is a decision point: selected is the tool called, the alternatives are the other
+    tools ever used by any run of the task at hand, the context is `decision_context`. An answer belongs to
+    the oldest unanswered call with its id, or, without an id, to the oldest unanswered call.
 
     Args:
         run: where the events go.
@@ -135,11 +136,11 @@ class Conversation:
         self._ids: Counter[str] = Counter()
 
     def at(self, recorded: datetime | None) -> None:
-        """Moves to a recorded moment; without one, or where it lies before the last event, time stands still."""
+        """Moves to a recorded moment; without one, or for one before the last event, time stands still."""
         if recorded is None:
             self._log.synthesised["ts"] += 1
         elif recorded < self.now:
-            message = "a message is stamped earlier than the one before it; it keeps its place and takes that one's time"
+            message = "a message is stamped earlier than the one before it; it takes that one's time"
             self._log.findings.once("time-goes-back", message, severity="note")
             self._log.synthesised["ts"] += 1
         else:

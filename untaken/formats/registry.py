@@ -61,15 +61,16 @@ def convert(
 ) -> Conversion:
     """Reads foreign traces and writes them as run ledgers and plan graphs.
 
-    Writes ``ledgers/*.jsonl`` (each with its heads sidecar), ``graphs/*.plan.yaml`` and ``loss.json``. The same
-    sources give the same bytes. Nothing is put in place unless all went well; what is wrong with a file or a record
-    is a finding, and the others go on.
+    Writes ``ledgers/*.jsonl`` (each with its heads sidecar), ``graphs/*.plan.yaml`` and ``loss.json``. The
+    same sources give the same bytes. Nothing is put in place unless all went well; what is wrong with a
+    file or a record is a finding, and the others go on.
 
     Args:
         format: a name of `formats`.
         sources: files, folders (searched recursively) and zip archives; gzip and zstd are read as they are.
         out: a folder, made where it does not exist; files in it of the same names are replaced.
-        progress: called before each file; an exception it raises cancels the conversion and leaves nothing behind.
+        progress: called before each file; an exception it raises cancels the conversion and leaves nothing
+            behind.
         agent: the agent's name where the files do not record it.
 
     Raises:

@@ -1,4 +1,4 @@
-"""The files an import reads: loose, in folders, compressed, or in zip archives; all bounded, none written to disk."""
+"""The files an import reads: loose, in folders, compressed, zipped; bounded, and never unpacked to disk."""
 
 from __future__ import annotations
 

@@ -1,9 +1,10 @@
 """tau2-bench results: one JSON object {timestamp, info, tasks, simulations}.
 
-Success is a reward of 1 (within 1e-6); a run that an infrastructure error ended has none. The expected actions of a
-task become sub-goals without dependencies. One is met by a call of the same tool, by the agent or the simulated user,
-whose arguments agree on the call's own keys (or on `compare_args`). The benchmark's own recorded checks are kept as
-verdicts by ``test``. Only calls the assistant requested are the agent's, and only those are decisions.
+Success is a reward of 1 (within 1e-6); a run that an infrastructure error ended has none. The expected
+actions of a task become sub-goals without dependencies. One is met by a call of the same tool, by the
+agent or the simulated user, whose arguments agree on the call's own keys (or on `compare_args`). The
+benchmark's own recorded checks are kept as verdicts by ``test``. Only calls the assistant requested are
+the agent's, and only those are decisions.
 """
 
 from __future__ import annotations
@@ -190,7 +191,9 @@ def _write(source: Source, intake: Intake, survey: _Survey) -> None:
         def put(element: Element) -> None:
             nonlocal simulations
             if simulations is None:
-                simulations = Simulations(next(documents), survey.tools, source.stem, intake, log, tidier)
+                simulations = Simulations(
+                    next(documents), survey.tools, source.stem, intake=intake, log=log, tidier=tidier
+                )
             simulation, held = tidier.record(element.value, _RUNS)
             log.records += 1
             is_run = isinstance(simulation, dict) and text(simulation.get("task_id")) is not None

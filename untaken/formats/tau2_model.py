@@ -113,8 +113,9 @@ def requestor(call: Mapping[str, Any], message: Mapping[str, Any]) -> Literal["a
 def agent_name(model: str | None, implementation: str | None) -> str | None:
     """A short name that is the same wherever the same model and implementation ran.
 
-    ``openai/gpt-4.1`` → ``gpt-4.1``; ``ft:gpt-4.1-2025-04-14:org:suffix:BzrY`` → ``ft-gpt-4.1-BzrY`` (the last part
-    tells fine-tunes of one model apart). An implementation other than the ordinary one follows in brackets.
+    ``openai/gpt-4.1`` → ``gpt-4.1``; ``ft:gpt-4.1-2025-04-14:org:suffix:BzrY`` → ``ft-gpt-4.1-BzrY`` (the
+    last part tells fine-tunes of one model apart). An implementation other than the ordinary one follows
+    in brackets.
     """
     if model is None:
         return implementation

@@ -16,6 +16,7 @@ from untaken.formats.tau2_model import Document, expected_actions, requestor
 from untaken.formats.tidy import Tidier
 from untaken.ledger import GENESIS, RunFinished, RunStarted, ToolCall, Verdict
 from untaken.plans import call_matches
+from untaken.plans.model import SubGoal
 
 SUCCESS_WITHIN: Final = 1e-6
 NOT_THE_AGENT: Final = frozenset({"infrastructure_error"})
@@ -38,6 +39,7 @@ class Simulations:
         document: Document,
         tools: Mapping[str, set[str]],
         stem: str,
+        *,
         intake: Intake,
         log: FileLog,
         tidier: Tidier,
@@ -196,37 +198,32 @@ class Simulations:
         chat: Conversation,
     ) -> None:
         """Writes the recorded checks down as verdicts, and notes where the rule says otherwise."""
-        checks = mapping(simulation.get("reward_info")).get("action_checks")
-        if not expected:
-            return
-        if not isinstance(checks, list) or not checks:
-            message = f"none of the {len(expected)} expected actions has a recorded check"
-            self._log.findings.add("missing-verdicts", message, run=run.run_id)
-            return
+        findings = self._log.findings
         calls = [_as_call(draft.fields, chat.now) for draft in run.drafts if draft.event is ToolCall]
-        judged = set()
-        for position, check in enumerate(objects(checks)):
-            index = _meant(position, mapping(check.get("action")), expected)
+        judged: set[int] = set()
+        for position, check in enumerate(_checks(simulation)):
+            index = _meant(position, mapping(check.get("action")), expected or ())
             if index is None or index in judged:
                 message = f"check {position} is of no expected action, or of one checked before; left out"
-                self._log.findings.add("verdict-without-sub-goal", message, run=run.run_id)
+                findings.add("verdict-without-sub-goal", message, run=run.run_id)
                 continue
             judged.add(index)
-            passed = truth(check.get("action_match"), self._log.findings, "action_match")
-            sub_goal = expected[index].sub_goal(index, "call_keys")
-            run.add(Verdict, chat.now, sub_goal=sub_goal.id, passed=passed, by="test")
-            assert sub_goal.check is not None and sub_goal.check.tool_call is not None
-            met = any(call_matches(sub_goal.check.tool_call, call) for call in calls)
-            if passed is not None and passed != met:
-                message = (
-                    f"{clip(sub_goal.id)} is recorded as {passed}, by the rule it is {met}; the rule counts"
-                )
-                self._log.findings.add("verdict-contradicts-rule", message, run=run.run_id)
-        if len(judged) < len(expected):
-            message = (
-                f"{len(expected) - len(judged)} of {len(expected)} expected actions have no recorded check"
-            )
-            self._log.findings.add("missing-verdicts", message, run=run.run_id)
+            sub_goal = expected[index].sub_goal(index, "call_keys") if expected else None
+            passed = truth(check.get("action_match"), findings, "action_match")
+            if sub_goal is not None:
+                run.add(Verdict, chat.now, sub_goal=sub_goal.id, passed=passed, by="test")
+                self._compare(sub_goal, passed, calls, run.run_id)
+        left = len(expected or ()) - len(judged)
+        if left:
+            message = f"{left} of {len(expected or ())} expected actions have no recorded check"
+            findings.add("missing-verdicts", message, run=run.run_id)
+
+    def _compare(self, sub_goal: SubGoal, passed: bool | None, calls: list[ToolCall], run_id: str) -> None:
+        spec = sub_goal.check.tool_call if sub_goal.check else None
+        met = spec is not None and any(call_matches(spec, call) for call in calls)
+        if passed is not None and passed != met:
+            message = f"{clip(sub_goal.id)} is recorded as {passed}, by the rule it is {met}; the rule counts"
+            self._log.findings.add("verdict-contradicts-rule", message, run=run_id)
 
     def _finish(self, run: RunDraft, simulation: Mapping[str, Any], chat: Conversation, steps: int) -> None:
         findings = self._log.findings
@@ -255,7 +252,7 @@ class Simulations:
     def _cost(self, simulation: Mapping[str, Any]) -> float | None:
         cost = amount(simulation.get("agent_cost"), self._log.findings, "simulations[].agent_cost")
         if self._document.unpriced and cost is not None:
-            message = "the agent's cost is 0 in every run although it was called: an unpriced model; cost is unknown"
+            message = "the agent's cost is 0 in every run: an unpriced model; its cost is unknown"
             self._log.findings.once("unpriced-cost", message)
             cost = None
         if cost is None:
@@ -295,6 +292,10 @@ def _tokens(simulation: Mapping[str, Any]) -> dict[str, float]:
         if counts:
             sums[name] = float(sum(counts))
     return sums
+
+
+def _checks(simulation: Mapping[str, Any]) -> list[dict[str, Any]]:
+    return objects(mapping(simulation.get("reward_info")).get("action_checks"))
 
 
 def _flat(messages: Any) -> list[dict[str, Any]]:

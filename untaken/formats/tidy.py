@@ -24,12 +24,13 @@ _KEY_CHARS: Final = 80
 class Places:
     """The places of a source format that reach a ledger or a graph.
 
-    A place is written ``[].info.task.user_id``: names joined by dots, ``[]`` for any element. A place ending in ``.**``
-    stands for everything below it, whatever its names (the arguments of a call, say).
+    A place is written ``[].info.task.user_id``: names joined by dots, ``[]`` for any element. A place
+    ending in ``.**`` stands for everything below it, whatever its names (the arguments of a call, say).
 
     Args:
         kept: places whose values are written.
-        dropped: places below which names vary and nothing is written; every other place is dropped too, one by one.
+        dropped: places below which names vary and nothing is written; every other place is dropped too,
+            one by one.
     """
 
     def __init__(self, kept: Iterable[str], dropped: Iterable[str] = ()) -> None:
@@ -52,7 +53,7 @@ class Places:
 
 
 class Tidier:
-    """Makes values fit: no NaN, no lone surrogates, numbers that fit, bounded depth and text. Names what it changes."""
+    """Makes values fit (no NaN, no lone surrogates, bounded numbers, depth and text); says what changed."""
 
     def __init__(self, places: Places, findings: Findings) -> None:
         self.places = places

@@ -1,5 +1,6 @@
 """Run ledgers: typed events, readers, a crash-safe writer, hash chain, recorded heads and verdicts."""
 
+from untaken.ledger.context import context_hash
 from untaken.ledger.events import (
     AFTER_RUN,
     GENESIS,
@@ -56,6 +57,7 @@ __all__ = [
     "Verdict",
     "append_events",
     "as_mapping",
+    "context_hash",
     "event_type",
     "heads_path",
     "iter_runs",
