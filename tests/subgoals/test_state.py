@@ -41,7 +41,7 @@ def test_merge_patch_follows_the_rfc_and_never_changes_the_patch(
 
 def folded(builder) -> StateFold:
     trace = Trace(builder.run())
-    fold = StateFold(trace.states, trace.finished)
+    fold = StateFold(trace.states)
     fold.forward(trace.last)
     return fold
 

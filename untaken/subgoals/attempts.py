@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from untaken import plans
 from untaken.subgoals.rubric import Criterion, Rubric
 from untaken.subgoals.trace import Trace
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Attempt:
+class Attempt(NamedTuple):
     """What a run did about one sub-goal.
 
     Attributes:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from untaken import limits
 from untaken.errors import Unscored
@@ -23,8 +22,7 @@ NEAR_MISSES: Final = 20
 NEVER_ATTEMPTED: Final = "never attempted: no action is mapped to it"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Decision:
+class Decision(NamedTuple):
     """Whether a sub-goal is completed, who says so, in words, and what that rests on (as in `NodeScore`)."""
 
     completed: bool | None

@@ -67,6 +67,5 @@ def recovered(
 def _made_good(attempt: Attempt, decision: Decision, since: int) -> bool:
     if not decision.completed:
         return False
-    return any(
-        seq > since for seq in (*attempt.events[-1:], *(() if decision.at is None else (decision.at,)))
-    )
+    worked_on = bool(attempt.events) and attempt.events[-1] > since
+    return worked_on or (decision.at is not None and decision.at > since)

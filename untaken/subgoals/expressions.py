@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final
+from functools import lru_cache
+from typing import Final, NamedTuple
 
 from untaken import limits
 from untaken.errors import Unscored
 from untaken.plans import evaluate_expression
 from untaken.subgoals.attempts import Attempt
 from untaken.subgoals.rubric import Criterion, Rubric
-from untaken.subgoals.state import StateFold
+from untaken.subgoals.state import JsonObject, StateFold
 from untaken.subgoals.trace import Trace
 
 SHOWN_CHARS: Final = 120
 """Of an expression in a reason."""
+REMEMBERED: Final = 16_384
+"""Results kept: runs of a task end in few states, as far as one expression looks."""
+REMEMBERED_CHARS: Final = 200
+"""Longest text in a state whose result is kept."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExpressionResult:
+class ExpressionResult(NamedTuple):
     """What an expression gave, in words, with the events that set the fields it reads.
 
     Attributes:
@@ -38,7 +41,7 @@ class ExpressionResults:
     def __init__(
         self, rubric: Rubric, trace: Trace, attempts: Mapping[str, Attempt], actions: Sequence[int]
     ) -> None:
-        self._fold = StateFold(trace.states, trace.finished)
+        self._fold = StateFold(trace.states)
         self._during: dict[str, ExpressionResult] = {}
         if not rubric.reads_state:
             return
@@ -58,34 +61,37 @@ class ExpressionResults:
         check = criterion.node.check
         if check is None or check.expr is None:
             raise ValueError("only a sub-goal with an expression has a result")
-        passed = evaluate_expression(check.expr, self._fold.state)
+        passed = _evaluate(check.expr, criterion.fields, self._fold.state)
         words = "the final state meets" if passed else "the final state does not meet"
         return self._explain(criterion, passed, words, begun=attempt.events[0])
 
     def _walk(
-        self, waiting: dict[str, Criterion], attempts: Mapping[str, Attempt], ends: Sequence[int]
+        self, waiting: Mapping[str, Criterion], attempts: Mapping[str, Attempt], ends: Sequence[int]
     ) -> None:
         """Try each waiting expression after every step from its first action on, until it holds once."""
-        tried: set[str] = set()
+        coming = {name: attempts[name].events[0] for name in waiting}
+        trying: dict[str, Criterion] = {}
         budget = limits.STEP_CHECKS
         for end in ends:
-            moved = self._fold.forward(end)
-            for name, criterion in list(waiting.items()):
-                begun = attempts[name].events[0]
-                if begun > end or (name in tried and not moved):
-                    continue
-                budget -= 1
-                if budget < 0:
-                    too_long = Unscored("the run has too many steps to try it after each")
-                    self._during |= {left: ExpressionResult(passed=too_long) for left in waiting}
-                    return
-                tried.add(name)
-                if self._try(criterion, begun):
-                    del waiting[name]
+            moved = self._fold.forward(end) if self._fold.ahead <= end else None
+            due = [name for name, one in trying.items() if one.could_differ(moved)] if moved else []
+            begun = [name for name, first in coming.items() if first <= end]
+            for name in begun:
+                trying[name] = waiting[name]
+                del coming[name]
+            due += begun
+            budget -= len(due)
+            if budget < 0:
+                too_long = Unscored("the run has too many steps to try it after each")
+                self._during |= {name: ExpressionResult(passed=too_long) for name in (*trying, *coming)}
+                return
+            for name in due:
+                if self._try(trying[name], attempts[name].events[0]):
+                    del trying[name]
 
     def _try(self, criterion: Criterion, begun: int) -> bool:
         """Try one expression now; a plain "no" outweighs a step at which it could not be decided."""
-        passed = evaluate_expression(criterion.step_expression or "", self._fold.state)
+        passed = _evaluate(criterion.step_expression or "", criterion.fields, self._fold.state)
         name = criterion.node.id
         before = self._during.get(name)
         if not isinstance(passed, Unscored) or before is None or isinstance(before.passed, Unscored):
@@ -109,6 +115,25 @@ class ExpressionResults:
             evidence=tuple(sorted(evidence)),
             at=max(begun, *evidence) if evidence else begun,
         )
+
+
+def _evaluate(expression: str, fields: frozenset[str], state: JsonObject) -> bool | Unscored:
+    """`evaluate_expression`, remembered where all it reads are small scalars."""
+    read = {field: state[field] for field in fields if field in state}
+    if fields and all(map(_small, read.values())):
+        return _remembered(expression, tuple(read), *read.values())
+    return evaluate_expression(expression, state)
+
+
+def _small(value: object) -> bool:
+    if isinstance(value, str):
+        return len(value) <= REMEMBERED_CHARS
+    return value is None or isinstance(value, int)  # no floats: 0.0 and -0.0 are one key, not one value
+
+
+@lru_cache(maxsize=REMEMBERED, typed=True)
+def _remembered(expression: str, fields: tuple[str, ...], *values: object) -> bool | Unscored:
+    return evaluate_expression(expression, dict(zip(fields, values, strict=True)))
 
 
 def _shown(criterion: Criterion) -> str:

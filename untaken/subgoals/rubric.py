@@ -24,7 +24,7 @@ class Criterion:
         options: the sub-goals of `any_of` that are in the graph.
         groups: sub-goals that list this one as an option; `siblings`: the options of each of them.
         hears: whether one of its rules looks at messages.
-        fields: top-level fields of the state that its expression reads.
+        fields: top-level fields of the state that its expression reads; none where it reads the whole state.
     """
 
     node: SubGoal
@@ -41,6 +41,10 @@ class Criterion:
         """The expression to try after each step, if there is one."""
         check = self.node.check
         return check.expr if check is not None and self.kind == "expr" and check.on == "step" else None
+
+    def could_differ(self, moved: set[str]) -> bool:
+        """Whether its expression could give another result now that these fields of the state changed."""
+        return bool(moved) and (not self.fields or not self.fields.isdisjoint(moved))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,13 +129,15 @@ def _prepare(graph: PlanGraph) -> Rubric:
 
 
 def _fields(node: SubGoal) -> frozenset[str]:
+    """Top-level fields that the expression reads; empty where it looks at the state as a whole."""
     if node.check is None or node.check.expr is None:
         return frozenset()
     try:
         paths = read_source(node.check.expr).paths
     except UntakenError:  # the same fault makes the check itself unscored, with its reason
         return frozenset()
-    return frozenset(path.segments[0] for path in paths if path.segments)
+    whole = any(not path.segments for path in paths)
+    return frozenset() if whole else frozenset(path.segments[0] for path in paths)
 
 
 def _options_first(criteria: Mapping[str, Criterion]) -> tuple[str, ...]:

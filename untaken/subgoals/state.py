@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import inf
 from typing import Any
 
 from untaken.ledger.events import RunFinished, State
@@ -43,37 +44,41 @@ class StateFold:
     Attributes:
         state: as it stands now; empty at the beginning.
         changed: top-level field → `seq` of the event that last changed it.
+        ahead: `seq` of the next event that says something about the state; infinite at the end.
     """
 
-    __slots__ = ("_finished", "_next", "_patches", "changed", "state")
+    __slots__ = ("_coming", "ahead", "changed", "state")
 
-    def __init__(self, patches: Sequence[State], finished: RunFinished | None) -> None:
+    def __init__(self, events: Sequence[State | RunFinished]) -> None:
         self.state: JsonObject = {}
         self.changed: dict[str, int] = {}
-        self._patches = patches
-        self._next = 0
-        self._finished = finished
+        self._coming = list(reversed(events))
+        self.ahead: float = 0
+        self._look_ahead()
 
-    def forward(self, seq: int) -> bool:
-        """Move to the state after event `seq`; whether it differs from the state before."""
-        moved = False
-        while self._next < len(self._patches) and self._patches[self._next].seq <= seq:
-            event = self._patches[self._next]
-            self._next += 1
-            for key, value in event.state.items():
-                if merge_patch(self.state, {key: value}):
-                    self.changed[key] = event.seq
-                    moved = True
-        if self._finished is not None and self._finished.seq <= seq:
-            moved |= self._finish(self._finished)
-            self._finished = None
+    def forward(self, seq: int) -> set[str]:
+        """Move to the state after event `seq`; the top-level fields that differ from the state before."""
+        moved: set[str] = set()
+        while self.ahead <= seq:
+            event = self._coming.pop()
+            now = (
+                self._patch(event.state)
+                if isinstance(event, State)
+                else self._replace(event.final_state or {})
+            )
+            self.changed.update(dict.fromkeys(now, event.seq))
+            moved.update(now)
+            self._look_ahead()
         return moved
 
-    def _finish(self, event: RunFinished) -> bool:
-        moved = False
-        for key, value in (event.final_state or {}).items():
-            if key not in self.state or self.state[key] != value:
-                self.changed[key] = event.seq
-                moved = True
-            self.state[key] = value
+    def _look_ahead(self) -> None:
+        self.ahead = self._coming[-1].seq if self._coming else inf
+
+    def _patch(self, patch: JsonObject) -> list[str]:
+        return [key for key, value in patch.items() if merge_patch(self.state, {key: value})]
+
+    def _replace(self, final: JsonObject) -> list[str]:
+        state = self.state
+        moved = [key for key, value in final.items() if key not in state or state[key] != value]
+        state.update(final)
         return moved

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from untaken.errors import Score, Unscored
@@ -29,17 +30,17 @@ class Tally:
         counted = counted_nodes(nodes, missing)
         critical = [node for node in counted if node.critical]
         attempted, known = attempts_known(counted)
-        completed = sum(node.completed is True for node in counted)
-        critical_completed = sum(node.completed is True for node in critical)
+        completed = _completed(counted)
+        critical_completed = _completed(critical)
         none = _nothing_counts(nodes)
         return cls(
             nodes=counted,
             attempted=attempted,
             completed=completed,
-            unscored=sum(node.status == "unscored" for node in nodes),
+            unscored=[node.status for node in nodes].count("unscored"),
             critical=len(critical),
             critical_completed=critical_completed,
-            critical_skipped=sum(node.attempted is False and not node.completed for node in critical),
+            critical_skipped=len([n for n in critical if n.attempted is False and not n.completed]),
             coverage=rate(attempted, known, "no required sub-goal's attempts are known" if counted else none),
             completion=rate(completed, len(counted), none),
             critical_completion=rate(
@@ -48,9 +49,14 @@ class Tally:
         )
 
 
-def attempts_known(nodes: tuple[NodeScore, ...]) -> tuple[int, int]:
+def attempts_known(nodes: Sequence[NodeScore]) -> tuple[int, int]:
     """How many were attempted, among how many whose attempts are known."""
-    return sum(node.attempted is True for node in nodes), sum(node.attempted is not None for node in nodes)
+    made = [node.attempted for node in nodes]
+    return made.count(True), len(made) - made.count(None)
+
+
+def _completed(nodes: Sequence[NodeScore]) -> int:
+    return [node.completed for node in nodes].count(True)
 
 
 def rate(part: int, whole: int, otherwise: str) -> Score:

@@ -18,6 +18,7 @@ class Trace:
         replans: `seq` of each non-empty plan that differs from the last non-empty one.
         plans: number of PLAN events.
         spoke: whether the ledger holds any message.
+        states: the events that say something about the state, RUN_FINISHED last.
         verdicts: sub-goal → its verdicts, in order.
         last: `seq` of the run's last event; what follows it came after the run.
         end: `seq` of the last event in the ledger.
@@ -43,7 +44,7 @@ class Trace:
         self.replans: list[int] = []
         self.plans = 0
         self.spoke = False
-        self.states: list[State] = []
+        self.states: list[State | RunFinished] = []
         self.verdicts: dict[str, list[Verdict]] = defaultdict(list)
         self.finished: RunFinished | None = None
         self.last = 0
@@ -54,18 +55,16 @@ class Trace:
     def _read(self, run: Run) -> None:
         answered: dict[str, ToolCall] = {}
         plan: list[str] = []
-        for event in run.events:
-            if isinstance(event, Verdict):
-                self.verdicts[event.sub_goal].append(event)
-            if self.finished is not None:
-                continue
-            self.last = event.seq
+        after = len(run.events)
+        for at, event in enumerate(run.events):  # the commonest kinds first: every event comes through here
             if isinstance(event, ToolCall):
                 self.calls.append(event)
                 answered[event.call_id] = event
             elif isinstance(event, Observation):
                 if event.ok is False or event.transient:
                     self.failures.append((event, self._answered(event, answered)))
+            elif isinstance(event, State):
+                self.states.append(event)
             elif isinstance(event, Message):
                 self.spoke = True
             elif isinstance(event, Plan):
@@ -74,10 +73,17 @@ class Trace:
                     if plan and event.sub_goals != plan:
                         self.replans.append(event.seq)
                     plan = event.sub_goals
-            elif isinstance(event, State):
-                self.states.append(event)
+            elif isinstance(event, Verdict):
+                self.verdicts[event.sub_goal].append(event)
             elif isinstance(event, RunFinished):
                 self.finished = event
+                self.states.append(event)
+                after = at + 1
+                break
+        self.last = run.events[after - 1].seq
+        for event in run.events[after:]:
+            if isinstance(event, Verdict):
+                self.verdicts[event.sub_goal].append(event)
 
     def _answered(self, event: Observation, calls: dict[str, ToolCall]) -> ToolCall | None:
         """The call an observation answers; without a call id, the call before it."""
