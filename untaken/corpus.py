@@ -41,6 +41,11 @@ class Corpus:
     findings: tuple[Finding, ...]
 
     @property
+    def aborted(self) -> tuple[RunEvaluation, ...]:
+        """Evaluations refused because the ledger is broken; for an audit log, never for the ledger itself."""
+        return tuple(e for e in self.evaluations.values() if e.status == "aborted")
+
+    @property
     def contradictions(self) -> tuple[Contradiction, ...]:
         """Runs whose outcome and sub-goals disagree, the weightiest first."""
         return self.ranking.contradictions
@@ -120,7 +125,7 @@ def evaluate_corpus(
         memory=history,
         missing=missing,
         verdicts=tuple(verdicts),
-        findings=(*graphs.findings, *noticed, *history.findings),
+        findings=tuple(dict.fromkeys((*graphs.findings, *noticed, *history.findings))),
     )
 
 

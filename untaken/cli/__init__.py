@@ -18,6 +18,18 @@ CHECK_FAILED: Final = 1
 USAGE: Final = 2
 INTERRUPTED: Final = 130
 
+_AS_GIVEN: Final = frozenset(
+    {
+        "format-unknown",
+        "ledger-compressed",
+        "memory-missing",
+        "output-not-a-folder",
+        "source-not-found",
+        "threshold-invalid",
+        "weights-invalid",
+    }
+)
+"""Codes of the engine that speak of the command, not of what it found."""
 _GROUPS: Final = (serving, traces, ledgers, scoring, history, choices, plans, schemas)
 
 
@@ -53,7 +65,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
     except UntakenError as error:
         console.error(error)
-        return USAGE if isinstance(error, UsageError) else CHECK_FAILED
+        return USAGE if isinstance(error, UsageError) or error.code in _AS_GIVEN else CHECK_FAILED
     except BrokenPipeError:
         return _reader_left()
     except OSError as error:

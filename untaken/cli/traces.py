@@ -9,8 +9,6 @@ from typing import Any
 
 from untaken.cli.console import Console
 from untaken.cli.grammar import Verbs, verb
-from untaken.cli.inputs import UsageError
-from untaken.errors import UntakenError
 from untaken.formats import Conversion, FileLoss, convert, formats
 from untaken.report import finding_entries
 
@@ -41,17 +39,9 @@ def list_formats(_: argparse.Namespace, console: Console) -> int:
 
 
 def convert_traces(args: argparse.Namespace, console: Console) -> int:
-    """Converts, and says what was kept and what was not; 1 where no run was found."""
-    try:
-        done = convert(
-            args.format,
-            [Path(s) for s in args.sources],
-            Path(args.out),
-            progress=console.progress,
-            agent=args.agent,
-        )
-    except UntakenError as error:
-        raise UsageError(error.code, error.message, where=error.where, hint=error.hint) from error
+    """Converts, and says what was kept and what was not; 1 where neither run nor graph was found."""
+    sources = [Path(source) for source in args.sources]
+    done = convert(args.format, sources, Path(args.out), progress=console.progress, agent=args.agent)
     console.say(
         f"{done.runs} runs in {len(done.ledgers)} ledgers, {len(done.graphs)} plan graphs → {args.out}"
     )
@@ -59,7 +49,7 @@ def convert_traces(args: argparse.Namespace, console: Console) -> int:
     _say_loss(done, console)
     console.findings(done.findings)
     console.document(_document(done))
-    return 0 if done.runs else 1
+    return 0 if done.runs or done.graphs else 1
 
 
 def _endings(found: Any) -> str:

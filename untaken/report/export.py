@@ -17,7 +17,8 @@ def csv_text(table: pd.DataFrame) -> str:
     Text that a spreadsheet would run as a formula gets a leading apostrophe; negative numbers stay numbers.
     """
     safe = pd.DataFrame({neutral(str(name)): _neutral_series(table[name]) for name in table.columns})
-    return safe.to_csv(index=False, lineterminator="\n")
+    # RFC 4180 line ends; they also make the writer quote a lone carriage return, which else breaks the row.
+    return safe.to_csv(index=False, lineterminator="\r\n")
 
 
 def neutral(text: str) -> str:

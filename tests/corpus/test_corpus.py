@@ -1,0 +1,107 @@
+"""Evaluating many runs at once."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import desk
+import pytest
+from builders import a_run
+
+from untaken.corpus import evaluate_corpus, score_runs
+from untaken.errors import Unscored
+from untaken.memory import PolicyMemory
+from untaken.plans import GraphSet, parse_graph
+from untaken.subgoals import RunScore
+
+
+@pytest.fixture(scope="module")
+def corpus() -> object:
+    return desk.corpus()
+
+
+class Reason(NamedTuple):
+    run_id: str
+    want: str
+
+
+REASONS = [Reason("stray", "no plan graph for the task 'other'"), Reason("lucky-99", "the ledger is ALTERED")]
+
+
+@pytest.mark.parametrize("case", REASONS, ids=lambda c: c.run_id)
+def test_a_run_that_cannot_be_scored_says_why(case: Reason, corpus) -> None:
+    (score,) = (corpus.scores[d] for d, run in corpus.runs.items() if run.run_id == case.run_id)
+    assert isinstance(score, Unscored)
+    assert score.reason.startswith(case.want)
+
+
+def test_a_task_that_two_graphs_match_is_a_finding_and_unscored() -> None:
+    twin = parse_graph(desk.GRAPH.replace(b"id: desk", b"id: twin", 1), name="twin.plan.yaml")
+    graphs = GraphSet.of([*desk.graphs().graphs, twin])
+    scores, findings = score_runs([desk.careful(1).run()], graphs)
+    assert [type(score) for score in scores.values()] == [Unscored]
+    assert [finding.code for finding in findings] == ["task-matched-twice"]
+
+
+def test_every_run_has_a_score_and_an_evaluation(corpus) -> None:
+    assert set(corpus.runs) == set(corpus.scores) == set(corpus.evaluations)
+    assert len(corpus.runs) == len(desk.runs())
+
+
+def test_a_chain_that_comes_twice_counts_once() -> None:
+    run = desk.careful(1).run()
+    assert len(evaluate_corpus([run, run], desk.graphs(), resamples=0).runs) == 1
+
+
+def test_a_broken_ledger_aborts_its_evaluation_and_stays_out_of_rates(corpus) -> None:
+    assert [(e.run_id, e.code) for e in corpus.aborted] == [("lucky-99", "DTL-STRAT-006")]
+    assert {a.agent: a.runs for a in corpus.agents} == {"careful": 4, "lucky": 4, "failing": 4}
+
+
+def test_lucky_runs_are_named(corpus) -> None:
+    assert {(c.kind, c.agent) for c in corpus.contradictions} == {("lucky", "lucky")}
+    assert len(corpus.contradictions) == 4
+
+
+def test_a_run_sees_only_what_was_known_when_it_began() -> None:
+    """All runs begin at one moment here, so none may know how another ended."""
+    corpus = evaluate_corpus([b.run() for b in desk.builders()], desk.graphs(), resamples=0)
+    branches = [b for e in corpus.evaluations.values() for d in e.decisions for b in d.branches]
+    assert branches
+    assert {b.known for b in branches} == {False}
+
+
+def test_a_memory_that_is_given_is_used() -> None:
+    memory = PolicyMemory()
+    assert (
+        evaluate_corpus([desk.careful(1).run()], desk.graphs(), memory=memory, resamples=0).memory is memory
+    )
+
+
+def test_the_rule_for_missing_verdicts_changes_the_rate() -> None:
+    built = desk.failing(1).run()
+    rates = {}
+    for missing in ("fail", "drop"):
+        (score,) = score_runs([built], desk.graphs(), missing=missing)[0].values()
+        assert isinstance(score, RunScore)
+        rates[missing] = score.required
+    assert rates == {"fail": 4, "drop": 3}
+
+
+def test_progress_is_told_to_the_end() -> None:
+    told: list[tuple[int, int, str]] = []
+    evaluate_corpus(
+        [b.run() for b in desk.builders()], desk.graphs(), resamples=0, progress=lambda *a: told.append(a)
+    )
+    assert told == [(13, 13, "scoring runs"), (13, 13, "looking at paths not taken")]
+
+
+def test_no_runs_at_all_are_no_fault() -> None:
+    empty = evaluate_corpus([], GraphSet.of([]), resamples=10)
+    assert (empty.runs, empty.agents, empty.contradictions) == ({}, (), ())
+
+
+def test_two_runs_under_one_id_are_both_scored() -> None:
+    first = a_run("same", agent="a", task="refund-1").call("search").finish().run()
+    second = a_run("same", agent="b", task="refund-1").call("search").finish().run()
+    assert len(evaluate_corpus([first, second], desk.graphs(), resamples=0).agents) == 2

@@ -1,0 +1,94 @@
+"""The report on one run, and the overview of many."""
+
+from __future__ import annotations
+
+import desk
+import pytest
+from builders import a_run
+
+from untaken.corpus import evaluate_corpus
+from untaken.errors import Unscored, UntakenError
+from untaken.report import overview, run_report, timeline
+from untaken.report.timeline import PREVIEW_CHARS
+
+
+@pytest.fixture(scope="module")
+def corpus():
+    return desk.corpus()
+
+
+def report_on(corpus, run_id: str):
+    (digest,) = (d for d, run in corpus.runs.items() if run.run_id == run_id)
+    return run_report(corpus, digest)
+
+
+def test_a_run_is_told_in_order_with_its_sub_goals_and_decisions(corpus) -> None:
+    found = report_on(corpus, "careful-10")
+    told = [(row.type, row.title, row.sub_goal) for row in found.timeline]
+    assert told[:5] == [
+        ("RUN_STARTED", "Run started", None),
+        ("PLAN", "Plan", None),
+        ("SKILL_SELECTION", "Chose by_number", None),
+        ("TOOL_CALL", "search", "order"),
+        ("OBSERVATION", "Result", None),
+    ]
+    assert [row.seq for row in found.timeline if row.decision] == [2, 5]
+    assert [(n.sub_goal, n.status) for n in found.nodes] == [
+        ("order", "completed"),
+        ("policy", "completed"),
+        ("refund", "completed"),
+        ("polite", "completed"),
+    ]
+    assert found.progress[-1][1] >= 3
+    assert found.graph is not None
+    assert found.integrity.verdict == "INTACT"
+
+
+def test_an_unscored_run_is_reported_with_the_reason(corpus) -> None:
+    found = report_on(corpus, "stray")
+    assert isinstance(found.score, Unscored)
+    assert (found.graph, found.nodes, found.progress) == (None, (), ())
+    assert len(found.timeline) == 3
+
+
+def test_a_lucky_run_shows_its_contradiction(corpus) -> None:
+    found = report_on(corpus, "lucky-10").contradiction
+    assert found is not None
+    assert found.sub_goals == ("policy",)
+
+
+def test_a_run_that_is_not_there_is_named_in_words(corpus) -> None:
+    with pytest.raises(UntakenError, match="run-unknown"):
+        run_report(corpus, "0" * 64)
+
+
+def test_previews_are_cut_and_say_so() -> None:
+    run = a_run("r").say("x" * 5000).observe({"a": [1]}, ok=False).run()
+    _, said, seen = timeline(run)
+    assert (len(said.text), said.cut) == (PREVIEW_CHARS, True)
+    assert (seen.title, seen.text, seen.ok) == ("Failure", '{"a":[1]}', False)
+
+
+def test_every_event_type_has_words() -> None:
+    run = a_run("r").plan("a").select("s", "t").call("tool", ok=True).say("hi").state(x=1)
+    run.verdict("a", None).finish(None, steps=None, cost=None)
+    assert all(row.title for row in timeline(run.run()))
+
+
+def test_the_three_numbers(corpus) -> None:
+    found = overview(corpus)
+    assert (found.succeeded.count, found.succeeded.n) == (9, 13)
+    assert (found.lucky.count, found.lucky.n) == (4, 8)
+    assert found.unlucky.n == 0
+    assert isinstance(found.unlucky.rate, Unscored)
+    assert found.broken == 1
+    assert found.pairs == 3
+    assert found.agreement is not None
+
+
+def test_an_empty_overview_is_unscored_not_zero() -> None:
+    from untaken.plans import GraphSet
+
+    found = overview(evaluate_corpus([], GraphSet.of([]), resamples=0))
+    assert isinstance(found.succeeded.rate, Unscored)
+    assert found.runs == 0
