@@ -22,7 +22,7 @@ Document = dict[str, Any]
 
 NOT_FLAT: Final = frozenset(
     {
-        *("nodes", "violations", "mapped", "extra", "progress", "findings"),  # of a run's score
+        *("nodes", "mapped", "extra", "progress", "findings"),  # of a run's score
         *("decisions", "insights", "signals", "summary", "notes"),  # of its evaluation
         "branches",  # of a decision
         "sums",  # of a memory record
