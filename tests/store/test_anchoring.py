@@ -111,6 +111,13 @@ def test_heads_that_came_first_anchor_the_ledger(tmp_path: Path) -> None:
         assert [i.verdict for i in workspace.add("b.jsonl", SHORT.ledger()).integrity] == ["INTACT"]
 
 
+def test_heads_that_cannot_be_read_do_not_keep_the_ledger_out(tmp_path: Path) -> None:
+    with Workspace(tmp_path) as workspace:
+        added = workspace.add("a.jsonl", SHORT.ledger(), heads=b"[not heads")
+        assert (added.new, [i.verdict for i in added.integrity]) == (True, ["UNANCHORED"])
+        assert [(f.code, f.where.file) for f in added.findings] == [("ledger-heads", "a.jsonl.heads.json")]
+
+
 def test_heads_that_came_later_never_overrule_what_is_recorded(tmp_path: Path) -> None:
     with Workspace(tmp_path) as workspace:
         workspace.add("a.jsonl", SHORT.ledger())

@@ -11,7 +11,8 @@ from sqlalchemy import Connection, Engine
 
 from untaken import limits
 from untaken.errors import Finding, UntakenError, Where
-from untaken.ledger import Head, Integrity, load_heads, read_ledger, verify_ledger
+from untaken.ledger import Head, Integrity, read_ledger, verify_ledger
+from untaken.ledger.heads import parse_heads
 from untaken.plans import read_graph
 from untaken.store import records
 from untaken.store.anchoring import Anchored, anchor
@@ -99,7 +100,7 @@ def add_graph(arrival: Arrival) -> Added:
 
 def add_heads(arrival: Arrival) -> Added:
     """Records the heads of runs that have none yet; a sidecar never overrules what is recorded."""
-    given = load_heads(arrival.copy.path)
+    given = read_heads(arrival.copy.path, name=arrival.name)
     with writing(arrival.engine) as connection:
         recorded = records.recorded_heads(connection)
         differing = [r for r, head in given.items() if r in recorded and recorded[r][0] != head]
@@ -109,6 +110,18 @@ def add_heads(arrival: Arrival) -> Added:
             fresh = {r: Anchored.alone(r, head) for r, head in given.items() if r not in recorded}
             records.insert_heads(connection, arrival.copy.digest, fresh)
     return arrival.answer("heads", new, findings)
+
+
+def read_heads(data: bytes | Path, *, name: str) -> dict[str, Head]:
+    """The heads in a sidecar.
+
+    Raises:
+        UntakenError: ``ledger-heads``.
+    """
+    size = len(data) if isinstance(data, bytes) else data.stat().st_size
+    if size > limits.HEADS_FILE_BYTES:
+        raise UntakenError("ledger-heads", "the heads file is too large", where=Where(file=name))
+    return parse_heads(data if isinstance(data, bytes) else data.read_bytes(), name=name)
 
 
 def _meet_recorded(

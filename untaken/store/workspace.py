@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
@@ -12,10 +12,10 @@ from filelock import FileLock
 
 from untaken import limits
 from untaken.errors import Finding, UntakenError, Where
-from untaken.ledger import Head, Run, heads_path, load_heads, read_ledger, verify_ledger
+from untaken.ledger import Head, Run, heads_path, read_ledger, verify_ledger
 from untaken.plans import GraphSet, read_graph
 from untaken.store import records
-from untaken.store.adding import Arrival, add_graph, add_heads, add_ledger
+from untaken.store.adding import Arrival, add_graph, add_heads, add_ledger, read_heads
 from untaken.store.content import LEDGERS, NOT_LEDGERS, peek, sniff, staged
 from untaken.store.model import Added, AuditEntry, StoredFile
 from untaken.store.tables import create_tables, open_engine, reading, writing
@@ -108,7 +108,7 @@ class Workspace:
             arrival = Arrival(name=name, copy=copy, folder=self.path, engine=self._engine, origin=origin)
             try:
                 if kind == "ledger":
-                    return add_ledger(arrival, self._sidecar(heads))
+                    return self._add_ledger(arrival, heads)
                 return add_graph(arrival) if kind == "graph" else add_heads(arrival)
             except UntakenError as error:
                 return arrival.answer(kind, new=False, findings=(error.finding(),))
@@ -242,13 +242,15 @@ class Workspace:
             expected, _ = records.expected_heads(connection, known.digest)
         return replace(answer, integrity=tuple(verify_ledger(known.path, heads=expected, name=name)))
 
-    def _sidecar(self, heads: bytes | Path | None) -> Mapping[str, Head]:
+    def _add_ledger(self, arrival: Arrival, heads: bytes | Path | None) -> Added:
+        """A sidecar that cannot be read is a finding; the ledger is then added as one without heads."""
         if heads is None:
-            return {}
-        if isinstance(heads, Path):
-            return load_heads(heads)
-        with staged(heads, self.path) as copy:
-            return load_heads(copy.path)
+            return add_ledger(arrival, {})
+        try:
+            return add_ledger(arrival, read_heads(heads, name=f"{arrival.name}.heads.json"))
+        except UntakenError as error:
+            added = add_ledger(arrival, {})
+            return replace(added, findings=(error.finding(), *added.findings))
 
 
 def ledgers_and_graphs(folder: Path) -> list[Path]:

@@ -1,0 +1,186 @@
+"""Taking in whatever people bring."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import desk
+import msgspec
+import pytest
+
+from untaken.intake import take_in
+from untaken.store import Workspace
+
+
+@pytest.fixture
+def workspace(tmp_path: Path):
+    with Workspace(tmp_path / "w") as opened:
+        yield opened
+
+
+def tau(trials: int = 2) -> bytes:
+    """A tau-bench result: one task, one expected action, met in every trial."""
+    task = {"user_id": "u1", "instruction": "refund", "actions": [{"name": "refund", "kwargs": {"order": 1}}]}
+    call = {"id": "c1", "type": "function", "function": {"name": "refund", "arguments": '{"order": 1}'}}
+    traj = [
+        {"role": "user", "content": "please"},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c1", "name": "refund", "content": "done"},
+    ]
+    records = [
+        {"task_id": 0, "trial": n, "reward": 1.0, "info": {"task": task}, "traj": traj} for n in range(trials)
+    ]
+    return json.dumps(records).encode()
+
+
+def devai(satisfied: bool | None, **more: Any) -> bytes:
+    """A DevAI record: a plan where nothing is judged, else somebody's verdicts."""
+    requirements = [
+        {"requirement_id": 0, "prerequisites": [], "criteria": "Load it.", "satisfied": satisfied},
+        {"requirement_id": 1, "prerequisites": [0], "criteria": "Save it.", "satisfied": satisfied},
+    ]
+    return json.dumps({"name": "01_Thing", "query": "Do it.", "requirements": requirements, **more}).encode()
+
+
+def archive(members: dict[str, bytes]) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as packed:
+        for name, data in members.items():
+            packed.writestr(name, data)
+    return buffer.getvalue()
+
+
+def test_every_kind_of_file_is_taken_in_at_once_and_a_bad_one_stops_nothing(workspace: Workspace) -> None:
+    good = desk.careful(1)
+    brought = [
+        ("runs.jsonl", good.ledger()),
+        ("runs.jsonl.heads.json", msgspec.json.encode({good.run_id: good.head})),
+        ("desk.plan.yaml", desk.GRAPH),
+        ("flow.mmd", b"flowchart TD\n a --> b\n"),
+        ("gpt-4o-airline.json", tau()),
+        ("broken.plan.yaml", b"id: [\n"),
+        ("photo.png", b"\x89PNG\r\n"),
+        ("empty.json", b""),
+    ]
+    rows = take_in(workspace, brought)
+    assert [(row.name, row.kind, row.new, row.runs) for row in rows] == [
+        ("runs.jsonl", "ledger", True, 1),
+        ("runs.jsonl.heads.json", "heads", True, 0),
+        ("desk.plan.yaml", "graph", True, 0),
+        ("flow.mmd", "graph", True, 0),
+        ("gpt-4o-airline.json", "tau-bench", True, 2),
+        ("broken.plan.yaml", "graph", False, 0),
+        ("photo.png", None, False, 0),
+        ("empty.json", None, False, 0),
+    ]
+    assert [i.verdict for i in rows[0].integrity] == ["INTACT"]
+    assert all(row.findings for row in rows[5:])
+    runs, findings = workspace.read_runs()
+    assert (len(runs), findings) == (3, [])
+    assert {run.integrity.verdict for run in runs} == {"INTACT"}
+
+
+def test_a_converted_trace_tells_what_was_lost(workspace: Workspace) -> None:
+    (row,) = take_in(workspace, [("gpt-4o-airline.json", tau())])
+    assert row.loss is not None
+    assert row.loss.name == "gpt-4o-airline.json"
+    assert {f.where.file for f in row.findings} <= {"gpt-4o-airline.json", None}
+    (kept,) = workspace.sources("tau-bench")
+    assert (kept.name, kept.loss) == ("gpt-4o-airline.json", row.loss.lines())
+
+
+def test_the_same_trace_again_changes_nothing(workspace: Workspace) -> None:
+    take_in(workspace, [("gpt-4o-airline.json", tau())])
+    before = workspace.digest()
+    (row,) = take_in(workspace, [("gpt-4o-airline.json", tau())])
+    assert (row.new, workspace.digest()) == (False, before)
+
+
+def test_a_longer_record_of_the_same_runs_takes_the_place_of_the_shorter(workspace: Workspace) -> None:
+    take_in(workspace, [("gpt-4o-airline.json", tau(1))])
+    take_in(workspace, [("gpt-4o-airline.json", tau(3))])
+    assert len(workspace.read_runs()[0]) == 3
+
+
+def test_an_archive_is_opened_and_its_names_never_become_paths(workspace: Workspace, tmp_path: Path) -> None:
+    packed = archive(
+        {
+            "../../evil.jsonl": desk.careful(1).ledger(),
+            "/abs/gpt-4o-airline.json": tau(),
+            "deep/../../x.plan.yaml": desk.GRAPH,
+            "C:\\temp\\notes.txt": b"hello",
+        }
+    )
+    rows = take_in(workspace, [("upload.zip", packed)])
+    assert [(row.name, row.kind) for row in rows] == [
+        ("upload.zip", "archive"),
+        ("upload.zip/../../evil.jsonl", "ledger"),
+        ("upload.zip//abs/gpt-4o-airline.json", "tau-bench"),
+        ("upload.zip/deep/../../x.plan.yaml", "graph"),
+        (rows[4].name, None),
+    ]
+    assert [path.name for path in tmp_path.iterdir()] == ["w"]
+
+
+def test_a_bomb_is_refused_in_words(workspace: Workspace) -> None:
+    rows = take_in(workspace, [("bomb.zip", archive({"zeros.json": b"\0" * 50_000_000}))])
+    assert [(row.kind, [f.code for f in row.findings]) for row in rows] == [
+        ("archive", ["archive-member-refused"])
+    ]
+
+
+def test_a_damaged_archive_is_refused_in_words(workspace: Workspace) -> None:
+    (row,) = take_in(workspace, [("cut.zip", archive({"a.jsonl": desk.careful(1).ledger()})[:60])])
+    assert (row.new, [f.code for f in row.findings]) == (False, ["archive-refused"])
+
+
+def test_verdicts_that_come_later_join_those_that_came_before(workspace: Workspace) -> None:
+    take_in(
+        workspace, [("judgment/Ann/human_as_a_judge/01_Thing.json", devai(True, executed_successfully=True))]
+    )
+    take_in(workspace, [("judgment/Ann/agent_as_a_judge/01_Thing.json", devai(False))])
+    (run,) = workspace.read_runs()[0]
+    judges = {event.by for event in run.events if hasattr(event, "by")}
+    assert run.agent == "Ann"
+    assert judges == {"human:consensus", "judge:agent_as_a_judge"}
+
+
+def test_files_of_equal_bytes_are_told_apart_by_their_folders(workspace: Workspace) -> None:
+    sheet = devai(True)
+    take_in(
+        workspace, [(f"judgment/{agent}/agent_as_a_judge/01_Thing.json", sheet) for agent in ("Ann", "Bob")]
+    )
+    assert {run.agent for run in workspace.read_runs()[0]} == {"Ann", "Bob"}
+
+
+def test_the_agent_can_be_named_where_the_trace_does_not(workspace: Workspace) -> None:
+    take_in(workspace, [("results.json", tau())], agent="my agent")
+    assert {run.agent for run in workspace.read_runs()[0]} == {"my agent"}
+
+
+def test_taking_in_can_be_cancelled(workspace: Workspace) -> None:
+    class Cancelled(Exception):
+        pass
+
+    def cancel(done: int, total: int, name: str) -> None:
+        raise Cancelled
+
+    with pytest.raises(Cancelled):
+        take_in(
+            workspace,
+            [("a.jsonl", desk.careful(1).ledger()), ("b.jsonl", desk.lucky(1).ledger())],
+            progress=cancel,
+        )
+    assert len(workspace.files()) == 1
+
+
+def test_progress_counts_files(workspace: Workspace) -> None:
+    told: list[tuple[int, int, str]] = []
+    take_in(
+        workspace, [("a.jsonl", desk.careful(1).ledger()), ("x", b"?")], progress=lambda *a: told.append(a)
+    )
+    assert told == [(1, 2, "a.jsonl"), (2, 2, "x")]
