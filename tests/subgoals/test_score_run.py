@@ -272,7 +272,7 @@ def test_diagnosis(desc, run, want, words) -> None:
 def test_what_was_judged_not_met_without_any_action_is_neither_inside_nor_skipping() -> None:
     score = score_run(a_run().finish().verdict("a", False).verdict("b", True).run(), a_graph("a", "b"))
     assert score.diagnosis == "unscored"
-    assert score.diagnosis_reason.endswith("whether 1 of them were attempted is unknown")
+    assert score.diagnosis_reason.endswith("not completed; attempts at 1 of them are unknown")
 
 
 def test_clean_as_far_as_seen_says_what_was_not_seen() -> None:

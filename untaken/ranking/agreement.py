@@ -112,7 +112,7 @@ def _as_row(values: ArrayLike) -> Floats:
 def agree(a: MetricTable, b: MetricTable, resampled: Mapping[str, Floats]) -> Agreement:
     """How the rankings of two metrics agree, over the agents that have both."""
     rows_a, rows_b = _common_rows(a, b)
-    x, y = a.values[rows_a], b.values[rows_b]
+    x, y = a.comparable[rows_a], b.comparable[rows_b]
     low, high = _tau_interval(resampled[a.metric][:, rows_a], resampled[b.metric][:, rows_b])
     tau = kendall_tau_b(x, y)
     if isinstance(tau, Unscored):
@@ -151,7 +151,7 @@ def discordant_pairs(a: MetricTable, b: MetricTable) -> tuple[DiscordantPair, ..
     """Pairs of agents that `a` and `b` put in opposite orders; a tie under either is no disagreement."""
     rows_a, rows_b = _common_rows(a, b)
     agents = [a.agents[row] for row in rows_a]
-    x, y = a.values[rows_a], b.values[rows_b]
+    x, y = a.comparable[rows_a], b.comparable[rows_b]
     firsts, seconds = np.nonzero((x[:, None] > x[None, :]) & (y[:, None] < y[None, :]))
     return tuple(
         DiscordantPair(a_metric=a.metric, b_metric=b.metric, first=agents[i], second=agents[j])

@@ -19,7 +19,7 @@ def standings(table: MetricTable, resampled: Floats) -> tuple[Standing, ...]:
         table: the metric.
         resampled: (resamples, agents) means over resampled tasks.
     """
-    values = table.values
+    values, comparable = table.values, table.comparable
     drawn = drawn_only(resampled) if table.columns.size > 1 else resampled[:0]
     spans = bootstrap_interval(drawn) if len(drawn) else None
     ranks = rank_interval(drawn) if len(drawn) else None
@@ -32,7 +32,7 @@ def standings(table: MetricTable, resampled: Floats) -> tuple[Standing, ...]:
                 value=float(values[row]),
                 low=low,
                 high=high,
-                rank=1 + int((values > values[row]).sum()),
+                rank=1 + int((comparable > comparable[row]).sum()),
                 rank_low=None if ranks is None else int(ranks[0, row]),
                 rank_high=None if ranks is None else int(ranks[1, row]),
                 n_tasks=table.columns.size,

@@ -64,7 +64,12 @@ class MetricTable:
     @property
     def values(self) -> Floats:
         """Per agent, the mean over tasks."""
-        return quantise(self.means.mean(axis=1)) if self.agents else np.empty(0)
+        return np.array([fsum(row) / row.size for row in self.means])
+
+    @property
+    def comparable(self) -> Floats:
+        """`values`, with equal means made equal numbers: for ranking and for agreement."""
+        return quantise(self.values)
 
 
 def quantise(values: Floats) -> Floats:

@@ -50,9 +50,7 @@ def _why_missing(missing: Sequence[NodeScore], required: int, trace: Trace) -> D
     unknown = len(missing) - inside - skipped
     head = f"{len(missing)} of {required} required sub-goals not completed"
     if unknown > max(inside, skipped):
-        return Diagnosed(
-            diagnosis="unscored", reason=f"{head}; whether {unknown} of them were attempted is unknown"
-        )
+        return Diagnosed(diagnosis="unscored", reason=f"{head}; attempts at {unknown} of them are unknown")
     counts = f"{head}: {inside} attempted in vain, {skipped} never attempted"
     counts += f", {unknown} unknown" if unknown else ""
     failures = len(trace.failures)
