@@ -12,6 +12,7 @@ from untaken.report.documents import (
 )
 from untaken.report.export import csv_text, neutral
 from untaken.report.frame import Column
+from untaken.report.holdings import AUDIT, FILES, audit_table, files_table
 from untaken.report.overview import Overview, Share, overview
 from untaken.report.review import REVIEW, ReviewItem, review_queue, review_table
 from untaken.report.runs import RUNS, SUB_GOALS, runs_table, sub_goals_table
@@ -36,10 +37,12 @@ from untaken.report.timeline import TimelineRow, timeline
 __all__ = [
     "AGENTS",
     "AGREEMENT",
+    "AUDIT",
     "CONTRADICTIONS",
     "DECISIONS",
     "DISCORDANT",
     "FAILURES",
+    "FILES",
     "RANKINGS",
     "REVIEW",
     "RUNS",
@@ -53,12 +56,14 @@ __all__ = [
     "TimelineRow",
     "agents_table",
     "agreement_table",
+    "audit_table",
     "contradictions_table",
     "counterfactual_document",
     "csv_text",
     "decisions_table",
     "discordant_table",
     "dump",
+    "files_table",
     "finding_entries",
     "json_schema",
     "memory_document",

@@ -1,0 +1,69 @@
+"""Upload, import, integrity, loss report, export."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from components import cards, exports, state, tables, text, upload
+from untaken.report import audit_table, files_table
+
+store = state.workspace()
+cards.headline("Data", "What is in this workspace, and can it be trusted?")
+st.caption(f"Workspace: {text.label(store.path, 200)}. Nothing leaves this machine.")
+
+with st.container(border=True):
+    upload.upload(store)
+upload.show_taken(upload.taken_in())
+
+files = store.files()
+st.subheader("Files", anchor=False)
+if not files:
+    st.info(
+        "Nothing here yet: upload run ledgers (.jsonl), plan graphs (.plan.yaml) or traces of a known format."
+    )
+    st.stop()
+runs = state.runs()
+broken = [run for run in runs if run.integrity.broken]
+unanchored = [run for run in runs if run.integrity.verdict == "UNANCHORED"]
+st.caption(
+    f"{len(files):,} files · {len(runs):,} runs · {len(broken):,} broken · "
+    f"{len(unanchored):,} without a recorded head"
+)
+held = files_table(files, runs)
+tables.table(
+    held,
+    key="files",
+    name="Files",
+    columns={"bytes": st.column_config.NumberColumn(format="bytes")},
+)
+if broken:
+    with st.container(border=True):
+        st.markdown(
+            f"**{len(broken)} broken runs** · in no rate; nothing is concluded from them (DTL-STRAT-006)"
+        )
+        for run in broken[:20]:
+            name, why = text.label(run.run_id, 60), text.label(run.integrity.reason, 120)
+            st.page_link(
+                state.RUN_PAGE,
+                label=f"{run.integrity.verdict} · {name} · {why}",
+                query_params={"run": run.digest},
+                icon=":material/link_off:",
+            )
+
+corpus = state.corpus()
+if corpus.findings:
+    st.subheader("Findings", anchor=False)
+    st.caption("What was noticed while reading and scoring; nothing here stopped the work.")
+    tables.table(exports.findings_table(corpus.findings), key="findings", name="Findings", height=240)
+
+st.subheader("Take it with you", anchor=False)
+st.caption(
+    "The same documents that the command line prints with --json, under the rules in force in the sidebar."
+)
+exports.documents(corpus)
+
+log = audit_table(store.audit_log())
+if not log.empty:
+    st.subheader("Audit log", anchor=False)
+    st.caption("Kept outside the ledgers it speaks of.")
+    tables.table(log, key="audit", name="Audit log", height=240)
