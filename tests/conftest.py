@@ -15,5 +15,7 @@ def real_data() -> Path:
     """Folder of public records that are no part of the repository; tests that need it skip where it is absent."""
     folder = Path(os.environ.get("UNTAKEN_REAL_DATA") or REPOSITORY.parent / "shared" / "data")
     if not (folder / "reference.json").is_file():
-        pytest.skip(f"no real records at {folder}; set UNTAKEN_REAL_DATA to the folder that holds reference.json")
+        pytest.skip(
+            f"no real records at {folder}; set UNTAKEN_REAL_DATA to the folder that holds reference.json"
+        )
     return folder

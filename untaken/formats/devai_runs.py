@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
 from untaken.formats.devai_model import Requirement, Sheet, sub_goal_id
 from untaken.formats.devai_trajectory import Totals, model_of, write_steps
-from untaken.formats.intake import Intake
+from untaken.formats.intake import Intake, WriteRun
 from untaken.formats.jsontext import JsonReader
 from untaken.formats.losses import FileLog, Findings, clip
 from untaken.formats.readings import cut_name
@@ -83,7 +83,7 @@ def write_run(
     plan: Sheet | None,
     graph: str | None,
     intake: Intake,
-    write: Callable[[RunDraft, FileLog], None],
+    write: WriteRun,
 ) -> None:
     """Writes the run of a bundle."""
     log = bundle.logs()[0]
@@ -110,9 +110,7 @@ def write_run(
     intake.findings.once(
         "synthetic-timestamps", "DevAI records no dates; they are made up from 2000-01-01 on", severity="note"
     )
-    write(run, log)
-    for other in bundle.logs()[1:]:
-        other.runs += 1
+    write(run, *bundle.logs())
 
 
 def _steps(trajectory: Trajectory | None, intake: Intake) -> list[dict[str, object]]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from hashlib import sha256
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 
@@ -15,10 +15,17 @@ from untaken.formats.graphs import GraphBook
 from untaken.formats.jsontext import JsonReader, decode_text
 from untaken.formats.losses import FileLog, Findings, clip
 from untaken.formats.model import Progress
-from untaken.formats.output import Output, RunSink
+from untaken.formats.output import Output, RunSink, ledger_name
 from untaken.formats.readings import cut_name
 from untaken.formats.recording import RunDraft
 from untaken.formats.sources import Source
+
+
+class WriteRun(Protocol):
+    """Writes runs into one ledger."""
+
+    def __call__(self, run: RunDraft, *logs: FileLog) -> None:
+        """Writes a run; `logs` are the accounts of the files it is about, faults go to the first."""
 
 
 class Intake:
@@ -116,28 +123,30 @@ class Intake:
         return kept
 
     @contextmanager
-    def ledger(self, stem: str) -> Iterator[Callable[[RunDraft, FileLog], None]]:
+    def ledger(self, stem: str) -> Iterator[WriteRun]:
         """A function that writes runs into one new ledger; no run, no file."""
         with self._output.ledger(stem) as sink:
 
-            def write(run: RunDraft, log: FileLog) -> None:
-                self._write(run, log, sink)
+            def write(run: RunDraft, *logs: FileLog) -> None:
+                if self._write(run, logs[0], sink):
+                    self.runs += 1
+                    for log in logs:
+                        log.wrote(ledger_name(stem))
 
             yield write
 
-    def copy_ledger(self, stem: str, ending: str, content: bytes, heads: bytes | None) -> None:
+    def copy_ledger(self, name: str, content: bytes, heads: bytes | None) -> None:
         """Takes a ledger over as it is (see `Output.copy_ledger`)."""
-        self._output.copy_ledger(stem, ending, content, heads)
+        self._output.copy_ledger(name, content, heads)
 
-    def _write(self, run: RunDraft, log: FileLog, sink: RunSink) -> None:
+    def _write(self, run: RunDraft, log: FileLog, sink: RunSink) -> bool:
         if len(run.drafts) > limits.EVENTS_PER_RUN:
             message = f"it has {len(run.drafts)} events; at most {limits.EVENTS_PER_RUN} are kept"
             log.findings.add("run-too-long", message, run=run.run_id, severity="error")
-            return
+            return False
         try:
             sink(run.run_id, run.drafts)
         except UntakenError as error:
             log.findings.add("run-not-written", error.message, run=run.run_id, severity="error")
-            return
-        log.runs += 1
-        self.runs += 1
+            return False
+        return True

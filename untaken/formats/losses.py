@@ -76,7 +76,7 @@ class FileLog:
 
     Attributes:
         findings: what was noticed in it.
-        records, runs: counters the importer moves.
+        records: counter the importer moves; `runs` moves with `wrote`.
         defaulted, synthesised: counters by place in the ledger, e.g. ``RUN_FINISHED.cost``.
     """
 
@@ -86,11 +86,17 @@ class FileLog:
         self.sha256 = ""
         self.records = 0
         self.runs = 0
+        self._ledgers: dict[str, None] = {}
         self.findings = Findings(name)
         self.defaulted: Counter[str] = Counter()
         self.synthesised: Counter[str] = Counter()
         self._held: Counter[str] = Counter()
         self._kept: Counter[str] = Counter()
+
+    def wrote(self, ledger: str) -> None:
+        """Notes that a run this file is about went into a ledger."""
+        self.runs += 1
+        self._ledgers[ledger] = None
 
     def count(self, held: Iterable[tuple[str, int]], kept: frozenset[str]) -> None:
         """Adds a record's values by place; those at places in `kept` went into a ledger or a graph."""
@@ -108,6 +114,7 @@ class FileLog:
             sha256=self.sha256,
             records=self.records,
             runs=self.runs,
+            ledgers=tuple(self._ledgers),
             fields=fields,
             defaulted=dict(self.defaulted),
             synthesised=dict(self.synthesised),

@@ -50,6 +50,7 @@ class FileLoss:
     Attributes:
         name: of the file, relative to what was asked for (untrusted text).
         records: records found in it; `runs`: runs it contributed to.
+        ledgers: file names of the ledgers those runs are in.
         fields: values by place, in the order of first appearance.
         defaulted: by place in the ledger, values the source did not record and a documented default stands
             for.
@@ -62,6 +63,7 @@ class FileLoss:
     sha256: str
     records: int
     runs: int
+    ledgers: tuple[str, ...]
     fields: tuple[FieldCount, ...]
     defaulted: Mapping[str, int]
     synthesised: Mapping[str, int]

@@ -12,6 +12,7 @@ from untaken.formats.importer import Importer
 from untaken.formats.intake import Intake
 from untaken.formats.losses import FileLog
 from untaken.formats.model import FormatInfo
+from untaken.formats.output import file_stem
 from untaken.formats.sources import COMPRESSED, Source, decompressed
 from untaken.ledger import read_ledger
 from untaken.plans import parse_graph
@@ -70,15 +71,15 @@ def _ledger(source: Source, stored: bytes, heads: Source | None, intake: Intake,
             finding.code, finding.message, run=where.run, line=where.line, severity=finding.severity
         )
     log.records = sum(len(run.events) for run in runs)
-    log.runs = len(runs)
     if not runs:
         log.findings.add("not-this-format", "no run could be told in it", severity="error")
         return
     ending = next((e for e in COMPRESSED if source.name.lower().endswith(e)), "")
-    intake.copy_ledger(
-        f"{source.stem}-{log.sha256[:8]}", f".jsonl{ending}", stored, heads.place.read() if heads else None
-    )
+    name = f"{file_stem(f'{source.stem}-{log.sha256[:8]}')}.jsonl{ending}"
+    intake.copy_ledger(name, stored, heads.place.read() if heads else None)
     intake.runs += len(runs)
+    for _ in runs:
+        log.wrote(name)
 
 
 IMPORTER: Final = Importer(

@@ -20,6 +20,7 @@ from untaken.plans.model import PlanGraph
 
 RunSink = Callable[[str, Sequence[Draft]], None]
 LOSS_SCHEMA: Final = "untaken.loss/1"
+_SLUG_CHARS: Final = 120
 _SAFE: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,79}")
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9._-]+")
 
@@ -32,9 +33,14 @@ def file_stem(text: str) -> str:
     """
     if _SAFE.fullmatch(text) and not text.endswith("."):
         return text
-    slug = _UNSAFE.sub("-", text)[:60].strip("-._")
+    slug = _UNSAFE.sub("-", text)[:_SLUG_CHARS].strip("-._")
     mark = sha256(text.encode("utf-8", "replace")).hexdigest()[:8]
     return f"{slug}-{mark}" if slug else mark
+
+
+def ledger_name(stem: str) -> str:
+    """The file name of the ledger for a stem."""
+    return f"{file_stem(stem)}.jsonl"
 
 
 class Output:
@@ -51,7 +57,7 @@ class Output:
     @contextmanager
     def ledger(self, stem: str) -> Iterator[RunSink]:
         """Writes runs into one ledger; the file begins with the first run."""
-        name = f"{file_stem(stem)}.jsonl"
+        name = ledger_name(stem)
         path = self._staging / "ledgers" / name
         with ExitStack() as opened:
             writer: LedgerWriter | None = None
@@ -75,13 +81,13 @@ class Output:
         save_graph(graph, self._staging / "graphs" / name)
         self._graphs.append(name)
 
-    def copy_ledger(self, stem: str, ending: str, content: bytes, heads: bytes | None) -> None:
+    def copy_ledger(self, name: str, content: bytes, heads: bytes | None) -> None:
         """Puts a ledger in as it is, byte for byte, with the heads sidecar that came with it."""
-        path = self._staging / "ledgers" / f"{file_stem(stem)}{ending}"
+        path = self._staging / "ledgers" / name
         path.write_bytes(content)
         if heads is not None:
             heads_path(path).write_bytes(heads)
-        self._ledgers.append(path.name)
+        self._ledgers.append(name)
 
     def publish(self, report: dict[str, Any]) -> tuple[tuple[Path, ...], tuple[Path, ...], Path]:
         """Puts everything in its place, the loss report last.
@@ -146,6 +152,7 @@ def loss_mapping(loss: FileLoss) -> dict[str, Any]:
         "sha256": loss.sha256,
         "records": loss.records,
         "runs": loss.runs,
+        "ledgers": list(loss.ledgers),
         "fields": {f.path: {"held": f.held, "kept": f.kept, "dropped": f.dropped} for f in loss.fields},
         "defaulted": dict(loss.defaulted),
         "synthesised": dict(loss.synthesised),
