@@ -62,7 +62,7 @@ class Reading:
                     yield self._end(run_id)
         except UntakenError as error:
             self._file_fault(error)
-        if not number and not self._heads:
+        if not number and not self._heads and not self.file_faults:
             self._file_fault(UntakenError("ledger-empty", "there is no event in it", where=self._where()))
         missing = (run_id for run_id in self._heads if run_id not in self._seen)
         for run_id in [*runs, *missing]:

@@ -1,0 +1,350 @@
+"""Reading whole ledgers: strict and lenient, plain and compressed, one run and many, heads or none."""
+
+from __future__ import annotations
+
+import gzip
+import io
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+import zstandard
+from builders import RunBuilder, a_run
+
+from untaken import limits
+from untaken.errors import Finding, UntakenError
+from untaken.ledger import Head, Run, heads_path, iter_runs, read_ledger, save_heads, verify_ledger
+
+GARBAGE = b'{"nobody": "knows"'
+
+
+def three() -> list[RunBuilder]:
+    return [a_run(f"r{n}").call("search", n=n).say("ok").finish() for n in range(3)]
+
+
+def heads_of(*runs: RunBuilder) -> dict[str, Head]:
+    return {run.run_id: run.head for run in runs}
+
+
+def interleaved(*runs: RunBuilder) -> bytes:
+    """One line of each run in turn."""
+    longest = max(len(run.lines) for run in runs)
+    lines = [run.lines[n] for n in range(longest) for run in runs if n < len(run.lines)]
+    return b"".join(line + b"\n" for line in lines)
+
+
+def contiguous(*runs: RunBuilder) -> bytes:
+    return b"".join(run.ledger() for run in runs)
+
+
+def verdicts(data: bytes, heads: Mapping[str, Head] | None = None) -> dict[str, str]:
+    return {found.run_id: found.verdict for found in verify_ledger(data, heads=heads)}
+
+
+@pytest.mark.parametrize("arrange", [contiguous, interleaved])
+def test_every_run_is_read_in_the_order_in_which_they_begin(arrange) -> None:
+    runs = three()
+    read = read_ledger(arrange(*runs), heads=heads_of(*runs), name="three")
+    assert [run.events for run in read] == [tuple(run.events) for run in runs]
+    assert {run.integrity.verdict for run in read} == {"INTACT"}
+    assert {run.source for run in read} == {"three"}
+    assert [run.integrity.head for run in read] == [run.head for run in runs]
+
+
+COMPRESSED = [
+    ("plain", lambda data: data),
+    ("gzip", gzip.compress),
+    ("gzip in two members", lambda data: gzip.compress(data[:99]) + gzip.compress(data[99:])),
+    ("gzip with an empty member", lambda data: gzip.compress(b"") + gzip.compress(data)),
+    ("Zstandard", zstandard.compress),
+    ("Zstandard in two frames", lambda data: zstandard.compress(data[:99]) + zstandard.compress(data[99:])),
+]
+
+
+@pytest.mark.parametrize(("desc", "pack"), COMPRESSED, ids=[case[0] for case in COMPRESSED])
+def test_compression_is_told_by_content_not_by_name(desc: str, pack, tmp_path: Path) -> None:
+    runs = three()
+    path = tmp_path / "any.name"
+    path.write_bytes(pack(contiguous(*runs)))
+    save_heads(heads_path(path), heads_of(*runs))
+    assert [run.integrity.verdict for run in read_ledger(path)] == ["INTACT"] * 3
+    assert [run.integrity.verdict for run in iter_runs(path)] == ["INTACT"] * 3
+    assert len(read_ledger(io.BytesIO(path.read_bytes()))) == 3
+
+
+class Trickle(io.RawIOBase):
+    """A stream that gives one byte at a time and cannot seek."""
+
+    def __init__(self, data: bytes) -> None:
+        self.rest = data
+
+    def read(self, size: int = -1) -> bytes:
+        byte, self.rest = self.rest[:1], self.rest[1:]
+        return byte
+
+
+@pytest.mark.parametrize(("desc", "pack"), COMPRESSED, ids=[case[0] for case in COMPRESSED])
+def test_a_stream_may_give_few_bytes_at_a_time(desc: str, pack) -> None:
+    run = a_run().finish()
+    assert read_ledger(Trickle(pack(run.ledger())))[0].events == tuple(run.events)
+
+
+DAMAGED = [
+    ("gzip cut short", lambda data: gzip.compress(data)[:-9]),
+    ("gzip cut in its header", lambda data: gzip.compress(data)[:6]),
+    ("gzip with a wrong checksum", lambda data: gzip.compress(data)[:-8] + b"\0" * 8),
+    ("gzip followed by text", lambda data: gzip.compress(data) + b"and more"),
+    ("Zstandard cut short", lambda data: zstandard.compress(data)[:-3]),
+    ("Zstandard followed by text", lambda data: zstandard.compress(data) + b"and more"),
+    ("only a magic number", lambda data: b"\x28\xb5\x2f\xfd"),
+]
+
+
+@pytest.mark.parametrize(("desc", "spoil"), DAMAGED, ids=[case[0] for case in DAMAGED])
+def test_damaged_compression_is_a_fault_of_the_file(desc: str, spoil) -> None:
+    data = spoil(contiguous(*three()))
+    with pytest.raises(UntakenError) as caught:
+        read_ledger(data)
+    assert caught.value.code == "ledger-compression"
+    assert verdicts(data)[""] == "MALFORMED"
+    _, findings = read_ledger(data, strict=False)
+    assert "ledger-compression" in {finding.code for finding in findings}
+
+
+def test_runs_before_the_damage_are_kept() -> None:
+    runs = three()
+    cut = gzip.compress(contiguous(*runs))[:-4]
+    read, _ = read_ledger(cut, strict=False, heads=heads_of(*runs))
+    assert [run.integrity.verdict for run in read] == ["INTACT"] * 3
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress])
+def test_a_decompression_bomb_stops_at_the_limit(pack, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "FILE_BYTES", 3 * limits.MIB)
+    data = pack(b"\n".join([b" " * 1000] * 10_000))
+    _, findings = read_ledger(data, strict=False)
+    assert findings[-1].code == "ledger-too-large"
+    with pytest.raises(UntakenError):
+        read_ledger(data)
+
+
+def test_an_endless_line_costs_only_itself() -> None:
+    runs = three()
+    data = contiguous(runs[0]) + b'"' + b"x" * (limits.LINE_BYTES + limits.MIB) + b'"\n' + contiguous(runs[1])
+    read, findings = read_ledger(data, strict=False)
+    assert [run.run_id for run in read] == ["r0", "r1"]
+    assert [(finding.code, finding.where.line) for finding in findings] == [("ledger-line-too-long", 5)]
+
+
+FORMS = [
+    ("a final newline is missing", lambda data: data[:-1], {"r0": "INTACT"}),
+    ("a blank line at the end", lambda data: data + b"\n", {"r0": "INTACT", "": "MALFORMED"}),
+    ("a blank line inside", lambda data: data.replace(b"\n", b"\n\n", 1), {"r0": "INTACT", "": "MALFORMED"}),
+    ("CR LF line ends", lambda data: data.replace(b"\n", b"\r\n"), {"r0": "ALTERED"}),
+    ("a byte order mark", lambda data: b"\xef\xbb\xbf" + data, {"r0": "MALFORMED"}),
+    ("nothing at all", lambda data: b"", {"r0": "TRUNCATED"}),
+    ("garbage at the end", lambda data: data + GARBAGE, {"r0": "INTACT", "": "MALFORMED"}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("desc", "change", "want"), FORMS, ids=[case[0] for case in FORMS])
+def test_the_form_of_the_file(desc: str, change, want: dict[str, str]) -> None:
+    run = a_run("r0").call("search").finish()
+    assert verdicts(change(run.ledger()), heads_of(run)) == want
+
+
+def test_an_empty_ledger_is_refused_and_says_so() -> None:
+    with pytest.raises(UntakenError) as caught:
+        read_ledger(b"", name="e.jsonl")
+    assert caught.value.code == "ledger-empty"
+    assert read_ledger(b"", strict=False)[0] == []
+    assert verdicts(b"") == {"": "MALFORMED"}
+
+
+def test_crlf_is_named_in_the_reason() -> None:
+    (found,) = verify_ledger(a_run().call("x").finish().ledger().replace(b"\n", b"\r\n"))
+    assert "CR LF" in found.reason
+    assert found.line == 2
+
+
+def test_without_heads_a_run_is_unanchored_and_the_reason_says_what_is_not_proven() -> None:
+    (found,) = verify_ledger(a_run().finish().ledger())
+    assert found.verdict == "UNANCHORED"
+    assert not found.broken
+    assert "does not prove" in found.reason
+    assert "cut off" in found.reason
+
+
+def test_a_run_that_the_heads_do_not_name_is_unanchored() -> None:
+    runs = three()
+    assert verdicts(contiguous(*runs), heads_of(*runs[:2])) == {
+        "r0": "INTACT",
+        "r1": "INTACT",
+        "r2": "UNANCHORED",
+    }
+
+
+def test_a_recorded_run_that_is_absent_is_truncated() -> None:
+    runs = three()
+    found = verify_ledger(contiguous(*runs[:2]), heads=heads_of(*runs))
+    assert [(one.run_id, one.verdict, one.head is None) for one in found][2] == ("r2", "TRUNCATED", True)
+    with pytest.raises(UntakenError) as caught:
+        read_ledger(contiguous(*runs[:2]), heads=heads_of(*runs))
+    assert (caught.value.code, caught.value.where.run) == ("ledger-truncated", "r2")
+
+
+def test_heads_that_are_given_win_over_the_sidecar(tmp_path: Path) -> None:
+    run = a_run("r0").call("x").finish()
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(run.ledger())
+    save_heads(heads_path(path), {"r0": Head(events=9, sha256="0" * 64)})
+    assert verify_ledger(path)[0].verdict == "TRUNCATED"
+    assert verify_ledger(path, heads=heads_of(run))[0].verdict == "INTACT"
+    assert verify_ledger(path, heads={})[0].verdict == "UNANCHORED"
+
+
+def test_a_malformed_line_costs_its_own_run_only() -> None:
+    runs = three()
+    data = interleaved(*runs).replace(runs[1].lines[2], runs[1].lines[2][:-1] + b",}")
+    read, findings = read_ledger(data, strict=False, heads=heads_of(*runs))
+    assert [run.integrity.verdict for run in read] == ["INTACT", "MALFORMED", "INTACT"]
+    assert [len(run.events) for run in read] == [4, 2, 4]
+    (finding,) = findings
+    assert (finding.where.run, finding.where.line, finding.code) == ("r1", 8, "ledger-not-json")
+    assert finding.where.column in (len(runs[1].lines[2]), len(runs[1].lines[2]) + 1)
+    assert read[1].integrity.line == 8
+
+
+def test_a_run_whose_start_is_unreadable_is_a_finding_and_a_verdict() -> None:
+    runs = three()
+    data = contiguous(*runs).replace(b'"agent":"agent"', b'"agent":""', 1)
+    read, findings = read_ledger(data, strict=False)
+    assert [run.run_id for run in read] == ["r1", "r2"]
+    assert [(finding.code, finding.where.run) for finding in findings] == [("ledger-bad-event", "r0")]
+    assert verdicts(data)["r0"] == "MALFORMED"
+
+
+def test_a_line_of_no_run_is_a_finding_of_the_file() -> None:
+    runs = three()
+    data = runs[0].ledger() + GARBAGE + b"\n" + runs[1].ledger()
+    read, findings = read_ledger(data, strict=False)
+    assert [run.integrity.verdict for run in read] == ["UNANCHORED", "UNANCHORED"]
+    assert [(finding.where.run, finding.where.line) for finding in findings] == [(None, 5)]
+
+
+def test_strict_raises_at_the_first_fault_in_the_file() -> None:
+    runs = three()
+    data = runs[0].ledger() + GARBAGE + b"\n" + runs[1].ledger().replace(b"ok", b"no")
+    with pytest.raises(UntakenError) as caught:
+        read_ledger(data, name="x.jsonl")
+    assert str(caught.value).startswith("x.jsonl:5:19: not JSON")
+
+
+def test_two_runs_under_one_id_are_told_apart_from_tampering() -> None:
+    data = a_run("same").finish().ledger() + a_run("same", agent="other").finish().ledger()
+    read, findings = read_ledger(data, strict=False)
+    assert [len(run.events) for run in read] == [2]
+    assert [(f.code, f.where.line) for f in findings] == [("ledger-duplicate-run", 3)]
+    assert verdicts(data) == {"same": "ALTERED"}
+
+
+def test_events_after_the_run_belong_to_it() -> None:
+    run = a_run("r0").finish().verdict("a", True)
+    other = a_run("r1").finish()
+    data = run.lines[0] + b"\n" + run.lines[1] + b"\n" + other.ledger() + run.lines[2] + b"\n"
+    read = read_ledger(data, heads=heads_of(run, other))
+    assert [len(one.events) for one in read] == [3, 2]
+
+
+@pytest.fixture
+def many(tmp_path: Path) -> tuple[Path, list[RunBuilder]]:
+    runs = [a_run(f"r{n}").call("search").finish() for n in range(50)]
+    path = tmp_path / "many.jsonl"
+    path.write_bytes(
+        contiguous(*runs) + b"".join(run.verdict("a", True).lines[-1] + b"\n" for run in runs[:5])
+    )
+    save_heads(heads_path(path), heads_of(*runs))
+    return path, runs
+
+
+def test_runs_are_given_as_soon_as_their_last_line_is_read(many: tuple[Path, list[RunBuilder]]) -> None:
+    path, runs = many
+    order = [run.run_id for run in iter_runs(path)]
+    assert order == [run.run_id for run in runs[5:]] + [run.run_id for run in runs[:5]]
+
+
+def test_iterating_gives_the_same_runs_as_reading(many: tuple[Path, list[RunBuilder]]) -> None:
+    path, _ = many
+    by_id = {run.run_id: run for run in iter_runs(path)}
+    assert [by_id[run.run_id] for run in read_ledger(path)] == read_ledger(path)
+
+
+def test_iterating_is_strict_unless_findings_are_wanted(many: tuple[Path, list[RunBuilder]]) -> None:
+    path, runs = many
+    path.write_bytes(path.read_bytes().replace(runs[7].lines[1], b"{}") + GARBAGE)
+    seen: list[Run] = []
+    with pytest.raises(UntakenError):
+        seen.extend(iter_runs(path))
+    findings: list[Finding] = []
+    read = {run.run_id: run for run in iter_runs(path, on_finding=findings.append)}
+    assert read["r7"].integrity.verdict == "ALTERED"
+    assert sum(run.integrity.broken for run in read.values()) == 1
+    assert [f.where.run for f in findings] == [None, "r7", None]
+
+
+def test_memory_stays_flat_over_many_contiguous_runs(tmp_path: Path) -> None:
+    import tracemalloc
+
+    path = tmp_path / "long.jsonl"
+    text = "x" * 2000
+    with path.open("wb") as file:
+        for n in range(400):
+            file.write(a_run(f"r{n}").say(text).say(text).say(text).finish().ledger())
+
+    def peak(count: int) -> int:
+        runs = iter_runs(path)
+        tracemalloc.start()
+        for _ in range(count):
+            next(runs)
+        high = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return high
+
+    assert peak(399) < peak(40) + 500_000
+
+
+def test_missing_files_and_folders_are_named(tmp_path: Path) -> None:
+    for path, word in [(tmp_path / "no.jsonl", "no such file"), (tmp_path, "folder")]:
+        with pytest.raises(UntakenError, match=word) as caught:
+            verify_ledger(path)
+        assert caught.value.code == "ledger-not-found"
+        assert caught.value.hint
+
+
+HASH = '"sha256":"' + "0" * 64 + '"'
+BAD_HEADS = [
+    ("not JSON", "{"),
+    ("an array", "[]"),
+    ("a run twice", f'{{"a":{{"events":1,{HASH}}},"a":{{"events":2,{HASH}}}}}'),
+    ("no events", f'{{"a":{{{HASH}}}}}'),
+    ("zero events", f'{{"a":{{"events":0,{HASH}}}}}'),
+    ("a short hash", '{"a":{"events":1,"sha256":"00"}}'),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("desc", "data"), BAD_HEADS, ids=[case[0] for case in BAD_HEADS])
+def test_a_bad_heads_file_is_never_taken_for_no_heads(desc: str, data: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(a_run().finish().ledger())
+    heads_path(path).write_text(data)
+    with pytest.raises(UntakenError) as caught:
+        read_ledger(path, strict=False)
+    assert caught.value.code == "ledger-heads"
+    assert str(heads_path(path)) in str(caught.value)
+
+
+def test_too_many_events_in_one_run_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "EVENTS_PER_RUN", 3)
+    (found,) = verify_ledger(a_run().call("x").call("y").finish().ledger())
+    assert (found.verdict, found.line) == ("MALFORMED", 4)
+    assert "more than 3 events" in found.reason

@@ -1,0 +1,341 @@
+"""Writing: what is written reads back, what a reader would refuse is refused, what exists is continued."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import multiprocessing
+import threading
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import a_run
+
+from untaken.errors import UntakenError
+from untaken.ledger import (
+    Draft,
+    Evidence,
+    Head,
+    LedgerWriter,
+    MemoryReference,
+    Message,
+    ReviewNote,
+    RunFinished,
+    RunStarted,
+    SkillSelection,
+    State,
+    ToolCall,
+    Verdict,
+    append_events,
+    heads_path,
+    load_heads,
+    read_ledger,
+    save_heads,
+    verify_ledger,
+)
+
+
+def ticking() -> Callable[[], datetime]:
+    start = datetime(2026, 1, 1, tzinfo=UTC)
+    return (start + timedelta(seconds=n) for n in itertools.count()).__next__
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "runs of today" / "a.jsonl"
+
+
+def write_two(path: Path) -> None:
+    with LedgerWriter(path, clock=ticking()) as ledger:
+        first = ledger.start(run_id="r1", agent="desk", task_id="t", kind="workflow")
+        second = ledger.start(run_id="r2", agent="desk", task_id="t", task_repeat=1)
+        first.write(ToolCall, call_id="c", tool="search", arguments={"é": [1, 2.5, None, {"b": True}]})
+        second.write(RunFinished, success=None, steps=0)
+        first.write(RunFinished, success=True, steps=1, cost=3, metrics={"tokens": 12, "ok": True})
+
+
+def test_what_is_written_reads_back_intact(path: Path) -> None:
+    write_two(path)
+    first, second = read_ledger(path)
+    assert (first.integrity.verdict, second.integrity.verdict) == ("INTACT", "INTACT")
+    assert (first.agent, first.success, first.actions[0].arguments["é"][1]) == ("desk", True, 2.5)
+    assert second.started.task_repeat == 1
+    assert load_heads(heads_path(path)) == {
+        "r1": first.integrity.head,
+        "r2": second.integrity.head,
+    }
+
+
+def test_with_a_clock_the_bytes_are_the_same_every_time(path: Path, tmp_path: Path) -> None:
+    again = tmp_path / "again.jsonl"
+    write_two(path)
+    write_two(again)
+    assert path.read_bytes() == again.read_bytes()
+    assert heads_path(path).read_bytes() == heads_path(again).read_bytes()
+
+
+def test_nothing_but_ledger_heads_and_a_hidden_lock_is_left(path: Path) -> None:
+    write_two(path)
+    assert sorted(p.name for p in path.parent.iterdir()) == [".a.jsonl.lock", "a.jsonl", "a.jsonl.heads.json"]
+
+
+def test_times_are_written_in_utc(path: Path) -> None:
+    east = datetime(2026, 1, 1, 12, tzinfo=timezone(timedelta(hours=5)))
+    with LedgerWriter(path) as ledger:
+        ledger.start(run_id="r", agent="a", task_id="t", ts=east)
+    assert json.loads(path.read_text())["ts"] == "2026-01-01T07:00:00Z"
+
+
+def test_nested_records_and_tuples_are_written(path: Path) -> None:
+    as_of = datetime(2026, 1, 1, tzinfo=UTC)
+    with LedgerWriter(path, clock=ticking()) as ledger:
+        run = ledger.start(run_id="r", agent="a", task_id="t", policy_memory=MemoryReference(as_of=as_of))
+        written = run.write(SkillSelection, selected="x", alternatives=("y", "z"), context_hash="h")
+        run.write(Verdict, sub_goal="s", passed=True, by="human:ann", evidence=[Evidence(seq=1, quote="x")])
+    (read,) = read_ledger(path)
+    assert written == read.selections[0]
+    assert read.selections[0].alternatives == ["y", "z"]
+
+
+UNWRITABLE: list[tuple[str, type, dict[str, Any], str]] = [
+    ("NaN", State, {"state": {"x": float("nan")}}, "nan is not a JSON number"),
+    ("infinity in a list", State, {"state": {"x": [float("inf")]}}, "inf is not a JSON number"),
+    ("NaN for a cost", RunFinished, {"success": True, "steps": 1, "cost": float("nan")}, "not a JSON number"),
+    ("an integer too large", State, {"state": {"x": 2**64}}, "64 bits"),
+    ("a lone surrogate", Message, {"role": "user", "content": "\ud800"}, "surrogate"),
+    ("too deep", State, {"state": {"x": eval("[" * 70 + "]" * 70)}}, "nested deeper"),
+    ("keys that become equal", State, {"state": {"x": {1: "a", "1": "b"}}}, "stands twice"),
+    ("something that is no JSON", State, {"state": {"x": object()}}, "object"),
+    ("an unknown field", Message, {"role": "user", "content": "x", "mood": 1}, "mood"),
+    ("a field left out", Message, {"role": "user"}, "content"),
+    ("a field of the wrong type", Message, {"role": 5, "content": "x"}, "role"),
+    ("an empty name", ToolCall, {"call_id": "c", "tool": "", "arguments": {}}, "tool"),
+    ("a time without a zone", Message, {"role": "a", "content": "x", "ts": datetime(2026, 1, 1)}, "timezone"),
+    ("a start inside the run", RunStarted, {"agent": "a", "task_id": "t"}, "holds this run already"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("desc", "kind", "fields", "words"), UNWRITABLE, ids=[case[0] for case in UNWRITABLE]
+)
+def test_what_a_reader_would_refuse_is_not_written(
+    desc: str, kind: type, fields: dict[str, Any], words: str, path: Path
+) -> None:
+    with LedgerWriter(path, clock=ticking()) as ledger:
+        run = ledger.start(run_id="r", agent="a", task_id="t")
+        with pytest.raises(UntakenError, match=words) as caught:
+            run.write(kind, **fields)
+        assert caught.value.where.run == "r"
+        run.write(Message, role="user", content="and it goes on")
+    assert [run.integrity.verdict for run in read_ledger(path)] == ["INTACT"]
+    assert len(read_ledger(path)[0].events) == 2
+
+
+def test_a_run_is_begun_once_and_before_its_events(path: Path) -> None:
+    with LedgerWriter(path) as ledger:
+        with pytest.raises(UntakenError) as unknown:
+            ledger.write(Message, "r", role="user", content="x")
+        ledger.start(run_id="r", agent="a", task_id="t")
+        with pytest.raises(UntakenError) as twice:
+            ledger.start(run_id="r", agent="a", task_id="t")
+    assert (unknown.value.code, twice.value.code) == ("ledger-unknown-run", "ledger-run-exists")
+
+
+def test_an_existing_ledger_is_continued(path: Path) -> None:
+    write_two(path)
+    with LedgerWriter(path, clock=ticking()) as ledger:
+        ledger.start(run_id="r3", agent="a", task_id="t")
+        ledger.write(ReviewNote, "r1", author="ann", text="look at line 3")
+        assert not ledger.findings
+    runs = read_ledger(path)
+    assert [len(run.events) for run in runs] == [4, 2, 1]
+    assert {run.integrity.verdict for run in runs} == {"INTACT"}
+
+
+def test_a_ledger_of_another_program_is_continued_without_rewriting_a_byte(path: Path) -> None:
+    before = a_run("r1").call("x").finish().ledger().replace(b'"seq":0', b'"seq": 0')[:-1]
+    before = before.split(b"\n")[0]
+    path.parent.mkdir()
+    path.write_bytes(before)
+    with LedgerWriter(path, clock=ticking()) as ledger:
+        ledger.write(Message, "r1", role="user", content="x")
+    assert path.read_bytes().startswith(before + b"\n{")
+    assert verify_ledger(path)[0].verdict == "INTACT"
+
+
+def test_appended_events_move_the_head(path: Path) -> None:
+    write_two(path)
+    drafts = [Draft(ReviewNote, {"author": "ann", "text": f"note {n}"}) for n in range(3)]
+    head = append_events(path, "r1", drafts, clock=ticking())
+    assert head.events == 6
+    assert load_heads(heads_path(path))["r1"] == head
+    assert read_ledger(path)[0].integrity.head == head
+
+
+def test_appending_nothing_writes_nothing(path: Path) -> None:
+    write_two(path)
+    before = path.read_bytes()
+    assert append_events(path, "r1", []) == load_heads(heads_path(path))["r1"]
+    assert path.read_bytes() == before
+
+
+def test_several_events_are_appended_all_or_none(path: Path) -> None:
+    write_two(path)
+    before = path.read_bytes()
+    good, bad = (
+        Draft(ReviewNote, {"author": "a", "text": "x"}),
+        Draft(ToolCall, {"call_id": "c", "tool": "t", "arguments": {}}),
+    )
+    with pytest.raises(UntakenError, match="TOOL_CALL after RUN_FINISHED"):
+        append_events(path, "r1", [good, bad])
+    assert path.read_bytes() == before
+    assert verify_ledger(path)[0].verdict == "INTACT"
+
+
+def test_another_keeper_of_heads_hears_the_new_head_before_a_byte_is_written(path: Path) -> None:
+    write_two(path)
+    before, heard = path.read_bytes(), []
+
+    def intend(head: Head) -> None:
+        heard.append(head)
+        assert path.read_bytes() == before
+
+    head = append_events(path, "r1", [Draft(ReviewNote, {"author": "a", "text": "x"})], intend=intend)
+    assert heard == [head]
+
+
+def test_appending_to_an_unanchored_run_anchors_it_from_then_on(path: Path) -> None:
+    write_two(path)
+    heads_path(path).unlink()
+    append_events(path, "r1", [Draft(ReviewNote, {"author": "a", "text": "x"})])
+    assert [found.verdict for found in verify_ledger(path)] == ["INTACT", "UNANCHORED"]
+
+
+BROKEN = [
+    ("TRUNCATED", lambda data: data.rsplit(b"\n", 2)[0] + b"\n"),
+    ("ALTERED", lambda data: data.replace(b"search", b"forget")),
+    ("MALFORMED", lambda data: data.replace(b'"steps":1', b'"steps":x')),
+]
+
+
+@pytest.mark.parametrize(("verdict", "spoil"), BROKEN, ids=[case[0] for case in BROKEN])
+def test_a_broken_run_is_never_written_to(verdict: str, spoil, path: Path) -> None:
+    write_two(path)
+    path.write_bytes(spoil(path.read_bytes()))
+    before = path.read_bytes()
+    with pytest.raises(UntakenError, match=verdict) as caught:
+        append_events(path, "r1", [Draft(ReviewNote, {"author": "a", "text": "x"})])
+    assert caught.value.code == "ledger-broken-run"
+    assert path.read_bytes() == before
+    append_events(path, "r2", [Draft(ReviewNote, {"author": "a", "text": "x"})])
+    assert {found.run_id: found.verdict for found in verify_ledger(path)} == {"r1": verdict, "r2": "INTACT"}
+
+
+def test_a_compressed_ledger_is_not_appended_to(path: Path) -> None:
+    import gzip
+
+    write_two(path)
+    path.write_bytes(gzip.compress(path.read_bytes()))
+    with pytest.raises(UntakenError) as caught:
+        append_events(path, "r1", [Draft(ReviewNote, {"author": "a", "text": "x"})])
+    assert caught.value.code == "ledger-compressed"
+
+
+def test_a_ledger_that_is_not_there_is_not_made_by_appending(path: Path) -> None:
+    with pytest.raises(UntakenError) as caught:
+        append_events(path, "r1", [Draft(ReviewNote, {"author": "a", "text": "x"})])
+    assert caught.value.code == "ledger-not-found"
+    assert not path.exists()
+
+
+def test_a_second_writer_waits_and_then_says_who_is_in_the_way(path: Path) -> None:
+    with LedgerWriter(path), pytest.raises(UntakenError, match="another writer") as caught:
+        LedgerWriter(path, timeout=0.05)
+    assert caught.value.code == "ledger-locked"
+
+
+def test_a_closed_writer_writes_no_more(path: Path) -> None:
+    ledger = LedgerWriter(path)
+    ledger.start(run_id="r", agent="a", task_id="t")
+    ledger.close()
+    ledger.close()
+    with pytest.raises(UntakenError) as caught:
+        ledger.write(Message, "r", role="user", content="x")
+    assert caught.value.code == "ledger-closed"
+
+
+def test_an_error_in_the_agent_keeps_what_was_written(path: Path) -> None:
+    def run_agent() -> None:
+        with LedgerWriter(path) as ledger:
+            ledger.start(run_id="r", agent="a", task_id="t")
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        run_agent()
+    assert verify_ledger(path)[0].verdict == "INTACT"
+
+
+def test_a_reader_beside_a_living_writer_sees_every_acknowledged_event(path: Path) -> None:
+    with LedgerWriter(path) as ledger:
+        run = ledger.start(run_id="r", agent="a", task_id="t")
+        for n in range(2, 9):
+            run.write(Message, role="user", content="x" * n)
+            (read,) = read_ledger(path)
+            assert (len(read.events), read.integrity.verdict) == (n, "INTACT")
+            if n == 5:
+                ledger.checkpoint()
+
+
+def test_the_journal_is_folded_into_the_heads_now_and_then(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("untaken.ledger.ledger_file._CHECKPOINT_EVERY", 3)
+    with LedgerWriter(path) as ledger:
+        run = ledger.start(run_id="r", agent="a", task_id="t")
+        for _ in range(20):
+            run.write(Message, role="user", content="x")
+        assert load_heads(heads_path(path))["r"].events >= 16
+    assert verify_ledger(path)[0].verdict == "INTACT"
+
+
+def test_threads_share_a_writer_without_breaking_a_link(path: Path) -> None:
+    with LedgerWriter(path, fsync="never") as ledger:
+        ledger.start(run_id="r", agent="a", task_id="t")
+        say = lambda: [ledger.write(Message, "r", role="user", content="x") for _ in range(50)]  # noqa: E731
+        threads = [threading.Thread(target=say) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert [(f.verdict, f.head.events) for f in verify_ledger(path) if f.head] == [("INTACT", 201)]
+
+
+def _append_notes(path: Path, count: int) -> None:
+    for n in range(count):
+        append_events(
+            path, "r1", [Draft(ReviewNote, {"author": "a", "text": str(n)})], fsync="never", timeout=60
+        )
+
+
+def test_processes_that_append_to_one_ledger_break_no_link(path: Path) -> None:
+    write_two(path)
+    spawn = multiprocessing.get_context("spawn")
+    workers = [spawn.Process(target=_append_notes, args=(path, 10)) for _ in range(2)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    (first, _) = verify_ledger(path)
+    assert (first.verdict, first.head and first.head.events) == ("INTACT", 23)
+
+
+def test_save_heads_replaces_the_file_whole(tmp_path: Path) -> None:
+    path = tmp_path / "x.heads.json"
+    heads = {"é/\n": Head(events=2, sha256="a" * 64)}
+    save_heads(path, {"old": Head(events=1, sha256="b" * 64)})
+    save_heads(path, heads)
+    assert load_heads(path) == heads
+    assert [p.name for p in tmp_path.iterdir()] == ["x.heads.json"]
