@@ -44,7 +44,7 @@ EXPRESSION_ITEMS: Final = 10_000
 """Elements, over all collections, that one expression may be given."""
 EXPRESSION_STRING_CHARS: Final = 1_000_000
 """Over all texts."""
-EXPRESSION_STEPS: Final = 20_000_000
+EXPRESSION_STEPS: Final = 10_000_000
 """Comparisons or copies that one evaluation may cost at most, estimated beforehand: well under a second."""
 RULE_TEXT_CHARS: Final = 100_000
 """Of one message that text rules look at, from its beginning."""

@@ -11,51 +11,66 @@ from untaken.plans import ToolCallSpec, call_matches, json_equal
 
 NESTED = {"filter": {"city": "Oslo", "max": 3}, "tags": [{"k": 1}]}
 
-CASES: list[dict[str, Any]] = [
-    {"desc": "another tool", "match": "subset", "name": "other", "expected": {}, "actual": {}, "want": False},
-    {"desc": "exact: equal", "match": "exact", "expected": {"a": 1}, "actual": {"a": 1}, "want": True},
-    {"desc": "exact: more", "match": "exact", "expected": {"a": 1}, "actual": {"a": 1, "b": 2}, "want": False},
-    {"desc": "exact: less", "match": "exact", "expected": {"a": 1, "b": 2}, "actual": {"a": 1}, "want": False},
-    {"desc": "exact: order of keys", "match": "exact", "expected": {"a": 1, "b": 2}, "actual": {"b": 2, "a": 1}, "want": True},
-    {"desc": "exact: 1 is 1.0", "match": "exact", "expected": {"a": 1}, "actual": {"a": 1.0}, "want": True},
-    {"desc": "exact: 1 is not true", "match": "exact", "expected": {"a": 1}, "actual": {"a": True}, "want": False},
-    {"desc": "exact: 0.0 is not false", "match": "exact", "expected": {"a": False}, "actual": {"a": 0.0}, "want": False},
-    {"desc": "exact: 1 is not '1'", "match": "exact", "expected": {"a": 1}, "actual": {"a": "1"}, "want": False},
-    {"desc": "exact: null is not absent", "match": "exact", "expected": {"a": None}, "actual": {}, "want": False},
-    {"desc": "exact: deep true", "match": "exact", "expected": {"a": [{"b": 1}]}, "actual": {"a": [{"b": True}]}, "want": False},
-    {"desc": "exact: large whole numbers differ", "match": "exact", "expected": {"a": 2**53}, "actual": {"a": 2**53 + 1}, "want": False},
-    {"desc": "exact: list order counts", "match": "exact", "expected": {"a": [1, 2]}, "actual": {"a": [2, 1]}, "want": False},
-    {"desc": "subset: nothing expected", "match": "subset", "expected": {}, "actual": {"a": 1}, "want": True},
-    {"desc": "subset: more is fine", "match": "subset", "expected": {"a": 1}, "actual": {"a": 1, "b": 2}, "want": True},
-    {"desc": "subset: missing", "match": "subset", "expected": {"a": 1}, "actual": {}, "want": False},
-    {"desc": "subset: null must be there", "match": "subset", "expected": {"a": None}, "actual": {}, "want": False},
-    {"desc": "subset: nested more", "match": "subset", "expected": {"filter": {"city": "Oslo"}}, "actual": NESTED, "want": True},
-    {"desc": "subset: nested other", "match": "subset", "expected": {"filter": {"city": "Bergen"}}, "actual": NESTED, "want": False},
-    {"desc": "subset: mapping in list", "match": "subset", "expected": {"tags": [{}]}, "actual": NESTED, "want": True},
-    {"desc": "subset: longer list", "match": "subset", "expected": {"tags": []}, "actual": NESTED, "want": False},
-    {"desc": "subset: mapping against text", "match": "subset", "expected": {"a": {}}, "actual": {"a": "x"}, "want": False},
-    {"desc": "call_keys: no arguments at all", "match": "call_keys", "expected": {"a": 1}, "actual": {}, "want": True},
-    {"desc": "call_keys: one left out", "match": "call_keys", "expected": {"a": 1, "b": 2}, "actual": {"a": 1}, "want": True},
-    {"desc": "call_keys: one differs", "match": "call_keys", "expected": {"a": 1}, "actual": {"a": 2}, "want": False},
-    {"desc": "call_keys: one not expected", "match": "call_keys", "expected": {"a": 1}, "actual": {"a": 1, "b": 2}, "want": False},
-    {"desc": "call_keys: nested is exact", "match": "call_keys", "expected": {"filter": {"city": "Oslo"}}, "actual": {"filter": NESTED["filter"]}, "want": False},
-    {"desc": "compare_args: others ignored", "match": "call_keys", "compare": ["a"], "expected": {"a": 1, "b": 2}, "actual": {"a": 1, "b": 9}, "want": True},
-    {"desc": "compare_args: differs", "match": "call_keys", "compare": ["a"], "expected": {"a": 1}, "actual": {"a": 2}, "want": False},
-    {"desc": "compare_args: left out by the call", "match": "call_keys", "compare": ["a"], "expected": {"a": 1}, "actual": {}, "want": False},
-    {"desc": "compare_args: none", "match": "call_keys", "compare": [], "expected": {"a": 1}, "actual": {"a": 2}, "want": True},
-]  # fmt: skip
+CASES: list[tuple[str, str, Any, Any, bool]] = [
+    ("nothing at all is equal", "exact", {}, {}, True),
+    ("equal", "exact", {"a": 1}, {"a": 1}, True),
+    ("the call says more", "exact", {"a": 1}, {"a": 1, "b": 2}, False),
+    ("the call says less", "exact", {"a": 1, "b": 2}, {"a": 1}, False),
+    ("order of keys", "exact", {"a": 1, "b": 2}, {"b": 2, "a": 1}, True),
+    ("1 is 1.0", "exact", {"a": 1}, {"a": 1.0}, True),
+    ("1 is not true", "exact", {"a": 1}, {"a": True}, False),
+    ("0.0 is not false", "exact", {"a": False}, {"a": 0.0}, False),
+    ("1 is not '1'", "exact", {"a": 1}, {"a": "1"}, False),
+    ("null is not absent", "exact", {"a": None}, {}, False),
+    ("true is not 1 deep inside", "exact", {"a": [{"b": 1}]}, {"a": [{"b": True}]}, False),
+    ("large whole numbers differ by one", "exact", {"a": 2**53}, {"a": 2**53 + 1}, False),
+    ("order of items", "exact", {"a": [1, 2]}, {"a": [2, 1]}, False),
+    ("nothing expected", "subset", {}, {"a": 1}, True),
+    ("the call says more", "subset", {"a": 1}, {"a": 1, "b": 2}, True),
+    ("the call says less", "subset", {"a": 1}, {}, False),
+    ("null must be said", "subset", {"a": None}, {}, False),
+    ("a nested mapping says more", "subset", {"filter": {"city": "Oslo"}}, NESTED, True),
+    ("a nested mapping says another", "subset", {"filter": {"city": "Bergen"}}, NESTED, False),
+    ("a mapping in a list says more", "subset", {"tags": [{}]}, NESTED, True),
+    ("a list is longer", "subset", {"tags": []}, NESTED, False),
+    ("a mapping is no text", "subset", {"a": {}}, {"a": "x"}, False),
+    ("no arguments at all", "call_keys", {"a": 1}, {}, True),
+    ("one is left out", "call_keys", {"a": 1, "b": 2}, {"a": 1}, True),
+    ("one differs", "call_keys", {"a": 1}, {"a": 2}, False),
+    ("one was not expected", "call_keys", {"a": 1}, {"a": 1, "b": 2}, False),
+    ("a nested mapping says more", "call_keys", {"f": {"a": 1}}, {"f": {"a": 1, "b": 2}}, False),
+]
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case["desc"])
-def test_call_matches(case: dict[str, Any]) -> None:
-    spec = ToolCallSpec(
-        name=case.get("name", "tool"),
-        arguments=case["expected"],
-        match=case["match"],
-        compare_args=case.get("compare"),
-    )
-    (call,) = a_run().call("tool", **case["actual"]).run().actions
-    assert call_matches(spec, call) is case["want"]
+@pytest.mark.parametrize(
+    ("desc", "match", "expected", "actual", "want"), CASES, ids=[f"{case[1]}: {case[0]}" for case in CASES]
+)
+def test_call_matches(desc: str, match: Any, expected: Any, actual: Any, want: bool) -> None:
+    (call,) = a_run().call("tool", **actual).run().actions
+    assert call_matches(ToolCallSpec(name="tool", arguments=expected, match=match), call) is want, desc
+
+
+COMPARED = [
+    ("others are ignored", ["a"], {"a": 1, "b": 2}, {"a": 1, "b": 9}, True),
+    ("one differs", ["a"], {"a": 1}, {"a": 2}, False),
+    ("the call leaves one out", ["a"], {"a": 1}, {}, False),
+    ("neither says it", ["c"], {"a": 1}, {"a": 2}, True),
+    ("nothing is compared", [], {"a": 1}, {"a": 2}, True),
+]
+
+
+@pytest.mark.parametrize(("desc", "keys", "expected", "actual", "want"), COMPARED)
+def test_compare_args_name_what_is_compared(
+    desc: str, keys: list[str], expected: Any, actual: Any, want: bool
+) -> None:
+    spec = ToolCallSpec(name="tool", arguments=expected, match="call_keys", compare_args=keys)
+    (call,) = a_run().call("tool", **actual).run().actions
+    assert call_matches(spec, call) is want, desc
+
+
+def test_another_tool_never_matches() -> None:
+    (call,) = a_run().call("tool").run().actions
+    assert not call_matches(ToolCallSpec(name="Tool"), call)
 
 
 def test_json_equality_is_symmetric_over_kinds() -> None:

@@ -22,7 +22,7 @@ BUILDERS = frozenset({"map", "filter"})
 
 _TOKEN = re.compile(
     r"""(?P<space>\s+|//[^\n]*)
-    |(?P<text>[rR]?(?:"(?:[^"\\\n\r]|\\.)*"|'(?:[^'\\\n\r]|\\.)*'))
+    |(?P<text>[rR](?:"[^"\n\r]*"|'[^'\n\r]*')|"(?:[^"\\\n\r]|\\.)*"|'(?:[^'\\\n\r]|\\.)*')
     |(?P<number>0[xX][0-9a-fA-F]+[uU]?|(?:[0-9]+\.[0-9]+|\.[0-9]+|[0-9]+)(?:[eE][+-]?[0-9]+)?[uU]?)
     |(?P<name>[A-Za-z_][A-Za-z0-9_]*)
     |(?P<mark>&&|\|\||[=!<>]=|[-+*/%!<>?:,.()\[\]{}])""",
@@ -99,19 +99,32 @@ def read_source(expression: str) -> Source:
 
 
 def _tokens(expression: str) -> tuple[Token, ...]:
-    tokens, at = [], 0
+    tokens: list[Token] = []
+    at = 0
     while at < len(expression):
         match = _TOKEN.match(expression, at)
         if match is None:
-            raise UntakenError(
-                "expression-unreadable",
-                f"the expression cannot be read at character {at + 1}: {expression[at : at + 20]!r}",
-                hint="Text goes in single or double quotes, on one line.",
-            )
+            raise _unreadable(expression, at)
         if match.lastgroup != "space":
-            tokens.append(Token(str(match.lastgroup), match.group()))
+            token = Token(str(match.lastgroup), match.group())
+            if token.kind == "text" and tokens and _binds_to_text(tokens[-1]):
+                raise _unreadable(expression, at)
+            tokens.append(token)
         at = match.end()
     return tuple(tokens)
+
+
+def _binds_to_text(token: Token) -> bool:
+    """True where a text right after `token` is read otherwise by CEL: triple quotes, bytes, prefixes."""
+    return token.kind == "text" or (token.kind == "name" and token.text != "in")
+
+
+def _unreadable(expression: str, at: int) -> UntakenError:
+    return UntakenError(
+        "expression-unreadable",
+        f"the expression cannot be read at character {at + 1}: {expression[at : at + 20]!r}",
+        hint="Text goes in single or double quotes, on one line.",
+    )
 
 
 @dataclass(slots=True)

@@ -115,7 +115,8 @@ def _cycles(graph: PlanGraph) -> Iterator[Fault]:
             path=("sub_goals", index[cycle[0]], "deps"),
             hint="Remove one of these dependencies.",
         )
-    behind = [name for name in index if name in waiting_for_a_cycle(graph) - on_a_cycle] if on_a_cycle else []
+    stuck = waiting_for_a_cycle(graph) - on_a_cycle if on_a_cycle else set()
+    behind = [name for name in index if name in stuck]
     if behind:
         yield Fault(
             code="graph-unreachable",

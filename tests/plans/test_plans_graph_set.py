@@ -1,0 +1,117 @@
+"""Many graphs: a bad file never blocks the others, and a task is never matched by guess."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.builders import a_graph
+from untaken.errors import Unscored
+from untaken.plans import GraphSet, PlanGraph, escape_glob, load_graphs, save_graph
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    save_graph(a_graph("a", graph_id="refund", tasks=["refund-*"]), tmp_path / "refund.plan.yaml")
+    save_graph(a_graph("b", graph_id="flight", tasks=["flight-*"]), tmp_path / "flight.plan.json")
+    deeper = tmp_path / "more"
+    deeper.mkdir()
+    (deeper / "tea.mmd").write_text("flowchart TD\n boil --> brew\n")
+    (tmp_path / "broken.plan.yaml").write_text("id: x\nsub_goals: [{id: a, deps: [a]}]")
+    (tmp_path / "notes.txt").write_text("no graph")
+    return tmp_path
+
+
+def test_a_folder_is_searched_in_depth_and_bad_files_are_findings(folder: Path) -> None:
+    graphs = load_graphs(folder)
+    assert [graph.id for graph in graphs.graphs] == ["flight", "tea", "refund"]
+    errors = [f for f in graphs.findings if f.severity == "error"]
+    assert [(f.code, Path(f.where.file or "").name, f.where.line) for f in errors] == [
+        ("graph-self-dependency", "broken.plan.yaml", 2)
+    ]
+
+
+def test_files_and_folders_may_be_mixed_and_repeated(folder: Path) -> None:
+    paths = [
+        folder / "refund.plan.yaml",
+        folder / "more",
+        folder / "refund.plan.yaml",
+        folder / "none.plan.yaml",
+    ]
+    graphs = load_graphs(paths)
+    assert [graph.id for graph in graphs.graphs] == ["refund", "tea"]
+    assert [f.code for f in graphs.findings if f.severity == "error"] == ["plan-unreadable"]
+
+
+def graph(graph_id: str, *tasks: str, version: int = 1, title: str = "") -> PlanGraph:
+    return a_graph("a", graph_id=graph_id, tasks=list(tasks), version=version, title=title)
+
+
+def test_the_task_finds_its_graph() -> None:
+    graphs = GraphSet.of([graph("refund", "refund-*"), graph("flight", "flight-?", "trip")])
+    assert graphs.for_task("refund-7") == (graphs.get("refund"), [])
+    assert graphs.for_task("trip") == (graphs.get("flight"), [])
+
+
+def test_a_task_without_a_graph_is_unscored() -> None:
+    assert GraphSet.of([graph("refund", "refund-*")]).for_task("tea") == (
+        Unscored("no plan graph for the task 'tea'"),
+        [],
+    )
+
+
+def test_a_task_that_two_graphs_match_is_a_finding_and_unscored() -> None:
+    graphs = GraphSet.of([graph("a", "refund-*"), graph("b", "*-1")])
+    found, findings = graphs.for_task("refund-1")
+    assert isinstance(found, Unscored)
+    assert [finding.code for finding in findings] == ["task-matched-twice"]
+    assert "'a', 'b'" in findings[0].message
+    assert graphs.for_task("refund-2")[0] == graphs.get("a")
+
+
+def test_a_graph_that_matches_by_two_patterns_is_still_one() -> None:
+    graphs = GraphSet.of([graph("a", "refund-*", "*-1", "refund-1")])
+    assert graphs.for_task("refund-1")[0] == graphs.get("a")
+
+
+def test_the_run_names_its_graph() -> None:
+    graphs = GraphSet.of([graph("a", "refund-*"), graph("b", "*-1")])
+    assert graphs.for_task("refund-1", "b") == (graphs.get("b"), [])
+
+
+def test_a_graph_that_is_not_here_is_not_replaced_by_another() -> None:
+    found, findings = GraphSet.of([graph("a", "refund-*")]).for_task("refund-1", "other")
+    assert isinstance(found, Unscored)
+    assert [finding.code for finding in findings] == ["run-graph-unknown"]
+
+
+@pytest.mark.parametrize("task", ["[mobile_data]user_off[PERSONA:None]", "a*b", "plain", "[!a]?"])
+def test_any_task_id_can_be_named_exactly(task: str) -> None:
+    for pattern in (escape_glob(task), task):
+        assert GraphSet.of([graph("a", pattern)]).for_task(task)[0] == graph("a", pattern)
+
+
+TWICE = [
+    ("the same graph", graph("a", "x"), graph("a", "x"), "note", 1),
+    ("a newer version", graph("a", "x"), graph("a", "x", version=2), "warning", 2),
+    ("an older version", graph("a", "x", version=2), graph("a", "x"), "warning", 2),
+    ("the same version, other content", graph("a", "x"), graph("a", "x", title="t"), "error", None),
+]
+
+
+@pytest.mark.parametrize(("desc", "first", "second", "severity", "version"), TWICE)
+def test_an_id_given_twice(
+    desc: str, first: PlanGraph, second: PlanGraph, severity: str, version: int | None
+) -> None:
+    graphs = GraphSet.of([first, second])
+    assert [(f.code, f.severity) for f in graphs.findings] == [("graph-id-twice", severity)], desc
+    used, _ = graphs.for_task("x", "a")
+    assert (used.version if isinstance(used, PlanGraph) else None) == version
+    assert isinstance(used, PlanGraph | Unscored)
+    assert graphs.ambiguous == (frozenset() if version else frozenset({"a"}))
+
+
+def test_an_unclear_id_neither_matches_by_task() -> None:
+    graphs = GraphSet.of([graph("a", "x"), graph("a", "x", title="t")])
+    assert isinstance(graphs.for_task("x")[0], Unscored)

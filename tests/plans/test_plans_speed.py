@@ -1,0 +1,84 @@
+"""The largest graph that is allowed is still handled at once."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from tests.builders import a_run
+from untaken import limits
+from untaken.plans import (
+    PlanGraph,
+    Rule,
+    SubGoal,
+    ancestors,
+    load_graph,
+    map_actions,
+    save_graph,
+    topological,
+    transitive_reduction,
+    validate,
+)
+from untaken.plans.model import Check
+
+
+def chain(n: int) -> PlanGraph:
+    """A chain with shortcuts, an expression on each sub-goal."""
+    nodes = [
+        SubGoal(
+            id=f"s{i}",
+            deps=[f"s{j}" for j in (i - 1, i - 2, i - 50) if j >= 0],
+            check=Check(expr=f"state.done{i} == true"),
+            rules=[Rule(tool=f"tool_{i}_*")],
+        )
+        for i in range(n)
+    ]
+    return PlanGraph(id="large", sub_goals=nodes)
+
+
+LARGE = chain(limits.SUB_GOALS)
+
+
+@pytest.fixture(autouse=True)
+def _compiled_once() -> None:
+    validate(LARGE)
+
+
+def test_validating_the_largest_graph_takes_less_than_a_second() -> None:
+    started = time.process_time()
+    assert validate(LARGE) == []
+    assert time.process_time() - started < 1.0
+
+
+def test_a_circle_through_the_largest_graph_is_found_as_fast() -> None:
+    circle = replace(LARGE, sub_goals=[replace(LARGE.sub_goals[0], deps=["s4999"]), *LARGE.sub_goals[1:]])
+    started = time.process_time()
+    (finding,) = [f for f in validate(circle) if f.code == "graph-cycle"]
+    assert time.process_time() - started < 1.0
+    assert "more …" in finding.message
+
+
+def test_order_ancestors_and_reduction_of_the_largest_graph() -> None:
+    started = time.process_time()
+    assert topological(LARGE)[-1] == "s4999"
+    assert len(ancestors(LARGE)["s4999"]) == 4999
+    assert sum(len(node.deps) for node in transitive_reduction(LARGE).sub_goals) == 4999
+    assert time.process_time() - started < 1.0
+
+
+def test_the_largest_graph_is_saved_and_loaded(tmp_path: Path) -> None:
+    save_graph(LARGE, tmp_path / "large.plan.yaml")
+    assert load_graph(tmp_path / "large.plan.yaml") == LARGE
+
+
+def test_a_thousand_calls_are_mapped_onto_the_largest_graph() -> None:
+    builder = a_run()
+    for i in range(1000):
+        builder.call(f"tool_{i % 40}_x")
+    run = builder.run()
+    started = time.process_time()
+    assert len(map_actions(run, LARGE).mapped) == 1000
+    assert time.process_time() - started < 2.0
