@@ -6,7 +6,8 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any, Final
+from functools import cache
+from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 
 from untaken.counterfactual import Decision, RunEvaluation, Weights, summarise, summary_mapping
 from untaken.errors import Finding, Unscored
@@ -19,16 +20,6 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 Document = dict[str, Any]
-
-NOT_FLAT: Final = frozenset(
-    {
-        *("nodes", "mapped", "extra", "progress", "findings"),  # of a run's score
-        *("decisions", "insights", "signals", "summary", "notes"),  # of its evaluation
-        "branches",  # of a decision
-        "sums",  # of a memory record
-    }
-)
-"""Fields a document holds as entries of their own, or not at all."""
 
 
 def dump(document: Document) -> str:
@@ -190,13 +181,26 @@ def finding_entries(findings: Iterable[Finding]) -> list[Document]:
     ]
 
 
+@cache
+def flat_fields(kind: type[DataclassInstance]) -> dict[str, Any]:
+    """The fields of a type that go into a document as they are: neither objects nor lists of them."""
+    hints = get_type_hints(kind, include_extras=True)
+    return {field.name: hints[field.name] for field in fields(kind) if _is_flat(hints[field.name])}
+
+
+def _is_flat(hint: Any) -> bool:
+    if get_origin(hint) is tuple:
+        return get_args(hint)[0] is str
+    return not isinstance(hint, type) or hint in (str, int, float, bool)
+
+
 def _entry(value: DataclassInstance) -> Document:
     """The flat fields of an object; an unscored one is ``null``, with its reason beside it."""
     entry: Document = {}
-    for field in fields(value):
-        found = getattr(value, field.name)
+    for name in flat_fields(type(value)):
+        found = getattr(value, name)
         if isinstance(found, Unscored):
-            entry |= {field.name: None, f"{field.name}_reason": found.reason}
-        elif field.name not in NOT_FLAT:
-            entry[field.name] = list(found) if isinstance(found, tuple) else found
+            entry |= {name: None, f"{name}_reason": found.reason}
+        else:
+            entry[name] = list(found) if isinstance(found, tuple) else found
     return entry

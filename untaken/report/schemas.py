@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import fields
 from functools import cache
 from types import NoneType, UnionType
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Union, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Union, get_args, get_origin
 
 import msgspec
 
@@ -17,7 +16,7 @@ from untaken.ledger.events import Name
 from untaken.memory import Observed, Record, Span
 from untaken.plans import PlanGraph
 from untaken.ranking import Agreement, Contradiction, DiscordantPair, Standing
-from untaken.report.documents import NOT_FLAT
+from untaken.report.documents import flat_fields
 from untaken.subgoals import AgentScore, RunScore, Violation
 
 if TYPE_CHECKING:
@@ -191,8 +190,7 @@ def _findings() -> Schema:
 
 def _entry(kind: type[DataclassInstance], **more: Schema) -> Schema:
     """What the documents make of an object: flat fields, and a reason beside what may be unscored."""
-    hints = get_type_hints(kind, include_extras=True)
-    flat = {field.name: hints[field.name] for field in fields(kind) if field.name not in {*NOT_FLAT, *more}}
+    flat = {name: hint for name, hint in flat_fields(kind).items() if name not in more}
     entry = _object(**{name: _type(hint) for name, hint in flat.items()}, **more)
     unscored = [name for name, hint in flat.items() if Unscored in get_args(hint)]
     entry["properties"] |= {f"{name}_reason": TEXT for name in unscored}

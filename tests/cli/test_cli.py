@@ -1,0 +1,234 @@
+"""The command line: what is printed, and how it ends."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import desk
+import jsonschema
+import pytest
+
+from untaken.cli import main
+from untaken.cli.console import plain
+from untaken.report import SCHEMAS, json_schema
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Ledgers, a graph, a memory, and one of each thing that can be wrong."""
+    folder = desk.write_folder(tmp_path_factory.mktemp("world"))
+    broken = folder / "broken"
+    broken.mkdir()
+    lines = desk.careful(1).ledger().splitlines(keepends=True)
+    (broken / "altered.jsonl").write_bytes(b"".join([*lines[:2], *lines[3:]]))
+    (broken / "bad.plan.yaml").write_bytes(b"id: g\nsub_goals:\n- {id: a, deps: [b]}\n- {id: b, deps: [a]}\n")
+    (broken / "bad.memory.jsonl").write_text("nonsense\n")
+    (folder / "empty").mkdir()
+    (folder / "unanchored").mkdir()
+    (folder / "unanchored" / "a.jsonl").write_bytes(desk.careful(5).ledger())
+    assert main(["memory", "build", str(folder / "ledgers"), "-o", str(folder / "m.memory.jsonl")]) == 0
+    return folder
+
+
+class Case(NamedTuple):
+    desc: str
+    words: str
+    want: int
+    says: str = ""
+
+
+CASES = [
+    Case("intact", "verify {w}/ledgers", 0),
+    Case("no heads", "verify {w}/unanchored", 0, "no recorded head"),
+    Case("altered", "verify {w}/broken/altered.jsonl", 1),
+    Case("not there", "verify {w}/nowhere", 2, "path-not-found"),
+    Case("no ledgers", "verify {w}/empty", 2, "no-ledgers"),
+    Case("scored", "score {w}/ledgers --graphs {w}/graphs", 0),
+    Case("scored, by run", "score {w}/ledgers --graphs {w}/graphs --runs --missing drop", 0),
+    Case("only some verdicts", "score {w}/ledgers --graphs {w}/graphs --verdicts human:* test", 0),
+    Case("a broken ledger", "score {w}/broken/altered.jsonl --graphs {w}/graphs", 1, "ledger-altered"),
+    Case("no graphs", "score {w}/ledgers --graphs {w}/empty", 2, "no-graphs"),
+    Case("only a bad graph", "score {w}/ledgers --graphs {w}/broken", 2, "no-graphs"),
+    Case("graphs not there", "score {w}/ledgers --graphs {w}/nowhere", 2, "path-not-found"),
+    Case("no graphs named", "score {w}/ledgers", 2, "--graphs"),
+    Case("ranked", "rank {w}/ledgers --graphs {w}/graphs --resamples 50", 0),
+    Case("evaluated", "counterfactual {w}/ledgers", 0),
+    Case("with a memory", "counterfactual {w}/ledgers --memory {w}/m.memory.jsonl", 0),
+    Case("aborted", "counterfactual {w}/broken/altered.jsonl", 1, "ledger-altered"),
+    Case("memory not there", "counterfactual {w}/ledgers --memory {w}/no", 2, "memory-missing"),
+    Case(
+        "memory broken",
+        "counterfactual {w}/ledgers --memory {w}/broken/bad.memory.jsonl",
+        1,
+        "memory-malformed",
+    ),
+    Case("no weights", "counterfactual {w}/ledgers --weights 1", 2, "weights-invalid"),
+    Case("weights that sum to 2", "counterfactual {w}/ledgers --weights 1,1,0", 2, "weights-invalid"),
+    Case("no threshold", "counterfactual {w}/ledgers --threshold -1", 2, "threshold-invalid"),
+    Case("memory", "memory show {w}/m.memory.jsonl", 0),
+    Case("memory then", "memory show {w}/m.memory.jsonl --as-of 2020-01-01T00:00:00Z", 0),
+    Case("memory some day", "memory show {w}/m.memory.jsonl --as-of yesterday", 2, "time-invalid"),
+    Case("memory without a zone", "memory show {w}/m.memory.jsonl --as-of 2020-01-01", 2, "time-invalid"),
+    Case("good graph", "graph check {w}/graphs", 0),
+    Case("bad graph", "graph check {w}/broken/bad.plan.yaml", 1),
+    Case("no graph", "graph check {w}/empty", 2, "no-graphs"),
+    Case("exported", "graph export {w}/graphs/desk.plan.yaml --to mermaid", 0),
+    Case("bad export", "graph export {w}/broken/bad.plan.yaml", 1, "graph-cycle"),
+    Case("export of nothing", "graph export {w}/nowhere", 2, "No such file"),
+    Case("formats", "formats", 0),
+    Case("unknown format", "convert --from nonsense {w}/ledgers -o {w}/out", 2, "format-unknown"),
+    Case("traces not there", "convert --from tau-bench {w}/nowhere -o {w}/out", 2, "source-not-found"),
+    Case("nothing in the traces", "convert --from tau-bench {w}/empty -o {w}/out", 1, "no-runs"),
+    Case("names of schemas", "schema", 0),
+    Case("schema", "schema event", 0),
+    Case("unknown schema", "schema nonsense", 2, "schema-unknown"),
+    Case("help", "--help", 0),
+    Case("nothing", "", 2, "VERB"),
+    Case("unknown verb", "dance", 2, "dance"),
+    Case("a verb's verb", "memory", 2, "VERB"),
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda c: c.desc)
+def test_exit_codes(case: Case, world: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(case.words.format(w=world).split()) == case.want
+    shown = capsys.readouterr()
+    assert case.says in shown.err
+    assert "Traceback" not in shown.err
+    assert case.want != 0 or shown.out
+
+
+DOCUMENTS = [
+    Case("verify", "verify {w}/ledgers {w}/broken/altered.jsonl", 1),
+    Case("score", "score {w}/ledgers --graphs {w}/graphs --runs", 0),
+    Case("rank", "rank {w}/ledgers --graphs {w}/graphs --resamples 50", 0),
+    Case("counterfactual", "counterfactual {w}/ledgers --memory {w}/m.memory.jsonl", 0),
+    Case("memory", "memory show {w}/m.memory.jsonl", 0),
+]
+
+
+@pytest.mark.parametrize("case", DOCUMENTS, ids=lambda c: c.desc)
+def test_a_document_is_alone_on_stdout_and_fits_its_schema(
+    case: Case, world: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*case.words.format(w=world).split(), "--json"]) == case.want
+    document = json.loads(capsys.readouterr().out)
+    assert document["schema"] == f"untaken.{case.desc}/1"
+    jsonschema.validate(document, json_schema(case.desc))
+
+
+def test_what_is_unscored_is_null_with_its_reason(world: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    main(["score", str(world / "ledgers"), "--graphs", str(world / "graphs"), "--runs", "--json"])
+    document = json.loads(capsys.readouterr().out)
+    failing = next(agent for agent in document["agents"] if agent["agent"] == "failing")
+    assert failing["replanning_events_per_trace"] is None
+    assert "no run of this agent records a plan" in failing["replanning_events_per_trace_reason"]
+    assert [run["run_id"] for run in document["unscored_runs"]] == ["stray"]
+    lucky = next(run for run in document["runs"] if run["run_id"] == "lucky-10")
+    assert lucky["status"] == {
+        "order": "completed",
+        "policy": "skipped",
+        "refund": "completed",
+        "polite": "attempted",
+    }
+
+
+def test_all_schemas_are_schemas() -> None:
+    for name in SCHEMAS:
+        jsonschema.Draft202012Validator.check_schema(json_schema(name))
+
+
+def test_ledger_lines_fit_the_event_schema() -> None:
+    schema = json_schema("event")
+    for line in desk.careful(1).lines:
+        jsonschema.validate(json.loads(line), schema)
+
+
+ALL_DOCUMENTS = """
+import sys
+from untaken.cli import main
+for words in sys.argv[1:]:
+    main([*words.split(), "--json"])
+"""
+
+
+def test_the_same_input_gives_the_same_bytes_under_any_hash_seed(world: Path) -> None:
+    commands = [case.words.format(w=world) for case in DOCUMENTS]
+    outputs = {
+        subprocess.run(
+            [sys.executable, "-W", "error", "-c", ALL_DOCUMENTS, *commands],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            check=False,
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(outputs) == 1
+    assert outputs.pop().count(b'"schema": "untaken.') == len(DOCUMENTS)
+
+
+def test_insights_are_appended_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from builders import RunBuilder
+    from histories import past
+
+    ledger = tmp_path / "late.jsonl"
+    built = RunBuilder("late", agent="a", task="t")
+    built.select("slow", "fast", context="ctx").select("slow", "fast", context="ctx").finish(False)
+    ledger.write_bytes(built.ledger())
+    from untaken.memory import PolicyMemory
+
+    history = [past(f"r{n}", "fast", day=-10 + n, success=True) for n in range(4)]
+    history += [past(f"s{n}", "slow", day=-5 + n, success=False) for n in range(4)]
+    PolicyMemory.build(history).save(tmp_path / "m.memory.jsonl")
+    words = ["counterfactual", str(ledger), "--memory", str(tmp_path / "m.memory.jsonl"), "--append"]
+    assert main(words) == 0
+    once = ledger.read_bytes()
+    assert b"COUNTERFACTUAL_INSIGHT" in once
+    assert main(words) == 0
+    assert ledger.read_bytes() == once
+    assert main(["verify", str(ledger)]) == 0
+    assert "0 events appended" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("text", "want"),
+    [
+        ("plain", "plain"),
+        ("\x1b[31mred", "\\x1b[31mred"),
+        ("a\rb", "a\\rb"),
+        ("a\nb", "a\\nb"),
+        ("a\u202eb", "a\\u202eb"),
+        ("tab\t", "tab\\t"),
+        ("τ-bench – ü 漢", "τ-bench – ü 漢"),
+    ],
+)
+def test_untrusted_text_cannot_steer_the_terminal(text: str, want: str) -> None:
+    assert plain(text) == want
+
+
+def test_hostile_names_are_spelled_out_in_tables_and_errors(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    name = "\x1b]0;owned\x07\u202e"
+    (tmp_path / "a.jsonl").write_bytes(desk.a_run(name, agent=name, task=name).call(name).finish().ledger())
+    (tmp_path / "desk.plan.yaml").write_bytes(desk.GRAPH)
+    for words in (["verify"], ["score", "--graphs", str(tmp_path), "--runs"], ["counterfactual"]):
+        main([words[0], str(tmp_path / "a.jsonl"), *words[1:]])
+    shown = capsys.readouterr()
+    for steering in ("\x1b", "\x07", "\u202e"):
+        assert steering not in shown.out + shown.err
+
+
+def test_a_reader_that_leaves_is_no_fault(world: Path) -> None:
+    words = [sys.executable, "-m", "untaken", "schema", "event"]
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.close()
+    assert (process.wait(), process.stderr.read()) == (0, b"")
+    process.stderr.close()
