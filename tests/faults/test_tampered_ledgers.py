@@ -82,6 +82,7 @@ TAMPERED: list[tuple[str, Callable[[Lines], Lines], str, int | None, str]] = [
     ("valid event added", extra(Message, role="user", content="x"), "ALTERED", 10, "MALFORMED"),
     ("seq skipped", lambda x: edit(x, 5, b'"seq":5', b'"seq":6'), "ALTERED", 6, "ALTERED"),
     ("prev zeroed", lambda x: [re.sub(PREV, ZEROED, y) for y in x], "ALTERED", 2, "ALTERED"),
+    ("prev in capitals", lambda x: edit(x, 2, x[2][70:90], x[2][70:90].upper()), "MALFORMED", 3, "MALFORMED"),
     ("first prev invented", lambda x: edit(x, 0, b"0" * 64, b"1" * 64), "ALTERED", 1, "ALTERED"),
     ("renamed", lambda x: [y.replace(b'"r1"', b'"r2"') for y in x], "TRUNCATED", None, "missing"),
     ("line torn", lambda x: [*x[:5], x[5][:40], *x[6:]], "MALFORMED", 6, "MALFORMED"),

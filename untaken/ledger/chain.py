@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Literal
@@ -15,6 +16,9 @@ _NO_HEAD = (
     "the chain holds, but there is no recorded head to compare with: this does not prove that the end "
     "was not cut off, nor that the whole run was not rewritten and hashed again"
 )
+
+
+_HEX = re.compile("[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,6 +116,8 @@ class Chain:
         return Integrity(run_id=self.run_id, verdict="INTACT", reason=reason, head=head)
 
     def _unlinked(self, event: AnyEvent, line: bytes, number: int) -> Break:
+        if not _HEX.fullmatch(event.prev):
+            return _malformed("ledger-bad-event", "`prev`: not 64 lower-case hexadecimal digits", number)
         if event.seq != self.events and self.events and isinstance(event, RunStarted):
             reason = "a second RUN_STARTED with this run id: two runs share it, or lines were copied"
             return Break(code="ledger-duplicate-run", verdict="ALTERED", reason=reason, line=number)
