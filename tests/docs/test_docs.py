@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), ROOT / "sample_runs" / "README.md"]
-BLOCK = re.compile(r"```python\n(.*?)```\s*(?:prints\s*)?```text\n(.*?)```", re.DOTALL)
+BLOCK = re.compile(r"```python\n(.*?)```\s*prints\s*```text\n(.*?)```", re.DOTALL)
 LINK = re.compile(r"\]\((?!https?:|#|mailto:)([^)#]+)(?:#[^)]*)?\)")
 CODE = re.compile(r"""(?:UntakenError|Finding|fault|finding)\(\s*(?:code=)?\s*["']([a-z0-9]+(?:-[a-z0-9]+)+)["']""")
 
