@@ -63,6 +63,7 @@ class Tokens:
     good: str
     bad: str
     band: str
+    fill: str
 
 
 LIGHT: Final = Tokens(
@@ -75,6 +76,7 @@ LIGHT: Final = Tokens(
     good="#0B5C94",
     bad="#B34E00",
     band="#EEF0F2",
+    fill="#BFE0F7",
 )
 DARK: Final = Tokens(
     background="#10161D",
@@ -86,6 +88,7 @@ DARK: Final = Tokens(
     good="#7CC0F0",
     bad="#FFB25C",
     band="#222C36",
+    fill="#1F5C86",
 )
 
 

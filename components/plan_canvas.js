@@ -71,9 +71,11 @@ function makePlanCanvas(vis, root, act) {
   }
 
   function reveal(place) {
-    const at = network.canvasToDOM(network.getPosition(place));
-    const inside = at.x > 30 && at.y > 30 && at.x < stage.clientWidth - 30 && at.y < stage.clientHeight - 30;
-    if (!inside) network.moveTo({ position: network.getPosition(place) });
+    const box = network.getBoundingBox(place);
+    const low = network.canvasToDOM({ x: box.left - 14, y: box.top - 14 });
+    const high = network.canvasToDOM({ x: box.right + 14, y: box.bottom + 14 });
+    const inside = low.x > 0 && low.y > 0 && high.x < stage.clientWidth && high.y < stage.clientHeight;
+    if (!inside && moved) network.moveTo({ position: network.getPosition(place) });
   }
 
   function ring(paint, place, colour, gap, dash) {
@@ -119,7 +121,7 @@ function makePlanCanvas(vis, root, act) {
     layout.centres.forEach(([cx, cy], place) => {
       const ahead = (cx - x) * dx + (cy - y) * dy;
       const aside = Math.abs((cx - x) * dy) + Math.abs((cy - y) * dx);
-      if (place !== cursor && ahead > 1 && ahead + 2 * aside < least) [best, least] = [place, ahead + 2 * aside];
+      if (place !== cursor && ahead > 1 && ahead + aside < least) [best, least] = [place, ahead + aside];
     });
     return best;
   }

@@ -19,6 +19,7 @@ from components import navigation, text
 from untaken.corpus import Corpus, evaluate_corpus
 from untaken.errors import Finding
 from untaken.ledger import Run, Verdict
+from untaken.plans import escape_glob
 from untaken.store import Workspace
 from untaken.subgoals.model import MissingRule
 
@@ -86,7 +87,14 @@ def _demo_folder() -> tempfile.TemporaryDirectory[str]:
 def corpus() -> Corpus:
     """Every run of the workspace, evaluated under the rules in force; cached by content and rules."""
     store, now = workspace(), rules()
-    return _evaluated(str(store.path), store.digest(), now.missing, now.verdicts, store)
+    globs = tuple(escape_glob(author) for author in now.verdicts)
+    return _evaluated(str(store.path), store.digest(), now.missing, globs, store)
+
+
+def runs() -> list[Run]:
+    """Every readable run of the workspace; cached by content."""
+    store = workspace()
+    return _read(str(store.path), store.digest(), store)[0]
 
 
 def findings() -> tuple[Finding, ...]:
@@ -116,21 +124,18 @@ def _authors(folder: str, digest: str, _store: Workspace) -> tuple[str, ...]:
 
 def rules() -> Rules:
     """The rules in force in this session."""
-    return Rules(
-        missing=st.session_state.get("rules_missing", "fail"),
-        verdicts=tuple(st.session_state.get("rules_verdicts", ())),
-    )
+    chosen = st.session_state.get("rules_verdicts", ())
+    return Rules(missing=st.session_state.get("rules_missing", "fail"), verdicts=tuple(chosen))
 
 
 def rules_in_sidebar() -> None:
     """Draw the controls of the rules in force; their choice holds on every page."""
-    for key in ("rules_missing", "rules_verdicts"):  # keep them when a page without these widgets was shown
-        if key in st.session_state:
-            st.session_state[key] = st.session_state[key]
     store = workspace()
     authors = _authors(str(store.path), store.digest(), store)
+    now = rules()  # written back, because Streamlit forgets a widget that a page did not draw
+    st.session_state["rules_missing"] = now.missing
+    st.session_state["rules_verdicts"] = [author for author in now.verdicts if author in authors]
     with st.sidebar:
-        st.divider()
         st.radio(
             "Sub-goals without a verdict",
             options=tuple(MISSING_WORDS),
@@ -156,12 +161,11 @@ def is_dark() -> bool:
 
 def remember() -> None:
     """Take the selection from the address, or write it back where a navigation click cleared it."""
-    for name in SELECTION:
-        kept = f"selected_{name}"
-        if name in st.query_params:
-            st.session_state[kept] = st.query_params[name]
-        elif st.session_state.get(kept) is not None:
-            st.query_params[name] = st.session_state[kept]
+    kept = {name: selected(name) for name in SELECTION}
+    asked = {name: st.query_params[name] for name in SELECTION if name in st.query_params}
+    if "run" in asked and asked["run"] != kept["run"]:
+        kept = {}  # another run: what was selected in the old one is not in it
+    select(**{name: asked.get(name, kept.get(name)) for name in SELECTION})
 
 
 def selected(name: str) -> str | None:
@@ -174,10 +178,10 @@ def select(*, run: str | None = None, sub_goal: str | None = None, decision: str
     """Select a run, and in it a sub-goal or a decision point; what is not given is no longer selected."""
     for name, value in (("run", run), ("sub_goal", sub_goal), ("decision", decision)):
         st.session_state[f"selected_{name}"] = None if value is None else str(value)
-        if value is not None:
+        if value is None:
+            st.query_params.pop(name, None)
+        elif st.query_params.get(name) != str(value):
             st.query_params[name] = str(value)
-        elif name in st.query_params:
-            del st.query_params[name]
 
 
 def open_run(run: str, *, sub_goal: str | None = None, decision: str | int | None = None) -> None:

@@ -28,6 +28,12 @@ FIGURE_CONFIG: Final[dict[str, Any]] = {
     "responsive": True,
 }
 
+SIDEWAYS: Final = (
+    ".st-key-scroll-%(key)s {overflow-x: auto} "
+    '.st-key-scroll-%(key)s [data-testid="stElementContainer"]:has(.js-plotly-plot) {min-width: %(least)dpx}'
+)
+"""Where a figure needs more width than a small screen has, it scrolls sideways instead of being squeezed."""
+
 
 def csv(frame: pd.DataFrame) -> bytes:
     """The table as CSV that no spreadsheet takes for formulas, marked as UTF-8."""
@@ -66,6 +72,7 @@ def table(
         key=key,
         on_select="rerun" if selectable else "ignore",
         selection_mode="single-row",
+        placeholder="–",
         alt=alt or name,
     )
     download(
@@ -110,7 +117,11 @@ def figure(drawn: go.Figure, *, key: str, name: str, alt: str | None = None) -> 
     """
     stem = text.file_name(name)
     config = FIGURE_CONFIG | {"toImageButtonOptions": {"format": "png", "scale": 2, "filename": stem}}
-    st.plotly_chart(drawn, theme=None, key=key, config=config, alt=alt or name)
+    with st.container(key=f"scroll-{key}", gap=None):
+        least = (drawn.layout.meta or {}).get("least_width")
+        if least:
+            st.html(f"<style>{SIDEWAYS % {'key': key, 'least': int(least)}}</style>")
+        st.plotly_chart(drawn, theme=None, key=key, config=config, alt=alt or name)
 
     def page() -> bytes:
         return drawn.to_html(include_plotlyjs=True, config=config).encode()

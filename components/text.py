@@ -29,7 +29,7 @@ def one_line(text: object, limit: int = 120) -> str:
 def _visible(character: str) -> str:
     if character in "\n\r\t":
         return " "
-    return "␦" if unicodedata.category(character) in {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"} else character
+    return "\ufffd" if unicodedata.category(character) in {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"} else character
 
 
 def label(text: object, limit: int = 80) -> str:

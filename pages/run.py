@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from components import cards, run_list, run_view, state, text
+from components import cards, run_events, run_evidence, run_list, run_view, state, text
 from untaken.report import run_report
 
 
@@ -20,13 +20,13 @@ def main() -> None:
     report = run_report(corpus, chosen)
     run_view.integrity_banner(report)
     run_view.facts(report)
-    run_view.plan_and_evidence(report)
+    run_evidence.plan_and_evidence(report)
     views = {
-        "Events": run_view.timeline,
-        "Decision points": run_view.decisions,
-        "Progress": run_view.progress,
-        "Sub-goals": run_view.sub_goal_table,
-        "Findings": lambda r: run_view.findings(r.findings),
+        "Events": run_events.timeline,
+        "Decision points": run_events.decisions,
+        "Progress": run_events.progress,
+        "Sub-goals": run_evidence.sub_goal_table,
+        "Findings": run_events.findings,
     }
     asked = "Decision points" if state.selected("decision") else "Events"
     for tab, show in zip(st.tabs(list(views), default=asked, key="run_tabs"), views.values(), strict=True):

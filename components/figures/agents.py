@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from typing import Final
 
 import pandas as pd
 import plotly.graph_objects as go
+from plotly.subplots import make_subplots
 
 from components import text
 from components.figures.theme import message, themed
-from components.palette import MARKERS, tokens
+from components.palette import MARKERS, Tokens, tokens
 from untaken.errors import number
 from untaken.ranking.model import RankReport, Standing
 
+MOST_PANELS: Final = 12
 METRIC_WORDS: Final = {
     "success_rate": "outcome success",
     "coverage": "attempted",
@@ -97,6 +100,7 @@ def rank_flow(report: RankReport, *, metrics: Sequence[str] | None = None, dark:
         tickfont={"color": look.text, "size": 12},
     )
     figure.update_yaxes(visible=False, range=[len(agents) + 0.5, 0.5])
+    figure.update_layout(meta={"least_width": 340 + 90 * len(names)})
     return figure
 
 
@@ -149,7 +153,7 @@ def _two_lines(words: str) -> str:
 
 
 def sub_goal_bars(table: pd.DataFrame, *, dark: bool = False) -> go.Figure:
-    """Share of runs that completed each sub-goal, one mark an agent.
+    """Share of runs that completed each sub-goal: a row a sub-goal, a panel an agent, the number on each bar.
 
     Args:
         table: one row for each sub-goal and agent, with columns ``sub_goal``, ``title``, ``critical``,
@@ -161,45 +165,68 @@ def sub_goal_bars(table: pd.DataFrame, *, dark: bool = False) -> go.Figure:
         return message("No sub-goal was required in these runs", dark=dark)
     look = tokens(dark)
     goals = list(dict.fromkeys(counted["sub_goal"]))
-    agents = sorted(counted["agent"].unique())
-    symbol = markers(agents)
-    figure = go.Figure()
-    for agent in agents:
+    agents = list(dict.fromkeys(counted["agent"]))
+    shown = agents[:MOST_PANELS]
+    figure = make_subplots(
+        rows=1, cols=len(shown), shared_yaxes=True, horizontal_spacing=min(0.02, 0.5 / len(shown))
+    )
+    for column, agent in enumerate(shown, start=1):
         rows = counted[counted["agent"] == agent]
-        shares = rows["completed"] / rows["runs"]
-        figure.add_trace(
-            go.Scatter(
-                x=shares,
-                y=[goals.index(g) for g in rows["sub_goal"]],
-                mode="markers",
-                name=text.figure(agent, 30),
-                marker={
-                    "symbol": symbol[agent],
-                    "size": 11,
-                    "color": look.background,
-                    "line": {"color": look.good, "width": 2},
-                },
-                hovertext=[
-                    f"{text.figure(agent)} · {text.figure(g)}: {c} of {r}"
-                    for g, c, r in zip(rows["sub_goal"], rows["completed"], rows["runs"], strict=True)
-                ],
-                hoverinfo="text",
-            )
+        places = [goals.index(goal) for goal in rows["sub_goal"]]
+        shares = (rows["completed"] / rows["runs"]).tolist()
+        _add_panel(figure, column, places, shares, look)
+        figure.data[-1].hovertext = [
+            f"{text.figure(agent)} · {text.figure(goal)}: {done} of {runs} runs"
+            for goal, done, runs in zip(rows["sub_goal"], rows["completed"], rows["runs"], strict=True)
+        ]
+    themed(figure, dark=dark, height=84 + 30 * len(goals), margin=(8, 8, 40, 8))
+    for column, agent in enumerate(shown, start=1):
+        figure.update_xaxes(
+            title_text=_panel_title(agent), side="top", range=[0, 1], showticklabels=False, row=1, col=column
         )
-    themed(figure, dark=dark, height=90 + 34 * len(goals), margin=(8, 16, 40, 8))
-    figure.update_layout(
-        showlegend=True,
-        legend={"orientation": "h", "yanchor": "bottom", "y": 1.0, "x": 0, "font": {"color": look.muted}},
-    )
-    names = dict(zip(counted["sub_goal"], counted.get("title", counted["sub_goal"]), strict=True))
-    critical = (
-        set(counted.loc[counted["critical"].astype(bool), "sub_goal"]) if "critical" in counted else set()
-    )
-    figure.update_xaxes(range=[-0.04, 1.04], tickformat=".0%", title_text="runs that completed it")
+    figure.update_xaxes(showgrid=False, title_font={"color": look.text, "size": 12}, title_standoff=4)
+    named = dict(zip(counted["sub_goal"], counted["title"], strict=True))
+    critical = set(counted.loc[counted["critical"].astype(bool), "sub_goal"])
     figure.update_yaxes(
         tickvals=list(range(len(goals))),
-        ticktext=[("★ " if g in critical else "") + text.figure(names[g] or g, 34) for g in goals],
+        ticktext=[("★ " if g in critical else "") + text.figure(named[g] or g, 30) for g in goals],
         range=[len(goals) - 0.5, -0.5],
+        showgrid=False,
         tickfont={"color": look.text, "size": 12},
     )
+    if len(agents) > len(shown):
+        words = f"The first {len(shown)} of {len(agents)} agents"
+        figure.add_annotation(
+            text=words, x=1, y=-0.02, xref="paper", yref="paper", showarrow=False, yanchor="top"
+        )
+    figure.update_layout(bargap=0.35, barmode="overlay", meta={"least_width": 200 + 84 * len(shown)})
     return figure
+
+
+def _add_panel(figure: go.Figure, column: int, places: list[int], shares: list[float], look: Tokens) -> None:
+    track = go.Bar(
+        x=[1.0] * len(places), y=places, orientation="h", marker={"color": look.band}, hoverinfo="skip"
+    )
+    bars = go.Bar(
+        x=shares,
+        y=places,
+        orientation="h",
+        marker={"color": look.fill, "line": {"width": 0}},
+        hoverinfo="text",
+    )
+    numbers = go.Scatter(
+        x=[0.04] * len(places),
+        y=places,
+        mode="text",
+        text=[f"{share:.0%}" for share in shares],
+        textposition="middle right",
+        textfont={"size": 12, "color": look.text},
+        hoverinfo="skip",
+        cliponaxis=False,
+    )
+    for trace in (track, numbers, bars):
+        figure.add_trace(trace, row=1, col=column)
+
+
+def _panel_title(agent: str) -> str:
+    return "<br>".join(text.figure(line, 14) for line in textwrap.wrap(text.one_line(agent, 40), 13)[:2])

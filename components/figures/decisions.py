@@ -53,7 +53,7 @@ def delta_figure(evaluation: RunEvaluation, *, threshold: float = 0.1, dark: boo
         range=[unknown_at * 1.14, reach],
         title_text=f"delta{cut}",
         tickvals=[unknown_at, *steps],
-        ticktext=["unknown", *(f"{step:+.1f}".replace("-", "−") for step in steps)],
+        ticktext=["unknown", *(f"{step:+.1f}".replace("-", "−") if step else "0" for step in steps)],
         showgrid=False,
     )
     figure.update_yaxes(

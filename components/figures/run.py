@@ -112,9 +112,22 @@ def timeline_figure(run: Run, score: RunScore | None = None, *, dark: bool = Fal
                 hovertemplate="event %{x}: %{customdata}<extra></extra>",
             )
         )
-    for node in score.nodes if score else ():
-        if node.completed_at is not None:
-            figure.add_vline(x=node.completed_at, line={"color": look.good, "width": 1, "dash": "dot"})
+    done = [n for n in score.nodes if n.completed_at is not None] if score else []
+    for node in done:
+        figure.add_vline(x=node.completed_at, line={"color": look.good, "width": 1, "dash": "dot"})
+    if done:
+        lanes.append("completed")
+        figure.add_trace(
+            go.Scatter(
+                x=[node.completed_at for node in done],
+                y=[len(lanes) - 1] * len(done),
+                mode="text",
+                text="✓",
+                textfont={"size": 16, "color": look.good},
+                hovertext=[f"completed: {text.figure(node.title or node.sub_goal, 60)}" for node in done],
+                hoverinfo="text",
+            )
+        )
     themed(figure, dark=dark, height=70 + 34 * len(lanes))
     figure.update_xaxes(title_text="event", showgrid=False, tickformat="d")
     figure.update_yaxes(

@@ -1,0 +1,132 @@
+"""What happened in one run: events, decision points, progress, findings."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection
+from typing import Final
+
+import pandas as pd
+import streamlit as st
+
+from components import exports, figures, state, tables, text
+from components.palette import DELTA_WORDS
+from untaken.errors import number
+from untaken.ledger import as_mapping
+from untaken.report import RunReport, TimelineRow
+from untaken.subgoals import RunScore
+
+MOST_EVENTS: Final = 20_000
+MOST_CHARS: Final = 20_000
+
+
+def event_table(rows: Collection[TimelineRow]) -> pd.DataFrame:
+    """One row an event."""
+    marks = {True: "✓", False: "✗", None: ""}
+    return pd.DataFrame(
+        {
+            "event": [row.seq for row in rows],
+            "type": [row.type for row in rows],
+            "what": [row.title for row in rows],
+            "text": [row.text + (" …" if row.cut else "") for row in rows],
+            "ok": [("✗ transient" if row.transient else marks[row.ok]) for row in rows],
+            "sub-goal": [row.sub_goal or "" for row in rows],
+            "time": [row.ts.strftime("%H:%M:%S") for row in rows],
+        }
+    )
+
+
+def timeline(report: RunReport) -> None:
+    """Every event in order; choosing one shows all that was recorded of it."""
+    tables.figure(
+        figures.timeline_figure(
+            report.run, report.score if isinstance(report.score, RunScore) else None, dark=state.is_dark()
+        ),
+        key="timeline-figure",
+        name="Timeline of this run",
+    )
+    rows = report.timeline[:MOST_EVENTS]
+    if len(rows) < len(report.timeline):
+        st.caption(f"The first {MOST_EVENTS:,} of {len(report.timeline):,} events.")
+    at = tables.table(
+        event_table(rows), key="timeline", name="Events of this run", selectable=True, height=420
+    )
+    if at is None:
+        st.caption("Choose a row to see the whole event.")
+        return
+    event = next(event for event in report.run.events if event.seq == rows[at].seq)
+    whole = json.dumps(as_mapping(event), ensure_ascii=False, indent=2, default=str)
+    st.code(whole[:MOST_CHARS], language="json", wrap_lines=True, height=320)
+    if len(whole) > MOST_CHARS:
+        st.caption(f"The first {MOST_CHARS:,} of {len(whole):,} characters.")
+
+
+def decisions(report: RunReport) -> None:
+    """What else could have been chosen, and what history says of it."""
+    evaluation = report.evaluation
+    if evaluation.status != "evaluated":
+        st.info(f"Counterfactual evaluation {evaluation.status}: {text.label(evaluation.reason, 300)}")
+        return
+    st.caption(
+        "Each alternative's history in the same context, scored by the same formula as this run. Inside ±0.1 "
+        "nothing is claimed; an alternative without history is unknown. These are associations in past runs."
+    )
+    tables.figure(
+        figures.delta_figure(evaluation, dark=state.is_dark()),
+        key="deltas",
+        name="Deltas of this run's decision points",
+    )
+    pairs = [(decision, branch) for decision in evaluation.decisions for branch in decision.branches]
+    asked = state.selected("decision")
+    if asked is not None and asked in {str(d.decision_point) for d, _ in pairs}:
+        pairs = [(d, b) for d, b in pairs if str(d.decision_point) == asked]
+        st.button(f"Show all decision points (now only event {int(asked)})", on_click=_all_decisions)
+    frame = pd.DataFrame(
+        {
+            "event": [d.decision_point for d, _ in pairs],
+            "selected": [d.selected for d, _ in pairs],
+            "alternative": [b.alternative for _, b in pairs],
+            "verdict": [DELTA_WORDS[b.verdict] for _, b in pairs],
+            "delta": pd.array([number(b.delta) for _, b in pairs], dtype="Float64"),
+            "n": [b.n for _, b in pairs],
+            "success rate": pd.array([number(b.success_rate) for _, b in pairs], dtype="Float64"),
+            "mean cost": pd.array([number(b.avg_cost) for _, b in pairs], dtype="Float64"),
+            "mean steps": pd.array([number(b.avg_steps) for _, b in pairs], dtype="Float64"),
+            "support": [b.support_reason for _, b in pairs],
+        }
+    )
+    tables.table(
+        frame,
+        key="decisions",
+        name="Alternatives of this run",
+        columns={
+            "delta": st.column_config.NumberColumn(format="%+.3f"),
+            "success rate": st.column_config.NumberColumn(format="percent"),
+            "mean cost": st.column_config.NumberColumn(format="%.4f"),
+            "mean steps": st.column_config.NumberColumn(format="%.1f"),
+        },
+    )
+
+
+def _all_decisions() -> None:
+    state.select(run=state.selected("run"), sub_goal=state.selected("sub_goal"))
+
+
+def progress(report: RunReport) -> None:
+    """How many sub-goals were completed after each step."""
+    if not isinstance(report.score, RunScore):
+        st.caption("This run was not scored.")
+        return
+    tables.figure(
+        figures.progress_curve(report.score, dark=state.is_dark()),
+        key="progress",
+        name="Progress of this run",
+    )
+
+
+def findings(report: RunReport) -> None:
+    """What was noticed about this run."""
+    if report.findings:
+        tables.table(exports.findings_table(report.findings), key="findings", name="Findings of this run")
+    else:
+        st.caption("Nothing was noticed.")

@@ -1,0 +1,201 @@
+"""The plan graph of one run, and beside it the evidence for the selected sub-goal."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection
+from typing import Final
+
+import msgspec
+import pandas as pd
+import streamlit as st
+
+from components import figures, state, tables, text
+from components.palette import STAR, STATUS
+from components.plan_drawing import READABLE
+from components.plan_view import plan_view
+from components.run_events import event_table
+from untaken.plans import PlanGraph, SubGoal
+from untaken.report import RunReport
+from untaken.subgoals import NodeScore, RunScore
+
+MOST_CHARS: Final = 20_000
+
+
+def plan_and_evidence(report: RunReport) -> None:
+    """The coloured graph, and beside it what is known of the selected sub-goal."""
+    if report.graph is None:
+        st.info(
+            "No plan graph matches this run's task, so there is nothing to draw. Add one on the Data page."
+        )
+        return
+    goals = {goal.id: goal for goal in report.graph.sub_goals}
+    asked = state.selected("sub_goal")
+    chosen = asked if asked in goals else None
+    left, right = st.columns([8, 5], gap="medium")
+    with left:
+        around, expanded = _large_graph_controls(report.graph, chosen)
+        score = report.score if isinstance(report.score, RunScore) else None
+        plan_view(
+            report.graph,
+            score,
+            key="plan",
+            selected=chosen,
+            on_select=_pick,
+            expanded=expanded,
+            on_expand=_expand,
+            around=around,
+        )
+        tables.download(
+            lambda: figures.plan_html(report.graph, score).encode(),  # type: ignore[arg-type]
+            label="Plan graph (HTML)",
+            file="plan-graph.html",
+            mime="text/html",
+            key="plan-html",
+        )
+    with right:
+        _evidence(report, goals, chosen)
+
+
+def _pick(sub_goal: str) -> None:
+    state.select(run=state.selected("run"), sub_goal=sub_goal)
+
+
+def _expand(sub_goal: str) -> None:
+    st.session_state["expanded"] = {*st.session_state.get("expanded", ()), sub_goal}
+
+
+def _large_graph_controls(graph: PlanGraph, chosen: str | None) -> tuple[str | None, Collection[str]]:
+    expanded = {*st.session_state.get("expanded", ()), *([chosen] if chosen else [])}
+    if len(graph.sub_goals) <= READABLE:
+        return None, ()
+    around = st.toggle(
+        "Only what the selected sub-goal needs and what needs it",
+        key="around",
+        disabled=chosen is None,
+        help="A large graph: finished and unreached branches are collapsed; click one to open it.",
+    )
+    return (chosen if around else None), expanded
+
+
+def _evidence(report: RunReport, goals: dict[str, SubGoal], chosen: str | None) -> None:
+    nodes = {node.sub_goal: node for node in report.nodes}
+    st.session_state["sub_goal_picker"] = chosen
+    st.selectbox(
+        "Sub-goal",
+        options=list(goals),
+        format_func=lambda goal: node_words(goals[goal], nodes.get(goal)),
+        key="sub_goal_picker",
+        placeholder="Choose one, or click it in the graph",
+        on_change=lambda: _pick(st.session_state["sub_goal_picker"]),
+        filter_mode="contains",
+    )
+    if chosen is None:
+        _unfinished(report)
+        return
+    node, goal = nodes.get(chosen), goals[chosen]
+    if node is None:
+        st.text("This run was not scored, so nothing is known of this sub-goal.")
+    else:
+        _result(node, report)
+    with st.expander("How one can tell", expanded=node is None or node.completed is None):
+        if goal.description:
+            st.text(text.one_line(goal.description, 600))
+        st.code(check_words(goal), language=None, wrap_lines=True)
+    if node is not None:
+        _evidence_events(report, node)
+
+
+def node_words(goal: SubGoal, node: NodeScore | None) -> str:
+    """A sub-goal on one line: icon, star, title."""
+    style = STATUS[node.status if node else "unscored"]
+    star = f"{STAR} " if goal.critical else ""
+    return f"{style.icon} {star}{text.one_line(goal.title or goal.id, 70)}"
+
+
+def _result(node: NodeScore, report: RunReport) -> None:
+    style = STATUS[node.status]
+    colour = {"completed": "blue", "attempted": "orange"}.get(node.status, "gray")
+    with st.container(horizontal=True, gap="xsmall"):
+        st.badge(f"{style.icon} {style.word}", color=colour)  # type: ignore[arg-type]
+        if node.critical:
+            st.badge(f"{STAR} critical", color="gray")
+        st.badge(f"decided by {text.label(node.decided_by, 40)}", color="gray")
+    st.text(text.one_line(node.reason, 600))
+    score = report.score
+    for violation in score.violations if isinstance(score, RunScore) else ():
+        if node.sub_goal in (violation.sub_goal, violation.dependency):
+            st.text(f"⚠ {text.one_line(violation.message, 300)}")
+
+
+def _unfinished(report: RunReport) -> None:
+    missed = [n for n in report.nodes if n.status in ("attempted", "skipped", "unscored")]
+    if not missed:
+        st.caption("Select a sub-goal to see its evidence.")
+        return
+    st.caption("Not completed; select one to see why:")
+    for node in missed[:12]:
+        star = f"{STAR} " if node.critical else ""
+        with st.container(gap=None):
+            st.button(
+                f"{STATUS[node.status].icon} {star}{text.label(node.title or node.sub_goal, 70)}",
+                key=f"missed-{node.sub_goal}",
+                type="tertiary",
+                on_click=_pick,
+                args=(node.sub_goal,),
+            )
+            st.caption(text.label(node.reason, 160))
+    if len(missed) > 12:
+        st.caption(f"and {len(missed) - 12} more in the table below")
+
+
+def check_words(goal: SubGoal) -> str:
+    """The check and the mapping rules of a sub-goal, as they stand in the graph."""
+    known = msgspec.to_builtins(goal)
+    parts = {name: known[name] for name in ("check", "rules", "any_of", "deps") if known.get(name)}
+    if "check" not in parts and not goal.any_of:
+        parts = {"check": "none: a recorded verdict or nothing can tell", **parts}
+    return "\n".join(f"{name}: {_json(value)}" for name, value in parts.items())[:MOST_CHARS]
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=None, default=str)
+
+
+def _evidence_events(report: RunReport, node: NodeScore) -> None:
+    rows = [row for row in report.timeline if row.seq in node.events or row.seq in node.evidence]
+    if not rows:
+        st.caption("No event of this run maps to it.")
+        return
+    frame = event_table(rows)
+    frame.insert(1, "role", ["evidence" if row.seq in node.evidence else "action" for row in rows])
+    tables.table(
+        frame.drop(columns=["type", "sub-goal", "time"]),
+        key="evidence",
+        name="Events of this sub-goal",
+        height=min(38 + 35 * len(rows), 320),
+    )
+
+
+def sub_goal_table(report: RunReport) -> None:
+    """The graph's twin for those who cannot see it, and for copying."""
+    if not report.nodes:
+        st.caption("No sub-goal was scored.")
+        return
+    frame = pd.DataFrame(
+        {
+            "sub-goal": [node.title or node.sub_goal for node in report.nodes],
+            "status": [f"{STATUS[n.status].icon} {STATUS[n.status].word}" for n in report.nodes],
+            "critical": [STAR if node.critical else "" for node in report.nodes],
+            "decided by": [node.decided_by for node in report.nodes],
+            "why": [node.reason for node in report.nodes],
+            "actions": [len(node.events) for node in report.nodes],
+            "completed at": pd.array([node.completed_at for node in report.nodes], dtype="Int64"),
+        }
+    )
+    row = tables.table(frame, key="nodes", name="Sub-goals of this run", selectable=True)
+    if row is not None and st.session_state.get("nodes_seen") != row:
+        st.session_state["nodes_seen"] = row
+        _pick(report.nodes[row].sub_goal)
+        st.rerun()
+    st.session_state["nodes_seen"] = row

@@ -1,0 +1,99 @@
+"""Bringing files into the workspace: many at once, with progress, and a row of outcome for each."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any, Final
+
+import pandas as pd
+import streamlit as st
+
+from components import tables, text
+from untaken.intake import Taken, take_in
+from untaken.store import Workspace
+
+TAKEN: Final = "taken_in"
+
+
+def upload(workspace: Workspace) -> None:
+    """Draw the uploader; when asked, take the files in and keep what became of each for `taken_in`.
+
+    Any click while the work goes on cancels what is left, the Cancel button among them; what was added stays.
+    """
+    turn = st.session_state.setdefault("upload_turn", 0)
+    files = st.file_uploader(
+        "Ledgers, plan graphs, heads, traces of a known format, or zip archives of these",
+        accept_multiple_files=True,
+        key=f"upload-{turn}",
+    )
+    agent = st.text_input(
+        "Agent, where a trace does not record it",
+        key="upload_agent",
+        placeholder="for example: my-agent v2",
+        max_chars=100,
+    )
+    with st.container(horizontal=True):
+        asked = st.button(
+            f"Add {len(files)} files" if files else "Add files", type="primary", disabled=not files
+        )
+        if asked:
+            st.button("Cancel", key="upload_cancel")
+    if asked:
+        st.session_state[TAKEN] = _with_progress(workspace, files, agent.strip() or None)
+        st.session_state["upload_turn"] = turn + 1
+        st.rerun()
+
+
+def _with_progress(workspace: Workspace, files: Sequence[Any], agent: str | None) -> list[Taken]:
+    bar = st.progress(0.0, text="Reading files …")
+
+    def progress(done: int, total: int, name: str) -> None:
+        bar.progress(min(done / max(total, 1), 1.0), text=f"{done} of {total}: {text.label(name, 60)}")
+
+    return take_in(workspace, [(f.name, f.getvalue()) for f in files], agent=agent, progress=progress)
+
+
+def taken_in() -> list[Taken]:
+    """What became of the files brought last in this session."""
+    return list(st.session_state.get(TAKEN, ()))
+
+
+def show_taken(taken: Sequence[Taken]) -> None:
+    """A row a file: what it was, its integrity, what the conversion lost, what was noticed."""
+    if not taken:
+        return
+    refused = sum(1 for one in taken if _mark(one) == "✗")
+    words = f"{len(taken) - refused} of {len(taken)} files taken in"
+    if refused:
+        st.warning(f"{words}; {refused} could not be used, the reasons stand below.", icon=":material/rule:")
+    else:
+        st.success(f"{words}.", icon=":material/check_circle:")
+    frame = pd.DataFrame(
+        {
+            "": [_mark(one) for one in taken],
+            "file": [one.name for one in taken],
+            "kind": [one.kind or "not recognised" for one in taken],
+            "new": ["new" if one.new else "already here" if _mark(one) == "✓" else "" for one in taken],
+            "runs": [one.runs for one in taken],
+            "graphs": [one.graphs for one in taken],
+            "integrity": [integrity_words(one) for one in taken],
+            "loss": [" · ".join(one.loss.lines()) if one.loss else "" for one in taken],
+            "noticed": [" · ".join(f"{f.code}: {f.message}" for f in one.findings) for one in taken],
+            "next step": [" · ".join(dict.fromkeys(f.hint for f in one.findings if f.hint)) for one in taken],
+        }
+    )
+    tables.table(frame, key="taken", name="Files brought")
+
+
+def _mark(one: Taken) -> str:
+    failed = one.kind is None or (
+        any(f.severity == "error" for f in one.findings) and not one.runs + one.graphs
+    )
+    return "✗" if failed else "✓"
+
+
+def integrity_words(one: Taken) -> str:
+    """How many runs of a file have which integrity verdict."""
+    counts = Counter(verdict.verdict for verdict in one.integrity)
+    return " · ".join(f"{count} {verdict}" for verdict, count in counts.most_common())
