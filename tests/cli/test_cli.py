@@ -44,7 +44,7 @@ class Case(NamedTuple):
 
 CASES = [
     Case("intact", "verify {w}/ledgers", 0),
-    Case("no heads", "verify {w}/unanchored", 0, "no recorded head"),
+    Case("no heads", "verify {w}/unanchored", 0, "without a recorded head"),
     Case("altered", "verify {w}/broken/altered.jsonl", 1),
     Case("not there", "verify {w}/nowhere", 2, "path-not-found"),
     Case("no ledgers", "verify {w}/empty", 2, "no-ledgers"),

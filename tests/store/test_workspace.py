@@ -113,6 +113,13 @@ def test_a_plain_folder_becomes_a_workspace_and_stays_as_it_was(tmp_path: Path) 
         assert len(again.files()) == 2
 
 
+def test_a_folder_with_nothing_to_add_is_opened_as_a_workspace(tmp_path: Path) -> None:
+    with Workspace.open_folder(tmp_path / "new") as workspace:
+        workspace.add("a.jsonl", LEDGER)
+    with Workspace.open_folder(tmp_path / "new") as again:
+        assert (again.path, len(again.files())) == (tmp_path / "new", 1)
+
+
 def test_hidden_folders_are_not_searched(tmp_path: Path) -> None:
     (tmp_path / ".untaken" / "ledgers").mkdir(parents=True)
     (tmp_path / ".untaken" / "ledgers" / "a.jsonl").write_bytes(LEDGER)

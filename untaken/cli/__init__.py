@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from typing import Final
 
-from untaken.cli import choices, history, ledgers, plans, schemas, scoring, serving, traces
+from untaken.cli import choices, history, ledgers, plans, ranking, schemas, scoring, serving, traces
 from untaken.cli.console import Console, plain
 from untaken.cli.inputs import UsageError
 from untaken.errors import UntakenError
@@ -30,7 +30,7 @@ _AS_GIVEN: Final = frozenset(
     }
 )
 """Codes of the engine that speak of the command, not of what it found."""
-_GROUPS: Final = (serving, traces, ledgers, scoring, history, choices, plans, schemas)
+_GROUPS: Final = (serving, traces, ledgers, scoring, ranking, history, choices, plans, schemas)
 
 
 def parser() -> argparse.ArgumentParser:

@@ -6,7 +6,7 @@ import argparse
 from collections import defaultdict
 from pathlib import Path
 
-from untaken.cli.console import Console, rate, signed
+from untaken.cli.console import Console, counted, rate, signed
 from untaken.cli.grammar import Verbs, takes_ledgers, verb
 from untaken.cli.inputs import Ledgers, UsageError, read_ledgers
 from untaken.counterfactual import (
@@ -96,12 +96,13 @@ def _say(evaluations: list[RunEvaluation], threshold: float, console: Console) -
     total = summarise(evaluations)
     console.say()
     console.say(
-        f"{total.runs} runs: {total.evaluated} evaluated, {total.skipped} skipped, {total.aborted} aborted"
+        f"{counted(total.runs, 'run')}: {total.evaluated} evaluated, "
+        f"{total.skipped} skipped, {total.aborted} aborted"
     )
     for code, count in total.codes:
         console.say(f"  {count} {code}")
     console.say(
-        f"{total.decisions} decision points, {total.alternatives} alternatives: "
+        f"{counted(total.decisions, 'decision point')}, {counted(total.alternatives, 'alternative')}: "
         f"{total.alternative_may_be_better} may be better (delta > {threshold:g}), "
         f"{total.actual_was_better} worse, {total.equivalent} equivalent, {total.unknown} unknown"
     )
@@ -122,4 +123,4 @@ def _append(ledgers: Ledgers, evaluations: list[RunEvaluation], console: Console
             for run_id, drafts in appended:
                 ledger.append(run_id, drafts)
                 written += len(drafts)
-    console.say(f"{written} events appended to {len(by_file)} ledgers")
+    console.say(f"{counted(written, 'event')} appended to {counted(len(by_file), 'ledger')}")

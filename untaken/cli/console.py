@@ -21,6 +21,11 @@ def plain(text: object, limit: int | None = None) -> str:
     return shown if limit is None or len(shown) <= limit else shown[: limit - 1] + "…"
 
 
+def counted(number: int, noun: str) -> str:
+    """A number with its noun: ``1 run``, ``2 runs``."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
 def rate(value: Score, *, of: str = "") -> str:
     """A rate with what it rests on; ``–`` where it is unscored."""
     if isinstance(value, Unscored):

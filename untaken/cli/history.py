@@ -6,7 +6,7 @@ import argparse
 from datetime import datetime
 from pathlib import Path
 
-from untaken.cli.console import NOTHING, Console, plain, rate
+from untaken.cli.console import NOTHING, Console, counted, plain, rate
 from untaken.cli.grammar import Verbs, takes_ledgers, verb
 from untaken.cli.inputs import UsageError, read_ledgers
 from untaken.errors import Finding, Score, number
@@ -71,7 +71,8 @@ def _answer(snapshot: Snapshot, findings: tuple[Finding, ...], console: Console)
     console.table(("skill", "context", "n", "success", "avg cost", "avg steps"), rows)
     console.say()
     unit = f" ({plain(snapshot.cost_unit)})" if snapshot.cost_unit else ""
-    console.say(f"{snapshot.observations} observations of {snapshot.runs} runs, {len(records)} records")
+    known = counted(snapshot.observations, "observation")
+    console.say(f"{known} of {counted(snapshot.runs, 'run')}, {counted(len(records), 'record')}")
     console.say(
         f"cost{unit} {_span(snapshot.costs)}, steps {_span(snapshot.steps)}; digest {snapshot.digest[:12]}"
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections import Counter
 
-from untaken.cli.console import NOTHING, Console, plain
+from untaken.cli.console import NOTHING, Console, counted, plain
 from untaken.cli.grammar import Verbs, takes_ledgers, verb
 from untaken.cli.inputs import ledger_files
 from untaken.ledger import Integrity, verify_ledger
@@ -32,10 +32,12 @@ def verify(args: argparse.Namespace, console: Console) -> int:
         line = f":{verdict.line}" if verdict.line else ""
         console.say(plain(f"{verdict.verdict} {name}{line}: {verdict.reason}"))
     runs = sum(bool(verdict.run_id) for _, verdict in found)
-    console.say(f"{runs} runs: " + ", ".join(f"{n} {name}" for name, n in sorted(counts.items())))
+    console.say(f"{counted(runs, 'run')}: " + ", ".join(f"{n} {name}" for name, n in sorted(counts.items())))
     if counts["UNANCHORED"]:
         unanchored = counts["UNANCHORED"]
-        console.warn(f"warning: {unanchored} runs have no recorded head: a cut end would not show")
+        console.warn(
+            f"warning: {counted(unanchored, 'run')} without a recorded head: a cut end would not show"
+        )
     console.document(verify_document(found))
     return 1 if broken else 0
 

@@ -7,7 +7,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from untaken.cli.console import Console
+from untaken.cli.console import Console, counted
 from untaken.cli.grammar import Verbs, verb
 from untaken.formats import Conversion, FileLoss, convert, formats
 from untaken.report import finding_entries
@@ -43,7 +43,8 @@ def convert_traces(args: argparse.Namespace, console: Console) -> int:
     sources = [Path(source) for source in args.sources]
     done = convert(args.format, sources, Path(args.out), progress=console.progress, agent=args.agent)
     console.say(
-        f"{done.runs} runs in {len(done.ledgers)} ledgers, {len(done.graphs)} plan graphs → {args.out}"
+        f"{counted(done.runs, 'run')} in {counted(len(done.ledgers), 'ledger')}, "
+        f"{counted(len(done.graphs), 'plan graph')} → {args.out}"
     )
     console.table(("file", "records", "runs", "values kept"), [_loss_row(loss) for loss in done.losses])
     _say_loss(done, console)

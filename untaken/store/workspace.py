@@ -54,15 +54,15 @@ class Workspace:
 
         Args:
             folder: searched recursively; heads sidecars beside ledgers are used. Nothing found is changed.
-                A folder that is a workspace itself is opened as it is, unless `at` is given.
+                Without `at`, a folder that is a workspace itself, or holds nothing to add, is opened as one.
             at: where the workspace is kept; default ``<folder>/.untaken``.
             progress: called after each file.
         """
         source = Path(folder)
-        if at is None and (source / DATABASE).is_file():
+        found = [] if at is None and (source / DATABASE).is_file() else ledgers_and_graphs(source)
+        if at is None and not found:
             return cls(source)
         workspace = cls(at if at is not None else source / ".untaken")
-        found = ledgers_and_graphs(source)
         for done, path in enumerate(found, start=1):
             sidecar = heads_path(path)
             name = path.relative_to(source).as_posix()

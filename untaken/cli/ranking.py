@@ -1,0 +1,119 @@
+"""``untaken rank``: what ranking by sub-goals says that ranking by outcome does not."""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+from untaken.cli.console import NOTHING, Console, counted, plain, rate, signed
+from untaken.cli.grammar import Verbs, takes_graphs, takes_ledgers, verb
+from untaken.cli.scoring import Scored, say_rules, scored_paths
+from untaken.errors import Finding, Unscored
+from untaken.ranking import (
+    Group,
+    RankReport,
+    Standing,
+    comparable_groups,
+    contradictory_runs,
+    rank_agents,
+)
+from untaken.report import rank_document
+
+
+def add_to(verbs: Verbs) -> None:
+    """Adds the verb."""
+    does = "rank agents by outcome and by sub-goals, and say where the two disagree"
+    parser = verb(verbs, "rank", does, rank)
+    takes_ledgers(parser)
+    takes_graphs(parser)
+    parser.add_argument("--resamples", type=int, default=10_000, help="of the bootstrap (default 10000)")
+    parser.add_argument("--seed", type=int, default=0, help="of the bootstrap (default 0)")
+
+
+def rank(args: argparse.Namespace, console: Console) -> int:
+    """Prints the rankings, how they agree, and where they do not; 1 where a ledger is broken."""
+    scored = scored_paths(args, console)
+    report, aside = _ranked(scored, args)
+    findings = (*aside, *scored.findings)
+    for metric, standings in report.metrics.items():
+        console.say(metric)
+        console.table(
+            ("rank", "agent", "value", "95 %", "ranks", "tasks", "runs"), [_row(s) for s in standings]
+        )
+        console.say()
+    _say_agreement(report, console)
+    say_rules(args, scored, console)
+    console.findings(findings)
+    console.document(rank_document(report, findings=findings))
+    return 1 if scored.ledgers.broken else 0
+
+
+def _ranked(scored: Scored, args: argparse.Namespace) -> tuple[RankReport, tuple[Finding, ...]]:
+    """Ranks the agents that can be compared; those that only ran other tasks are set aside, and named."""
+    scores = scored.known
+    runs = [run for _, run in scored.ledgers.runs if not isinstance(scored.scores[run.digest], Unscored)]
+    first, *others = comparable_groups(runs) or (None,)
+    if first is not None and others and len(first.agents) > 1:
+        kept = set(first.digests)
+        scores = [score for score in scores if score.digest in kept]
+    else:
+        others = []
+    report = rank_agents(scores, missing=args.missing, resamples=args.resamples, seed=args.seed)
+    unmatched = sorted({*report.unmatched_tasks, *(task for group in others for task in group.tasks)})
+    whole = replace(report, unmatched_tasks=tuple(unmatched), contradictions=contradictory_runs(scored.known))
+    return whole, _set_aside(others)
+
+
+def _set_aside(groups: Sequence[Group]) -> tuple[Finding, ...]:
+    if not groups:
+        return ()
+    agents = sorted({agent for group in groups for agent in group.agents})
+    finding = Finding(
+        code="agents-not-compared",
+        message=f"{len(agents)} agents ran none of the tasks ranked here: {', '.join(agents[:10])}",
+        hint="Rank them by themselves, over their own ledgers.",
+    )
+    return (finding,)
+
+
+def _row(standing: Standing) -> tuple[object, ...]:
+    ranks = f"{standing.rank_low}–{standing.rank_high}" if standing.rank_low is not None else NOTHING
+    return (
+        standing.rank if standing.rank is not None else NOTHING,
+        standing.agent,
+        rate(standing.value),
+        f"{rate(standing.low)}–{rate(standing.high)}",
+        ranks,
+        standing.n_tasks,
+        standing.n_runs,
+    )
+
+
+def _say_agreement(report: RankReport, console: Console) -> None:
+    rows = [
+        (a.a, a.b, signed(a.tau_b), f"{signed(a.low)} … {signed(a.high)}", rate(a.p), signed(a.spearman), a.n)
+        for a in report.agreement
+    ]
+    console.table(("metric", "against", "τ-b", "95 %", "p", "Spearman", "agents"), rows)
+    if report.discordant:
+        console.say()
+    for pair in report.discordant:
+        words = f"{pair.first} is above {pair.second} by {pair.a_metric}, and below by {pair.b_metric}"
+        console.say(plain(words))
+    console.say()
+    kinds = Counter(c.kind for c in report.contradictions)
+    console.say(
+        f"{counted(kinds['lucky'], 'run')} succeeded with a critical sub-goal undone; "
+        f"{kinds['unlucky']} failed with everything completed"
+    )
+    shared = counted(len(report.shared_tasks), "task")
+    console.say(f"{shared} shared by all agents{_unmatched(report.unmatched_tasks)}")
+
+
+def _unmatched(tasks: Sequence[str]) -> str:
+    if not tasks:
+        return ""
+    named = ", ".join(plain(task, 40) for task in tasks[:5]) + (", …" if len(tasks) > 5 else "")
+    return f"; {len(tasks)} are not, and are left out: {named}"
