@@ -17,15 +17,20 @@ def folder(tmp_path: Path) -> Path:
     save_graph(a_graph("b", graph_id="flight", tasks=["flight-*"]), tmp_path / "flight.plan.json")
     deeper = tmp_path / "more"
     deeper.mkdir()
+    (tmp_path / "trip.yaml").write_text("id: trip\nsub_goals: [{id: a}]")
+    (tmp_path / "steps.csv").write_text("from,to\na,b\n")
     (deeper / "tea.mmd").write_text("flowchart TD\n boil --> brew\n")
     (tmp_path / "broken.plan.yaml").write_text("id: x\nsub_goals: [{id: a, deps: [a]}]")
     (tmp_path / "notes.txt").write_text("no graph")
+    (tmp_path / "loss.json").write_text('{"sub_goals": 3}')
+    (tmp_path / "compose.yaml").write_text("services: {}")
+    (tmp_path / "prices.csv").write_text("item,price\n")
     return tmp_path
 
 
 def test_a_folder_is_searched_in_depth_and_bad_files_are_findings(folder: Path) -> None:
     graphs = load_graphs(folder)
-    assert [graph.id for graph in graphs.graphs] == ["flight", "tea", "refund"]
+    assert [graph.id for graph in graphs.graphs] == ["flight", "tea", "refund", "steps", "trip"]
     errors = [f for f in graphs.findings if f.severity == "error"]
     assert [(f.code, Path(f.where.file or "").name, f.where.line) for f in errors] == [
         ("graph-self-dependency", "broken.plan.yaml", 2)

@@ -13,7 +13,7 @@ from untaken.plans.files import (
     save_graph,
 )
 from untaken.plans.globs import escape_glob, matches_glob
-from untaken.plans.graph_set import GraphSet, load_graphs
+from untaken.plans.graph_set import GraphSet, graph_files, load_graphs
 from untaken.plans.mapping import Mapping, map_actions
 from untaken.plans.model import Check, PlanGraph, Rule, SubGoal, ToolCallSpec, VerdictSpec
 from untaken.plans.structure import ancestors, edges, graph_digest, topological, transitive_reduction
@@ -39,6 +39,7 @@ __all__ = [
     "evaluate_expression",
     "export_graph",
     "graph_digest",
+    "graph_files",
     "json_equal",
     "load_graph",
     "load_graphs",

@@ -11,6 +11,7 @@ from typing import Any, Literal, get_args
 
 import msgspec
 
+from untaken import limits
 from untaken.errors import Finding, UntakenError, Where
 from untaken.plans.edge_list import read_edge_list, write_edge_list
 from untaken.plans.mermaid_reader import looks_like_mermaid, read_mermaid
@@ -35,6 +36,12 @@ _BY_SUFFIX: Mapping[str, GraphFormat] = {
 }
 GRAPH_SUFFIXES = tuple(_BY_SUFFIX)
 """Endings of files that may hold a plan graph."""
+_GRAPH_NAMES = (".plan.yaml", ".plan.yml", ".plan.json", ".mmd", ".mermaid")
+_GRAPH_SIGNS: Mapping[str, re.Pattern[bytes]] = {
+    "yaml": re.compile(rb"^sub_goals[ ]*:", re.MULTILINE),
+    "json": re.compile(rb'"(?:sub_goals|nodes)"\s*:\s*\['),
+    "csv": re.compile(rb"\A(?:\xef\xbb\xbf)?[^\n]*\b(?:source|from)\b[^\n]*\b(?:target|to)\b"),
+}
 
 _PLACE = re.compile(r"`\$((?:\.\w+|\[\d+\])+)")
 
@@ -46,7 +53,7 @@ def load_graph(path: str | os.PathLike[str]) -> PlanGraph:
         UntakenError: the first thing wrong with it, with file and, for YAML, line.
         OSError: where the file cannot be read.
     """
-    return parse_graph(Path(path).read_bytes(), name=str(path))
+    return parse_graph(read_bytes(Path(path)), name=str(path))
 
 
 def parse_graph(data: str | bytes, *, name: str, format: GraphFormat | None = None) -> PlanGraph:
@@ -116,6 +123,26 @@ def export_graph(graph: PlanGraph, format: GraphFormat) -> str:
     if format not in writers:
         raise _unknown(format)
     return writers[format](graph)
+
+
+def is_graph_file(path: Path) -> bool:
+    """True for a file of a folder that means to be a plan graph, by its name or else by its content.
+
+    Folders also hold other YAML, JSON and CSV files, which are none of our business.
+    """
+    if path.name.lower().endswith(_GRAPH_NAMES):
+        return True
+    format = _BY_SUFFIX.get(path.suffix.lower())
+    try:
+        return format is not None and _GRAPH_SIGNS[format].search(read_bytes(path)) is not None
+    except OSError:  # whoever reads it next says so
+        return True
+
+
+def read_bytes(path: Path) -> bytes:
+    """A file's content, cut just above the size that is refused anyway."""
+    with path.open("rb") as file:
+        return file.read(limits.GRAPH_FILE_BYTES + 1)
 
 
 def graph_name(name: str) -> str:

@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 
 from untaken.errors import Finding, Severity, Unscored, UntakenError, Where
-from untaken.plans.files import GRAPH_SUFFIXES, read_graph
+from untaken.plans.files import is_graph_file, read_bytes, read_graph
 from untaken.plans.globs import matches_glob, unescaped
 from untaken.plans.model import PlanGraph
 from untaken.plans.structure import graph_digest
@@ -97,17 +97,28 @@ class GraphSet:
         return exact, globs
 
 
+def graph_files(paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) -> list[Path]:
+    """The plan graph files in files and folders, each once; a file named by itself is always one."""
+    given = [paths] if isinstance(paths, str | os.PathLike) else paths
+    found: dict[Path, None] = {}
+    for path in map(Path, given):
+        inside = sorted(path.rglob("*")) if path.is_dir() else []
+        found.update(dict.fromkeys(p for p in inside if p.is_file() and is_graph_file(p)))
+        if not path.is_dir():
+            found[path] = None
+    return list(found)
+
+
 def load_graphs(paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) -> GraphSet:
-    """All plan graphs in files and folders (searched in depth, in name order).
+    """All plan graphs in files and folders (searched in depth, in name order; other files there are skipped).
 
     A file that cannot be read as a plan graph is a finding and never stops the others.
     """
-    given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
     read: list[tuple[PlanGraph, Where]] = []
     findings: list[Finding] = []
-    for path in _files(map(Path, given)):
+    for path in graph_files(paths):
         try:
-            graph, noticed = read_graph(path.read_bytes(), name=str(path))
+            graph, noticed = read_graph(read_bytes(path), name=str(path))
         except UntakenError as error:
             findings.append(error.finding())
         except OSError as error:
@@ -119,19 +130,6 @@ def load_graphs(paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
             read.append((graph, Where(file=str(path))))
             findings += noticed
     return _gathered(read, findings)
-
-
-def _files(paths: Iterable[Path]) -> list[Path]:
-    found: dict[Path, None] = {}
-    for path in paths:
-        if path.is_dir():
-            inside = (
-                p for p in sorted(path.rglob("*")) if p.name.lower().endswith(GRAPH_SUFFIXES) and p.is_file()
-            )
-            found.update(dict.fromkeys(inside))
-        else:
-            found[path] = None
-    return list(found)
 
 
 def _gathered(read: list[tuple[PlanGraph, Where]], findings: list[Finding]) -> GraphSet:
