@@ -1,0 +1,308 @@
+"""What becomes of tau-bench records, whole or faulty."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from foreign import codes, converted, put, tau_answer, tau_call, tau_record
+from untaken.errors import Unscored
+from untaken.ledger import Message, Observation, Run, ToolCall, context_hash
+from untaken.plans import load_graphs
+from untaken.subgoals import score_run
+
+
+def one_run(tmp_path: Path, **changed: Any) -> tuple[Run, set[str]]:
+    source = put(tmp_path / "gpt-9-airline.json", [tau_record(**changed)])
+    conversion, runs = converted("tau-bench", tmp_path / "out", source)
+    (run,) = runs
+    return run, set(codes(conversion))
+
+
+def test_a_record_becomes_a_run(tmp_path: Path) -> None:
+    run, found = one_run(tmp_path)
+    assert found == {"synthetic-timestamps"}
+    assert (run.run_id, run.agent, run.task_id) == (
+        "tau-bench/gpt-9/airline/7/0",
+        "gpt-9",
+        "tau-bench-airline-7",
+    )
+    assert run.started.graph == "tau-bench-airline-7"
+    assert run.finished is not None
+    assert (run.success, run.finished.steps, run.finished.cost) == (True, 3, None)
+    assert run.finished.metrics == {"reward": 1.0, "user_cost": 0.25, "r_actions": 1.0}
+    assert [(call.tool, call.arguments) for call in run.actions] == [
+        ("look", {"day": "monday"}),
+        ("buy", {"seat": 3}),
+    ]
+    assert [e.content for e in run.events if isinstance(e, Message)][-1] == "Bought."
+
+
+def test_expected_actions_become_sub_goals_without_dependencies(tmp_path: Path) -> None:
+    run, _ = one_run(tmp_path)
+    (graph,) = load_graphs(tmp_path / "out" / "graphs").graphs
+    assert [(node.id, node.deps, node.critical) for node in graph.sub_goals] == [("a0_buy", [], False)]
+    assert graph.tasks == [run.task_id]
+    score = score_run(run, graph)
+    assert (score.completed, score.required, score.attempted) == (1, 1, 1)
+
+
+REWARDS = [
+    {"desc": "whole", "reward": 1, "want": True},
+    {"desc": "as text", "reward": "1.0", "want": True, "code": "number-as-string"},
+    {"desc": "within a millionth", "reward": 1 - 1e-7, "want": True},
+    {"desc": "just below", "reward": 1 - 1e-5, "want": False},
+    {"desc": "nothing", "reward": 0.0, "want": False},
+    {"desc": "null", "reward": None, "want": None, "code": "missing-reward"},
+    {"desc": "words", "reward": "good", "want": None, "code": "missing-reward"},
+    {"desc": "true", "reward": True, "want": True},
+]
+
+
+@pytest.mark.parametrize("case", REWARDS, ids=lambda case: case["desc"])
+def test_success_is_a_reward_of_one(tmp_path: Path, case: dict[str, Any]) -> None:
+    run, found = one_run(tmp_path, reward=case["reward"])
+    assert run.finished is not None
+    assert run.finished.success is case["want"]
+    assert case.get("code") in {*found, None}
+
+
+TRAJECTORIES: list[dict[str, Any]] = [
+    {
+        "desc": "arguments that are no JSON are kept as text",
+        "traj": [tau_call("buy", '{"seat": 3'), tau_answer("Error: what?")],
+        "calls": [("buy", {"_unparsed": '{"seat": 3'})],
+        "code": "malformed-arguments",
+    },
+    {
+        "desc": "arguments that are a list are kept as text",
+        "traj": [tau_call("buy", "[3]")],
+        "calls": [("buy", {"_unparsed": "[3]"})],
+        "code": "malformed-arguments",
+    },
+    {"desc": "no arguments are no arguments", "traj": [tau_call("look", "")], "calls": [("look", {})]},
+    {"desc": "null arguments are no arguments", "traj": [tau_call("look", None)], "calls": [("look", {})]},
+    {
+        "desc": "a call without a name",
+        "traj": [{"role": "assistant", "tool_calls": [{"id": "c", "function": None}]}],
+        "calls": [("(unnamed)", {})],
+        "code": "call-without-name",
+    },
+    {
+        "desc": "an answer to nothing",
+        "traj": [tau_answer("?")],
+        "calls": [],
+        "code": "observation-without-call",
+    },
+    {"desc": "a null trajectory", "traj": None, "calls": [], "code": "missing-trajectory"},
+    {"desc": "messages that are no objects", "traj": [None, "hello", 3], "calls": []},
+    {"desc": "an empty message", "traj": [{}, {"role": None, "content": ""}], "calls": []},
+    {
+        "desc": "an id that stands for two calls",
+        "traj": [tau_call("look", {}), tau_answer("a"), tau_call("look", {}), tau_answer("b")],
+        "calls": [("look", {}), ("look", {})],
+        "code": "reused-call-id",
+    },
+    {
+        "desc": "calls without ids",
+        "traj": [
+            tau_call("look", {}, None),
+            tau_answer("a", None),
+            tau_call("buy", {}, None),
+            tau_answer("b", None),
+        ],
+        "calls": [("look", {}), ("buy", {})],
+    },
+]
+
+
+@pytest.mark.parametrize("case", TRAJECTORIES, ids=lambda case: case["desc"])
+def test_faulty_trajectories_keep_their_run(tmp_path: Path, case: dict[str, Any]) -> None:
+    run, found = one_run(tmp_path, traj=case["traj"])
+    assert [(call.tool, call.arguments) for call in run.actions] == case["calls"]
+    assert found - {"synthetic-timestamps"} == ({case["code"]} if "code" in case else set())
+    assert len({call.call_id for call in run.actions}) == len(run.actions)
+
+
+def test_each_answer_goes_to_its_own_call(tmp_path: Path) -> None:
+    both = tau_call("look", {}, "a")
+    both["tool_calls"] += tau_call("buy", {}, "b")["tool_calls"]
+    run, _ = one_run(tmp_path, traj=[both, tau_answer("of b", "b"), tau_answer("of a", "a")])
+    tools = {e.call_id: e.tool for e in run.events if isinstance(e, ToolCall)}
+    answers = [e for e in run.events if isinstance(e, Observation)]
+    assert [(tools[e.call_id or ""], e.content) for e in answers] == [("buy", "of b"), ("look", "of a")]
+
+
+def test_an_answer_that_begins_with_error_did_not_succeed(tmp_path: Path) -> None:
+    traj = [
+        tau_call("look", {}, "1"), tau_answer("Error: closed", "1"),
+        tau_call("look", {}, "2"), tau_answer("open", "2"),
+        tau_call("buy", {}, "3"), tau_answer("", "3"),
+        tau_call("leave", {}, "4"),
+    ]  # fmt: skip
+    run, _ = one_run(tmp_path, traj=traj)
+    assert [e.ok for e in run.events if isinstance(e, Observation)] == [False, True, True]
+    done = [selection.context["done"] for selection in run.selections]
+    assert done == [{}, {}, {"look": 1}, {"buy": 1, "look": 1}]
+
+
+def test_alternatives_come_from_all_runs_of_the_task(tmp_path: Path) -> None:
+    other = tau_record(trial=1, traj=[tau_call("swim", {}, "x")])
+    unrelated = tau_record(task_id=8, traj=[tau_call("fly", {}, "x")])
+    source = put(tmp_path / "gpt-9-airline.json", [tau_record(), other, unrelated])
+    _, runs = converted("tau-bench", tmp_path / "out", source)
+    first = runs[0].selections[0]
+    assert (first.selected, first.alternatives) == ("look", ["buy", "swim"])
+    assert first.context_hash == context_hash({"task": "tau-bench-airline-7", "done": {}})
+
+
+def test_nothing_expected_is_unscored_and_named(tmp_path: Path) -> None:
+    talk = [{"name": "respond", "kwargs": {}}]
+    run, found = one_run(tmp_path, info={"task": {"actions": talk}})
+    (graph,) = load_graphs(tmp_path / "out" / "graphs").graphs
+    assert "nothing-expected" in found
+    assert isinstance(score_run(run, graph).completion, Unscored)
+
+
+def test_a_crashed_run_takes_the_plan_of_another_trial(tmp_path: Path) -> None:
+    crashed = {
+        "task_id": 7,
+        "trial": 1,
+        "reward": 0.0,
+        "info": {"error": "boom", "traceback": "…"},
+        "traj": [],
+    }
+    source = put(tmp_path / "gpt-9-airline.json", [crashed, tau_record()])
+    _, runs = converted("tau-bench", tmp_path / "out", source)
+    assert [run.started.graph for run in runs] == ["tau-bench-airline-7"] * 2
+    assert runs[0].finished is not None
+    assert (runs[0].finished.error, runs[0].success) == ("boom", False)
+
+
+def test_a_run_without_any_plan_names_no_graph(tmp_path: Path) -> None:
+    run, found = one_run(tmp_path, info=None)
+    assert run.started.graph is None
+    assert "no-expected-actions-recorded" in found
+
+
+def test_a_record_that_cannot_be_read_costs_only_itself(tmp_path: Path) -> None:
+    good = json.dumps(tau_record())
+    text = f'[{good}, {{"task_id": 1, oops}}, 17, {{"task_id": {{}}}}, {json.dumps(tau_record(trial=1))}, {{"task_id"'
+    conversion, runs = converted("tau-bench", tmp_path / "out", put(tmp_path / "gpt-9-airline.json", text))
+    assert [run.started.task_repeat for run in runs] == [0, 1]
+    found = codes(conversion)
+    assert (found["unreadable-record"], found["not-this-format"], found["truncated-file"]) == (2, 2, 1)
+
+
+def test_one_record_a_line_is_read_too(tmp_path: Path) -> None:
+    lines = "\n".join(json.dumps(tau_record(trial=t)) for t in range(3))
+    _, runs = converted("tau-bench", tmp_path / "out", put(tmp_path / "gpt-9-retail.jsonl", lines))
+    assert [run.started.task_repeat for run in runs] == [0, 1, 2]
+    assert {run.task_id for run in runs} == {"tau-bench-retail-7"}
+
+
+def test_trials_lie_one_after_the_other_whatever_their_order(tmp_path: Path) -> None:
+    records = [tau_record(trial=t, task_id=task) for t in (2, 0, 1) for task in ("a", "b")]
+    _, runs = converted("tau-bench", tmp_path / "out", put(tmp_path / "gpt-9-airline.json", records))
+    times = {t: [e.ts for r in runs if r.started.task_repeat == t for e in r.events] for t in range(3)}
+    assert max(times[0]) < min(times[1])
+    assert max(times[1]) < min(times[2])
+
+
+TRIALS = [
+    {"desc": "missing", "trials": [None, None], "want": [0, 1], "code": "missing-trial"},
+    {"desc": "as text", "trials": ["3", "4"], "want": [3, 4], "code": "number-as-string"},
+    {"desc": "negative", "trials": [-1, -1], "want": [0, 1], "code": "missing-trial"},
+    {"desc": "beyond reason", "trials": [1e300, 10**40], "want": [0, 1], "code": "missing-trial"},
+    {"desc": "large", "trials": [10**12, 5], "want": [10**12, 5], "code": "synthetic-timestamps"},
+]
+
+
+@pytest.mark.parametrize("case", TRIALS, ids=lambda case: case["desc"])
+def test_odd_trials_are_read_or_counted(tmp_path: Path, case: dict[str, Any]) -> None:
+    records = [tau_record(trial=trial) for trial in case["trials"]]
+    conversion, runs = converted("tau-bench", tmp_path / "out", put(tmp_path / "gpt-9-airline.json", records))
+    assert [run.started.task_repeat for run in runs] == case["want"]
+    assert case["code"] in codes(conversion)
+
+
+def test_the_same_record_twice_is_one_run_and_another_is_kept_apart(tmp_path: Path) -> None:
+    records = [tau_record(), tau_record(), tau_record(reward=0.0)]
+    conversion, runs = converted("tau-bench", tmp_path / "out", put(tmp_path / "gpt-9-airline.json", records))
+    assert [run.run_id for run in runs] == ["tau-bench/gpt-9/airline/7/0", "tau-bench/gpt-9/airline/7/0~2"]
+    assert codes(conversion)["duplicate-run"] == 2
+
+
+def test_a_task_that_changed_between_files_has_two_plans(tmp_path: Path) -> None:
+    changed = tau_record()
+    changed["info"]["task"]["actions"][0]["kwargs"] = {"seat": 4}
+    a = put(tmp_path / "a" / "gpt-9-airline.json", [tau_record()])
+    b = put(tmp_path / "b" / "gpt-10-airline.json", [changed])
+    conversion, runs = converted("tau-bench", tmp_path / "out", a, b)
+    graphs = load_graphs(tmp_path / "out" / "graphs")
+    assert codes(conversion)["graph-differs"] == 1
+    assert len({run.task_id for run in runs}) == 1
+    for run in runs:
+        graph, findings = graphs.for_task(run.task_id, run.started.graph)
+        assert not isinstance(graph, Unscored)
+        assert score_run(run, graph).completed == (run.agent == "gpt-9")
+        assert not findings
+
+
+NAMES = [
+    ("gpt-4o-airline.json", "gpt-4o", "airline", None),
+    ("gpt-4o-airline.tasks00-24.json", "gpt-4o", "airline", None),
+    ("sonnet-35-new-retail.json", "sonnet-35-new", "retail", None),
+    ("Telecom_o9.json", "o9", "telecom", None),
+    (
+        "tool-calling-gpt-4o-0.0_range_0-115_user-gpt-4o-llm_0612.json",
+        "tool-calling-gpt-4o-0.0",
+        "ferry",
+        "unknown-domain",
+    ),
+    ("results.json", "results", "ferry", "unknown-agent"),
+]
+
+
+@pytest.mark.parametrize(("name", "agent", "domain", "code"), NAMES)
+def test_agent_and_domain_are_told_by_the_files_name(
+    tmp_path: Path, name: str, agent: str, domain: str, code: str | None
+) -> None:
+    conversion, (run,) = converted("tau-bench", tmp_path / "out", put(tmp_path / name, [tau_record()]))
+    assert (run.agent, run.task_id) == (agent, f"tau-bench-{domain}-7")
+    assert code is None or code in codes(conversion)
+
+
+def test_the_agent_can_be_named(tmp_path: Path) -> None:
+    source = put(tmp_path / "results.json", [tau_record()])
+    conversion, (run,) = converted("tau-bench", tmp_path / "out", source, agent="Ann's agent")
+    assert run.agent == "Ann's agent"
+    assert "unknown-agent" not in codes(conversion)
+
+
+ODD_TASKS = [
+    "[mobile]a|b[PERSONA:Hard]",
+    "*",
+    "a/../../b",
+    "x" * 5000,
+    "\u202eevil",
+    "\x00",
+    "'; DROP",
+    "ü\n#",
+]
+
+
+@pytest.mark.parametrize("task", ODD_TASKS)
+def test_odd_task_ids_find_their_graph_and_no_other(tmp_path: Path, task: str) -> None:
+    records = [tau_record(task_id=task), tau_record(task_id="other")]
+    _, runs = converted("tau-bench", tmp_path / "out", put(tmp_path / "gpt-9-airline.json", records))
+    graphs = load_graphs(tmp_path / "out" / "graphs")
+    assert not [finding for finding in graphs.findings if finding.severity == "error"]
+    for run in runs:
+        named, _ = graphs.for_task(run.task_id, run.started.graph)
+        assert not isinstance(named, Unscored)
+        matched, findings = graphs.for_task(run.task_id)
+        assert findings or (isinstance(matched, Unscored) or matched.id == named.id)
+    assert all(path.parent == tmp_path / "out" / "graphs" for path in (tmp_path / "out").rglob("*.plan.yaml"))
