@@ -43,7 +43,8 @@ from untaken.ledger import (
 
 PAIRS = 15
 STEPS = 19
-TEXT = 'The order was found; its status is “paid”, and "refund": not yet requested. ' * 4
+TEXT = 'The order was found; its status is "paid", and "refund": not yet requested. ' * 4
+ACCENTED = TEXT.replace("order", "Verfügung")
 
 
 def write_native(path: Path, runs: int) -> None:
@@ -55,7 +56,7 @@ def write_native(path: Path, runs: int) -> None:
             for step in range(STEPS):
                 call = f"c{step}"
                 run.write(ToolCall, call_id=call, tool="search", arguments={"order": step, "note": TEXT})
-                run.write(Observation, call_id=call, ok=True, content=TEXT)
+                run.write(Observation, call_id=call, ok=True, content=TEXT if step % 2 else ACCENTED)
                 run.write(State, state={"order": {"id": step, "status": "paid", "text": TEXT[:200]}})
             run.write(RunFinished, success=True, steps=STEPS, cost=0.5)
 

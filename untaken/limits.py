@@ -19,6 +19,8 @@ FILE_BYTES: Final = 4096 * MIB
 """Of a ledger after decompression."""
 ZSTD_WINDOW_BYTES: Final = 128 * MIB
 HEADS_FILE_BYTES: Final = 256 * MIB
+FILE_FAULTS: Final = 1_000
+"""Faults of one file that are told one by one; the others are counted."""
 EVENTS_PER_RUN: Final = 1_000_000
 NAME_CHARS: Final = 512
 """Of run ids, agents, task ids, tools, skills and sub-goal ids."""

@@ -348,3 +348,11 @@ def test_too_many_events_in_one_run_are_refused(monkeypatch: pytest.MonkeyPatch)
     (found,) = verify_ledger(a_run().call("x").call("y").finish().ledger())
     assert (found.verdict, found.line) == ("MALFORMED", 4)
     assert "more than 3 events" in found.reason
+
+
+def test_a_file_of_nothing_but_bad_lines_is_told_in_short(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "FILE_FAULTS", 10)
+    _, findings = read_ledger(b"nonsense\n" * 100, strict=False)
+    assert len(findings) == 11
+    assert findings[-1].code == "ledger-many-faults"
+    assert findings[-1].message.startswith("90 more")

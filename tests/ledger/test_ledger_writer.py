@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import multiprocessing
+import textwrap
 import threading
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta, timezone
@@ -339,3 +340,13 @@ def test_save_heads_replaces_the_file_whole(tmp_path: Path) -> None:
     save_heads(path, heads)
     assert load_heads(path) == heads
     assert [p.name for p in tmp_path.iterdir()] == ["x.heads.json"]
+
+
+def test_the_example_of_the_writer_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import untaken.ledger
+
+    monkeypatch.chdir(tmp_path)
+    example = (LedgerWriter.__doc__ or "").split("::\n", 1)[1].split("An existing")[0]
+    exec(textwrap.dedent(example), vars(untaken.ledger).copy())
+    (run,) = read_ledger("runs.jsonl")
+    assert (run.success, run.integrity.verdict, len(run.events)) == (True, "INTACT", 4)

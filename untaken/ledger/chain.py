@@ -13,8 +13,8 @@ from untaken.ledger.events import AFTER_RUN, GENESIS, AnyEvent, RunFinished, Run
 from untaken.ledger.model import Head, Integrity
 
 _NO_HEAD = (
-    "the chain holds, but there is no recorded head to compare with: this does not prove that the end "
-    "was not cut off, nor that the whole run was not rewritten and hashed again"
+    "the chain holds, but there is no recorded head of this run to compare with: this does not prove that "
+    "the end was not cut off, nor that the whole run was not rewritten and hashed again"
 )
 
 

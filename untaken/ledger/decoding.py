@@ -44,6 +44,8 @@ OPEN_FIELDS: dict[type[Event], Callable[[Any], Any]] = {
 }
 """The one field of each event that holds free JSON, whose depth and integers no type bounds."""
 
+# In the writer's own style a line begins {"type":" without a space: the cheapest sign of another style.
+_AFTER_TAG_NAME, _QUOTE = len('{"type":'), ord('"')
 _LINE_BYTES = limits.LINE_BYTES
 _JSON_DEPTH = limits.JSON_DEPTH
 _PATH = re.compile(r" - at `\$\.?([^`]*)`")
@@ -84,7 +86,7 @@ def decode_event(line: bytes) -> AnyEvent:
     try:
         event = _decode(line)
         if event.ts.tzinfo is UTC and len(line) <= _LINE_BYTES:
-            if encode_event(event) == line:
+            if line[_AFTER_TAG_NAME] == _QUOTE and encode_event(event) == line:
                 open_field = OPEN_FIELDS.get(type(event))
                 if open_field is not None and type(value := open_field(event)) is not str:
                     _count_keys(value, _JSON_DEPTH - 1)

@@ -31,11 +31,21 @@ def load_heads(path: str | os.PathLike[str]) -> dict[str, Head]:
         UntakenError: ``ledger-heads`` where the file is not a valid heads file.
         FileNotFoundError: there is no such file.
     """
-    path = Path(path)
-    if path.stat().st_size > limits.HEADS_FILE_BYTES:
-        where = Where(file=str(path))
-        raise UntakenError("ledger-heads", "the heads file is too large", where=where, hint=_HINT)
-    return parse_heads(path.read_bytes(), name=str(path))
+    return parse_heads(read_record(Path(path)), name=str(path))
+
+
+def read_record(path: Path) -> bytes:
+    """The bytes of a file kept beside a ledger.
+
+    Raises:
+        UntakenError: ``ledger-heads`` where it is larger than any record need be.
+        FileNotFoundError: there is no such file.
+    """
+    with path.open("rb") as file:
+        data = file.read(limits.HEADS_FILE_BYTES + 1)
+    if len(data) > limits.HEADS_FILE_BYTES:
+        raise UntakenError("ledger-heads", "the file is too large", where=Where(file=str(path)), hint=_HINT)
+    return data
 
 
 def parse_heads(data: bytes, *, name: str = "") -> dict[str, Head]:

@@ -15,7 +15,8 @@ from pathlib import Path
 
 import msgspec
 
-from untaken.ledger.events import Name
+from untaken.ledger.events import Count, Name
+from untaken.ledger.heads import read_record
 from untaken.ledger.model import Head
 
 
@@ -25,8 +26,8 @@ class Intent(msgspec.Struct, frozen=True, kw_only=True):
     run_id: Name
     start: Head | None
     end: Head
-    offset: int
-    size: int
+    offset: Count
+    size: Count
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +62,7 @@ def load_intents(ledger: str | os.PathLike[str]) -> list[Intent]:
     """
     path = journal_path(ledger)
     intents = []
-    for line in path.read_bytes().split(b"\n") if path.exists() else ():
+    for line in read_record(path).split(b"\n") if path.exists() else ():
         try:
             intents.append(_decode(line))
         except (msgspec.MsgspecError, UnicodeError, RecursionError):

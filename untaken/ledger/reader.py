@@ -1,4 +1,14 @@
-"""Reading ledgers: strict (the first fault raises) and lenient (good runs and findings), line by line."""
+r"""Reading ledgers: strict (the first fault raises) and lenient (good runs and findings), line by line.
+
+The form of a file, beyond one JSON object a line:
+
+* ``\n`` alone ends a line. A carriage return before it belongs to the line and is hashed with it, so a
+  ledger whose line ends a tool has converted is ALTERED, and the reason says so.
+* The last line may lack its newline: no event is missing.
+* A blank line is no event: a fault of the file, which costs no run.
+* A byte order mark makes the first line MALFORMED.
+* An empty file is a fault (``ledger-empty``); with recorded heads, every recorded run is TRUNCATED.
+"""
 
 from __future__ import annotations
 

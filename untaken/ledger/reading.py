@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
+from untaken import limits
 from untaken.errors import UntakenError, Where
 from untaken.ledger.chain import Chain
 from untaken.ledger.decoding import LineFault, decode_event, run_of
@@ -37,6 +38,7 @@ class Reading:
         self._keep = keep
         self._open: dict[str, Chain] = {}
         self._seen: set[str] = set()
+        self._untold = 0
 
     def chains(self, last_lines: Mapping[str, int] | None = None) -> Iterator[Chain]:
         """The chain of every run: at its last line where `last_lines` tells it, else at the end.
@@ -61,9 +63,11 @@ class Reading:
                 if last_lines is not None and last_lines.get(run_id) == number and run_id in runs:
                     yield self._end(run_id)
         except UntakenError as error:
+            self._tell_rest()
             self._file_fault(error)
         if not number and not self._heads and not self.file_faults:
             self._file_fault(UntakenError("ledger-empty", "there is no event in it", where=self._where()))
+        self._tell_rest()
         missing = (run_id for run_id in self._heads if run_id not in self._seen)
         for run_id in [*runs, *missing]:
             yield self._end(run_id)
@@ -89,8 +93,11 @@ class Reading:
         """Charge the line's run, whose id is returned, or the file."""
         run_id = run_of(line)
         if run_id is None:
-            where = self._where(number, fault.column)
-            self._file_fault(UntakenError(fault.code, fault.message, where=where, hint=_HINTS["MALFORMED"]))
+            if len(self.file_faults) < limits.FILE_FAULTS:
+                where, hint = self._where(number, fault.column), _HINTS["MALFORMED"]
+                self._file_fault(UntakenError(fault.code, fault.message, where=where, hint=hint))
+            else:
+                self._untold += 1
             return ""
         chain = self._open.get(run_id) or self._begin(run_id)
         if chain.broken is None:
@@ -109,6 +116,13 @@ class Reading:
         fault = Integrity(run_id="", verdict="MALFORMED", reason=error.message, line=line, column=column)
         self.file_faults.append(fault)
         self._report(error)
+
+    def _tell_rest(self) -> None:
+        """A hostile file of nothing but bad lines must not fill the memory with findings."""
+        if self._untold:
+            message = f"{self._untold:,} more lines are no events of any run"
+            self._untold = 0
+            self._report(UntakenError("ledger-many-faults", message, where=self._where()))
 
     def _where(self, line: int | None = None, column: int | None = None, run: str | None = None) -> Where:
         return Where(file=self._view.name or None, line=line, column=column, run=run)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from untaken.errors import Finding, UntakenError, Where
-from untaken.ledger.heads import heads_path, parse_heads
+from untaken.ledger.heads import heads_path, parse_heads, read_record
 from untaken.ledger.journal import load_intents, settle
 from untaken.ledger.lines import read_blocks
 from untaken.ledger.model import Head
@@ -119,6 +119,6 @@ def _recorded_view(path: Path, name: str) -> View:
 
 def _content(path: Path) -> bytes | None:
     try:
-        return path.read_bytes()
+        return read_record(path)
     except FileNotFoundError:
         return None

@@ -23,6 +23,7 @@ _BOM = "\ufeff"
 _INTEGER_CHARS = len(str(INTEGER_LOW))
 _STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
 _BRACKET = re.compile(r"[\[\]{}]")
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|.)", re.DOTALL)
 
 
@@ -63,7 +64,7 @@ def parse_json(data: bytes, *, depth: int = limits.JSON_DEPTH) -> Any:
         )
     except json.JSONDecodeError as error:
         raise JsonFault("not-json", f"not JSON: {error.msg.lower()}", text, error.pos) from None
-    if "\\u" in text:
+    if _SURROGATE.search(text):
         _check_surrogates(text)
     return value
 
