@@ -99,6 +99,11 @@ def test_only_the_last_plan_is_in_force() -> None:
     assert mapping.extra == (3,)
 
 
+def test_a_run_that_tags_its_actions_leaves_nothing_for_a_plan_to_guess() -> None:
+    run = a_run().plan("confirm").call("mail", sub_goal="order").call("mail").run()
+    assert map_actions(run, DESK).mapped == ((2, "order", "tag"),)
+
+
 def test_a_title_of_two_sub_goals_names_neither() -> None:
     graph = a_graph({"id": "a", "title": "Pay"}, {"id": "b", "title": "pay"})
     assert map_actions(a_run().plan("Pay").call("x").run(), graph).mapped == ()

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 
 from tests.builders import a_graph
+from untaken import limits
 from untaken.errors import UntakenError
 from untaken.plans import PlanGraph, SubGoal, parse_graph, topological, validate
 
 
 def graph(*sub_goals: dict[str, Any], **fields: Any) -> PlanGraph:
-    import msgspec
-
     nodes = [{"check": {"outcome": True}, **node} for node in sub_goals]
     return msgspec.convert({"id": "g", "sub_goals": nodes, **fields}, PlanGraph)
 
@@ -214,3 +214,9 @@ def test_topological_order_of_a_cycle_is_refused_with_its_path() -> None:
     with pytest.raises(UntakenError, match="a → b → a") as caught:
         topological(graph({"id": "a", "deps": ["b"]}, {"id": "b", "deps": ["a"]}))
     assert caught.value.code == "graph-cycle"
+
+
+def test_a_flood_of_links_is_one_error() -> None:
+    names = [f"ghost{i}" for i in range(limits.EDGES)]
+    (finding,) = validate(graph({"id": "a", "deps": names, "any_of": names}))
+    assert finding.code == "graph-too-many-edges"

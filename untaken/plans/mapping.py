@@ -27,10 +27,9 @@ class Mapping:
 
     Attributes:
         mapped: (seq, sub-goal, authority) in the order of the ledger. One call may serve several sub-goals,
-        then it
-            stands here once for each. Authority ``tag``: the ledger says so; ``rule``: a rule of the graph;
-            ``check``: a tool_call check expects this tool; ``plan``: the plan in force named this sub-goal
-            alone.
+            then it stands here once for each. Authority ``tag``: the ledger says so; ``rule``: a rule of the
+            graph; ``check``: a tool_call check expects this tool; ``plan``: the plan in force named this
+            sub-goal alone.
         extra: seq of each tool call that serves no sub-goal, the user's own calls included.
         findings: unknown tags, and actions that rules of several sub-goals claim.
     """
@@ -107,11 +106,8 @@ class _Mapper:
                 self.message(event)
             elif isinstance(event, Plan):
                 self.plan = self.only_sub_goal(event)
-        return Mapping(
-            mapped=tuple(self.mapped),
-            extra=tuple(self.extra),
-            findings=tuple(self.findings()),
-        )
+        findings = tuple(self.findings())
+        return Mapping(mapped=tuple(self.mapped), extra=tuple(self.extra), findings=findings)
 
     def call(self, event: ToolCall) -> None:
         if not (self.tagged(event) or self.ruled(event) or self.expected(event) or self.planned(event)):
@@ -120,10 +116,7 @@ class _Mapper:
     def message(self, event: Message) -> None:
         if self.index.text_claims and event.role.lower() in _AGENT_ROLES:
             text = _text(event.content)[: limits.RULE_TEXT_CHARS].casefold()
-            claims = self.index.text_claims
-            self.claimed(
-                event.seq, [c.sub_goal for c in claims if matches_glob((c.rule.text or "").casefold(), text)]
-            )
+            self.claimed(event.seq, [c.sub_goal for c in self.index.text_claims if _fits_text(c.rule, text)])
 
     def tagged(self, event: ToolCall) -> bool:
         if event.sub_goal is None:
@@ -137,12 +130,7 @@ class _Mapper:
     def ruled(self, event: ToolCall) -> bool:
         claims = self.index.claims_on(event.tool)
         return self.claimed(
-            event.seq,
-            [
-                c.sub_goal
-                for c in claims
-                if not c.rule.arguments or contains(event.arguments, c.rule.arguments)
-            ],
+            event.seq, [c.sub_goal for c in claims if contains(event.arguments, c.rule.arguments or {})]
         )
 
     def claimed(self, seq: int, sub_goals: Sequence[str]) -> bool:
@@ -201,6 +189,10 @@ def _fulfils(event: ToolCall, node: SubGoal) -> bool:
 
 def _fits_tool(rule: Rule, tool: str) -> bool:
     return rule.tool is None or matches_glob(rule.tool, tool)
+
+
+def _fits_text(rule: Rule, folded: str) -> bool:
+    return rule.text is not None and matches_glob(rule.text.casefold(), folded)
 
 
 def _names(graph: PlanGraph) -> dict[str, str | None]:

@@ -40,6 +40,9 @@ def validate(graph: PlanGraph) -> list[Finding]:
 
 def faults(graph: PlanGraph) -> list[Fault]:
     """The findings of `validate` with the path of each in the document."""
+    links = sum(len(node.deps) + len(node.any_of) for node in graph.sub_goals)
+    if links > limits.EDGES:  # what else is wrong could be a flood: this alone is said
+        return [_too_many(links)]
     found = [*_ids(graph), *_dependencies(graph), *_cycles(graph), *_any_of(graph)]
     for i, node in enumerate(graph.sub_goals):
         found += _check(node, ("sub_goals", i, "check"))
@@ -47,6 +50,14 @@ def faults(graph: PlanGraph) -> list[Fault]:
             found += _rule(node, rule, ("sub_goals", i, "rules", j))
     found += [*_disconnected(graph), *_unchecked(graph)]
     return sorted(found, key=lambda fault: fault.severity != "error")
+
+
+def _too_many(links: int) -> Fault:
+    return Fault(
+        code="graph-too-many-edges",
+        message=f"the graph has {links:,} dependencies and options; {limits.EDGES:,} are allowed",
+        path=("sub_goals",),
+    )
 
 
 def _ids(graph: PlanGraph) -> Iterator[Fault]:
@@ -72,13 +83,6 @@ def _ids(graph: PlanGraph) -> Iterator[Fault]:
 
 def _dependencies(graph: PlanGraph) -> Iterator[Fault]:
     known = {node.id for node in graph.sub_goals}
-    total = sum(len(node.deps) + len(node.any_of) for node in graph.sub_goals)
-    if total > limits.EDGES:
-        yield Fault(
-            code="graph-too-many-edges",
-            message=f"the graph has {total:,} links; {limits.EDGES:,} are allowed",
-            path=("sub_goals",),
-        )
     for i, node in enumerate(graph.sub_goals):
         named: set[str] = set()
         for j, dep in enumerate(node.deps):
