@@ -55,4 +55,4 @@ def takes_graphs(parser: argparse.ArgumentParser) -> None:
 def rules_in_words(missing: str, verdicts: list[str]) -> str:
     """The rules in force, to stand beside the rates."""
     whose = ", ".join(verdicts) if verdicts else "everybody"
-    return f"sub-goals without evidence {MISSING_WORDS[missing]}; verdicts by {whose} count"
+    return f"Sub-goals without evidence {MISSING_WORDS[missing]}; verdicts by {whose} count"

@@ -127,9 +127,8 @@ def say_rules(args: argparse.Namespace, scored: Scored, console: Console) -> Non
     """The rules in force, and what could not be scored."""
     unscored = sum(score.unscored for score in scored.known)
     console.say()
-    console.say(
-        f"{rules_in_words(args.missing, args.verdicts)}; {unscored} sub-goals have no evidence".capitalize()
-    )
+    words = rules_in_words(args.missing, args.verdicts)
+    console.say(plain(f"{words}; {counted(unscored, 'sub-goal')} without evidence"))
     reasons = Counter(
         score.reason.split(": ")[0] for score in scored.scores.values() if isinstance(score, Unscored)
     )

@@ -28,9 +28,8 @@ def add_to(verbs: Verbs) -> None:
 def list_formats(_: argparse.Namespace, console: Console) -> int:
     """Prints every importer."""
     found = formats()
-    console.table(
-        ("format", "title", "files", "what"), [(f.name, f.title, _endings(f), f.what) for f in found]
-    )
+    for one in found:
+        console.say(f"{one.name}: {one.title} ({' '.join(one.extensions)})\n  {one.what}")
     entries = [
         {"name": f.name, "title": f.title, "extensions": list(f.extensions), "what": f.what} for f in found
     ]
@@ -51,10 +50,6 @@ def convert_traces(args: argparse.Namespace, console: Console) -> int:
     console.findings(done.findings)
     console.document(_document(done))
     return 0 if done.runs or done.graphs else 1
-
-
-def _endings(found: Any) -> str:
-    return " ".join(found.extensions)
 
 
 def _values(loss: FileLoss) -> tuple[int, int]:
