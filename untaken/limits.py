@@ -36,6 +36,8 @@ SUB_GOALS: Final = 5_000
 EDGES: Final = 50_000
 RULES_PER_SUB_GOAL: Final = 200
 YAML_DEPTH: Final = 32
+YAML_VALUES: Final = 400_000
+"""Scalars, lists and mappings of one file."""
 PATTERN_CHARS: Final = 500
 
 # Expressions

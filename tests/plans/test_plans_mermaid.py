@@ -140,6 +140,7 @@ REFUSED = [
     {"desc": "edge label not closed", "text": "flowchart TD\nA -->|oh B", "line": 2},
     {"desc": "arrow to nothing", "text": "flowchart TD\nA -->", "line": 2},
     {"desc": "arrow from nothing", "text": "flowchart TD\n--> B", "line": 2},
+    {"desc": "class of no node", "text": "flowchart TD\nA\nclass <b>,A critical", "line": 3},
     {"desc": "half an arrow", "text": "flowchart TD\nA - B", "line": 2},
     {
         "desc": "a comment of ours that is broken",

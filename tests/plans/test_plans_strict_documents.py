@@ -160,6 +160,11 @@ def test_schema_faults_point_at_their_line(case: dict[str, Any]) -> None:
     assert caught.value.where.line == case["line"]
 
 
+def test_a_flood_of_small_values_is_refused() -> None:
+    with pytest.raises(UntakenError, match="more than 400,000 values"):
+        parse_graph("a: [" + "1," * limits.YAML_VALUES + "]", name="g.yaml")
+
+
 def test_a_file_over_the_size_limit_is_refused_unread() -> None:
     with pytest.raises(UntakenError) as caught:
         parse_graph(b"#" * (limits.GRAPH_FILE_BYTES + 1), name="g.yaml")

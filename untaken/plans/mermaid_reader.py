@@ -145,7 +145,9 @@ class _Reader:
         if len(words) < 2:
             self.refuse("a class statement names nodes and a class")
         if words[-1].lower() == "critical":
-            for written in "".join(words[:-1]).split(","):
+            for written in filter(None, "".join(words[:-1]).split(",")):
+                if not _ID.fullmatch(written):
+                    self.refuse(f"a class statement names no node: {written[:30]!r}")
                 self.node(written)["critical"] = True
 
     def chain(self, text: str, at: int) -> int:

@@ -164,6 +164,8 @@ class _YamlReader:
             self._refuse(event, f"tags are not allowed: {event.tag}", "Remove the tag (!…).")
         if len(path) > limits.YAML_DEPTH:
             self._refuse(event, _too_deep())
+        if len(self.lines) >= limits.YAML_VALUES:
+            self._refuse(event, f"the file holds more than {limits.YAML_VALUES:,} values")
         self.lines[path] = event.start_mark.line + 1
         if isinstance(event, yaml.MappingStartEvent):
             return self._mapping(path)
