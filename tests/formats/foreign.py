@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from untaken.formats import Conversion, convert
-from untaken.ledger import Run, load_heads, heads_path, read_ledger
+from untaken.ledger import Run, heads_path, load_heads, read_ledger
 
 
 def tau_call(tool: str, arguments: Any, call_id: str | None = "c1") -> dict[str, Any]:

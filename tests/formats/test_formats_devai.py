@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from foreign import codes, converted, devai_human, devai_sheet, devai_step, put
+
 from untaken.ledger import Message, Observation, Run, Verdict
 from untaken.plans import PlanGraph, edges, load_graphs
 from untaken.subgoals import score_run

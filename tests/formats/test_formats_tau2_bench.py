@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from foreign import at, codes, converted, put, tau2_call, tau2_document, tau2_message, tau2_simulation
+
 from untaken.errors import Unscored
 from untaken.formats.tau2_model import agent_name
 from untaken.ledger import Observation, Run, Verdict
@@ -39,6 +40,8 @@ def test_a_simulation_becomes_a_run(tmp_path: Path) -> None:
         "db_match": True,
         "input_tokens": 20.0,
         "output_tokens": 4.0,
+        "user_input_tokens": 20.0,
+        "user_output_tokens": 4.0,
     }
     assert [(c.tool, c.requestor) for c in run.actions] == [("buy", None), ("check_phone", "user")]
     assert [s.selected for s in run.selections] == ["buy"]

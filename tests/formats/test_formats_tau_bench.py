@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from foreign import codes, converted, put, tau_answer, tau_call, tau_record
+
 from untaken.errors import Unscored
 from untaken.ledger import Message, Observation, Run, ToolCall, context_hash
 from untaken.plans import load_graphs
@@ -189,7 +190,8 @@ def test_a_run_without_any_plan_names_no_graph(tmp_path: Path) -> None:
 
 def test_a_record_that_cannot_be_read_costs_only_itself(tmp_path: Path) -> None:
     good = json.dumps(tau_record())
-    text = f'[{good}, {{"task_id": 1, oops}}, 17, {{"task_id": {{}}}}, {json.dumps(tau_record(trial=1))}, {{"task_id"'
+    bad = '{"task_id": 1, oops}, 17, {"task_id": {}}'
+    text = f'[{good}, {bad}, {json.dumps(tau_record(trial=1))}, {{"task_id"'
     conversion, runs = converted("tau-bench", tmp_path / "out", put(tmp_path / "gpt-9-airline.json", text))
     assert [run.started.task_repeat for run in runs] == [0, 1]
     found = codes(conversion)

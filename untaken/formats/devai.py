@@ -31,6 +31,7 @@ _VERDICTS: Final = frozenset(
     {
         "requirements[].requirement_id",
         "requirements[].satisfied",
+        "requirements[].criteria",
         "executed_successfully",
         "satisfied_all_requirements",
         "satisfied_all_preferences",

@@ -201,9 +201,14 @@ class JsonReader:
 
     def _may_go_on(self) -> bool:
         self._faults += 1
-        return self._faults <= _FAULTS
+        if self._faults == _FAULTS:
+            message = f"more than {_FAULTS} records cannot be read; the rest of the file is left alone"
+            self.findings.add("too-many-faults", message, severity="error")
+        return self._faults < _FAULTS
 
     def _cut_short(self) -> None:
+        if self._faults >= _FAULTS:
+            return
         self.findings.add(
             "truncated-file",
             "the text ends inside a value; the records before it are kept",

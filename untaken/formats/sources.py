@@ -183,7 +183,7 @@ def _find(
             raise UntakenError(
                 "source-not-found", "there is no such file or folder", where=Where(file=str(path))
             )
-        inside = list(_walk(path)) if path.is_dir() else [path]
+        inside = sorted(_walk(path), key=lambda file: file.parts) if path.is_dir() else [path]
         for file in inside:
             name = file.relative_to(path).as_posix() if path.is_dir() else file.name
             if path.is_dir() and not wanted(name, (*extensions, ".zip")):
@@ -208,8 +208,8 @@ def _told_apart(sources: list[Source]) -> list[Source]:
 
 def _walk(folder: Path) -> Iterator[Path]:
     for place, folders, files in os.walk(folder):
-        folders[:] = sorted(f for f in folders if not f.startswith("."))
-        yield from (Path(place, file) for file in sorted(files) if not file.startswith("."))
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        yield from (Path(place, name) for name in files if not name.startswith("."))
 
 
 def _open(

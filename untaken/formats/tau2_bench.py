@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from untaken.formats.importer import Importer
-from untaken.formats.intake import Intake
+from untaken.formats.intake import Intake, WriteRun
 from untaken.formats.jsontext import Element, JsonReader
 from untaken.formats.losses import FileLog, Findings
 from untaken.formats.model import FormatInfo
@@ -26,6 +26,8 @@ from untaken.formats.tau2_model import Document, read_document, requestor
 from untaken.formats.tau2_runs import Simulations
 from untaken.formats.tidy import Places, Tidier
 
+_CHECKED: Final = "simulations[].reward_info.action_checks[].action.**"
+"""Repeats the expected action and is dropped; where the file lacks the task it is the plan, and kept."""
 PLACES: Final = Places(
     kept=[
         "info.git_commit",
@@ -56,7 +58,6 @@ PLACES: Final = Places(
         "simulations[].reward_info.reward",
         "simulations[].reward_info.db_check.db_match",
         "simulations[].reward_info.reward_breakdown.**",
-        "simulations[].reward_info.action_checks[].action.**",
         "simulations[].reward_info.action_checks[].action_match",
         "simulations[].reward_info.env_assertions[].met",
         "simulations[].reward_info.nl_assertions[].met",
@@ -84,6 +85,7 @@ PLACES: Final = Places(
         "info.environment_info.tool_defs.**",
         "tasks[].initial_state.**",
         "tasks[].evaluation_criteria.env_assertions.**",
+        _CHECKED,
         "simulations[].messages[].raw_data.**",
         "simulations[].reward_info.env_assertions[].env_assertion.**",
         "simulations[].reward_info.info.**",
@@ -182,31 +184,55 @@ def _write(source: Source, intake: Intake, survey: _Survey) -> None:
     reader = intake.reader(source, log)
     if reader is None:
         return
-    tidier = Tidier(PLACES, log.findings)
-    documents = iter(survey.documents[source.name])
-    simulations = None
-
     with intake.ledger(f"{source.stem}-{log.sha256[:8]}") as write:
+        writing = _Writing(
+            source.stem, survey, survey.documents[source.name], intake=intake, log=log, write=write
+        )
+        for header in _documents(reader, log, writing.put):
+            writing.conclude(header)
 
-        def put(element: Element) -> None:
-            nonlocal simulations
-            if simulations is None:
-                simulations = Simulations(
-                    next(documents), survey.tools, source.stem, intake=intake, log=log, tidier=tidier
-                )
-            simulation, held = tidier.record(element.value, _RUNS)
-            log.records += 1
-            is_run = isinstance(simulation, dict) and text(simulation.get("task_id")) is not None
-            log.count(held.items(), PLACES.kept if is_run else frozenset())
-            if not is_run:
-                message = f"run {element.index} names no task"
-                log.findings.add("not-this-format", message, severity="error")
-            elif (run := simulations.run(simulation)) is not None:
-                write(run, log)
 
-        for header in _documents(reader, log, put):
-            _account(header, tidier, log)
-            simulations = None
+class _Writing:
+    """The second reading of one file: its runs are written as they come by."""
+
+    def __init__(
+        self,
+        stem: str,
+        survey: _Survey,
+        documents: Sequence[Document],
+        *,
+        intake: Intake,
+        log: FileLog,
+        write: WriteRun,
+    ) -> None:
+        self._log = log
+        self._tidier = Tidier(PLACES, log.findings)
+        self._write = write
+        self._parts = [
+            Simulations(one, survey.tools, stem, intake=intake, log=log, tidier=self._tidier)
+            for one in documents
+        ]
+
+    def put(self, element: Element) -> None:
+        """Writes the run of one simulation."""
+        log, part = self._log, self._parts[0]
+        simulation, held = self._tidier.record(element.value, _RUNS)
+        log.records += 1
+        if not isinstance(simulation, dict) or text(simulation.get("task_id")) is None:
+            log.count(held.items(), frozenset())
+            message = f"run {element.index} names no task"
+            log.findings.add("not-this-format", message, severity="error")
+            return
+        log.count(held.items(), PLACES.kept if part.has_task(simulation) else PLACES.kept | {_CHECKED})
+        if (run := part.run(simulation)) is not None:
+            self._write(run, log)
+
+    def conclude(self, header: dict[str, Any]) -> None:
+        """Counts what a document says besides its runs, and goes on to the next."""
+        tidied, held = self._tidier.record(header, "")
+        self._log.count(held.items(), PLACES.kept)
+        read_document(tidied, self._log.name, unpriced=False, log=self._log)
+        del self._parts[0]
 
 
 def _documents(
@@ -232,13 +258,6 @@ def _documents(
         if not runs:
             log.findings.add("no-simulations", "it holds no simulations")
         yield header
-
-
-def _account(header: dict[str, Any], tidier: Tidier, log: FileLog) -> None:
-    """Counts the values outside the runs."""
-    tidied, held = tidier.record(header, "")
-    log.count(held.items(), PLACES.kept)
-    read_document(tidied, log.name, unpriced=False, log=log)
 
 
 IMPORTER: Final = Importer(

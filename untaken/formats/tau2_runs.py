@@ -23,6 +23,10 @@ NOT_THE_AGENT: Final = frozenset({"infrastructure_error"})
 """Ways to end that say nothing about the agent: such a run has no success, and is in no rate."""
 ORDINARY: Final = frozenset({"user_stop", "agent_stop"})
 LIMITS: Final = frozenset({"max_steps", "timeout", "context_window_exceeded"})
+_TOKENS: Final = {
+    "assistant": {"prompt_tokens": "input_tokens", "completion_tokens": "output_tokens"},
+    "user": {"prompt_tokens": "user_input_tokens", "completion_tokens": "user_output_tokens"},
+}
 _ASSERTED: Final = ("env_assertions", "nl_assertions", "communicate_checks")
 
 
@@ -55,6 +59,10 @@ class Simulations:
         self._agent = intake.agent_name(named or stem, log)
         if named is None:
             log.findings.once("unknown-agent", f"no agent is recorded; taken to be {clip(stem)!r}")
+
+    def has_task(self, simulation: Mapping[str, Any]) -> bool:
+        """True where the file says itself what the task of a simulation expected."""
+        return (text(simulation.get("task_id")) or "") in self._document.expected
 
     def run(self, simulation: dict[str, Any]) -> RunDraft | None:
         """The run of one simulation; ``None`` for one that is there already."""
@@ -280,17 +288,14 @@ class Simulations:
 
 
 def _tokens(simulation: Mapping[str, Any]) -> dict[str, float]:
-    """Tokens of the agent's messages, where any says how many."""
-    used = [
-        mapping(message.get("usage"))
-        for message in objects(simulation.get("messages"))
-        if message.get("role") == "assistant"
-    ]
-    sums = {}
-    for kind, name in (("prompt_tokens", "input_tokens"), ("completion_tokens", "output_tokens")):
-        counts = [usage[kind] for usage in used if isinstance(usage.get(kind), int | float)]
-        if counts:
-            sums[name] = float(sum(counts))
+    """Tokens of the agent's and of the simulated user's messages, where any says how many."""
+    sums: dict[str, float] = {}
+    for message in objects(simulation.get("messages")):
+        whose = _TOKENS.get(str(message.get("role")), {})
+        for kind, name in whose.items():
+            count = mapping(message.get("usage")).get(kind)
+            if isinstance(count, int | float):
+                sums[name] = sums.get(name, 0.0) + count
     return sums
 
 

@@ -1,0 +1,314 @@
+"""What a conversion writes: the same bytes each time, all or nothing, with an account that adds up."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from foreign import (
+    codes,
+    converted,
+    devai_human,
+    devai_sheet,
+    put,
+    tau2_document,
+    tau2_simulation,
+    tau_record,
+)
+
+from untaken.errors import UntakenError
+from untaken.formats import FORMATS, Conversion, convert, formats, sniff, sniff_path
+from untaken.formats.output import file_stem
+from untaken.ledger import heads_path, read_ledger
+from untaken.plans import load_graphs
+
+ACTION = tau2_document()["tasks"][0]["evaluation_criteria"]["actions"][0]
+SHEETS = {
+    "judgment/Crew/human_as_a_judge/01_Boat.json": devai_human(True, False, True),
+    "judgment/Other/human_as_a_judge/01_Boat.json": devai_human(True, True, True),
+    "instances/01_Boat.json": devai_sheet(),
+}
+FILES: dict[str, dict[str, Any]] = {
+    "devai": SHEETS,
+    "tau-bench": {"gpt-9-airline.json": [tau_record(trial=t) for t in range(3)]},
+    "tau2-bench": {"r.json": tau2_document(simulations=[tau2_simulation(ACTION, trial=t) for t in range(3)])},
+}
+
+
+def written(folder: Path) -> dict[str, bytes]:
+    return {
+        p.relative_to(folder).as_posix(): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()
+    }
+
+
+def sources(folder: Path, format: str) -> Path:
+    for name, content in FILES[format].items():
+        put(folder / name, content)
+    return folder
+
+
+@pytest.mark.parametrize("format", FILES)
+def test_the_same_sources_give_the_same_bytes(tmp_path: Path, format: str) -> None:
+    source = sources(tmp_path / "in", format)
+    convert(format, [source], tmp_path / "a")
+    convert(format, [source], tmp_path / "b")
+    convert(format, [source], tmp_path / "b")
+    first = written(tmp_path / "a")
+    assert first == written(tmp_path / "b")
+    assert {name.split("/")[0] for name in first} == {"ledgers", "graphs", "loss.json"}
+
+
+def test_nothing_is_left_behind_but_the_result(tmp_path: Path) -> None:
+    convert("tau-bench", [sources(tmp_path / "in", "tau-bench")], tmp_path / "out")
+    assert not [path for path in (tmp_path / "out").rglob("*") if path.name.startswith(".")]
+    assert not list((tmp_path / "out").rglob("*.lock"))
+
+
+def test_formats_converted_into_one_folder_share_the_report(tmp_path: Path) -> None:
+    for format in FILES:
+        convert(format, [sources(tmp_path / format, format)], tmp_path / "out")
+    report = json.loads((tmp_path / "out" / "loss.json").read_text(encoding="utf-8"))
+    assert report["schema"] == "untaken.loss/1"
+    assert [one["format"] for one in report["conversions"]] == sorted(FILES)
+    assert not load_graphs(tmp_path / "out" / "graphs").findings
+    runs = [run for path in (tmp_path / "out" / "ledgers").glob("*.jsonl") for run in read_ledger(path)]
+    assert len(runs) == sum(one["runs"] for one in report["conversions"])
+    assert {run.integrity.verdict for run in runs} == {"INTACT"}
+
+
+@pytest.mark.parametrize(
+    "old", ["", "[]", "{}", '{"schema": 3}', '{"schema": "untaken.loss/1", "conversions": [1]}']
+)
+def test_a_report_that_cannot_be_read_is_replaced(tmp_path: Path, old: str) -> None:
+    put(tmp_path / "out" / "loss.json", old)
+    convert("tau-bench", [sources(tmp_path / "in", "tau-bench")], tmp_path / "out")
+    report = json.loads((tmp_path / "out" / "loss.json").read_text(encoding="utf-8"))
+    assert [one["format"] for one in report["conversions"]] == ["tau-bench"]
+
+
+def test_a_cancelled_conversion_leaves_nothing(tmp_path: Path) -> None:
+    source = sources(tmp_path / "in", "devai")
+    put(tmp_path / "out" / "kept.txt", "mine")
+
+    def cancel(done: int, total: int, name: str) -> None:
+        if done == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        convert("devai", [source], tmp_path / "out", progress=cancel)
+    assert written(tmp_path / "out") == {"kept.txt": b"mine"}
+    assert [p.name for p in (tmp_path / "out").iterdir()] == ["kept.txt"]
+
+
+@pytest.mark.parametrize("format", FILES)
+def test_progress_counts_up_to_its_total(tmp_path: Path, format: str) -> None:
+    seen: list[tuple[int, int, str]] = []
+    convert(
+        format, [sources(tmp_path / "in", format)], tmp_path / "out", progress=lambda *step: seen.append(step)
+    )
+    assert [done for done, _, _ in seen] == list(range(len(seen)))
+    assert {total for _, total, _ in seen} == {len(seen)}
+
+
+def test_old_heads_never_outlive_their_ledger(tmp_path: Path) -> None:
+    source = sources(tmp_path / "in", "devai")
+    conversion = convert("devai", [source], tmp_path / "out")
+    put(source / "judgment/Crew/human_as_a_judge/01_Boat.json", devai_human(False, False, False))
+    again = convert("devai", [source], tmp_path / "out")
+    assert again.ledgers == conversion.ledgers
+    for ledger in again.ledgers:
+        assert {run.integrity.verdict for run in read_ledger(ledger)} == {"INTACT"}
+
+
+ERRORS = [
+    ("unknown format", "nonsense", "out", "format-unknown"),
+    ("a file as output", "devai", "in/instances/01_Boat.json", "output-not-a-folder"),
+]
+
+
+@pytest.mark.parametrize(("desc", "format", "out", "code"), ERRORS)
+def test_what_cannot_be_done_is_an_error_with_a_next_step(
+    tmp_path: Path, desc: str, format: str, out: str, code: str
+) -> None:
+    source = sources(tmp_path / "in", "devai")
+    with pytest.raises(UntakenError) as caught:
+        convert(format, [source], tmp_path / out)
+    assert caught.value.code == code
+    assert caught.value.hint
+
+
+def test_no_run_at_all_is_named(tmp_path: Path) -> None:
+    conversion, runs = converted("tau2-bench", tmp_path / "out", sources(tmp_path / "in", "tau-bench"))
+    assert (runs, codes(conversion)["no-runs"]) == ([], 1)
+
+
+def test_every_value_is_kept_or_dropped(tmp_path: Path) -> None:
+    for format in FILES:
+        conversion = convert(format, [sources(tmp_path / format, format)], tmp_path / "out")
+        for loss in conversion.losses:
+            assert loss.fields
+            assert all(field.held == field.kept + field.dropped for field in loss.fields)
+            assert all(field.kept in (0, field.held) for field in loss.fields)
+            assert loss.lines()[0].startswith(f"{loss.records} records")
+            assert all((tmp_path / "out" / "ledgers" / name).is_file() for name in loss.ledgers)
+
+
+def leaves(value: Any, path: str = "") -> list[tuple[str, list[Any]]]:
+    """Each place that holds a value, with the keys that lead to it."""
+    if isinstance(value, dict):
+        return [(p, [k, *keys]) for k, v in value.items() for p, keys in leaves(v, f"{path}.{k}".lstrip("."))]
+    if isinstance(value, list):
+        return [(p, [i, *keys]) for i, v in enumerate(value) for p, keys in leaves(v, f"{path}[]")]
+    return [] if value is None else [(path, [])]
+
+
+def changed(value: Any, keys: list[Any]) -> Any:
+    """A copy in which the value at `keys` is another of its kind."""
+    if keys:
+        copy = dict(value) if isinstance(value, dict) else list(value)
+        copy[keys[0]] = changed(value[keys[0]], keys[1:])
+        return copy
+    if isinstance(value, bool):
+        return not value
+    return value + 7 if isinstance(value, int | float) else _other_text(value)
+
+
+def _other_text(value: str) -> str:
+    if value.startswith("2025-"):
+        return value.replace("2025-", "2026-")
+    return "user" if value == "assistant" else f"{value}0"
+
+
+ONE_RUN: dict[str, dict[str, Any]] = {
+    "devai": {name: SHEETS[name] for name in list(SHEETS)[::2]},
+    "tau-bench": {"gpt-9-airline.json": [tau_record()]},
+    "tau2-bench": {"r.json": tau2_document()},
+}
+TALK = "[].info.task.actions[].kwargs.content"
+"""An expected message to the user is no action: by rule, what it says is dropped with it."""
+
+
+@pytest.mark.parametrize("format", ONE_RUN)
+def test_what_the_account_calls_kept_reaches_the_output_and_nothing_else_does(
+    tmp_path: Path, format: str
+) -> None:
+    source = ONE_RUN[format]
+    conversion, plain = outcome(tmp_path / "plain", format, source)
+    kept = {
+        loss.name: {f.path.removesuffix(".**"): f.kept > 0 for f in loss.fields} for loss in conversion.losses
+    }
+    wrong = []
+    for name, content in source.items():
+        for number, (place, keys) in enumerate(leaves(content)):
+            _, other = outcome(tmp_path / str(number), format, {**source, name: changed(content, keys)})
+            said = next(
+                kept[name][known] for known in sorted(kept[name], reverse=True) if place.startswith(known)
+            )
+            if said != (other != plain):
+                wrong.append((place, said))
+    assert wrong in ([], [(TALK, True)])
+
+
+def outcome(folder: Path, format: str, files: dict[str, Any]) -> tuple[Conversion, list[Any]]:
+    """A conversion of some files, and what its runs and graphs say."""
+    for name, content in files.items():
+        put(folder / "in" / name, content)
+    conversion = convert(format, [folder / "in"], folder / "out")
+    return conversion, contents(folder / "out")
+
+
+def contents(folder: Path) -> list[Any]:
+    """What runs and graphs say, whatever their files are called."""
+    runs = [list(run.events) for p in sorted((folder / "ledgers").glob("*.jsonl")) for run in read_ledger(p)]
+    return [runs, [p.read_bytes() for p in sorted((folder / "graphs").glob("*.yaml"))]]
+
+
+STEMS = [
+    ("gpt-4o-airline", "gpt-4o-airline"),
+    ("OpenHands", "OpenHands-24a7e8e7"),
+    ("openhands", "openhands"),
+    ("../../etc/passwd", None),
+    ("a b", None),
+    ("", None),
+    (".hidden", None),
+    ("ends.", None),
+    ("x" * 300, None),
+    ("é\u202e\x00", None),
+]
+
+
+@pytest.mark.parametrize(("text", "want"), STEMS)
+def test_file_names_are_safe(text: str, want: str | None) -> None:
+    stem = file_stem(text)
+    assert stem
+    assert len(stem) <= 140
+    assert all(c.isascii() and (c.isalnum() or c in "._-") for c in stem)
+    assert stem[0].isalnum()
+    assert stem[-1] != "."
+    assert (stem == text) is (want == text)
+
+
+def test_texts_that_differ_never_share_a_file_name() -> None:
+    texts = ["a/b", "a-b", "A-B", "a b", "a_b", "a//b", "ab", "AB", "a-b-", "-a-b"]
+    assert len({file_stem(text).casefold() for text in texts}) == len(texts)
+
+
+def test_each_format_says_what_it_is() -> None:
+    names = [info.name for info in formats()]
+    assert names == list(FORMATS) == ["native", "devai", "tau-bench", "tau2-bench"]
+    assert all(info.title and info.what.endswith(".") and info.extensions for info in formats())
+
+
+@pytest.mark.parametrize("format", FILES)
+def test_formats_are_told_by_content(tmp_path: Path, format: str) -> None:
+    folder = sources(tmp_path / "in", format)
+    for name in FILES[format]:
+        start = (folder / name).read_bytes()
+        assert sniff("upload.bin", start) == format
+        assert sniff("upload.bin", start[:2000]) == format
+    assert sniff_path(folder) == format
+    with zipfile.ZipFile(tmp_path / "all.zip", "w") as archive:
+        for name in FILES[format]:
+            archive.write(folder / name, name)
+    assert sniff_path(tmp_path / "all.zip") == format
+
+
+NOTHING = [
+    b"",
+    b"{}",
+    b"[]",
+    b"\x00" * 100,
+    b"\x1f\x8b",
+    b"PK\x03\x04",
+    b'{"a": 1}',
+    b"# hello",
+    b"\x28\xb5\x2f\xfd",
+]
+
+
+@pytest.mark.parametrize("start", NOTHING)
+def test_what_is_no_known_format_is_none(start: bytes) -> None:
+    assert sniff("x.json", start) is None
+
+
+def test_native_ledgers_are_copied_byte_for_byte_with_their_heads(tmp_path: Path) -> None:
+    first = convert("tau-bench", [sources(tmp_path / "in", "tau-bench")], tmp_path / "a")
+    again, runs = converted("native", tmp_path / "b", tmp_path / "a")
+    assert [p.read_bytes() for p in again.ledgers] == [p.read_bytes() for p in first.ledgers]
+    assert [heads_path(p).read_bytes() for p in again.ledgers] == [
+        heads_path(p).read_bytes() for p in first.ledgers
+    ]
+    assert [p.read_bytes() for p in again.graphs] == [p.read_bytes() for p in first.graphs]
+    assert len(runs) == 3
+    assert sniff_path(first.ledgers[0]) == sniff_path(first.graphs[0]) == "native"
+
+
+def test_native_files_that_are_broken_are_named(tmp_path: Path) -> None:
+    put(tmp_path / "in" / "a.jsonl", "not a ledger\n")
+    put(tmp_path / "in" / "b.plan.yaml", "schema: untaken.plan/1\nid: x\nsub_goals: [{id: a, deps: [b]}]\n")
+    conversion, runs = converted("native", tmp_path / "out", tmp_path / "in")
+    assert (runs, conversion.graphs) == ([], ())
+    assert {finding.where.file for finding in conversion.findings} == {"a.jsonl", "b.plan.yaml", None}

@@ -1,0 +1,241 @@
+"""Folders, compressed files and archives: what is read, what is refused, and that nothing is unpacked."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import os
+import struct
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import zstandard
+from foreign import codes, converted, put, tau_record
+
+from untaken import limits
+from untaken.errors import UntakenError
+from untaken.formats import convert
+from untaken.formats.sources import decompressed, stem_of
+
+RECORD = json.dumps([tau_record()]).encode()
+NAME = "gpt-9-airline.json"
+
+
+def zipped(path: Path, *members: tuple[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with zipfile.ZipFile(path, "w", method) as archive:
+        for name, content in members:
+            archive.writestr(name, content)
+    return path
+
+
+WRITTEN: list[tuple[str, Callable[[Path], Path]]] = [
+    ("plain", lambda folder: put(folder / NAME, RECORD)),
+    ("gzip", lambda folder: put(folder / f"{NAME}.gz", gzip.compress(RECORD))),
+    (
+        "two gzip members",
+        lambda folder: put(folder / f"{NAME}.gz", gzip.compress(RECORD[:9]) + gzip.compress(RECORD[9:])),
+    ),
+    ("gzip under a plain name", lambda folder: put(folder / NAME, gzip.compress(RECORD))),
+    ("zstd", lambda folder: put(folder / f"{NAME}.zst", zstandard.compress(RECORD))),
+    ("zip", lambda folder: zipped(folder / "all.zip", (f"deep/{NAME}", RECORD))),
+    ("stored zip", lambda folder: zipped(folder / "all.zip", (NAME, RECORD), method=zipfile.ZIP_STORED)),
+    ("gzip in zip", lambda folder: zipped(folder / "all.zip", (f"{NAME}.gz", gzip.compress(RECORD)))),
+    ("zip under another name", lambda folder: zipped(folder / "all.dat", (NAME, RECORD))),
+]
+
+
+@pytest.mark.parametrize(("desc", "write"), WRITTEN)
+def test_one_record_is_read_however_it_is_packed(
+    tmp_path: Path, desc: str, write: Callable[[Path], Path]
+) -> None:
+    conversion, (run,) = converted("tau-bench", tmp_path / "out", write(tmp_path / "in"))
+    assert run.run_id == "tau-bench/gpt-9/airline/7/0"
+    assert set(codes(conversion)) == {"synthetic-timestamps"}
+
+
+def test_folders_are_searched_and_other_files_left(tmp_path: Path) -> None:
+    put(tmp_path / "in" / "a" / "b" / NAME, RECORD)
+    put(tmp_path / "in" / ".hidden" / NAME, b"never read")
+    put(tmp_path / "in" / "README.md", b"# not a trace")
+    zipped(
+        tmp_path / "in" / "more.zip",
+        (f"x/{NAME}", json.dumps([tau_record(trial=1)]).encode()),
+        ("y.txt", b""),
+    )
+    conversion, runs = converted("tau-bench", tmp_path / "out", tmp_path / "in")
+    assert len(runs) == 2
+    assert [loss.name for loss in conversion.losses] == [f"a/b/{NAME}", f"more.zip/x/{NAME}"]
+    assert codes(conversion)["files-skipped"] == 1
+
+
+def test_a_linked_folder_is_not_followed(tmp_path: Path) -> None:
+    put(tmp_path / "in" / NAME, RECORD)
+    (tmp_path / "in" / "loop").symlink_to(tmp_path / "in")
+    conversion, runs = converted("tau-bench", tmp_path / "out", tmp_path / "in")
+    assert (len(runs), len(conversion.losses)) == (1, 1)
+
+
+def test_the_same_bytes_under_two_names_are_read_once(tmp_path: Path) -> None:
+    put(tmp_path / "in" / "a" / NAME, RECORD)
+    put(tmp_path / "in" / "b" / NAME, RECORD)
+    conversion, runs = converted("tau-bench", tmp_path / "out", tmp_path / "in", tmp_path / "in" / "a")
+    assert (len(runs), codes(conversion)["duplicate-file"]) == (1, 2)
+
+
+def bomb(path: Path) -> Path:
+    return zipped(path, ("bomb.json", b" " * (64 * limits.MIB)))
+
+
+def overlapping(path: Path) -> Path:
+    """Two entries of the directory that point at the same bytes."""
+    zipped(path, ("a.json", b" " * 1000), ("b.json", b" " * 1000))
+    data = bytearray(path.read_bytes())
+    second = data.rindex(b"PK\x01\x02")
+    struct.pack_into("<L", data, second + 42, 0)
+    path.write_bytes(data)
+    return path
+
+
+def lying(path: Path) -> Path:
+    """An entry that claims to be smaller than it is."""
+    zipped(path, (NAME, RECORD))
+    data = bytearray(path.read_bytes())
+    for mark, at in ((b"PK\x03\x04", 22), (b"PK\x01\x02", 24)):
+        struct.pack_into("<L", data, data.index(mark) + at, 10)
+    path.write_bytes(data)
+    return path
+
+
+def encrypted(path: Path) -> Path:
+    zipped(path, (NAME, RECORD))
+    data = bytearray(path.read_bytes())
+    for mark, at in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        data[data.index(mark) + at] |= 1
+    path.write_bytes(data)
+    return path
+
+
+def nested(path: Path) -> Path:
+    inner = io.BytesIO()
+    with zipfile.ZipFile(inner, "w") as archive:
+        archive.writestr(NAME, RECORD)
+    return zipped(path, ("inner.zip", inner.getvalue()))
+
+
+def truncated(path: Path) -> Path:
+    data = zipped(path, (NAME, RECORD)).read_bytes()
+    return put(path, data[: len(data) // 2])
+
+
+def flipped(path: Path) -> Path:
+    data = bytearray(zipped(path, (NAME, RECORD)).read_bytes())
+    data[60] ^= 0xFF
+    return put(path, bytes(data))
+
+
+HOSTILE = [
+    (bomb, "archive-member-refused"),
+    (overlapping, "archive-refused"),
+    (lying, "unreadable-file"),
+    (encrypted, "archive-member-refused"),
+    (nested, "archive-member-refused"),
+    (truncated, "archive-refused"),
+    (flipped, "unreadable-file"),
+    (lambda path: zipped(path, (NAME, RECORD), method=zipfile.ZIP_BZIP2), "archive-member-refused"),
+]
+
+
+@pytest.mark.parametrize(("make", "code"), HOSTILE)
+def test_hostile_archives_are_refused_and_the_rest_is_read(
+    tmp_path: Path, make: Callable[[Path], Path], code: str
+) -> None:
+    good = put(tmp_path / "in" / "gpt-8-airline.json", json.dumps([tau_record(trial=1)]))
+    archive = make(tmp_path / "in" / "hostile.zip")
+    conversion, runs = converted("tau-bench", tmp_path / "out", archive, good)
+    assert [run.agent for run in runs] == ["gpt-8"]
+    assert codes(conversion)[code] == 1
+
+
+def test_too_many_members_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "ARCHIVE_MEMBERS", 3)
+    archive = zipped(tmp_path / "in.zip", *((f"{n}.json", b"[]") for n in range(4)))
+    assert codes(converted("tau-bench", tmp_path / "out", archive)[0])["archive-refused"] == 1
+
+
+def test_too_much_in_all_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "ARCHIVE_BYTES", 100)
+    archive = zipped(tmp_path / "in.zip", (NAME, RECORD))
+    assert codes(converted("tau-bench", tmp_path / "out", archive)[0])["archive-refused"] == 1
+
+
+NAMES = [
+    "../../escape.json",
+    "/etc/escape.json",
+    "C:\\escape.json",
+    "a/\x00b.json",
+    "con.json",
+    "x" * 400 + ".json",
+]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_member_names_never_become_paths(tmp_path: Path, name: str) -> None:
+    archive = zipped(tmp_path / "in" / "a.zip", (name, RECORD))
+    before = {path for path in tmp_path.rglob("*") if tmp_path / "out" not in path.parents}
+    conversion, _ = converted("tau-bench", tmp_path / "out", archive)
+    outside = {p for p in tmp_path.rglob("*") if tmp_path / "out" not in p.parents} - {tmp_path / "out"}
+    assert outside == before
+    for path in (*conversion.ledgers, *conversion.graphs):
+        assert path.resolve().is_relative_to((tmp_path / "out").resolve())
+        assert len(path.name) < 200
+        assert path.name.isprintable()
+
+
+def test_a_gzip_bomb_is_refused(tmp_path: Path) -> None:
+    packed = gzip.compress(b" " * (70 * limits.MIB))
+    conversion, runs = converted("tau-bench", tmp_path / "out", put(tmp_path / "bomb.json.gz", packed))
+    assert not runs
+    assert codes(conversion)["compression-ratio"] == 1
+
+
+def test_a_file_that_is_too_large_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "IMPORT_FILE_BYTES", 100)
+    conversion, runs = converted("tau-bench", tmp_path / "out", put(tmp_path / NAME, RECORD))
+    assert (runs, codes(conversion)["file-too-large"]) == ([], 1)
+    with pytest.raises(UntakenError, match="at most 100 "):
+        decompressed(gzip.compress(b" " * 200), "x")
+
+
+@pytest.mark.parametrize("cut", [3, 15, 200, -1])
+def test_damaged_compression_is_named(tmp_path: Path, cut: int) -> None:
+    packed = gzip.compress(RECORD)[:cut]
+    conversion, runs = converted("tau-bench", tmp_path / "out", put(tmp_path / f"{NAME}.gz", packed))
+    assert (runs, codes(conversion)["unreadable-file"]) == ([], 1)
+
+
+def test_a_source_that_is_not_there_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(UntakenError) as caught:
+        convert("tau-bench", [tmp_path / "nowhere"], tmp_path / "out")
+    assert caught.value.code == "source-not-found"
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_file_that_may_not_be_read_propagates(tmp_path: Path) -> None:
+    if os.geteuid() == 0:
+        pytest.skip("root may read everything")
+    source = put(tmp_path / NAME, RECORD)
+    source.chmod(0)
+    with pytest.raises(PermissionError):
+        convert("tau-bench", [source], tmp_path / "out")
+
+
+@pytest.mark.parametrize(
+    ("name", "want"),
+    [("a/b.json", "b"), ("b.json.gz", "b"), ("b.tasks.json.zst", "b.tasks"), ("b", "b"), (".json", ".json")],
+)
+def test_stems(name: str, want: str) -> None:
+    assert stem_of(name) == want
