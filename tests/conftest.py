@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 REPOSITORY = Path(__file__).resolve().parent.parent
@@ -19,3 +20,7 @@ def real_data() -> Path:
             f"no real records at {folder}; set UNTAKEN_REAL_DATA to the folder that holds reference.json"
         )
     return folder
+
+
+hypothesis.settings.register_profile("quiet", deadline=None)  # a busy machine is no failed claim
+hypothesis.settings.load_profile("quiet")
