@@ -51,7 +51,11 @@ def serve(args: argparse.Namespace, console: Console) -> int:
     console.out.flush()
     options = ["--server.address", LOOPBACK, "--server.port", str(port), "--server.headless", "true"]
     command = [sys.executable, "-m", "streamlit", "run", str(app), *options]
-    return subprocess.call(command, env=os.environ | _settings(args), cwd=app.parent)  # noqa: S603 - fixed words
+    environment = os.environ | _settings(args)
+    if os.name == "posix":  # become the server, so that whoever stops us stops it
+        os.chdir(app.parent)
+        os.execve(sys.executable, command, environment)  # noqa: S606 - fixed words
+    return subprocess.call(command, env=environment, cwd=app.parent)  # noqa: S603 - fixed words
 
 
 def _settings(args: argparse.Namespace) -> dict[str, str]:
