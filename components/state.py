@@ -75,7 +75,7 @@ def _require_frame() -> None:
 def _open(folder: str, demo: bool) -> Workspace:
     if demo:
         return Workspace.open_folder(SAMPLES, at=folder or _demo_folder().name)
-    return Workspace(folder or DEFAULT_FOLDER)
+    return Workspace.open_folder(folder or DEFAULT_FOLDER)
 
 
 @cache
@@ -113,7 +113,10 @@ def _evaluated(
     folder: str, digest: str, missing: MissingRule, verdicts: tuple[str, ...], _store: Workspace
 ) -> Corpus:
     found, _ = _read(folder, digest, _store)
-    return evaluate_corpus(found, _store.graph_set(), missing=missing, verdicts=verdicts)
+    whole = evaluate_corpus(found, _store.graph_set(), missing=missing, verdicts=verdicts)
+    for evaluation in whole.aborted:
+        _store.audit(evaluation.code or "", evaluation.reason, evaluation.run_id)
+    return whole
 
 
 @st.cache_data(ttl=3600, max_entries=2, show_spinner=False)
