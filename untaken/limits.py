@@ -60,6 +60,8 @@ ARCHIVE_BYTES: Final = 2048 * MIB
 ARCHIVE_RATIO: Final = 200
 
 # Scoring
+MAPPING_COMPARISONS: Final = 500_000
+"""Of actions with rules and tool-call checks, in one run."""
 STEP_CHECKS: Final = 200_000
 """Evaluations of `on: step` expressions in one run."""
 CALL_COMPARISONS: Final = 2_000_000

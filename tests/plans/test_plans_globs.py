@@ -58,4 +58,4 @@ HOSTILE = [
 def test_hostile_patterns_do_not_backtrack(pattern: str) -> None:
     started = time.process_time()
     assert not matches_glob(pattern, "a" * 100_000)
-    assert time.process_time() - started < 2.0
+    assert time.process_time() - started < 30  # a hang, not a speed: backtracking would take years

