@@ -1,8 +1,10 @@
 // Draws a plan graph with vis-network in a fixed layout; keyboard, screen reader and small screens included.
 // Untrusted words arrive in `data` only: painted on the canvas or written with textContent, never as markup.
 
-const MOST_HEIGHT = 560;
+const HEIGHTS = [560, 1000]; // the taller frame where labels would be small in the other
 const LEAST_HEIGHT = 180;
+const COMFORTABLE = 0.8;
+const READABLE = 0.62; // a smaller drawing begins zoomed in, on what went wrong
 const MARGIN = 22;
 
 function makePlanCanvas(vis, root, act) {
@@ -30,11 +32,15 @@ function makePlanCanvas(vis, root, act) {
 
   function chooseLayout() {
     const width = stage.clientWidth || 600;
-    const [first, second] = data.layouts;
-    const better = scaleOf(second, width, MOST_HEIGHT) > scaleOf(first, width, MOST_HEIGHT) * 1.02;
-    layout = better ? second : first;
-    const tall = layout.height * scaleOf(layout, width, MOST_HEIGHT) + 2 * MARGIN;
-    stage.style.height = `${Math.round(Math.min(MOST_HEIGHT, Math.max(LEAST_HEIGHT, tall)))}px`;
+    const best = (height) =>
+      data.layouts
+        .map((one) => ({ one, height, scale: scaleOf(one, width, height) }))
+        .reduce((a, b) => (b.scale > a.scale * 1.02 ? b : a));
+    let chosen = best(HEIGHTS[0]);
+    if (chosen.scale < COMFORTABLE) chosen = best(HEIGHTS[1]);
+    layout = chosen.one;
+    const tall = layout.height * Math.max(READABLE, chosen.scale) + 2 * MARGIN;
+    stage.style.height = `${Math.round(Math.min(HEIGHTS[1], Math.max(LEAST_HEIGHT, tall)))}px`;
   }
 
   function drawnNodes() {
@@ -62,12 +68,18 @@ function makePlanCanvas(vis, root, act) {
     set.update(wanted);
   }
 
-  function fit() {
+  function fit(all) {
     moved = false;
     network.setSize("100%", stage.style.height);
     network.redraw();
-    const scale = Math.max(0.05, scaleOf(layout, stage.clientWidth, stage.clientHeight));
-    network.moveTo({ position: { x: 0, y: 0 }, scale });
+    const scale = Math.max(0.02, scaleOf(layout, stage.clientWidth, stage.clientHeight));
+    if (all || scale >= READABLE) network.moveTo({ position: { x: 0, y: 0 }, scale });
+    else network.moveTo({ position: network.getPosition(interesting()), scale: READABLE });
+  }
+
+  function interesting() {
+    const wrong = data.boxes.findIndex((box) => box.status === "attempted" || box.status === "skipped");
+    return data.selected ?? Math.max(0, wrong);
   }
 
   function reveal(place) {
@@ -75,7 +87,7 @@ function makePlanCanvas(vis, root, act) {
     const low = network.canvasToDOM({ x: box.left - 14, y: box.top - 14 });
     const high = network.canvasToDOM({ x: box.right + 14, y: box.bottom + 14 });
     const inside = low.x > 0 && low.y > 0 && high.x < stage.clientWidth && high.y < stage.clientHeight;
-    if (!inside && moved) network.moveTo({ position: network.getPosition(place) });
+    if (!inside) network.moveTo({ position: network.getPosition(place) });
   }
 
   function ring(paint, place, colour, gap, dash) {
@@ -144,7 +156,7 @@ function makePlanCanvas(vis, root, act) {
 
   function zoom(by) {
     moved = true;
-    network.moveTo({ scale: Math.min(2.5, Math.max(0.05, network.getScale() * by)) });
+    network.moveTo({ scale: Math.min(2.5, Math.max(0.02, network.getScale() * by)) });
   }
 
   frame.addEventListener("keydown", (event) => {
@@ -155,7 +167,7 @@ function makePlanCanvas(vis, root, act) {
     else if (event.key === "Enter" || event.key === " ") cursor !== null && choose(cursor);
     else if (event.key === "+" || event.key === "=") zoom(1.25);
     else if (event.key === "-") zoom(0.8);
-    else if (event.key === "0") fit();
+    else if (event.key === "0") fit(true);
     else return;
     event.preventDefault();
     event.stopPropagation();
@@ -178,7 +190,7 @@ function makePlanCanvas(vis, root, act) {
   );
   find("larger").onclick = () => zoom(1.25);
   find("smaller").onclick = () => zoom(0.8);
-  find("fit").onclick = () => fit();
+  find("fit").onclick = () => fit(true);
 
   const resized = new ResizeObserver(() => {
     if (!network || !stage.clientWidth) return;

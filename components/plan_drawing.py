@@ -103,7 +103,10 @@ def draw(
     status: dict[str, Status] = {goal.id: "unscored" for goal in graph.sub_goals}
     status |= {node.sub_goal: node.status for node in score.nodes if node.sub_goal in status} if score else {}
     goals = _around(graph, around)
-    groups = _groups(goals, status, expanded) if len(goals) > readable else [[goal] for goal in goals]
+    noted = {goal for v in score.violations for goal in (v.sub_goal, v.dependency)} if score else set()
+    groups = [[goal] for goal in goals]
+    if len(goals) > readable:
+        groups = _groups(goals, status, noted, expanded)
     boxes = tuple(_box(group, status) for group in groups)
     place = {goal.id: number for number, group in enumerate(groups) for goal in group}
     lines = _reduced(tuple(dict.fromkeys(_lines(goals, place, score))), len(boxes))
@@ -141,23 +144,24 @@ def _reach(start: str, steps: dict[str, set[str]]) -> set[str]:
 
 
 def _groups(
-    goals: list[SubGoal], status: dict[str, Status], expanded: Collection[str]
+    goals: list[SubGoal], status: dict[str, Status], noted: Collection[str], expanded: Collection[str]
 ) -> list[list[SubGoal]]:
-    """Contract finished branches, and branches never reached.
+    """Contract what is finished, and branches that were never reached; sub-goals in `noted` stand alone.
 
-    A finished branch is closed under "needs" and an unreached one under "is needed by", so no path leaves and
-    comes back: contracting its connected parts cannot make a cycle.
+    Finished sub-goals belong together where they are connected and have the same unfinished ones before them;
+    unreached ones where nothing after them was reached. No path leaves such a group and comes back, so
+    contracting them makes no cycle.
     """
     needs = {goal.id: {*goal.deps, *goal.any_of} & status.keys() for goal in goals}
     needed_by: dict[str, set[str]] = {goal.id: set() for goal in goals}
     for goal, deps in needs.items():
         for dep in deps & needed_by.keys():
             needed_by[dep].add(goal)
-    done = _closed((g.id for g in goals if status[g.id] in ("completed", "not_required")), needs)
+    done = {g.id for g in goals if status[g.id] in ("completed", "not_required")} - set(noted)
     idle = (g.id for g in goals if status[g.id] in ("skipped", "not_required") and g.id not in done)
-    unreached = _closed(idle, needed_by)
+    branches = [*_by_what_came_before(done, needs), _closed(idle, needed_by)]
     group_of: dict[str, int] = {}
-    for branch in (done, unreached):
+    for branch in branches:
         for part in _connected(branch, needs, needed_by):
             if len(part) > 1 and not part & set(expanded):
                 group_of |= dict.fromkeys(part, len(group_of) + len(goals))
@@ -165,6 +169,24 @@ def _groups(
     for goal in goals:
         groups.setdefault(group_of.get(goal.id, goal.id), []).append(goal)
     return list(groups.values())
+
+
+def _by_what_came_before(done: set[str], needs: dict[str, set[str]]) -> list[set[str]]:
+    """The finished sub-goals, parted by which unfinished ones are before them (as bits)."""
+    bit = {goal: 1 << number for number, goal in enumerate(goal for goal in needs if goal not in done)}
+    before: dict[str, int] = {}
+    try:
+        for goal in TopologicalSorter(needs).static_order():
+            before[goal] = 0
+            for dep in needs.get(goal, ()):
+                before[goal] |= before[dep] | bit.get(dep, 0)
+    except CycleError:
+        return []
+    parts: dict[int, set[str]] = {}
+    for goal in needs:
+        if goal in done:
+            parts.setdefault(before[goal], set()).add(goal)
+    return list(parts.values())
 
 
 def _closed(members: Iterable[str], steps: dict[str, set[str]]) -> set[str]:

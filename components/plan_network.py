@@ -18,6 +18,7 @@ from components.palette import BORDER, CRITICAL_BORDER, DARK, FONT, LIGHT, STAR,
 from components.plan_drawing import Drawing
 
 FONT_SIZE: Final = 15
+PADDING: Final = 5
 VIS: Final = Path(pyvis.__file__).parent / "lib" / "vis-9.1.2" / "vis-network.min.js"
 
 
@@ -78,8 +79,8 @@ def _network(drawing: Drawing) -> Network:
             shape="box",
             group=box.status,
             borderWidth=CRITICAL_BORDER if box.critical else BORDER,
-            widthConstraint={"minimum": width - 10, "maximum": width - 10},
-            heightConstraint={"minimum": height - 10},
+            widthConstraint={"minimum": width - 2 * PADDING},
+            heightConstraint={"minimum": height - 2 * PADDING},
         )
     for start, end, kind in drawing.lines:
         network.add_edge(start, end, kind=kind)
@@ -101,7 +102,7 @@ def _options() -> dict[str, Any]:
         "nodes": {
             "chosen": False,
             "labelHighlightBold": False,
-            "margin": 5,
+            "margin": PADDING,
             "shapeProperties": {"borderRadius": 8},
             "font": {"size": FONT_SIZE, "face": FONT},
         },

@@ -12,7 +12,8 @@ import streamlit as st
 
 from components import figures, state, tables, text
 from components.palette import STAR, STATUS
-from components.plan_drawing import READABLE
+from components.plan_drawing import READABLE, draw
+from components.plan_layout import larger
 from components.plan_view import plan_view
 from components.run_events import event_table
 from untaken.plans import PlanGraph, SubGoal
@@ -20,6 +21,10 @@ from untaken.report import RunReport
 from untaken.subgoals import NodeScore, RunScore
 
 MOST_CHARS: Final = 20_000
+MOST_MISSED: Final = 6
+COLUMN: Final = (560, 1000)
+"""Room for the graph beside the evidence, in pixels."""
+SMALL: Final = 0.7
 
 
 def plan_and_evidence(report: RunReport) -> None:
@@ -32,29 +37,35 @@ def plan_and_evidence(report: RunReport) -> None:
     goals = {goal.id: goal for goal in report.graph.sub_goals}
     asked = state.selected("sub_goal")
     chosen = asked if asked in goals else None
-    left, right = st.columns([8, 5], gap="medium")
+    score = report.score if isinstance(report.score, RunScore) else None
+    drawing = draw(report.graph, score)
+    small = larger(drawing.layouts, *COLUMN).scale(*COLUMN) < SMALL
+    left, right = (st.container(), st.container()) if small else st.columns([8, 5], gap="medium")
     with left:
-        around, expanded = _large_graph_controls(report.graph, chosen)
-        score = report.score if isinstance(report.score, RunScore) else None
-        plan_view(
-            report.graph,
-            score,
-            key="plan",
-            selected=chosen,
-            on_select=_pick,
-            expanded=expanded,
-            on_expand=_expand,
-            around=around,
-        )
-        tables.download(
-            lambda: figures.plan_html(report.graph, score).encode(),  # type: ignore[arg-type]
-            label="Plan graph (HTML)",
-            file="plan-graph.html",
-            mime="text/html",
-            key="plan-html",
-        )
+        _graph(report.graph, score, chosen)
     with right:
         _evidence(report, goals, chosen)
+
+
+def _graph(graph: PlanGraph, score: RunScore | None, chosen: str | None) -> None:
+    around, expanded = _large_graph_controls(graph, chosen)
+    plan_view(
+        graph,
+        score,
+        key="plan",
+        selected=chosen,
+        on_select=_pick,
+        expanded=expanded,
+        on_expand=_expand,
+        around=around,
+    )
+    tables.download(
+        lambda: figures.plan_html(graph, score).encode(),
+        label="Plan graph (HTML)",
+        file="plan-graph.html",
+        mime="text/html",
+        key="plan-html",
+    )
 
 
 def _pick(sub_goal: str) -> None:
@@ -134,7 +145,7 @@ def _unfinished(report: RunReport) -> None:
         st.caption("Select a sub-goal to see its evidence.")
         return
     st.caption("Not completed; select one to see why:")
-    for node in missed[:12]:
+    for node in missed[:MOST_MISSED]:
         star = f"{STAR} " if node.critical else ""
         with st.container(gap=None):
             st.button(
@@ -145,8 +156,8 @@ def _unfinished(report: RunReport) -> None:
                 args=(node.sub_goal,),
             )
             st.caption(text.label(node.reason, 160))
-    if len(missed) > 12:
-        st.caption(f"and {len(missed) - 12} more in the table below")
+    if len(missed) > MOST_MISSED:
+        st.caption(f"and {len(missed) - MOST_MISSED} more in the table below")
 
 
 def check_words(goal: SubGoal) -> str:

@@ -77,6 +77,8 @@ def _share(count: int, total: int, rate: Score) -> str:
 
 def _diagnosis(report: RunReport) -> None:
     score = report.score
+    if report.integrity.broken:
+        return
     if isinstance(score, Unscored):
         st.warning("This run has no sub-goal score.", icon=":material/help:")
         st.text(text.one_line(score.reason, 400))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import plotly.graph_objects as go
@@ -41,8 +42,7 @@ def plan_figure(
     layout = larger(drawing.layouts, width, height)
     look = tokens(dark)
     figure = go.Figure()
-    _add_lines(figure, drawing, layout, look)
-    _add_boxes(figure, drawing, layout)
+    figure.update_layout(shapes=[*_lines(drawing, layout, look), *_boxes(drawing, layout)])
     scale = layout.scale(width, height - LEGEND)
     themed(figure, dark=dark, height=round(layout.height * scale + LEGEND + 2 * PAD))
     _add_words(figure, drawing, layout, scale)
@@ -64,21 +64,18 @@ def _edges_of(box: Box, centre: tuple[float, float]) -> tuple[float, float, floa
     return x - width / 2, y - height / 2, x + width / 2, y + height / 2
 
 
-def _add_boxes(figure: go.Figure, drawing: Drawing, layout: Layout) -> None:
+def _boxes(drawing: Drawing, layout: Layout) -> Iterator[dict[str, Any]]:
     for box, centre in zip(drawing.boxes, layout.centres, strict=True):
         style = STATUS[box.status]
         left, top, right, bottom = _edges_of(box, centre)
-        figure.add_shape(
-            type="path",
-            path=_rounded(left, top, right, bottom),
-            fillcolor=style.fill,
-            line={
-                "color": style.line,
-                "width": CRITICAL_BORDER if box.critical else BORDER,
-                "dash": style.line_name,
-            },
-            layer="below",
-        )
+        width = CRITICAL_BORDER if box.critical else BORDER
+        yield {
+            "type": "path",
+            "path": _rounded(left, top, right, bottom),
+            "fillcolor": style.fill,
+            "line": {"color": style.line, "width": width, "dash": style.line_name},
+            "layer": "below",
+        }
 
 
 def _rounded(left: float, top: float, right: float, bottom: float, radius: float = 8.0) -> str:
@@ -91,7 +88,7 @@ def _rounded(left: float, top: float, right: float, bottom: float, radius: float
     )
 
 
-def _add_lines(figure: go.Figure, drawing: Drawing, layout: Layout, look: Tokens) -> None:
+def _lines(drawing: Drawing, layout: Layout, look: Tokens) -> Iterator[dict[str, Any]]:
     for start, end, kind in drawing.lines:
         before = _edges_of(drawing.boxes[start], layout.centres[start])
         after = _edges_of(drawing.boxes[end], layout.centres[end])
@@ -102,11 +99,12 @@ def _add_lines(figure: go.Figure, drawing: Drawing, layout: Layout, look: Tokens
             x0, y0, x1, y1 = layout.centres[start][0], before[3], layout.centres[end][0], after[1]
             bend = f"C {x0},{(y0 + y1) / 2} {x1},{(y0 + y1) / 2} {x1},{y1 - 9}"
         line = _line_style(kind, look)
-        figure.add_shape(type="path", path=f"M {x0},{y0} {bend}", line=line, layer="below")
+        yield {"type": "path", "path": f"M {x0},{y0} {bend}", "line": line, "layer": "below"}
         head = f"M {x1},{y1} L {x1 - 10},{y1 - 5} L {x1 - 10},{y1 + 5} Z"
         if layout.direction == "TB":
             head = f"M {x1},{y1} L {x1 - 5},{y1 - 10} L {x1 + 5},{y1 - 10} Z"
-        figure.add_shape(type="path", path=head, fillcolor=line["color"], line={"width": 0}, layer="below")
+        fill = line["color"]
+        yield {"type": "path", "path": head, "fillcolor": fill, "line": {"width": 0}, "layer": "below"}
 
 
 def _line_style(kind: str, look: Tokens) -> dict[str, Any]:

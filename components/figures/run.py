@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 import plotly.graph_objects as go
 
 from components import text
 from components.figures.theme import message, themed
-from components.palette import tokens
+from components.palette import Tokens, tokens
 from untaken.ledger.events import event_type
 from untaken.ledger.model import Run
-from untaken.subgoals.model import RunScore
+from untaken.subgoals.model import NodeScore, RunScore
 
 
 def progress_curve(score: RunScore, *, dark: bool = False) -> go.Figure:
@@ -67,6 +68,7 @@ def progress_curve(score: RunScore, *, dark: bool = False) -> go.Figure:
     return figure
 
 
+MOST_LINES: Final = 20
 LANES: Final = {
     "PLAN": "plan",
     "SKILL_SELECTION": "decision",
@@ -113,27 +115,42 @@ def timeline_figure(run: Run, score: RunScore | None = None, *, dark: bool = Fal
             )
         )
     done = [n for n in score.nodes if n.completed_at is not None] if score else []
-    for node in done:
-        figure.add_vline(x=node.completed_at, line={"color": look.good, "width": 1, "dash": "dot"})
     if done:
         lanes.append("completed")
-        figure.add_trace(
-            go.Scatter(
-                x=[node.completed_at for node in done],
-                y=[len(lanes) - 1] * len(done),
-                mode="text",
-                text="✓",
-                textfont={"size": 16, "color": look.good},
-                hovertext=[f"completed: {text.figure(node.title or node.sub_goal, 60)}" for node in done],
-                hoverinfo="text",
-            )
-        )
+        _add_completions(figure, done, len(lanes) - 1, look)
     themed(figure, dark=dark, height=70 + 34 * len(lanes))
     figure.update_xaxes(title_text="event", showgrid=False, tickformat="d")
     figure.update_yaxes(
         tickvals=list(range(len(lanes))), ticktext=lanes, range=[len(lanes) - 0.5, -0.5], showgrid=True
     )
     return figure
+
+
+def _add_completions(figure: go.Figure, done: Sequence[NodeScore], lane: int, look: Tokens) -> None:
+    """A mark a completed sub-goal; where they are few, with a line up through what happened then."""
+    if len(done) <= MOST_LINES:
+        figure.add_trace(_thin_lines(done, lane, look))
+    figure.add_trace(
+        go.Scatter(
+            x=[node.completed_at for node in done],
+            y=[lane] * len(done),
+            mode="text",
+            text="✓",
+            textfont={"size": 16, "color": look.good},
+            hovertext=[f"completed: {text.figure(node.title or node.sub_goal, 60)}" for node in done],
+            hoverinfo="text",
+        )
+    )
+
+
+def _thin_lines(done: Sequence[NodeScore], lane: int, look: Tokens) -> go.Scatter:
+    return go.Scatter(
+        x=[x for node in done for x in (node.completed_at, node.completed_at, None)],
+        y=[y for _ in done for y in (-0.5, lane, None)],
+        mode="lines",
+        line={"color": look.good, "width": 1, "dash": "dot"},
+        hoverinfo="skip",
+    )
 
 
 def _words(event: object) -> str:
