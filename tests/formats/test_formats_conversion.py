@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from foreign import (
+from foreign_files import (
     codes,
     converted,
     devai_human,

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from foreign import codes, converted, devai_human, devai_sheet, devai_step, put
+from foreign_files import codes, converted, devai_human, devai_sheet, devai_step, put
 
 from untaken.ledger import Message, Observation, Run, Verdict
 from untaken.plans import PlanGraph, edges, load_graphs

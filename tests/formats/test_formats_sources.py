@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 import zstandard
-from foreign import codes, converted, put, tau_record
+from foreign_files import codes, converted, put, tau_record
 
 from untaken import limits
 from untaken.errors import UntakenError

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from foreign import at, codes, converted, put, tau2_call, tau2_document, tau2_message, tau2_simulation
+from foreign_files import at, codes, converted, put, tau2_call, tau2_document, tau2_message, tau2_simulation
 
 from untaken.errors import Unscored
 from untaken.formats.tau2_model import agent_name

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from foreign import codes, converted, put, tau_answer, tau_call, tau_record
+from foreign_files import codes, converted, put, tau_answer, tau_call, tau_record
 
 from untaken.errors import Unscored
 from untaken.ledger import Message, Observation, Run, ToolCall, context_hash

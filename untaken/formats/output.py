@@ -95,6 +95,8 @@ class Output:
         Returns:
             The ledgers, the graphs, and the loss report.
         """
+        for room in ("ledgers", "graphs"):
+            (self._out / room).mkdir(exist_ok=True)
         ledgers = tuple(self._place("ledgers", name) for name in self._ledgers)
         graphs = tuple(self._place("graphs", name) for name in sorted(self._graphs))
         text = json.dumps(_merged(self._out / "loss.json", report), ensure_ascii=False, indent=1)
@@ -104,7 +106,6 @@ class Output:
     def _place(self, room: str, name: str) -> Path:
         """Moves one file. Old heads go first and new ones come last: never heads without their ledger."""
         made, target = self._staging / room / name, self._out / room / name
-        target.parent.mkdir(exist_ok=True)
         heads_path(target).unlink(missing_ok=True)
         made.replace(target)
         if heads_path(made).exists():
