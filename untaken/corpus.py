@@ -27,7 +27,7 @@ class Corpus:
         agents: the scored runs pooled by agent.
         evaluations: the counterfactual evaluation of each run, against `memory` as of the run's start.
         ranking: agents by outcome and by each sub-goal metric, with contradictory runs.
-        missing, verdicts: the rules in force (domain §4).
+        missing, verdicts: the rules in force (§4).
     """
 
     runs: dict[str, Run]

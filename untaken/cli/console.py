@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TextIO
@@ -11,7 +12,7 @@ from untaken.errors import Finding, Score, Unscored, UntakenError
 from untaken.report import dump
 
 CELL_CHARS: Final = 72
-FINDINGS_SHOWN: Final = 20
+SHOWN_OF_A_KIND: Final = 3
 NOTHING: Final = "–"
 
 
@@ -89,14 +90,18 @@ class Console:
         self.err.write(text + "\n")
 
     def findings(self, findings: Iterable[Finding]) -> None:
-        """Errors and warnings on stderr, each kind with its first few; notes only in the document."""
-        listed = [f for f in findings if f.severity != "note"]
-        for finding in listed[:FINDINGS_SHOWN]:
-            where = plain(finding.where)
-            place = f"{where}: " if where else ""
-            self.warn(f"{finding.severity}: {place}{plain(finding.message)} [{finding.code}]")
-        if len(listed) > FINDINGS_SHOWN:
-            self.warn(f"… and {len(listed) - FINDINGS_SHOWN} more; --json lists them all")
+        """Errors and warnings on stderr, of each kind the first few; notes stand in the document only."""
+        listed = [finding for finding in findings if finding.severity != "note"]
+        seen: Counter[str] = Counter()
+        for finding in listed:
+            seen[finding.code] += 1
+            if seen[finding.code] <= SHOWN_OF_A_KIND:
+                where = plain(finding.where)
+                place = f"{where}: " if where else ""
+                self.warn(f"{finding.severity}: {place}{plain(finding.message)} [{finding.code}]")
+        for code, count in seen.items():
+            if count > SHOWN_OF_A_KIND:
+                self.warn(f"… and {count - SHOWN_OF_A_KIND} more [{code}]; --json lists them all")
 
     def error(self, error: UntakenError) -> None:
         """What went wrong, where, and what to do next."""

@@ -5,12 +5,14 @@ from __future__ import annotations
 import argparse
 from collections import Counter
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from untaken.cli.console import Console, counted
 from untaken.cli.grammar import Verbs, verb
 from untaken.formats import Conversion, FileLoss, convert, formats
 from untaken.report import finding_entries
+
+FILES_SHOWN: Final = 20
 
 
 def add_to(verbs: Verbs) -> None:
@@ -45,7 +47,10 @@ def convert_traces(args: argparse.Namespace, console: Console) -> int:
         f"{counted(done.runs, 'run')} in {counted(len(done.ledgers), 'ledger')}, "
         f"{counted(len(done.graphs), 'plan graph')} → {args.out}"
     )
-    console.table(("file", "records", "runs", "values kept"), [_loss_row(loss) for loss in done.losses])
+    shown = done.losses[:FILES_SHOWN]
+    console.table(("file", "records", "runs", "values kept"), [_loss_row(loss) for loss in shown])
+    if len(done.losses) > len(shown):
+        console.say(f"… and {counted(len(done.losses) - len(shown), 'more file')}")
     _say_loss(done, console)
     console.findings(done.findings)
     console.document(_document(done))
