@@ -67,6 +67,13 @@ def test_nothing_is_left_behind_but_the_result(tmp_path: Path) -> None:
     assert not list((tmp_path / "out").rglob("*.lock"))
 
 
+def test_what_was_written_before_is_no_source(tmp_path: Path) -> None:
+    folder = sources(tmp_path, "devai")
+    first = convert("devai", [folder], tmp_path / "out")
+    again = convert("devai", [folder], tmp_path / "out")
+    assert [loss.name for loss in first.losses] == [loss.name for loss in again.losses] == sorted(SHEETS)
+
+
 def test_formats_converted_into_one_folder_share_the_report(tmp_path: Path) -> None:
     for format in FILES:
         convert(format, [sources(tmp_path / format, format)], tmp_path / "out")

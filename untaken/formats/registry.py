@@ -80,7 +80,7 @@ def convert(
     findings = Findings(None)
     paths = [Path(source) for source in sources]
     with (
-        found_sources(paths, importer.info.extensions, findings) as found,
+        found_sources(paths, importer.info.extensions, findings, leave=Path(out)) as found,
         staged_output(Path(out)) as output,
     ):
         intake = Intake(

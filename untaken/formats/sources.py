@@ -162,19 +162,29 @@ def head(stored: bytes, size: int = 64 * limits.KIB) -> bytes:
 
 @contextmanager
 def found_sources(
-    paths: Sequence[Path], extensions: tuple[str, ...], findings: Findings
+    paths: Sequence[Path], extensions: tuple[str, ...], findings: Findings, *, leave: Path | None = None
 ) -> Iterator[list[Source]]:
     """Every file to read, in a stable order: folders are searched, archives listed, and held open meanwhile.
+
+    Args:
+        paths: files, folders and archives.
+        extensions: endings of files wanted of a folder or an archive.
+        findings: where what is left out is noted.
+        leave: a folder to leave out, should it lie in one of those searched: what was written there before.
 
     Raises:
         UntakenError: ``source-not-found`` where a path that was asked for does not exist.
     """
     with ExitStack() as opened:
-        yield _find(paths, extensions, findings, opened)
+        yield _find(paths, extensions, findings, opened, leave.resolve() if leave else None)
 
 
 def _find(
-    paths: Sequence[Path], extensions: tuple[str, ...], findings: Findings, opened: ExitStack
+    paths: Sequence[Path],
+    extensions: tuple[str, ...],
+    findings: Findings,
+    opened: ExitStack,
+    leave: Path | None,
 ) -> list[Source]:
     found: list[Source] = []
     skipped = 0
@@ -183,7 +193,7 @@ def _find(
             raise UntakenError(
                 "source-not-found", "there is no such file or folder", where=Where(file=str(path))
             )
-        inside = sorted(_walk(path), key=lambda file: file.parts) if path.is_dir() else [path]
+        inside = sorted(_walk(path, leave), key=lambda file: file.parts) if path.is_dir() else [path]
         for file in inside:
             name = file.relative_to(path).as_posix() if path.is_dir() else file.name
             if path.is_dir() and not wanted(name, (*extensions, ".zip")):
@@ -206,9 +216,11 @@ def _told_apart(sources: list[Source]) -> list[Source]:
     return sources
 
 
-def _walk(folder: Path) -> Iterator[Path]:
+def _walk(folder: Path, leave: Path | None) -> Iterator[Path]:
     for place, folders, files in os.walk(folder):
-        folders[:] = [name for name in folders if not name.startswith(".")]
+        folders[:] = [
+            name for name in folders if not name.startswith(".") and Path(place, name).resolve() != leave
+        ]
         yield from (Path(place, name) for name in files if not name.startswith("."))
 
 
