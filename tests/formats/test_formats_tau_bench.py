@@ -308,3 +308,10 @@ def test_odd_task_ids_find_their_graph_and_no_other(tmp_path: Path, task: str) -
         matched, findings = graphs.for_task(run.task_id)
         assert findings or (isinstance(matched, Unscored) or matched.id == named.id)
     assert all(path.parent == tmp_path / "out" / "graphs" for path in (tmp_path / "out").rglob("*.plan.yaml"))
+
+
+def test_a_name_that_is_too_long_is_cut_and_named(tmp_path: Path) -> None:
+    records = [tau_record(task_id="x" * 5000 + end, traj=[tau_call("y" * 5000, {})]) for end in "ab"]
+    conversion, runs = converted("tau-bench", tmp_path / "out", put(tmp_path / "gpt-9-airline.json", records))
+    assert len({run.task_id for run in runs}) == 2
+    assert codes(conversion)["name-cut"] == 1

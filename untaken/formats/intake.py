@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from hashlib import sha256
 from typing import Any, Protocol
@@ -140,6 +140,9 @@ class Intake:
         self._output.copy_ledger(name, content, heads)
 
     def _write(self, run: RunDraft, log: FileLog, sink: RunSink) -> bool:
+        if any(_is_cut(draft.fields) for draft in run.drafts):
+            message = f"a name is longer than {limits.NAME_CHARS} characters; cut, and told apart by a digest"
+            log.findings.once("name-cut", message)
         if len(run.drafts) > limits.EVENTS_PER_RUN:
             message = f"it has {len(run.drafts)} events; at most {limits.EVENTS_PER_RUN} are kept"
             log.findings.add("run-too-long", message, run=run.run_id, severity="error")
@@ -150,3 +153,8 @@ class Intake:
             log.findings.add("run-not-written", error.message, run=run.run_id, severity="error")
             return False
         return True
+
+
+def _is_cut(fields: Mapping[str, Any]) -> bool:
+    """True where an agent, a task or a tool has the length that `cut_name` cuts to."""
+    return any(len(str(fields.get(part, ""))) == limits.NAME_CHARS for part in ("agent", "task_id", "tool"))
