@@ -16,10 +16,11 @@ from typing import Final
 import streamlit as st
 
 from components import navigation, text
-from untaken.corpus import Corpus, evaluate_corpus
+from untaken.corpus import Corpus, evaluate_corpus, part_of
 from untaken.errors import Finding
 from untaken.ledger import Run, Verdict
 from untaken.plans import escape_glob
+from untaken.ranking import Group, comparable_groups
 from untaken.store import Workspace
 from untaken.subgoals.model import MissingRule
 
@@ -42,6 +43,11 @@ class Rules:
 
     missing: MissingRule = "fail"
     verdicts: tuple[str, ...] = ()
+
+    @property
+    def globs(self) -> tuple[str, ...]:
+        """The authors as the engine takes them."""
+        return tuple(escape_glob(author) for author in self.verdicts)
 
     def in_words(self) -> str:
         """One line to stand beside a rate."""
@@ -74,7 +80,9 @@ def _require_frame() -> None:
 @st.cache_resource(show_spinner="Opening the workspace …", max_entries=2)
 def _open(folder: str, demo: bool) -> Workspace:
     if demo:
-        return Workspace.open_folder(SAMPLES, at=folder or _demo_folder().name)
+        at = folder or _demo_folder().name
+        Workspace.open_folder(SAMPLES / "graphs", at=at).close()  # tampered ledgers lie beside these two
+        return Workspace.open_folder(SAMPLES / "ledgers", at=at)
     return Workspace.open_folder(folder or DEFAULT_FOLDER)
 
 
@@ -87,8 +95,29 @@ def _demo_folder() -> tempfile.TemporaryDirectory[str]:
 def corpus() -> Corpus:
     """Every run of the workspace, evaluated under the rules in force; cached by content and rules."""
     store, now = workspace(), rules()
-    globs = tuple(escape_glob(author) for author in now.verdicts)
-    return _evaluated(str(store.path), store.digest(), now.missing, globs, store)
+    return _evaluated(str(store.path), store.digest(), now.missing, now.globs, store)
+
+
+def compared() -> Corpus:
+    """The runs of the agents chosen in the sidebar, evaluated; agents that share no task are not compared."""
+    store, now = workspace(), rules()
+    name = group_name()
+    if name is None:
+        return corpus()
+    return _part(str(store.path), store.digest(), now.missing, now.globs, name, store)
+
+
+def groups() -> tuple[Group, ...]:
+    """The sets of agents that can be compared; cached by content."""
+    store = workspace()
+    return _groups(str(store.path), store.digest(), store)
+
+
+def group_name() -> str | None:
+    """Name of the set of agents chosen; ``None`` where there is no choice."""
+    names = [group.name for group in groups()]
+    chosen = st.session_state.get("group")
+    return None if len(names) < 2 else (chosen if chosen in names else names[0])
 
 
 def runs() -> list[Run]:
@@ -119,6 +148,20 @@ def _evaluated(
     return whole
 
 
+@st.cache_resource(ttl=3600, max_entries=2, show_spinner=False)
+def _groups(folder: str, digest: str, _store: Workspace) -> tuple[Group, ...]:
+    return comparable_groups(_read(folder, digest, _store)[0])
+
+
+@st.cache_resource(ttl=3600, max_entries=4, show_spinner="Ranking agents …")
+def _part(
+    folder: str, digest: str, missing: MissingRule, verdicts: tuple[str, ...], name: str, _store: Workspace
+) -> Corpus:
+    whole = _evaluated(folder, digest, missing, verdicts, _store)
+    group = next(group for group in _groups(folder, digest, _store) if group.name == name)
+    return part_of(whole, frozenset(group.digests))
+
+
 @st.cache_data(ttl=3600, max_entries=2, show_spinner=False)
 def _authors(folder: str, digest: str, _store: Workspace) -> tuple[str, ...]:
     events = (event for run in _read(folder, digest, _store)[0] for event in run.events)
@@ -138,7 +181,17 @@ def rules_in_sidebar() -> None:
     now = rules()  # written back, because Streamlit forgets a widget that a page did not draw
     st.session_state["rules_missing"] = now.missing
     st.session_state["rules_verdicts"] = [author for author in now.verdicts if author in authors]
+    names = {group.name: group_words(group) for group in groups()}
+    st.session_state["group"] = group_name()
     with st.sidebar:
+        if len(names) > 1:
+            st.selectbox(
+                "Agents compared",
+                options=tuple(names),
+                format_func=lambda name: names[name],
+                key="group",
+                help="Agents that ran the same tasks. Overview, Decisions and Rankings speak of these.",
+            )
         st.radio(
             "Sub-goals without a verdict",
             options=tuple(MISSING_WORDS),
@@ -155,6 +208,13 @@ def rules_in_sidebar() -> None:
                 placeholder="Everybody's",
                 help="Leave empty to count every recorded verdict.",
             )
+
+
+def group_words(group: Group) -> str:
+    """What a set of agents is called in the sidebar."""
+    agents = ", ".join(text.one_line(agent, 24) for agent in group.agents[:3])
+    more = f" and {len(group.agents) - 3} more" if len(group.agents) > 3 else ""
+    return f"{agents}{more} · {len(group.tasks):,} tasks"
 
 
 def is_dark() -> bool:

@@ -25,7 +25,7 @@ COLUMNS = [
 SIGNED = st.column_config.NumberColumn(format="%+.3f")
 
 
-corpus = state.corpus()
+corpus = state.compared()
 cards.headline("Decisions", "Which skill choices cost us, over all runs?")
 if not corpus.runs:
     cards.nothing_here()

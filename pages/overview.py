@@ -49,7 +49,7 @@ def agreement_words(seen: Overview) -> str:
     )
 
 
-corpus = state.corpus()
+corpus = state.compared()
 cards.headline("Overview", "Where does the outcome metric mislead us, and what should we fix first?")
 if not corpus.runs:
     cards.nothing_here()

@@ -26,7 +26,7 @@ def in_words(first: str, second: str, a: str, b: str) -> str:
     )
 
 
-corpus = state.corpus()
+corpus = state.compared()
 cards.headline("Rankings", "Do outcome and sub-goal rankings agree?")
 if not corpus.runs:
     cards.nothing_here()
