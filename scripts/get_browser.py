@@ -40,7 +40,9 @@ def _of_playwright() -> str | None:
 def _run(command: list[str], seconds: int) -> bool:
     print("getting a browser:", " ".join(command), flush=True)
     try:
-        return subprocess.run(command, timeout=seconds, check=False, stdout=subprocess.DEVNULL).returncode == 0
+        return (
+            subprocess.run(command, timeout=seconds, check=False, stdout=subprocess.DEVNULL).returncode == 0
+        )
     except (OSError, subprocess.TimeoutExpired) as fault:
         print(f"  that did not work: {fault}")
         return False

@@ -40,7 +40,7 @@ def serve(workspace: str | None) -> tuple[subprocess.Popen[bytes], str]:
     raise SystemExit("the app did not start")
 
 
-def shoot(browser: Browser, url: str, target: Path, size: tuple[int, int], *, dark: bool) -> None:
+def shoot(browser: Browser, url: str, target: Path, size: tuple[int, int], *, dark: bool, full: bool) -> None:
     """One screenshot, once the page stands still."""
     context = browser.new_context(
         viewport={"width": size[0], "height": size[1]}, color_scheme="dark" if dark else "light"
@@ -50,7 +50,12 @@ def shoot(browser: Browser, url: str, target: Path, size: tuple[int, int], *, da
     page.get_by_test_id("stApp").wait_for()
     page.wait_for_timeout(1500)
     page.wait_for_function(IDLE, timeout=90_000)
-    page.wait_for_timeout(1500)
+    page.wait_for_function("() => !document.querySelector('[data-testid=stSkeleton]')", timeout=90_000)
+    page.wait_for_timeout(2000)
+    if full:
+        inner = "() => document.querySelector('[data-testid=stMain]').scrollHeight"
+        page.set_viewport_size({"width": size[0], "height": int(page.evaluate(inner))})
+        page.wait_for_timeout(1500)
     page.screenshot(path=target)
     context.close()
 
@@ -60,6 +65,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("out", nargs="?", type=Path, default=Path("docs/img"))
     parser.add_argument("--workspace")
+    parser.add_argument("--full", action="store_true", help="whole pages, however long")
     chosen = parser.parse_args()
     chosen.out.mkdir(parents=True, exist_ok=True)
     server, address = serve(chosen.workspace)
@@ -70,7 +76,7 @@ def main() -> None:
                 for size, pixels in SIZES.items():
                     for dark in (False, True):
                         target = chosen.out / f"{name}-{size}-{'dark' if dark else 'light'}.png"
-                        shoot(browser, address + path, target, pixels, dark=dark)
+                        shoot(browser, address + path, target, pixels, dark=dark, full=chosen.full)
                         print(target)
             browser.close()
     finally:

@@ -11,7 +11,6 @@ from untaken.ledger import Run
 from untaken.memory import PolicyMemory
 from untaken.plans import GraphSet
 from untaken.ranking import Contradiction, RankReport, rank_agents
-from untaken.store import Workspace
 from untaken.subgoals import AgentScore, MissingRule, RunScore, score_agents, score_run
 
 Progress = Callable[[int, int, str], None]
@@ -151,13 +150,6 @@ def part_of(corpus: Corpus, digests: Collection[str], *, resamples: int = 10_000
         evaluations={digest: corpus.evaluations[digest] for digest in kept},
         ranking=rank_agents(scored, missing=corpus.missing, resamples=resamples),
     )
-
-
-def log_aborted(corpus: Corpus, workspace: Workspace) -> None:
-    """Writes each aborted evaluation to the workspace's audit log: nothing goes into a broken ledger."""
-    for evaluation in corpus.evaluations.values():
-        if evaluation.status == "aborted" and evaluation.code:
-            workspace.audit(evaluation.code, evaluation.reason, evaluation.run_id)
 
 
 def _score(
