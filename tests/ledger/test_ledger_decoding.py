@@ -98,6 +98,7 @@ REFUSED: list[tuple[str, bytes | str, str, str | None]] = [
     ("a negative cost", finished('"cost":-1.0,'), "bad-event", '"cost"'),
     ("success as text", finished("").replace("true", '"true"'), "bad-event", '"success"'),
     ("a line beyond the limit", " " * limits.LINE_BYTES + say("1"), "line-too-long", None),
+    ("a line cut at the limit", say('"' + "x" * limits.LINE_BYTES + '"') + "\n", "line-too-long", None),
 ]  # fmt: skip
 
 

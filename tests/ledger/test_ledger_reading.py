@@ -356,3 +356,20 @@ def test_a_file_of_nothing_but_bad_lines_is_told_in_short(monkeypatch: pytest.Mo
     assert len(findings) == 11
     assert findings[-1].code == "ledger-many-faults"
     assert findings[-1].message.startswith("90 more")
+
+
+def test_a_line_that_is_an_event_up_to_the_limit_and_goes_on_is_refused() -> None:
+    run = a_run("r0")
+    padded = run.ledger()[:-1] + b" " * limits.LINE_BYTES + b"{}\n"
+    (found,) = verify_ledger(padded)
+    assert (found.verdict, found.line, found.run_id) == ("MALFORMED", 1, "r0")
+
+
+def test_a_line_of_exactly_the_limit_is_read() -> None:
+    run = a_run("r0")
+    empty = len(a_run("r0").say("").lines[1])
+    run.say("x" * (limits.LINE_BYTES - empty)).finish()
+    assert len(run.lines[1]) == limits.LINE_BYTES
+    assert verify_ledger(run.ledger(), heads=heads_of(run))[0].verdict == "INTACT"
+    run = a_run("r0").say("x" * (limits.LINE_BYTES - empty + 1)).finish()
+    assert verify_ledger(run.ledger(), heads=heads_of(run))[0].line == 2

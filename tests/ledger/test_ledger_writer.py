@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from builders import a_run
 
+from untaken import limits
 from untaken.errors import UntakenError
 from untaken.ledger import (
     Draft,
@@ -113,6 +114,7 @@ UNWRITABLE: list[tuple[str, type, dict[str, Any], str]] = [
     ("an unknown field", Message, {"role": "user", "content": "x", "mood": 1}, "mood"),
     ("a field left out", Message, {"role": "user"}, "content"),
     ("a field of the wrong type", Message, {"role": 5, "content": "x"}, "role"),
+    ("a line too long", State, {"state": {"x": "x" * limits.LINE_BYTES}}, "longer than"),
     ("an empty name", ToolCall, {"call_id": "c", "tool": "", "arguments": {}}, "tool"),
     ("a time without a zone", Message, {"role": "a", "content": "x", "ts": datetime(2026, 1, 1)}, "timezone"),
     ("a start inside the run", RunStarted, {"agent": "a", "task_id": "t"}, "holds this run already"),

@@ -78,14 +78,14 @@ class _Misfit(ValueError):
 
 
 def decode_event(line: bytes) -> AnyEvent:
-    """Decode one line (without its newline) strictly.
+    """Decode one line, without its newline, strictly.
 
     Raises:
         LineFault: the line is not a valid event; says why and at which column.
     """
     try:
         event = _decode(line)
-        if event.ts.tzinfo is UTC and len(line) <= _LINE_BYTES:
+        if event.ts.tzinfo is UTC:
             if line[_AFTER_TAG_NAME] == _QUOTE and encode_event(event) == line:
                 open_field = OPEN_FIELDS.get(type(event))
                 if open_field is not None and type(value := open_field(event)) is not str:
@@ -100,7 +100,7 @@ def decode_event(line: bytes) -> AnyEvent:
 
 def _has_no_twin_keys(line: bytes) -> bool:
     """True where counting alone proves that no object holds a key twice; false proves nothing."""
-    if b"\t" in line or b"\r" in line:
+    if len(line) > _LINE_BYTES or b"\t" in line or b"\r" in line:
         return False
     colons = line.count(b'":') + line.count(b" :")
     if b"\\" in line:

@@ -33,7 +33,8 @@ def is_compressed(head: bytes) -> bool:
 def read_blocks(stream: Readable, *, name: str = "") -> Iterator[list[bytes]]:
     r"""The lines of a ledger without their newline, in blocks; ``\n`` ends a line, the last one may lack it.
 
-    A line beyond the limit comes cut to one byte more than `limits.LINE_BYTES`, for the decoder to refuse.
+    A line beyond `limits.LINE_BYTES` comes cut to the limit and with a newline, which no other line has, for
+    the decoder to refuse.
 
     Raises:
         UntakenError: ``ledger-compression`` (damaged or cut short), ``ledger-too-large``.
@@ -41,7 +42,7 @@ def read_blocks(stream: Readable, *, name: str = "") -> Iterator[list[bytes]]:
     rest = b""
     for chunk in _bounded(_plain(stream, name), name):
         first, *others = chunk.split(b"\n")
-        first = (rest + first)[: limits.LINE_BYTES + 1] if rest else first
+        first = _bounded_line(rest + first) if rest else first
         if not others:
             rest = first
             continue
@@ -49,6 +50,10 @@ def read_blocks(stream: Readable, *, name: str = "") -> Iterator[list[bytes]]:
         yield [first, *others]
     if rest:
         yield [rest]
+
+
+def _bounded_line(line: bytes) -> bytes:
+    return line if len(line) <= limits.LINE_BYTES else line[: limits.LINE_BYTES] + b"\n"
 
 
 def _bounded(chunks: Iterator[bytes], name: str) -> Iterator[bytes]:

@@ -19,6 +19,7 @@ from typing import Any, Self, TypeVar, cast
 
 import msgspec
 
+from untaken import limits
 from untaken.errors import Finding, UntakenError, Where
 from untaken.ledger.chain import Chain
 from untaken.ledger.decoding import decode_event, encode_event
@@ -218,6 +219,8 @@ class LedgerWriter:
         except (TypeError, ValueError, OverflowError, RecursionError) as error:
             raise self._unwritable(f"{name}: {error}", chain.run_id) from None
         line = encode_event(event)
+        if len(line) > limits.LINE_BYTES:
+            raise self._unwritable(f"{name}: longer than {limits.LINE_BYTES:,} bytes", chain.run_id)
         if not chain.extend(event, line, 0):
             raise self._unwritable(chain.broken.reason if chain.broken else name, chain.run_id)
         return event, line
