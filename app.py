@@ -9,12 +9,12 @@ from components import navigation, state
 
 def main() -> None:
     """Draw the frame, then the page that was asked for."""
-    state.enter_frame()
-    st.set_page_config(page_title="Untaken", page_icon="🔀", layout="wide")
-    page = st.navigation(navigation.offered())
-    state.remember()
-    state.rules_in_sidebar()
-    page.run()
+    with state.frame():
+        st.set_page_config(page_title="Untaken", page_icon="🔀", layout="wide")
+        page = st.navigation(navigation.offered())
+        state.remember()
+        state.rules_in_sidebar()
+        page.run()
 
 
 main()

@@ -44,7 +44,7 @@ def plan_and_evidence(report: RunReport) -> None:
     with left:
         _graph(report.graph, score, chosen)
     with right:
-        _evidence(report, goals, chosen)
+        _evidence(report, goals, chosen, columns=3 if small else 1)
 
 
 def _graph(graph: PlanGraph, score: RunScore | None, chosen: str | None) -> None:
@@ -89,7 +89,7 @@ def _large_graph_controls(graph: PlanGraph, chosen: str | None) -> tuple[str | N
     return (chosen if around else None), expanded
 
 
-def _evidence(report: RunReport, goals: dict[str, SubGoal], chosen: str | None) -> None:
+def _evidence(report: RunReport, goals: dict[str, SubGoal], chosen: str | None, *, columns: int) -> None:
     nodes = {node.sub_goal: node for node in report.nodes}
     st.session_state["sub_goal_picker"] = chosen
     st.selectbox(
@@ -102,7 +102,7 @@ def _evidence(report: RunReport, goals: dict[str, SubGoal], chosen: str | None) 
         filter_mode="contains",
     )
     if chosen is None:
-        _unfinished(report)
+        _unfinished(report, columns)
         return
     node, goal = nodes.get(chosen), goals[chosen]
     if node is None:
@@ -139,15 +139,16 @@ def _result(node: NodeScore, report: RunReport) -> None:
             st.text(f"⚠ {text.one_line(violation.message, 300)}")
 
 
-def _unfinished(report: RunReport) -> None:
+def _unfinished(report: RunReport, columns: int) -> None:
     missed = [n for n in report.nodes if n.status in ("attempted", "skipped", "unscored")]
     if not missed:
         st.caption("Select a sub-goal to see its evidence.")
         return
     st.caption("Not completed; select one to see why:")
-    for node in missed[:MOST_MISSED]:
+    places = st.columns(columns)
+    for number, node in enumerate(missed[:MOST_MISSED]):
         star = f"{STAR} " if node.critical else ""
-        with st.container(gap=None):
+        with places[number % columns], st.container(gap=None):
             st.button(
                 f"{STATUS[node.status].icon} {star}{text.label(node.title or node.sub_goal, 70)}",
                 key=f"missed-{node.sub_goal}",

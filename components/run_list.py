@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 import streamlit as st
 
@@ -10,6 +11,10 @@ from components import state, text
 from components.cards import KIND_ICONS
 from untaken.corpus import Corpus
 from untaken.report import ReviewItem, review_queue
+
+MANY: Final = 1_000
+"""Above this many runs the list is searched first: sending all of it with every click would be slow."""
+MOST_OFFERED: Final = 300
 
 
 def choose_run(corpus: Corpus) -> str | None:
@@ -31,13 +36,13 @@ def choose_run(corpus: Corpus) -> str | None:
             "look for it in the list.",
             icon=":material/link_off:",
         )
-    words = {item.digest: run_words(item) for item in queue}
     failing = [item.digest for item in queue if item.failing]
-    st.session_state["run_picker"] = chosen
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(_position(queue, failing, chosen), width="stretch")
         _step("Previous", ":material/chevron_left:", "K", _neighbour(failing, chosen, -1))
         _step("Next", ":material/chevron_right:", "J", _neighbour(failing, chosen, +1))
+    words = _offered(queue, chosen)
+    st.session_state["run_picker"] = chosen
     st.selectbox(
         "Run",
         options=list(words),
@@ -49,6 +54,18 @@ def choose_run(corpus: Corpus) -> str | None:
         label_visibility="collapsed",
     )
     return chosen
+
+
+def _offered(queue: Sequence[ReviewItem], chosen: str | None) -> dict[str, str]:
+    """Words by digest of the runs to choose from; among very many, those that match what is looked for."""
+    words = {item.digest: run_words(item) for item in queue}
+    if len(words) <= MANY:
+        return words
+    asked = st.text_input("Find a run", placeholder="task, agent or run id", key="run_find").casefold()
+    found = [digest for digest, line in words.items() if asked in line.casefold()]
+    st.caption(f"{len(found):,} runs match; the list below offers {min(len(found), MOST_OFFERED):,} of them.")
+    kept = dict.fromkeys([*([chosen] if chosen else []), *found[:MOST_OFFERED]])
+    return {digest: words[digest] for digest in kept}
 
 
 def run_words(item: ReviewItem) -> str:

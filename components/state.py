@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -31,6 +34,7 @@ SAMPLES: Final = Path(__file__).parents[1] / "sample_runs"
 DEFAULT_FOLDER: Final = "untaken-workspace"
 RUN_PAGE: Final = "pages/run.py"
 
+_IN_FRAME: Final = ContextVar("in_frame", default=False)
 MISSING_WORDS: Final[dict[MissingRule, str]] = {
     "fail": "count as not completed",
     "drop": "are left out",
@@ -61,9 +65,14 @@ def workspace() -> Workspace:
     return _open(os.environ.get(FOLDER, ""), os.environ.get(DEMO, "") == "1")
 
 
-def enter_frame() -> None:
-    """Note that app.py draws the frame in this session; it calls this before anything else."""
-    st.session_state["in_frame"] = True
+@contextmanager
+def frame() -> Iterator[None]:
+    """Inside it the pages may be drawn; app.py enters it."""
+    token = _IN_FRAME.set(True)
+    try:
+        yield
+    finally:
+        _IN_FRAME.reset(token)
 
 
 def _require_frame() -> None:
@@ -72,7 +81,7 @@ def _require_frame() -> None:
     A server whose first visitor follows a link to a page takes `pages/` for an app of its own and runs the
     page alone. The first call of `st.navigation` ends that for good.
     """
-    if not st.session_state.get("in_frame"):
+    if not _IN_FRAME.get():
         st.navigation(navigation.offered(), position="hidden")
         st.rerun()
 

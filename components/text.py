@@ -22,7 +22,9 @@ def one_line(text: object, limit: int = 120) -> str:
     Control and format characters (line breaks, escapes, bidirectional overrides) become a visible
     mark: no name can pose as another one.
     """
-    shown = "".join(_visible(c) for c in str(text)[: limit + 1])
+    shown = str(text)[: limit + 1]
+    if not shown.isprintable():
+        shown = "".join(_visible(c) for c in shown)
     return shown if len(shown) <= limit else shown[: limit - 1] + "…"
 
 

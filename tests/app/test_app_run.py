@@ -1,0 +1,188 @@
+"""The page of one run, driven as a session drives it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from builders import RunBuilder, a_run
+from streamlit.testing.v1 import AppTest
+
+from untaken.store import Workspace
+
+Patch = pytest.MonkeyPatch
+ROOT = Path(__file__).parents[2]
+SECONDS = 60
+HOSTILE = (
+    "</b><img src=http://evil.example/x.png> ![i](http://e.example) :material/home: $x$ [l](http://e.example)"
+)
+GRAPH = {
+    "schema": "untaken.plan/1",
+    "id": "desk",
+    "title": "Desk",
+    "tasks": ["ticket-*"],
+    "sub_goals": [
+        {"id": "order", "title": "Look up order", "check": {"tool_call": {"name": "search"}}},
+        {
+            "id": "policy",
+            "title": "Check the policy",
+            "critical": True,
+            "deps": ["order"],
+            "check": {"tool_call": {"name": "read_policy"}},
+        },
+        {"id": "refund", "title": "Refund", "deps": ["policy"], "check": {"tool_call": {"name": "refund"}}},
+    ],
+}
+
+
+def fine() -> RunBuilder:
+    return (
+        a_run("fine", agent="careful", task="ticket-1")
+        .call("search")
+        .call("read_policy")
+        .call("refund")
+        .finish()
+    )
+
+
+def failed() -> RunBuilder:
+    return a_run("failed", agent="lost", task="ticket-1").call("search", ok=False).finish(False)
+
+
+def lucky() -> RunBuilder:
+    run = a_run("lucky", agent="eager", task="ticket-2").select("search", "ask").call("search")
+    return run.select("refund", "read_policy").call("refund").finish()
+
+
+def hostile() -> RunBuilder:
+    run = a_run(HOSTILE, agent=HOSTILE, task=f"ticket-{HOSTILE}").select(HOSTILE, "b").call(HOSTILE, ok=False)
+    return run.select(HOSTILE, "c").say(HOSTILE).finish(False, error=HOSTILE)
+
+
+def open_app(folder: Path, monkeypatch: Patch, *ledgers: bytes, **link: str) -> AppTest:
+    """The Run page on a workspace that holds these ledgers, opened by a link."""
+    workspace = Workspace(folder)
+    workspace.add("desk.plan.json", json.dumps(GRAPH).encode())
+    for number, ledger in enumerate(ledgers):
+        workspace.add(f"{number}.jsonl", ledger)
+    monkeypatch.setenv("UNTAKEN_WORKSPACE", str(folder))
+    monkeypatch.delenv("UNTAKEN_DEMO", raising=False)
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=SECONDS)
+    app.run()
+    app.switch_page("pages/run.py").run()
+    if link:
+        app.query_params.clear()
+        for name, value in link.items():
+            app.query_params[name] = value
+        app.run()
+    assert not app.exception
+    return app
+
+
+def texts(app: AppTest) -> list[str]:
+    return [element.value for element in app.text]
+
+
+def shown(app: AppTest, name: str) -> str | None:
+    value = app.query_params.get(name)
+    return value[0] if isinstance(value, list) else value
+
+
+def test_the_page_opens_on_the_run_with_most_to_learn_from(tmp_path: Path, monkeypatch: Patch) -> None:
+    app = open_app(tmp_path, monkeypatch, fine().ledger(), failed().ledger(), lucky().ledger())
+    assert shown(app, "run") == failed().head.sha256
+    assert "1 of 2" in app.markdown[1].value
+    assert "✗ failure" in texts(app)
+    assert "1 of 3 (33%)" in texts(app)
+
+
+def test_next_and_previous_walk_the_failing_runs_only(tmp_path: Path, monkeypatch: Patch) -> None:
+    app = open_app(tmp_path, monkeypatch, fine().ledger(), failed().ledger(), lucky().ledger())
+    assert app.button(key="step_K").disabled
+    app.button(key="step_J").click().run()
+    assert shown(app, "run") == lucky().head.sha256
+    assert app.button(key="step_J").disabled
+    app.button(key="step_K").click().run()
+    assert shown(app, "run") == failed().head.sha256
+
+
+def test_a_link_selects_run_and_sub_goal_and_shows_the_evidence(tmp_path: Path, monkeypatch: Patch) -> None:
+    run = lucky()
+    app = open_app(
+        tmp_path, monkeypatch, failed().ledger(), run.ledger(), run=run.head.sha256, sub_goal="policy"
+    )
+    assert app.selectbox(key="run_picker").value == run.head.sha256
+    assert app.selectbox(key="sub_goal_picker").value == "policy"
+    assert any("without" in words or "although" in words for words in texts(app))
+    assert any("read_policy" in block.value for block in app.code)
+
+
+def test_choosing_another_run_forgets_the_sub_goal_of_the_old_one(tmp_path: Path, monkeypatch: Patch) -> None:
+    run = lucky()
+    app = open_app(
+        tmp_path, monkeypatch, failed().ledger(), run.ledger(), run=run.head.sha256, sub_goal="policy"
+    )
+    app.selectbox(key="run_picker").select(failed().head.sha256).run()
+    assert (shown(app, "run"), shown(app, "sub_goal")) == (failed().head.sha256, None)
+    assert app.selectbox(key="sub_goal_picker").value is None
+
+
+def test_the_selection_survives_a_click_in_the_navigation(tmp_path: Path, monkeypatch: Patch) -> None:
+    run = lucky()
+    app = open_app(tmp_path, monkeypatch, failed().ledger(), run.ledger(), run=run.head.sha256)
+    app.query_params.clear()  # what a click in the navigation does
+    app.switch_page("pages/rankings.py").run()
+    assert shown(app, "run") == run.head.sha256
+    app.query_params.clear()
+    app.switch_page("pages/run.py").run()
+    assert app.selectbox(key="run_picker").value == run.head.sha256
+
+
+def test_a_link_to_an_unknown_run_says_so_and_offers_the_list(tmp_path: Path, monkeypatch: Patch) -> None:
+    app = open_app(tmp_path, monkeypatch, failed().ledger(), run="f" * 64)
+    assert "not in this workspace" in app.warning[0].value
+    assert app.selectbox(key="run_picker").value is None
+
+
+def test_a_link_to_an_unknown_sub_goal_selects_none(tmp_path: Path, monkeypatch: Patch) -> None:
+    app = open_app(tmp_path, monkeypatch, failed().ledger(), run=failed().head.sha256, sub_goal="<b>no such")
+    assert app.selectbox(key="sub_goal_picker").value is None
+
+
+def test_a_broken_ledger_is_said_loudly_and_is_not_evaluated(tmp_path: Path, monkeypatch: Patch) -> None:
+    lines = lucky().ledger().splitlines(keepends=True)
+    lines[2] = lines[2].replace(b"search", b"serach")
+    app = open_app(tmp_path, monkeypatch, b"".join(lines))
+    assert "ALTERED" in app.error[0].value
+    assert "DTL-STRAT-006" in app.error[0].value
+    assert "ALTERED" in texts(app)
+    assert any("aborted" in element.value for element in app.info)
+
+
+def test_a_ledger_without_recorded_heads_is_told_from_an_intact_one(
+    tmp_path: Path, monkeypatch: Patch
+) -> None:
+    app = open_app(tmp_path, monkeypatch, failed().ledger())
+    assert any(words in ("INTACT", "UNANCHORED") for words in texts(app))
+
+
+def test_hostile_names_are_shown_by_plain_text_elements_only(tmp_path: Path, monkeypatch: Patch) -> None:
+    app = open_app(tmp_path, monkeypatch, hostile().ledger(), run=hostile().head.sha256)
+    assert any("<img src=http" in words for words in texts(app))
+    for element in (*app.markdown, *app.caption, *app.info, *app.warning, *app.error):
+        for active in ("<img", "![i](", ":material/home", "$x$", "[l]("):
+            assert active not in element.value, element.value
+
+
+def test_the_rule_for_missing_verdicts_stands_beside_the_rates(tmp_path: Path, monkeypatch: Patch) -> None:
+    app = open_app(tmp_path, monkeypatch, failed().ledger())
+    assert any("count as not completed" in caption.value for caption in app.caption)
+    app.radio(key="rules_missing").set_value("drop").run()
+    assert any("are left out" in caption.value for caption in app.caption)
+
+
+def test_an_empty_workspace_leads_to_the_data_page(tmp_path: Path, monkeypatch: Patch) -> None:
+    app = open_app(tmp_path, monkeypatch)
+    assert "no run" in app.info[0].value
+    assert not app.selectbox
