@@ -32,20 +32,31 @@ def number_card(title: str, value: str, words: str) -> None:
         st.caption(words)
 
 
-def run_links(items: Sequence[ReviewItem], *, empty: str) -> None:
-    """A link to the Run page for each run, with what there is to see in it."""
+def counted(number: int, noun: str) -> str:
+    """A number with its noun: ``1 run``, ``2 runs``."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def run_links(items: Sequence[ReviewItem], *, empty: str, columns: int = 1) -> None:
+    """A link to the Run page for each run, with what there is to see in it, row by row."""
     if not items:
         st.info(empty)
-    for item in items:
-        with st.container(border=True, gap="xsmall"):
-            repeat = "" if item.task_repeat is None else f" · repeat {item.task_repeat}"
-            words = f"{text.label(item.agent, 40)} on {text.label(item.task_id, 50)}{repeat}"
-            st.page_link(
-                state.RUN_PAGE,
-                label=f"{KIND_ICONS[item.kind]} {item.kind} · {words}",
-                query_params={"run": item.digest},
-            )
-            st.caption(f"{text.label(item.why, 240)} · completed {percent(item.completion)}")
+    for start in range(0, len(items), columns):
+        for place, item in zip(st.columns(columns), items[start : start + columns], strict=False):
+            with place:
+                _run_link(item)
+
+
+def _run_link(item: ReviewItem) -> None:
+    with st.container(border=True, gap="xsmall", height="stretch"):
+        repeat = "" if item.task_repeat is None else f" · repeat {item.task_repeat}"
+        words = f"{text.label(item.agent, 40)} on {text.label(item.task_id, 50)}{repeat}"
+        st.page_link(
+            state.RUN_PAGE,
+            label=f"{KIND_ICONS[item.kind]} {item.kind} · {words}",
+            query_params={"run": item.digest},
+        )
+        st.caption(f"{text.label(item.why, 240)} · completed {percent(item.completion)}")
 
 
 def nothing_here() -> None:

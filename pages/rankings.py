@@ -7,23 +7,32 @@ import streamlit as st
 from components import cards, figures, state, tables, text
 from components.figures.agents import metric_words
 from untaken.errors import Unscored
-from untaken.report import agents_table, agreement_table, discordant_table, rankings_table, review_queue
+from untaken.report import (
+    agents_table,
+    agreement_table,
+    contradictory,
+    discordant_table,
+    rankings_table,
+    review_queue,
+)
 
+OUTCOME = "success_rate"
 PERCENT = st.column_config.NumberColumn(format="percent")
 TWO_PLACES = st.column_config.NumberColumn(format="%+.2f")
 
 
-def rank_words(agent: str, metric: str) -> str:
-    standing = next(s for s in corpus.ranking.metrics[metric] if s.agent == agent)
-    return f"{cards.percent(standing.value)}, rank {standing.rank}"
+def value_of(agent: str, metric: str) -> str:
+    return cards.percent(next(s.value for s in corpus.ranking.metrics[metric] if s.agent == agent))
 
 
-def in_words(first: str, second: str, a: str, b: str) -> str:
-    return (
-        f"**{text.label(first, 40)}** is above **{text.label(second, 40)}** by {metric_words(a)} "
-        f"({rank_words(first, a)} against {rank_words(second, a)}), and below by {metric_words(b)} "
-        f"({rank_words(first, b)} against {rank_words(second, b)})."
-    )
+def pair_in_words(first: str, second: str, metrics: list[str]) -> None:
+    with st.container(border=True, gap="xsmall"):
+        st.markdown(
+            f"**{text.label(first, 40)}** is above **{text.label(second, 40)}** by outcome success "
+            f"({value_of(first, OUTCOME)} against {value_of(second, OUTCOME)}), and below by"
+        )
+        below = (f"{metric_words(m)} ({value_of(first, m)} against {value_of(second, m)})" for m in metrics)
+        st.caption(" · ".join(below))
 
 
 corpus = state.compared()
@@ -49,32 +58,36 @@ if report.unmatched_tasks:
 st.subheader("Rank flow", anchor=False)
 tables.figure(figures.rank_flow(report, dark=state.is_dark()), key="flow", name="Rank flow by metric")
 
-pairs, agreement = st.columns([3, 2], gap="large")
+pairs, agreement = st.columns(2, gap="large")
 with pairs:
     st.subheader("Where the outcome misleads", anchor=False)
-    told = [p for p in report.discordant if "success_rate" in (p.a_metric, p.b_metric)]
+    told: dict[tuple[str, str], list[str]] = {}
+    for pair in report.discordant:
+        if pair.a_metric == OUTCOME:
+            told.setdefault((pair.first, pair.second), []).append(pair.b_metric)
     if not told:
         st.info("No pair of agents changes places between the outcome and a sub-goal metric.")
-    for metric in dict.fromkeys(p.b_metric for p in told):
-        with st.container(border=True):
-            st.markdown(f"**Outcome success against {metric_words(metric)}**")
-            for pair in (p for p in told if p.b_metric == metric):
-                st.markdown("- " + in_words(pair.first, pair.second, pair.a_metric, pair.b_metric))
-    tables.table(discordant_table(corpus), key="pairs", name="Discordant pairs", height=180)
+    for (first, second), metrics in told.items():
+        pair_in_words(first, second, metrics)
+    with st.expander("As a table"):
+        tables.table(discordant_table(corpus), key="pairs", name="Discordant pairs", height=180)
 with agreement:
     st.subheader("How far they agree", anchor=False)
-    st.caption(
-        "Kendall τ-b: 1 is the same order, 0 none, −1 the reverse; with its 95 % interval and permutation p."
-    )
+    st.caption("Kendall τ-b: 1 is the same order, 0 none, −1 the reverse; 95 % interval, permutation p.")
     numbers = dict.fromkeys(("tau_b", "low", "high", "spearman"), TWO_PLACES)
-    tables.table(agreement_table(corpus), key="agreement", name="Agreement of rankings", columns=numbers)
+    tables.table(
+        agreement_table(corpus),
+        key="agreement",
+        name="Agreement of rankings",
+        columns=numbers | {"a": None, "b": "outcome against", "tau_b_reason": None},
+    )
     for one in report.agreement:
         if isinstance(one.tau_b, Unscored):
             st.caption(f"{metric_words(one.b)}: {text.label(one.tau_b.reason, 200)}")
 
 st.subheader("Runs that cause it", anchor=False)
-found = [item for item in review_queue(corpus) if item.kind in ("lucky", "unlucky")]
-st.caption(f"{len(found)} runs whose outcome and sub-goals disagree.")
+found = contradictory(review_queue(corpus))
+st.caption(f"{len(found)} runs whose outcome and sub-goals disagree; the weightiest first.")
 left, right = st.columns(2, gap="large")
 for place, kind in ((left, "lucky"), (right, "unlucky")):
     with place:

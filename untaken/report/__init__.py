@@ -14,7 +14,14 @@ from untaken.report.export import csv_text, neutral
 from untaken.report.frame import Column
 from untaken.report.holdings import AUDIT, FILES, audit_table, files_table
 from untaken.report.overview import Overview, Share, overview
-from untaken.report.review import REVIEW, ReviewItem, review_queue, review_table
+from untaken.report.review import (
+    REVIEW,
+    ReviewItem,
+    contradictory,
+    failed_in_turn,
+    review_queue,
+    review_table,
+)
 from untaken.report.runs import RUNS, SUB_GOALS, runs_table, sub_goals_table
 from untaken.report.schemas import SCHEMAS, json_schema
 from untaken.report.single import RunReport, run_report
@@ -58,11 +65,13 @@ __all__ = [
     "agreement_table",
     "audit_table",
     "contradictions_table",
+    "contradictory",
     "counterfactual_document",
     "csv_text",
     "decisions_table",
     "discordant_table",
     "dump",
+    "failed_in_turn",
     "files_table",
     "finding_entries",
     "json_schema",
