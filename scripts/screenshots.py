@@ -19,7 +19,8 @@ from scripts.get_browser import find
 
 PAGES = {"overview": "/", "run": "/run", "decisions": "/decisions", "rankings": "/rankings", "data": "/data"}
 SIZES = {"wide": (1440, 900), "narrow": (390, 844)}
-IDLE = "() => document.querySelector('[data-testid=stApp]')?.getAttribute('data-test-script-state') === 'notRunning'"
+IDLE = """() => document.querySelector('[data-testid=stApp]')
+    ?.getAttribute('data-test-script-state') === 'notRunning'"""
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
 
 

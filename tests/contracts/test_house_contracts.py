@@ -13,7 +13,11 @@ import pytest
 ROOT = Path(__file__).parents[2]
 CODE = [
     *ROOT.glob("app.py"),
-    *(p for room in ("untaken", "components", "pages", "sample_runs", "scripts") for p in (ROOT / room).rglob("*.py")),
+    *(
+        p
+        for room in ("untaken", "components", "pages", "sample_runs", "scripts")
+        for p in (ROOT / room).rglob("*.py")
+    ),
 ]
 FILE_LINES = 500
 BODY_LINES = 60
@@ -45,7 +49,9 @@ def imported(tree: ast.AST) -> set[str]:
 def test_files_and_functions_stay_readable(path: Path) -> None:
     text = path.read_text("utf-8")
     assert len(text.splitlines()) <= FILE_LINES
-    long = [f"{f.name}: {body_lines(f)} lines" for f in functions(ast.parse(text)) if body_lines(f) > BODY_LINES]
+    long = [
+        f"{f.name}: {body_lines(f)} lines" for f in functions(ast.parse(text)) if body_lines(f) > BODY_LINES
+    ]
     assert long == []
 
 
@@ -65,7 +71,11 @@ def test_a_page_is_short_and_neither_computes_nor_reads_files() -> None:
         assert len(text.splitlines()) <= PAGE_LINES, page.name
         foreign = {name for name in imported(tree) if name.split(".")[0] not in allowed}
         assert foreign == set(), page.name
-        opened = [n.lineno for n in ast.walk(tree) if isinstance(n, ast.Call) and getattr(n.func, "id", "") == "open"]
+        opened = [
+            n.lineno
+            for n in ast.walk(tree)
+            if isinstance(n, ast.Call) and getattr(n.func, "id", "") == "open"
+        ]
         assert opened == [], page.name
 
 
@@ -90,17 +100,23 @@ def test_the_engine_loads_without_any_screen() -> None:
         "    if not m.name.endswith('__main__'): importlib.import_module(m.name)\n"
         "print(sorted({'streamlit', 'plotly', 'pyvis', 'IPython', 'components'} & set(sys.modules)))"
     )
-    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False
+    )
     assert (done.returncode, done.stdout.strip()) == (0, "[]"), done.stderr
 
 
 def test_figures_load_without_streamlit() -> None:
     program = "import sys, components.figures; print('streamlit' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False
+    )
     assert (done.returncode, done.stdout.strip()) == (0, "False"), done.stderr
 
 
 def test_import_contracts_hold() -> None:
     program = "from importlinter.cli import lint_imports_command as run; run()"
-    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stdout

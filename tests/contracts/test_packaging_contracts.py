@@ -41,7 +41,11 @@ def test_requirements_and_metadata_name_the_same_floors() -> None:
 def test_every_declared_package_is_locked_at_or_above_its_floor() -> None:
     lines = (ROOT / "constraints.txt").read_text("utf-8").splitlines()
     locked = {canonical(m[1]): m[2] for m in map(PINNED.match, lines) if m}
-    low = {n: (locked.get(n), f) for n, f in declared().items() if n not in locked or version(locked[n]) < version(f)}
+    low = {
+        n: (locked.get(n), f)
+        for n, f in declared().items()
+        if n not in locked or version(locked[n]) < version(f)
+    }
     assert low == {}
 
 

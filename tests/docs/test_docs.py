@@ -13,7 +13,9 @@ ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), ROOT / "sample_runs" / "README.md"]
 BLOCK = re.compile(r"```python\n(.*?)```\s*prints\s*```text\n(.*?)```", re.DOTALL)
 LINK = re.compile(r"\]\((?!https?:|#|mailto:)([^)#]+)(?:#[^)]*)?\)")
-CODE = re.compile(r"""(?:UntakenError|Finding|fault|finding)\(\s*(?:code=)?\s*["']([a-z0-9]+(?:-[a-z0-9]+)+)["']""")
+CODE = re.compile(
+    r"""(?:UntakenError|Finding|fault|finding)\(\s*(?:code=)?\s*["']([a-z0-9]+(?:-[a-z0-9]+)+)["']"""
+)
 
 
 def test_the_readme_example_prints_what_the_readme_shows() -> None:
@@ -21,7 +23,9 @@ def test_the_readme_example_prints_what_the_readme_shows() -> None:
     assert blocks
     for program, shown in blocks:
         assert len(program.strip().splitlines()) <= 15
-        done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False
+        )
         assert done.stdout.strip() == shown.strip(), done.stderr
 
 
@@ -45,7 +49,9 @@ def test_every_page_of_the_app_is_documented() -> None:
 
 
 def test_promises_name_tests_that_exist() -> None:
-    promised = re.findall(r"`(tests/[\w/]+\.py)(?:::(\w+))?`", (ROOT / "docs" / "promises.md").read_text("utf-8"))
+    promised = re.findall(
+        r"`(tests/[\w/]+\.py)(?:::(\w+))?`", (ROOT / "docs" / "promises.md").read_text("utf-8")
+    )
     assert promised
     for path, name in promised:
         text = (ROOT / path).read_text("utf-8")
