@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from components import navigation, state
+from components.theme_watch import watch_theme
 
 
 def main() -> None:
@@ -14,6 +15,7 @@ def main() -> None:
         page = st.navigation(navigation.offered())
         state.remember()
         state.rules_in_sidebar()
+        watch_theme()
         page.run()
 
 

@@ -125,13 +125,19 @@ def draw(
 def _around(graph: PlanGraph, centre: str | None) -> list[SubGoal]:
     if centre is None or all(goal.id != centre for goal in graph.sub_goals):
         return list(graph.sub_goals)
-    needs = {goal.id: {*goal.deps, *goal.any_of} for goal in graph.sub_goals}
-    needed_by: dict[str, set[str]] = {goal.id: set() for goal in graph.sub_goals}
-    for goal, deps in needs.items():
-        for dep in deps & needed_by.keys():
-            needed_by[dep].add(goal)
+    needs, needed_by = _neighbours(graph.sub_goals)
     near = _reach(centre, needs) | _reach(centre, needed_by)
     return [goal for goal in graph.sub_goals if goal.id in near]
+
+
+def _neighbours(goals: list[SubGoal]) -> tuple[dict[str, set[str]], dict[str, set[str]]]:
+    """What each of these sub-goals needs among them, and what needs it; options of an `any_of` count as needed."""
+    needed_by: dict[str, set[str]] = {goal.id: set() for goal in goals}
+    needs = {goal.id: {*goal.deps, *goal.any_of} & needed_by.keys() for goal in goals}
+    for name, deps in needs.items():
+        for dep in deps:
+            needed_by[dep].add(name)
+    return needs, needed_by
 
 
 def _reach(start: str, steps: dict[str, set[str]]) -> set[str]:
@@ -152,11 +158,7 @@ def _groups(
     unreached ones where nothing after them was reached. No path leaves such a group and comes back, so
     contracting them makes no cycle.
     """
-    needs = {goal.id: {*goal.deps, *goal.any_of} & status.keys() for goal in goals}
-    needed_by: dict[str, set[str]] = {goal.id: set() for goal in goals}
-    for goal, deps in needs.items():
-        for dep in deps & needed_by.keys():
-            needed_by[dep].add(goal)
+    needs, needed_by = _neighbours(goals)
     done = {g.id for g in goals if status[g.id] in ("completed", "not_required")} - set(noted)
     idle = (g.id for g in goals if status[g.id] in ("skipped", "not_required") and g.id not in done)
     branches = [*_by_what_came_before(done, needs), _closed(idle, needed_by)]

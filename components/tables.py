@@ -64,10 +64,10 @@ def table(
     Returns:
         The position of the chosen row in `frame`, or ``None``.
     """
-    chosen = st.dataframe(
+    chosen: Any = st.dataframe(  # type: ignore[call-overload]
         frame,
         hide_index=True,
-        height=height,  # type: ignore[arg-type]
+        height=height,
         column_config=_plain_text(frame, columns or {}),
         key=key,
         on_select="rerun" if selectable else "ignore",
@@ -84,7 +84,7 @@ def table(
     )
     if not selectable:
         return None
-    rows = chosen["selection"]["rows"]  # type: ignore[index]
+    rows = chosen["selection"]["rows"]
     return int(rows[0]) if rows and rows[0] < len(frame) else None
 
 
@@ -124,6 +124,6 @@ def figure(drawn: go.Figure, *, key: str, name: str, alt: str | None = None) -> 
         st.plotly_chart(drawn, theme=None, key=key, config=config, alt=alt or name)
 
     def page() -> bytes:
-        return drawn.to_html(include_plotlyjs=True, config=config).encode()
+        return str(drawn.to_html(include_plotlyjs=True, config=config)).encode()
 
     download(page, label=f"{name} (HTML)", file=f"{stem}.html", mime="text/html", key=key)

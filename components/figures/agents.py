@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import combinations, pairwise
 from typing import Final
 
 import pandas as pd
@@ -45,8 +46,8 @@ def rank_flow(report: RankReport, *, metrics: Sequence[str] | None = None, dark:
         metrics: names in the order to show; default all, outcome first.
         dark: the theme.
 
-    An agent that two metrics place on different sides of another one is drawn in the warning colour, thicker,
-    and says in words by how many places it moves.
+    Where two agents change places between two neighbouring metrics, both lines there are drawn in the warning
+    colour and thicker; the label at the end says by how many places an agent moved from first to last.
     """
     names = [m for m in metrics or report.metrics if m in report.metrics]
     standings = {m: {s.agent: s for s in report.metrics[m]} for m in names}
@@ -58,37 +59,21 @@ def rank_flow(report: RankReport, *, metrics: Sequence[str] | None = None, dark:
     places: dict[str, dict[str, float]] = {}
     for before, metric in zip([None, *names], names, strict=False):
         places[metric] = _places(report.metrics[metric], places[before] if before else {})
+    for column, (one, other) in enumerate(pairwise(names)):
+        crossing = _crossing(standings[one], standings[other])
+        for agent in sorted(agents, key=lambda a: a in crossing):
+            ends = [places[one].get(agent), places[other].get(agent)]
+            figure.add_trace(_line(column, ends, agent in crossing, look))
     symbol = markers(agents)
-    crossing = {a for pair in report.discordant for a in (pair.first, pair.second)}
-    last = len(names) - 1
-    for agent in sorted(agents, key=lambda a: a in crossing):
+    for agent in agents:
         at = [places[m].get(agent) for m in names]
-        colour = look.bad if agent in crossing else look.line
-        figure.add_trace(
-            go.Scatter(
-                x=list(range(len(names))),
-                y=at,
-                mode="lines+markers",
-                line={
-                    "color": colour,
-                    "width": 3 if agent in crossing else 1.75,
-                    "shape": "spline",
-                    "smoothing": 0.4,
-                },
-                marker={
-                    "symbol": symbol[agent],
-                    "size": 13,
-                    "color": look.background,
-                    "line": {"color": colour, "width": 2.5},
-                },
-                hovertext=[_standing_words(agent, m, standings[m].get(agent)) for m in names],
-                hoverinfo="text",
-            )
-        )
-        for x, moved in ((0, ""), (last, _moved(at))):
+        words = [_standing_words(agent, m, standings[m].get(agent)) for m in names]
+        figure.add_trace(_marks(at, symbol[agent], words, look))
+        for x, moved in ((0, ""), (len(names) - 1, _moved(at, look))):
             standing, y = standings[names[x]].get(agent), at[x]
             if y is not None and standing is not None:
-                _label(figure, standing, (x, y), colour, moved, left=x == 0)
+                _label(figure, standing, (x, y), look.text, moved, left=x == 0)
+    last = len(names) - 1
     themed(figure, dark=dark, height=110 + 44 * len(agents), margin=(150, 190, 44, 8))
     figure.update_xaxes(
         tickvals=list(range(len(names))),
@@ -102,6 +87,40 @@ def rank_flow(report: RankReport, *, metrics: Sequence[str] | None = None, dark:
     figure.update_yaxes(visible=False, range=[len(agents) + 0.5, 0.5])
     figure.update_layout(meta={"least_width": 340 + 90 * len(names)})
     return figure
+
+
+def _crossing(one: Mapping[str, Standing], other: Mapping[str, Standing]) -> set[str]:
+    """Agents that are above some other agent under one metric and below it under the other."""
+    ranks = {a: (s.rank, other[a].rank) for a, s in one.items() if a in other}
+    known = [(a, x, y) for a, (x, y) in ranks.items() if x is not None and y is not None]
+    pairs = combinations(known, 2)
+    return {name for (a, x, y), (b, v, w) in pairs if (x - v) * (y - w) < 0 for name in (a, b)}
+
+
+def _line(column: int, ends: Sequence[float | None], crossing: bool, look: Tokens) -> go.Scatter:
+    return go.Scatter(
+        x=[column, column + 1],
+        y=list(ends),
+        mode="lines",
+        line={"color": look.bad if crossing else look.line, "width": 3 if crossing else 1.75},
+        hoverinfo="skip",
+    )
+
+
+def _marks(at: Sequence[float | None], symbol: str, words: Sequence[str], look: Tokens) -> go.Scatter:
+    return go.Scatter(
+        x=list(range(len(at))),
+        y=list(at),
+        mode="markers",
+        marker={
+            "symbol": symbol,
+            "size": 13,
+            "color": look.background,
+            "line": {"color": look.text, "width": 2},
+        },
+        hovertext=list(words),
+        hoverinfo="text",
+    )
 
 
 def _places(standings: Sequence[Standing], before: dict[str, float]) -> dict[str, float]:
@@ -123,11 +142,11 @@ def _standing_words(agent: str, metric: str, standing: Standing | None) -> str:
     )
 
 
-def _moved(at: Sequence[float | None]) -> str:
+def _moved(at: Sequence[float | None], look: Tokens) -> str:
     if at[0] is None or at[-1] is None or at[0] == at[-1]:
         return ""
     places = abs(round(at[-1] - at[0]))
-    return f" {'▲' if at[-1] < at[0] else '▼'}{places}"
+    return f' <span style="color:{look.bad}">{"▲" if at[-1] < at[0] else "▼"}{places}</span>'
 
 
 def _label(
@@ -199,7 +218,7 @@ def sub_goal_bars(table: pd.DataFrame, *, dark: bool = False) -> go.Figure:
         figure.add_annotation(
             text=words, x=1, y=-0.02, xref="paper", yref="paper", showarrow=False, yanchor="top"
         )
-    figure.update_layout(bargap=0.35, barmode="overlay", meta={"least_width": 200 + 84 * len(shown)})
+    figure.update_layout(bargap=0.35, barmode="overlay", meta={"least_width": 170 + 62 * len(shown)})
     return figure
 
 
@@ -229,4 +248,4 @@ def _add_panel(figure: go.Figure, column: int, places: list[int], shares: list[f
 
 
 def _panel_title(agent: str) -> str:
-    return "<br>".join(text.figure(line, 14) for line in textwrap.wrap(text.one_line(agent, 40), 13)[:2])
+    return "<br>".join(text.figure(line, 14) for line in textwrap.wrap(text.one_line(agent, 40), 10)[:3])

@@ -26,7 +26,7 @@ def themed(
         template=None,
         height=height,
         margin={"l": left, "r": right, "t": top, "b": bottom, "pad": 4},
-        paper_bgcolor="rgba(0,0,0,0)",
+        paper_bgcolor=look.background,
         plot_bgcolor="rgba(0,0,0,0)",
         font={"family": FONT, "size": 13, "color": look.text},
         hoverlabel={

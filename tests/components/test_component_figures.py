@@ -191,24 +191,36 @@ def test_an_unknown_alternative_is_shown_as_unknown_and_never_at_zero() -> None:
     assert marks.x[1] < -0.4
 
 
-def test_crossing_agents_stand_out_by_colour_width_and_words() -> None:
+def test_crossing_lines_stand_out_by_colour_width_and_words() -> None:
     values = {
         "success_rate": {"eager": 0.9, "careful": 0.6, "idle": 0.1},
         "completion": {"eager": 0.5, "careful": 0.8, "idle": 0.2},
     }
     figure = figures.rank_flow(a_ranking(values, ("eager", "careful")))
-    lines = {line.line.color: line.line.width for line in figure.data}
-    assert lines == {LIGHT.bad: 3, LIGHT.line: 1.75}
+    lines = [(line.line.color, line.line.width) for line in figure.data if line.mode == "lines"]
+    assert sorted(lines) == sorted([(LIGHT.bad, 3), (LIGHT.bad, 3), (LIGHT.line, 1.75)])
     words = [a.text for a in figure.layout.annotations]
-    assert "50%  eager ▼1" in words
-    assert "80%  careful ▲1" in words
-    assert len({line.marker.symbol for line in figure.data}) == 3
+    assert any(label.startswith("50%  eager") and "▼1" in label for label in words)
+    assert any(label.startswith("80%  careful") and "▲1" in label for label in words)
+    assert len({line.marker.symbol for line in figure.data if line.mode == "markers"}) == 3
+
+
+def test_only_the_stretch_on_which_agents_change_places_stands_out() -> None:
+    values = {
+        "success_rate": {"a": 0.9, "b": 0.6},
+        "coverage": {"a": 0.9, "b": 0.7},
+        "completion": {"a": 0.5, "b": 0.8},
+    }
+    figure = figures.rank_flow(a_ranking(values))
+    lines = [(tuple(line.x), line.line.color) for line in figure.data if line.mode == "lines"]
+    assert lines == [((0, 1), LIGHT.line)] * 2 + [((1, 2), LIGHT.bad)] * 2
 
 
 def test_tied_agents_do_not_look_crossed() -> None:
     values = {"success_rate": {"b": 0.9, "a": 0.6}, "completion": {"b": 0.5, "a": 0.5}}
     figure = figures.rank_flow(a_ranking(values))
-    assert sorted(tuple(line.y) for line in figure.data) == [(1.0, 1.0), (2.0, 2.0)]
+    lines = [(tuple(line.y), line.line.color) for line in figure.data if line.mode == "lines"]
+    assert sorted(lines) == [((1.0, 1.0), LIGHT.line), ((2.0, 2.0), LIGHT.line)]
 
 
 def test_the_distribution_counts_what_it_draws_and_what_it_cannot() -> None:
