@@ -69,6 +69,9 @@ def show_taken(taken: Sequence[Taken]) -> None:
         st.warning(f"{words}; {refused} could not be used, the reasons stand below.", icon=":material/rule:")
     else:
         st.success(f"{words}.", icon=":material/check_circle:")
+    taken = sorted(
+        taken, key=lambda one: (_mark(one) == "✓", not one.findings)
+    )  # what needs a look comes first
     frame = pd.DataFrame(
         {
             "": [_mark(one) for one in taken],

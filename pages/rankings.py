@@ -56,6 +56,9 @@ if report.unmatched_tasks:
         st.code("\n".join(text.one_line(task) for task in report.unmatched_tasks), language=None)
 
 st.subheader("Rank flow", anchor=False)
+unranked = [metric_words(name) for name, found in report.metrics.items() if not any(s.rank for s in found)]
+if unranked:
+    st.caption(f"Unscored for want of evidence, so not drawn: {', '.join(unranked)}.")
 tables.figure(figures.rank_flow(report, dark=state.is_dark()), key="flow", name="Rank flow by metric")
 
 pairs, agreement = st.columns(2, gap="large")

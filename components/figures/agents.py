@@ -43,13 +43,13 @@ def rank_flow(report: RankReport, *, metrics: Sequence[str] | None = None, dark:
 
     Args:
         report: rankings over the tasks that all agents share.
-        metrics: names in the order to show; default all, outcome first.
+        metrics: names in the order to show; default all, outcome first. One that ranks nobody is left out.
         dark: the theme.
 
     Where two agents change places between two neighbouring metrics, both lines there are drawn in the warning
     colour and thicker; the label at the end says by how many places an agent moved from first to last.
     """
-    names = [m for m in metrics or report.metrics if m in report.metrics]
+    names = [m for m in metrics or report.metrics if any(s.rank for s in report.metrics.get(m, ()))]
     standings = {m: {s.agent: s for s in report.metrics[m]} for m in names}
     agents = sorted({a for m in names for a, s in standings[m].items() if s.rank is not None})
     if len(names) < 2 or not agents:
