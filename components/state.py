@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 import streamlit as st
 
@@ -35,6 +35,8 @@ DEFAULT_FOLDER: Final = "untaken-workspace"
 RUN_PAGE: Final = "pages/run.py"
 
 _IN_FRAME: Final = ContextVar("in_frame", default=False)
+Made = TypeVar("Made")
+
 MISSING_WORDS: Final[dict[MissingRule, str]] = {
     "fail": "count as not completed",
     "drop": "are left out",
@@ -116,6 +118,14 @@ def compared() -> Corpus:
     return _part(str(store.path), store.digest(), now.missing, now.globs, name, store)
 
 
+def derived(make: Callable[[Corpus], Made]) -> Made:
+    """What `make` (a function of the engine) says of the compared runs; made once, shared: do not change it."""
+    store, now = workspace(), rules()
+    whose = (str(store.path), store.digest(), now.missing, now.globs, group_name())
+    made: Made = _derived(whose, f"{make.__module__}.{make.__qualname__}", compared(), make)
+    return made
+
+
 def groups() -> tuple[Group, ...]:
     """The sets of agents that can be compared; cached by content."""
     store = workspace()
@@ -169,6 +179,16 @@ def _part(
     whole = _evaluated(folder, digest, missing, verdicts, _store)
     group = next(group for group in _groups(folder, digest, _store) if group.name == name)
     return part_of(whole, frozenset(group.digests))
+
+
+@st.cache_resource(ttl=3600, max_entries=24, show_spinner=False)
+def _derived(
+    whose: object,  # noqa: ARG001 (with the next one, the key of the cache)
+    what: str,  # noqa: ARG001
+    _corpus: Corpus,
+    _make: Callable[[Corpus], Made],
+) -> Made:
+    return _make(_corpus)
 
 
 @st.cache_data(ttl=3600, max_entries=2, show_spinner=False)

@@ -5,9 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from components import cards, figures, filters, state, tables
-from untaken.counterfactual import summarise
 from untaken.errors import number
-from untaken.report import decisions_table
+from untaken.report import count_paths, decisions_table
 
 FILTERS = {
     "verdict": "Verdict",
@@ -30,7 +29,7 @@ cards.headline("Decisions", "Which skill choices cost us, over all runs?")
 if not corpus.runs:
     cards.nothing_here()
     st.stop()
-everything = decisions_table(corpus)
+everything = state.derived(decisions_table)
 evaluations = list(corpus.evaluations.values())
 skipped = [e for e in evaluations if e.status != "evaluated"]
 st.caption(
@@ -46,44 +45,30 @@ if everything.empty:
     st.stop()
 
 shown = filters.by_value(everything, FILTERS, key="decisions")
-picked = set(shown["digest"])
-total = summarise([e for e in evaluations if e.digest in picked])
-counts = st.columns(4)
+seen = count_paths(shown)
 for place, (title, value, words) in zip(
-    counts,
+    st.columns(4),
     (
-        (
-            "Paths not taken",
-            f"{len(shown):,}",
-            f"at {shown.groupby(['digest', 'decision_point']).ngroups:,} decision points",
-        ),
-        ("May be better", f"{(shown['verdict'] == 'alternative_may_be_better').sum():,}", "delta above +0.1"),
-        (
-            "Supported",
-            f"{(shown['support'] == 'supported').sum():,}",
-            "advantage interval excludes 0, enough runs",
-        ),
-        (
-            "Unknown",
-            f"{(shown['verdict'] == 'unknown').sum():,}",
-            "no history of the alternative in that context",
-        ),
+        ("Paths not taken", seen.paths, f"at {cards.counted(seen.points, 'decision point')}"),
+        ("May be better", seen.may_be_better, "delta above +0.1"),
+        ("Supported", seen.supported, "advantage interval excludes 0, enough runs"),
+        ("Unknown", seen.unknown, "no history of the alternative in that context"),
     ),
     strict=True,
 ):
     with place:
-        cards.number_card(title, value, words)
+        cards.number_card(title, f"{value:,}", words)
 
 st.subheader("How the deltas are spread", anchor=False)
 st.caption(
     "Delta compares an alternative's history with this run's own outcome. Two identical alternatives cross "
     "±0.1 in 56 % of cases at 5 runs each: look at the support before you believe one."
 )
-drawn = figures.delta_distribution([e for e in evaluations if e.digest in picked], dark=state.is_dark())
+drawn = figures.delta_distribution(shown, dark=state.is_dark())
 tables.figure(drawn, key="spread", name="Delta distribution")
-mean, largest = number(total.mean_delta), number(total.max_delta)
+mean, largest = number(seen.mean_delta), number(seen.max_delta)
 if mean is not None and largest is not None:
-    st.caption(f"Over the runs chosen above: mean delta {mean:+.3f}, largest {largest:+.3f}.")
+    st.caption(f"Over the paths chosen above: mean delta {mean:+.3f}, largest {largest:+.3f}.")
 
 st.subheader("Every path not taken", anchor=False)
 st.caption("Choose a row to open its run at that decision.")

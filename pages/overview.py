@@ -37,7 +37,7 @@ st.caption(
 )
 three_numbers.draw(seen)
 
-queue = review_queue(corpus)
+queue = state.derived(review_queue)
 flow, beside = st.columns([3, 2], gap="large")
 with flow:
     st.subheader("From outcome rank to sub-goal rank", anchor=False)
@@ -60,7 +60,7 @@ cards.run_links(worst[:6], empty="No run failed.", columns=3)
 
 st.subheader("Which sub-goals are missed", anchor=False)
 st.caption("Share of each agent's runs in which the sub-goal was completed. ★ critical.")
-failures = sub_goal_failures(corpus)
+failures = state.derived(sub_goal_failures)
 graphs = sorted(failures["graph"].unique())
 graph = graphs[0] if graphs else None
 if len(graphs) > 1:
@@ -71,7 +71,7 @@ drawn = figures.sub_goal_bars(failures[failures["graph"] == graph], dark=state.i
 tables.figure(drawn, key="missed", name="Sub-goals by agent")
 
 st.subheader("Every run, in the order of review", anchor=False)
-every = review_table(corpus)
+every = state.derived(review_table)
 row = tables.table(
     every,
     key="every",

@@ -89,7 +89,7 @@ with agreement:
             st.caption(f"{metric_words(one.b)}: {text.label(one.tau_b.reason, 200)}")
 
 st.subheader("Runs that cause it", anchor=False)
-found = contradictory(review_queue(corpus))
+found = contradictory(state.derived(review_queue))
 st.caption(f"{len(found)} runs whose outcome and sub-goals disagree; the weightiest first.")
 left, right = st.columns(2, gap="large")
 for place, kind in ((left, "lucky"), (right, "unlucky")):

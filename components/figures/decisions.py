@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+import pandas as pd
 import plotly.graph_objects as go
 
 from components import text
@@ -32,12 +34,12 @@ def delta_figure(evaluation: RunEvaluation, *, threshold: float = 0.1, dark: boo
 
     Alternatives without history are shown, in their own column, as unknown: never as 0.
     """
-    every = [(decision, branch) for decision in evaluation.decisions for branch in decision.branches]
+    every = _rows(evaluation.decisions)
     if not every:
         return message(_nothing(evaluation), dark=dark)
     look = tokens(dark)
-    rows = _rows(every[:MOST_ROWS])
-    known = [abs(d) for row in rows if row.branch and (d := number(row.branch.delta)) is not None]
+    rows = every[:MOST_ROWS]
+    known = [abs(row.delta) for row in rows if row.delta is not None]
     reach = max([*known, threshold * 2]) * 1.25
     unknown_at = -reach * 1.2
     figure = go.Figure()
@@ -46,8 +48,8 @@ def delta_figure(evaluation: RunEvaluation, *, threshold: float = 0.1, dark: boo
     _add_sticks(figure, rows, look)
     _add_marks(figure, rows, unknown_at, look)
     themed(figure, dark=dark, height=96 + 24 * len(rows), margin=(8, 16, 30, 8))
-    _add_words(figure, [(-reach, "◂ actual better"), (reach, "alternative better ▸")], look)
-    cut = f" (first {MOST_ROWS} of {len(every)} alternatives)" if len(every) > MOST_ROWS else ""
+    _add_words(figure, [(-reach, "◂ actual better"), (reach, "may be better ▸")], look)
+    cut = " (the first ones; the table has all)" if len(every) > MOST_ROWS else ""
     steps = [round(x * 0.2, 1) for x in range(-9, 10) if abs(x * 0.2) < reach]
     figure.update_xaxes(
         range=[unknown_at * 1.14, reach],
@@ -68,20 +70,35 @@ def delta_figure(evaluation: RunEvaluation, *, threshold: float = 0.1, dark: boo
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One line of the figure: the heading of a decision point (no branch), or one of its alternatives."""
+    """One line of the figure: the heading of a decision point (no branch), or alternatives of it.
+
+    Only alternatives without history share a row.
+    """
 
     words: str
     decision: Decision
-    branch: Branch | None = None
+    branches: tuple[Branch, ...] = ()
+
+    @property
+    def delta(self) -> float | None:
+        """Of the one alternative with a history; ``None`` for headings and unknown alternatives."""
+        return number(self.branches[0].delta) if self.branches else None
 
 
-def _rows(pairs: Sequence[tuple[Decision, Branch]]) -> list[Row]:
+def _rows(decisions: Sequence[Decision]) -> list[Row]:
     rows: list[Row] = []
-    for decision, branch in pairs:
-        if not rows or rows[-1].decision is not decision:
-            heading = f"<b>{decision.decision_point}: chose {text.figure(decision.selected, 20)}</b>"
-            rows.append(Row(words=heading, decision=decision))
-        rows.append(Row(words=text.figure(branch.alternative, 24), decision=decision, branch=branch))
+    for decision in decisions:
+        if not decision.branches:
+            continue
+        heading = f"<b>{decision.decision_point}: chose {text.figure(decision.selected, 20)}</b>"
+        rows.append(Row(words=heading, decision=decision))
+        known = [b for b in decision.branches if number(b.delta) is not None]
+        unknown = tuple(b for b in decision.branches if number(b.delta) is None)
+        for branch in known:
+            rows.append(Row(words=text.figure(branch.alternative, 24), decision=decision, branches=(branch,)))
+        if unknown:
+            name = unknown[0].alternative if len(unknown) == 1 else f"{len(unknown)} without history"
+            rows.append(Row(words=text.figure(name, 24), decision=decision, branches=unknown))
     return rows
 
 
@@ -92,15 +109,16 @@ def _nothing(evaluation: RunEvaluation) -> str:
 
 
 def _add_sticks(figure: go.Figure, rows: Sequence[Row], look: Tokens) -> None:
-    xs: list[float | None] = []
-    ys: list[float | None] = []
-    for place, row in enumerate(rows):
-        delta = number(row.branch.delta) if row.branch else None
-        if delta is not None:
-            xs += [0.0, delta, None]
-            ys += [place, place, None]
-    line = {"color": look.line, "width": 1.5}
-    figure.add_trace(go.Scatter(x=xs, y=ys, mode="lines", line=line, hoverinfo="skip"))
+    known = [(place, row.delta) for place, row in enumerate(rows) if row.delta is not None]
+    figure.add_trace(
+        go.Scatter(
+            x=[x for _, delta in known for x in (0.0, delta, None)],
+            y=[y for place, _ in known for y in (place, place, None)],
+            mode="lines",
+            line={"color": look.line, "width": 1.5},
+            hoverinfo="skip",
+        )
+    )
 
 
 def _add_marks(figure: go.Figure, rows: Sequence[Row], unknown_at: float, look: Tokens) -> None:
@@ -110,16 +128,17 @@ def _add_marks(figure: go.Figure, rows: Sequence[Row], unknown_at: float, look: 
         "equivalent": look.muted,
         "unknown": look.muted,
     }
-    marked = [(place, row.decision, row.branch) for place, row in enumerate(rows) if row.branch]
-    deltas = [number(branch.delta) for _, _, branch in marked]
-    colours = [colour[branch.verdict] for _, _, branch in marked]
+    marked = [(place, row) for place, row in enumerate(rows) if row.branches]
+    verdicts = [row.branches[0].verdict for _, row in marked]
+    colours = [colour[verdict] for verdict in verdicts]
+    deltas = [row.delta for _, row in marked]
     figure.add_trace(
         go.Scatter(
             x=[unknown_at if d is None else d for d in deltas],
-            y=[place for place, _, _ in marked],
+            y=[place for place, _ in marked],
             mode="markers+text",
             marker={
-                "symbol": [SYMBOL[branch.verdict] for _, _, branch in marked],
+                "symbol": [SYMBOL[verdict] for verdict in verdicts],
                 "color": colours,
                 "size": 11,
                 "line": {"width": 1.5, "color": colours},
@@ -127,17 +146,19 @@ def _add_marks(figure: go.Figure, rows: Sequence[Row], unknown_at: float, look: 
             text=["?" if d is None else f" {d:+.2f} ".replace("-", "−") for d in deltas],
             textposition=["middle right" if d is None or d >= 0 else "middle left" for d in deltas],
             textfont={"size": 12, "color": look.text},
-            hovertext=[_hover(decision, branch) for _, decision, branch in marked],
+            hovertext=[_hover(row) for _, row in marked],
             hoverinfo="text",
             cliponaxis=False,
         )
     )
 
 
-def _hover(decision: Decision, branch: Branch) -> str:
+def _hover(row: Row) -> str:
+    branch = row.branches[0]
+    names = ", ".join(text.figure(b.alternative) for b in row.branches[:8])
     lines = [
-        f"{text.figure(branch.alternative)} instead of {text.figure(decision.selected)}",
-        f"{DELTA_WORDS[branch.verdict]}",
+        f"{names} instead of {text.figure(row.decision.selected)}",
+        DELTA_WORDS[branch.verdict],
         f"{branch.n} earlier runs took it here" if branch.known else "no earlier run took it here",
         text.figure(branch.support_reason, 120),
     ]
@@ -160,52 +181,53 @@ def _add_words(figure: go.Figure, sides: Sequence[tuple[float, str]], look: Toke
         )
 
 
-def delta_distribution(
-    evaluations: Sequence[RunEvaluation], *, threshold: float = 0.1, dark: bool = False
-) -> go.Figure:
+def delta_distribution(paths: pd.DataFrame, *, threshold: float = 0.1, dark: bool = False) -> go.Figure:
     """How the deltas of many runs are spread, the band in which nothing is claimed, and the unknown count.
 
     Args:
-        evaluations: of the runs shown.
+        paths: one row per path not taken, with the columns ``delta`` and ``verdict`` of `decisions_table`.
         threshold: half the width of the band.
         dark: the theme.
     """
-    branches = [b for e in evaluations for d in e.decisions for b in d.branches]
     deltas = {
-        verdict: [d for b in branches if b.verdict == verdict and (d := number(b.delta)) is not None]
+        verdict: paths.loc[paths["verdict"] == verdict, "delta"].dropna().to_numpy(dtype=float)
         for verdict in ("actual_was_better", "equivalent", "alternative_may_be_better")
     }
-    known = [d for some in deltas.values() for d in some]
+    known = sum(len(some) for some in deltas.values())
     if not known:
-        return message(f"No alternative has a history to compare with ({len(branches)} unknown)", dark=dark)
+        return message(f"No alternative has a history to compare with ({len(paths)} unknown)", dark=dark)
     look = tokens(dark)
-    reach = max(*map(abs, known), 2 * threshold) + 0.05
+    reach = max(*(abs(some).max() for some in deltas.values() if len(some)), 2 * threshold) + 0.05
     figure = go.Figure()
     figure.add_vrect(x0=-threshold, x1=threshold, fillcolor=look.band, line_width=0, layer="below")
+    width = threshold / 2
+    edges = width * np.arange(np.floor(-reach / width), np.ceil(reach / width) + 1)
     for some, colour in zip(deltas.values(), (look.good, look.muted, look.bad), strict=True):
+        counts, _ = np.histogram(some, bins=edges)  # counted here: the browser need not see every path
         figure.add_trace(
-            go.Histogram(
-                x=some,
-                xbins={"start": -2.0, "end": 2.0, "size": threshold / 2},
+            go.Bar(
+                x=(edges[:-1] + width / 2)[counts > 0],
+                y=counts[counts > 0],
+                width=width,
                 marker={"color": colour, "line": {"width": 1, "color": look.background}},
-                hovertemplate="%{x}: %{y} alternatives<extra></extra>",
+                hovertemplate="%{x:+.3f}: %{y} alternatives<extra></extra>",
             )
         )
-    figure.update_layout(barmode="overlay", bargap=0)
+    figure.update_layout(barmode="stack", bargap=0)
     themed(figure, dark=dark, height=300, margin=(8, 16, 48, 8))
     _add_words(
         figure,
         [
             (-reach, f"<b>{len(deltas['actual_was_better'])}</b><br>◂ actual better"),
             (0.0, f"<b>{len(deltas['equivalent'])}</b><br>equivalent"),
-            (reach, f"<b>{len(deltas['alternative_may_be_better'])}</b><br>alternative better ▸"),
+            (reach, f"<b>{len(deltas['alternative_may_be_better'])}</b><br>may be better ▸"),
         ],
         look,
     )
-    unknown = len(branches) - len(known)
+    unknown = len(paths) - known
     figure.update_xaxes(
         range=[-reach, reach],
-        title_text=f"delta ({len(known)} known; {unknown} unknown not drawn)",
+        title_text=f"delta ({known:,} known; {unknown:,} unknown not drawn)",
         tickformat="+.1f",
     )
     figure.update_yaxes(title_text="alternatives", nticks=5)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Final
 
@@ -63,8 +64,8 @@ def progress_curve(score: RunScore, *, dark: bool = False) -> go.Figure:
         showarrow=False,
         font={"size": 13, "color": look.good},
     )
-    figure.update_xaxes(title_text="step", showgrid=False, rangemode="tozero", nticks=8, tickformat="d")
-    figure.update_yaxes(title_text="sub-goals completed", range=[0, top * 1.15], nticks=5, tickformat="d")
+    figure.update_xaxes(title_text="step", showgrid=False, rangemode="tozero", dtick=_every(steps[-1]))
+    figure.update_yaxes(title_text="sub-goals completed", range=[0, top * 1.15], dtick=_every(top, 5))
     return figure
 
 
@@ -119,7 +120,7 @@ def timeline_figure(run: Run, score: RunScore | None = None, *, dark: bool = Fal
         lanes.append("completed")
         _add_completions(figure, done, len(lanes) - 1, look)
     themed(figure, dark=dark, height=70 + 34 * len(lanes))
-    figure.update_xaxes(title_text="event", showgrid=False, tickformat="d")
+    figure.update_xaxes(title_text="event", showgrid=False, dtick=_every(events[-1][0]))
     figure.update_yaxes(
         tickvals=list(range(len(lanes))), ticktext=lanes, range=[len(lanes) - 0.5, -0.5], showgrid=True
     )
@@ -151,6 +152,13 @@ def _thin_lines(done: Sequence[NodeScore], lane: int, look: Tokens) -> go.Scatte
         line={"color": look.good, "width": 1, "dash": "dot"},
         hoverinfo="skip",
     )
+
+
+def _every(largest: int, ticks: int = 12) -> int:
+    """A whole, round distance between at most so many ticks."""
+    least = max(1.0, largest / ticks)
+    power = 10 ** math.floor(math.log10(least))
+    return next(step * power for step in (1, 2, 5, 10) if step * power >= least)
 
 
 def _words(event: object) -> str:

@@ -143,7 +143,7 @@ DRAWN: dict[str, Callable[[bool], go.Figure]] = {
     "deltas": lambda dark: figures.delta_figure(
         an_evaluation(a_branch(HOSTILE, None, "unknown"), selected=HOSTILE), dark=dark
     ),
-    "distribution": lambda dark: figures.delta_distribution([an_evaluation()], dark=dark),
+    "distribution": lambda dark: figures.delta_distribution(PATHS, dark=dark),
     "rank flow": lambda dark: figures.rank_flow(
         a_ranking(
             {"success_rate": {HOSTILE: 0.5, "b": 0.1}, HOSTILE: {HOSTILE: 0.2, "b": 0.3}}, (HOSTILE, "b")
@@ -191,6 +191,13 @@ def test_an_unknown_alternative_is_shown_as_unknown_and_never_at_zero() -> None:
     assert marks.x[1] < -0.4
 
 
+def test_alternatives_without_history_share_one_row_and_are_counted() -> None:
+    unknown = [a_branch(name, None, "unknown") for name in "abc"]
+    figure = figures.delta_figure(an_evaluation(*unknown, a_branch("d", -0.3, "actual_was_better")))
+    assert list(figure.layout.yaxis.ticktext)[1:] == ["d", "3 without history"]
+    assert "a, b, c instead of chosen" in figure.data[-1].hovertext[1]
+
+
 def test_crossing_lines_stand_out_by_colour_width_and_words() -> None:
     values = {
         "success_rate": {"eager": 0.9, "careful": 0.6, "idle": 0.1},
@@ -223,19 +230,23 @@ def test_tied_agents_do_not_look_crossed() -> None:
     assert sorted(lines) == [((1.0, 1.0), LIGHT.line), ((2.0, 2.0), LIGHT.line)]
 
 
+PATHS = pd.DataFrame(
+    {
+        "delta": pd.Series([0.3, -0.1, 0.1, -0.2, None], dtype="Float64"),
+        "verdict": [
+            "alternative_may_be_better",
+            "equivalent",
+            "equivalent",
+            "actual_was_better",
+            "unknown",
+        ],
+    }
+)
+
+
 def test_the_distribution_counts_what_it_draws_and_what_it_cannot() -> None:
-    figure = figures.delta_distribution(
-        [
-            an_evaluation(
-                a_branch("a", 0.3, "alternative_may_be_better"),
-                a_branch("b", -0.1, "equivalent"),
-                a_branch("c", 0.1, "equivalent"),
-                a_branch("d", -0.2, "actual_was_better"),
-                a_branch("e", None, "unknown"),
-            )
-        ]
-    )
-    assert [len(trace.x) for trace in figure.data] == [1, 2, 1]
+    figure = figures.delta_distribution(PATHS)
+    assert [list(trace.y) for trace in figure.data] == [[1], [1, 1], [1]]
     assert "4 known; 1 unknown" in figure.layout.xaxis.title.text
 
 
@@ -257,7 +268,7 @@ def test_light_and_dark_differ_in_ink_not_in_what_a_status_looks_like() -> None:
         ("no agents", lambda: figures.rank_flow(a_ranking({})), "Rankings need two metrics"),
         ("no sub-goals", lambda: figures.sub_goal_bars(failures().iloc[:0]), "No sub-goal was required"),
         ("an empty graph", lambda: figures.plan_figure(a_graph({})), "nothing was expected"),
-        ("no deltas", lambda: figures.delta_distribution([]), "No alternative has a history"),
+        ("no deltas", lambda: figures.delta_distribution(PATHS.iloc[:0]), "No alternative has a history"),
     ],
 )
 def test_a_figure_without_data_says_why(desc: str, figure: Callable[[], go.Figure], words: str) -> None:

@@ -1,6 +1,6 @@
 """What app, notebooks and command line share: tables, the report on one run, the overview, JSON documents."""
 
-from untaken.report.decisions import DECISIONS, decisions_table, readable
+from untaken.report.decisions import DECISIONS, PathCounts, count_paths, decisions_table, readable
 from untaken.report.documents import (
     counterfactual_document,
     dump,
@@ -57,6 +57,7 @@ __all__ = [
     "SUB_GOALS",
     "Column",
     "Overview",
+    "PathCounts",
     "ReviewItem",
     "RunReport",
     "Share",
@@ -66,6 +67,7 @@ __all__ = [
     "audit_table",
     "contradictions_table",
     "contradictory",
+    "count_paths",
     "counterfactual_document",
     "csv_text",
     "decisions_table",
