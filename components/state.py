@@ -119,7 +119,7 @@ def compared() -> Corpus:
 
 
 def derived(make: Callable[[Corpus], Made]) -> Made:
-    """What `make` (a function of the engine) says of the compared runs; made once, shared: do not change it."""
+    """What `make`, a function of the engine, says of the compared runs; made once and shared."""
     store, now = workspace(), rules()
     whose = (str(store.path), store.digest(), now.missing, now.globs, group_name())
     made: Made = _derived(whose, f"{make.__module__}.{make.__qualname__}", compared(), make)
