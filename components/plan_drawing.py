@@ -131,7 +131,7 @@ def _around(graph: PlanGraph, centre: str | None) -> list[SubGoal]:
 
 
 def _neighbours(goals: list[SubGoal]) -> tuple[dict[str, set[str]], dict[str, set[str]]]:
-    """What each of these sub-goals needs among them, and what needs it; options of an `any_of` count as needed."""
+    """What each sub-goal needs among these, and what needs it; options of an `any_of` count as needed."""
     needed_by: dict[str, set[str]] = {goal.id: set() for goal in goals}
     needs = {goal.id: {*goal.deps, *goal.any_of} & needed_by.keys() for goal in goals}
     for name, deps in needs.items():

@@ -22,6 +22,7 @@ from untaken.subgoals import NodeScore, RunScore
 
 MOST_CHARS: Final = 20_000
 MOST_MISSED: Final = 6
+TITLE_CHARS: Final = 70
 COLUMN: Final = (560, 1000)
 """Room for the graph beside the evidence, in pixels."""
 SMALL: Final = 0.7
@@ -105,6 +106,8 @@ def _evidence(report: RunReport, goals: dict[str, SubGoal], chosen: str | None, 
         _unfinished(report, columns)
         return
     node, goal = nodes.get(chosen), goals[chosen]
+    if len(goal.title) > TITLE_CHARS:
+        st.text(text.one_line(goal.title, 1_000))
     if node is None:
         st.text("This run was not scored, so nothing is known of this sub-goal.")
     else:
@@ -121,7 +124,7 @@ def node_words(goal: SubGoal, node: NodeScore | None) -> str:
     """A sub-goal on one line: icon, star, title."""
     style = STATUS[node.status if node else "unscored"]
     star = f"{STAR} " if goal.critical else ""
-    return f"{style.icon} {star}{text.one_line(goal.title or goal.id, 70)}"
+    return f"{style.icon} {star}{text.one_line(goal.title or goal.id, TITLE_CHARS)}"
 
 
 def _result(node: NodeScore, report: RunReport) -> None:
@@ -150,7 +153,7 @@ def _unfinished(report: RunReport, columns: int) -> None:
         star = f"{STAR} " if node.critical else ""
         with places[number % columns], st.container(gap=None):
             st.button(
-                f"{STATUS[node.status].icon} {star}{text.label(node.title or node.sub_goal, 70)}",
+                f"{STATUS[node.status].icon} {star}{text.label(node.title or node.sub_goal, 40)}",
                 key=f"missed-{node.sub_goal}",
                 type="tertiary",
                 on_click=_pick,

@@ -26,6 +26,7 @@ def upload(workspace: Workspace) -> None:
         "Ledgers, plan graphs, heads, traces of a known format, or zip archives of these",
         accept_multiple_files=True,
         key=f"upload-{turn}",
+        help="Bring a zip archive where folders matter, as in DevAI: who judged stands in their names.",
     )
     agent = st.text_input(
         "Agent, where a trace does not record it",
@@ -63,21 +64,20 @@ def show_taken(taken: Sequence[Taken]) -> None:
     """A row a file: what it was, its integrity, what the conversion lost, what was noticed."""
     if not taken:
         return
-    refused = sum(1 for one in taken if _mark(one) == "✗")
-    words = f"{len(taken) - refused} of {len(taken)} files taken in"
-    if refused:
-        st.warning(f"{words}; {refused} could not be used, the reasons stand below.", icon=":material/rule:")
+    marks = [_mark(one) for one in taken]
+    words = [f"{len(taken) - marks.count('✗')} of {len(taken)} files taken in"]
+    words += [f"{marks.count('⚠')} of them with faults"] if "⚠" in marks else []
+    words += [f"{marks.count('✗')} could not be used"] if "✗" in marks else []
+    if set(marks) == {"✓"}:
+        st.success(f"{words[0]}.", icon=":material/check_circle:")
     else:
-        st.success(f"{words}.", icon=":material/check_circle:")
-    taken = sorted(
-        taken, key=lambda one: (_mark(one) == "✓", not one.findings)
-    )  # what needs a look comes first
+        st.warning(f"{'; '.join(words)}. The reasons stand below.", icon=":material/rule:")
     frame = pd.DataFrame(
         {
-            "": [_mark(one) for one in taken],
+            "": marks,
             "file": [one.name for one in taken],
             "kind": [one.kind or "not recognised" for one in taken],
-            "new": ["new" if one.new else "already here" if _mark(one) == "✓" else "" for one in taken],
+            "new": ["new" if one.new else "already here" if one.kind else "" for one in taken],
             "runs": [one.runs for one in taken],
             "graphs": [one.graphs for one in taken],
             "integrity": [integrity_words(one) for one in taken],
@@ -90,10 +90,11 @@ def show_taken(taken: Sequence[Taken]) -> None:
 
 
 def _mark(one: Taken) -> str:
-    failed = one.kind is None or (
-        any(f.severity == "error" for f in one.findings) and not one.runs + one.graphs
-    )
-    return "✗" if failed else "✓"
+    """``✓`` sound, ``⚠`` taken in but something in it is broken, ``✗`` not used at all."""
+    faults = any(f.severity == "error" for f in one.findings) or any(v.broken for v in one.integrity)
+    if one.kind is None or (faults and not one.new and not one.runs + one.graphs):
+        return "✗"
+    return "⚠" if faults else "✓"
 
 
 def integrity_words(one: Taken) -> str:

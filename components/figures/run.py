@@ -158,7 +158,7 @@ def _every(largest: int, ticks: int = 12) -> int:
     """A whole, round distance between at most so many ticks."""
     least = max(1.0, largest / ticks)
     power = 10 ** math.floor(math.log10(least))
-    return next(step * power for step in (1, 2, 5, 10) if step * power >= least)
+    return int(next(step * power for step in (1, 2, 5, 10) if step * power >= least))
 
 
 def _words(event: object) -> str:
