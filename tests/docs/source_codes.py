@@ -58,7 +58,9 @@ def codes_in(folder: Path) -> Codes:
 
 def _functions(tree: ast.AST) -> Iterator[tuple[str, Taker]]:
     """Functions, nested ones too, that are no methods."""
-    in_classes = {id(inner) for node in ast.walk(tree) if isinstance(node, ast.ClassDef) for inner in node.body}
+    in_classes = {
+        id(inner) for node in ast.walk(tree) if isinstance(node, ast.ClassDef) for inner in node.body
+    }
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef) and id(node) not in in_classes and (taker := _taker(node, 0)):
             yield node.name, taker
@@ -75,7 +77,9 @@ def _classes(tree: ast.AST) -> Iterator[tuple[str, Taker]]:
     """Classes made with a code; one that inherits from such a class is made like it."""
     owners = [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
     for owner in owners:
-        fields = [n.target.id for n in owner.body if isinstance(n, ast.AnnAssign) and isinstance(n.target, ast.Name)]
+        fields = [
+            n.target.id for n in owner.body if isinstance(n, ast.AnnAssign) and isinstance(n.target, ast.Name)
+        ]
         made = next((n for n in owner.body if isinstance(n, ast.FunctionDef) and n.name == "__init__"), None)
         taker = _taker(made, 1) if made else Taker(fields.index(CODE)) if CODE in fields else None
         if taker:

@@ -1,0 +1,79 @@
+"""Every code that a user can meet stands on the page of errors, and no other does."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+from doc_pages import ROOT, names, page
+from source_codes import codes_in
+
+FOUND = codes_in(ROOT / "untaken")
+NO_CODES = {
+    *("node-link", "tau-bench", "tau2-bench"),  # formats
+    *("utf-8", "utf-16", "utf-16-le", "utf-16-be"),
+    *("sub-goal", "sub-goals", "untaken-workspace"),
+}
+"""Texts in the program that look like codes and are none."""
+KEBAB = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)+")
+
+
+def documented() -> set[str]:
+    cells = [line.split("|")[1] for line in page("docs/errors.md").splitlines() if line.startswith("| `")]
+    return {code for cell in cells for code in names(cell)}
+
+
+def test_every_code_in_the_program_is_documented() -> None:
+    assert sorted(FOUND.codes - documented()) == []
+
+
+def test_every_documented_code_is_in_the_program() -> None:
+    assert sorted(documented() - FOUND.codes) == []
+
+
+def test_every_code_can_be_read_from_the_source() -> None:
+    assert FOUND.unread == []
+
+
+def test_no_text_that_looks_like_a_code_was_overlooked() -> None:
+    texts = {
+        node.value
+        for path in (ROOT / "untaken").rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and KEBAB.fullmatch(node.value)
+    }
+    known = FOUND.codes | {code.removeprefix("ledger-") for code in FOUND.codes}
+    assert sorted(texts - known - NO_CODES) == []
+
+
+@pytest.mark.parametrize("folder", ["components", "pages"])
+def test_the_app_has_no_codes_of_its_own(folder: str) -> None:
+    assert codes_in(ROOT / folder).codes == set()
+
+
+def test_a_code_given_to_a_new_helper_is_found(tmp_path: Path) -> None:
+    """The search goes by signatures, so a helper of tomorrow is no hiding place."""
+    (tmp_path / "room.py").write_text(
+        "class Findings:\n"
+        "    def add(self, code, message): ...\n"
+        "class Fault(UntakenError): ...\n"
+        "class Note(NamedTuple):\n"
+        "    place: str\n"
+        "    code: str\n"
+        "def told(place, code, *, hint=''): ...\n"
+        "findings.add('by-method', 'words')\n"
+        "findings.add('one-way' if x else 'other-way', 'words')\n"
+        "raise Fault('by-subclass', 'words')\n"
+        "Note('here', 'by-field')\n"
+        "told('here', 'by-position')\n"
+        "told('here', code='by-keyword')\n"
+        "late = 'by-variable'\n"
+        "told('here', late)\n"
+        "told('here', words_of(x))\n"
+    )
+    found = codes_in(tmp_path)
+    wanted = {"by-method", "one-way", "other-way", "by-subclass", "by-field", "by-position", "by-keyword"}
+    assert found.codes == wanted | {"by-variable"}
+    assert found.unread == ["room.py:16: words_of(x)"]

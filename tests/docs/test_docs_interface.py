@@ -1,0 +1,299 @@
+"""The page of names says exactly what there is: events, files, verbs, documents, tables, pages, colours."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, get_args
+
+import desk
+import foreign_files
+import msgspec
+import pytest
+from doc_pages import ROOT, names, page, plain_names, rows, section
+
+import untaken
+from components import navigation, palette, state
+from untaken import limits, report
+from untaken.cli import main, parser
+from untaken.counterfactual.model import DeltaVerdict, EvaluationStatus, Support
+from untaken.formats import formats
+from untaken.ledger import event_type
+from untaken.ledger import events as e
+from untaken.memory import Observed
+from untaken.plans import GRAPH_FORMATS, Check, PlanGraph, Rule, SubGoal, ToolCallSpec, parse_graph
+from untaken.ranking.tables import METRICS
+from untaken.report import SCHEMAS, json_schema
+from untaken.report.frame import Columns
+from untaken.subgoals.model import Diagnosis, Status
+
+TEXT = page("docs/interface.md")
+EVENTS, GRAPH = section(TEXT, "## 1. Native ledger events"), section(TEXT, "## 2. Plan graph file")
+VERBS, DOCUMENTS = section(TEXT, "## 3. Command line"), section(TEXT, "### JSON documents")
+PYTHON, PAGES = section(TEXT, "## 4. Python"), section(TEXT, "## 5. Pages")
+RESERVED = {cells[0]: cells[1] for cells in rows(section(TEXT, "## 7. Reserved names"), "kind")}
+ENVELOPE = ("run_id", "seq", "ts", "prev")
+
+TABLES: dict[str, Columns[Any]] = {
+    "runs_table": report.RUNS,
+    "sub_goals_table": report.SUB_GOALS,
+    "decisions_table": report.DECISIONS,
+    "agents_table": report.AGENTS,
+    "rankings_table": report.RANKINGS,
+    "agreement_table": report.AGREEMENT,
+    "discordant_table": report.DISCORDANT,
+    "contradictions_table": report.CONTRADICTIONS,
+    "sub_goal_failures": report.FAILURES,
+    "review_table": report.REVIEW,
+    "files_table": report.FILES,
+    "audit_table": report.AUDIT,
+}
+DTYPES = {
+    "string": "text",
+    "boolean": "true/false",
+    "Int64": "whole number",
+    "Float64": "number",
+    "datetime64[us, UTC]": "time (UTC)",
+}
+
+
+# Events and files
+
+
+def described() -> dict[str, str]:
+    """The words about the fields of each event type."""
+    tables = [cells for cells in rows(EVENTS, "type") if cells[0].strip("`").isupper()]
+    return {cells[0].strip("`"): cells[1] for cells in tables}
+
+
+def test_every_event_type_is_listed_and_no_other() -> None:
+    assert sorted(described()) == sorted(map(event_type, get_args(e.AnyEvent)))
+
+
+def test_the_envelope_is_listed_in_the_order_in_which_it_is_written() -> None:
+    assert [cells[0] for cells in rows(EVENTS, "field")] == ["`type`", *(f"`{name}`" for name in ENVELOPE)]
+
+
+@pytest.mark.parametrize("kind", get_args(e.AnyEvent), ids=event_type)
+def test_every_field_of_an_event_is_listed_and_marked_where_it_may_be_left_out(kind: type[e.Event]) -> None:
+    words = described()[event_type(kind)]
+    fields = [f for f in msgspec.structs.fields(kind) if f.name not in ENVELOPE]
+    assert [f.name for f in fields if f"`{f.name}`" not in words] == []
+    marked = [f.name for f in fields if f"`{f.name}`?" in words]
+    assert marked == [f.name for f in fields if not f.required]
+
+
+def test_what_may_follow_the_end_of_a_run_is_listed() -> None:
+    told = next(line for line in EVENTS.splitlines() if line.startswith("A run begins"))
+    after = told.split("After `RUN_FINISHED` only", 1)[1].split("may stand", 1)[0]
+    assert sorted(names(after)) == sorted(map(event_type, e.AFTER_RUN))
+
+
+def test_every_field_of_an_observation_is_listed() -> None:
+    told = EVENTS.split("holds one observation a line:", 1)[1].split("\n\n", 1)[0]
+    assert [name for name in Observed.__struct_fields__ if f"`{name}`" not in told] == []
+
+
+@pytest.mark.parametrize(
+    ("table", "kind"), [("graph", PlanGraph), ("sub-goal", SubGoal), ("check", Check), ("rule", Rule)]
+)
+def test_every_field_of_a_plan_graph_is_listed_and_no_other(table: str, kind: type[msgspec.Struct]) -> None:
+    listed = [name for cells in rows(GRAPH, table) for name in names(cells[0])]
+    assert sorted(listed) == sorted(kind.__struct_fields__)
+
+
+def test_every_field_of_an_expected_call_is_listed() -> None:
+    told = next(cells for cells in rows(GRAPH, "check") if cells[0] == "`tool_call`")[2]
+    assert [name for name in ToolCallSpec.__struct_fields__ if f"`{name}`" not in told] == []
+    assert f"up to {limits.SUB_GOALS:,}" in GRAPH
+
+
+def test_the_plan_graph_shown_is_valid() -> None:
+    shown = GRAPH.split("```yaml\n", 1)[1].split("```", 1)[0]
+    assert len(parse_graph(shown, name="refund.plan.yaml").sub_goals) == 4
+
+
+# Command line and documents
+
+
+def verbs(of: argparse.ArgumentParser, above: str = "untaken") -> Iterator[str]:
+    """Every verb with the words that lead to it."""
+    for action in of._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for name, inner in action.choices.items():
+                yield from list(verbs(inner, f"{above} {name}")) or [f"{above} {name}"]
+
+
+def options(of: argparse.ArgumentParser) -> Iterator[str]:
+    """Every option of every verb."""
+    for action in of._actions:
+        yield from action.option_strings
+        if isinstance(action, argparse._SubParsersAction):
+            for inner in action.choices.values():
+                yield from options(inner)
+
+
+def test_every_verb_is_listed_and_no_other() -> None:
+    assert sorted(names(cells[0])[0] for cells in rows(VERBS, "verb")) == sorted(verbs(parser()))
+
+
+def test_every_format_is_listed_and_no_other() -> None:
+    told = next(line for line in VERBS.splitlines() if line.startswith("Format names:"))
+    foreign, graphs = told.split("Graph formats:", 1)
+    assert sorted(names(foreign)) == sorted(info.name for info in formats())
+    assert sorted(names(graphs)) == sorted(GRAPH_FORMATS)
+
+
+def shape(schema: dict[str, Any]) -> dict[str, Any]:
+    """The one object or list that a schema allows beside ``null``."""
+    return next((part for part in schema.get("anyOf", []) if part.get("type") != "null"), schema)
+
+
+def objects(schema: dict[str, Any], place: str = "") -> Iterator[tuple[str, set[str]]]:
+    """Every object of a document with fixed keys, by its place, without the reasons."""
+    schema = shape(schema)
+    if schema.get("type") == "array":
+        yield from objects(schema["items"], f"{place}[]")
+    elif "properties" in schema:
+        yield place or "document", {key for key in schema["properties"] if not is_reason(key, schema)}
+        for key, inner in schema["properties"].items():
+            yield from objects(inner, f"{place}.{key}".lstrip("."))
+    elif isinstance(schema.get("additionalProperties"), dict):
+        yield from objects(schema["additionalProperties"], f"{place}{{}}")
+
+
+def is_reason(key: str, schema: dict[str, Any]) -> bool:
+    """Whether a key is there only to say why another one is ``null``."""
+    return key.endswith("_reason") and key not in schema.get("required", [])
+
+
+def listed_objects(schema: str) -> dict[str, set[str]]:
+    """The places and keys that the page lists for a document."""
+    told = DOCUMENTS.split(f"**`{schema}`**", 1)[1].split("\n**`", 1)[0]
+    return {
+        place: set(plain_names(cells[1]))
+        for cells in rows(told, "in")
+        for place in names(cells[0]) or [cells[0]]
+    }
+
+
+FILES = ("event", "heads", "graph", "observation")
+
+
+@pytest.mark.parametrize("name", [name for name in SCHEMAS if name not in FILES])
+def test_every_key_of_a_document_is_listed_and_no_other(name: str) -> None:
+    schema = json_schema(name)
+    found = dict(objects(schema))
+    shared = [place for place in found if place.endswith(("findings[]", "notes[]"))]
+    finding = {key for cells in rows(DOCUMENTS, "in a finding") for key in plain_names(cells[1])}
+    assert [found.pop(place) for place in shared] == [finding] * len(shared)
+    assert listed_objects(schema["properties"]["schema"]["const"]) == found
+
+
+def test_every_schema_is_named() -> None:
+    assert [name for name in SCHEMAS if f"`{name}`" not in TEXT] == []
+
+
+def occurring(value: Any, place: str = "") -> Iterator[tuple[str, set[str]]]:
+    """The places and keys of a document as it was printed."""
+    if isinstance(value, list):
+        for item in value[:1]:
+            yield from occurring(item, f"{place}[]")
+    elif isinstance(value, dict):
+        yield place or "document", set(value)
+        for key, inner in value.items():
+            yield from occurring(inner, f"{place}.{key}".lstrip("."))
+
+
+@pytest.mark.parametrize("words", ["formats", "convert", "graph check", "schema"])
+def test_documents_without_a_schema_hold_what_is_listed(
+    words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    graph = desk.write_folder(tmp_path / "world") / "graphs"
+    (tmp_path / "results").mkdir()
+    (tmp_path / "results" / "robot-airline.json").write_text(json.dumps([foreign_files.tau_record()]))
+    given = {
+        "convert": ["--from", "tau-bench", str(tmp_path / "results"), "-o", str(tmp_path / "out")],
+        "graph check": [str(graph)],
+    }
+    assert main([*words.split(), *given.get(words, []), "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    found = {place: keys for place, keys in occurring(document) if not place.endswith("findings[]")}
+    assert listed_objects(document["schema"]) == found
+
+
+@pytest.mark.parametrize("choices", [Status, Diagnosis, DeltaVerdict, Support, EvaluationStatus])
+def test_every_word_a_key_may_hold_is_listed(choices: Any) -> None:
+    assert [word for word in get_args(choices) if f"`{word}`" not in DOCUMENTS] == []
+
+
+def test_every_metric_is_listed_in_its_order() -> None:
+    told = next(line for line in DOCUMENTS.splitlines() if line.startswith("Metrics:"))
+    assert names(told) == list(METRICS)
+
+
+# Python and tables
+
+
+def test_every_public_name_is_listed_and_no_other() -> None:
+    assert sorted(names(cells[0])[0] for cells in rows(PYTHON, "name")) == sorted(untaken.__all__)
+
+
+def test_every_table_is_listed_with_its_columns_in_order() -> None:
+    listed = {names(cells[0])[0]: names(cells[2]) for cells in rows(PYTHON, "`untaken.report`")}
+    assert listed == {name: list(columns) for name, columns in TABLES.items()}
+    assert [name for name in TABLES if name not in report.__all__] == []
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_the_page_of_tables_gives_each_column_its_type_and_meaning(name: str) -> None:
+    told = rows(section(page("docs/tables.md"), f"## {name}"), "column")
+    declared = [[f"`{key}`", DTYPES[c.dtype], c.meaning] for key, c in TABLES[name].items()]
+    assert told == declared
+
+
+# Pages and colours
+
+
+def test_every_page_is_listed_and_no_other() -> None:
+    titles = [title for name, title in navigation.PAGES if (ROOT / "pages" / f"{name}.py").exists()]
+    assert [cells[0] for cells in rows(PAGES, "page")] == titles
+    assert {path.stem for path in (ROOT / "pages").glob("*.py")} <= {name for name, _ in navigation.PAGES}
+
+
+def test_every_query_parameter_is_listed_and_no_other() -> None:
+    assert [cells[0] for cells in rows(PAGES, "query parameter")] == [f"`{name}`" for name in state.SELECTION]
+    variables = {names(cells[0])[0] for cells in rows(PAGES, "environment variable")}
+    assert variables == {state.FOLDER, state.DEMO}
+
+
+def test_the_colours_are_those_of_the_app() -> None:
+    told = rows(section(TEXT, "## 6. Colours"), "status")
+    drawn = [[f"`{s}`", y.fill, y.line, y.icon, y.line_name] for s, y in palette.STATUS.items()]
+    assert told == drawn
+    assert (
+        f"{palette.STAR} and a border of {palette.CRITICAL_BORDER} pixels instead of {palette.BORDER}" in TEXT
+    )
+
+
+# Reserved names
+
+
+def test_no_reserved_name_exists() -> None:
+    """Once one does, it moves up to where it is described."""
+    known = {verb.removeprefix("untaken ") for verb in verbs(parser())}
+    assert known.isdisjoint(names(RESERVED["verbs"]))
+    assert {path.stem for path in (ROOT / "pages").glob("*.py")}.isdisjoint(
+        title.lower().replace("-", "_") for title in RESERVED["pages"].split(", ")
+    )
+    assert {info.name for info in formats()}.isdisjoint(names(RESERVED["formats"]))
+    assert set(untaken.__all__).isdisjoint(names(RESERVED["Python"]))
+    assert set(options(parser())).isdisjoint(names(RESERVED["options"]))
+
+
+def test_every_page_of_the_navigation_is_there_or_reserved() -> None:
+    reserved = RESERVED["pages"].split(", ")
+    there = [cells[0] for cells in rows(PAGES, "page")]
+    assert sorted([*there, *reserved]) == sorted(title for _, title in navigation.PAGES)
