@@ -32,5 +32,10 @@ def test_the_order_of_the_runs_does_not_change_the_order_of_the_groups() -> None
     assert names == [g.name for g in comparable_groups(some[::-1])] == ["x", "z", "y"]
 
 
+def test_a_group_of_broken_runs_alone_comes_last() -> None:
+    broken = [a_run(f"{a}-x", agent=a, task="x").finish().run("TRUNCATED") for a in ("a", "b")]
+    assert [g.name for g in comparable_groups([*broken, *runs(("c", "y"))])] == ["y", "x"]
+
+
 def test_no_runs_no_groups() -> None:
     assert comparable_groups([]) == ()

@@ -32,6 +32,8 @@ class Group:
 def comparable_groups(runs: Iterable[Run]) -> tuple[Group, ...]:
     """The connected parts of the graph agent – task: most agents first, then most runs, then by name.
 
+    Parts of which every run is broken come last: they hold nothing to compare.
+
     A workspace often holds runs of several benchmarks. Rankings over "the tasks that all agents ran"
     mean something inside such a part only.
     """
@@ -50,4 +52,7 @@ def comparable_groups(runs: Iterable[Run]) -> tuple[Group, ...]:
         )
         for found in members.values()
     ]
-    return tuple(sorted(groups, key=lambda g: (-len(g.agents), -len(g.digests), g.name)))
+    sound = {run.digest for run in everyone if not run.integrity.broken}
+    return tuple(
+        sorted(groups, key=lambda g: (sound.isdisjoint(g.digests), -len(g.agents), -len(g.digests), g.name))
+    )
