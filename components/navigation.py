@@ -24,10 +24,18 @@ PAGES: Final = (
 
 
 def offered() -> list[st.Page]:
-    """Every page whose file is there; the first is the default."""
+    """Every page whose file is there; the first is the default.
+
+    The default page lives at the bare address, whatever its path: a hidden twin answers under its name.
+    """
     files = [(FOLDER / f"{name}.py", title) for name, title in PAGES]
-    there = [(file, title) for file, title in files if file.exists()]
+    (first, title), *others = [(file, title) for file, title in files if file.exists()]
     return [
-        st.Page(file, title=title, url_path=file.stem.replace("_", "-"), default=place == 0)
-        for place, (file, title) in enumerate(there)
+        st.Page(first, title=title, url_path="start", default=True),
+        *(st.Page(file, title=title, url_path=_path(file)) for file, title in others),
+        st.Page(first, title=title, url_path=_path(first), visibility="hidden"),
     ]
+
+
+def _path(file: Path) -> str:
+    return file.stem.replace("_", "-")
