@@ -17,9 +17,9 @@ FILTERS = {
     "task_id": "Task",
 }
 COLUMNS = [
-    *("agent", "task_id", "decision_point", "selected", "alternative", "context", "verdict", "delta"),
-    *("advantage", "low", "high", "support", "n", "n_selected", "success_rate", "avg_cost", "avg_steps"),
-    *("support_reason", "run_id", "digest"),
+    *("selected", "alternative", "delta", "verdict", "support", "n", "n_selected", "success_rate"),
+    *("advantage", "low", "high", "context", "agent", "task_id", "decision_point"),
+    *("avg_cost", "avg_steps", "support_reason", "run_id", "digest"),
 ]
 SIGNED = st.column_config.NumberColumn(format="%+.3f")
 
