@@ -1,0 +1,87 @@
+"""A session of the app without a browser: opened on a folder, and everything it sends to a screen."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from google.protobuf.message import Message
+from streamlit.runtime.pages_manager import PagesManager
+from streamlit.testing.v1 import AppTest
+
+ROOT = Path(__file__).parents[2]
+SAMPLES = ROOT / "sample_runs"
+SECONDS = 60
+
+
+class AfterTheFirstVisit(PagesManager):
+    """AppTest treats every run as the first of a server, in which `pages/` is taken for an app of its own."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        PagesManager.uses_pages_directory = False
+
+
+def session(folder: Path, monkeypatch: pytest.MonkeyPatch, page: str = "overview") -> AppTest:
+    """A new session on the workspace in `folder`, on one of its pages; nothing may have failed."""
+    monkeypatch.setenv("UNTAKEN_WORKSPACE", str(folder))
+    monkeypatch.delenv("UNTAKEN_DEMO", raising=False)
+    monkeypatch.setattr("streamlit.testing.v1.app_test.PagesManager", AfterTheFirstVisit)
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=SECONDS)
+    app.run()
+    return go_to(app, page)
+
+
+def go_to(app: AppTest, page: str) -> AppTest:
+    """The same session on another page."""
+    app.switch_page(f"pages/{page}.py").run()
+    assert not app.exception
+    return app
+
+
+def said(app: AppTest) -> str:
+    """All words that the page says by itself, tables and figures left out."""
+    kinds = (app.title, app.subheader, app.markdown, app.caption, app.text, app.info, app.warning, app.error)
+    return "\n".join(element.value for kind in (*kinds, app.success) for element in kind)
+
+
+def sent(app: AppTest) -> Iterator[tuple[str, str]]:
+    """Every text sent to the browser, with the place it stands in: ``Markdown.body``, ``Selectbox.options``.
+
+    Texts inside JSON (figures, our component's data) come one by one, named after what holds the JSON.
+    """
+    pending: list[Any] = [app._tree]
+    while pending:
+        node = pending.pop()
+        pending += getattr(node, "children", {}).values()
+        if isinstance(proto := getattr(node, "proto", None), Message):
+            yield from _texts(proto)
+
+
+def _texts(message: Message) -> Iterator[tuple[str, str]]:
+    for field, value in message.ListFields():
+        place = f"{message.DESCRIPTOR.name}.{field.name}"
+        repeated = not isinstance(value, (str, bytes, Message, int, float, bool))
+        for one in value if repeated else (value,):
+            if isinstance(one, Message):
+                yield from _texts(one)
+            elif isinstance(one, str):
+                yield from ((place, text) for text in _inside(one))
+
+
+def _inside(text: str) -> Iterator[str]:
+    try:
+        pending = [json.loads(text)] if text[:1] in ("{", "[") else [text]
+    except ValueError:
+        pending = [text]
+    while pending:
+        value = pending.pop()
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, dict):
+            pending += [*value.keys(), *value.values()]
+        elif isinstance(value, list):
+            pending += value

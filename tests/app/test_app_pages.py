@@ -1,0 +1,366 @@
+"""Every page, driven as a session drives it: what it says, what its controls change, what it lets through."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import desk
+import msgspec
+import pandas as pd
+import pytest
+from builders import a_run
+from foreign_files import devai_human, devai_sheet, tau2_document, tau_record
+from sessions import SAMPLES, go_to, said, sent, session
+from streamlit.testing.v1 import AppTest
+
+from untaken.store import Workspace
+
+Patch = pytest.MonkeyPatch
+QUESTIONS = {
+    "overview": "Where does the outcome metric mislead us, and what should we fix first?",
+    "run": "What happened in this run?",
+    "decisions": "Which skill choices cost us, over all runs?",
+    "rankings": "Do outcome and sub-goal rankings agree?",
+    "data": "What is in this workspace, and can it be trusted?",
+}
+NEXT_STEPS = {
+    **dict.fromkeys(
+        ("overview", "run", "decisions", "rankings"), "Upload run ledgers and plan graphs on the Data page"
+    ),
+    "data": "upload run ledgers (.jsonl), plan graphs (.plan.yaml) or traces of a known format",
+}
+HOSTILE = (
+    "<img src=x onerror=alert(1)> ![i](http://e.example) [l](javascript:alert(1)) :red[r] $x^2$ **b** `c` "
+    ":material/home: <script>alert(1)</script> # h"
+)
+MARKDOWN = re.compile(r"(?<!\\)(<img|<script|!\[|\[l\]|\*\*b|\$x|`c|`code|\]\()|:red|:material/home")
+FIGURE = re.compile(r"<(img|script|a )|\$x")
+"""Words of the hostile files that markdown, or a plotly label, would act upon: they are escaped."""
+PLAIN = {
+    *("Text.body", "Code.code_text", "Selectbox.options", "Selectbox.raw_value", "MultiSelect.options"),
+    *("BidiComponent.json", "BidiComponent.js_content"),  # our own drawing: textContent, labels on a canvas
+    *("Button.id", "Block.id"),
+}
+"""What is shown letter by letter (tables too, but their text travels as Arrow)."""
+
+
+def a_desk(folder: Path) -> Path:
+    """A workspace with a graph, three agents that ran two tasks twice each, and one that ran another."""
+    with Workspace(folder) as store:
+        store.add("desk.plan.yaml", desk.GRAPH)
+        store.add("runs.jsonl", b"".join(run.ledger() for run in desk.builders()))
+    return folder
+
+
+def table(app: AppTest, name: str) -> pd.DataFrame:
+    """The table of this name, as it is on screen."""
+    return next(found.value for found in app.dataframe if found.proto.alt == name)
+
+
+def metrics(app: AppTest) -> dict[str, str]:
+    return {card.label: card.value for card in app.metric}
+
+
+@pytest.mark.parametrize("page", QUESTIONS)
+def test_a_page_asks_its_question_and_shows_what_is_here(
+    page: str, tmp_path: Path, monkeypatch: Patch
+) -> None:
+    app = session(a_desk(tmp_path), monkeypatch, page)
+    assert [title.value for title in app.title] == [page.capitalize()]
+    assert QUESTIONS[page] in said(app)
+    assert app.dataframe
+    assert not app.error
+
+
+def test_every_page_of_the_app_is_tested_here() -> None:
+    assert {file.stem for file in (SAMPLES.parent / "pages").glob("*.py")} == QUESTIONS.keys()
+
+
+@pytest.mark.parametrize("page", QUESTIONS)
+def test_an_empty_workspace_says_what_to_do_next(page: str, tmp_path: Path, monkeypatch: Patch) -> None:
+    app = session(tmp_path, monkeypatch, page)
+    assert NEXT_STEPS[page] in said(app)
+    assert not app.dataframe
+    assert not app.metric
+
+
+def test_the_whole_desk_of_the_samples_can_be_walked_through(tmp_path: Path, monkeypatch: Patch) -> None:
+    with Workspace(tmp_path) as store:
+        store.add("refund.plan.yaml", SAMPLES / "graphs/refund-desk.plan.yaml")
+        for name in ("eager-closer.jsonl", "full-workflow.jsonl"):
+            store.add(name, SAMPLES / "ledgers" / name, heads=SAMPLES / "ledgers" / f"{name}.heads.json")
+    app = session(tmp_path, monkeypatch)
+    for page, question in QUESTIONS.items():
+        go_to(app, page)
+        assert question in said(app)
+    assert set(table(app, "Files")["integrity"].dropna()) >= {"72 INTACT"}
+
+
+def test_the_three_numbers_say_what_they_rest_on(tmp_path: Path, monkeypatch: Patch) -> None:
+    app = session(a_desk(tmp_path), monkeypatch)
+    assert metrics(app)["Runs that succeeded"] == "67%"
+    assert "8 of 12 runs with a recorded outcome" in said(app)
+    assert metrics(app)["Successes that left a critical sub-goal undone"] == "50%"
+    assert "4 of 8 successful runs with a critical sub-goal" in said(app)
+
+
+def test_a_filter_narrows_the_decisions_the_counts_and_the_figure(tmp_path: Path, monkeypatch: Patch) -> None:
+    app = session(a_desk(tmp_path), monkeypatch, "decisions")
+    everything, before = table(app, "Paths not taken"), metrics(app)
+    assert set(everything["agent"]) == {"careful", "lucky", "failing"}
+    app.multiselect(key="decisions-agent").select("lucky").run()
+    narrowed = table(app, "Paths not taken")
+    assert set(narrowed["agent"]) == {"lucky"}
+    assert metrics(app)["Paths not taken"] == str(len(narrowed))
+    assert int(before["Paths not taken"]) == len(everything) > len(narrowed) > 0
+    app.multiselect(key="decisions-alternative").select("read_policy").run()
+    assert set(table(app, "Paths not taken")["alternative"]) == {"read_policy"}
+    app.multiselect(key="decisions-agent").set_value([]).run()
+    assert set(table(app, "Paths not taken")["agent"]) == {"lucky", "failing"}
+
+
+def test_the_rule_for_missing_verdicts_changes_the_rates_and_is_named(
+    tmp_path: Path, monkeypatch: Patch
+) -> None:
+    app = session(a_desk(tmp_path), monkeypatch, "rankings")
+
+    def completion() -> dict[str, float]:
+        return table(app, "Agents").set_index("agent")["completion"].to_dict()
+
+    strict = completion()
+    app.radio(key="rules_missing").set_value("drop").run()
+    dropped = completion()
+    assert "without a verdict are left out" in said(app)
+    assert dropped["failing"] > strict["failing"]  # nobody judged its manners
+    assert dropped["careful"] == strict["careful"]
+    go_to(app, "overview")
+    assert "without a verdict are left out" in said(app)
+    assert app.radio(key="rules_missing").value == "drop"
+
+
+def test_only_the_chosen_authors_verdicts_count(tmp_path: Path, monkeypatch: Patch) -> None:
+    with Workspace(tmp_path) as store:
+        store.add("desk.plan.yaml", desk.GRAPH)
+        for number, by in enumerate(("human:*", "human:bob")):
+            run = a_run(f"r{number}", agent="a", task=f"refund-{number}").call("search")
+            store.add(f"{number}.jsonl", run.verdict("polite", True, by=by).finish().ledger())
+    app = session(tmp_path, monkeypatch, "rankings")
+    assert int(table(app, "Agents")["unscored"].iloc[0]) == 0
+    app.multiselect(key="rules_verdicts").select("human:*").run()
+    assert int(table(app, "Agents")["unscored"].iloc[0]) == 1  # a name, not a pattern
+    assert "verdicts by human" in said(app)
+
+
+def test_agents_of_another_benchmark_are_chosen_not_mixed_in(tmp_path: Path, monkeypatch: Patch) -> None:
+    a_desk(tmp_path)
+    app = session(tmp_path, monkeypatch)
+    assert "3 agents · 2 tasks" in said(app)
+    selector = app.selectbox(key="group")
+    assert selector.label == "Agents compared"
+    assert [words.rsplit(" · ", 1)[0] for words in selector.options] == ["careful, failing, lucky", "stray"]
+    selector.select_index(1).run()
+    assert "1 agents · 1 tasks" in said(app) or "1 agent · 1 task" in said(app)
+    go_to(app, "decisions")
+    assert app.selectbox(key="group").value == "other"
+    go_to(app, "data")
+    assert "13 runs" in said(app)  # what is held does not depend on who is compared
+
+
+def test_where_all_ran_the_same_tasks_there_is_nothing_to_choose(tmp_path: Path, monkeypatch: Patch) -> None:
+    with Workspace(tmp_path) as store:
+        store.add("runs.jsonl", desk.careful(1).ledger() + desk.lucky(1).ledger())
+    app = session(tmp_path, monkeypatch)
+    assert not [box for box in app.selectbox if box.key == "group"]
+
+
+def foreign() -> dict[str, Any]:
+    return {
+        "gpt-4o-ferry.json": [tau_record(), tau_record(trial=1, reward=0.0)],
+        "ferry.json": tau2_document(),
+        "instances/01_Boat.json": devai_sheet(),
+        "human/Ann/01_Boat.json": devai_human(True, True, False),
+    }
+
+
+def brought() -> dict[str, bytes]:
+    """Many files of every kind, some of them useless."""
+    good, late, cut, other = desk.careful(1), desk.lucky(2), desk.failing(3), desk.lucky(9)
+    return {
+        "good.jsonl": good.ledger(),
+        "good.jsonl.heads.json": msgspec.json.encode({good.run_id: good.head}),
+        "late.jsonl": late.ledger(),
+        "desk.plan.yaml": desk.GRAPH,
+        "altered.jsonl": other.ledger().replace(b"by_mail", b"by_fax"),
+        "cut.jsonl": b"".join(cut.ledger().splitlines(keepends=True)[:-1]),
+        "cut.jsonl.heads.json": msgspec.json.encode({cut.run_id: cut.head}),
+        "cycle.plan.yaml": desk.GRAPH.replace(
+            b"title: Look up order", b"title: Look up order\n  deps: [refund]"
+        ),
+        "photo.png": b"\x89PNG\r\n\x1a\n" + bytes(range(256)),
+        "empty.jsonl": b"",
+        **{name: json.dumps(content).encode() for name, content in foreign().items()},
+    }
+
+
+def upload(app: AppTest, files: dict[str, bytes]) -> AppTest:
+    """Choose all files in the uploader, then press the button."""
+    chosen = [(name, content, "application/octet-stream") for name, content in files.items()]
+    app.file_uploader[0].set_value(chosen).run()
+    next(button for button in app.button if button.label == f"Add {len(files)} files").click().run()
+    assert not app.exception
+    return app
+
+
+def test_many_files_at_once_one_row_each_and_the_good_ones_taken(tmp_path: Path, monkeypatch: Patch) -> None:
+    files = brought()
+    app = upload(session(tmp_path, monkeypatch, "data"), files)
+    rows = table(app, "Files brought").set_index("file")
+    assert list(rows.index) == list(files)
+    assert {name: (row[""], row["kind"]) for name, row in rows.iterrows()} == {
+        "good.jsonl": ("✓", "ledger"),
+        "good.jsonl.heads.json": ("✓", "heads"),
+        "late.jsonl": ("✓", "ledger"),
+        "desk.plan.yaml": ("✓", "graph"),
+        "altered.jsonl": ("⚠", "ledger"),
+        "cut.jsonl": ("⚠", "ledger"),
+        "cut.jsonl.heads.json": ("✓", "heads"),
+        "cycle.plan.yaml": ("✗", "graph"),
+        "photo.png": ("✗", "not recognised"),
+        "empty.jsonl": ("✗", "ledger"),
+        "gpt-4o-ferry.json": ("✓", "tau-bench"),
+        "ferry.json": ("✓", "tau2-bench"),
+        "instances/01_Boat.json": ("✓", "devai"),
+        "human/Ann/01_Boat.json": ("✓", "devai"),
+    }
+    assert rows.loc["good.jsonl", "integrity"] == "1 INTACT"
+    assert rows.loc["altered.jsonl", "integrity"] == "1 ALTERED"
+    assert rows.loc["cut.jsonl", "integrity"] == "1 TRUNCATED"
+    assert rows.loc["gpt-4o-ferry.json", "runs"] == 2
+    assert "cycle" in rows.loc["cycle.plan.yaml", "noticed"]
+    assert all(rows.loc[name, "next step"] for name in ("cycle.plan.yaml", "photo.png"))
+    assert "11 of 14 files taken in" in said(app)
+    assert "3 could not be used" in said(app)
+    go_to(app, "overview")
+    assert metrics(app)["Runs that succeeded"]
+    assert "Upload run ledgers" not in said(app)
+
+
+def test_what_was_uploaded_before_is_already_here(tmp_path: Path, monkeypatch: Patch) -> None:
+    files = {name: content for name, content in brought().items() if name in ("late.jsonl", "desk.plan.yaml")}
+    app = upload(session(tmp_path, monkeypatch, "data"), files)
+    upload(app, files)
+    assert list(table(app, "Files brought")["new"]) == ["already here"] * 2
+    assert len(table(app, "Files")) == 2
+
+
+def test_a_broken_ledger_is_told_on_every_page_that_counts_and_logged_outside_it(
+    tmp_path: Path, monkeypatch: Patch
+) -> None:
+    files = {name: content for name, content in brought().items() if name.startswith(("cut", "late", "desk"))}
+    app = upload(session(tmp_path, monkeypatch, "data"), files)
+    kept = [path.read_bytes() for path in (tmp_path / "ledgers").iterdir()]
+    assert "1 broken" in said(app)
+    log = table(app, "Audit log")
+    assert list(log["code"]) == ["DTL-STRAT-006"]
+    assert list(log["run"]) == ["failing-3"]
+    broken = next(words for place, words in sent(app) if place == "PageLink.label" and "TRUNCATED" in words)
+    assert "failing" in broken
+    go_to(app, "overview")
+    assert "1 broken ledger" in said(app)
+    assert metrics(app)["Runs that succeeded"] == "100%"
+    go_to(app, "run")
+    app.selectbox(key="run_picker").select_index(1).run()
+    assert "TRUNCATED" in app.error[0].value
+    assert "DTL-STRAT-006" in app.error[0].value
+    assert [path.read_bytes() for path in (tmp_path / "ledgers").iterdir()] == kept
+
+
+def hostile_files() -> dict[str, bytes]:
+    """Names, ids, titles and texts that try to be something else, in files of every kind."""
+    goals = [
+        {
+            "id": HOSTILE,
+            "title": f"{HOSTILE}1",
+            "description": HOSTILE,
+            "critical": True,
+            "check": {"verdict": True},
+        },
+        {
+            "id": f"b{HOSTILE}",
+            "title": f"{HOSTILE}2",
+            "deps": [HOSTILE],
+            "check": {"tool_call": {"name": HOSTILE}},
+        },
+    ]
+    graph = {
+        "schema": "untaken.plan/1",
+        "id": HOSTILE,
+        "title": HOSTILE,
+        "tasks": ["ticket-*"],
+        "sub_goals": goals,
+    }
+
+    def run(number: int, success: bool) -> bytes:
+        made = a_run(
+            f"{number}{HOSTILE}", agent=f"{number}{HOSTILE}", task=f"ticket-{HOSTILE}", model=HOSTILE
+        )
+        made.select(HOSTILE, f"b{HOSTILE}", context=HOSTILE).call(HOSTILE, ok=False)
+        made.select(f"b{HOSTILE}", HOSTILE, context=HOSTILE).call(f"z{HOSTILE}").say(HOSTILE)
+        made.verdict(HOSTILE, not success, by=f"human:{HOSTILE}", reason=HOSTILE)
+        return made.finish(success, error=HOSTILE, cost_unit=HOSTILE).ledger()
+
+    return {
+        "hostile-text.jsonl": (SAMPLES / "tampered/hostile-text.jsonl").read_bytes(),
+        "refund-desk.plan.yaml": (SAMPLES / "graphs/refund-desk.plan.yaml").read_bytes(),
+        f"{HOSTILE}.plan.json": json.dumps(graph).encode(),
+        f"{HOSTILE}.jsonl": run(1, True) + run(2, False),
+        f"broken {HOSTILE}.jsonl": run(3, True).replace(b'"seq":4', b'"seq":5'),
+        HOSTILE: b"junk",
+    }
+
+
+def acted_upon(app: AppTest) -> set[tuple[str, str]]:
+    """Hostile words that stand where something would read more than words in them."""
+    assert not app.exception
+    return {
+        (place, words)
+        for place, words in sent(app)
+        if place not in PLAIN and (FIGURE if place == "PlotlyChart.spec" else MARKDOWN).search(words)
+    }
+
+
+def test_hostile_words_are_words_on_every_page(tmp_path: Path, monkeypatch: Patch) -> None:
+    app = upload(session(tmp_path, monkeypatch, "data"), hostile_files())
+    assert len(table(app, "Files brought")) == len(hostile_files())
+    shown: set[str] = set()
+    for page in QUESTIONS:
+        go_to(app, page)
+        for at in range(len(app.selectbox(key="group").options)):
+            app.selectbox(key="group").select_index(at).run()
+            assert acted_upon(app) == set()
+            shown |= {place for place, words in sent(app) if "onerror" in words}
+    assert shown >= {"Markdown.body", "PageLink.label", "PlotlyChart.spec", "Selectbox.options"}
+
+
+def test_hostile_words_are_words_in_every_run_and_sub_goal(tmp_path: Path, monkeypatch: Patch) -> None:
+    app = go_to(upload(session(tmp_path, monkeypatch, "data"), hostile_files()), "run")
+    for run in range(len(app.selectbox(key="run_picker").options)):
+        app.selectbox(key="run_picker").select_index(run).run()
+        assert acted_upon(app) == set()
+        for goal in range(min(2, len(app.selectbox(key="sub_goal_picker").options))):
+            app.selectbox(key="sub_goal_picker").select_index(goal).run()
+            assert acted_upon(app) == set()
+
+
+def test_no_table_takes_its_words_for_links_or_pictures(tmp_path: Path, monkeypatch: Patch) -> None:
+    app = upload(session(tmp_path, monkeypatch, "data"), hostile_files())
+    for page in QUESTIONS:
+        go_to(app, page)
+        for found in app.dataframe:
+            settings = json.loads(found.proto.columns)
+            words = [str(name) for name in found.value if pd.api.types.is_string_dtype(found.value[name])]
+            kinds = {settings.get(name, {}).get("type_config", {}).get("type", "text") for name in words}
+            assert kinds <= {"text"}, (page, found.proto.alt)
