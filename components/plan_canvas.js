@@ -247,6 +247,7 @@ function makePlanCanvas(vis, root, act) {
   return {
     update(next) {
       const sameGraph = data !== null && data.key === next.key;
+      const before = data?.selected ?? null;
       data = next;
       frame.setAttribute("aria-label", `${data.said}. Arrow keys move, Enter selects.`);
       if (!sameGraph) cursor = null;
@@ -260,7 +261,9 @@ function makePlanCanvas(vis, root, act) {
         network.redraw();
       }
       drawLegend();
-      if (data.selected !== null && !live.textContent) live.textContent = `Selected: ${data.boxes[data.selected].said}`;
+      if (data.selected !== null && data.selected !== before) {
+        live.textContent = `Selected: ${data.boxes[data.selected].said}`;
+      } else if (data.selected === null && !sameGraph) live.textContent = "";
     },
     destroy() {
       resized.disconnect();
