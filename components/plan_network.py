@@ -19,13 +19,14 @@ from components.plan_drawing import Drawing
 
 FONT_SIZE: Final = 15
 PADDING: Final = 5
-VIS: Final = Path(pyvis.__file__).parent / "lib" / "vis-9.1.2" / "vis-network.min.js"
+LIBRARY: Final = Path(pyvis.__file__).parent / "lib"
 
 
 @cache
 def vis_source() -> str:
     """The vis-network bundle that comes with the installed pyvis."""
-    return VIS.read_text("utf-8").partition("//# sourceMappingURL")[0]
+    newest = max(LIBRARY.glob("vis-*/vis-network.min.js"))
+    return newest.read_text("utf-8").partition("//# sourceMappingURL")[0]
 
 
 @cache

@@ -50,7 +50,7 @@ def plan_and_evidence(report: RunReport) -> None:
 
 def _graph(graph: PlanGraph, score: RunScore | None, chosen: str | None) -> None:
     around, expanded = _large_graph_controls(graph, chosen)
-    plan_view(
+    drawing = plan_view(
         graph,
         score,
         key="plan",
@@ -60,6 +60,8 @@ def _graph(graph: PlanGraph, score: RunScore | None, chosen: str | None) -> None
         on_expand=_expand,
         around=around,
     )
+    if drawing.hidden:
+        st.caption(f"{drawing.hidden:,} other sub-goals are not drawn.")
     tables.download(
         lambda: figures.plan_html(graph, score).encode(),
         label="Plan graph (HTML)",
