@@ -10,7 +10,7 @@ from components import state, text
 from untaken.errors import Score, Unscored
 from untaken.report import ReviewItem
 
-KIND_ICONS = {"failed": "✗", "unlucky": "☂", "lucky": "⚠", "unfinished": "…", "broken": "⛓", "fine": "✓"}
+KIND_ICONS = {"failed": "✗", "unlucky": "☂", "lucky": "⚠", "unfinished": "…", "broken": "⊘", "fine": "✓"}
 """One mark a kind of run, beside the word itself."""
 
 
