@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).parents[2]
 _CELLS = re.compile(r"(?<!\\)\|")
-_FENCE = re.compile(r"^```(\w+)[^\n]*\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+_FENCE = re.compile(r'^```(\w+)(?: title="([^"\n]*)")?\n(.*?)^```$', re.DOTALL | re.MULTILINE)
 
 
 def page(name: str) -> str:
@@ -48,17 +50,47 @@ def plain_names(cell: str) -> list[str]:
     return names(re.sub(r"\([^()]*\)|\{[^{}]*\}|\[[^\[\]]*\]", "", cell))
 
 
+def listed_keys(text: str) -> dict[str, set[str]]:
+    """The keys of a document by their place, from the tables whose first column is called ``in``."""
+    return {
+        place: set(plain_names(cells[1]))
+        for cells in rows(text, "in")
+        for place in names(cells[0]) or [cells[0]]
+    }
+
+
+def occurring_keys(
+    value: Any, *, free: Sequence[str] = (), place: str = ""
+) -> Iterator[tuple[str, set[str]]]:
+    """The keys of a document as it was written, by their place; of a list, the first element tells.
+
+    Members called like one in `free` are mappings whose keys are not ours.
+    """
+    if isinstance(value, list):
+        for item in value[:1]:
+            yield from occurring_keys(item, free=free, place=f"{place}[]")
+    elif isinstance(value, dict):
+        if place.endswith(tuple(free)) and free:
+            for inner in list(value.values())[:1]:
+                yield from occurring_keys(inner, free=free, place=f"{place}{{}}")
+            return
+        yield place or "document", set(value)
+        for key, inner in value.items():
+            yield from occurring_keys(inner, free=free, place=f"{place}.{key}".lstrip("."))
+
+
 @dataclass(frozen=True)
 class Block:
-    """A fenced block: its language and its text."""
+    """A fenced block: its language, the file it stands for (empty for none), and its text."""
 
     language: str
+    title: str
     text: str
 
 
 def blocks(text: str) -> list[Block]:
     """The fenced blocks of a page that name their language, in order."""
-    return [Block(language, body) for language, body in _FENCE.findall(text)]
+    return [Block(language, title, body) for language, title, body in _FENCE.findall(text)]
 
 
 def session(block: str) -> list[tuple[str, list[str]]]:

@@ -1,4 +1,4 @@
-"""The page of meaning: its sections are there for those who cite them, its numbers are those of the program."""
+"""The page of meaning: the sections others cite are there, its numbers are those of the program."""
 
 from __future__ import annotations
 
@@ -78,7 +78,8 @@ WEIGHT = Weights()
 CLAIMS = {
     "weights": f"{WEIGHT.success:g}·success rate + {WEIGHT.cost:g}·(1 − ĉ) + {WEIGHT.steps:g}·(1 − ŝ)",
     "threshold": f"Delta > {THRESHOLD:g}",
-    "signals": f"(selected, context, {OUTCOMES['negative']:g}) and (alternative, context, {OUTCOMES['positive']:g})",
+    "negative signal": f"(selected, context, {OUTCOMES['negative']:g})",
+    "positive signal": f"(alternative, context, {OUTCOMES['positive']:g})",
     "selections": f"fewer than {MIN_SELECTIONS} `SKILL_SELECTION` events",
     "support": f"at least {N_MIN} different runs on either side",
     "interval": f"unscored below {N_SPREAD} runs on either side",

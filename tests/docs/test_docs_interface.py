@@ -12,7 +12,7 @@ import desk
 import foreign_files
 import msgspec
 import pytest
-from doc_pages import ROOT, names, page, plain_names, rows, section
+from doc_pages import ROOT, listed_keys, names, occurring_keys, page, plain_names, rows, section
 
 import untaken
 from components import navigation, palette, state
@@ -100,8 +100,8 @@ def test_every_field_of_an_observation_is_listed() -> None:
     ("table", "kind"), [("graph", PlanGraph), ("sub-goal", SubGoal), ("check", Check), ("rule", Rule)]
 )
 def test_every_field_of_a_plan_graph_is_listed_and_no_other(table: str, kind: type[msgspec.Struct]) -> None:
-    listed = [name for cells in rows(GRAPH, table) for name in names(cells[0])]
-    assert sorted(listed) == sorted(kind.__struct_fields__)
+    told = [name for cells in rows(GRAPH, table) for name in names(cells[0])]
+    assert sorted(told) == sorted(kind.__struct_fields__)
 
 
 def test_every_field_of_an_expected_call_is_listed() -> None:
@@ -169,14 +169,9 @@ def is_reason(key: str, schema: dict[str, Any]) -> bool:
     return key.endswith("_reason") and key not in schema.get("required", [])
 
 
-def listed_objects(schema: str) -> dict[str, set[str]]:
+def listed(schema: str) -> dict[str, set[str]]:
     """The places and keys that the page lists for a document."""
-    told = DOCUMENTS.split(f"**`{schema}`**", 1)[1].split("\n**`", 1)[0]
-    return {
-        place: set(plain_names(cells[1]))
-        for cells in rows(told, "in")
-        for place in names(cells[0]) or [cells[0]]
-    }
+    return listed_keys(DOCUMENTS.split(f"**`{schema}`**", 1)[1].split("\n**`", 1)[0])
 
 
 FILES = ("event", "heads", "graph", "observation")
@@ -189,22 +184,11 @@ def test_every_key_of_a_document_is_listed_and_no_other(name: str) -> None:
     shared = [place for place in found if place.endswith(("findings[]", "notes[]"))]
     finding = {key for cells in rows(DOCUMENTS, "in a finding") for key in plain_names(cells[1])}
     assert [found.pop(place) for place in shared] == [finding] * len(shared)
-    assert listed_objects(schema["properties"]["schema"]["const"]) == found
+    assert listed(schema["properties"]["schema"]["const"]) == found
 
 
 def test_every_schema_is_named() -> None:
     assert [name for name in SCHEMAS if f"`{name}`" not in TEXT] == []
-
-
-def occurring(value: Any, place: str = "") -> Iterator[tuple[str, set[str]]]:
-    """The places and keys of a document as it was printed."""
-    if isinstance(value, list):
-        for item in value[:1]:
-            yield from occurring(item, f"{place}[]")
-    elif isinstance(value, dict):
-        yield place or "document", set(value)
-        for key, inner in value.items():
-            yield from occurring(inner, f"{place}.{key}".lstrip("."))
 
 
 @pytest.mark.parametrize("words", ["formats", "convert", "graph check", "schema"])
@@ -220,8 +204,8 @@ def test_documents_without_a_schema_hold_what_is_listed(
     }
     assert main([*words.split(), *given.get(words, []), "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
-    found = {place: keys for place, keys in occurring(document) if not place.endswith("findings[]")}
-    assert listed_objects(document["schema"]) == found
+    found = {p: keys for p, keys in occurring_keys(document) if not p.endswith("findings[]")}
+    assert listed(document["schema"]) == found
 
 
 @pytest.mark.parametrize("choices", [Status, Diagnosis, DeltaVerdict, Support, EvaluationStatus])
@@ -242,8 +226,8 @@ def test_every_public_name_is_listed_and_no_other() -> None:
 
 
 def test_every_table_is_listed_with_its_columns_in_order() -> None:
-    listed = {names(cells[0])[0]: names(cells[2]) for cells in rows(PYTHON, "`untaken.report`")}
-    assert listed == {name: list(columns) for name, columns in TABLES.items()}
+    told = {names(cells[0])[0]: names(cells[2]) for cells in rows(PYTHON, "`untaken.report`")}
+    assert told == {name: list(columns) for name, columns in TABLES.items()}
     assert [name for name in TABLES if name not in report.__all__] == []
 
 
