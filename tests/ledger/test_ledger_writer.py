@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
-import multiprocessing
+import subprocess
 import textwrap
 import threading
 from collections.abc import Callable
@@ -316,21 +316,18 @@ def test_threads_share_a_writer_without_breaking_a_link(path: Path) -> None:
     assert [(f.verdict, f.head.events) for f in verify_ledger(path) if f.head] == [("INTACT", 201)]
 
 
-def _append_notes(path: Path, count: int) -> None:
-    for n in range(count):
-        append_events(
-            path, "r1", [Draft(ReviewNote, {"author": "a", "text": str(n)})], fsync="never", timeout=60
-        )
+APPEND_TEN_NOTES = """
+import sys
+from untaken.ledger import Draft, ReviewNote, append_events
+for n in range(10):
+    append_events(sys.argv[1], "r1", [Draft(ReviewNote, {"author": "a", "text": str(n)})], fsync="never", timeout=60)
+"""
 
 
 def test_processes_that_append_to_one_ledger_break_no_link(path: Path) -> None:
     write_two(path)
-    spawn = multiprocessing.get_context("spawn")
-    workers = [spawn.Process(target=_append_notes, args=(path, 10)) for _ in range(2)]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join()
+    workers = [subprocess.Popen([sys.executable, "-c", APPEND_TEN_NOTES, str(path)]) for _ in range(2)]
+    assert [worker.wait(120) for worker in workers] == [0, 0]
     (first, _) = verify_ledger(path)
     assert (first.verdict, first.head and first.head.events) == ("INTACT", 23)
 
