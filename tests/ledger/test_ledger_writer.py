@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import subprocess
+import sys
 import textwrap
 import threading
 from collections.abc import Callable
@@ -320,7 +321,8 @@ APPEND_TEN_NOTES = """
 import sys
 from untaken.ledger import Draft, ReviewNote, append_events
 for n in range(10):
-    append_events(sys.argv[1], "r1", [Draft(ReviewNote, {"author": "a", "text": str(n)})], fsync="never", timeout=60)
+    note = Draft(ReviewNote, {"author": "a", "text": str(n)})
+    append_events(sys.argv[1], "r1", [note], fsync="never", timeout=60)
 """
 
 
