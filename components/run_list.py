@@ -24,7 +24,7 @@ def choose_run(corpus: Corpus) -> str | None:
         Content digest of the run to show: the selected one, else the first in the order of review; ``None``
         where an address names a run that is not here (which is said).
     """
-    queue = review_queue(corpus)
+    queue = state.derived(review_queue, of_all=True)
     asked = state.selected("run")
     chosen = asked if asked in corpus.runs else None
     if asked is None and queue:

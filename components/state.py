@@ -118,11 +118,12 @@ def compared() -> Corpus:
     return _part(str(store.path), store.digest(), now.missing, now.globs, name, store)
 
 
-def derived(make: Callable[[Corpus], Made]) -> Made:
-    """What `make`, a function of the engine, says of the compared runs; made once and shared."""
+def derived(make: Callable[[Corpus], Made], *, of_all: bool = False) -> Made:
+    """What `make`, a function of the engine, says of the compared (or all) runs; made once and shared."""
     store, now = workspace(), rules()
-    whose = (str(store.path), store.digest(), now.missing, now.globs, group_name())
-    made: Made = _derived(whose, f"{make.__module__}.{make.__qualname__}", compared(), make)
+    whose = (str(store.path), store.digest(), now.missing, now.globs, None if of_all else group_name())
+    runs_meant = corpus() if of_all else compared()
+    made: Made = _derived(whose, f"{make.__module__}.{make.__qualname__}", runs_meant, make)
     return made
 
 
