@@ -16,7 +16,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
-sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: make test installs it")
+sync_api = pytest.importorskip(
+    "playwright.sync_api", reason="playwright is not installed: make test installs it"
+)
 
 ROOT = Path(__file__).parents[2]
 CHROMIUM = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
@@ -27,7 +29,8 @@ HERE = re.compile(r"^(127\.0\.0\.1|localhost|)$")
 
 def find_browser() -> str | None:
     spec = importlib.util.spec_from_file_location("get_browser", ROOT / "scripts" / "get_browser.py")
-    assert spec and spec.loader
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module.find()
@@ -82,35 +85,59 @@ def demo(serve: Callable[..., str]) -> str:
 def chromium() -> Iterator[sync_api.Browser]:
     path = find_browser()
     if path is None:
-        pytest.skip("no Chromium or Chrome here: apt-get install chromium, or python -m playwright install chromium")
+        pytest.skip(
+            "no Chromium or Chrome here: apt-get install chromium, or python -m playwright install chromium"
+        )
     with sync_api.sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=CHROMIUM)
         yield browser
         browser.close()
 
 
+@pytest.fixture(scope="session")
+def profile(chromium: sync_api.Browser) -> Iterator[sync_api.BrowserContext]:
+    """A browser's profile that keeps what it has loaded once, as people's browsers do."""
+    context = chromium.new_context()
+    yield context
+    context.close()
+
+
 @pytest.fixture
-def open_page(chromium: sync_api.Browser) -> Iterator[Callable[..., sync_api.Page]]:
-    """Open a page, wait until Streamlit has drawn it; at the end no request may have gone outside and no script failed."""
+def open_page(
+    chromium: sync_api.Browser, profile: sync_api.BrowserContext
+) -> Iterator[Callable[..., sync_api.Page]]:
+    """Open a page and wait until it is drawn.
+
+    At the end no request may have gone outside, no script may have failed, no dialog may have opened.
+    """
     asked: list[str] = []
     faults: list[str] = []
-    contexts = []
+    opened: list[sync_api.Page | sync_api.BrowserContext] = []
 
-    def open_it(address: str, *, width: int = 1440, height: int = 900, dark: bool = False) -> sync_api.Page:
-        scheme = "dark" if dark else "light"
-        context = chromium.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)
-        contexts.append(context)
+    def surprise(dialog: sync_api.Dialog) -> None:
+        faults.append(f"dialog: {dialog.message}")
+        dialog.dismiss()
+
+    def open_it(
+        address: str, *, width: int = 1440, height: int = 900, dark: bool = False, elsewhere: bool = False
+    ) -> sync_api.Page:
+        context = chromium.new_context() if elsewhere else profile  # elsewhere: somebody else's browser
         page = context.new_page()
+        opened.append(context if elsewhere else page)
+        page.set_viewport_size({"width": width, "height": height})
+        page.emulate_media(color_scheme="dark" if dark else "light")
         page.set_default_timeout(30_000)
         page.on("request", lambda request: asked.append(request.url))
         page.on("pageerror", lambda error: faults.append(str(error)))
+        page.on("dialog", surprise)
         page.goto(address)
-        settle(page)
+        if address.startswith("http"):
+            settle(page)
         return page
 
     yield open_it
-    for context in contexts:
-        context.close()
+    for one in opened:
+        one.close()
     outside = [url for url in asked if not HERE.match(urlsplit(url).hostname or "")]
     assert outside == []
     assert faults == []
@@ -118,8 +145,5 @@ def open_page(chromium: sync_api.Browser) -> Iterator[Callable[..., sync_api.Pag
 
 def settle(page: sync_api.Page) -> None:
     """Wait until the script has run to its end."""
-    page.get_by_test_id("stApp").wait_for()
-    page.wait_for_function(
-        "() => document.querySelector('[data-testid=stApp]')?.getAttribute('data-test-script-state') === 'notRunning'"
-    )
+    page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
     page.wait_for_timeout(300)

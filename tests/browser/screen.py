@@ -1,0 +1,79 @@
+"""What the browser tests read off the screen: the plan graph's pixels, a table's cells, what was injected."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections import Counter
+from itertools import product
+from typing import TypedDict
+
+from PIL import Image
+from playwright.sync_api import Page
+
+EVERYWHERE = """() => {
+  const found = [], pending = [document];
+  while (pending.length) {
+    for (const element of pending.pop().querySelectorAll('*')) {
+      found.push(element);
+      if (element.shadowRoot) pending.push(element.shadowRoot);
+    }
+  }
+  return found.filter((e) => %s).map((e) => e.outerHTML.slice(0, 200));
+}"""
+"""Elements of the document and of every component in it that satisfy a condition."""
+
+
+class Box(TypedDict):
+    """A sub-goal as drawn: its status, and its centre in pixels of the stage."""
+
+    status: str
+    x: int
+    y: int
+
+
+def boxes(page: Page) -> list[Box]:
+    """The sub-goals of the plan graph, once it stands still."""
+    stage = page.locator(".plan-stage[data-boxes]")
+    stage.wait_for()
+    page.wait_for_function(
+        "(stage) => { const now = stage.dataset.boxes; return new Promise((tell) => "
+        "setTimeout(() => tell(now === stage.dataset.boxes), 200)) }",
+        arg=stage.element_handle(),
+    )
+    return list(json.loads(stage.get_attribute("data-boxes") or "[]"))
+
+
+def fills(page: Page, drawn: list[Box]) -> list[str]:
+    """The colour that most pixels inside each box have, as #RRGGBB."""
+    picture = Image.open(io.BytesIO(page.locator(".plan-stage").screenshot())).convert("RGB")
+    return [_most_frequent(picture, box) for box in drawn]
+
+
+def _most_frequent(picture: Image.Image, box: Box) -> str:
+    near = product(range(box["x"] - 40, box["x"] + 41), range(box["y"] - 10, box["y"] + 11))
+    inside = (at for at in near if 0 <= at[0] < picture.width and 0 <= at[1] < picture.height)
+    (colour, _), *_ = Counter(picture.getpixel(at) for at in inside).most_common(1)
+    return "#{:02X}{:02X}{:02X}".format(*colour)
+
+
+def click(page: Page, box: Box) -> None:
+    """Click the middle of a sub-goal."""
+    page.locator(".plan-stage").click(position={"x": box["x"], "y": box["y"]})
+
+
+def cells(page: Page, column: str) -> list[str]:
+    """One column of the table that is in sight, as a screen reader is told it."""
+    grid = page.locator(
+        "[data-testid=stDataFrame] table[role=grid]:visible, "
+        "[role=tabpanel]:not([hidden]) [data-testid=stDataFrame] table[role=grid]"
+    ).last
+    grid.locator("[role=gridcell]").first.wait_for(state="attached")
+    heads = grid.locator("[role=columnheader]").all_text_contents()
+    index = heads.index(column) + 1
+    return grid.locator(f"[role=gridcell][aria-colindex='{index}']").all_text_contents()
+
+
+def elements(page: Page, condition: str) -> list[str]:
+    """Elements `e`, in the page and in its components, for which a JavaScript condition holds."""
+    return list(page.evaluate(EVERYWHERE % condition))

@@ -1,0 +1,222 @@
+"""What people come for, done in a real browser on the sample runs: from the first number to the evidence."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+from screen import boxes, cells, click, fills
+
+from untaken.ledger import Run, read_ledger
+from untaken.plans import load_graph
+from untaken.subgoals import NodeScore, RunScore, score_run
+
+expect.set_options(timeout=20_000)
+pytestmark = pytest.mark.xdist_group("browser")
+Open = Callable[..., Page]
+SAMPLES = Path(__file__).parents[2] / "sample_runs"
+COLOURS = {"completed": "#BFE0F7", "attempted": "#FFD199", "skipped": "#EEF0F2", "unscored": "#FFFFFF"}
+PAGES = ("Overview", "Run", "Decisions", "Rankings", "Data")
+FOCUSED = """() => {
+  let element = document.activeElement;
+  while (element?.shadowRoot) element = element.shadowRoot.activeElement;
+  return element?.className;
+}"""
+DARK_BACKGROUND, LIGHT_BACKGROUND = "rgb(16, 22, 29)", "rgb(255, 255, 255)"
+
+
+@cache
+def telling_run() -> tuple[Run, RunScore]:
+    """A sample run with completed, attempted and skipped sub-goals, scored by the engine."""
+    graph = load_graph(SAMPLES / "graphs/refund-desk.plan.yaml")
+    for run in read_ledger(SAMPLES / "ledgers/eager-closer.jsonl"):
+        score = score_run(run, graph)
+        if {"completed", "attempted", "skipped"} <= {node.status for node in score.nodes}:
+            return run, score
+    raise LookupError("the samples hold no such run")
+
+
+def node(status: str) -> NodeScore:
+    """The first sub-goal of `telling_run` with this status."""
+    return next(node for node in telling_run()[1].nodes if node.status == status)
+
+
+def selection(page: Page) -> dict[str, str]:
+    """What the address says is selected."""
+    return {name: values[0] for name, values in parse_qs(urlsplit(page.url).query).items()}
+
+
+def picker(page: Page, name: str) -> Locator:
+    """The list that shows, and changes, what is selected."""
+    return page.get_by_role("combobox", name=name, exact=True)
+
+
+def headline(page: Page, name: str) -> None:
+    """Wait until this page is shown."""
+    expect(page.get_by_role("heading", level=1)).to_have_text(name)
+
+
+def evidence_of(page: Page, of: NodeScore) -> None:
+    """The evidence beside the graph speaks of this sub-goal."""
+    expect(picker(page, "Sub-goal")).to_have_value(re.compile(re.escape(of.title)))
+    expect(page.get_by_text("How one can tell")).to_be_visible()
+    expect(page.get_by_test_id("stText").filter(has_text=of.reason).first).to_be_visible()
+
+
+def test_a_newcomer_comes_from_the_numbers_to_a_run_that_contradicts_them(demo: str, open_page: Open) -> None:
+    page = open_page(demo)
+    headline(page, "Overview")
+    numbers = page.get_by_test_id("stMetric")
+    expect(numbers).to_have_count(3)
+    expect(page.get_by_text(re.compile(r"^432 runs · 6 agents · 24 tasks"))).to_be_visible()
+    value = numbers.first.get_by_test_id("stMetricValue").inner_text()
+    count, of = re.findall(r"(\d+) of (\d+) runs with a recorded", page.locator("body").inner_text())[0]
+    assert value == f"{int(count) / int(of):.0%}"
+    flow = page.locator(".st-key-scroll-flow .js-plotly-plot")
+    for agent in ("careful-planner", "full-workflow", "quick-workflow"):
+        expect(flow.get_by_text(agent).first).to_be_visible()
+
+    link = page.get_by_test_id("stPageLink-NavLink").filter(has_text="lucky").first
+    agent, task = re.findall(r"lucky · (\S+) on (\S+)", link.inner_text())[0]
+    link.click()
+    headline(page, "Run")
+    assert len(selection(page)["run"]) == 64
+    expect(page.get_by_text("✓ success")).to_be_visible()
+    expect(page.get_by_text("The outcome bit says success.")).to_be_visible()
+    expect(picker(page, "Run")).to_have_value(re.compile(f"lucky · {task} .* · {agent} · "))
+    assert len(boxes(page)) == 8
+
+
+@pytest.mark.parametrize(("width", "dark"), [(1440, False), (390, True)], ids=["wide-light", "narrow-dark"])
+def test_the_drawn_colours_are_the_status_of_each_sub_goal(
+    demo: str, open_page: Open, width: int, dark: bool
+) -> None:
+    run, score = telling_run()
+    page = open_page(f"{demo}/run?run={run.digest}", width=width, height=1400, dark=dark)
+    drawn = boxes(page)
+    assert [box["status"] for box in drawn] == [node.status for node in score.nodes]
+    for box, fill in zip(drawn, fills(page, drawn), strict=True):
+        assert fill == COLOURS.get(box["status"], fill)
+
+
+def test_clicks_on_sub_goals_show_their_evidence_and_the_address_keeps_it(demo: str, open_page: Open) -> None:
+    run, score = telling_run()
+    page = open_page(f"{demo}/run?run={run.digest}", height=1400)
+    for status in ("completed", "attempted", "skipped"):
+        wanted = node(status)
+        click(page, boxes(page)[score.nodes.index(wanted)])
+        evidence_of(page, wanted)
+        assert selection(page) == {"run": run.digest, "sub_goal": wanted.sub_goal}
+
+    elsewhere = open_page(page.url, height=1400, elsewhere=True)
+    evidence_of(elsewhere, wanted)
+    expect(elsewhere.locator(".plan-live")).to_contain_text(f"Selected: {wanted.title}")
+    assert [box["status"] for box in boxes(elsewhere)] == [node.status for node in score.nodes]
+
+    elsewhere.get_by_role("tab", name="Sub-goals").click()  # the graph's twin for those who cannot see it
+    assert cells(elsewhere, "sub-goal") == [node.title for node in score.nodes]
+    words = {"attempted": "attempted, not completed", "not_required": "not required"}
+    told = [cell.partition(" ")[2] for cell in cells(elsewhere, "status")]
+    assert told == [words.get(node.status, node.status) for node in score.nodes]
+
+
+def test_the_graph_can_be_read_and_used_by_keyboard_alone(demo: str, open_page: Open) -> None:
+    run, score = telling_run()
+    page = open_page(f"{demo}/run?run={run.digest}", height=1400)
+    boxes(page)
+    expect(page.locator(".plan-frame")).to_have_attribute(
+        "aria-label", re.compile("8 sub-goals: 3 completed")
+    )
+    page.locator(".plan-frame").focus()
+    ways = walk(page)
+    assert {words.partition(":")[0] for words in ways} == {node.title for node in score.nodes}
+    wanted = node("skipped")
+    page.keyboard.press("Home")
+    for key in ways[f"{wanted.title}: skipped, critical"]:
+        page.keyboard.press(key)
+    page.keyboard.press("Enter")
+    evidence_of(page, wanted)
+    assert selection(page)["sub_goal"] == wanted.sub_goal
+    expect(page.locator(".plan-live")).to_have_text(f"Selected: {wanted.title}: skipped, critical")
+    assert page.evaluate(FOCUSED) == "plan-frame"
+
+
+def walk(page: Page) -> dict[str, tuple[str, ...]]:
+    """What is said of each sub-goal that arrow keys lead to, and the keys that lead there."""
+    said = page.locator(".plan-live")
+    ways: dict[str, tuple[str, ...]] = {}
+    pending: list[tuple[str, ...]] = [()]
+    while pending:
+        way = pending.pop(0)
+        for key in ("Home", *way):
+            page.keyboard.press(key)
+        if (words := said.inner_text()) not in ways:
+            ways[words] = way
+            pending += [(*way, key) for key in ("ArrowDown", "ArrowRight", "ArrowLeft", "ArrowUp")]
+    return ways
+
+
+def test_j_and_k_count_through_the_failing_runs_but_not_while_typing(demo: str, open_page: Open) -> None:
+    page = open_page(f"{demo}/run")
+    position = page.get_by_text(re.compile(r"Failing run \d+ of \d+"))
+    expect(position).to_contain_text("Failing run 1 of")
+    expect(page.get_by_role("button", name="Next")).to_be_enabled()
+    first = selection(page)["run"]
+    for key, place in (("j", 2), ("j", 3), ("k", 2)):
+        page.keyboard.press(key)
+        expect(position).to_contain_text(f"Failing run {place} of")
+    second = selection(page)["run"]
+    assert second != first
+    typing = picker(page, "Run")
+    typing.click()
+    page.keyboard.type("jk")
+    expect(typing).to_have_value("jk")
+    page.keyboard.press("Escape")
+    expect(position).to_contain_text("Failing run 2 of")
+    assert selection(page)["run"] == second
+
+
+def test_the_navigation_keeps_the_selected_run(demo: str, open_page: Open) -> None:
+    run, _ = telling_run()
+    page = open_page(f"{demo}/run?run={run.digest}&sub_goal=order")
+    headline(page, "Run")
+    for name in ("Rankings", "Overview", "Run"):
+        page.get_by_test_id("stSidebarNav").get_by_role("link", name=name).click()
+        headline(page, name)
+    expect(picker(page, "Run")).to_have_value(re.compile(re.escape(run.run_id)))
+    expect(picker(page, "Sub-goal")).to_have_value("✓ Look up order")
+    assert selection(page) == {"run": run.digest, "sub_goal": "order"}
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize(("width", "height"), [(1440, 900), (390, 844)], ids=["wide", "narrow"])
+def test_every_page_fits_the_screen_and_is_reached_from_the_navigation(
+    demo: str, open_page: Open, width: int, height: int, dark: bool
+) -> None:
+    page = open_page(demo, width=width, height=height, dark=dark)
+    background = page.get_by_test_id("stApp").evaluate("app => getComputedStyle(app).backgroundColor")
+    assert background == (DARK_BACKGROUND if dark else LIGHT_BACKGROUND)
+    for name in PAGES:
+        if width < 800 and page.get_by_test_id("stExpandSidebarButton").is_visible():
+            page.get_by_test_id("stExpandSidebarButton").click()
+        page.get_by_test_id("stSidebarNav").get_by_role("link", name=name).click()
+        headline(page, name)
+        expect(page.get_by_role("heading", level=1)).to_be_in_viewport()
+        expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
+        assert sideways(page) == [], name
+
+
+def sideways(page: Page) -> list[str]:
+    """What of the page is wider than the screen; tables and figures may scroll in their own frame."""
+    return list(
+        page.evaluate(
+            """() => [document.documentElement, document.body, document.querySelector('[data-testid=stMain]')]
+            .filter((e) => e.scrollWidth > e.clientWidth + 1)
+            .map((e) => `${e.tagName} ${e.scrollWidth} > ${e.clientWidth}`)"""
+        )
+    )
