@@ -10,7 +10,7 @@ from untaken.errors import Finding, Unscored
 from untaken.ledger import Run
 from untaken.memory import PolicyMemory
 from untaken.plans import GraphSet
-from untaken.ranking import Contradiction, RankReport, rank_agents
+from untaken.ranking import Contradiction, RankReport
 from untaken.subgoals import AgentScore, MissingRule, RunScore, score_agents, score_run
 
 Progress = Callable[[int, int, str], None]
@@ -121,7 +121,7 @@ def evaluate_corpus(
         scores=scores,
         agents=tuple(score_agents(scored)),
         evaluations=evaluations,
-        ranking=rank_agents(scored, missing=missing, resamples=resamples),
+        ranking=_ranked(scored, missing, resamples),
         memory=history,
         missing=missing,
         verdicts=tuple(verdicts),
@@ -148,7 +148,7 @@ def part_of(corpus: Corpus, digests: Collection[str], *, resamples: int = 10_000
         scores=scores,
         agents=tuple(score_agents(scored)),
         evaluations={digest: corpus.evaluations[digest] for digest in kept},
-        ranking=rank_agents(scored, missing=corpus.missing, resamples=resamples),
+        ranking=_ranked(scored, corpus.missing, resamples),
     )
 
 
@@ -164,6 +164,12 @@ def _score(
     score = score_run(run, graph, missing=missing, verdicts=verdicts)
     findings.extend(score.findings)
     return score
+
+
+def _ranked(scores: Sequence[RunScore], missing: MissingRule, resamples: int) -> RankReport:
+    from untaken.ranking import rank_agents  # noqa: PLC0415 (slow: it brings NumPy)
+
+    return rank_agents(scores, missing=missing, resamples=resamples)
 
 
 def _tell(progress: Progress | None, done: int, total: int, what: str) -> None:

@@ -6,9 +6,9 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 from typing import Final
 
-from untaken.cli import choices, history, ledgers, plans, ranking, schemas, scoring, serving, traces
 from untaken.cli.console import Console, plain
 from untaken.cli.inputs import UsageError
 from untaken.errors import UntakenError
@@ -30,19 +30,32 @@ _AS_GIVEN: Final = frozenset(
     }
 )
 """Codes of the engine that speak of the command, not of what it found."""
-_GROUPS: Final = (serving, traces, ledgers, scoring, ranking, history, choices, plans, schemas)
+_VERBS: Final = {
+    "app": "serving",
+    "formats": "traces",
+    "convert": "traces",
+    "verify": "ledgers",
+    "score": "scoring",
+    "rank": "ranking",
+    "memory": "history",
+    "counterfactual": "choices",
+    "graph": "plans",
+    "schema": "schemas",
+}
+"""Every verb, and the module here that carries it out."""
 
 
-def parser() -> argparse.ArgumentParser:
-    """The grammar of the command line."""
+def parser(verb: str | None = None) -> argparse.ArgumentParser:
+    """The grammar of the command line; with a verb, only what it needs is loaded."""
     top = argparse.ArgumentParser(
         prog="untaken",
         description="Reviews recorded runs of LLM agents: learning from the paths not taken.",
         epilog="Exit codes: 0 ok, 1 a check failed, 2 the command cannot be carried out as given.",
     )
     verbs = top.add_subparsers(dest="verb", metavar="VERB", required=True)
-    for group in _GROUPS:
-        group.add_to(verbs)
+    modules = dict.fromkeys(_VERBS.values()) if verb not in _VERBS else [_VERBS[verb]]
+    for module in modules:
+        import_module(f"{__name__}.{module}").add_to(verbs)
     return top
 
 
@@ -55,8 +68,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns:
         The exit code: 0 ok, 1 a check failed, 2 usage.
     """
+    words = sys.argv[1:] if argv is None else argv
     try:
-        args = parser().parse_args(argv)
+        args = parser(words[0] if words else None).parse_args(words)
     except SystemExit as stop:  # argparse has said why
         return stop.code if isinstance(stop.code, int) else USAGE
     console = Console.of_process(json=getattr(args, "json", False))

@@ -16,11 +16,11 @@ cases at 3 to 60 runs a side: the tests and ``benchmarks/policy_memory.py`` show
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from math import ceil, sqrt
 from typing import Final
-
-from scipy.special import stdtr, stdtrit
 
 from untaken.counterfactual.model import Support
 from untaken.counterfactual.scoring import Outcome, Scale, Terms, difference, in_force
@@ -130,7 +130,8 @@ def _judged(
         return _weak(Unscored("nothing that has a weight varied in either history"), advantage)
     centre, error, share = first.mean - second.mean, sqrt(variance), first.variance / variance
     freedom = 1 / (share**2 / (first.n - 1) + (1 - share) ** 2 / (second.n - 1))
-    reach = float(stdtrit(freedom, UPPER)) * error
+    below, quantile = _student()
+    reach = float(quantile(freedom, UPPER)) * error
     # The prior draws the centre towards even odds; the interval always holds the advantage itself.
     low, high = min(centre - reach, advantage), max(centre + reach, advantage)
     support, why = _support(low, high, runs, more_runs(centre, first, second))
@@ -138,10 +139,18 @@ def _judged(
         advantage=advantage,
         low=low,
         high=high,
-        p_better=float(stdtr(freedom, (centre - threshold) / error)),
+        p_better=float(below(freedom, (centre - threshold) / error)),
         support=support,
         reason=why,
     )
+
+
+@cache
+def _student() -> tuple[Callable[[float, float], float], Callable[[float, float], float]]:
+    """Student's t, its distribution function and its quantile; SciPy is loaded when one is first needed."""
+    from scipy.special import stdtr, stdtrit  # noqa: PLC0415 (slow)
+
+    return stdtr, stdtrit
 
 
 def _support(low: float, high: float, runs: tuple[int, int], more: int) -> tuple[Support, str]:

@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-import cel
-
 from untaken import limits
 from untaken.errors import Unscored, UntakenError
 from untaken.plans.expression_cost import refuse_regexes, steps
@@ -104,6 +102,8 @@ def _compiled(expression: str) -> _Compiled | UntakenError:
 
 
 def _parsed(expression: str) -> Any:
+    import cel  # noqa: PLC0415 (slow, and many graphs have no expression)
+
     try:
         return cel.compile(expression)
     except Exception as error:  # the library's parser raises ValueError, its lexer others

@@ -1,13 +1,20 @@
 """Rankings by outcome and by sub-goals, how well they agree, and where the outcome misleads."""
 
-from untaken.ranking.agreement import kendall_p, kendall_tau_b, spearman
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
+
 from untaken.ranking.contradictions import contradictory_runs
 from untaken.ranking.groups import Group, comparable_groups
-from untaken.ranking.intervals import wilson
 from untaken.ranking.model import Agreement, Contradiction, DiscordantPair, RankReport, Standing
 from untaken.ranking.pass_k import pass_hat_k
-from untaken.ranking.rank import rank_agents
-from untaken.ranking.tables import METRICS
+
+if TYPE_CHECKING:
+    from untaken.ranking.agreement import kendall_p, kendall_tau_b, spearman
+    from untaken.ranking.intervals import wilson
+    from untaken.ranking.rank import rank_agents
+    from untaken.ranking.tables import METRICS
 
 __all__ = [
     "METRICS",
@@ -26,3 +33,19 @@ __all__ = [
     "spearman",
     "wilson",
 ]
+
+_NUMERIC: Final = {
+    "METRICS": "tables",
+    "kendall_p": "agreement",
+    "kendall_tau_b": "agreement",
+    "rank_agents": "rank",
+    "spearman": "agreement",
+    "wilson": "intervals",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Loads what computes, and NumPy with it, when it is first asked for."""
+    if name not in _NUMERIC:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_NUMERIC[name]}"), name)

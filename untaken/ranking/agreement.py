@@ -10,7 +10,6 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import rankdata
 
 from untaken.errors import Score, Unscored
 from untaken.ranking.intervals import BLOCK, TAILS
@@ -95,7 +94,7 @@ def _variance(x: Floats, y: Floats) -> float:
 
 def spearman(a: ArrayLike, b: ArrayLike) -> Score:
     """Spearman's ρ: Pearson's correlation of the mid-ranks; unscored where `kendall_tau_b` is."""
-    x, y = (rankdata(_as_row(values)[0]) for values in (a, b))
+    x, y = (_mid_ranks(_as_row(values)[0]) for values in (a, b))
     if x.size < 2:
         return Unscored("fewer than two agents to compare")
     x, y = x - x.mean(), y - y.mean()
@@ -103,6 +102,14 @@ def spearman(a: ArrayLike, b: ArrayLike) -> Score:
     if spread == 0:
         return Unscored("all agents tie under one of the metrics")
     return max(-1.0, min(1.0, float(x @ y) / spread))
+
+
+def _mid_ranks(values: Floats) -> Floats:
+    """1 is the smallest; ties share the mean of their ranks."""
+    ordered = np.sort(values)
+    below, through = np.searchsorted(ordered, values), np.searchsorted(ordered, values, side="right")
+    ranks: Floats = (below + through + 1) / 2
+    return ranks
 
 
 def _as_row(values: ArrayLike) -> Floats:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-import networkx as nx
-
 from untaken.ledger import Run
 
 
@@ -37,6 +35,8 @@ def comparable_groups(runs: Iterable[Run]) -> tuple[Group, ...]:
     A workspace often holds runs of several benchmarks. Rankings over "the tasks that all agents ran"
     mean something inside such a part only.
     """
+    import networkx as nx  # noqa: PLC0415 (slow)
+
     everyone = list(runs)
     ran = nx.Graph()
     ran.add_edges_from((("agent", run.agent), ("task", run.task_id)) for run in everyone)

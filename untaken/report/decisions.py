@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
-import pandas as pd
 
 from untaken.corpus import Corpus
 from untaken.counterfactual import Branch, Decision, RunEvaluation
 from untaken.errors import Score, Unscored
 from untaken.ledger import Run
 from untaken.report.frame import Columns, count, figure, frame, text, truth, why
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

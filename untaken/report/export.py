@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-import pandas as pd
+if TYPE_CHECKING:
+    import pandas as pd
 
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
 _NUMBER: Final = re.compile(r"-\d+(\.\d+)?([eE][+-]?\d+)?")
@@ -16,6 +17,8 @@ def csv_text(table: pd.DataFrame) -> str:
 
     Text that a spreadsheet would run as a formula gets a leading apostrophe; negative numbers stay numbers.
     """
+    import pandas as pd  # noqa: PLC0415 (slow)
+
     safe = pd.DataFrame({neutral(str(name)): _neutral_series(table[name]) for name in table.columns})
     # RFC 4180 line ends; they also make the writer quote a lone carriage return, which else breaks the row.
     return safe.to_csv(index=False, lineterminator="\r\n")
@@ -27,6 +30,8 @@ def neutral(text: str) -> str:
 
 
 def _neutral_series(column: pd.Series) -> pd.Series:
+    import pandas as pd  # noqa: PLC0415 (slow)
+
     if not (pd.api.types.is_string_dtype(column.dtype) or column.dtype == object):
         return column
     return column.map(lambda value: neutral(value) if isinstance(value, str) else value)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final
-
-import pandas as pd
+from typing import TYPE_CHECKING, Final
 
 from untaken.ledger import Run
 from untaken.report.frame import Columns, count, frame, moment, text
 from untaken.store import AuditEntry, StoredFile
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
-
-import pandas as pd
+from typing import TYPE_CHECKING, Final, Literal
 
 from untaken.corpus import Corpus
 from untaken.errors import Score, Unscored, number
 from untaken.ledger import Run
 from untaken.report.frame import Columns, count, figure, frame, text
 from untaken.subgoals import RunScore
+
+if TYPE_CHECKING:
+    import pandas as pd
+
 
 ReviewKind = Literal["lucky", "unlucky", "failed", "broken", "unfinished", "fine"]
 ORDER: Final[tuple[ReviewKind, ...]] = ("failed", "unlucky", "lucky", "unfinished", "broken", "fine")

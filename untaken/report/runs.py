@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
-
-import pandas as pd
+from typing import TYPE_CHECKING, Final
 
 from untaken.corpus import Corpus
 from untaken.counterfactual import RunEvaluation
@@ -15,6 +13,9 @@ from untaken.ledger import Run, RunFinished
 from untaken.ranking import Contradiction
 from untaken.report.frame import Columns, count, figure, frame, moment, text, truth, why
 from untaken.subgoals import NodeScore, RunScore
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import Final
-
-import pandas as pd
+from typing import TYPE_CHECKING, Final
 
 from untaken.corpus import Corpus
 from untaken.errors import Score, Unscored
 from untaken.ranking import Agreement, Contradiction, DiscordantPair, Standing
 from untaken.report.frame import Column, Columns, count, figure, frame, text, truth, why
 from untaken.subgoals import AgentScore, RunScore, Status
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

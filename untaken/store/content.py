@@ -23,6 +23,7 @@ from untaken.store.model import FileKind
 LEDGERS: Final = (".jsonl", ".jsonl.gz", ".jsonl.zst")
 NOT_LEDGERS: Final = (".memory.jsonl",)
 """Policy memory is JSON Lines too, but no record of a run."""
+GRAPHS: Final = (".plan.yaml", ".plan.yml", ".plan.json")
 PEEK_BYTES: Final = 256 * KIB
 _CHUNK: Final = MIB
 GZIP: Final = b"\x1f\x8b"
@@ -30,6 +31,13 @@ ZSTD: Final = b"\x28\xb5\x2f\xfd"
 _MERMAID: Final = re.compile(r"\s*(?:---.*?---\s*)?(?:%%[^\n]*\n\s*)*(?:flowchart|graph)\s", re.DOTALL)
 _GRAPH_KEY: Final = re.compile(r"^(?:schema:\s*[\"']?untaken\.plan/|sub_goals:)", re.MULTILINE)
 _JSON_GRAPH: Final = re.compile(r'"schema"\s*:\s*"untaken\.plan/')
+
+
+def ledgers_and_graphs(folder: Path) -> list[Path]:
+    """Every ledger and plan graph under a folder, in a stable order; hidden folders are left out."""
+    seen = (p for p in folder.rglob("*") if p.name.lower().endswith((*LEDGERS, *GRAPHS)) and p.is_file())
+    found = (p for p in seen if not p.name.lower().endswith(NOT_LEDGERS))
+    return sorted(p for p in found if not any(part.startswith(".") for part in p.relative_to(folder).parts))
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from untaken.ledger import Head, Run, heads_path, read_ledger, verify_ledger
 from untaken.plans import GraphSet, read_graph
 from untaken.store import records
 from untaken.store.adding import Arrival, add_graph, add_heads, add_ledger, read_heads
-from untaken.store.content import LEDGERS, NOT_LEDGERS, peek, sniff, staged
+from untaken.store.content import ledgers_and_graphs, peek, sniff, staged
 from untaken.store.model import Added, AuditEntry, StoredFile
 from untaken.store.tables import create_tables, open_engine, reading, writing
 
@@ -24,7 +24,6 @@ Progress = Callable[[int, int, str], None]
 """Called with (done, total, name) while files are worked through."""
 
 DATABASE: Final = "untaken.sqlite3"
-GRAPHS: Final = (".plan.yaml", ".plan.yml", ".plan.json")
 
 
 class Workspace:
@@ -251,13 +250,6 @@ class Workspace:
         except UntakenError as error:
             added = add_ledger(arrival, {})
             return replace(added, findings=(error.finding(), *added.findings))
-
-
-def ledgers_and_graphs(folder: Path) -> list[Path]:
-    """Every ledger and plan graph under a folder, in a stable order; hidden folders are left out."""
-    seen = (p for p in folder.rglob("*") if p.name.lower().endswith((*LEDGERS, *GRAPHS)) and p.is_file())
-    found = (p for p in seen if not p.name.lower().endswith(NOT_LEDGERS))
-    return sorted(p for p in found if not any(part.startswith(".") for part in p.relative_to(folder).parts))
 
 
 def _unknown(name: str) -> Finding:
