@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from untaken import limits
-from untaken.ledger import AnyEvent, Message, Observation, RunFinished, ToolCall
+from untaken.ledger import AnyEvent, Message, Observation, RunFinished, ToolCall, event_type
 from untaken.ledger.decoding import OPEN_FIELDS, LineFault, decode_event, encode_event, run_of
 from untaken.ledger.strict_json import JsonFault, parse_json
 
@@ -144,6 +144,25 @@ def test_a_null_field_is_a_field_left_out() -> None:
     event = decode_event(finished('"cost":null,').encode())
     assert isinstance(event, RunFinished)
     assert event.cost is None
+
+
+def test_another_programs_way_to_write_a_count_or_an_absent_text_is_read() -> None:
+    event = decode_event(finished('"cost":1,"cost_unit":null,').replace('"steps":1', '"steps":1.0').encode())
+    assert isinstance(event, RunFinished)
+    assert (event.steps, type(event.steps), event.cost, event.cost_unit) == (1, int, 1.0, "usd")
+
+
+@pytest.mark.parametrize("steps", ["1.5", '"1"', "1e300", "-1.0"])
+def test_a_count_that_is_none_is_refused_as_it_is_written(steps: str) -> None:
+    with pytest.raises(LineFault, match="steps") as caught:
+        decode_event(finished("").replace('"steps":1', f'"steps":{steps}').encode())
+    assert caught.value.code == "ledger-bad-event"
+
+
+@pytest.mark.parametrize("kind", ["REVIEW_NOTE", "EVALUATION_SUMMARY"])
+def test_what_another_program_adds_after_the_run_needs_no_fields_of_ours(kind: str) -> None:
+    event = decode_event(f'{{"type":"{kind}",{HEAD},"note":"look here","counts":{{"a":1}}}}'.encode())
+    assert event_type(event) == kind
 
 
 def test_the_fields_of_free_json_are_all_bounded() -> None:

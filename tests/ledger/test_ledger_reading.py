@@ -256,6 +256,13 @@ def test_events_after_the_run_belong_to_it() -> None:
     assert [len(one.events) for one in read] == [3, 2]
 
 
+def test_a_selection_after_the_end_is_no_decision_point() -> None:
+    run = a_run("r0").select("a", "b").select("b", "a").finish().select("a", "b")
+    (read,) = read_ledger(run.ledger(), heads=heads_of(run))
+    assert read.integrity.verdict == "INTACT"
+    assert [selection.seq for selection in read.selections] == [1, 2]
+
+
 @pytest.fixture
 def many(tmp_path: Path) -> tuple[Path, list[RunBuilder]]:
     runs = [a_run(f"r{n}").call("search").finish() for n in range(50)]

@@ -48,6 +48,8 @@ OPEN_FIELDS: dict[type[Event], Callable[[Any], Any]] = {
 _AFTER_TAG_NAME, _QUOTE = len('{"type":'), ord('"')
 _LINE_BYTES = limits.LINE_BYTES
 _JSON_DEPTH = limits.JSON_DEPTH
+WHOLE_FIELDS = ("task_repeat", "steps", "decision_point")
+"""Counts that other people's programs write as ``3.0`` now and then. (`seq` is the chain's own: never.)"""
 _PATH = re.compile(r" - at `\$\.?([^`]*)`")
 _RUN_ID = re.compile(rb'"run_id"[ \t\r]*:[ \t\r]*"([^"\\]{1,%d})"' % (4 * limits.NAME_CHARS))
 
@@ -141,7 +143,7 @@ def _examine(line: bytes) -> AnyEvent:
     if not isinstance(value, dict):
         raise LineFault("not-an-object", f"a line holds one JSON object, not {_kind(value)}")
     try:
-        event = _decode(line)
+        event = _as_meant(line, value)
         event.ts.astimezone(UTC)
     except msgspec.MsgspecError as error:
         raise LineFault("bad-event", *_explain(str(error), line)) from None
@@ -149,6 +151,26 @@ def _examine(line: bytes) -> AnyEvent:
         message = "`ts`: outside the years 1 to 9999 in UTC"
         raise LineFault("bad-event", message, _column(line, "ts")) from None
     return event
+
+
+def _as_meant(line: bytes, value: dict[str, Any]) -> AnyEvent:
+    """The event, also where a count is written as ``3.0``, or an optional text as null instead of left out.
+
+    Raises:
+        msgspec.MsgspecError: for the line as it is written, where that does not help.
+    """
+    try:
+        return _decode(line)
+    except msgspec.ValidationError as as_written:
+        counts = {key: value.get(key) for key in WHOLE_FIELDS}
+        meant = value | {key: int(n) for key, n in counts.items() if isinstance(n, float) and n.is_integer()}
+        if meant.get("cost_unit", "") is None:
+            del meant["cost_unit"]
+        try:
+            event: AnyEvent = msgspec.convert(meant, AnyEvent)
+        except msgspec.ValidationError:
+            raise as_written from None
+        return event
 
 
 def _kind(value: Any) -> str:

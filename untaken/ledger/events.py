@@ -156,15 +156,15 @@ class EvaluationSummary(
 ):
     """After the run: counts of a counterfactual evaluation."""
 
-    summary: dict[str, Any]
+    summary: dict[str, Any] | None = None
     memory_digest: str | None = None
 
 
 class ReviewNote(Event, frozen=True, kw_only=True, tag="REVIEW_NOTE", gc=False, omit_defaults=True):
     """After the run: what a reviewer wrote."""
 
-    author: Name
-    text: str
+    author: Name | None = None
+    text: str = ""
     sub_goal: Name | None = None
     status: str | None = None
 
@@ -184,8 +184,8 @@ AnyEvent = (
     | ReviewNote
 )
 
-AFTER_RUN = (CounterfactualInsight, EvaluationSummary, ReviewNote, Verdict)
-"""Events that may follow RUN_FINISHED."""
+AFTER_RUN = (CounterfactualInsight, EvaluationSummary, ReviewNote, SkillSelection, Verdict)
+"""Events that may follow RUN_FINISHED. A selection there is no decision point of the run (§2.1)."""
 
 
 def event_type(event: Event | type[Event]) -> str:

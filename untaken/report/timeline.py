@@ -136,7 +136,7 @@ def _summary(event: ev.EvaluationSummary) -> Words:
 
 
 def _note(event: ev.ReviewNote) -> Words:
-    return f"Note by {event.author}", event.text
+    return f"Note by {event.author}" if event.author else "Note", event.text
 
 
 _WORDS: Final[dict[type, Callable[..., Words]]] = {
