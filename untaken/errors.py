@@ -69,7 +69,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Unscored:
-    """A value for which there is no evidence: never 0, never a pass (domain rule 0.2).
+    """A value for which there is no evidence: never 0, never a pass (§0.2).
 
     Attributes:
         reason: why there is no number, in words a reviewer can act on.

@@ -38,7 +38,7 @@ class Draft:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Integrity:
-    """The integrity verdict of one run (domain §1).
+    """The integrity verdict of one run (§1).
 
     Attributes:
         run_id: the run; empty for a fault of the file that no single run can be charged with.

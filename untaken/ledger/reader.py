@@ -50,7 +50,7 @@ def read_ledger(
     heads: Mapping[str, Head] | None = None,
     name: str | None = None,
 ) -> list[Run] | tuple[list[Run], list[Finding]]:
-    """Read all runs of a ledger, in the order in which they begin (domain §1).
+    """Read all runs of a ledger, in the order in which they begin (§1).
 
     Args:
         source: a path (``.jsonl``, ``.gz`` or ``.zst``, told by content), bytes, or a binary stream.

@@ -1,4 +1,4 @@
-"""The canonical plan graph: a versioned DAG of sub-goals with checks and mapping rules (domain §4)."""
+"""The canonical plan graph: a versioned DAG of sub-goals with checks and mapping rules (§4)."""
 
 from __future__ import annotations
 

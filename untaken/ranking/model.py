@@ -1,4 +1,4 @@
-"""What ranking agents gives (domain §5)."""
+"""What ranking agents gives (§5)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What scoring a run against a plan graph gives (domain §4)."""
+"""What scoring a run against a plan graph gives (§4)."""
 
 from __future__ import annotations
 
