@@ -232,6 +232,34 @@ def test_a_line_of_no_run_is_a_finding_of_the_file() -> None:
     assert [(finding.where.run, finding.where.line) for finding in findings] == [(None, 5)]
 
 
+IN_PLACE = [
+    ("of an event in the middle", 2, "r0"),
+    ("of the last event", 3, "r0"),
+    ("of the first event", 0, "r0"),
+]
+
+
+@pytest.mark.parametrize(("desc", "at", "run_id"), IN_PLACE, ids=[case[0] for case in IN_PLACE])
+def test_an_unreadable_line_in_the_place_of_an_event_is_the_runs_first_bad_line(
+    desc: str, at: int, run_id: str, tmp_path: Path
+) -> None:
+    runs = three()
+    lines = contiguous(*runs).splitlines(keepends=True)
+    lines[at] = GARBAGE + b"\n"
+    found = verify_ledger(b"".join(lines), heads=heads_of(*runs))
+    assert [(i.run_id, i.verdict, i.line) for i in found] == [
+        (run_id, "MALFORMED", at + 1),
+        ("r1", "INTACT", None),
+        ("r2", "INTACT", None),
+    ]
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(b"".join(lines))
+    save_heads(heads_path(path), heads_of(*runs))
+    read, _ = read_ledger(path, strict=False)
+    iterated = {run.run_id: run for run in iter_runs(path, on_finding=lambda _: None)}
+    assert iterated == {run.run_id: run for run in read}
+
+
 def test_strict_raises_at_the_first_fault_in_the_file() -> None:
     runs = three()
     data = runs[0].ledger() + GARBAGE + b"\n" + runs[1].ledger().replace(b"ok", b"no")
@@ -294,7 +322,7 @@ def test_iterating_is_strict_unless_findings_are_wanted(many: tuple[Path, list[R
         seen.extend(iter_runs(path))
     findings: list[Finding] = []
     read = {run.run_id: run for run in iter_runs(path, on_finding=findings.append)}
-    assert read["r7"].integrity.verdict == "ALTERED"
+    assert (read["r7"].integrity.verdict, read["r7"].integrity.line) == ("MALFORMED", 23)
     assert sum(run.integrity.broken for run in read.values()) == 1
     assert [f.where.run for f in findings] == [None, "r7", None]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Literal
 
@@ -23,13 +23,18 @@ _HEX = re.compile("[0-9a-f]{64}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Break:
-    """The first bad line of a run, or what is wrong with its end."""
+    """The first bad line of a run, or what is wrong with its end.
+
+    Attributes:
+        gap: events are missing before `line`, or before the end where there is none.
+    """
 
     code: str
     verdict: Literal["ALTERED", "MALFORMED", "TRUNCATED"]
     reason: str
     line: int | None = None
     column: int | None = None
+    gap: bool = False
 
 
 class Chain:
@@ -89,12 +94,17 @@ class Chain:
         """A line of this run is not a valid event."""
         self.broken = _malformed(fault.code, fault.message, number, fault.column)
 
+    @property
+    def short(self) -> bool:
+        """Whether the recorded head counts more events than came so far."""
+        return self.broken is None and self.head is not None and self.events < self.head.events
+
     def end(self) -> Break | None:
         """The run's fault, once no line of it follows any more."""
-        if self.broken is None and self.head is not None and self.events < self.head.events:
+        if self.head is not None and self.short:
             count, after = self.head.events, f" after line {self.last_line}" if self.events else ""
             reason = f"{self.events} of {count} recorded events are here; the others are missing{after}"
-            self.broken = Break(code="ledger-truncated", verdict="TRUNCATED", reason=reason)
+            self.broken = Break(code="ledger-truncated", verdict="TRUNCATED", reason=reason, gap=True)
         return self.broken
 
     def integrity(self) -> Integrity:
@@ -124,7 +134,7 @@ class Chain:
         if event.seq != self.events:
             cause = "missing" if event.seq > self.events else "repeated"
             reason = f"expected seq {self.events}, found {event.seq}: lines are {cause} or out of order"
-            return _altered(number, reason)
+            return replace(_altered(number, reason), gap=event.seq > self.events)
         if event.prev != self.last:
             hint = "; lines end in CR LF: a tool may have converted them" if line.endswith(b"\r") else ""
             wanted = (

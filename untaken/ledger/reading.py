@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from math import inf
 
 from untaken import limits
 from untaken.errors import UntakenError, Where
@@ -38,6 +39,7 @@ class Reading:
         self._keep = keep
         self._open: dict[str, Chain] = {}
         self._seen: set[str] = set()
+        self._strays: dict[int, LineFault] = {}
         self._untold = 0
 
     def chains(self, last_lines: Mapping[str, int] | None = None) -> Iterator[Chain]:
@@ -60,7 +62,7 @@ class Reading:
                             self._fault(chain)
                         elif keep:
                             chain.kept.append(event)
-                if last_lines is not None and last_lines.get(run_id) == number and run_id in runs:
+                if last_lines is not None and last_lines.get(run_id) == number and self._is_whole(run_id):
                     yield self._end(run_id)
         except UntakenError as error:
             self._tell_rest()
@@ -83,6 +85,11 @@ class Reading:
         self._seen.add(run_id)
         return chain
 
+    def _is_whole(self, run_id: str) -> bool:
+        """False for a run whose end is missing too: what stands in its place may still come."""
+        chain = self._open.get(run_id)
+        return chain is not None and not chain.short
+
     def _end(self, run_id: str) -> Chain:
         chain = self._open.pop(run_id, None) or Chain(run_id, self._heads.get(run_id))
         if chain.broken is None and chain.end() is not None:
@@ -94,6 +101,7 @@ class Reading:
         run_id = run_of(line)
         if run_id is None:
             if len(self.file_faults) < limits.FILE_FAULTS:
+                self._strays[number] = fault
                 where, hint = self._where(number, fault.column), _HINTS["MALFORMED"]
                 self._file_fault(UntakenError(fault.code, fault.message, where=where, hint=hint))
             else:
@@ -106,10 +114,22 @@ class Reading:
         return run_id
 
     def _fault(self, chain: Chain) -> None:
+        self._charge(chain)
         broken = chain.broken
         if broken is not None:
             where = self._where(broken.line, broken.column, chain.run_id)
             self._report(UntakenError(broken.code, broken.reason, where=where, hint=_HINTS[broken.verdict]))
+
+    def _charge(self, chain: Chain) -> None:
+        """An unreadable line that stands where an event of the run is missing is the run's first bad line."""
+        broken = chain.broken
+        if broken is None or not broken.gap:
+            return
+        before = broken.line or inf
+        number = next((n for n in self._strays if chain.last_line < n < before), None)
+        if number is not None:
+            chain.fail(self._strays.pop(number), number)
+            self.file_faults = [fault for fault in self.file_faults if fault.line != number]
 
     def _file_fault(self, error: UntakenError) -> None:
         line, column = error.where.line, error.where.column
