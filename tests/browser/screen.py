@@ -63,11 +63,8 @@ def click(page: Page, box: Box) -> None:
 
 
 def cells(page: Page, column: str) -> list[str]:
-    """One column of the table that is in sight, as a screen reader is told it."""
-    grid = page.locator(
-        "[data-testid=stDataFrame] table[role=grid]:visible, "
-        "[role=tabpanel]:not([hidden]) [data-testid=stDataFrame] table[role=grid]"
-    ).last
+    """One column of the table in the open tab, as a screen reader is told it."""
+    grid = page.locator("[role=tabpanel]:not([hidden]) [data-testid=stDataFrame] table[role=grid]")
     grid.locator("[role=gridcell]").first.wait_for(state="attached")
     heads = grid.locator("[role=columnheader]").all_text_contents()
     index = heads.index(column) + 1

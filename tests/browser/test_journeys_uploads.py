@@ -1,0 +1,173 @@
+"""Files brought by people, in a real browser: many at once, some broken, some hostile; and the way out."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import desk
+import msgspec
+import pytest
+from builders import RunBuilder, a_run
+from foreign_files import tau_record
+from playwright.sync_api import Download, FilePayload, Page, expect
+from screen import boxes, click, elements
+
+pytestmark = pytest.mark.xdist_group("browser")
+expect.set_options(timeout=20_000)
+Open = Callable[..., Page]
+Serve = Callable[..., str]
+TAMPERED = Path(__file__).parents[2] / "sample_runs/tampered"
+EVIL = "http://evil.example"
+MARKUP = (
+    f"<img src={EVIL}/x.png onerror='window.evil=1;alert(1)'><script data-evil>window.evil=1</script>"
+    f"<a href='javascript:alert(1)'>go</a><iframe srcdoc='x'></iframe><style>body{{display:none}}</style>"
+)
+MARKDOWN = (
+    f"![pixel]({EVIL}/p.png) [go](javascript:alert(1)) <{EVIL}> {EVIL}/auto www.evil.example "
+    ":material/home: $x^2$ # h"
+)
+FORMULA = f'=HYPERLINK("{EVIL}","pay")'
+INJECTED = (
+    "(e.matches('img,script,iframe,embed,object,link') && (e.src || e.href || '').includes('evil')) || "
+    "e.matches('script[data-evil],iframe[srcdoc=x],a[href^=\"javascript\" i],a[href*=evil]') || "
+    "(e.tagName === 'STYLE' && e.textContent.includes('body{display:none}')) || e.hasAttribute('onerror') || "
+    "(e.matches('annotation') && e.textContent.includes('x^2'))"
+)
+
+
+def payload(name: str, content: bytes | str) -> FilePayload:
+    data = content.encode() if isinstance(content, str) else content
+    return {"name": name, "mimeType": "application/octet-stream", "buffer": data}
+
+
+def bring(page: Page, *files: FilePayload) -> None:
+    """Choose these files on the Data page, add them, and wait for the account of what became of them."""
+    page.get_by_test_id("stFileUploader").locator("input[type=file]").set_input_files(list(files))
+    page.get_by_role("button", name=f"Add {len(files)} files").click()
+    expect(page.get_by_text(re.compile(rf"\d+ of {len(files)} files taken in"))).to_be_visible()
+
+
+def go_to(page: Page, name: str) -> None:
+    page.get_by_test_id("stSidebarNav").get_by_role("link", name=name).click()
+    expect(page.get_by_role("heading", level=1)).to_have_text(name)
+    page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
+
+
+def download(page: Page, label: str) -> Download:
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name=label).click()
+    return waiting.value
+
+
+def hostile_run(number: int, success: bool) -> RunBuilder:
+    name, task = f"{number}{MARKUP}", f"ticket-{MARKDOWN}"
+    run = a_run(name, agent=f"{number}{MARKDOWN}", task=task, model=MARKUP)
+    run.select(MARKUP, MARKDOWN, context=MARKUP).call(FORMULA, ok=False).say(MARKUP)
+    run.select(MARKDOWN, MARKUP, context=MARKUP).call(MARKUP).observe(MARKDOWN, ok=False)
+    run.verdict(MARKUP, not success, by=f"human:{MARKUP}", reason=MARKDOWN)
+    return run.finish(success, error=MARKUP, cost_unit=FORMULA)
+
+
+def hostile_graph() -> bytes:
+    goals = [
+        {
+            "id": MARKUP,
+            "title": MARKUP,
+            "description": MARKDOWN,
+            "critical": True,
+            "check": {"verdict": True},
+        },
+        {"id": MARKDOWN, "title": MARKDOWN, "deps": [MARKUP], "check": {"tool_call": {"name": MARKUP}}},
+        {"id": FORMULA, "title": FORMULA, "deps": [MARKDOWN], "check": {"tool_call": {"name": FORMULA}}},
+    ]
+    graph = {"schema": "untaken.plan/1", "id": MARKUP, "title": MARKDOWN, "tasks": ["ticket-*"]}
+    return json.dumps({**graph, "sub_goals": goals}).encode()
+
+
+def untouched(page: Page) -> None:
+    """Nothing of the hostile files became anything but words."""
+    assert elements(page, INJECTED) == []
+    assert page.evaluate("window.evil") is None
+    assert page.title() in ("Untaken", *("Overview", "Run", "Decisions", "Rankings", "Data"))
+    expect(page.get_by_test_id("stApp")).to_be_visible()
+
+
+def test_many_files_at_once_then_the_overview_speaks_of_the_good_ones(
+    serve: Serve, open_page: Open, tmp_path: Path
+) -> None:
+    page = open_page(f"{serve(str(tmp_path))}/")
+    expect(page.get_by_text("This workspace holds no run yet")).to_be_visible()
+    page.get_by_role("link", name="Go to Data").click()
+    runs = [desk.careful(1), desk.lucky(2), desk.failing(3)]
+    cut = b"".join(desk.careful(4).ledger().splitlines(keepends=True)[:-1])
+    bring(
+        page,
+        *(payload(f"{number}.jsonl", run.ledger()) for number, run in enumerate(runs)),
+        payload("0.jsonl.heads.json", msgspec.json.encode({runs[0].run_id: runs[0].head})),
+        payload("cut.jsonl", cut),
+        payload("cut.jsonl.heads.json", msgspec.json.encode({"careful-4": desk.careful(4).head})),
+        payload("desk.plan.yaml", desk.GRAPH),
+        payload("gpt-4o-ferry.json", json.dumps([tau_record()])),
+        payload("holiday.png", b"\x89PNG\r\n\x1a\n"),
+    )
+    expect(page.get_by_text("8 of 9 files taken in")).to_be_visible()
+    go_to(page, "Overview")
+    expect(page.get_by_text(re.compile("4 runs · 3 agents · 1 task"))).to_be_visible()
+    expect(page.get_by_text(re.compile("1 broken ledger"))).to_be_visible()
+    expect(page.get_by_test_id("stMetricValue").first).to_have_text("67%")
+    page.get_by_test_id("stPageLink-NavLink").filter(has_text="failed").first.click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Run")
+    assert {box["status"] for box in boxes(page)} >= {"skipped"}
+
+
+def test_hostile_files_are_shown_as_words_and_nothing_else(
+    serve: Serve, open_page: Open, tmp_path: Path
+) -> None:
+    address, failed = serve(str(tmp_path / "w")), hostile_run(2, False)
+    page = open_page(f"{address}/data")
+    bring(
+        page,
+        payload(f"{MARKDOWN}.plan.json", hostile_graph()),
+        payload(f"{MARKUP}.jsonl", hostile_run(1, True).ledger() + failed.ledger()),
+        payload("broken.jsonl", hostile_run(3, True).ledger().replace(b'"seq":4', b'"seq":5')),
+        payload("hostile-text.jsonl", (TAMPERED / "hostile-text.jsonl").read_bytes()),
+        payload(f"{MARKUP}.png", b"junk"),
+    )
+    untouched(page)
+    for name in ("Overview", "Decisions", "Rankings", "Run"):
+        go_to(page, name)
+        if name != "Decisions":
+            expect(page.locator(".js-plotly-plot .main-svg:visible").first).to_be_visible()
+        untouched(page)
+    go_to(page, "Overview")
+    page.locator(".st-key-scroll-flow .point").first.hover(force=True)
+    expect(page.locator(".st-key-scroll-flow .hovertext").first).to_contain_text("![pixel]")
+    untouched(page)
+    page.goto(f"{address}/run?run={failed.head.sha256}")
+    drawn = boxes(page)
+    assert len(drawn) == 3
+    click(page, drawn[0])
+    expect(page.locator(".plan-live")).to_contain_text("Selected: <img src=")
+    for tab in ("Decision points", "Progress", "Sub-goals", "Findings"):
+        page.get_by_role("tab", name=tab).click()
+        untouched(page)
+
+    kept = tmp_path / "graph.html"
+    download(page, "Plan graph (HTML)").save_as(kept)
+    alone = open_page(kept.as_uri())
+    alone.locator(".plan-stage[data-boxes]").wait_for()
+    assert elements(alone, INJECTED) == []
+    assert alone.evaluate("window.evil") is None
+
+    go_to(page, "Data")
+    text = download(page, "Runs (CSV)").path().read_text(encoding="utf-8-sig")
+    rows = list(csv.reader(io.StringIO(text, newline="")))
+    assert len(rows) == 1 + 5
+    words = [cell for row in rows for cell in row if not re.fullmatch(r"-?[\d.]+(e-?\d+)?", cell)]
+    assert any(FORMULA in cell for cell in words)
+    assert [cell for cell in words if cell.startswith(("=", "+", "-", "@", "\t", "\r"))] == []
