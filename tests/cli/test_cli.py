@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import desk
 import jsonschema
@@ -53,7 +54,12 @@ CASES = [
     Case("only some verdicts", "score {w}/ledgers --graphs {w}/graphs --verdicts human:* test", 0),
     Case("a broken ledger", "score {w}/broken/altered.jsonl --graphs {w}/graphs", 1, "ledger-altered"),
     Case("no graphs", "score {w}/ledgers --graphs {w}/empty", 2, "no-graphs"),
-    Case("only a bad graph", "score {w}/ledgers --graphs {w}/broken", 2, "no-graphs"),
+    Case("only a bad graph", "score {w}/ledgers --graphs {w}/broken", 1, "no-graphs"),
+    Case("a bad graph among good ones", "score {w}/ledgers --graphs {w}/graphs {w}/broken", 1, "graph-cycle"),
+    Case("paths last", "score --runs --graphs {w}/graphs {w}/ledgers", 0),
+    Case("paths after verdicts", "rank --graphs {w}/graphs --resamples 9 --verdicts human:* {w}/ledgers", 0),
+    Case("paths between", "score --graphs {w}/graphs --missing drop {w}/ledgers", 0),
+    Case("no path at all", "score --verdicts human:* --graphs {w}/graphs", 2, "no-ledgers"),
     Case("graphs not there", "score {w}/ledgers --graphs {w}/nowhere", 2, "path-not-found"),
     Case("no graphs named", "score {w}/ledgers", 2, "--graphs"),
     Case("ranked", "rank {w}/ledgers --graphs {w}/graphs --resamples 50", 0),
@@ -136,6 +142,81 @@ def test_what_is_unscored_is_null_with_its_reason(world: Path, capsys: pytest.Ca
         "refund": "completed",
         "polite": "attempted",
     }
+
+
+def document(words: list[str], capsys: pytest.CaptureFixture[str], want: int) -> dict[str, Any]:
+    """What a command prints under ``--json``."""
+    assert main([*words, "--json"]) == want
+    return dict(json.loads(capsys.readouterr().out))
+
+
+@pytest.fixture
+def damaged(tmp_path: Path) -> Path:
+    """A good ledger beside one whose recorded heads cannot be read."""
+    for n, name in enumerate(("bad.jsonl", "good.jsonl")):
+        (tmp_path / name).write_bytes(desk.careful(n).ledger())
+    (tmp_path / "bad.jsonl.heads.json").write_text("{not JSON")
+    return tmp_path
+
+
+def test_heads_that_cannot_be_read_cost_their_ledger_only(
+    damaged: Path, world: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = document(["verify", str(damaged)], capsys, 1)["runs"]
+    assert [(run["run_id"], run["verdict"]) for run in found] == [
+        ("careful-0", "UNANCHORED"),
+        ("", "MALFORMED"),
+        ("careful-1", "UNANCHORED"),
+    ]
+    scored = document(["score", str(damaged), "--graphs", str(world / "graphs"), "--runs"], capsys, 1)
+    assert [run["run_id"] for run in scored["runs"]] == ["careful-1"]
+    assert "ledger-heads" in [finding["code"] for finding in scored["findings"]]
+
+
+def test_a_run_whose_start_is_unreadable_is_aborted_by_name(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    good, bad = desk.careful(1), desk.careful(2)
+    broken = bad.ledger().replace(b'"agent":"careful"', b'"agent":""', 1)
+    (tmp_path / "a.jsonl").write_bytes(good.ledger() + broken)
+    found = document(["counterfactual", str(tmp_path)], capsys, 1)
+    assert [(run["run_id"], run["status"], run["code"]) for run in found["runs"]] == [
+        ("careful-1", "evaluated", None),
+        ("careful-2", "aborted", "DTL-STRAT-006"),
+    ]
+    assert found["summary"]["aborted"] == 1
+    jsonschema.validate(found, json_schema("counterfactual"))
+
+
+def test_nothing_is_appended_where_one_ledger_is_compressed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plain_one, packed = tmp_path / "a.jsonl", tmp_path / "b.jsonl.gz"
+    plain_one.write_bytes(desk.careful(1).ledger())
+    packed.write_bytes(gzip.compress(desk.careful(2).ledger()))
+    before = plain_one.read_bytes()
+    assert main(["counterfactual", str(tmp_path), "--append"]) == 2
+    assert "ledger-compressed" in capsys.readouterr().err
+    assert plain_one.read_bytes() == before
+
+
+def test_everything_that_is_wrong_with_a_graph_is_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    graph = "id: g\nsub_goals: [{id: a, deps: [b]}, {id: b, deps: [a]}, {id: c, deps: [b, z]}, {id: c}]\n"
+    (tmp_path / "g.plan.yaml").write_text(graph)
+    (found,) = document(["graph", "check", str(tmp_path)], capsys, 1)["graphs"]
+    assert not found["valid"]
+    codes = {finding["code"] for finding in found["findings"]}
+    assert codes >= {"graph-cycle", "graph-unreachable", "graph-unknown-dependency", "graph-duplicate-id"}
+
+
+def test_only_plan_graphs_of_a_folder_are_checked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "desk.plan.yaml").write_bytes(desk.GRAPH)
+    (tmp_path / "a.jsonl.heads.json").write_text("{}")
+    (tmp_path / "loss.json").write_text('{"schema": "untaken.loss/1", "conversions": []}')
+    found = document(["graph", "check", str(tmp_path)], capsys, 0)["graphs"]
+    assert [graph["id"] for graph in found] == ["desk"]
 
 
 def test_all_schemas_are_schemas() -> None:

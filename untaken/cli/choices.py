@@ -13,11 +13,14 @@ from untaken.counterfactual import (
     THRESHOLD,
     RunEvaluation,
     Weights,
+    abort_unread,
     evaluate_run,
     insight_events,
     summarise,
 )
+from untaken.errors import Where
 from untaken.ledger import LedgerWriter
+from untaken.ledger.lines import is_compressed
 from untaken.memory import PolicyMemory
 from untaken.report import counterfactual_document
 
@@ -43,6 +46,8 @@ def counterfactual(args: argparse.Namespace, console: Console) -> int:
     """Prints decision points with their deltas; 1 where a ledger is broken (its evaluation is aborted)."""
     weights = _weights(args.weights)
     ledgers = read_ledgers(args.paths, console)
+    if args.append:
+        _refuse_compressed(ledgers)
     memory = (
         PolicyMemory.load(Path(args.memory))
         if args.memory
@@ -53,13 +58,16 @@ def counterfactual(args: argparse.Namespace, console: Console) -> int:
         evaluations.append(evaluate_run(run, memory, weights=weights, threshold=args.threshold))
         if done % 100 == 0 or done == len(ledgers.runs):
             console.progress(done, len(ledgers.runs), "looking at paths not taken")
-    _say(evaluations, args.threshold, console)
+    unread = [abort_unread(str(f.where.run), f.message, f.where) for f in ledgers.unread]
+    _say([*evaluations, *unread], args.threshold, console)
     if args.append:
         _append(ledgers, evaluations, console)
     findings = (*ledgers.findings, *memory.findings)
     console.findings(findings)
     console.document(
-        counterfactual_document(evaluations, weights=weights, threshold=args.threshold, findings=findings)
+        counterfactual_document(
+            [*evaluations, *unread], weights=weights, threshold=args.threshold, findings=findings
+        )
     )
     return 1 if ledgers.broken else 0
 
@@ -109,6 +117,19 @@ def _say(evaluations: list[RunEvaluation], threshold: float, console: Console) -
     console.say(
         f"mean delta {signed(total.mean_delta)}, max {signed(total.max_delta)}; association, not effect"
     )
+
+
+def _refuse_compressed(ledgers: Ledgers) -> None:
+    """Said before a byte is written, so that no ledger gets its insights when another cannot."""
+    for file in dict.fromkeys(file for file, _ in ledgers.runs):
+        with file.open("rb") as stream:
+            if is_compressed(stream.read(4)):
+                raise UsageError(
+                    "ledger-compressed",
+                    "a compressed ledger cannot be appended to; nothing was written",
+                    where=Where(file=str(file)),
+                    hint="Decompress it first; its heads file goes with it under the new name.",
+                )
 
 
 def _append(ledgers: Ledgers, evaluations: list[RunEvaluation], console: Console) -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
-from typing import TypeAlias
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
 
 from untaken.cli.console import Console
 
@@ -22,20 +22,41 @@ def verb(verbs: Verbs, name: str, does: str, run: Run) -> argparse.ArgumentParse
     return parser
 
 
-def takes_ledgers(parser: argparse.ArgumentParser) -> None:
+def takes_ledgers(parser: argparse.ArgumentParser, *, few: str = "+") -> None:
     """``PATH…``."""
     parser.add_argument(
         "paths",
-        nargs="+",
+        nargs=few,
         metavar="PATH",
         help="ledger, or folder searched for .jsonl, .jsonl.gz, .jsonl.zst",
     )
 
 
+class TakesMany(argparse.Action):
+    """An option with one value or several; remembers that it was the last, as it may have taken the paths."""
+
+    def __call__(
+        self,
+        _parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: str | Sequence[Any] | None,
+        _option: str | None = None,
+    ) -> None:
+        """Keeps the values."""
+        setattr(namespace, self.dest, values)
+        namespace.greedy = self.dest
+
+
 def takes_graphs(parser: argparse.ArgumentParser) -> None:
-    """``--graphs`` and the two rules every rate depends on."""
+    """``PATH…``, ``--graphs`` and the two rules every rate depends on (the paths: `inputs.paths_of`)."""
+    takes_ledgers(parser, few="*")
     parser.add_argument(
-        "--graphs", nargs="+", required=True, metavar="PATH", help="plan graph, or folder searched for them"
+        "--graphs",
+        nargs="+",
+        required=True,
+        action=TakesMany,
+        metavar="PATH",
+        help="plan graph, or folder searched for them",
     )
     parser.add_argument(
         "--missing",
@@ -47,6 +68,7 @@ def takes_graphs(parser: argparse.ArgumentParser) -> None:
         "--verdicts",
         nargs="+",
         default=[],
+        action=TakesMany,
         metavar="GLOB",
         help="whose recorded verdicts count, e.g. 'human:*'; everybody's by default",
     )

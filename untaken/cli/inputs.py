@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from untaken.cli.console import Console
 from untaken.errors import Finding, UntakenError, Where
-from untaken.ledger import Run, read_ledger
+from untaken.ledger import Integrity, Run, read_ledger, verify_ledger
 from untaken.plans import GraphSet, load_graphs
 from untaken.store import LEDGERS, ledgers_and_graphs
 
@@ -23,12 +24,31 @@ class Ledgers:
 
     Attributes:
         runs: each chain once, with the file that holds it.
+        unread: for each run of which not even the start can be read, what is wrong with it.
         broken: number of runs, and of faults outside any run, that mean a ledger is not to be trusted.
     """
 
     runs: tuple[tuple[Path, Run], ...]
+    unread: tuple[Finding, ...]
     findings: tuple[Finding, ...]
     broken: int
+
+
+def paths_of(args: argparse.Namespace) -> list[str]:
+    """The ledgers on a command line with options that take several values.
+
+    Where no path stands before such options, the last of them took the paths: its own is the first value.
+
+    Raises:
+        UsageError: ``no-ledgers`` where no path was given.
+    """
+    if not args.paths:
+        own, *paths = getattr(args, args.greedy)
+        setattr(args, args.greedy, [own])
+        args.paths = paths
+    if not args.paths:
+        raise UsageError("no-ledgers", "no PATH of a ledger, or of a folder of ledgers, is given")
+    return list(args.paths)
 
 
 def ledger_files(paths: Sequence[str]) -> list[Path]:
@@ -56,37 +76,66 @@ def read_ledgers(paths: Sequence[str], console: Console) -> Ledgers:
     """Reads every ledger leniently: what is broken is a finding, and the rest is still read."""
     files = ledger_files(paths)
     runs: dict[str, tuple[Path, Run]] = {}
+    unread: dict[tuple[Path, str], Finding] = {}
     findings: list[Finding] = []
     for done, file in enumerate(files, start=1):
-        read, noticed = read_ledger(file, strict=False, name=str(file))
+        read, noticed = _read(file)
         findings.extend(noticed)
+        known = {run.run_id for run in read}
+        for fault in noticed:
+            if fault.severity == "error" and fault.where.run not in (None, *known):
+                unread.setdefault((file, str(fault.where.run)), fault)
         for run in read:
             if run.digest in runs:
                 findings.append(_twice(file, run))
             runs.setdefault(run.digest, (file, run))
         console.progress(done, len(files), "reading ledgers")
     broken = sum(finding.severity == "error" for finding in findings)
-    return Ledgers(runs=tuple(runs.values()), findings=tuple(findings), broken=broken)
+    return Ledgers(
+        runs=tuple(runs.values()), unread=tuple(unread.values()), findings=tuple(findings), broken=broken
+    )
+
+
+def _read(file: Path) -> tuple[list[Run], list[Finding]]:
+    """A ledger whose recorded heads cannot be read is left out: nothing vouches for it."""
+    try:
+        return read_ledger(file, strict=False, name=str(file))
+    except UntakenError as error:
+        return [], [error.finding()]
+
+
+def verify_file(file: Path) -> list[Integrity]:
+    """The verdicts on a ledger; recorded heads that cannot be read are a fault of the file."""
+    try:
+        return verify_ledger(file, name=str(file))
+    except UntakenError as error:
+        reason = f"the recorded heads cannot be read: {error.message}"
+        fault = Integrity(run_id="", verdict="MALFORMED", reason=reason)
+        return [*verify_ledger(file, heads={}, name=str(file)), fault]
 
 
 def read_graphs(folders: Sequence[str]) -> GraphSet:
     """The plan graphs in the folders or files named.
 
     Raises:
-        UsageError: ``path-not-found``, or ``no-graphs`` where there is none that can be read.
+        UsageError: ``path-not-found``, or ``no-graphs`` where there is none.
+        UntakenError: ``no-graphs`` where each of them is invalid.
     """
     for path in map(Path, folders):
         if not path.exists():
             raise UsageError("path-not-found", "there is no such file or folder", where=Where(file=str(path)))
     graphs = load_graphs(folders)
-    if not graphs.graphs:
-        detail = f": {graphs.findings[0].message}" if graphs.findings else ""
-        raise UsageError(
+    if graphs.graphs:
+        return graphs
+    if graphs.findings:
+        raise UntakenError(
             "no-graphs",
-            "no plan graph in " + ", ".join(folders) + detail,
-            hint="They end in .plan.yaml or .plan.json; `untaken graph check` says what is wrong with one.",
+            f"no valid plan graph in {', '.join(folders)}: {graphs.findings[0].message}",
+            hint="`untaken graph check` says what is wrong with each.",
         )
-    return graphs
+    raise UsageError(
+        "no-graphs", "no plan graph in " + ", ".join(folders), hint="They end in .plan.yaml or .plan.json."
+    )
 
 
 def _twice(file: Path, run: Run) -> Finding:

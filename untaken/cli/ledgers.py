@@ -7,8 +7,8 @@ from collections import Counter
 
 from untaken.cli.console import NOTHING, Console, counted, plain
 from untaken.cli.grammar import Verbs, takes_ledgers, verb
-from untaken.cli.inputs import ledger_files
-from untaken.ledger import Integrity, verify_ledger
+from untaken.cli.inputs import ledger_files, verify_file
+from untaken.ledger import Integrity
 from untaken.report import verify_document
 
 
@@ -22,7 +22,7 @@ def verify(args: argparse.Namespace, console: Console) -> int:
     files = ledger_files(args.paths)
     found: list[tuple[str, Integrity]] = []
     for done, file in enumerate(files, start=1):
-        found += [(str(file), verdict) for verdict in verify_ledger(file, name=str(file))]
+        found += [(str(file), verdict) for verdict in verify_file(file)]
         console.progress(done, len(files), "verifying")
     broken = [(file, verdict) for file, verdict in found if verdict.broken]
     counts = Counter(verdict.verdict for _, verdict in found)

@@ -13,12 +13,12 @@ from untaken.cli.inputs import UsageError
 from untaken.errors import Finding, UntakenError, Where
 from untaken.plans import (
     GRAPH_FORMATS,
-    GRAPH_SUFFIXES,
     PlanGraph,
     edges,
     export_graph,
+    graph_files,
+    inspect_graph,
     load_graph,
-    read_graph,
 )
 from untaken.report import finding_entries
 
@@ -70,12 +70,10 @@ def export(args: argparse.Namespace, console: Console) -> int:
 
 
 def _files(paths: list[str]) -> list[Path]:
-    found: list[Path] = []
     for path in map(Path, paths):
         if not path.exists():
             raise UsageError("path-not-found", "there is no such file or folder", where=Where(file=str(path)))
-        inside = (p for p in path.rglob("*") if p.name.lower().endswith(GRAPH_SUFFIXES) and p.is_file())
-        found += sorted(inside) if path.is_dir() else [path]
+    found = graph_files(paths)
     if not found:
         raise UsageError("no-graphs", "no plan graph in " + ", ".join(paths), hint="They end in .plan.yaml.")
     return found
@@ -83,10 +81,11 @@ def _files(paths: list[str]) -> list[Path]:
 
 def _check(file: Path) -> Checked:
     try:
-        graph, findings = read_graph(file.read_bytes(), name=str(file))
+        graph, findings = inspect_graph(file.read_bytes(), name=str(file))
     except UntakenError as error:
         return Checked(file=file, graph=None, findings=(error.finding(),))
-    return Checked(file=file, graph=graph, findings=tuple(findings))
+    valid = all(finding.severity != "error" for finding in findings)
+    return Checked(file=file, graph=graph if valid else None, findings=tuple(findings))
 
 
 def _row(checked: Checked) -> tuple[object, ...]:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from untaken.cli.console import NOTHING, Console, counted, plain, rate, signed
-from untaken.cli.grammar import Verbs, takes_graphs, takes_ledgers, verb
+from untaken.cli.grammar import Verbs, takes_graphs, verb
 from untaken.cli.scoring import Scored, say_rules, scored_paths
 from untaken.errors import Finding, Unscored
 from untaken.ranking import (
@@ -26,14 +26,13 @@ def add_to(verbs: Verbs) -> None:
     """Adds the verb."""
     does = "rank agents by outcome and by sub-goals, and say where the two disagree"
     parser = verb(verbs, "rank", does, rank)
-    takes_ledgers(parser)
     takes_graphs(parser)
     parser.add_argument("--resamples", type=int, default=10_000, help="of the bootstrap (default 10000)")
     parser.add_argument("--seed", type=int, default=0, help="of the bootstrap (default 0)")
 
 
 def rank(args: argparse.Namespace, console: Console) -> int:
-    """Prints the rankings, how they agree, and where they do not; 1 where a ledger is broken."""
+    """Prints the rankings, how they agree, and where not; 1 where a ledger or graph is broken."""
     scored = scored_paths(args, console)
     report, aside = _ranked(scored, args)
     findings = (*aside, *scored.findings)
@@ -47,7 +46,7 @@ def rank(args: argparse.Namespace, console: Console) -> int:
     say_rules(args, scored, console)
     console.findings(findings)
     console.document(rank_document(report, findings=findings))
-    return 1 if scored.ledgers.broken else 0
+    return 1 if scored.broken else 0
 
 
 def _ranked(scored: Scored, args: argparse.Namespace) -> tuple[RankReport, tuple[Finding, ...]]:

@@ -8,10 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from untaken.cli.console import NOTHING, Console, counted, plain, rate
-from untaken.cli.grammar import Verbs, rules_in_words, takes_graphs, takes_ledgers, verb
-from untaken.cli.inputs import Ledgers, read_graphs, read_ledgers
+from untaken.cli.grammar import Verbs, rules_in_words, takes_graphs, verb
+from untaken.cli.inputs import Ledgers, paths_of, read_graphs, read_ledgers
 from untaken.corpus import score_runs
 from untaken.errors import Finding, Unscored
+from untaken.plans import GraphSet
 from untaken.report import score_document
 from untaken.subgoals import AgentScore, RunScore, score_agents
 
@@ -19,7 +20,6 @@ from untaken.subgoals import AgentScore, RunScore, score_agents
 def add_to(verbs: Verbs) -> None:
     """Adds the verb."""
     parser = verb(verbs, "score", "score runs against their plan graphs, by agent", score)
-    takes_ledgers(parser)
     takes_graphs(parser)
     parser.add_argument("--runs", action="store_true", help="list the runs too")
 
@@ -29,8 +29,15 @@ class Scored:
     """The runs named on the command line, scored."""
 
     ledgers: Ledgers
+    graphs: GraphSet
     scores: Mapping[str, RunScore | Unscored]
     findings: tuple[Finding, ...]
+
+    @property
+    def broken(self) -> bool:
+        """Whether a ledger is not to be trusted, or a plan graph not to be used."""
+        invalid = any(finding.severity == "error" for finding in self.graphs.findings)
+        return invalid or self.ledgers.broken > 0
 
     @property
     def known(self) -> list[RunScore]:
@@ -40,7 +47,7 @@ class Scored:
 
 def scored_paths(args: argparse.Namespace, console: Console) -> Scored:
     """Reads and scores what the command line names."""
-    ledgers = read_ledgers(args.paths, console)
+    ledgers = read_ledgers(paths_of(args), console)
     graphs = read_graphs(args.graphs)
     scores, noticed = score_runs(
         [run for _, run in ledgers.runs],
@@ -50,11 +57,11 @@ def scored_paths(args: argparse.Namespace, console: Console) -> Scored:
         progress=console.progress,
     )
     findings = tuple(dict.fromkeys((*ledgers.findings, *graphs.findings, *noticed)))
-    return Scored(ledgers=ledgers, scores=scores, findings=findings)
+    return Scored(ledgers=ledgers, graphs=graphs, scores=scores, findings=findings)
 
 
 def score(args: argparse.Namespace, console: Console) -> int:
-    """Prints sub-goal scores by agent; 1 where a ledger is broken."""
+    """Prints sub-goal scores by agent; 1 where a ledger is broken or a plan graph invalid."""
     scored = scored_paths(args, console)
     agents = score_agents(scored.known)
     console.table(_AGENT_HEADINGS, [_agent_row(agent) for agent in agents])
@@ -74,7 +81,7 @@ def score(args: argparse.Namespace, console: Console) -> int:
             findings=scored.findings,
         )
     )
-    return 1 if scored.ledgers.broken else 0
+    return 1 if scored.broken else 0
 
 
 _AGENT_HEADINGS = (

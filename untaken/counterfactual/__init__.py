@@ -1,7 +1,7 @@
 """Counterfactual evaluation from ledgers alone (§2 of docs/concepts.md)."""
 
 from untaken.counterfactual.decisions import THRESHOLD, alternatives_of, verdict_of
-from untaken.counterfactual.evaluate import evaluate_run
+from untaken.counterfactual.evaluate import abort_unread, evaluate_run
 from untaken.counterfactual.insights import (
     OUTCOMES,
     as_observation,
@@ -40,6 +40,7 @@ __all__ = [
     "Support",
     "Terms",
     "Weights",
+    "abort_unread",
     "alternatives_of",
     "as_observation",
     "evaluate_run",

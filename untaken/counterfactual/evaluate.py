@@ -20,6 +20,8 @@ from untaken.ledger.model import Run
 from untaken.memory import PolicyMemory, Snapshot
 
 MIN_SELECTIONS: Final = 2
+ABORTED: Final = "DTL-STRAT-006"
+"""Code of an evaluation that a broken ledger forbids."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +60,9 @@ def evaluate_run(
         raise UntakenError("threshold-invalid", f"a threshold is at least 0, not {threshold}", hint=hint)
     refusal = refusal_of(run)
     if refusal is not None:
-        return _refused(run, refusal)
+        where = Where(file=run.source or None, line=run.integrity.line, run=run.run_id)
+        known = {"digest": run.digest, "agent": run.agent, "task_id": run.task_id}
+        return _refused(refusal, run_id=run.run_id, where=where, **known)
     given = memory.snapshot() if isinstance(memory, PolicyMemory) else memory
     bench = Bench.of(run, given.at(run.started.ts), weights, threshold)
     decisions = tuple(bench.decision(selection) for selection in run.selections)
@@ -82,11 +86,16 @@ def evaluate_run(
     )
 
 
+def abort_unread(run_id: str, reason: str, where: Where) -> RunEvaluation:
+    """The evaluation of a run of which not even the start can be read: aborted, agent and task unknown."""
+    return _refused(Refusal(status="aborted", code=ABORTED, reason=reason), run_id=run_id, where=where)
+
+
 def refusal_of(run: Run) -> Refusal | None:
     """Why the run cannot be evaluated; ``None`` where it can."""
     if run.integrity.broken:
         why = f"the ledger is {run.integrity.verdict}: {run.integrity.reason}"
-        return Refusal(status="aborted", code="DTL-STRAT-006", reason=why)
+        return Refusal(status="aborted", code=ABORTED, reason=why)
     if run.finished is None:
         return Refusal(status="skipped", code="run_not_finished", reason="the run did not finish")
     if len(run.selections) < MIN_SELECTIONS:
@@ -97,18 +106,20 @@ def refusal_of(run: Run) -> Refusal | None:
     return None
 
 
-def _refused(run: Run, refusal: Refusal) -> RunEvaluation:
+def _refused(
+    refusal: Refusal, *, run_id: str, where: Where, digest: str = "", agent: str = "", task_id: str = ""
+) -> RunEvaluation:
     note = Finding(
         code=refusal.code,
         message=refusal.reason,
-        where=Where(file=run.source or None, line=run.integrity.line, run=run.run_id),
+        where=where,
         severity="error" if refusal.status == "aborted" else "note",
     )
     return RunEvaluation(
-        run_id=run.run_id,
-        digest=run.digest,
-        agent=run.agent,
-        task_id=run.task_id,
+        run_id=run_id,
+        digest=digest,
+        agent=agent,
+        task_id=task_id,
         status=refusal.status,
         code=refusal.code,
         reason=refusal.reason,

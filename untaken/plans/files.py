@@ -73,15 +73,27 @@ def read_graph(
     Raises:
         UntakenError: the first thing wrong with it.
     """
+    graph, findings = inspect_graph(data, name=name, format=format)
+    errors = [finding for finding in findings if finding.severity == "error"]
+    if errors:
+        message = errors[0].message + (f" (and {len(errors) - 1} more)" if len(errors) > 1 else "")
+        raise UntakenError(errors[0].code, message, where=errors[0].where, hint=errors[0].hint)
+    return graph, findings
+
+
+def inspect_graph(
+    data: str | bytes, *, name: str, format: GraphFormat | None = None
+) -> tuple[PlanGraph, list[Finding]]:
+    """A graph that may be invalid, with everything that is wrong with it and what was noticed besides.
+
+    Raises:
+        UntakenError: where the data cannot be read as a graph at all.
+    """
     text = decode(data, name)
     document, left_out = _document(text, name, format or _told_by(name, text))
     graph = _converted(document)
-    found = faults(graph)
-    errors = [fault for fault in found if fault.severity == "error"]
-    if errors:
-        message = errors[0].message + (f" (and {len(errors) - 1} more)" if len(errors) > 1 else "")
-        raise UntakenError(errors[0].code, message, where=document.where(errors[0].path), hint=errors[0].hint)
-    return graph, [*left_out, *(replace(f.finding(), where=document.where(f.path)) for f in found)]
+    found = [replace(fault.finding(), where=document.where(fault.path)) for fault in faults(graph)]
+    return graph, [*left_out, *found]
 
 
 def save_graph(graph: PlanGraph, path: str | os.PathLike[str]) -> None:
