@@ -130,6 +130,18 @@ def test_appended_insights_stay_in_an_intact_ledger_and_are_not_appended_twice(t
     assert insight_events(again, second) == ()
 
 
+def test_the_same_ledger_and_memory_give_the_same_bytes_whenever_they_are_evaluated(tmp_path: Path) -> None:
+    first, second = tmp_path / "first.jsonl", tmp_path / "second.jsonl"
+    for path in (first, second):
+        write_failed_run(path)
+        (run,) = read_ledger(path)
+        append_events(path, run.run_id, insight_events(run, evaluate_run(run, HISTORY)))  # by the real clock
+    assert first.read_bytes() == second.read_bytes()
+    (run,) = read_ledger(first)
+    assert run.finished is not None
+    assert {event.ts for event in run.events[-3:]} == {run.finished.ts}
+
+
 def test_nothing_is_written_for_a_run_that_was_not_evaluated() -> None:
     broken = past("now", "a|b", "a|b", day=9, verdict="ALTERED")
     short = past("now", "a|b", day=9)

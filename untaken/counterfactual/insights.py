@@ -73,15 +73,16 @@ def insight_events(run: Run, evaluation: RunEvaluation) -> tuple[Draft, ...]:
     """What to append to the run's ledger: its insights, then one summary.
 
     Nothing where the evaluation was skipped or aborted, and nothing where the ledger holds an evaluation
-    already.
+    already. The events carry the moment of the run's last one, not that of the evaluation: the same ledger and
+    memory give the same bytes whenever they are evaluated.
     """
     held = any(isinstance(event, CounterfactualInsight | EvaluationSummary) for event in run.events)
     if held or evaluation.status != "evaluated":
         return ()
-    digest = evaluation.memory_digest
+    digest, ts = evaluation.memory_digest, run.events[-1].ts
     summary = {"summary": summary_mapping(evaluation.summary), "memory_digest": digest}
-    insights = [Draft(CounterfactualInsight, insight_mapping(insight)) for insight in evaluation.insights]
-    return *insights, Draft(EvaluationSummary, summary)
+    insights = [Draft(CounterfactualInsight, insight_mapping(insight), ts) for insight in evaluation.insights]
+    return *insights, Draft(EvaluationSummary, summary, ts)
 
 
 def insight_mapping(insight: Insight) -> dict[str, Any]:
