@@ -73,8 +73,8 @@ def insight_events(run: Run, evaluation: RunEvaluation) -> tuple[Draft, ...]:
     """What to append to the run's ledger: its insights, then one summary.
 
     Nothing where the evaluation was skipped or aborted, and nothing where the ledger holds an evaluation
-    already. The events carry the moment of the run's last one, not that of the evaluation: the same ledger and
-    memory give the same bytes whenever they are evaluated.
+    already. The events carry the moment of the run's last one, not that of the evaluation: the same ledger
+    and memory give the same bytes whenever they are evaluated.
     """
     held = any(isinstance(event, CounterfactualInsight | EvaluationSummary) for event in run.events)
     if held or evaluation.status != "evaluated":
