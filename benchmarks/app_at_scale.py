@@ -1,0 +1,181 @@
+"""How the app feels with very many runs: seconds until a page stands still, in a real browser.
+
+Writes a workspace of small runs with the real writer (ten agents, a hundred tasks, ten repeats, a dozen
+events each), serves it as a user does, and measures: the first visit, which reads and evaluates everything;
+a second visit; a switch to each page; a step to the next failing run; a click on a run in the table of all
+runs; the other rule for missing verdicts, new and known. Nothing is asserted.
+
+    python benchmarks/app_at_scale.py [runs]
+"""
+
+from __future__ import annotations
+
+import random
+import runpy
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from playwright.sync_api import Page, expect, sync_playwright
+
+from untaken.ledger import LedgerWriter, Observation, Plan, RunFinished, SkillSelection, ToolCall, Verdict
+from untaken.store import Workspace
+
+ROOT = Path(__file__).parents[1]
+AGENTS, REPEATS = 10, 10
+STEPS = ("find", "check", "pay")
+CHOICES = ("quick", "careful", "ask")
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
+STILL = "[data-testid=stApp][data-test-script-state=notRunning]"
+GRAPH = """schema: untaken.plan/1
+id: scale
+tasks: ["task-*"]
+sub_goals:
+  - {id: find, title: Find the order, check: {tool_call: {name: find}}}
+  - {id: check, title: Check the policy, deps: [find], critical: true, check: {tool_call: {name: check}}}
+  - {id: pay, title: Pay, deps: [check], check: {tool_call: {name: pay}}}
+  - {id: polite, title: Be polite, check: {verdict: true}}
+"""
+
+
+def write_ledger(path: Path, agent: int, tasks: int, chance: random.Random) -> None:
+    """All runs of one agent; some steps are left out, some runs fail, some are never judged."""
+    start = datetime(2026, 1, 1, tzinfo=UTC) + timedelta(seconds=agent)
+    ticks = (start + timedelta(seconds=10 * n) for n in range(10**9))
+    with LedgerWriter(path, clock=ticks.__next__, fsync="never") as ledger:
+        for task in range(tasks):
+            for repeat in range(REPEATS):
+                run = ledger.start(
+                    run_id=f"a{agent}.t{task}.{repeat}",
+                    agent=f"agent-{agent}",
+                    task_id=f"task-{task:03}",
+                    task_repeat=repeat,
+                )
+                run.write(Plan, sub_goals=list(STEPS))
+                for step in STEPS:
+                    selected, *others = chance.sample(CHOICES, 3)
+                    run.write(
+                        SkillSelection,
+                        selected=selected,
+                        alternatives=others,
+                        context_hash=f"{step}{task % 10}",
+                    )
+                    if chance.random() < 0.6 + agent * 0.04:
+                        run.write(ToolCall, call_id=step, tool=step, arguments={"order": task})
+                        run.write(Observation, call_id=step, ok=chance.random() < 0.9, content="done")
+                if chance.random() < 0.8:
+                    run.write(Verdict, sub_goal="polite", passed=chance.random() < 0.7, by="human:ann")
+                won = chance.random() < 0.3 + agent * 0.05
+                run.write(RunFinished, success=won, steps=3, cost=round(chance.uniform(0.1, 1.0), 3))
+
+
+def make_workspace(folder: Path, runs: int) -> None:
+    """A workspace of that many runs."""
+    written = folder / "written"
+    written.mkdir()
+    (written / "scale.plan.yaml").write_text(GRAPH)
+    for agent in range(AGENTS):
+        tasks = max(1, runs // (AGENTS * REPEATS))
+        write_ledger(written / f"agent-{agent}.jsonl", agent, tasks, random.Random(agent))
+    Workspace.open_folder(written, at=folder / "workspace").close()
+
+
+@contextmanager
+def served(workspace: Path) -> Iterator[str]:
+    """The address of the app on this workspace."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    address = f"http://127.0.0.1:{port}"
+    command = [sys.executable, "-m", "untaken", "app", str(workspace), "--port", str(port)]
+    server = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        for _ in range(300):
+            try:
+                urllib.request.urlopen(f"{address}/_stcore/health", timeout=2).close()
+                break
+            except OSError:
+                time.sleep(0.2)
+        yield address
+    finally:
+        server.terminate()
+        server.wait(20)
+
+
+def timed(what: str, act: Callable[[], object]) -> None:
+    """Print how long something took."""
+    start = time.perf_counter()
+    act()
+    print(f"{time.perf_counter() - start:8.2f} s  {what}", flush=True)
+
+
+def measure(address: str) -> None:
+    """Walk through the app and print the times."""
+    expect.set_options(timeout=600_000)
+
+    def shows(page: Page, name: str) -> None:
+        expect(page.get_by_role("heading", level=1)).to_have_text(name)
+        page.locator(STILL).wait_for()
+
+    def switch(page: Page, name: str) -> None:
+        page.get_by_test_id("stSidebarNav").get_by_role("link", name=name).click()
+        shows(page, name)
+
+    def visit(page: Page) -> None:
+        page.goto(address)
+        shows(page, "Overview")
+        expect(page.get_by_text("Every run, in the order of review")).to_be_attached()
+
+    def step(page: Page, place: int) -> None:
+        page.keyboard.press("j")
+        expect(page.get_by_text(f"Failing run {place} of")).to_be_visible()
+        page.locator(STILL).wait_for()
+
+    def click_a_run(page: Page) -> None:
+        page.locator(".st-key-every [data-testid=stDataFrameResizable]").click(position={"x": 18, "y": 90})
+        shows(page, "Run")
+
+    def rule(page: Page, words: str) -> None:
+        page.get_by_test_id("stSidebar").get_by_text(words).click()
+        expect(page.get_by_test_id("stMain").get_by_text(words).first).to_be_visible()
+        page.locator(STILL).wait_for()
+
+    with sync_playwright() as playwright:
+        chromium = runpy.run_path(str(ROOT / "scripts/get_browser.py"))["find"]()
+        browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
+        page = browser.new_page(viewport={"width": 1440, "height": 900})
+        page.set_default_timeout(600_000)
+        timed("first visit: everything is read and evaluated", lambda: visit(page))
+        timed("second visit", lambda: visit(page))
+        for name in ("Run", "Decisions", "Rankings", "Data", "Overview"):
+            timed(f"to {name}, for the first time", lambda name=name: switch(page, name))
+        for name in ("Run", "Decisions", "Rankings", "Data", "Run"):
+            timed(f"to {name}, again", lambda name=name: switch(page, name))
+        for place in (2, 3, 4):
+            timed("next failing run", lambda place=place: step(page, place))
+        switch(page, "Overview")
+        timed("from the table of all runs to a run", lambda: click_a_run(page))
+        switch(page, "Overview")
+        for words in ("are left out", "count as not completed", "are left out"):
+            timed(f"missing verdicts {words}", lambda words=words: rule(page, words))
+        browser.close()
+
+
+def main() -> None:
+    """Write, serve, measure."""
+    runs = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000
+    with tempfile.TemporaryDirectory(prefix="untaken-") as folder:
+        timed(f"writing {runs:,} runs and adding them", lambda: make_workspace(Path(folder), runs))
+        with served(Path(folder) / "workspace") as address:
+            measure(address)
+
+
+if __name__ == "__main__":
+    main()
