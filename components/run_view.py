@@ -50,7 +50,7 @@ def facts(report: RunReport) -> None:
         shown += [
             ("Completed", _share(score.completed, score.required, score.completion)),
             (f"{STAR} Critical", _share(score.critical_completed, score.critical, score.critical_completion)),
-            ("Replans", str(score.replans)),
+            ("Replans", str(score.replans) if score.plans else "no plan recorded"),
         ]
     if end is not None:
         cost = "not recorded" if end.cost is None else f"{end.cost:,.4g} {text.one_line(end.cost_unit, 12)}"

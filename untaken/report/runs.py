@@ -93,6 +93,11 @@ def _metric(end: RunFinished, name: str) -> float | None:
     return None if value is None or isinstance(value, bool) else float(value)
 
 
+def _replans(row: RunRow) -> int | None:
+    """A run that records no plan cannot show that it changed one."""
+    return None if isinstance(row.score, Unscored) or not row.score.plans else row.score.replans
+
+
 def _max_delta(row: RunRow) -> Score:
     return row.evaluation.summary.max_delta
 
@@ -131,7 +136,7 @@ RUNS: Final[Columns[RunRow]] = {
     "violations": count("reached without a critical dependency", lambda row: _violations(row, "critical")),
     "order_violations": count("begun before a dependency was", lambda row: _violations(row, "order")),
     "extra": count("actions that serve no sub-goal", _extra),
-    "replans": count("times the plan changed", _scored("replans")),
+    "replans": count("times the plan changed; nothing where no plan is recorded", _replans),
     "transient_failures": count("failed observations", _scored("transient_failures")),
     "recovered": figure("share of failed attempts completed after a replan", _scored("recovered")),
     "contradiction": text("lucky, unlucky, or nothing", lambda row: getattr(row.contradiction, "kind", None)),
