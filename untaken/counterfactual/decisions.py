@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from untaken.counterfactual.model import Branch, Decision, DeltaVerdict
-from untaken.counterfactual.scoring import Outcome, Scale, Weights, difference
-from untaken.counterfactual.trust import compare
+from untaken.counterfactual.scoring import Outcome, Scale, Weights, common_terms, difference, score_placed
+from untaken.counterfactual.trust import Arm, compare_arms
 from untaken.errors import Score, Unscored
 from untaken.ledger.events import SkillSelection
 from untaken.ledger.model import Run
-from untaken.memory import Record, Snapshot, priced
+from untaken.memory import Snapshot, priced
 
 THRESHOLD: Final = 0.1
 
@@ -27,12 +27,12 @@ def verdict_of(delta: Score, threshold: float = THRESHOLD) -> DeltaVerdict:
 
 def alternatives_of(selection: SkillSelection) -> tuple[str, ...]:
     """The paths not taken: without the selected skill and duplicates, in the ledger's order."""
-    return tuple(dict.fromkeys(name for name in selection.alternatives if name != selection.selected))
+    return tuple(dict.fromkeys([name for name in selection.alternatives if name != selection.selected]))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bench:
-    """Everything that one run's decisions are measured with."""
+    """Everything that one run's decisions are measured with; `actual` is the run's own outcome, placed."""
 
     run_id: str
     snapshot: Snapshot
@@ -43,11 +43,12 @@ class Bench:
     @classmethod
     def of(cls, run: Run, snapshot: Snapshot, weights: Weights, threshold: float) -> Bench:
         """For a finished run with a known success, against a snapshot."""
+        scale = Scale(spans=snapshot.spans(without_run=run.run_id), weights=weights)
         return cls(
             run_id=run.run_id,
             snapshot=snapshot,
-            scale=Scale(spans=snapshot.spans(without_run=run.run_id), weights=weights),
-            actual=outcome_of(run, snapshot.cost_unit),
+            scale=scale,
+            actual=scale.place(outcome_of(run, snapshot.cost_unit)),
             threshold=threshold,
         )
 
@@ -55,7 +56,7 @@ class Bench:
         """The run's own score over all the terms it has."""
         if self.scale.spans.cost is None and self.scale.spans.steps is None:
             return Unscored("the memory holds no other run to normalise cost and steps by")
-        return self.scale.score(self.actual, self.scale.terms(self.actual))
+        return score_placed(self.actual, common_terms(self.actual, self.actual), self.scale.weights)
 
     def decision(self, selection: SkillSelection) -> Decision:
         """The decision point with a branch for each path not taken."""
@@ -64,22 +65,22 @@ class Bench:
             decision_point=selection.seq,
             selected=selection.selected,
             context_hash=selection.context_hash,
-            n_selected=chosen.n if chosen else 0,
+            n_selected=chosen.record.n if chosen else 0,
             branches=tuple(self._branch(name, selection, chosen) for name in alternatives_of(selection)),
         )
 
-    def _history(self, skill: str, selection: SkillSelection) -> Record | None:
-        return self.snapshot.record(skill, selection.context_hash, without_run=self.run_id)
+    def _history(self, skill: str, selection: SkillSelection) -> Arm | None:
+        record = self.snapshot.record(skill, selection.context_hash, without_run=self.run_id)
+        return None if record is None else Arm(record, self.scale)
 
-    def _branch(self, alternative: str, selection: SkillSelection, chosen: Record | None) -> Branch:
-        history = self._history(alternative, selection)
-        if history is None:
+    def _branch(self, alternative: str, selection: SkillSelection, chosen: Arm | None) -> Branch:
+        arm = self._history(alternative, selection)
+        if arm is None:
             return _unknown(alternative)
-        outcome = Outcome.of(history)
-        terms = self.scale.terms(self.actual, outcome)
-        score, actual = self.scale.score(outcome, terms), self.scale.score(self.actual, terms)
+        history, weights, terms = arm.record, self.scale.weights, common_terms(self.actual, arm.placed)
+        score, actual = score_placed(arm.placed, terms, weights), score_placed(self.actual, terms, weights)
         delta = difference(score, actual)
-        trust = compare(history, chosen, self.scale, self.threshold)
+        trust = compare_arms(arm, chosen, self.threshold)
         return Branch(
             alternative=alternative,
             known=True,

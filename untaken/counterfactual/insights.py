@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from functools import lru_cache
 from typing import Any, Final, Literal
 from urllib.parse import quote
 
@@ -104,10 +105,9 @@ def insights_bytes(evaluation: RunEvaluation) -> bytes:
 
 
 def _signal(insight: Insight, context: str, skill: str, direction: Literal["negative", "positive"]) -> Signal:
-    # The skill is quoted so that no "/" in it can make two signals share a key.
     place = f"{insight.run_id}/{insight.decision_point:07d}"
     return Signal(
-        key=f"weak/{place}/{direction}/{quote(skill, safe='')}",
+        key=f"weak/{place}/{direction}/{_quoted(skill)}",
         run_id=insight.run_id,
         decision_point=insight.decision_point,
         skill=skill,
@@ -115,3 +115,9 @@ def _signal(insight: Insight, context: str, skill: str, direction: Literal["nega
         outcome=OUTCOMES[direction],
         direction=direction,
     )
+
+
+@lru_cache(maxsize=1024)
+def _quoted(skill: str) -> str:
+    """The skill without any "/", which could make two signals share a key."""
+    return quote(skill, safe="")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from msgspec import Struct
+
 from untaken.errors import Finding, Score, Unscored
 
 DeltaVerdict = Literal["alternative_may_be_better", "actual_was_better", "equivalent", "unknown"]
@@ -14,8 +16,7 @@ Support = Literal["none", "weak", "supported"]
 NOT_COMPARED: Final = Unscored("the histories of both skills were not compared")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Branch:
+class Branch(Struct, frozen=True, kw_only=True, gc=False):
     """One path not taken.
 
     Attributes:
@@ -52,8 +53,7 @@ class Branch:
     actual_score: Score = NOT_COMPARED
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Decision:
+class Decision(Struct, frozen=True, kw_only=True, gc=False):
     """One decision point: `decision_point` is the `seq` of its SKILL_SELECTION event.
 
     `n_selected` counts earlier outcomes of the selected skill in this context, the run's own left out.
@@ -66,8 +66,7 @@ class Decision:
     branches: tuple[Branch, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Insight:
+class Insight(Struct, frozen=True, kw_only=True, gc=False):
     """An alternative with delta > threshold."""
 
     run_id: str
@@ -80,8 +79,7 @@ class Insight:
     support: Support = "none"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Signal:
+class Signal(Struct, frozen=True, kw_only=True, gc=False):
     """A weak signal waiting in the queue: `direction` is what it is meant to do to the skill's estimate."""
 
     key: str

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 from math import isfinite
 
+from msgspec import Struct
+
 from untaken.errors import Score, Unscored, UntakenError, number
-from untaken.memory import Record, Span, Spans
+from untaken.memory import Record, Spans
 
 SUM_TOLERANCE = 1e-9
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Weights:
+class Weights(Struct, frozen=True, kw_only=True, gc=False):
     """How much success, cost and steps count; they sum to 1.
 
     Raises:
@@ -34,8 +34,7 @@ class Weights:
             )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class Outcome(Struct, frozen=True, kw_only=True, gc=False):
     """How a run, or the mean of a history, came out. `cost` and `steps` are ``None`` where unknown."""
 
     success: float
@@ -70,36 +69,53 @@ def score(success: float, cost: float | None, steps: float | None, weights: Weig
     return value / used if used else Unscored("every figure that has a weight is missing")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Terms:
+class Terms(Struct, frozen=True, kw_only=True, gc=False):
     """Which terms a comparison uses: a figure that either side lacks is left out on both."""
 
     cost: bool
     steps: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scale:
+class Scale(Struct, frozen=True, kw_only=True, gc=False):
     """Scores outcomes by the spans of one snapshot."""
 
     spans: Spans
     weights: Weights
 
+    def place(self, outcome: Outcome) -> Outcome:
+        """The outcome with cost and steps from 0 to 1; ``None`` where the snapshot cannot normalise them."""
+        cost, steps = self.spans.cost, self.spans.steps
+        return Outcome(
+            success=outcome.success,
+            cost=None if cost is None or outcome.cost is None else cost.normalise(outcome.cost),
+            steps=None if steps is None or outcome.steps is None else steps.normalise(outcome.steps),
+        )
+
     def terms(self, *outcomes: Outcome) -> Terms:
         """The terms that all of the outcomes have, and the snapshot can normalise."""
+        placed = [self.place(outcome) for outcome in outcomes]
         return Terms(
-            cost=self.spans.cost is not None and None not in [o.cost for o in outcomes],
-            steps=self.spans.steps is not None and None not in [o.steps for o in outcomes],
+            cost=all(outcome.cost is not None for outcome in placed),
+            steps=all(outcome.steps is not None for outcome in placed),
         )
 
     def score(self, outcome: Outcome, terms: Terms) -> Score:
         """The outcome's score over the terms given."""
-        return score(
-            outcome.success,
-            _normalised(self.spans.cost, outcome.cost) if terms.cost else None,
-            _normalised(self.spans.steps, outcome.steps) if terms.steps else None,
-            self.weights,
-        )
+        return score_placed(self.place(outcome), terms, self.weights)
+
+
+def common_terms(first: Outcome, second: Outcome) -> Terms:
+    """The terms that two placed outcomes both have."""
+    return Terms(
+        cost=first.cost is not None and second.cost is not None,
+        steps=first.steps is not None and second.steps is not None,
+    )
+
+
+def score_placed(placed: Outcome, terms: Terms, weights: Weights) -> Score:
+    """The score of a placed outcome over the terms given."""
+    cost, steps = placed.cost if terms.cost else None, placed.steps if terms.steps else None
+    return score(placed.success, cost, steps, weights)
 
 
 @lru_cache(maxsize=64)
@@ -115,7 +131,3 @@ def difference(first: Score, second: Score) -> Score:
     if isinstance(first, Unscored):
         return first
     return second if isinstance(second, Unscored) else first - second
-
-
-def _normalised(span: Span | None, value: float | None) -> float | None:
-    return None if span is None or value is None else span.normalise(value)

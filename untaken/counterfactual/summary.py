@@ -26,24 +26,24 @@ def tally(
 ) -> Summary:
     """Count how evaluations ended, and the branches of their decisions."""
     branches = [branch for decision in decisions for branch in decision.branches]
-    verdicts = Counter(branch.verdict for branch in branches)
+    verdicts = [branch.verdict for branch in branches]
     deltas = [branch.delta for branch in branches if not isinstance(branch.delta, Unscored)]
     nothing = Unscored("no alternative has a delta")
-    statuses = Counter(status for status, _ in ends)
+    statuses = [status for status, _ in ends]
     return Summary(
         decisions=len(decisions),
         alternatives=len(branches),
-        alternative_may_be_better=verdicts["alternative_may_be_better"],
-        actual_was_better=verdicts["actual_was_better"],
-        equivalent=verdicts["equivalent"],
-        unknown=verdicts["unknown"],
+        alternative_may_be_better=verdicts.count("alternative_may_be_better"),
+        actual_was_better=verdicts.count("actual_was_better"),
+        equivalent=verdicts.count("equivalent"),
+        unknown=verdicts.count("unknown"),
         mean_delta=fsum(deltas) / len(deltas) if deltas else nothing,
         max_delta=max(deltas) if deltas else nothing,
         signals=signals,
         runs=len(ends),
-        evaluated=statuses["evaluated"],
-        skipped=statuses["skipped"],
-        aborted=statuses["aborted"],
+        evaluated=statuses.count("evaluated"),
+        skipped=statuses.count("skipped"),
+        aborted=statuses.count("aborted"),
         codes=tuple(sorted(Counter(code for _, code in ends if code).items())),
     )
 

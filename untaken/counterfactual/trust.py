@@ -17,13 +17,22 @@ cases at 3 to 60 runs a side: the tests and ``benchmarks/policy_memory.py`` show
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 from math import ceil, sqrt
 from typing import Final
 
+from msgspec import Struct
+
 from untaken.counterfactual.model import Support
-from untaken.counterfactual.scoring import Outcome, Scale, Terms, difference, in_force
+from untaken.counterfactual.scoring import (
+    Outcome,
+    Scale,
+    Terms,
+    common_terms,
+    difference,
+    in_force,
+    score_placed,
+)
 from untaken.errors import Score, Unscored
 from untaken.memory import Record, Span
 
@@ -37,8 +46,7 @@ MOST_RUNS: Final = 1000
 """Where more runs than this are needed, their number is not worth naming."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Trust:
+class Trust(Struct, frozen=True, kw_only=True, gc=False):
     """The advantage of an alternative, its 95 % interval, and what they are worth."""
 
     advantage: Score
@@ -49,13 +57,35 @@ class Trust:
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Estimate:
+class Estimate(Struct, frozen=True, kw_only=True, gc=False):
     """Posterior mean and variance of a history's mean score, and the effective number of runs behind it."""
 
     mean: float
     variance: float
     n: float
+
+
+class Arm:
+    """One side of a comparison: a history, and its mean outcome placed on the scale.
+
+    Its estimate is worked out once, though every alternative of a decision is compared with the same selected
+    skill.
+    """
+
+    __slots__ = ("_estimates", "placed", "record", "scale")
+
+    def __init__(self, record: Record, scale: Scale) -> None:
+        self.record = record
+        self.scale = scale
+        self.placed = scale.place(Outcome.of(record))
+        self._estimates: dict[Terms, Estimate | Unscored] = {}
+
+    def estimate(self, terms: Terms) -> Estimate | Unscored:
+        """Posterior mean and variance of the history's mean score, over the terms given."""
+        found = self._estimates.get(terms)
+        if found is None:
+            found = self._estimates[terms] = _estimate(self.record, self.placed, self.scale, terms)
+        return found
 
 
 def compare(alternative: Record, selected: Record | None, scale: Scale, threshold: float) -> Trust:
@@ -67,29 +97,35 @@ def compare(alternative: Record, selected: Record | None, scale: Scale, threshol
         scale: spans and weights of the evaluation.
         threshold: `p_better` is the probability that the advantage exceeds it.
     """
+    other = None if selected is None else Arm(selected, scale)
+    return compare_arms(Arm(alternative, scale), other, threshold)
+
+
+def compare_arms(alternative: Arm, selected: Arm | None, threshold: float) -> Trust:
+    """`compare`, for histories on one scale."""
     if selected is None:
         return _weak(Unscored("no earlier run took the selected skill in this context"))
-    ours, theirs = Outcome.of(alternative), Outcome.of(selected)
-    terms = scale.terms(ours, theirs)
-    advantage = difference(scale.score(ours, terms), scale.score(theirs, terms))
+    weights, terms = alternative.scale.weights, common_terms(alternative.placed, selected.placed)
+    advantage = difference(
+        score_placed(alternative.placed, terms, weights), score_placed(selected.placed, terms, weights)
+    )
     if isinstance(advantage, Unscored):
         return _weak(advantage)
-    first, second = estimate(alternative, scale, terms), estimate(selected, scale, terms)
+    first, second = alternative.estimate(terms), selected.estimate(terms)
     if isinstance(first, Unscored):
         return _weak(first, advantage)
     if isinstance(second, Unscored):
         return _weak(second, advantage)
-    return _judged(advantage, first, second, threshold, (alternative.n_runs, selected.n_runs))
+    return _judged(advantage, first, second, threshold, (alternative.record.n_runs, selected.record.n_runs))
 
 
-def estimate(record: Record, scale: Scale, terms: Terms) -> Estimate | Unscored:
-    """Posterior mean and variance of a history's mean score, over the terms given."""
+def _estimate(record: Record, placed: Outcome, scale: Scale, terms: Terms) -> Estimate | Unscored:
     if record.n_runs < N_SPREAD:
         return Unscored("one run has no spread")
-    spread, outcome, weights = record.spread, Outcome.of(record), in_force(scale.weights, terms)
-    won, lost = 0.5 + outcome.success * spread.n, 0.5 + (1 - outcome.success) * spread.n
+    spread, weights = record.spread, in_force(scale.weights, terms)
+    won, lost = 0.5 + placed.success * spread.n, 0.5 + (1 - placed.success) * spread.n
     rate = won / (won + lost)
-    mean = scale.score(Outcome(success=rate, cost=outcome.cost, steps=outcome.steps), terms)
+    mean = score_placed(Outcome(success=rate, cost=placed.cost, steps=placed.steps), terms, scale.weights)
     cost = _error(spread.cost_sd, scale.spans.cost, spread.n) if terms.cost else 0.0
     steps = _error(spread.steps_sd, scale.spans.steps, spread.n) if terms.steps else 0.0
     if isinstance(mean, Unscored) or isinstance(cost, Unscored) or isinstance(steps, Unscored):

@@ -15,7 +15,7 @@ from hashlib import sha256
 from typing import Final, NamedTuple
 
 from untaken.memory.log import line_of
-from untaken.memory.model import Observed, Span
+from untaken.memory.model import Observed, Record, Span
 from untaken.memory.sums import NOTHING, Sums, running, summed
 
 RUNS_NAMED: Final = 20
@@ -32,10 +32,12 @@ class Behind(NamedTuple):
 class Series:
     """One (skill, context) over time: positions in the log, and running sums between them."""
 
-    __slots__ = ("_first", "_positions", "_runs", "_sums")
+    __slots__ = ("_first", "_positions", "_records", "_runs", "_sums", "context_hash", "skill")
 
     def __init__(self, log: tuple[Observed, ...], positions: list[int]) -> None:
+        self.skill, self.context_hash = log[positions[0]].skill, log[positions[0]].context_hash
         self._positions = positions
+        self._records: dict[int, Record | None] = {}
         self._sums = list(running(log[p] for p in positions))
         first: dict[str, int] = {}
         for p in positions:
@@ -46,6 +48,30 @@ class Series:
     def sums(self, cut: int) -> Sums:
         """The sums over what was known at the cut."""
         return self._sums[bisect_left(self._positions, cut)]
+
+    def record(self, cut: int) -> Record | None:
+        """What was known at the cut; made once, for many runs ask between two observations."""
+        at = bisect_left(self._positions, cut)
+        if at not in self._records:
+            self._records[at] = self.described(self._sums[at], self.behind(cut, None))
+        return self._records[at]
+
+    def described(self, sums: Sums, behind: Behind) -> Record | None:
+        """Sums in the terms of a record; ``None`` where there is no outcome."""
+        if not sums.n:
+            return None
+        return Record(
+            skill=self.skill,
+            context_hash=self.context_hash,
+            n=sums.n,
+            success_rate=sums.success_rate,
+            avg_cost=sums.avg_cost,
+            avg_steps=sums.avg_steps,
+            weak_weight=sums.weak_weight,
+            n_runs=behind.runs,
+            runs=behind.latest,
+            sums=sums,
+        )
 
     def behind(self, cut: int, without: str | None) -> Behind:
         """The runs whose outcomes were known at the cut; `without`, where given, must be one of them."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
@@ -37,7 +38,7 @@ class Observed(Struct, frozen=True, kw_only=True, gc=False, forbid_unknown_field
     cost_unit: str = "usd"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Record:
     """History of one (skill, context) in a snapshot.
 
@@ -63,14 +64,13 @@ class Record:
     runs: tuple[str, ...]
     sums: Sums = field(repr=False)
 
-    @property
+    @cached_property
     def spread(self) -> Spread:
-        """How far the outcomes scatter; computed when asked for."""
+        """How far the outcomes scatter; computed when first asked for."""
         return self.sums.spread
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Span:
+class Span(Struct, frozen=True, kw_only=True, gc=False):
     """Smallest and largest of a quantity over all runs in the snapshot, for normalising."""
 
     low: float
@@ -83,8 +83,7 @@ class Span:
         return min(1.0, max(0.0, (value - self.low) / (self.high - self.low)))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Spans:
+class Spans(Struct, frozen=True, kw_only=True, gc=False):
     """Span of cost and of steps; ``None`` where no run in the snapshot has the figure."""
 
     cost: Span | None

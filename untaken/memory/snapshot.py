@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
-from untaken.memory.history import Behind, History, Series
+from untaken.memory.history import History
 from untaken.memory.model import Record, Span, Spans
-from untaken.memory.sums import NOTHING, Sums
+from untaken.memory.sums import NOTHING
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,13 +67,13 @@ class Snapshot:
         series = self.history.series(skill, context_hash)
         if series is None:
             return None
-        sums, own = series.sums(self.observations), NOTHING
+        own = NOTHING
         if without_run is not None:
             own = self.history.share(without_run, skill, context_hash, self.observations)
-            sums = sums.minus(own)
-        if not sums.n:
-            return None
-        return _record(skill, context_hash, sums, self._behind(series, own, without_run))
+        if own is NOTHING:
+            return series.record(self.observations)
+        sums = series.sums(self.observations).minus(own)
+        return series.described(sums, series.behind(self.observations, without_run if own.n else None))
 
     def records(self) -> Iterator[Record]:
         """Every record with an outcome, by skill and context."""
@@ -90,21 +90,3 @@ class Snapshot:
         known = min(self.observations, self.history.cut(moment))
         as_of = moment if self.as_of is None else min(moment, self.as_of)
         return Snapshot(history=self.history, as_of=as_of, cost_unit=self.cost_unit, observations=known)
-
-    def _behind(self, series: Series, own: Sums, without_run: str | None) -> Behind:
-        return series.behind(self.observations, without_run if own.n else None)
-
-
-def _record(skill: str, context_hash: str, sums: Sums, behind: Behind) -> Record:
-    return Record(
-        skill=skill,
-        context_hash=context_hash,
-        n=sums.n,
-        success_rate=sums.success_rate,
-        avg_cost=sums.avg_cost,
-        avg_steps=sums.avg_steps,
-        weak_weight=sums.weak_weight,
-        n_runs=behind.runs,
-        runs=behind.latest,
-        sums=sums,
-    )

@@ -9,6 +9,8 @@ from dataclasses import fields
 from functools import cache
 from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 
+from msgspec import Struct
+
 from untaken.counterfactual import Decision, RunEvaluation, Weights, summarise, summary_mapping
 from untaken.errors import Finding, Unscored
 from untaken.ledger import Integrity
@@ -182,10 +184,11 @@ def finding_entries(findings: Iterable[Finding]) -> list[Document]:
 
 
 @cache
-def flat_fields(kind: type[DataclassInstance]) -> dict[str, Any]:
+def flat_fields(kind: type[DataclassInstance | Struct]) -> dict[str, Any]:
     """The fields of a type that go into a document as they are: neither objects nor lists of them."""
     hints = get_type_hints(kind, include_extras=True)
-    return {field.name: hints[field.name] for field in fields(kind) if _is_flat(hints[field.name])}
+    names = kind.__struct_fields__ if issubclass(kind, Struct) else [field.name for field in fields(kind)]
+    return {name: hints[name] for name in names if _is_flat(hints[name])}
 
 
 def _is_flat(hint: Any) -> bool:
@@ -194,7 +197,7 @@ def _is_flat(hint: Any) -> bool:
     return not isinstance(hint, type) or hint in (str, int, float, bool)
 
 
-def _entry(value: DataclassInstance) -> Document:
+def _entry(value: DataclassInstance | Struct) -> Document:
     """The flat fields of an object; an unscored one is ``null``, with its reason beside it."""
     entry: Document = {}
     for name in flat_fields(type(value)):

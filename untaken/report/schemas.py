@@ -188,7 +188,7 @@ def _findings() -> Schema:
     return _list(_finding())
 
 
-def _entry(kind: type[DataclassInstance], **more: Schema) -> Schema:
+def _entry(kind: type[DataclassInstance | msgspec.Struct], **more: Schema) -> Schema:
     """What the documents make of an object: flat fields, and a reason beside what may be unscored."""
     flat = {name: hint for name, hint in flat_fields(kind).items() if name not in more}
     entry = _object(**{name: _type(hint) for name, hint in flat.items()}, **more)
