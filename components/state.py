@@ -35,6 +35,7 @@ DEFAULT_FOLDER: Final = "untaken-workspace"
 RUN_PAGE: Final = "pages/run.py"
 
 _IN_FRAME: Final = ContextVar("in_frame", default=False)
+_CONTENT: Final[ContextVar[str | None]] = ContextVar("content", default=None)
 Made = TypeVar("Made")
 
 MISSING_WORDS: Final[dict[MissingRule, str]] = {
@@ -70,11 +71,12 @@ def workspace() -> Workspace:
 @contextmanager
 def frame() -> Iterator[None]:
     """Inside it the pages may be drawn; app.py enters it."""
-    token = _IN_FRAME.set(True)
+    frame_before, content_before = _IN_FRAME.set(True), _CONTENT.set(None)
     try:
         yield
     finally:
-        _IN_FRAME.reset(token)
+        _CONTENT.reset(content_before)
+        _IN_FRAME.reset(frame_before)
 
 
 def _require_frame() -> None:
@@ -103,10 +105,19 @@ def _demo_folder() -> tempfile.TemporaryDirectory[str]:
     return tempfile.TemporaryDirectory(prefix="untaken-")
 
 
+def content(store: Workspace) -> str:
+    """Digest of the workspace's content, asked for once each time that a page is drawn."""
+    digest = _CONTENT.get()
+    if digest is None:
+        digest = store.digest()
+        _CONTENT.set(digest)
+    return digest
+
+
 def corpus() -> Corpus:
     """Every run of the workspace, evaluated under the rules in force; cached by content and rules."""
     store, now = workspace(), rules()
-    return _evaluated(str(store.path), store.digest(), now.missing, now.globs, store)
+    return _evaluated(str(store.path), content(store), now.missing, now.globs, store)
 
 
 def compared() -> Corpus:
@@ -115,13 +126,13 @@ def compared() -> Corpus:
     name = group_name()
     if name is None:
         return corpus()
-    return _part(str(store.path), store.digest(), now.missing, now.globs, name, store)
+    return _part(str(store.path), content(store), now.missing, now.globs, name, store)
 
 
 def derived(make: Callable[[Corpus], Made], *, of_all: bool = False) -> Made:
     """What `make`, a function of the engine, says of the compared (or all) runs; made once and shared."""
     store, now = workspace(), rules()
-    whose = (str(store.path), store.digest(), now.missing, now.globs, None if of_all else group_name())
+    whose = (str(store.path), content(store), now.missing, now.globs, None if of_all else group_name())
     runs_meant = corpus() if of_all else compared()
     made: Made = _derived(whose, f"{make.__module__}.{make.__qualname__}", runs_meant, make)
     return made
@@ -130,7 +141,7 @@ def derived(make: Callable[[Corpus], Made], *, of_all: bool = False) -> Made:
 def groups() -> tuple[Group, ...]:
     """The sets of agents that can be compared; cached by content."""
     store = workspace()
-    return _groups(str(store.path), store.digest(), store)
+    return _groups(str(store.path), content(store), store)
 
 
 def group_name() -> str | None:
@@ -143,13 +154,13 @@ def group_name() -> str | None:
 def runs() -> list[Run]:
     """Every readable run of the workspace; cached by content."""
     store = workspace()
-    return _read(str(store.path), store.digest(), store)[0]
+    return _read(str(store.path), content(store), store)[0]
 
 
 def findings() -> tuple[Finding, ...]:
     """What was noticed while the workspace's ledgers were read."""
     store = workspace()
-    return tuple(_read(str(store.path), store.digest(), store)[1])
+    return tuple(_read(str(store.path), content(store), store)[1])
 
 
 @st.cache_resource(ttl=3600, max_entries=2, show_spinner="Reading ledgers …")
@@ -207,7 +218,7 @@ def rules() -> Rules:
 def rules_in_sidebar() -> None:
     """Draw the controls of the rules in force; their choice holds on every page."""
     store = workspace()
-    authors = _authors(str(store.path), store.digest(), store)
+    authors = _authors(str(store.path), content(store), store)
     now = rules()  # written back, because Streamlit forgets a widget that a page did not draw
     st.session_state["rules_missing"] = now.missing
     st.session_state["rules_verdicts"] = [author for author in now.verdicts if author in authors]
