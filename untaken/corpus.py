@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from untaken.counterfactual import RunEvaluation, evaluate_run
@@ -11,7 +11,7 @@ from untaken.ledger import Run
 from untaken.memory import PolicyMemory
 from untaken.plans import GraphSet
 from untaken.ranking import Contradiction, RankReport
-from untaken.subgoals import AgentScore, MissingRule, RunScore, score_agents, score_run
+from untaken.subgoals import AgentScore, MissingRule, RunScore, score_agents, score_outcome, score_run
 
 Progress = Callable[[int, int, str], None]
 """Called with (done, total, what is being done)."""
@@ -23,9 +23,10 @@ class Corpus:
 
     Attributes:
         scores: each run against its plan graph, or why there is no score.
-        agents: the scored runs pooled by agent.
+        agents: the runs pooled by agent; those without a score count by their outcome.
         evaluations: the counterfactual evaluation of each run, against `memory` as of the run's start.
-        ranking: agents by outcome and by each sub-goal metric, with contradictory runs.
+        ranking: agents by outcome and by each sub-goal metric, with contradictory runs; agents that ran none
+            of the tasks of the others are set aside, and named in `findings`.
         missing, verdicts: the rules in force (§4).
     """
 
@@ -81,6 +82,23 @@ def score_runs(
     return scores, tuple(findings)
 
 
+def countable(
+    runs: Iterable[Run], scores: Mapping[str, RunScore | Unscored], missing: MissingRule
+) -> list[RunScore]:
+    """What agents are pooled and ranked by: every score, and of unbroken runs without one the outcome.
+
+    Args:
+        runs: of one or many ledgers.
+        scores: of at least these runs, by digest.
+        missing: the rule they were scored under.
+    """
+    found = ((run, scores[run.digest]) for run in runs if not run.integrity.broken)
+    return [
+        score_outcome(run, score, missing=missing) if isinstance(score, Unscored) else score
+        for run, score in found
+    ]
+
+
 def evaluate_corpus(
     runs: Iterable[Run],
     graphs: GraphSet,
@@ -114,18 +132,19 @@ def evaluate_corpus(
     for done, (digest, run) in enumerate(by_digest.items(), start=1):
         evaluations[digest] = evaluate_run(run, history)
         _tell(progress, done, len(by_digest), "looking at paths not taken")
-    scored = [score for score in scores.values() if isinstance(score, RunScore)]
+    counted = countable(by_digest.values(), scores, missing)
+    ranking, aside = _ranked(by_digest.values(), counted, missing, resamples)
     return Corpus(
         runs=by_digest,
         graphs=graphs,
         scores=scores,
-        agents=tuple(score_agents(scored)),
+        agents=tuple(score_agents(counted)),
         evaluations=evaluations,
-        ranking=_ranked(scored, missing, resamples),
+        ranking=ranking,
         memory=history,
         missing=missing,
         verdicts=tuple(verdicts),
-        findings=tuple(dict.fromkeys((*graphs.findings, *noticed, *history.findings))),
+        findings=tuple(dict.fromkeys((*graphs.findings, *noticed, *history.findings, *aside))),
     )
 
 
@@ -139,16 +158,17 @@ def part_of(corpus: Corpus, digests: Collection[str], *, resamples: int = 10_000
         digests: of the runs to keep.
         resamples: of the bootstrap behind the ranking's intervals.
     """
-    kept = [digest for digest in corpus.runs if digest in digests]
-    scores = {digest: corpus.scores[digest] for digest in kept}
-    scored = [score for score in scores.values() if isinstance(score, RunScore)]
+    runs = {digest: run for digest, run in corpus.runs.items() if digest in digests}
+    counted = countable(runs.values(), corpus.scores, corpus.missing)
+    ranking, aside = _ranked(runs.values(), counted, corpus.missing, resamples)
     return replace(
         corpus,
-        runs={digest: corpus.runs[digest] for digest in kept},
-        scores=scores,
-        agents=tuple(score_agents(scored)),
-        evaluations={digest: corpus.evaluations[digest] for digest in kept},
-        ranking=_ranked(scored, corpus.missing, resamples),
+        runs=runs,
+        scores={digest: corpus.scores[digest] for digest in runs},
+        agents=tuple(score_agents(counted)),
+        evaluations={digest: corpus.evaluations[digest] for digest in runs},
+        ranking=ranking,
+        findings=(*(f for f in corpus.findings if f.code != "agents-not-compared"), *aside),
     )
 
 
@@ -166,10 +186,13 @@ def _score(
     return score
 
 
-def _ranked(scores: Sequence[RunScore], missing: MissingRule, resamples: int) -> RankReport:
-    from untaken.ranking import rank_agents  # noqa: PLC0415 (slow: it brings NumPy)
+def _ranked(
+    runs: Iterable[Run], counted: Sequence[RunScore], missing: MissingRule, resamples: int
+) -> tuple[RankReport, tuple[Finding, ...]]:
+    from untaken.ranking import rank_comparable  # noqa: PLC0415 (slow: it brings NumPy)
 
-    return rank_agents(scores, missing=missing, resamples=resamples)
+    unbroken = [run for run in runs if not run.integrity.broken]
+    return rank_comparable(unbroken, counted, missing=missing, resamples=resamples)
 
 
 def _tell(progress: Progress | None, done: int, total: int, what: str) -> None:

@@ -8,10 +8,11 @@ import desk
 import pytest
 from builders import a_run
 
-from untaken.corpus import evaluate_corpus, score_runs
+from untaken.corpus import evaluate_corpus, part_of, score_runs
 from untaken.errors import Unscored
 from untaken.memory import PolicyMemory
 from untaken.plans import GraphSet, parse_graph
+from untaken.ranking import METRICS
 from untaken.subgoals import RunScore
 
 
@@ -55,7 +56,36 @@ def test_a_chain_that_comes_twice_counts_once() -> None:
 
 def test_a_broken_ledger_aborts_its_evaluation_and_stays_out_of_rates(corpus) -> None:
     assert [(e.run_id, e.code) for e in corpus.aborted] == [("lucky-99", "DTL-STRAT-006")]
-    assert {a.agent: a.runs for a in corpus.agents} == {"careful": 4, "lucky": 4, "failing": 4}
+    assert {a.agent: a.runs for a in corpus.agents} == {"careful": 4, "lucky": 4, "failing": 4, "stray": 1}
+
+
+def test_a_run_without_a_plan_graph_counts_by_its_outcome(corpus) -> None:
+    stray = next(agent for agent in corpus.agents if agent.agent == "stray")
+    assert (stray.successes, stray.outcome_runs, stray.success_rate) == (1, 1, 1.0)
+    assert (stray.scored_runs, stray.sub_goals) == (0, 0)
+    for rate in (stray.attempted, stray.coverage, stray.completion, stray.critical_completion):
+        assert isinstance(rate, Unscored)
+
+
+def test_ledgers_without_plan_graphs_still_rank_by_outcome() -> None:
+    found = evaluate_corpus([b.run() for b in desk.builders()[:-1]], GraphSet(), resamples=50)
+    standings = {metric: {s.agent: s.value for s in found.ranking.metrics[metric]} for metric in METRICS}
+    assert standings["success_rate"] == {"careful": 1.0, "lucky": 1.0, "failing": 0.0}
+    for metric in METRICS.keys() - {"success_rate"}:
+        for value in standings[metric].values():
+            assert isinstance(value, Unscored)
+            assert "no plan graph for the task" in value.reason
+
+
+def test_an_agent_that_ran_other_tasks_is_set_aside_and_named(corpus) -> None:
+    ranked = {standing.agent for standing in corpus.ranking.metrics["success_rate"]}
+    assert ranked == {"careful", "lucky", "failing"}
+    assert corpus.ranking.unmatched_tasks == ("other",)
+    (finding,) = (f for f in corpus.findings if f.code == "agents-not-compared")
+    assert "stray" in finding.message
+    alone = part_of(corpus, [d for d, run in corpus.runs.items() if run.agent == "stray"])
+    assert [standing.agent for standing in alone.ranking.metrics["success_rate"]] == ["stray"]
+    assert "agents-not-compared" not in [f.code for f in alone.findings]
 
 
 def test_lucky_runs_are_named(corpus) -> None:

@@ -9,7 +9,7 @@ from builders import RunBuilder, a_graph, a_run
 
 from untaken.errors import Unscored, UntakenError
 from untaken.ledger import RunFinished
-from untaken.subgoals import RunScore, score_run
+from untaken.subgoals import RunScore, score_outcome, score_run
 
 
 def ready(name: str, *deps: str, critical: bool = False, **fields) -> dict:
@@ -61,6 +61,21 @@ def test_dropping_everything_leaves_every_rate_unscored() -> None:
     assert score.completion == Unscored("every required sub-goal is unscored, and unscored ones are dropped")
     assert isinstance(score.coverage, Unscored)
     assert isinstance(score.critical_completion, Unscored)
+
+
+def test_the_number_attempted_is_unscored_where_no_attempt_can_be_told() -> None:
+    score = score_run(
+        a_run().verdict("a", True).finish().run(), a_graph({"id": "a", "check": {"verdict": True}})
+    )
+    assert score.attempted == score.coverage == Unscored("no required sub-goal's attempts are known")
+
+
+def test_a_run_counted_by_its_outcome_has_no_figure_about_sub_goals() -> None:
+    why = Unscored("no plan graph for the task 'task'")
+    score = score_outcome(did("a").plan("x").plan("y").finish(False).run(), why, missing="drop")
+    assert (score.success, score.steps, score.replans, score.missing) == (False, 1.0, 1, "drop")
+    assert score.attempted == score.coverage == score.completion == score.critical_completion == why
+    assert (score.nodes, score.required, score.diagnosis) == ((), 0, "unscored")
 
 
 def test_without_actions_coverage_is_unscored_but_verdicts_still_count() -> None:

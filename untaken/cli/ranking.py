@@ -5,20 +5,11 @@ from __future__ import annotations
 import argparse
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 
 from untaken.cli.console import NOTHING, Console, counted, plain, rate, signed
 from untaken.cli.grammar import Verbs, takes_graphs, verb
-from untaken.cli.scoring import Scored, say_rules, scored_paths
-from untaken.errors import Finding, Unscored
-from untaken.ranking import (
-    Group,
-    RankReport,
-    Standing,
-    comparable_groups,
-    contradictory_runs,
-    rank_agents,
-)
+from untaken.cli.scoring import say_rules, scored_paths
+from untaken.ranking import RankReport, Standing, rank_comparable
 from untaken.report import rank_document
 
 
@@ -34,7 +25,10 @@ def add_to(verbs: Verbs) -> None:
 def rank(args: argparse.Namespace, console: Console) -> int:
     """Prints the rankings, how they agree, and where not; 1 where a ledger or graph is broken."""
     scored = scored_paths(args, console)
-    report, aside = _ranked(scored, args)
+    runs = [run for _, run in scored.ledgers.runs if not run.integrity.broken]
+    report, aside = rank_comparable(
+        runs, scored.counted, missing=args.missing, resamples=args.resamples, seed=args.seed
+    )
     findings = (*aside, *scored.findings)
     for metric, standings in report.metrics.items():
         console.say(metric)
@@ -47,34 +41,6 @@ def rank(args: argparse.Namespace, console: Console) -> int:
     console.findings(findings)
     console.document(rank_document(report, findings=findings))
     return 1 if scored.broken else 0
-
-
-def _ranked(scored: Scored, args: argparse.Namespace) -> tuple[RankReport, tuple[Finding, ...]]:
-    """Ranks the agents that can be compared; those that only ran other tasks are set aside, and named."""
-    scores = scored.known
-    runs = [run for _, run in scored.ledgers.runs if not isinstance(scored.scores[run.digest], Unscored)]
-    first, *others = comparable_groups(runs) or (None,)
-    if first is not None and others and len(first.agents) > 1:
-        kept = set(first.digests)
-        scores = [score for score in scores if score.digest in kept]
-    else:
-        others = []
-    report = rank_agents(scores, missing=args.missing, resamples=args.resamples, seed=args.seed)
-    unmatched = sorted({*report.unmatched_tasks, *(task for group in others for task in group.tasks)})
-    whole = replace(report, unmatched_tasks=tuple(unmatched), contradictions=contradictory_runs(scored.known))
-    return whole, _set_aside(others)
-
-
-def _set_aside(groups: Sequence[Group]) -> tuple[Finding, ...]:
-    if not groups:
-        return ()
-    agents = sorted({agent for group in groups for agent in group.agents})
-    finding = Finding(
-        code="agents-not-compared",
-        message=f"{len(agents)} agents ran none of the tasks ranked here: {', '.join(agents[:10])}",
-        hint="Rank them by themselves, over their own ledgers.",
-    )
-    return (finding,)
 
 
 def _row(standing: Standing) -> tuple[object, ...]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from untaken.cli.console import NOTHING, Console, counted, plain, rate
 from untaken.cli.grammar import Verbs, rules_in_words, takes_graphs, verb
 from untaken.cli.inputs import Ledgers, paths_of, read_graphs, read_ledgers
-from untaken.corpus import score_runs
+from untaken.corpus import countable, score_runs
 from untaken.errors import Finding, Unscored
 from untaken.plans import GraphSet
 from untaken.report import score_document
@@ -26,11 +26,16 @@ def add_to(verbs: Verbs) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scored:
-    """The runs named on the command line, scored."""
+    """The runs named on the command line, scored.
+
+    Attributes:
+        counted: what agents are pooled and ranked by; runs without a score count by their outcome.
+    """
 
     ledgers: Ledgers
     graphs: GraphSet
     scores: Mapping[str, RunScore | Unscored]
+    counted: list[RunScore]
     findings: tuple[Finding, ...]
 
     @property
@@ -49,21 +54,19 @@ def scored_paths(args: argparse.Namespace, console: Console) -> Scored:
     """Reads and scores what the command line names."""
     ledgers = read_ledgers(paths_of(args), console)
     graphs = read_graphs(args.graphs)
+    runs = [run for _, run in ledgers.runs]
     scores, noticed = score_runs(
-        [run for _, run in ledgers.runs],
-        graphs,
-        missing=args.missing,
-        verdicts=args.verdicts,
-        progress=console.progress,
+        runs, graphs, missing=args.missing, verdicts=args.verdicts, progress=console.progress
     )
     findings = tuple(dict.fromkeys((*ledgers.findings, *graphs.findings, *noticed)))
-    return Scored(ledgers=ledgers, graphs=graphs, scores=scores, findings=findings)
+    counted = countable(runs, scores, args.missing)
+    return Scored(ledgers=ledgers, graphs=graphs, scores=scores, counted=counted, findings=findings)
 
 
 def score(args: argparse.Namespace, console: Console) -> int:
     """Prints sub-goal scores by agent; 1 where a ledger is broken or a plan graph invalid."""
     scored = scored_paths(args, console)
-    agents = score_agents(scored.known)
+    agents = score_agents(scored.counted)
     console.table(_AGENT_HEADINGS, [_agent_row(agent) for agent in agents])
     if args.runs:
         console.say()

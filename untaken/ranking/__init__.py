@@ -13,7 +13,7 @@ from untaken.ranking.pass_k import pass_hat_k
 if TYPE_CHECKING:
     from untaken.ranking.agreement import kendall_p, kendall_tau_b, spearman
     from untaken.ranking.intervals import wilson
-    from untaken.ranking.rank import rank_agents
+    from untaken.ranking.rank import rank_agents, rank_comparable
     from untaken.ranking.tables import METRICS
 
 __all__ = [
@@ -30,6 +30,7 @@ __all__ = [
     "kendall_tau_b",
     "pass_hat_k",
     "rank_agents",
+    "rank_comparable",
     "spearman",
     "wilson",
 ]
@@ -39,6 +40,7 @@ _NUMERIC: Final = {
     "kendall_p": "agreement",
     "kendall_tau_b": "agreement",
     "rank_agents": "rank",
+    "rank_comparable": "rank",
     "spearman": "agreement",
     "wilson": "intervals",
 }

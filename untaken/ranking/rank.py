@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
-from untaken.errors import UntakenError
+from untaken.errors import Finding, UntakenError
+from untaken.ledger import Run
 from untaken.ranking.agreement import agree, discordant_pairs
 from untaken.ranking.contradictions import contradictory_runs
+from untaken.ranking.groups import Group, comparable_groups
 from untaken.ranking.intervals import resampled_means
 from untaken.ranking.model import RankReport
 from untaken.ranking.standings import standings
@@ -51,6 +54,51 @@ def rank_agents(
         unmatched_tasks=unmatched,
         missing=rule,
     )
+
+
+def rank_comparable(
+    runs: Iterable[Run],
+    scores: Iterable[RunScore],
+    *,
+    missing: MissingRule | None = None,
+    resamples: int = 10_000,
+    seed: int = 0,
+) -> tuple[RankReport, tuple[Finding, ...]]:
+    """Rank the agents that can be compared; those that ran none of their tasks are set aside, and named.
+
+    Without this, one agent that ran another benchmark would leave no task that all agents ran. Unmatched
+    tasks and contradictory runs are everybody's.
+
+    Args:
+        runs: what was scored; who ran which task is told by them.
+        scores: as for `rank_agents`.
+        missing: as for `rank_agents`.
+        resamples: as for `rank_agents`.
+        seed: as for `rank_agents`.
+    """
+    everyone = tuple(scores)
+    first, *others = comparable_groups(runs) or (None,)
+    if first is None or len(first.agents) < 2:
+        return rank_agents(everyone, missing=missing, resamples=resamples, seed=seed), ()
+    kept = frozenset(first.digests)
+    ranked = [score for score in everyone if score.digest in kept]
+    report = rank_agents(ranked, missing=missing, resamples=resamples, seed=seed)
+    tasks = {*report.unmatched_tasks, *(task for group in others for task in group.tasks)}
+    contradictions = contradictory_runs(everyone)
+    whole = replace(report, unmatched_tasks=tuple(sorted(tasks)), contradictions=contradictions)
+    return whole, _set_aside(others)
+
+
+def _set_aside(groups: Sequence[Group]) -> tuple[Finding, ...]:
+    if not groups:
+        return ()
+    agents = sorted({agent for group in groups for agent in group.agents})
+    finding = Finding(
+        code="agents-not-compared",
+        message=f"{len(agents)} agents ran none of the tasks ranked here: {', '.join(agents[:10])}",
+        hint="Rank them by themselves, over their own ledgers.",
+    )
+    return (finding,)
 
 
 def _rule(runs: Sequence[RunScore], missing: MissingRule | None) -> str:

@@ -10,7 +10,7 @@ from untaken.subgoals.model import (
     Status,
     Violation,
 )
-from untaken.subgoals.scoring import score_run
+from untaken.subgoals.scoring import score_outcome, score_run
 
 __all__ = [
     "AgentScore",
@@ -21,5 +21,6 @@ __all__ = [
     "Status",
     "Violation",
     "score_agents",
+    "score_outcome",
     "score_run",
 ]

@@ -18,7 +18,7 @@ def score_agents(scores: Iterable[RunScore]) -> list[AgentScore]:
     """One score an agent, in alphabetical order.
 
     Micro rates pool the sub-goals of all runs; macro rates are means over the runs that have the rate. Runs
-    with nothing expected count for the outcome and for replans only.
+    with nothing expected, or without a plan graph, count for the outcome and for replans only.
     """
     by_agent: dict[str, list[RunScore]] = defaultdict(list)
     for score in scores:

@@ -60,7 +60,9 @@ class RunScore:
     """One run against its plan graph. Rates are unscored, with a reason, where their denominator is 0.
 
     Attributes:
+        graph_id, graph_version: of its plan graph; empty and 0 for a run that only its outcome is counted of.
         required: number of sub-goals that count: all but ``not_required``; under ``drop`` no unscored ones.
+        attempted: of them, as far as attempts are known; unscored where they are known of none.
         completed_with_deps: completed and every direct dependency completed; `_all`: every transitive one.
         unscored: required sub-goals without evidence, whichever rule for them is in force.
         mapped: (seq of action, sub-goal, authority ``tag|rule|check|plan|judge``) for each mapped action.
@@ -85,7 +87,7 @@ class RunScore:
     nodes: tuple[NodeScore, ...]
     missing: MissingRule
     required: int
-    attempted: int
+    attempted: int | Unscored
     completed: int
     unscored: int
     critical: int
@@ -130,7 +132,8 @@ class AgentScore:
     """Runs of one agent pooled (micro), with means over runs beside it (macro); counts are over scored runs.
 
     Attributes:
-        runs: runs of the agent; `scored_runs`: those with at least one countable sub-goal.
+        runs: unbroken runs of the agent, with a plan graph or without; `scored_runs`: those with at least one
+            countable sub-goal.
         attempted, coverage: over the `attempts_known` sub-goals whose attempts are known.
         critical_path_skipped_rate: share of the scored runs with a critical sub-goal of known attempts that
             never attempted at least one.

@@ -52,6 +52,55 @@ def score_run(
     return _assemble(run, graph, _judge(run, graph, verdicts), missing)
 
 
+def score_outcome(run: Run, why: Unscored, *, missing: MissingRule = "fail") -> RunScore:
+    """Count a run by its outcome alone: a success is one with or without a plan graph (§5).
+
+    Args:
+        run: with unbroken integrity.
+        why: why there is no score against a graph; the reason of every figure about sub-goals.
+        missing: the rule of the runs it is pooled and ranked with.
+    """
+    trace = Trace(run)
+    return RunScore(
+        run_id=run.run_id,
+        digest=run.digest,
+        agent=run.agent,
+        task_id=run.task_id,
+        task_repeat=run.started.task_repeat,
+        model=run.started.model,
+        kind=run.started.kind,
+        graph_id="",
+        graph_version=0,
+        success=run.success,
+        cost=_recorded(trace, "cost"),
+        steps=_recorded(trace, "steps"),
+        nodes=(),
+        missing=missing,
+        required=0,
+        attempted=why,
+        completed=0,
+        unscored=0,
+        critical=0,
+        critical_completed=0,
+        critical_skipped=0,
+        completed_with_deps=0,
+        completed_with_deps_all=0,
+        coverage=why,
+        completion=why,
+        critical_completion=why,
+        violations=(),
+        mapped=(),
+        extra=(),
+        plans=trace.plans,
+        replans=len(trace.replans),
+        transient_failures=len(trace.failures),
+        recovered=why,
+        diagnosis="unscored",
+        diagnosis_reason=why.reason,
+        progress=(),
+    )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Judged:
     """A run read, mapped and decided, before anything is counted."""

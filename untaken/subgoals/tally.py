@@ -14,7 +14,7 @@ class Tally:
     """The fields of `RunScore` of the same names; `nodes` are the sub-goals that count."""
 
     nodes: tuple[NodeScore, ...]
-    attempted: int
+    attempted: int | Unscored
     completed: int
     unscored: int
     critical: int
@@ -33,15 +33,16 @@ class Tally:
         completed = _completed(counted)
         critical_completed = _completed(critical)
         none = _nothing_counts(nodes)
+        no_attempts = "no required sub-goal's attempts are known" if counted else none
         return cls(
             nodes=counted,
-            attempted=attempted,
+            attempted=attempted if known else Unscored(no_attempts),
             completed=completed,
             unscored=[node.status for node in nodes].count("unscored"),
             critical=len(critical),
             critical_completed=critical_completed,
             critical_skipped=len([n for n in critical if n.attempted is False and not n.completed]),
-            coverage=rate(attempted, known, "no required sub-goal's attempts are known" if counted else none),
+            coverage=rate(attempted, known, no_attempts),
             completion=rate(completed, len(counted), none),
             critical_completion=rate(
                 critical_completed, len(critical), "no critical sub-goal is required" if counted else none
