@@ -219,6 +219,39 @@ def test_only_plan_graphs_of_a_folder_are_checked(tmp_path: Path, capsys: pytest
     assert [graph["id"] for graph in found] == ["desk"]
 
 
+def nulls(value: Any, place: str = "") -> set[str]:
+    """Places of a document where null stands without a reason beside it."""
+    if isinstance(value, list):
+        return {found for item in value for found in nulls(item, f"{place}[]")}
+    if not isinstance(value, dict):
+        return set()
+    bare = {f"{place}.{k}" for k, v in value.items() if v is None and f"{k}_reason" not in value}
+    return bare | {found for key, item in value.items() for found in nulls(item, f"{place}.{key}")}
+
+
+WITHOUT_FIGURES = [
+    "score {w} --graphs {g} --runs",
+    "rank {w} --graphs {g} --resamples 9",
+    "counterfactual {w}",
+]
+TEXTS = {"model", "kind", "code", "file", "line", "run", "cost_unit", "as_of", "task_repeat"}
+
+
+def test_every_figure_that_is_null_has_its_reason_beside_it(
+    tmp_path: Path, world: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ledger = tmp_path / "a.jsonl"
+    runs = [desk.a_run(f"{agent}{n}", agent=agent, task=f"refund-{n}") for agent in "ab" for n in (1, 2)]
+    runs[0].select("x", "y").select("x", "y").finish(None, cost=None)
+    runs[1].select("x", "y").select("x", "y").finish(True, cost=None, steps=0)
+    runs[2].finish(True, cost=None)
+    ledger.write_bytes(b"".join(run.ledger() for run in runs))
+    for command in WITHOUT_FIGURES:
+        answer = document(command.format(w=ledger, g=world / "graphs").split(), capsys, 0)
+        assert {place.rsplit(".", 1)[1] for place in nulls(answer)} <= TEXTS, command
+        jsonschema.validate(answer, json_schema(command.split()[0]))
+
+
 def test_all_schemas_are_schemas() -> None:
     for name in SCHEMAS:
         jsonschema.Draft202012Validator.check_schema(json_schema(name))

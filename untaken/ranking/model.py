@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
-from untaken.errors import Score
+from untaken.errors import Score, Unscored
+
+NO_INTERVAL: Final = Unscored("no interval: it takes at least two tasks and some resamples")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +30,11 @@ class Standing:
     rank_high: int | None
     n_tasks: int
     n_runs: int
+
+    @property
+    def unranked(self) -> Unscored:
+        """Why a rank that is ``None`` is not there."""
+        return self.value if isinstance(self.value, Unscored) else NO_INTERVAL
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from untaken.errors import Score, Unscored
 from untaken.ranking.intervals import bootstrap_interval, drawn_only, rank_interval, wilson
-from untaken.ranking.model import Standing
+from untaken.ranking.model import NO_INTERVAL, Standing
 from untaken.ranking.tables import OUTCOME, Floats, MetricTable
-
-NO_INTERVAL: Final = Unscored("no interval: it takes at least two tasks and some resamples")
 
 
 def standings(table: MetricTable, resampled: Floats) -> tuple[Standing, ...]:

@@ -7,21 +7,23 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from functools import cache
-from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, Final, get_args, get_origin, get_type_hints
 
 from msgspec import Struct
 
 from untaken.counterfactual import Decision, RunEvaluation, Weights, summarise, summary_mapping
 from untaken.errors import Finding, Unscored
 from untaken.ledger import Integrity
-from untaken.memory import Snapshot
-from untaken.ranking import RankReport
+from untaken.memory import Snapshot, Span
+from untaken.ranking import RankReport, Standing
 from untaken.subgoals import AgentScore, RunScore
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 Document = dict[str, Any]
+RANKS: Final = ("rank", "rank_low", "rank_high")
+"""Of a standing: null, with the reason beside it, where the agent has no rank or no interval of one."""
 
 
 def dump(document: Document) -> str:
@@ -138,7 +140,7 @@ def rank_document(report: RankReport, *, findings: Iterable[Finding] = ()) -> Do
         "schema": "untaken.rank/1",
         "missing": report.missing,
         "metrics": {
-            metric: [_entry(standing) for standing in standings]
+            metric: [_standing(standing) for standing in standings]
             for metric, standings in report.metrics.items()
         },
         "agreement": [_entry(agreement) for agreement in report.agreement],
@@ -148,6 +150,11 @@ def rank_document(report: RankReport, *, findings: Iterable[Finding] = ()) -> Do
         "unmatched_tasks": list(report.unmatched_tasks),
         "findings": finding_entries(findings),
     }
+
+
+def _standing(standing: Standing) -> Document:
+    ranks = {key: getattr(standing, key) for key in RANKS}
+    return _entry(standing) | {f"{k}_reason": standing.unranked.reason for k, v in ranks.items() if v is None}
 
 
 def memory_document(snapshot: Snapshot, *, findings: Iterable[Finding] = ()) -> Document:
@@ -160,11 +167,17 @@ def memory_document(snapshot: Snapshot, *, findings: Iterable[Finding] = ()) -> 
         "observations": snapshot.observations,
         "runs": snapshot.runs,
         "cost_unit": snapshot.cost_unit,
-        "cost": None if spans.cost is None else _entry(spans.cost),
-        "steps": None if spans.steps is None else _entry(spans.steps),
+        **_span("cost", spans.cost),
+        **_span("steps", spans.steps),
         "records": [_entry(record) for record in snapshot.records()],
         "findings": finding_entries(findings),
     }
+
+
+def _span(figure: str, span: Span | None) -> Document:
+    if span is None:
+        return {figure: None, f"{figure}_reason": f"no known run records {figure}"}
+    return {figure: _entry(span)}
 
 
 def finding_entries(findings: Iterable[Finding]) -> list[Document]:

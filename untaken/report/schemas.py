@@ -16,7 +16,7 @@ from untaken.ledger.events import Name
 from untaken.memory import Observed, Record, Span
 from untaken.plans import PlanGraph
 from untaken.ranking import Agreement, Contradiction, DiscordantPair, Standing
-from untaken.report.documents import flat_fields
+from untaken.report.documents import RANKS, flat_fields
 from untaken.subgoals import AgentScore, RunScore, Violation
 
 if TYPE_CHECKING:
@@ -102,10 +102,12 @@ def _counterfactual() -> Schema:
 
 
 def _rank() -> Schema:
+    standing = _entry(Standing)
+    standing["properties"] |= {f"{rank}_reason": TEXT for rank in RANKS}
     return _document(
         "untaken.rank/1",
         missing={"enum": ["fail", "drop"]},
-        metrics=_values(_list(_entry(Standing))),
+        metrics=_values(_list(standing)),
         agreement=_list(_entry(Agreement)),
         discordant=_list(_entry(DiscordantPair)),
         contradictions=_list(_entry(Contradiction)),
@@ -118,6 +120,7 @@ def _rank() -> Schema:
 def _memory() -> Schema:
     return _document(
         "untaken.memory/1",
+        optional={"cost_reason": TEXT, "steps_reason": TEXT},
         as_of=_or_null(TEXT),
         digest=TEXT,
         observations=COUNT,
