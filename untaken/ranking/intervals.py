@@ -48,16 +48,27 @@ def resampled_means(
     blocks: dict[str, list[Floats]] = {table.metric: [] for table in tables}
     for weights in _task_weights(tasks, resamples, seed) if tasks else ():
         for table in tables:
-            used = weights[:, table.columns]
-            drawn = used.sum(axis=1, keepdims=True)
-            drawn[drawn == 0] = np.nan
-            blocks[table.metric].append(quantise(used @ table.means.T / drawn))
+            blocks[table.metric].append(quantise(_means(table, weights)))
     return {
         table.metric: np.concatenate(blocks[table.metric])
         if blocks[table.metric]
         else np.empty((0, len(table.agents)))
         for table in tables
     }
+
+
+def _means(table: MetricTable, weights: Floats) -> Floats:
+    """(block, agents): the mean over the drawn tasks that the metric has."""
+    tasks = weights.shape[1]
+    means: Floats
+    if table.columns.size == tasks:  # the usual case: every task has the metric, so as many were drawn
+        means = weights @ table.means.T / tasks
+        return means
+    used = weights[:, table.columns]
+    drawn = used.sum(axis=1, keepdims=True)
+    drawn[drawn == 0] = np.nan
+    means = used @ table.means.T / drawn
+    return means
 
 
 def drawn_only(means: Floats) -> Floats:

@@ -102,19 +102,20 @@ def metric_table(
     metric: str, cells: RunsByCell, agents: tuple[str, ...], shared: tuple[str, ...]
 ) -> MetricTable:
     """The table of one metric over the shared tasks."""
+    value_of = METRICS[metric]
     means = np.full((len(agents), len(shared)), np.nan)
     runs = np.zeros((len(agents), len(shared)), dtype=np.int64)
     reasons: dict[str, str] = {}
     for row, agent in enumerate(agents):
         for column, task in enumerate(shared):
-            values = [METRICS[metric](score) for score in cells[agent, task]]
+            values = [value_of(score) for score in cells[agent, task]]
             known = [value for value in values if not isinstance(value, Unscored)]
             if known:
                 means[row, column] = fsum(known) / len(known)
                 runs[row, column] = len(known)
-            for value in values:
-                if isinstance(value, Unscored):
-                    reasons[agent] = min(value.reason, reasons.get(agent, value.reason))
+            if len(known) < len(values):
+                why = min(value.reason for value in values if isinstance(value, Unscored))
+                reasons[agent] = min(why, reasons.get(agent, why))
     rows = np.flatnonzero(runs.any(axis=1)) if shared else np.empty(0, dtype=np.intp)
     columns = np.flatnonzero(runs[rows].all(axis=0)) if rows.size else np.empty(0, dtype=np.intp)
     if not columns.size:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
+from msgspec import Struct
 
 from untaken.corpus import Corpus
 from untaken.counterfactual import Branch, Decision, RunEvaluation
@@ -17,8 +19,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BranchRow:
+class BranchRow(Struct, frozen=True, gc=False):
     """One alternative at one decision point of one run."""
 
     evaluation: RunEvaluation
@@ -60,15 +61,16 @@ DECISIONS: Final[Columns[BranchRow]] = {
 
 def decisions_table(corpus: Corpus) -> pd.DataFrame:
     """One row per (run, decision point, alternative), in reading order (columns: `DECISIONS`)."""
-    rows = [
-        BranchRow(evaluation=evaluation, decision=decision, branch=branch, context=contexts.get(point))
-        for digest, evaluation in corpus.evaluations.items()
-        for contexts in (contexts_of(corpus.runs[digest]),)
-        for decision in evaluation.decisions
-        for point in (decision.decision_point,)
-        for branch in decision.branches
-    ]
-    return frame(DECISIONS, rows)
+    return frame(DECISIONS, list(_branches(corpus)))
+
+
+def _branches(corpus: Corpus) -> Iterator[BranchRow]:
+    for digest, evaluation in corpus.evaluations.items():
+        contexts = contexts_of(corpus.runs[digest]) if evaluation.decisions else {}
+        for decision in evaluation.decisions:
+            context = contexts.get(decision.decision_point)
+            for branch in decision.branches:
+                yield BranchRow(evaluation, decision, branch, context)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -27,11 +27,13 @@ class Column(Generic[Row]):
         dtype: nullable pandas type; an unscored value is ``NA``.
         meaning: what it says, with its unit; documentation and column help in the app.
         value: takes a row object to the value (`Unscored` and ``None`` become ``NA``).
+        reasons: the column holds the reason of an `Unscored` value, and ``NA`` for any other.
     """
 
     dtype: Dtype
     meaning: str
     value: Callable[[Row], object]
+    reasons: bool = False
 
 
 Columns = Mapping[str, Column[Row]]
@@ -64,13 +66,7 @@ def moment(meaning: str, source: str | Callable[[Row], object]) -> Column[Row]:
 
 def why(key: str, source: str | Callable[[Row], object]) -> Column[Row]:
     """The column that says why another one is ``NA``."""
-    value = _getter(source)
-
-    def words(row: Row) -> str | None:
-        found = value(row)
-        return found.reason if isinstance(found, Unscored) else None
-
-    return Column(dtype="string", meaning=f"why {key} is unscored", value=words)
+    return Column(dtype="string", meaning=f"why {key} is unscored", value=_getter(source), reasons=True)
 
 
 def frame(columns: Columns[Row], rows: Sequence[Row]) -> pd.DataFrame:
@@ -81,9 +77,19 @@ def frame(columns: Columns[Row], rows: Sequence[Row]) -> pd.DataFrame:
 
 
 def _series(column: Column[Row], rows: Sequence[Row]) -> pd.Series:
+    """One column, a whole column at a time: a table may have a million cells."""
+    import numpy as np  # noqa: PLC0415 (slow)
     import pandas as pd  # noqa: PLC0415 (slow)
 
-    values = [None if isinstance(v := column.value(row), Unscored) else v for row in rows]
+    found = map(column.value, rows)
+    values: list[object]
+    if column.reasons:
+        values = [value.reason if isinstance(value, Unscored) else None for value in found]
+    else:
+        values = [None if type(value) is Unscored else value for value in found]
+    if column.dtype == "Float64":
+        figures = np.array(values, dtype=np.float64)  # ``None`` becomes NaN
+        return pd.Series(pd.arrays.FloatingArray(figures, np.isnan(figures)))
     return pd.Series(values, dtype=column.dtype)
 
 

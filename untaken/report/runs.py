@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from msgspec import Struct
+
 from untaken.corpus import Corpus
 from untaken.counterfactual import RunEvaluation
 from untaken.errors import Score, Unscored
@@ -33,8 +35,7 @@ class RunRow:
         return self.run.finished
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NodeRow:
+class NodeRow(Struct, frozen=True, gc=False):
     """One sub-goal in one run."""
 
     score: RunScore
@@ -198,4 +199,4 @@ def runs_table(corpus: Corpus) -> pd.DataFrame:
 def sub_goals_table(corpus: Corpus) -> pd.DataFrame:
     """One row per scored run and sub-goal of its graph (columns: `SUB_GOALS`)."""
     scores = (score for score in corpus.scores.values() if isinstance(score, RunScore))
-    return frame(SUB_GOALS, [NodeRow(score=score, node=node) for score in scores for node in score.nodes])
+    return frame(SUB_GOALS, [NodeRow(score, node) for score in scores for node in score.nodes])
