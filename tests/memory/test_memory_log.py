@@ -19,6 +19,7 @@ from histories import moment, past, seen, weak
 from untaken import limits
 from untaken.errors import UntakenError
 from untaken.memory import Observed, PolicyMemory
+from untaken.memory.log import locked
 
 LINE = (
     b'{"key":"outcome/r1/a/ctx","kind":"outcome","skill":"a","context_hash":"ctx","success":1.0,"cost":1.0,'
@@ -41,7 +42,8 @@ def test_saved_and_loaded_again_it_is_the_same_bytes(tmp_path: Path) -> None:
     assert (tmp_path / "two.memory.jsonl").read_bytes() == (tmp_path / "one.memory.jsonl").read_bytes()
     assert loaded.log == memory.log
     assert loaded.snapshot().digest == memory.snapshot().digest
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["one.memory.jsonl", "two.memory.jsonl"]
+    names = sorted(p.name for p in tmp_path.iterdir() if p.suffix != ".lock")
+    assert names == ["one.memory.jsonl", "two.memory.jsonl"]
 
 
 def test_the_format_of_a_line_is_fixed(tmp_path: Path) -> None:
@@ -197,8 +199,69 @@ def test_a_failed_save_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr(os, "fsync", full_disk)
     with pytest.raises(OSError, match="no space"):
         PolicyMemory([seen("r2")]).save(path)
-    assert [p.name for p in tmp_path.iterdir()] == ["x.memory.jsonl"]
+    assert [p.name for p in tmp_path.iterdir() if p.suffix != ".lock"] == ["x.memory.jsonl"]
     assert path.read_bytes() == LINE
+
+
+def test_two_who_load_append_and_save_lose_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "x.memory.jsonl"
+    PolicyMemory([seen("r1")]).save(path)
+    ann, bob = PolicyMemory.load(path), PolicyMemory.load(path)
+    ann.append(seen("r2"))
+    bob.append(seen("r3"))
+    ann.save(path)
+    bob.save(path)
+    assert [o.run_id for o in PolicyMemory.load(path).log] == ["r1", "r2", "r3"]
+    assert bob.log == PolicyMemory.load(path).log
+
+
+def test_a_contradiction_met_on_saving_changes_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "x.memory.jsonl"
+    PolicyMemory([seen("r1")]).save(path)
+    ann, bob = PolicyMemory.load(path), PolicyMemory.load(path)
+    ann.append(seen("r2", success=1.0))
+    bob.append(seen("r2", success=0.0))
+    ann.save(path)
+    before = path.read_bytes()
+    with pytest.raises(UntakenError) as caught:
+        bob.save(path)
+    assert caught.value.code == "memory-conflict"
+    assert path.read_bytes() == before
+
+
+def test_a_memory_built_anew_takes_the_place_of_the_old_one(tmp_path: Path) -> None:
+    path = tmp_path / "x.memory.jsonl"
+    PolicyMemory([seen("r1")]).save(path)
+    PolicyMemory([seen("r2")]).save(path)
+    assert [o.run_id for o in PolicyMemory.load(path).log] == ["r2"]
+
+
+APPEND = """
+import sys
+from datetime import UTC, datetime
+from untaken.memory import Observed, PolicyMemory
+path, name = sys.argv[1:]
+for n in range(10):
+    memory = PolicyMemory.load(path)
+    memory.append(Observed(key=f"{name}{n}", kind="outcome", skill="a", context_hash="c", success=1.0,
+        cost=None, steps=None, weight=1.0, run_id=f"{name}{n}", ts=datetime(2026, 1, 1, tzinfo=UTC)))
+    memory.save(path)
+"""
+
+
+def test_two_processes_lose_no_update(tmp_path: Path) -> None:
+    path = tmp_path / "x.memory.jsonl"
+    PolicyMemory([seen("r1")]).save(path)
+    workers = [subprocess.Popen([sys.executable, "-c", APPEND, str(path), name]) for name in "ab"]
+    assert [worker.wait() for worker in workers] == [0, 0]
+    assert len(PolicyMemory.load(path)) == 21
+
+
+def test_a_locked_file_is_named_after_a_while(tmp_path: Path) -> None:
+    path = tmp_path / "x.memory.jsonl"
+    with locked(path), pytest.raises(UntakenError) as caught, locked(path, timeout=0.01):
+        pass
+    assert caught.value.code == "memory-locked"
 
 
 def test_hostile_names_survive_the_file(tmp_path: Path) -> None:

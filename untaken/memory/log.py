@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC
 from pathlib import Path
 from secrets import token_hex
 from typing import BinaryIO
 
+import filelock
 import msgspec
 
 from untaken import limits
@@ -85,6 +87,29 @@ def read_log(path: Path) -> Iterator[tuple[Observed, Where]]:
         for number, line in enumerate(_lines(file, path.name), start=1):
             where = Where(file=path.name, line=number)
             yield parse_line(line, where), where
+
+
+@contextmanager
+def locked(path: Path, timeout: float = 10.0) -> Iterator[None]:
+    """Holds the lock of a memory file: who reads it and writes it back meanwhile waits.
+
+    Raises:
+        UntakenError: ``memory-locked`` where another holds it for longer than `timeout` seconds.
+    """
+    lock = filelock.FileLock(path.with_name(f".{path.name}.lock"), timeout=timeout)
+    try:
+        lock.acquire()
+    except filelock.Timeout:
+        raise UntakenError(
+            "memory-locked",
+            "another program is writing this policy memory",
+            where=Where(file=str(path)),
+            hint="wait until it is done, or write to a file of its own",
+        ) from None
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 def write_log(path: Path, log: Iterable[Observed]) -> None:

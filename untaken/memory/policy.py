@@ -11,7 +11,7 @@ from typing import Any, Self
 from untaken.errors import Finding, UntakenError, Where
 from untaken.ledger.model import Run
 from untaken.memory.history import History
-from untaken.memory.log import checked, read_log, write_log
+from untaken.memory.log import checked, locked, read_log, write_log
 from untaken.memory.model import Observed
 from untaken.memory.observing import gather
 from untaken.memory.snapshot import Snapshot
@@ -34,6 +34,7 @@ class PolicyMemory:
         self._by_key: dict[str, Observed] = {}
         self._cost_unit: str | None = None
         self._history: History | None = None
+        self._source: Path | None = None
         self.extend(log)
 
     @classmethod
@@ -56,11 +57,27 @@ class PolicyMemory:
         memory = cls()
         for observed, where in read_log(Path(path)):
             memory._admit(observed, memory._by_key, where)
+        memory._source = Path(path).resolve()
         return memory
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the log, in its order, as canonical lines; the file is replaced in one step."""
-        write_log(Path(path), self._by_key.values())
+        """Write the log, in its order, as canonical lines; the file is replaced in one step, under its lock.
+
+        Saved back where it was loaded from or saved before, it loses nothing that another process saved there
+        since: those observations come first, then what is new here.
+
+        Raises:
+            UntakenError: ``memory-locked``; ``memory-conflict`` or ``memory-cost-unit`` where what another
+                process saved contradicts what is new here (nothing is written); as `load`.
+        """
+        target = Path(path)
+        with locked(target):
+            if target.resolve() == self._source and target.exists():
+                known = type(self).load(target)
+                known.extend(self.log)
+                self._by_key, self._cost_unit, self._history = known._by_key, known._cost_unit, None
+            write_log(target, self._by_key.values())
+            self._source = target.resolve()
 
     @property
     def log(self) -> tuple[Observed, ...]:
