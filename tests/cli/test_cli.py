@@ -286,6 +286,19 @@ def test_the_same_input_gives_the_same_bytes_under_any_hash_seed(world: Path) ->
     assert outputs.pop().count(b'"schema": "untaken.') == len(DOCUMENTS)
 
 
+def test_building_a_memory_sums_it_up_and_showing_it_lists_it(
+    world: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = str(tmp_path / "m.memory.jsonl")
+    assert main(["memory", "build", str(world / "ledgers"), "-o", file]) == 0
+    built = capsys.readouterr().out
+    assert main(["memory", "show", file]) == 0
+    listed = capsys.readouterr().out
+    assert len(built.splitlines()) == 2
+    assert listed.endswith(built)
+    assert "read_policy" in listed
+
+
 def test_insights_are_appended_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     from builders import RunBuilder
     from histories import past

@@ -9,7 +9,7 @@ from pathlib import Path
 from untaken.cli.console import NOTHING, Console, counted, plain, rate
 from untaken.cli.grammar import Verbs, takes_ledgers, verb
 from untaken.cli.inputs import UsageError, read_ledgers
-from untaken.errors import Finding, Score, number
+from untaken.errors import Score, number
 from untaken.memory import PolicyMemory, Snapshot, Span
 from untaken.report import memory_document
 
@@ -36,15 +36,25 @@ def build(args: argparse.Namespace, console: Console) -> int:
     memory = PolicyMemory.build(run for _, run in ledgers.runs)
     memory.save(args.out)
     findings = (*ledgers.findings, *memory.findings)
-    _answer(memory.snapshot(), findings, console)
+    snapshot = memory.snapshot()
+    _sum_up(snapshot, len(list(snapshot.records())), console)
     console.findings(findings)
+    console.document(memory_document(snapshot, findings=findings))
     return 1 if ledgers.broken else 0
 
 
 def show(args: argparse.Namespace, console: Console) -> int:
     """Prints the records of a memory file."""
-    memory = PolicyMemory.load(Path(args.file))
-    _answer(memory.snapshot(_moment(args.as_of)), memory.findings, console)
+    snapshot = PolicyMemory.load(Path(args.file)).snapshot(_moment(args.as_of))
+    records = list(snapshot.records())
+    rows = [
+        (r.skill, r.context_hash[:12], r.n, rate(r.success_rate), _figure(r.avg_cost), _figure(r.avg_steps))
+        for r in records
+    ]
+    console.table(("skill", "context", "n", "success", "avg cost", "avg steps"), rows)
+    console.say()
+    _sum_up(snapshot, len(records), console)
+    console.document(memory_document(snapshot))
     return 0
 
 
@@ -62,21 +72,13 @@ def _moment(text: str | None) -> datetime | None:
     return moment
 
 
-def _answer(snapshot: Snapshot, findings: tuple[Finding, ...], console: Console) -> None:
-    records = list(snapshot.records())
-    rows = [
-        (r.skill, r.context_hash[:12], r.n, rate(r.success_rate), _figure(r.avg_cost), _figure(r.avg_steps))
-        for r in records
-    ]
-    console.table(("skill", "context", "n", "success", "avg cost", "avg steps"), rows)
-    console.say()
+def _sum_up(snapshot: Snapshot, records: int, console: Console) -> None:
     unit = f" ({plain(snapshot.cost_unit)})" if snapshot.cost_unit else ""
     known = counted(snapshot.observations, "observation")
-    console.say(f"{known} of {counted(snapshot.runs, 'run')}, {counted(len(records), 'record')}")
+    console.say(f"{known} of {counted(snapshot.runs, 'run')}, {counted(records, 'record')}")
     console.say(
         f"cost{unit} {_span(snapshot.costs)}, steps {_span(snapshot.steps)}; digest {snapshot.digest[:12]}"
     )
-    console.document(memory_document(snapshot, findings=findings))
 
 
 def _figure(value: Score) -> str:
