@@ -173,7 +173,18 @@ def _evaluated(
     folder: str, digest: str, missing: MissingRule, verdicts: tuple[str, ...], _store: Workspace
 ) -> Corpus:
     found, _ = _read(folder, digest, _store)
-    whole = evaluate_corpus(found, _store.graph_set(), missing=missing, verdicts=verdicts)
+    usual = Rules()
+    known = None
+    if (missing, verdicts) != (usual.missing, usual.globs):
+        known = _evaluated(folder, digest, usual.missing, usual.globs, _store)
+    whole = evaluate_corpus(
+        found,
+        _store.graph_set(),
+        memory=known.memory if known else None,
+        evaluations=known.evaluations if known else None,
+        missing=missing,
+        verdicts=verdicts,
+    )
     for evaluation in whole.aborted:
         _store.audit(evaluation.code or "", evaluation.reason, evaluation.run_id)
     return whole

@@ -104,6 +104,7 @@ def evaluate_corpus(
     graphs: GraphSet,
     *,
     memory: PolicyMemory | None = None,
+    evaluations: Mapping[str, RunEvaluation] | None = None,
     missing: MissingRule = "fail",
     verdicts: Sequence[str] = (),
     progress: Progress | None = None,
@@ -118,6 +119,7 @@ def evaluate_corpus(
         runs: of one or many ledgers; a chain that comes twice counts once.
         graphs: where the plan graphs are found.
         memory: policy memory; built from `runs` when not given.
+        evaluations: those made before against this memory, by run digest: no rule below changes them.
         missing: how sub-goals without a verdict count.
         verdicts: globs over VERDICT.by; empty counts everybody's.
         progress: called now and then with (done, total, what).
@@ -128,9 +130,10 @@ def evaluate_corpus(
         by_digest.values(), graphs, missing=missing, verdicts=verdicts, progress=progress
     )
     history = memory if memory is not None else PolicyMemory.build(by_digest.values())
-    evaluations: dict[str, RunEvaluation] = {}
+    evaluated: dict[str, RunEvaluation] = {}
     for done, (digest, run) in enumerate(by_digest.items(), start=1):
-        evaluations[digest] = evaluate_run(run, history)
+        known = evaluations.get(digest) if evaluations else None
+        evaluated[digest] = known or evaluate_run(run, history)
         _tell(progress, done, len(by_digest), "looking at paths not taken")
     counted = countable(by_digest.values(), scores, missing)
     ranking, aside = _ranked(by_digest.values(), counted, missing, resamples)
@@ -139,7 +142,7 @@ def evaluate_corpus(
         graphs=graphs,
         scores=scores,
         agents=tuple(score_agents(counted)),
-        evaluations=evaluations,
+        evaluations=evaluated,
         ranking=ranking,
         memory=history,
         missing=missing,

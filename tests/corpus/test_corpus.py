@@ -108,6 +108,16 @@ def test_a_memory_that_is_given_is_used() -> None:
     )
 
 
+def test_another_rule_keeps_what_was_made_of_the_paths_not_taken(corpus) -> None:
+    known = {"memory": corpus.memory, "evaluations": corpus.evaluations}
+    again = evaluate_corpus(desk.runs(), desk.graphs(), missing="drop", resamples=200, **known)
+    anew = evaluate_corpus(desk.runs(), desk.graphs(), missing="drop", resamples=200)
+    assert again.evaluations == anew.evaluations
+    assert all(again.evaluations[digest] is made for digest, made in corpus.evaluations.items())
+    assert again.agents == anew.agents != corpus.agents
+    assert (again.ranking, again.findings) == (anew.ranking, anew.findings)
+
+
 def test_the_rule_for_missing_verdicts_changes_the_rate() -> None:
     built = desk.failing(1).run()
     rates = {}
