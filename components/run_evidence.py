@@ -35,6 +35,9 @@ def plan_and_evidence(report: RunReport) -> None:
             "No plan graph matches this run's task, so there is nothing to draw. Add one on the Data page."
         )
         return
+    if not report.graph.sub_goals:
+        st.info("The plan graph of this run's task expects nothing, so there is nothing to draw.")
+        return
     goals = {goal.id: goal for goal in report.graph.sub_goals}
     asked = state.selected("sub_goal")
     chosen = asked if asked in goals else None

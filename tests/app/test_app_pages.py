@@ -248,6 +248,15 @@ def test_many_files_at_once_one_row_each_and_the_good_ones_taken(tmp_path: Path,
     assert "Upload run ledgers" not in said(app)
 
 
+def test_a_run_of_which_nothing_is_expected_has_no_empty_frame(tmp_path: Path, monkeypatch: Patch) -> None:
+    record = tau_record()
+    record["info"]["task"]["actions"] = []
+    files = {"gpt-4o-ferry.json": json.dumps([record]).encode()}
+    app = go_to(upload(session(tmp_path, monkeypatch, "data"), files), "run")
+    assert "expects nothing" in said(app)
+    assert [box.key for box in app.selectbox] == ["run_picker"]
+
+
 def test_what_was_uploaded_before_is_already_here(tmp_path: Path, monkeypatch: Patch) -> None:
     files = {name: content for name, content in brought().items() if name in ("late.jsonl", "desk.plan.yaml")}
     app = upload(session(tmp_path, monkeypatch, "data"), files)
