@@ -16,6 +16,8 @@ import zstandard
 from builders import a_run
 
 from untaken.errors import UntakenError
+from untaken.ledger import heads_path, save_heads
+from untaken.ledger.journal import Intent, encode_intent, journal_path
 from untaken.store import Workspace, ledgers_and_graphs
 from untaken.store.content import sniff, staged
 
@@ -111,6 +113,63 @@ def test_a_plain_folder_becomes_a_workspace_and_stays_as_it_was(tmp_path: Path) 
     ]
     with Workspace.open_folder(tmp_path / "w") as again:
         assert len(again.files()) == 2
+
+
+def test_a_stored_graph_that_was_damaged_is_a_finding_until_it_is_added_again(tmp_path: Path) -> None:
+    with Workspace(tmp_path / "w") as workspace:
+        workspace.add("desk.plan.yaml", GRAPH)
+        workspace.add("other.plan.yaml", GRAPH.replace(b"id: desk", b"id: other"))
+        (stored, _) = workspace.graphs()
+        assert stored.path is not None
+        for damage in (b"nonsense: [", GRAPH.replace(b"look", b"lock"), None):
+            stored.path.write_bytes(damage) if damage else stored.path.unlink()
+            found = workspace.graph_set()
+            assert [graph.id for graph in found.graphs] == ["other"]
+            assert [(f.code, f.where.file) for f in found.findings] == [
+                ("stored-graph-damaged", "desk.plan.yaml")
+            ]
+            workspace.add("desk.plan.yaml", GRAPH)
+            assert {graph.id for graph in workspace.graph_set().graphs} == {"desk", "other"}
+
+
+def test_a_stored_ledger_that_is_gone_is_a_finding_until_it_is_added_again(tmp_path: Path) -> None:
+    with Workspace(tmp_path / "w") as workspace:
+        workspace.add("a.jsonl", LEDGER)
+        (stored,) = workspace.ledgers()
+        assert stored.path is not None
+        stored.path.unlink()
+        runs, findings = workspace.read_runs()
+        assert (runs, [f.code for f in findings]) == ([], ["ledger-not-found"])
+        workspace.add("a.jsonl", LEDGER)
+        assert [run.integrity.verdict for run in workspace.read_runs()[0]] == ["INTACT"]
+
+
+CAUGHT = [("announced, not begun", 0.0), ("half written", 0.5), ("written, head not moved", 1.0)]
+
+
+@pytest.mark.parametrize(("desc", "written"), CAUGHT, ids=[case[0] for case in CAUGHT])
+def test_a_ledger_caught_in_the_middle_of_an_append_is_intact(
+    desc: str, written: float, tmp_path: Path
+) -> None:
+    folder = tmp_path / "runs"
+    folder.mkdir()
+    path = folder / "a.jsonl"
+    before, after = a_run("r1").call("search"), a_run("r1").call("search").call("pay")
+    path.write_bytes(before.ledger())
+    save_heads(heads_path(path), {"r1": before.head})
+    line = after.ledger()[len(before.ledger()) :]
+    intent = Intent(
+        run_id="r1", start=before.head, end=after.head, offset=len(before.ledger()), size=len(line)
+    )
+    journal_path(path).write_bytes(encode_intent(intent) + b"\n")
+    with path.open("ab") as ledger:
+        ledger.write(line[: int(len(line) * written)])
+    there = {p.name: p.read_bytes() for p in folder.iterdir()}
+    with Workspace.open_folder(folder, at=tmp_path / "w") as workspace:
+        (run,), findings = workspace.read_runs()
+    assert (run.integrity.verdict, findings) == ("INTACT", [])
+    assert len(run.events) == len((after if written == 1 else before).lines)
+    assert {p.name: p.read_bytes() for p in folder.iterdir()} == there
 
 
 def test_a_folder_with_nothing_to_add_is_opened_as_a_workspace(tmp_path: Path) -> None:

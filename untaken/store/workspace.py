@@ -12,12 +12,13 @@ from filelock import FileLock
 
 from untaken import limits
 from untaken.errors import Finding, UntakenError, Where
-from untaken.ledger import Head, Run, heads_path, read_ledger, verify_ledger
-from untaken.plans import GraphSet, read_graph
+from untaken.ledger import Head, Run, read_ledger, verify_ledger
+from untaken.plans import GraphSet, PlanGraph
 from untaken.store import records
 from untaken.store.adding import Arrival, add_graph, add_heads, add_ledger, read_heads
 from untaken.store.content import ledgers_and_graphs, peek, sniff, staged
 from untaken.store.model import Added, AuditEntry, StoredFile
+from untaken.store.standing import as_it_stands, is_whole, stored_graph
 from untaken.store.tables import create_tables, open_engine, reading, writing
 
 Progress = Callable[[int, int, str], None]
@@ -52,7 +53,8 @@ class Workspace:
         """A workspace that holds every ledger and plan graph found under a plain folder.
 
         Args:
-            folder: searched recursively; heads sidecars beside ledgers are used. Nothing found is changed.
+            folder: searched recursively; heads sidecars beside ledgers are used, and what a writer announced
+                that is at work or was interrupted. Nothing found is changed.
                 Without `at`, a folder that is a workspace itself, or holds nothing to add, is opened as one.
             at: where the workspace is kept; default ``<folder>/.untaken``.
             progress: called after each file.
@@ -63,9 +65,9 @@ class Workspace:
             return cls(source)
         workspace = cls(at if at is not None else source / ".untaken")
         for done, path in enumerate(found, start=1):
-            sidecar = heads_path(path)
             name = path.relative_to(source).as_posix()
-            workspace.add(name, path, heads=sidecar if sidecar.is_file() else None)
+            data, heads = as_it_stands(path)
+            workspace.add(name, data, heads=heads)
             if progress:
                 progress(done, len(found), name)
         return workspace
@@ -103,6 +105,8 @@ class Workspace:
             return Added(name=name, digest="", kind=None, new=False, findings=(_unknown(name),))
         with staged(data, self.path) as copy:
             if (known := self._find(copy.digest)) is not None:
+                if known.path is not None and not is_whole(known):
+                    copy.keep(known.path)
                 return self._again(known, name)
             arrival = Arrival(name=name, copy=copy, folder=self.path, engine=self._engine, origin=origin)
             try:
@@ -190,14 +194,26 @@ class Workspace:
         return list(runs.values()), findings
 
     def graph_set(self) -> GraphSet:
-        """Of every plan graph the highest version; of one version, what was added last."""
+        """Of every plan graph the highest version; of one version, what was added last.
+
+        A file that was damaged since it was added is a finding, and its graph is not used.
+        """
         newest: dict[str, StoredFile] = {}
         for file in self.graphs():
             known = newest.get(file.graph_id or "")
             if known is None or (known.graph_version or 0) <= (file.graph_version or 0):
                 newest[file.graph_id or ""] = file
-        read = [read_graph(f.path.read_bytes(), name=f.name) for f in newest.values() if f.path]
-        return GraphSet.of([graph for graph, _ in read], [note for _, notes in read for note in notes])
+        graphs: list[PlanGraph] = []
+        findings: list[Finding] = []
+        for file in newest.values():
+            try:
+                graph, noticed = stored_graph(file)
+            except UntakenError as error:
+                findings.append(error.finding())
+            else:
+                graphs.append(graph)
+                findings += noticed
+        return GraphSet.of(graphs, findings)
 
     def digest(self) -> str:
         """Changes whenever what can be read from the workspace changes; the key of every cache above."""
@@ -223,7 +239,10 @@ class Workspace:
             return [], []
         with reading(self._engine) as connection:
             expected, superseded = records.expected_heads(connection, file.digest)
-        runs, findings = read_ledger(file.path, strict=False, heads=expected, name=file.name)
+        try:
+            runs, findings = read_ledger(file.path, strict=False, heads=expected, name=file.name)
+        except UntakenError as error:  # the file is gone
+            return [], [error.finding()]
         return [run for run in runs if run.run_id not in superseded], findings
 
     def _again(self, known: StoredFile, name: str) -> Added:

@@ -1,0 +1,54 @@
+"""Files as they stand now: a folder's ledgers in the middle of an append, the workspace's own copies."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from pathlib import Path
+
+import msgspec
+
+from untaken.errors import Finding, UntakenError, Where
+from untaken.ledger import heads_path
+from untaken.ledger.journal import journal_path
+from untaken.ledger.source import open_view
+from untaken.plans import PlanGraph, read_graph
+from untaken.store.model import StoredFile
+
+
+def as_it_stands(path: Path) -> tuple[bytes | Path, bytes | Path | None]:
+    """A file of a folder, and its recorded heads, if any.
+
+    Of a ledger caught in the middle of an append: the events that are whole, and the heads they lead to.
+    """
+    sidecar = heads_path(path)
+    if journal_path(path).exists():
+        try:
+            view = open_view(path, heads=None, name=None)
+        except UntakenError:  # said in full where the sidecar is read next
+            return path, sidecar
+        with path.open("rb") as stream:
+            return stream.read(view.size), msgspec.json.encode(view.heads)
+    return path, sidecar if sidecar.is_file() else None
+
+
+def is_whole(file: StoredFile) -> bool:
+    """Whether a stored file is there, and a graph byte for byte; the chain tells of a ledger."""
+    if file.path is None or not file.path.is_file():
+        return False
+    return file.kind != "graph" or sha256(file.path.read_bytes()).hexdigest() == file.digest
+
+
+def stored_graph(file: StoredFile) -> tuple[PlanGraph, list[Finding]]:
+    """The graph of a stored file.
+
+    Raises:
+        UntakenError: ``stored-graph-damaged``, or what is wrong with the graph.
+    """
+    if file.path is None or not is_whole(file):
+        raise UntakenError(
+            "stored-graph-damaged",
+            "the workspace's copy of this plan graph is gone, or is not what was added; it is not used",
+            where=Where(file=file.name),
+            hint="Add the file again.",
+        )
+    return read_graph(file.path.read_bytes(), name=file.name)
