@@ -13,7 +13,7 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 
 @pytest.fixture(scope="session")
 def real_data() -> Path:
-    """Folder of public records that are no part of the repository; tests that need it skip where it is absent."""
+    """Folder of public records, no part of the repository; tests that need it skip where it is absent."""
     folder = Path(os.environ.get("UNTAKEN_REAL_DATA") or REPOSITORY.parent / "shared" / "data")
     if not (folder / "reference.json").is_file():
         pytest.skip(
