@@ -9,12 +9,14 @@ from untaken.counterfactual import RunEvaluation, evaluate_run
 from untaken.errors import Finding, Unscored
 from untaken.ledger import Run
 from untaken.memory import PolicyMemory
-from untaken.plans import GraphSet
+from untaken.plans import GraphSet, PlanGraph
 from untaken.ranking import Contradiction, RankReport
 from untaken.subgoals import AgentScore, MissingRule, RunScore, score_agents, score_outcome, score_run
 
 Progress = Callable[[int, int, str], None]
 """Called with (done, total, what is being done)."""
+
+Graphs = GraphSet | PlanGraph | Iterable[PlanGraph]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +56,7 @@ class Corpus:
 
 def score_runs(
     runs: Iterable[Run],
-    graphs: GraphSet,
+    graphs: Graphs,
     *,
     missing: MissingRule = "fail",
     verdicts: Sequence[str] = (),
@@ -64,7 +66,7 @@ def score_runs(
 
     Args:
         runs: of one or many ledgers.
-        graphs: where the plan graphs are found.
+        graphs: the plan graphs, as `untaken.plans.load_graphs` gathers them or one by one.
         missing: how sub-goals without a verdict count.
         verdicts: globs over VERDICT.by; empty counts everybody's.
         progress: called now and then.
@@ -73,11 +75,11 @@ def score_runs(
         By run digest, the score or why there is none (a broken ledger, no graph, two graphs); and what was
         noticed on the way.
     """
-    everyone = list(runs)
+    everyone, known = list(runs), _gathered(graphs)
     scores: dict[str, RunScore | Unscored] = {}
     findings: list[Finding] = []
     for done, run in enumerate(everyone, start=1):
-        scores[run.digest] = _score(run, graphs, missing, tuple(verdicts), findings)
+        scores[run.digest] = _score(run, known, missing, tuple(verdicts), findings)
         _tell(progress, done, len(everyone), "scoring runs")
     return scores, tuple(findings)
 
@@ -101,7 +103,7 @@ def countable(
 
 def evaluate_corpus(
     runs: Iterable[Run],
-    graphs: GraphSet,
+    graphs: Graphs,
     *,
     memory: PolicyMemory | None = None,
     evaluations: Mapping[str, RunEvaluation] | None = None,
@@ -117,7 +119,7 @@ def evaluate_corpus(
 
     Args:
         runs: of one or many ledgers; a chain that comes twice counts once.
-        graphs: where the plan graphs are found.
+        graphs: the plan graphs, as for `score_runs`.
         memory: policy memory; built from `runs` when not given.
         evaluations: those made before against this memory, by run digest: no rule below changes them.
         missing: how sub-goals without a verdict count.
@@ -125,9 +127,9 @@ def evaluate_corpus(
         progress: called now and then with (done, total, what).
         resamples: of the bootstrap behind the ranking's intervals.
     """
-    by_digest = {run.digest: run for run in runs}
+    by_digest, gathered = {run.digest: run for run in runs}, _gathered(graphs)
     scores, noticed = score_runs(
-        by_digest.values(), graphs, missing=missing, verdicts=verdicts, progress=progress
+        by_digest.values(), gathered, missing=missing, verdicts=verdicts, progress=progress
     )
     history = memory if memory is not None else PolicyMemory.build(by_digest.values())
     evaluated: dict[str, RunEvaluation] = {}
@@ -139,7 +141,7 @@ def evaluate_corpus(
     ranking, aside = _ranked(by_digest.values(), counted, missing, resamples)
     return Corpus(
         runs=by_digest,
-        graphs=graphs,
+        graphs=gathered,
         scores=scores,
         agents=tuple(score_agents(counted)),
         evaluations=evaluated,
@@ -147,7 +149,7 @@ def evaluate_corpus(
         memory=history,
         missing=missing,
         verdicts=tuple(verdicts),
-        findings=tuple(dict.fromkeys((*graphs.findings, *noticed, *history.findings, *aside))),
+        findings=tuple(dict.fromkeys((*gathered.findings, *noticed, *history.findings, *aside))),
     )
 
 
@@ -173,6 +175,12 @@ def part_of(corpus: Corpus, digests: Collection[str], *, resamples: int = 10_000
         ranking=ranking,
         findings=(*(f for f in corpus.findings if f.code != "agents-not-compared"), *aside),
     )
+
+
+def _gathered(graphs: Graphs) -> GraphSet:
+    if isinstance(graphs, GraphSet):
+        return graphs
+    return GraphSet.of([graphs] if isinstance(graphs, PlanGraph) else graphs)
 
 
 def _score(

@@ -136,6 +136,15 @@ def test_progress_is_told_to_the_end() -> None:
     assert told == [(13, 13, "scoring runs"), (13, 13, "looking at paths not taken")]
 
 
+def test_plan_graphs_may_be_given_one_by_one() -> None:
+    runs = [desk.careful(1).run()]
+    (graph,) = desk.graphs().graphs
+    for graphs in (graph, [graph], iter([graph]), desk.graphs()):
+        found = evaluate_corpus(runs, graphs, resamples=0)
+        assert [agent.completion for agent in found.agents] == [1.0]
+        assert found.graphs.graphs == (graph,)
+
+
 def test_no_runs_at_all_are_no_fault() -> None:
     empty = evaluate_corpus([], GraphSet.of([]), resamples=10)
     assert (empty.runs, empty.agents, empty.contradictions) == ({}, (), ())
