@@ -51,6 +51,30 @@ def test_yaml_is_written_in_one_readable_layout() -> None:
     assert export_graph(parse_graph(REFUND, name="r.yaml"), "yaml") == WRITTEN
 
 
+SHORT = [
+    ("check: outcome", "check: {outcome: true}"),
+    ("check: verdict", "check: {verdict: true}"),
+    ("check: {outcome: {}}", "check: {outcome: true}"),
+    ('check: {verdict: "human:*"}', 'check: {verdict: {by: ["human:*"]}}'),
+    ('check: {verdict: ["human:*", test]}', 'check: {verdict: {by: ["human:*", test]}}'),
+    ("deps: [1], any_of: [1]", 'deps: ["1"], any_of: ["1"]'),
+]
+
+
+@pytest.mark.parametrize(("short", "whole"), SHORT, ids=[case[0] for case in SHORT])
+def test_what_is_written_in_fewer_words_is_the_same_graph(short: str, whole: str) -> None:
+    graph = "id: {0}\nsub_goals:\n  - {{id: {0}}}\n  - {{id: b, {1}}}\n"
+    meant = parse_graph(graph.format('"1"', whole), name="g.plan.yaml")
+    assert parse_graph(graph.format("1", short), name="g.plan.yaml") == meant
+
+
+@pytest.mark.parametrize("check", ["success", "[outcome]", "{outcome: success}", "{verdict: 1}", "true"])
+def test_words_that_mean_nothing_are_refused_with_their_line(check: str) -> None:
+    with pytest.raises(UntakenError) as caught:
+        parse_graph(f"id: g\nsub_goals:\n  - {{id: a, check: {check}}}\n", name="g.plan.yaml")
+    assert (caught.value.code, caught.value.where.line) == ("plan-schema", 3)
+
+
 @pytest.mark.parametrize("name", ["refund.plan.yaml", "refund.plan.json"])
 def test_saved_graph_loads_as_the_same_graph(tmp_path: Path, name: str) -> None:
     graph = parse_graph(REFUND, name="r.yaml")

@@ -18,6 +18,7 @@ from untaken.plans.mermaid_reader import looks_like_mermaid, read_mermaid
 from untaken.plans.mermaid_writer import write_mermaid
 from untaken.plans.model import PlanGraph
 from untaken.plans.node_link import is_node_link, read_node_link, write_node_link
+from untaken.plans.shorthand import spelled_out
 from untaken.plans.strict_document import Document, decode, read_json, read_yaml
 from untaken.plans.structure import graph_digest
 from untaken.plans.validation import faults
@@ -198,7 +199,7 @@ def _converted(document: Document) -> PlanGraph:
             "plan-schema", "a plan graph is a mapping with `id` and `sub_goals`", where=document.where(())
         )
     try:
-        return msgspec.convert(document.value, PlanGraph)
+        return msgspec.convert(spelled_out(document.value), PlanGraph)
     except msgspec.ValidationError as error:
         raise UntakenError(
             "plan-schema",
