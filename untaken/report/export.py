@@ -21,7 +21,8 @@ def csv_text(table: pd.DataFrame) -> str:
 
     safe = pd.DataFrame({neutral(str(name)): _neutral_series(table[name]) for name in table.columns})
     # RFC 4180 line ends; they also make the writer quote a lone carriage return, which else breaks the row.
-    return safe.to_csv(index=False, lineterminator="\r\n")
+    written: str = safe.to_csv(index=False, lineterminator="\r\n")
+    return written
 
 
 def neutral(text: str) -> str:
