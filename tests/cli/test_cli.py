@@ -200,6 +200,20 @@ def test_nothing_is_appended_where_one_ledger_is_compressed(
     assert plain_one.read_bytes() == before
 
 
+def test_nothing_is_appended_to_a_ledger_in_which_anything_is_broken(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    mixed, sound = tmp_path / "a.jsonl", tmp_path / "b.jsonl"
+    altered = desk.careful(2).ledger().replace(b'"search"', b'"sealed"', 1)
+    mixed.write_bytes(desk.careful(1).ledger() + altered)
+    sound.write_bytes(desk.careful(3).ledger())
+    before = mixed.read_bytes()
+    found = document(["counterfactual", str(tmp_path), "--append"], capsys, 1)
+    assert mixed.read_bytes() == before
+    assert b"EVALUATION_SUMMARY" in sound.read_bytes()
+    assert [f["file"] for f in found["findings"] if f["code"] == "insights-not-appended"] == [str(mixed)]
+
+
 def test_everything_that_is_wrong_with_a_graph_is_said(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -18,7 +18,7 @@ from untaken.counterfactual import (
     insight_events,
     summarise,
 )
-from untaken.errors import Where
+from untaken.errors import Finding, Where
 from untaken.ledger import LedgerWriter
 from untaken.ledger.lines import is_compressed
 from untaken.memory import PolicyMemory
@@ -60,9 +60,8 @@ def counterfactual(args: argparse.Namespace, console: Console) -> int:
             console.progress(done, len(ledgers.runs), "looking at paths not taken")
     unread = [abort_unread(str(f.where.run), f.message, f.where) for f in ledgers.unread]
     _say([*evaluations, *unread], args.threshold, console)
-    if args.append:
-        _append(ledgers, evaluations, console)
-    findings = (*ledgers.findings, *memory.findings)
+    aside = _append(ledgers, evaluations, console) if args.append else []
+    findings = (*ledgers.findings, *memory.findings, *aside)
     console.findings(findings)
     console.document(
         counterfactual_document(
@@ -132,16 +131,32 @@ def _refuse_compressed(ledgers: Ledgers) -> None:
                 )
 
 
-def _append(ledgers: Ledgers, evaluations: list[RunEvaluation], console: Console) -> None:
-    """Writes the insights of each run to its ledger; one that holds an evaluation already gets nothing."""
+def _append(ledgers: Ledgers, evaluations: list[RunEvaluation], console: Console) -> list[Finding]:
+    """Writes the insights of each run to its ledger; one that holds an evaluation already gets nothing.
+
+    Nothing is written to a file in which anything is broken; those that would have got insights are named.
+    """
     by_file = defaultdict(list)
     for (file, run), evaluation in zip(ledgers.runs, evaluations, strict=True):
         if drafts := insight_events(run, evaluation):
             by_file[file].append((run.run_id, drafts))
+    broken = {fault.where.file for fault in ledgers.findings if fault.severity == "error"}
+    aside = [file for file in by_file if str(file) in broken]
+    sound = [file for file in by_file if str(file) not in broken]
     written = 0
-    for file, appended in by_file.items():
+    for file in sound:
         with LedgerWriter(file) as ledger:
-            for run_id, drafts in appended:
+            for run_id, drafts in by_file[file]:
                 ledger.append(run_id, drafts)
                 written += len(drafts)
-    console.say(f"{counted(written, 'event')} appended to {counted(len(by_file), 'ledger')}")
+    console.say(f"{counted(written, 'event')} appended to {counted(len(sound), 'ledger')}")
+    return [_left_alone(file) for file in aside]
+
+
+def _left_alone(file: Path) -> Finding:
+    return Finding(
+        code="insights-not-appended",
+        message="something in this ledger is broken, so nothing was appended, to its good runs neither",
+        where=Where(file=str(file)),
+        hint="Restore the ledger, or move its good runs to a file of their own.",
+    )
