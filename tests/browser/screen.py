@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from collections import Counter
 from itertools import product
 from typing import TypedDict
 
 from PIL import Image
-from playwright.sync_api import Page
+from playwright.sync_api import Locator, Page
 
 EVERYWHERE = """() => {
   const found = [], pending = [document];
@@ -62,13 +63,18 @@ def click(page: Page, box: Box) -> None:
     page.locator(".plan-stage").click(position={"x": box["x"], "y": box["y"]})
 
 
-def cells(page: Page, column: str) -> list[str]:
-    """One column of the table in the open tab, as a screen reader is told it."""
-    grid = page.locator("[role=tabpanel]:not([hidden]) [data-testid=stDataFrame] table[role=grid]")
+def cells(grid: Locator, column: str) -> list[str]:
+    """One column of a table, as a screen reader is told it (the rows in sight)."""
+    grid.get_by_test_id("stDataFrameResizable").scroll_into_view_if_needed()
     grid.locator("[role=gridcell]").first.wait_for(state="attached")
-    heads = grid.locator("[role=columnheader]").all_text_contents()
-    index = heads.index(column) + 1
+    heads = grid.locator("[role=columnheader]")
+    index = heads.filter(has_text=re.compile(rf"^{re.escape(column)}$")).get_attribute("aria-colindex")
     return grid.locator(f"[role=gridcell][aria-colindex='{index}']").all_text_contents()
+
+
+def tick(table: Locator, row: int) -> None:
+    """Choose a row of a table by the box before it."""
+    table.get_by_test_id("stDataFrameResizable").click(position={"x": 18, "y": 52 + 35 * row})
 
 
 def elements(page: Page, condition: str) -> list[str]:

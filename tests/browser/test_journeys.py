@@ -10,7 +10,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
-from screen import boxes, cells, click, fills
+from screen import boxes, cells, click, fills, tick
 
 from untaken.ledger import Run, read_ledger
 from untaken.plans import load_graph
@@ -119,9 +119,10 @@ def test_clicks_on_sub_goals_show_their_evidence_and_the_address_keeps_it(demo: 
     assert [box["status"] for box in boxes(elsewhere)] == [node.status for node in score.nodes]
 
     elsewhere.get_by_role("tab", name="Sub-goals").click()  # the graph's twin for those who cannot see it
-    assert cells(elsewhere, "sub-goal") == [node.title for node in score.nodes]
+    twin = elsewhere.locator("[role=tabpanel]:not([hidden])")
+    assert cells(twin, "sub-goal") == [node.title for node in score.nodes]
     words = {"attempted": "attempted, not completed", "not_required": "not required"}
-    told = [cell.partition(" ")[2] for cell in cells(elsewhere, "status")]
+    told = [cell.partition(" ")[2] for cell in cells(twin, "status")]
     assert told == [words.get(node.status, node.status) for node in score.nodes]
 
 
@@ -179,6 +180,23 @@ def test_j_and_k_count_through_the_failing_runs_but_not_while_typing(demo: str, 
     page.keyboard.press("Escape")
     expect(position).to_contain_text("Failing run 2 of")
     assert selection(page)["run"] == second
+
+
+def test_a_row_of_the_decisions_opens_its_run_at_that_decision(demo: str, open_page: Open) -> None:
+    page = open_page(f"{demo}/decisions", width=2600)  # wide enough for every column
+    table = page.locator(".st-key-paths")
+    wanted = {name: cells(table, name)[2] for name in ("agent", "task_id", "decision_point", "alternative")}
+    tick(table, 2)
+    headline(page, "Run")
+    assert selection(page)["decision"] == wanted["decision_point"]
+    expect(picker(page, "Run")).to_have_value(re.compile(f"{wanted['task_id']} .* · {wanted['agent']} · "))
+    expect(page.get_by_role("tab", name="Decision points")).to_have_attribute("aria-selected", "true")
+    alternatives = page.locator("[role=tabpanel]:not([hidden])")
+    assert set(cells(alternatives, "event")) == {wanted["decision_point"]}
+    assert wanted["alternative"] in cells(alternatives, "alternative")
+    page.go_back()
+    headline(page, "Decisions")
+    expect(page.get_by_text("Paths not taken").first).to_be_visible()
 
 
 def test_the_navigation_keeps_the_selected_run(demo: str, open_page: Open) -> None:
