@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from hashlib import sha256
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar, cast
 
 from msgspec import Meta
 
@@ -17,6 +18,7 @@ from untaken.ledger.events import AnyEvent, Event, RunFinished, RunStarted, Sha2
 
 IntegrityVerdict = Literal["INTACT", "UNANCHORED", "TRUNCATED", "ALTERED", "MALFORMED"]
 BROKEN: frozenset[IntegrityVerdict] = frozenset({"TRUNCATED", "ALTERED", "MALFORMED"})
+E = TypeVar("E", bound=Event)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,21 +91,32 @@ class Run:
             raise TypeError("a Run begins with RUN_STARTED")
         return first
 
+    def of(self, kind: type[E]) -> Sequence[E]:
+        """The events of one kind, in order; all kinds are sorted out in one pass over the run."""
+        return cast(Sequence[E], self._by_kind.get(kind, ()))
+
+    @cached_property
+    def _by_kind(self) -> dict[type[Event], list[AnyEvent]]:
+        found: dict[type[Event], list[AnyEvent]] = defaultdict(list)
+        for event in self.events:
+            found[type(event)].append(event)
+        return dict(found)
+
     @cached_property
     def finished(self) -> RunFinished | None:
         """The outcome, or ``None`` for a run that never finished."""
-        return next((e for e in self.events if isinstance(e, RunFinished)), None)
+        return next(iter(self.of(RunFinished)), None)
 
-    @cached_property
-    def actions(self) -> tuple[ToolCall, ...]:
+    @property
+    def actions(self) -> Sequence[ToolCall]:
         """The tool calls, in order."""
-        return tuple(e for e in self.events if isinstance(e, ToolCall))
+        return self.of(ToolCall)
 
     @cached_property
     def selections(self) -> tuple[SkillSelection, ...]:
         """The decision points before RUN_FINISHED, in order."""
         end = self.finished.seq if self.finished else float("inf")
-        return tuple(e for e in self.events if isinstance(e, SkillSelection) and e.seq < end)
+        return tuple([event for event in self.of(SkillSelection) if event.seq < end])
 
     @cached_property
     def digest(self) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from operator import attrgetter
 from typing import Any, Literal
 
 from untaken import limits
@@ -18,7 +20,10 @@ from untaken.plans.model import PlanGraph, Rule, SubGoal
 Authority = Literal["tag", "rule", "check", "plan"]
 _AGENT_ROLES = frozenset({"assistant", "agent", "ai", "model"})
 _LIST_MARK = re.compile(r"^\s*(?:[-*•]|\(?\d{1,4}[.):])\s*")
+_NAME_CHARS = 2 * limits.NAME_CHARS
+"""Of a plan's entry that can be a name."""
 _REMEMBERED_TOOLS = 10_000
+_SEQ = attrgetter("seq")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +60,30 @@ class _Claim:
     rule: Rule
 
 
+class _Tool:
+    """What a call of one tool may serve.
+
+    Attributes:
+        claims: the rules whose tool pattern fits, in graph order.
+        always: the sub-goals that claim every call of it; ``None`` where a rule looks at the arguments.
+        expecting: the sub-goals whose tool_call check is on it.
+        comparisons: with how many rules and checks a call is compared.
+    """
+
+    __slots__ = ("always", "claims", "comparisons", "expecting")
+
+    def __init__(self, claims: list[_Claim], expecting: Sequence[SubGoal]) -> None:
+        self.claims = claims
+        self.expecting = expecting
+        self.comparisons = len(claims) + len(expecting)
+        selective = any(claim.rule.arguments for claim in claims)
+        self.always = None if selective else _distinct(claims)
+
+    def claimants(self, call: ToolCall) -> tuple[str, ...]:
+        """The sub-goals whose rules claim the call, in graph order."""
+        return _distinct([c for c in self.claims if contains(call.arguments, c.rule.arguments or {})])
+
+
 class _Index:
     """What mapping needs to know of a graph, found once a graph."""
 
@@ -67,20 +96,18 @@ class _Index:
             if node.check and node.check.tool_call:
                 self.expecting.setdefault(node.check.tool_call.name, []).append(node)
         self.names = _names(graph)
-        self._by_tool: dict[str, list[_Claim]] = {}
+        self.tools: dict[str, _Tool] = {}
 
     def comparisons(self, tool: str) -> int:
-        """How many rules and checks a call of this tool is compared with."""
-        rules = self._by_tool.get(tool, self.claims)
-        return len(rules) + len(self.expecting.get(tool, ()))
+        """How many rules and checks a call is compared with, the first time that its tool is met."""
+        return len(self.claims) + len(self.expecting.get(tool, ()))
 
-    def claims_on(self, tool: str) -> list[_Claim]:
-        """Rules whose tool pattern fits, in graph order."""
-        found = self._by_tool.get(tool)
-        if found is None:
-            found = [c for c in self.claims if c.rule.text is None and _fits_tool(c.rule, tool)]
-            if len(self._by_tool) < _REMEMBERED_TOOLS:
-                self._by_tool[tool] = found
+    def learn(self, tool: str) -> _Tool:
+        """What a call of this tool may serve."""
+        claims = [c for c in self.claims if c.rule.text is None and _fits_tool(c.rule, tool)]
+        found = _Tool(claims, self.expecting.get(tool, ()))
+        if len(self.tools) < _REMEMBERED_TOOLS:
+            self.tools[tool] = found
         return found
 
 
@@ -92,6 +119,10 @@ def _index(graph: PlanGraph) -> _Index:
     return index
 
 
+def _distinct(claims: Sequence[_Claim]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys([claim.sub_goal for claim in claims]))
+
+
 class _Mapper:
     def __init__(self, run: Run, index: _Index) -> None:
         self.run = run
@@ -100,84 +131,84 @@ class _Mapper:
         self.extra: list[int] = []
         self.plan: str | None = None
         self.tags = any(call.sub_goal is not None for call in run.actions)
-        self.comparisons = 0
+        self.comparisons = 0  # bounded: a hostile graph must not hold up the review of the others
         self.unknown_tags: dict[str, list[int]] = {}
         self.conflicts: dict[tuple[str, ...], list[int]] = {}
 
     def mapping(self) -> Mapping:
-        for event in self.run.events:
+        for event in self.course():
             if isinstance(event, ToolCall):
                 self.call(event)
             elif isinstance(event, Message):
                 self.message(event)
-            elif isinstance(event, Plan):
+            else:
                 self.plan = self.only_sub_goal(event)
-        findings = tuple(self.findings())
+        noticed = self.unknown_tags or self.conflicts or self.comparisons > limits.MAPPING_COMPARISONS
+        findings = tuple(self.findings()) if noticed else ()
         return Mapping(mapped=tuple(self.mapped), extra=tuple(self.extra), findings=findings)
 
+    def course(self) -> Sequence[ToolCall | Message | Plan]:
+        """The events that can matter, in order. A run that tags its actions leaves nothing to its plans."""
+        calls = self.run.actions
+        others: list[Message | Plan] = []
+        if self.index.text_claims:
+            others += self.run.of(Message)
+        if not self.tags and any(map(self.only_sub_goal, self.run.of(Plan))):
+            others += self.run.of(Plan)
+        return sorted([*calls, *others], key=_SEQ) if others else calls
+
     def call(self, event: ToolCall) -> None:
-        if self.tagged(event):
+        if event.sub_goal is not None and self.tagged(event.seq, event.sub_goal):
             return
-        affordable = self.affordable(self.index.comparisons(event.tool))
-        if not ((affordable and (self.ruled(event) or self.expected(event))) or self.planned(event)):
+        tool = self.index.tools.get(event.tool)
+        self.comparisons += tool.comparisons if tool else self.index.comparisons(event.tool)
+        affordable = self.comparisons <= limits.MAPPING_COMPARISONS
+        if affordable and self.claimed(event, tool or self.index.learn(event.tool)):
+            return
+        if self.plan is not None:
+            self.mapped.append((event.seq, self.plan, "plan"))
+        else:
             self.extra.append(event.seq)
 
-    def affordable(self, comparisons: int) -> bool:
-        """Whether the run may be compared that much more: a hostile graph must not hold up the others."""
-        self.comparisons += comparisons
-        return self.comparisons <= limits.MAPPING_COMPARISONS
-
-    def message(self, event: Message) -> None:
-        rules = len(self.index.text_claims)
-        if rules and event.role.lower() in _AGENT_ROLES and self.affordable(rules):
-            text = _text(event.content)[: limits.RULE_TEXT_CHARS].casefold()
-            self.claimed(event.seq, [c.sub_goal for c in self.index.text_claims if _fits_text(c.rule, text)])
-
-    def tagged(self, event: ToolCall) -> bool:
-        if event.sub_goal is None:
-            return False
-        if event.sub_goal not in self.index.known:
-            self.unknown_tags.setdefault(event.sub_goal, []).append(event.seq)
-            return False
-        self.serve(event.seq, event.sub_goal, "tag")
-        return True
-
-    def ruled(self, event: ToolCall) -> bool:
-        claims = self.index.claims_on(event.tool)
-        return self.claimed(
-            event.seq, [c.sub_goal for c in claims if contains(event.arguments, c.rule.arguments or {})]
-        )
-
-    def claimed(self, seq: int, sub_goals: Sequence[str]) -> bool:
-        distinct = tuple(dict.fromkeys(sub_goals))
-        if len(distinct) > 1:
-            self.conflicts.setdefault(distinct, []).append(seq)
-        if distinct:
-            self.serve(seq, distinct[0], "rule")
-        return bool(distinct)
-
-    def expected(self, event: ToolCall) -> bool:
-        nodes = self.index.expecting.get(event.tool, [])
+    def claimed(self, event: ToolCall, tool: _Tool) -> bool:
+        """By rules, else by the checks on its tool."""
+        claimants = tool.always if tool.always is not None else tool.claimants(event)
+        if claimants:
+            self.ruled(event.seq, claimants)
+            return True
+        nodes = tool.expecting
         fulfilled = [node for node in nodes if _fulfils(event, node)]
-        for node in fulfilled or nodes:
-            self.serve(event.seq, node.id, "check")
+        self.mapped += [(event.seq, node.id, "check") for node in fulfilled or nodes]
         return bool(nodes)
 
-    def planned(self, event: ToolCall) -> bool:
-        if self.plan is None:
+    def message(self, event: Message) -> None:
+        claims = self.index.text_claims
+        if event.role.lower() not in _AGENT_ROLES:
+            return
+        self.comparisons += len(claims)
+        if self.comparisons <= limits.MAPPING_COMPARISONS:
+            text = _text(event.content)[: limits.RULE_TEXT_CHARS].casefold()
+            claimants = _distinct([claim for claim in claims if _fits_text(claim.rule, text)])
+            if claimants:
+                self.ruled(event.seq, claimants)
+
+    def ruled(self, seq: int, claimants: tuple[str, ...]) -> None:
+        """Of several sub-goals whose rules claim an action, the first is served."""
+        if len(claimants) > 1:
+            self.conflicts.setdefault(claimants, []).append(seq)
+        self.mapped.append((seq, claimants[0], "rule"))
+
+    def tagged(self, seq: int, sub_goal: str) -> bool:
+        if sub_goal not in self.index.known:
+            self.unknown_tags.setdefault(sub_goal, []).append(seq)
             return False
-        self.serve(event.seq, self.plan, "plan")
+        self.mapped.append((seq, sub_goal, "tag"))
         return True
 
     def only_sub_goal(self, plan: Plan) -> str | None:
-        """The one sub-goal a plan names. A run that tags its actions leaves nothing for a plan to guess."""
-        if self.tags:
-            return None
-        named = {self.index.names.get(_plain_name(entry)) for entry in plan.sub_goals} - {None}
+        """The one sub-goal a plan names."""
+        named = {self.index.names.get(_plain_name(entry[:_NAME_CHARS])) for entry in plan.sub_goals} - {None}
         return named.pop() if len(named) == 1 else None
-
-    def serve(self, seq: int, sub_goal: str, authority: Authority) -> None:
-        self.mapped.append((seq, sub_goal, authority))
 
     def findings(self) -> Iterator[Finding]:
         where = Where(run=self.run.run_id)
@@ -222,15 +253,16 @@ def _names(graph: PlanGraph) -> dict[str, str | None]:
     """Ids and titles by which a plan may name a sub-goal; ``None`` where two sub-goals share a title."""
     names: dict[str, str | None] = {}
     for node in graph.sub_goals:
-        title = _plain_name(node.title)
+        title = _plain_name(node.title[:_NAME_CHARS])
         if title:
             names[title] = node.id if names.get(title, node.id) == node.id else None
-    names.update({_plain_name(node.id): node.id for node in graph.sub_goals})
+    names.update({_plain_name(node.id[:_NAME_CHARS]): node.id for node in graph.sub_goals})
     return names
 
 
+@lru_cache(maxsize=4096)
 def _plain_name(text: str) -> str:
-    return _LIST_MARK.sub("", text[: 2 * limits.NAME_CHARS]).strip().rstrip(".").casefold()
+    return _LIST_MARK.sub("", text).strip().rstrip(".").casefold()
 
 
 def _text(content: Any) -> str:

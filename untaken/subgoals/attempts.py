@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
-from typing import Final, NamedTuple
+from typing import Final
+
+from msgspec import Struct
 
 from untaken import plans
-from untaken.subgoals.rubric import Criterion, Rubric
+from untaken.subgoals.rubric import Rubric
 from untaken.subgoals.trace import Trace
 
 
-class Attempt(NamedTuple):
+class Attempt(Struct, frozen=True, kw_only=True, gc=False):
     """What a run did about one sub-goal.
 
     Attributes:
@@ -48,7 +50,7 @@ def attempts(rubric: Rubric, trace: Trace, mapping: plans.Mapping) -> AttemptsBy
         elif not acted and not (trace.spoke and criterion.hears):
             found[name] = WITHOUT_ACTIONS
         else:
-            found[name] = NEVER if tagged or _mappable(criterion) else WITHOUT_MAPPING
+            found[name] = NEVER if tagged or criterion.maps else WITHOUT_MAPPING
     return found
 
 
@@ -69,21 +71,16 @@ def _served(rubric: Rubric, trace: Trace, mapping: plans.Mapping) -> Mapping[str
     for name, spec in rubric.calls.items():
         calls = trace.calls_of(spec.name)
         if spec.name not in free:
-            free[spec.name] = tuple(call.seq for call in calls if call.seq not in claimed)
+            free[spec.name] = tuple([call.seq for call in calls if call.seq not in claimed])
         others = free[spec.name]
         if len(others) < len(calls):
             fulfilling = [
                 call.seq for call in calls if call.seq in claimed and plans.call_matches(spec, call)
             ]
             others = tuple(sorted({*others, *fulfilling}))
-        own = served.get(name, ())
-        served[name] = others if set(own) <= set(others) else tuple(sorted({*own, *others}))
+        own = served.get(name, others)
+        served[name] = others if own == others else tuple(sorted({*own, *others}))
     return served
-
-
-def _mappable(criterion: Criterion) -> bool:
-    check = criterion.node.check
-    return bool(criterion.node.rules) or (check is not None and check.tool_call is not None)
 
 
 def _through_options(options: list[Attempt]) -> Attempt:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Final, NamedTuple
+from functools import partial
+from typing import Final
+
+from msgspec import Struct
 
 from untaken import limits
 from untaken.errors import Unscored
@@ -22,7 +25,7 @@ NEAR_MISSES: Final = 20
 NEVER_ATTEMPTED: Final = "never attempted: no action is mapped to it"
 
 
-class Decision(NamedTuple):
+class Decision(Struct, frozen=True, kw_only=True, gc=False):
     """Whether a sub-goal is completed, who says so, in words, and what that rests on (as in `NodeScore`)."""
 
     completed: bool | None
@@ -54,6 +57,7 @@ class Bench:
         self._success = success
         self._expressions = expressions
         self._verdicts = (verdicts,) if isinstance(verdicts, str) else tuple(verdicts)
+        self._recorded = RECORDED in self._verdicts
         self._comparisons = 0
 
     def decide(self, criterion: Criterion, attempt: Attempt) -> None:
@@ -69,7 +73,7 @@ class Bench:
         kind = criterion.kind
         if kind == "any_of":
             return self._by_options(criterion)
-        if kind in ("none", "verdict") or (kind != "outcome" and RECORDED in self._verdicts):
+        if kind in ("none", "verdict") or (self._recorded and kind != "outcome"):
             return None
         if attempt.made is False:
             return Decision(completed=False, by=kind, reason=NEVER_ATTEMPTED)
@@ -77,9 +81,8 @@ class Bench:
             return self._by_outcome()
         if attempt.made is None:
             return Decision(completed=None, by="none", reason=f"attempts are unknown: {attempt.unknown}")
-        check = criterion.node.check
-        if check is not None and check.tool_call is not None:
-            return self._by_call(check.tool_call)
+        if criterion.call is not None:
+            return self._by_call(criterion.call)
         return self._by_expression(criterion, attempt)
 
     def _by_options(self, criterion: Criterion) -> Decision:
@@ -134,7 +137,7 @@ class Bench:
             return Decision(
                 completed=None, by="none", reason="the run holds too many calls to compare them all"
             )
-        match = next((call for call in calls if call_matches(spec, call)), None)
+        match = next(filter(partial(call_matches, spec), calls), None)
         if match is not None:
             return Decision(
                 completed=True,
@@ -152,12 +155,14 @@ class Bench:
 
     def _by_verdicts(self, criterion: Criterion, checked: Decision | None) -> Decision | None:
         """The verdicts' decision; the check's own reason for being undecided is kept beside theirs."""
-        every = self._trace.verdicts.get(criterion.node.id, ())
+        every = self._trace.verdicts.get(criterion.node.id)
+        if not every:
+            return None
         check = criterion.node.check
         named = check.verdict.by if check is not None and isinstance(check.verdict, VerdictSpec) else ()
         ruled = ruling(whose_count(every, (self._verdicts, named)))
         if ruled is None:
-            if checked is not None or not every:
+            if checked is not None:
                 return None
             others = ", ".join(sorted({verdict.by for verdict in every}))
             return Decision(

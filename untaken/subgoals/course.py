@@ -26,8 +26,10 @@ def progress(
         actions: `seq` of each step's action.
         ends: last `seq` of each step.
     """
-    moments = sorted(node.completed_at for node in nodes if node.completed and node.completed_at is not None)
-    return tuple((seq, bisect_right(moments, end)) for seq, end in zip(actions, ends, strict=True))
+    moments = sorted(
+        [node.completed_at for node in nodes if node.completed and node.completed_at is not None]
+    )
+    return tuple([(seq, bisect_right(moments, end)) for seq, end in zip(actions, ends, strict=True)])
 
 
 def recovered(
@@ -40,10 +42,11 @@ def recovered(
     """
     if not trace.failures:
         return Unscored("no sub-goal attempt failed")
+    answered = {call.seq for _, call in trace.failures if call is not None}
     served: dict[int, list[str]] = defaultdict(list)
     for name in rubric.options_first:
         group = bool(rubric.criteria[name].options)
-        for seq in attempts[name].events:
+        for seq in answered.intersection(attempts[name].events):
             if not (group and seq in served):  # what an option did is not its group's second failure
                 served[seq].append(name)
     failed = [

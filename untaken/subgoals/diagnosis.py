@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from untaken.subgoals.model import Diagnosis, NodeScore, Violation
 from untaken.subgoals.trace import Trace
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Diagnosed:
+class Diagnosed(Struct, frozen=True, kw_only=True, gc=False):
     """A diagnosis and why."""
 
     diagnosis: Diagnosis

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Final, NamedTuple
+from operator import itemgetter
+from typing import Final
+
+from msgspec import Struct
 
 from untaken import limits
 from untaken.errors import Unscored
@@ -20,9 +23,10 @@ REMEMBERED: Final = 16_384
 """Results kept: runs of a task end in few states, as far as one expression looks."""
 REMEMBERED_CHARS: Final = 200
 """Longest text in a state whose result is kept."""
+_ABSENT: Final = object()
 
 
-class ExpressionResult(NamedTuple):
+class ExpressionResult(Struct, frozen=True, kw_only=True, gc=False):
     """What an expression gave, in words, with the events that set the fields it reads.
 
     Attributes:
@@ -45,53 +49,49 @@ class ExpressionResults:
         self._during: dict[str, ExpressionResult] = {}
         if not rubric.reads_state:
             return
-        waiting = {
-            name: criterion
-            for name, criterion in rubric.criteria.items()
-            if criterion.step_expression is not None and attempts[name].made
-        }
+        waiting = [(attempts[c.node.id].events[0], c) for c in rubric.stepwise if attempts[c.node.id].made]
         if waiting:
-            self._walk(waiting, attempts, trace.step_ends(actions))
+            waiting.sort(key=itemgetter(0), reverse=True)
+            self._walk(waiting, trace.step_ends(actions))
         self._fold.forward(trace.last)
 
     def result(self, criterion: Criterion, attempt: Attempt) -> ExpressionResult:
         """The result for one attempted sub-goal."""
         if (held := self._during.get(criterion.node.id)) is not None:
             return held
-        check = criterion.node.check
-        if check is None or check.expr is None:
-            raise ValueError("only a sub-goal with an expression has a result")
-        passed = _evaluate(check.expr, criterion.fields, self._fold.state)
+        passed = _evaluate(criterion, self._fold.state)
         words = "the final state meets" if passed else "the final state does not meet"
         return self._explain(criterion, passed, words, begun=attempt.events[0])
 
-    def _walk(
-        self, waiting: Mapping[str, Criterion], attempts: Mapping[str, Attempt], ends: Sequence[int]
-    ) -> None:
-        """Try each waiting expression after every step from its first action on, until it holds once."""
-        coming = {name: attempts[name].events[0] for name in waiting}
-        trying: dict[str, Criterion] = {}
+    def _walk(self, coming: list[tuple[int, Criterion]], ends: Sequence[int]) -> None:
+        """Try each expression after every step from its first action on, until it holds once.
+
+        Args:
+            coming: `seq` of the first action, and the criterion; the first to come stands last.
+            ends: last `seq` of each step.
+        """
+        trying: list[tuple[int, Criterion]] = []
         budget = limits.STEP_CHECKS
         for end in ends:
             moved = self._fold.forward(end) if self._fold.ahead <= end else None
-            due = [name for name, one in trying.items() if one.could_differ(moved)] if moved else []
-            begun = [name for name, first in coming.items() if first <= end]
-            for name in begun:
-                trying[name] = waiting[name]
-                del coming[name]
-            due += begun
+            begun = []
+            while coming and coming[-1][0] <= end:
+                begun.append(coming.pop())
+            if not (moved or begun):
+                continue
+            due = [one for one in trying if one[1].could_differ(moved)] + begun if moved else begun
             budget -= len(due)
             if budget < 0:
                 too_long = Unscored("the run has too many steps to try it after each")
-                self._during |= {name: ExpressionResult(passed=too_long) for name in (*trying, *coming)}
+                for _, criterion in (*trying, *begun, *coming):
+                    self._during[criterion.node.id] = ExpressionResult(passed=too_long)
                 return
-            for name in due:
-                if self._try(trying[name], attempts[name].events[0]):
-                    del trying[name]
+            held = {criterion.node.id for first, criterion in due if self._try(criterion, first)}
+            trying = [one for one in (*trying, *begun) if one[1].node.id not in held]
 
     def _try(self, criterion: Criterion, begun: int) -> bool:
         """Try one expression now; a plain "no" outweighs a step at which it could not be decided."""
-        passed = _evaluate(criterion.step_expression or "", criterion.fields, self._fold.state)
+        passed = _evaluate(criterion, self._fold.state)
         name = criterion.node.id
         before = self._during.get(name)
         if not isinstance(passed, Unscored) or before is None or isinstance(before.passed, Unscored):
@@ -111,32 +111,32 @@ class ExpressionResults:
             evidence = {max(changed.values())}
         return ExpressionResult(
             passed=passed,
-            reason=f"{words} {_shown(criterion)}",
+            reason=f"{words} {_shown(criterion.expression)}",
             evidence=tuple(sorted(evidence)),
             at=max(begun, *evidence) if evidence else begun,
         )
 
 
-def _evaluate(expression: str, fields: frozenset[str], state: JsonObject) -> bool | Unscored:
+def _evaluate(criterion: Criterion, state: JsonObject) -> bool | Unscored:
     """`evaluate_expression`, remembered where all it reads are small scalars."""
-    read = {field: state[field] for field in fields if field in state}
-    if fields and all(map(_small, read.values())):
-        return _remembered(expression, tuple(read), *read.values())
-    return evaluate_expression(expression, state)
+    values = [state.get(field, _ABSENT) for field in criterion.fields]
+    if values and all(map(_small, values)):
+        return _remembered(criterion.expression, criterion.fields, *values)
+    return evaluate_expression(criterion.expression, state)
 
 
 def _small(value: object) -> bool:
     if isinstance(value, str):
         return len(value) <= REMEMBERED_CHARS
-    return value is None or isinstance(value, int)  # no floats: 0.0 and -0.0 are one key, not one value
+    # No floats: 0.0 and -0.0 are one key, not one value.
+    return value is None or value is _ABSENT or isinstance(value, int)
 
 
 @lru_cache(maxsize=REMEMBERED, typed=True)
 def _remembered(expression: str, fields: tuple[str, ...], *values: object) -> bool | Unscored:
-    return evaluate_expression(expression, dict(zip(fields, values, strict=True)))
+    read = {field: value for field, value in zip(fields, values, strict=True) if value is not _ABSENT}
+    return evaluate_expression(expression, read)
 
 
-def _shown(criterion: Criterion) -> str:
-    text = criterion.node.check.expr if criterion.node.check is not None else None
-    text = text or ""
-    return text if len(text) <= SHOWN_CHARS else text[: SHOWN_CHARS - 1] + "…"
+def _shown(expression: str) -> str:
+    return expression if len(expression) <= SHOWN_CHARS else expression[: SHOWN_CHARS - 1] + "…"

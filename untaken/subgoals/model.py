@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from msgspec import Struct
+
 from untaken.errors import Finding, Score, Unscored
 
 Status = Literal["completed", "attempted", "skipped", "unscored", "not_required"]
@@ -12,8 +14,7 @@ Diagnosis = Literal["clean", "inside", "skipping", "violation", "not_detecting_e
 MissingRule = Literal["fail", "drop"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NodeScore:
+class NodeScore(Struct, frozen=True, kw_only=True, gc=False):
     """One sub-goal in one run.
 
     Attributes:
@@ -45,8 +46,7 @@ def counted_nodes(nodes: tuple[NodeScore, ...], missing: MissingRule) -> tuple[N
     return tuple(node for node in nodes if node.status not in left_out)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Violation:
+class Violation(Struct, frozen=True, kw_only=True, gc=False):
     """`sub_goal` was reached, `dependency` was not completed (``critical``) or not yet begun (``order``)."""
 
     kind: Literal["critical", "order"]

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import Final
+
+from msgspec import Struct
 
 from untaken import limits
 from untaken.subgoals.attempts import Attempt
 from untaken.subgoals.checks import Decision
 from untaken.subgoals.model import NodeScore, Status, Violation
 from untaken.subgoals.rubric import Criterion, Rubric
+
+_SATISFIED: Final = frozenset({"completed", "not_required"})
 
 
 def node_scores(
@@ -67,32 +71,28 @@ def _not_required(criterion: Criterion, attempt: Attempt, decisions: Mapping[str
     return "not required: an option that was not used" if attempt.made is False else None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DependencyFigures:
+class DependencyFigures(Struct, frozen=True, kw_only=True, gc=False):
     """Completed sub-goals whose dependencies are completed too: the direct ones, and all of them."""
 
     direct: int
     transitive: int
 
 
-def dependency_figures(
-    rubric: Rubric, nodes: Mapping[str, NodeScore], counted: frozenset[str]
-) -> DependencyFigures:
-    """Count them among the sub-goals in `counted`; an option that is not required holds nobody up."""
+def dependency_figures(rubric: Rubric, nodes: Mapping[str, NodeScore]) -> DependencyFigures:
+    """Count them among the sub-goals that count; an option that is not required holds nobody up."""
     direct = transitive = 0
-    whole: dict[str, bool] = {}
+    unmet = {name for name, node in nodes.items() if node.status not in _SATISFIED}
+    incomplete: set[str] = set()
     for name in rubric.dependencies_first:
         deps = rubric.criteria[name].deps
-        met = all(_satisfied(nodes[dep]) for dep in deps)
-        whole[name] = met and all(whole[dep] for dep in deps)
-        if name in counted and nodes[name].completed:
+        met = unmet.isdisjoint(deps)
+        whole = met and incomplete.isdisjoint(deps)
+        if not whole:
+            incomplete.add(name)
+        if nodes[name].status == "completed":
             direct += met
-            transitive += whole[name]
+            transitive += whole
     return DependencyFigures(direct=direct, transitive=transitive)
-
-
-def _satisfied(node: NodeScore) -> bool:
-    return node.completed is True or node.status == "not_required"
 
 
 def violations(rubric: Rubric, nodes: Mapping[str, NodeScore]) -> tuple[Violation, ...]:

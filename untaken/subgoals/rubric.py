@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from typing import Literal
+
+from msgspec import Struct
 
 from untaken.errors import UntakenError
 from untaken.plans import topological
@@ -15,15 +16,17 @@ from untaken.plans.model import Check, PlanGraph, SubGoal, ToolCallSpec
 CheckKind = Literal["expr", "tool_call", "verdict", "outcome", "any_of", "none"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Criterion:
+class Criterion(Struct, frozen=True, kw_only=True):
     """One sub-goal as scoring sees it.
 
     Attributes:
         deps: direct dependencies that are in the graph, without itself.
         options: the sub-goals of `any_of` that are in the graph.
         groups: sub-goals that list this one as an option; `siblings`: the options of each of them.
-        hears: whether one of its rules looks at messages.
+        hears: whether one of its rules looks at messages; `maps`: whether a rule or check maps calls to it.
+        call: what its check looks for among the calls.
+        expression: what its check tries on the state; empty where it tries nothing. `stepwise`: after each
+            step.
         fields: top-level fields of the state that its expression reads; none where it reads the whole state.
     """
 
@@ -34,21 +37,18 @@ class Criterion:
     groups: tuple[str, ...]
     siblings: tuple[tuple[str, ...], ...]
     hears: bool
-    fields: frozenset[str]
-
-    @property
-    def step_expression(self) -> str | None:
-        """The expression to try after each step, if there is one."""
-        check = self.node.check
-        return check.expr if check is not None and self.kind == "expr" and check.on == "step" else None
+    maps: bool
+    call: ToolCallSpec | None
+    expression: str
+    stepwise: bool
+    fields: tuple[str, ...]
 
     def could_differ(self, moved: set[str]) -> bool:
         """Whether its expression could give another result now that these fields of the state changed."""
-        return bool(moved) and (not self.fields or not self.fields.isdisjoint(moved))
+        return bool(moved) and (not self.fields or not moved.isdisjoint(self.fields))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rubric:
+class Rubric(Struct, frozen=True, kw_only=True):
     """All criteria of a graph.
 
     Attributes:
@@ -56,7 +56,8 @@ class Rubric:
         options_first: ids so that every option stands before the groups that list it.
         dependencies_first: ids so that every dependency stands before what needs it.
         calls: by sub-goal, the call its check asks for.
-        reads_state: whether any expression needs the state.
+        reads_state: whether any expression needs the state; `stepwise`: the criteria that try theirs after
+            each step.
     """
 
     graph: PlanGraph
@@ -65,6 +66,7 @@ class Rubric:
     dependencies_first: tuple[str, ...]
     calls: Mapping[str, ToolCallSpec]
     reads_state: bool
+    stepwise: tuple[Criterion, ...]
 
 
 def rubric_of(graph: PlanGraph) -> Rubric:
@@ -101,43 +103,48 @@ def _prepare(graph: PlanGraph) -> Rubric:
         options[node.id] = tuple(option for option in dict.fromkeys(node.any_of) if option in known)
         for option in options[node.id]:
             groups[option].append(node.id)
-    criteria = {
-        node.id: Criterion(
-            node=node,
-            kind=check_kind(node),
-            deps=tuple(dict.fromkeys(dep for dep in node.deps if dep in known and dep != node.id)),
-            options=options[node.id],
-            groups=tuple(groups[node.id]),
-            siblings=tuple(options[group] for group in groups[node.id]),
-            hears=any(rule.text is not None for rule in node.rules),
-            fields=_fields(node),
-        )
-        for node in graph.sub_goals
-    }
+    criteria = {node.id: _criterion(node, known, options, groups[node.id]) for node in graph.sub_goals}
     return Rubric(
         graph=graph,
         criteria=criteria,
         options_first=_options_first(criteria),
         dependencies_first=tuple(topological(graph)),
-        calls={
-            node.id: node.check.tool_call
-            for node in graph.sub_goals
-            if node.check is not None and node.check.tool_call is not None
-        },
+        calls={name: one.call for name, one in criteria.items() if one.call is not None},
         reads_state=any(criterion.kind == "expr" for criterion in criteria.values()),
+        stepwise=tuple(criterion for criterion in criteria.values() if criterion.stepwise),
     )
 
 
-def _fields(node: SubGoal) -> frozenset[str]:
+def _criterion(
+    node: SubGoal, known: set[str], options: Mapping[str, tuple[str, ...]], groups: Sequence[str]
+) -> Criterion:
+    kind, check = check_kind(node), node.check or Check()
+    return Criterion(
+        node=node,
+        kind=kind,
+        deps=tuple(dict.fromkeys(dep for dep in node.deps if dep in known and dep != node.id)),
+        options=options[node.id],
+        groups=tuple(groups),
+        siblings=tuple(options[group] for group in groups),
+        hears=any(rule.text is not None for rule in node.rules),
+        maps=bool(node.rules) or check.tool_call is not None,
+        call=check.tool_call,
+        expression=check.expr or "",
+        stepwise=kind == "expr" and check.on == "step",
+        fields=_fields(node),
+    )
+
+
+def _fields(node: SubGoal) -> tuple[str, ...]:
     """Top-level fields that the expression reads; empty where it looks at the state as a whole."""
     if node.check is None or node.check.expr is None:
-        return frozenset()
+        return ()
     try:
         paths = read_source(node.check.expr).paths
     except UntakenError:  # the same fault makes the check itself unscored, with its reason
-        return frozenset()
+        return ()
     whole = any(not path.segments for path in paths)
-    return frozenset() if whole else frozenset(path.segments[0] for path in paths)
+    return () if whole else tuple(sorted({path.segments[0] for path in paths}))
 
 
 def _options_first(criteria: Mapping[str, Criterion]) -> tuple[str, ...]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final, Literal
+
+from msgspec import Struct
 
 from untaken.errors import Finding, Score, Unscored, UntakenError, Where
 from untaken.ledger.model import Run
@@ -101,8 +102,7 @@ def score_outcome(run: Run, why: Unscored, *, missing: MissingRule = "fail") -> 
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Judged:
+class _Judged(Struct, frozen=True, kw_only=True, gc=False):
     """A run read, mapped and decided, before anything is counted."""
 
     rubric: Rubric
@@ -135,7 +135,7 @@ def _assemble(run: Run, graph: PlanGraph, judged: _Judged, missing: MissingRule)
     nodes = node_scores(rubric, judged.attempts, judged.decisions)
     by_id = {node.sub_goal: node for node in nodes}
     tally = Tally.of(nodes, missing)
-    deps = dependency_figures(rubric, by_id, frozenset(node.sub_goal for node in tally.nodes))
+    deps = dependency_figures(rubric, by_id)
     broken_rules = violations(rubric, by_id)
     diagnosed = diagnose([n for n in nodes if n.status != "not_required"], broken_rules, trace)
     return RunScore(

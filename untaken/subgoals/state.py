@@ -11,27 +11,29 @@ from untaken.ledger.events import RunFinished, State
 JsonObject = dict[str, Any]
 
 
-def merge_patch(target: JsonObject, patch: JsonObject) -> bool:
+def merge_patch(target: JsonObject, patch: JsonObject) -> list[str]:
     """Apply a JSON merge patch (RFC 7386) to `target`: objects merge, ``null`` removes, all else replaces.
 
     `target` is changed in place and shares no object with `patch`, so that no event is ever changed.
 
     Returns:
-        Whether anything changed.
+        The fields of `target` that changed.
     """
-    moved = False
+    moved = []
     for key, value in patch.items():
+        before = target.get(key)
         if value is None:
-            moved |= target.pop(key, None) is not None
+            target.pop(key, None)
+            changed = before is not None
         elif isinstance(value, dict):
-            below = target.get(key)
-            if not isinstance(below, dict):
-                below = target[key] = {}
-                moved = True
-            moved |= merge_patch(below, value)
+            below = before if isinstance(before, dict) else {}
+            target[key] = below
+            changed = bool(merge_patch(below, value)) or below is not before
         else:
-            moved |= key not in target or target[key] != value
             target[key] = value
+            changed = before is None or before != value
+        if changed:
+            moved.append(key)
     return moved
 
 
@@ -47,35 +49,30 @@ class StateFold:
         ahead: `seq` of the next event that says something about the state; infinite at the end.
     """
 
-    __slots__ = ("_coming", "ahead", "changed", "state")
+    __slots__ = ("_at", "_events", "ahead", "changed", "state")
 
     def __init__(self, events: Sequence[State | RunFinished]) -> None:
         self.state: JsonObject = {}
         self.changed: dict[str, int] = {}
-        self._coming = list(reversed(events))
-        self.ahead: float = 0
-        self._look_ahead()
+        self._events = events
+        self._at = 0
+        self.ahead: float = events[0].seq if events else inf
 
     def forward(self, seq: int) -> set[str]:
         """Move to the state after event `seq`; the top-level fields that differ from the state before."""
         moved: set[str] = set()
         while self.ahead <= seq:
-            event = self._coming.pop()
-            now = (
-                self._patch(event.state)
-                if isinstance(event, State)
-                else self._replace(event.final_state or {})
-            )
-            self.changed.update(dict.fromkeys(now, event.seq))
+            event = self._events[self._at]
+            if isinstance(event, State):
+                now = merge_patch(self.state, event.state)
+            else:
+                now = self._replace(event.final_state or {})
+            for field in now:
+                self.changed[field] = event.seq
             moved.update(now)
-            self._look_ahead()
+            self._at += 1
+            self.ahead = self._events[self._at].seq if self._at < len(self._events) else inf
         return moved
-
-    def _look_ahead(self) -> None:
-        self.ahead = self._coming[-1].seq if self._coming else inf
-
-    def _patch(self, patch: JsonObject) -> list[str]:
-        return [key for key, value in patch.items() if merge_patch(self.state, {key: value})]
 
     def _replace(self, final: JsonObject) -> list[str]:
         state = self.state

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from untaken.errors import Score, Unscored
 from untaken.subgoals.model import MissingRule, NodeScore, counted_nodes
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tally:
+class Tally(Struct, frozen=True, kw_only=True, gc=False):
     """The fields of `RunScore` of the same names; `nodes` are the sub-goals that count."""
 
     nodes: tuple[NodeScore, ...]

@@ -1,12 +1,15 @@
-"""One pass over a run's events, sorted into what scoring asks for."""
+"""A run's events, sorted into what scoring asks for."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from typing import TypeVar
 
-from untaken.ledger.events import Message, Observation, Plan, RunFinished, State, ToolCall, Verdict
+from untaken.ledger.events import Event, Message, Observation, Plan, RunFinished, State, ToolCall, Verdict
 from untaken.ledger.model import Run
+
+E = TypeVar("E", bound=Event)
 
 
 class Trace:
@@ -39,57 +42,43 @@ class Trace:
     )
 
     def __init__(self, run: Run) -> None:
-        self.calls: list[ToolCall] = []
-        self.failures: list[tuple[Observation, ToolCall | None]] = []
-        self.replans: list[int] = []
-        self.plans = 0
-        self.spoke = False
-        self.states: list[State | RunFinished] = []
-        self.verdicts: dict[str, list[Verdict]] = defaultdict(list)
-        self.finished: RunFinished | None = None
-        self.last = 0
+        self.finished = run.finished
         self.end = run.events[-1].seq
+        self.last = self.end if self.finished is None else self.finished.seq
+        self.calls = self._during(run.of(ToolCall))
+        self.failures = self._failed(self._during(run.of(Observation)))
+        plans = self._during(run.of(Plan))
+        self.plans = len(plans)
+        self.replans = _revisions(plans)
+        self.spoke = bool(self._during(run.of(Message)))
+        self.states: list[State | RunFinished] = [*self._during(run.of(State))]
+        if self.finished is not None:
+            self.states.append(self.finished)
+        self.verdicts: dict[str, list[Verdict]] = {}
+        for verdict in run.of(Verdict):
+            self.verdicts.setdefault(verdict.sub_goal, []).append(verdict)
         self._by_tool: dict[str, list[ToolCall]] | None = None
-        self._read(run)
 
-    def _read(self, run: Run) -> None:
-        answered: dict[str, ToolCall] = {}
-        plan: list[str] = []
-        after = len(run.events)
-        for at, event in enumerate(run.events):  # the commonest kinds first: every event comes through here
-            if isinstance(event, ToolCall):
-                self.calls.append(event)
-                answered[event.call_id] = event
-            elif isinstance(event, Observation):
-                if event.ok is False or event.transient:
-                    self.failures.append((event, self._answered(event, answered)))
-            elif isinstance(event, State):
-                self.states.append(event)
-            elif isinstance(event, Message):
-                self.spoke = True
-            elif isinstance(event, Plan):
-                self.plans += 1
-                if event.sub_goals:
-                    if plan and event.sub_goals != plan:
-                        self.replans.append(event.seq)
-                    plan = event.sub_goals
-            elif isinstance(event, Verdict):
-                self.verdicts[event.sub_goal].append(event)
-            elif isinstance(event, RunFinished):
-                self.finished = event
-                self.states.append(event)
-                after = at + 1
-                break
-        self.last = run.events[after - 1].seq
-        for event in run.events[after:]:
-            if isinstance(event, Verdict):
-                self.verdicts[event.sub_goal].append(event)
+    def _during(self, events: Sequence[E]) -> Sequence[E]:
+        """Those that do not come after the run."""
+        if not events or events[-1].seq <= self.last:
+            return events
+        return [event for event in events if event.seq <= self.last]
 
-    def _answered(self, event: Observation, calls: dict[str, ToolCall]) -> ToolCall | None:
-        """The call an observation answers; without a call id, the call before it."""
-        if event.call_id is not None:
-            return calls.get(event.call_id)
-        return self.calls[-1] if self.calls else None
+    def _failed(self, observations: Sequence[Observation]) -> list[tuple[Observation, ToolCall | None]]:
+        """What failed, each with the call it answers; without a call id, that is the call before it."""
+        failed = [event for event in observations if event.ok is False or event.transient]
+        found: list[tuple[Observation, ToolCall | None]] = []
+        coming = iter(self.calls)
+        call = next(coming, None)
+        made: ToolCall | None = None
+        by_id: dict[str, ToolCall] = {}
+        for event in failed:
+            while call is not None and call.seq < event.seq:
+                made = by_id[call.call_id] = call
+                call = next(coming, None)
+            found.append((event, made if event.call_id is None else by_id.get(event.call_id)))
+        return found
 
     def step_ends(self, actions: Sequence[int]) -> list[int]:
         """For each action (by `seq`, in order) the last `seq` before the next one."""
@@ -102,3 +91,15 @@ class Trace:
             for call in self.calls:
                 self._by_tool[call.tool].append(call)
         return self._by_tool.get(tool, ())
+
+
+def _revisions(plans: Sequence[Plan]) -> list[int]:
+    """`seq` of each non-empty plan that differs from the last non-empty one."""
+    revised: list[int] = []
+    before: list[str] = []
+    for plan in plans:
+        if plan.sub_goals:
+            if before and plan.sub_goals != before:
+                revised.append(plan.seq)
+            before = plan.sub_goals
+    return revised
