@@ -21,13 +21,12 @@ pytestmark = pytest.mark.xdist_group("browser")
 Open = Callable[..., Page]
 SAMPLES = Path(__file__).parents[2] / "sample_runs"
 COLOURS = {"completed": "#BFE0F7", "attempted": "#FFD199", "skipped": "#EEF0F2", "unscored": "#FFFFFF"}
-PAGES = ("Overview", "Run", "Decisions", "Rankings", "Data")
 FOCUSED = """() => {
   let element = document.activeElement;
   while (element?.shadowRoot) element = element.shadowRoot.activeElement;
   return element?.className;
 }"""
-DARK_BACKGROUND, LIGHT_BACKGROUND = "rgb(16, 22, 29)", "rgb(255, 255, 255)"
+BACKGROUND = {False: "rgb(255, 255, 255)", True: "rgb(16, 22, 29)"}
 
 
 @cache
@@ -211,22 +210,28 @@ def test_the_navigation_keeps_the_selected_run(demo: str, open_page: Open) -> No
     assert selection(page) == {"run": run.digest, "sub_goal": "order"}
 
 
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-@pytest.mark.parametrize(("width", "height"), [(1440, 900), (390, 844)], ids=["wide", "narrow"])
-def test_every_page_fits_the_screen_and_is_reached_from_the_navigation(
+@pytest.mark.parametrize(
+    ("width", "height", "dark"), [(1440, 900, False), (390, 844, True)], ids=["wide-light", "narrow-dark"]
+)
+def test_every_page_fits_the_screen_in_light_and_dark_and_is_reached_from_the_navigation(
     demo: str, open_page: Open, width: int, height: int, dark: bool
 ) -> None:
-    page = open_page(demo, width=width, height=height, dark=dark)
-    background = page.get_by_test_id("stApp").evaluate("app => getComputedStyle(app).backgroundColor")
-    assert background == (DARK_BACKGROUND if dark else LIGHT_BACKGROUND)
-    for name in PAGES:
-        if width < 800 and page.get_by_test_id("stExpandSidebarButton").is_visible():
+    page = open_page(f"{demo}/data", width=width, height=height, dark=dark)
+    expect(page.get_by_test_id("stApp")).to_have_css("background-color", BACKGROUND[dark])
+    for name in ("Data", "Rankings", "Decisions", "Run", "Overview"):
+        if page.get_by_test_id("stExpandSidebarButton").is_visible():
             page.get_by_test_id("stExpandSidebarButton").click()
         page.get_by_test_id("stSidebarNav").get_by_role("link", name=name).click()
         headline(page, name)
         expect(page.get_by_role("heading", level=1)).to_be_in_viewport()
         expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
         assert sideways(page) == [], name
+    figure = page.locator(".st-key-scroll-flow .main-svg").first
+    for now in (dark, not dark):  # the system's theme changes while the page is open
+        page.emulate_media(color_scheme="dark" if now else "light")
+        expect(page.get_by_test_id("stApp")).to_have_css("background-color", BACKGROUND[now])
+        expect(figure).to_have_css("background-color", BACKGROUND[now])
+    assert sideways(page) == []
 
 
 def sideways(page: Page) -> list[str]:

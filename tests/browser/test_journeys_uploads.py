@@ -97,6 +97,16 @@ def untouched(page: Page) -> None:
     expect(page.get_by_test_id("stApp")).to_be_visible()
 
 
+def opened_alone(open_page: Open, exported: Download, folder: Path, drawn: str) -> None:
+    """A page that was taken home draws itself without the app, and holds words only."""
+    kept = folder / exported.suggested_filename
+    exported.save_as(kept)
+    page = open_page(kept.as_uri())
+    page.locator(drawn).first.wait_for()
+    assert elements(page, INJECTED) == []
+    assert page.evaluate("window.evil") is None
+
+
 def test_many_files_at_once_then_the_overview_speaks_of_the_good_ones(
     serve: Serve, open_page: Open, tmp_path: Path
 ) -> None:
@@ -148,6 +158,7 @@ def test_hostile_files_are_shown_as_words_and_nothing_else(
     page.locator(".st-key-scroll-flow .point").first.hover(force=True)
     expect(page.locator(".st-key-scroll-flow .hovertext").first).to_contain_text("![pixel]")
     untouched(page)
+    opened_alone(open_page, download(page, "Rank flow (HTML)"), tmp_path, ".main-svg")
     page.goto(f"{address}/run?run={failed.head.sha256}")
     drawn = boxes(page)
     assert len(drawn) == 3
@@ -157,12 +168,7 @@ def test_hostile_files_are_shown_as_words_and_nothing_else(
         page.get_by_role("tab", name=tab).click()
         untouched(page)
 
-    kept = tmp_path / "graph.html"
-    download(page, "Plan graph (HTML)").save_as(kept)
-    alone = open_page(kept.as_uri())
-    alone.locator(".plan-stage[data-boxes]").wait_for()
-    assert elements(alone, INJECTED) == []
-    assert alone.evaluate("window.evil") is None
+    opened_alone(open_page, download(page, "Plan graph (HTML)"), tmp_path, ".plan-stage[data-boxes]")
 
     go_to(page, "Data")
     text = download(page, "Runs (CSV)").path().read_text(encoding="utf-8-sig")
