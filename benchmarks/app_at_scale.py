@@ -116,7 +116,7 @@ def timed(what: str, act: Callable[[], object]) -> None:
     print(f"{time.perf_counter() - start:8.2f} s  {what}", flush=True)
 
 
-def measure(address: str) -> None:
+def measure(address: str, chromium: str) -> None:
     """Walk through the app and print the times."""
     expect.set_options(timeout=600_000)
 
@@ -148,7 +148,6 @@ def measure(address: str) -> None:
         page.locator(STILL).wait_for()
 
     with sync_playwright() as playwright:
-        chromium = runpy.run_path(str(ROOT / "scripts/get_browser.py"))["find"]()
         browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
         page = browser.new_page(viewport={"width": 1440, "height": 900})
         page.set_default_timeout(600_000)
@@ -171,10 +170,14 @@ def measure(address: str) -> None:
 def main() -> None:
     """Write, serve, measure."""
     runs = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000
+    chromium = runpy.run_path(str(ROOT / "scripts/get_browser.py"))["find"]()
+    if chromium is None:
+        print("no Chromium or Chrome here: nothing measured")
+        return
     with tempfile.TemporaryDirectory(prefix="untaken-") as folder:
         timed(f"writing {runs:,} runs and adding them", lambda: make_workspace(Path(folder), runs))
         with served(Path(folder) / "workspace") as address:
-            measure(address)
+            measure(address, chromium)
 
 
 if __name__ == "__main__":
