@@ -120,3 +120,11 @@ def test_an_id_given_twice(
 def test_an_unclear_id_neither_matches_by_task() -> None:
     graphs = GraphSet.of([graph("a", "x"), graph("a", "x", title="t")])
     assert isinstance(graphs.for_task("x")[0], Unscored)
+
+
+def test_the_only_graph_serves_every_run_when_it_names_no_tasks() -> None:
+    alone = GraphSet.of([graph("a")])
+    assert alone.for_task("anything") == (alone.graphs[0], [])
+    assert isinstance(GraphSet.of([graph("a"), graph("b")]).for_task("anything")[0], Unscored)
+    assert isinstance(GraphSet.of([graph("a", "x")]).for_task("anything")[0], Unscored)
+    assert isinstance(alone.for_task("anything", "another")[0], Unscored)

@@ -43,7 +43,8 @@ class GraphSet:
     ) -> tuple[PlanGraph | Unscored, list[Finding]]:
         """The graph for a run: the one its RUN_STARTED names, else the one whose `tasks` match.
 
-        Unscored where there is none, or more than one.
+        A graph that names no tasks serves every run where it is the only one. Unscored where there is none,
+        or more than one.
         """
         if graph_id is not None:
             return self._named(graph_id)
@@ -75,6 +76,8 @@ class GraphSet:
 
     def _matching(self, task_id: str) -> list[PlanGraph]:
         exact, globs = self._by_task
+        if len(self.graphs) == 1 and not self.graphs[0].tasks:
+            return [self.graphs[0]]
         found = {*exact.get(task_id, ()), *(i for i, pattern in globs if matches_glob(pattern, task_id))}
         return [self.graphs[i] for i in sorted(found)]
 
