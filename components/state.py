@@ -266,7 +266,7 @@ def group_words(group: Group) -> str:
     """What a set of agents is called in the sidebar."""
     agents = ", ".join(text.one_line(agent, 24) for agent in group.agents[:3])
     more = f" and {len(group.agents) - 3} more" if len(group.agents) > 3 else ""
-    return f"{agents}{more} · {len(group.tasks):,} tasks"
+    return f"{agents}{more} · {len(group.tasks):,} {'task' if len(group.tasks) == 1 else 'tasks'}"
 
 
 def is_dark() -> bool:

@@ -49,6 +49,7 @@ def table(
     selectable: bool = False,
     height: int | str = "auto",
     alt: str | None = None,
+    most: int | None = None,
 ) -> int | None:
     """Show a table with its CSV download.
 
@@ -60,12 +61,15 @@ def table(
         selectable: let one row be chosen.
         height: pixels, or ``"auto"``.
         alt: what a screen reader says of the table.
+        most: rows to show at the most; the download holds them all.
 
     Returns:
         The position of the chosen row in `frame`, or ``None``.
     """
+    if most is not None and len(frame) > most:
+        st.caption(f"The first {most:,} of {len(frame):,} rows; the download holds them all.")
     chosen: Any = st.dataframe(  # type: ignore[call-overload]
-        frame,
+        frame if most is None else frame.head(most),
         hide_index=True,
         height=height,
         column_config=_plain_text(frame, columns or {}),

@@ -79,6 +79,7 @@ row = tables.table(
     name="Paths not taken",
     selectable=True,
     height=460,
+    most=5_000,
     columns=dict.fromkeys(("delta", "advantage", "low", "high"), SIGNED)
     | {"success_rate": st.column_config.NumberColumn(format="percent"), "digest": None},
 )

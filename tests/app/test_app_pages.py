@@ -373,3 +373,18 @@ def test_no_table_takes_its_words_for_links_or_pictures(tmp_path: Path, monkeypa
             words = [str(name) for name in found.value if pd.api.types.is_string_dtype(found.value[name])]
             kinds = {settings.get(name, {}).get("type_config", {}).get("type", "text") for name in words}
             assert kinds <= {"text"}, (page, found.proto.alt)
+
+
+def test_a_long_table_shows_its_first_rows_and_downloads_them_all() -> None:
+    def page() -> None:
+        import pandas as pd
+
+        from components import tables
+
+        tables.table(pd.DataFrame({"n": range(7)}), key="t", name="Numbers", most=5)
+
+    app = AppTest.from_function(page).run()
+    assert len(app.dataframe[0].value) == 5
+    assert [caption.value for caption in app.caption] == [
+        "The first 5 of 7 rows; the download holds them all."
+    ]
