@@ -10,7 +10,7 @@ a second equal key. Whatever is not cleared goes to the exact parser, which name
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC
 from operator import attrgetter
 from typing import Any
@@ -76,7 +76,40 @@ class LineFault(ValueError):
 
 
 class _Misfit(ValueError):
-    """Free JSON that is too deep or holds an integer too large."""
+    """An event to look at again: free JSON too deep or with an integer too large, a moment not in UTC."""
+
+
+def decode_lines(lines: list[bytes]) -> Sequence[AnyEvent | LineFault]:
+    """The event of each line, or why it is none (see `decode_event`).
+
+    Lines in the writer's own style, which is what there is to read as a rule, are cleared all at once.
+    """
+    try:
+        if lines[0][_AFTER_TAG_NAME] == _QUOTE:
+            events = [*map(_decode, lines)]
+            if [*map(encode_event, events)] == lines:
+                _refuse_misfits(events)
+                return events
+    except (msgspec.MsgspecError, UnicodeError, RecursionError, IndexError, _Misfit):
+        pass
+    return [*map(_decoded, lines)]
+
+
+def _decoded(line: bytes) -> AnyEvent | LineFault:
+    try:
+        return decode_event(line)
+    except LineFault as fault:
+        return fault
+
+
+def _refuse_misfits(events: Sequence[AnyEvent]) -> None:
+    """Raises `_Misfit` where a moment is not in UTC, or free JSON not within the limits."""
+    for event in events:
+        if event.ts.tzinfo is not UTC:
+            raise _Misfit
+        open_field = OPEN_FIELDS.get(type(event))
+        if open_field is not None and type(value := open_field(event)) is not str:
+            _count_keys(value, _JSON_DEPTH - 1)
 
 
 def decode_event(line: bytes) -> AnyEvent:
@@ -87,14 +120,11 @@ def decode_event(line: bytes) -> AnyEvent:
     """
     try:
         event = _decode(line)
-        if event.ts.tzinfo is UTC:
-            if line[_AFTER_TAG_NAME] == _QUOTE and encode_event(event) == line:
-                open_field = OPEN_FIELDS.get(type(event))
-                if open_field is not None and type(value := open_field(event)) is not str:
-                    _count_keys(value, _JSON_DEPTH - 1)
-                return event
-            if _has_no_twin_keys(line):
-                return event
+        if line[_AFTER_TAG_NAME] == _QUOTE and encode_event(event) == line:
+            _refuse_misfits([event])
+            return event
+        if event.ts.tzinfo is UTC and _has_no_twin_keys(line):
+            return event
     except (msgspec.MsgspecError, UnicodeError, RecursionError, _Misfit):
         pass
     return _examine(line)
@@ -123,6 +153,8 @@ def _count_keys(value: Any, room: int) -> int:
         children = value if kind is list else (value,)
     for child in children:
         kind = type(child)
+        if kind is str:
+            continue
         if kind is dict or kind is list:
             if room <= 1:
                 raise _Misfit

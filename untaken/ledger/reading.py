@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from itertools import chain as joined
 from math import inf
 
 from untaken import limits
 from untaken.errors import UntakenError, Where
 from untaken.ledger.chain import Chain
-from untaken.ledger.decoding import LineFault, decode_event, run_of
+from untaken.ledger.decoding import LineFault, decode_lines, run_of
+from untaken.ledger.events import AnyEvent
 from untaken.ledger.model import Integrity, Run
 from untaken.ledger.source import View
 
@@ -49,11 +51,9 @@ class Reading:
         """
         number, runs, keep = 0, self._open, self._keep
         try:
-            for number, line in enumerate(self._view.lines(), 1):
-                try:
-                    event = decode_event(line)
-                except LineFault as fault:
-                    run_id = self._malformed(number, line, fault)
+            for number, (line, event) in enumerate(self._decoded(), 1):
+                if isinstance(event, LineFault):
+                    run_id = self._malformed(number, line, event)
                 else:
                     run_id = event.run_id
                     chain = runs.get(run_id) or self._begin(run_id)
@@ -73,6 +73,11 @@ class Reading:
         missing = (run_id for run_id in self._heads if run_id not in self._seen)
         for run_id in [*runs, *missing]:
             yield self._end(run_id)
+
+    def _decoded(self) -> Iterator[tuple[bytes, AnyEvent | LineFault]]:
+        return joined.from_iterable(
+            zip(block, decode_lines(block), strict=True) for block in self._view.blocks()
+        )
 
     def run(self, chain: Chain) -> Run | None:
         """The run of a chain; ``None`` where not even its start is readable."""

@@ -41,9 +41,10 @@ class View:
 
     def lines(self) -> Iterator[bytes]:
         """The lines of the view. A view of a stream can be read once, any other again and again."""
-        return chain.from_iterable(self._blocks())
+        return chain.from_iterable(self.blocks())
 
-    def _blocks(self) -> Iterator[list[bytes]]:
+    def blocks(self) -> Iterator[list[bytes]]:
+        """The lines, as many at a time as are read at once."""
         if self.path is None:
             yield from read_blocks(self.stream or io.BytesIO(self.content or b""), name=self.name)
             return
