@@ -21,7 +21,7 @@ from statistics import median
 from typing import Any
 
 import msgspec
-from scoring import FILLER, GRAPH, PATCHES, TOOLS, cpu
+from scoring import FILLER, GRAPH, PATCHES, TOOLS, cpu, floor
 
 from untaken.corpus import evaluate_corpus, score_runs
 from untaken.counterfactual import evaluate_run
@@ -82,27 +82,12 @@ def a_ledger(runs: int) -> tuple[list[bytes], dict[str, Head]]:
     return lines, heads
 
 
-def floor(lines: list[bytes]) -> list[AnyEvent]:
-    """Hash, decode and keep: nothing else."""
-    decode = msgspec.json.Decoder(AnyEvent).decode
-    kept = []
-    for line in lines:
-        sha256(line).hexdigest()
-        kept.append(decode(line))
-    return kept
-
-
 def measure(runs: int, rounds: int) -> None:
     """Print the table."""
     lines, heads = a_ledger(runs)
     data = b"".join(line + b"\n" for line in lines)
-    graphs = GraphSet.of(
-        [
-            parse_graph(
-                GRAPH.replace(b"id: refund\n", b'id: refund\ntasks: ["*"]\n', 1), name="bench", format="yaml"
-            )
-        ]
-    )
+    graph = GRAPH.replace(b"id: refund\n", b'id: refund\ntasks: ["*"]\n', 1)
+    graphs = GraphSet.of([parse_graph(graph, name="bench", format="yaml")])
     held = read_ledger(BytesIO(data), heads=heads)
     memory = PolicyMemory.build(held)
     corpus = evaluate_corpus(held, graphs)

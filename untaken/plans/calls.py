@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from untaken.ledger.events import ToolCall
 from untaken.plans.model import ToolCallSpec
+
+_SCALARS: Final = frozenset({str, int, float, bool, type(None)})
+"""The types of most values: told at once, where asking for a mapping or a list takes its time."""
 
 
 def call_matches(spec: ToolCallSpec, call: ToolCall) -> bool:
@@ -29,7 +32,9 @@ def call_matches(spec: ToolCallSpec, call: ToolCall) -> bool:
 
 def json_equal(a: Any, b: Any) -> bool:
     """Equality of JSON values: 1 equals 1.0, but neither ``true`` nor "1"."""
-    if _is_mapping(a) and _is_mapping(b):
+    if type(a) in _SCALARS:
+        return _same_scalar(a, b)
+    if isinstance(a, Mapping) and isinstance(b, Mapping):
         return a.keys() == b.keys() and all(json_equal(value, b[key]) for key, value in a.items())
     if _is_list(a) and _is_list(b):
         return len(a) == len(b) and all(map(json_equal, a, b))
@@ -38,7 +43,9 @@ def json_equal(a: Any, b: Any) -> bool:
 
 def contains(actual: Any, expected: Any) -> bool:
     """True where `actual` says all that `expected` says: mappings may hold more, lists no more items."""
-    if _is_mapping(expected) and _is_mapping(actual):
+    if type(expected) in _SCALARS:
+        return _same_scalar(actual, expected)
+    if isinstance(expected, Mapping) and isinstance(actual, Mapping):
         return all(key in actual and contains(actual[key], value) for key, value in expected.items())
     if _is_list(expected) and _is_list(actual):
         return len(actual) == len(expected) and all(map(contains, actual, expected))
@@ -49,14 +56,8 @@ def _only(arguments: Mapping[str, Any], keys: set[str]) -> dict[str, Any]:
     return {key: value for key, value in arguments.items() if key in keys}
 
 
-def _is_mapping(value: Any) -> bool:
-    return type(value) is dict or isinstance(
-        value, Mapping
-    )  # what JSON gives first: the rest is slow to tell
-
-
 def _is_list(value: Any) -> bool:
-    return type(value) is list or (isinstance(value, Sequence) and not isinstance(value, str | bytes))
+    return isinstance(value, Sequence) and not isinstance(value, str | bytes)
 
 
 def _same_scalar(a: Any, b: Any) -> bool:

@@ -61,7 +61,7 @@ DECISIONS: Final[Columns[BranchRow]] = {
 
 def decisions_table(corpus: Corpus) -> pd.DataFrame:
     """One row per (run, decision point, alternative), in reading order (columns: `DECISIONS`)."""
-    return frame(DECISIONS, list(_branches(corpus)))
+    return frame(DECISIONS, _branches(corpus))
 
 
 def _branches(corpus: Corpus) -> Iterator[BranchRow]:

@@ -5,10 +5,11 @@ pandas is loaded when the first table is made: a command that makes none starts 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from operator import attrgetter
-from typing import TYPE_CHECKING, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Final, Generic, Literal, TypeVar
 
 from untaken.errors import Unscored
 
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 Row = TypeVar("Row")
 Dtype = Literal["string", "boolean", "Int64", "Float64", "datetime64[us, UTC]"]
+_ROWS: Final = 512
+"""Taken at a time: few enough that what they hold stays in the processor's cache."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,24 +72,33 @@ def why(key: str, source: str | Callable[[Row], object]) -> Column[Row]:
     return Column(dtype="string", meaning=f"why {key} is unscored", value=_getter(source), reasons=True)
 
 
-def frame(columns: Columns[Row], rows: Sequence[Row]) -> pd.DataFrame:
-    """The table of `rows`: one column each, in the declared order, typed even where it is empty."""
+def frame(columns: Columns[Row], rows: Iterable[Row]) -> pd.DataFrame:
+    """The table of `rows`: one column each, in the declared order, typed even where it is empty.
+
+    Cells are gathered a column at a time over a few hundred rows: a call a cell, or a look at every row for
+    every column, would take longer than all the rest.
+    """
     import pandas as pd  # noqa: PLC0415 (slow)
 
-    return pd.DataFrame({name: _series(column, rows) for name, column in columns.items()})
+    values: dict[str, list[object]] = {name: [] for name in columns}
+    coming = iter(rows)
+    while some := list(islice(coming, _ROWS)):
+        for name, column in columns.items():
+            values[name] += _cells(column, some)
+    return pd.DataFrame({name: _series(column, values.pop(name)) for name, column in columns.items()})
 
 
-def _series(column: Column[Row], rows: Sequence[Row]) -> pd.Series:
-    """One column, a whole column at a time: a table may have a million cells."""
+def _cells(column: Column[Row], rows: list[Row]) -> list[object]:
+    found = map(column.value, rows)
+    if column.reasons:
+        return [value.reason if isinstance(value, Unscored) else None for value in found]
+    return [None if type(value) is Unscored else value for value in found]
+
+
+def _series(column: Column[Row], values: list[object]) -> pd.Series:
     import numpy as np  # noqa: PLC0415 (slow)
     import pandas as pd  # noqa: PLC0415 (slow)
 
-    found = map(column.value, rows)
-    values: list[object]
-    if column.reasons:
-        values = [value.reason if isinstance(value, Unscored) else None for value in found]
-    else:
-        values = [None if type(value) is Unscored else value for value in found]
     if column.dtype == "Float64":
         figures = np.array(values, dtype=np.float64)  # ``None`` becomes NaN
         return pd.Series(pd.arrays.FloatingArray(figures, np.isnan(figures)))
