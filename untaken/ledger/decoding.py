@@ -53,9 +53,12 @@ WHOLE_FIELDS = ("task_repeat", "steps", "decision_point")
 _PATH = re.compile(r" - at `\$\.?([^`]*)`")
 _RUN_ID = re.compile(rb'"run_id"[ \t\r]*:[ \t\r]*"([^"\\]{1,%d})"' % (4 * limits.NAME_CHARS))
 
-_decode: Callable[[bytes], AnyEvent] = msgspec.json.Decoder(AnyEvent).decode
+_decoder: msgspec.json.Decoder[AnyEvent] = msgspec.json.Decoder(AnyEvent)
+_decode, _decode_all = _decoder.decode, _decoder.decode_lines
 _decode_any = msgspec.json.Decoder().decode
-encode_event = msgspec.json.Encoder().encode
+_encoder = msgspec.json.Encoder()
+_encode_all = _encoder.encode_lines
+encode_event = _encoder.encode
 """The bytes of an event's line, without the newline."""
 
 
@@ -86,8 +89,9 @@ def decode_lines(lines: list[bytes]) -> Sequence[AnyEvent | LineFault]:
     """
     try:
         if lines[0][_AFTER_TAG_NAME] == _QUOTE:
-            events = [*map(_decode, lines)]
-            if [*map(encode_event, events)] == lines:
+            whole = b"\n".join([*lines, b""])
+            events = _decode_all(whole)
+            if _encode_all(events) == whole:
                 _refuse_misfits(events)
                 return events
     except (msgspec.MsgspecError, UnicodeError, RecursionError, IndexError, _Misfit):
