@@ -7,6 +7,7 @@ further call fails too, as in a dead process; then the lock falls and the disk i
 from __future__ import annotations
 
 import os
+import random
 import subprocess
 import sys
 import time
@@ -35,7 +36,9 @@ from untaken.ledger import (
 from untaken.ledger.journal import journal_path
 
 CALLS = ("write", "fsync", "truncate", "rename", "unlink")
-DISK_CALLS_OF_AN_APPEND = 8
+DISK_CALLS_OF_AN_APPEND = 11
+LINES_WRITTEN, HEADS_TO_BE_MOVED = 4, 6
+"""Which of them is under way."""
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 
 
@@ -211,7 +214,7 @@ def test_an_interrupted_append_is_named_by_readers_and_by_the_next_writer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = finished_ledger(tmp_path)
-    assert crash_in(lambda: append_events(path, "r1", NOTES), 2, 0.5, monkeypatch)
+    assert crash_in(lambda: append_events(path, "r1", NOTES), LINES_WRITTEN, 0.5, monkeypatch)
     _, findings = read_ledger(path, strict=False)
     assert [finding.code for finding in findings] == ["ledger-interrupted-append"]
     with LedgerWriter(path) as ledger:
@@ -222,7 +225,7 @@ def test_a_ledger_longer_than_its_head_without_an_intent_is_altered(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = finished_ledger(tmp_path)
-    assert crash_in(lambda: append_events(path, "r1", NOTES), 4, 0.0, monkeypatch)
+    assert crash_in(lambda: append_events(path, "r1", NOTES), HEADS_TO_BE_MOVED, 0.0, monkeypatch)
     assert verify_ledger(path)[0].verdict == "INTACT"
     journal_path(path).unlink()
     found = verify_ledger(path)[0]
@@ -232,7 +235,7 @@ def test_a_ledger_longer_than_its_head_without_an_intent_is_altered(
 
 def test_an_intent_does_not_excuse_other_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = finished_ledger(tmp_path)
-    assert crash_in(lambda: append_events(path, "r1", NOTES), 4, 0.0, monkeypatch)
+    assert crash_in(lambda: append_events(path, "r1", NOTES), HEADS_TO_BE_MOVED, 0.0, monkeypatch)
     data = path.read_bytes()
     path.write_bytes(data[:-400] + data[-400:].replace(b"nnnn", b"yyyy", 1))
     assert verify_ledger(path)[0].verdict == "ALTERED"
@@ -273,24 +276,34 @@ def test_a_torn_last_line_that_the_head_counts_is_kept_and_refused(tmp_path: Pat
 AGENT = """
 import sys
 from untaken.ledger import LedgerWriter, Message
-ledger = LedgerWriter(sys.argv[1])
-run = ledger.start(run_id="r", agent="a", task_id="t")
+ledger = LedgerWriter(sys.argv[1], fsync=sys.argv[2])
+run = ledger.start(run_id=sys.argv[3], agent="a", task_id="t")
 while True:
     event = run.write(Message, role="user", content="x" * 200)
     print(event.seq, flush=True)
+    if event.seq % 7 == 0:
+        ledger.checkpoint()
 """
+KILLS = 25
 
 
-def test_a_killed_process_loses_no_acknowledged_event(tmp_path: Path) -> None:
-    path = tmp_path / "a.jsonl"
-    with subprocess.Popen([sys.executable, "-c", AGENT, str(path)], stdout=subprocess.PIPE) as agent:
-        assert agent.stdout
-        agent.stdout.readline()
-        time.sleep(0.05)
-        agent.kill()
-        acknowledged = int(agent.stdout.read().split(b"\n")[-2])
-    (run,) = read_ledger(path)
-    assert run.integrity.verdict == "INTACT"
-    assert len(run.events) >= acknowledged + 1
-    recover(path)
-    assert read_ledger(path)[0].events == run.events
+def test_whenever_a_writing_process_is_killed_no_acknowledged_event_is_lost(tmp_path: Path) -> None:
+    """Kill after kill on one ledger, each process continuing what the one before it left behind."""
+    path, acknowledged, moment = tmp_path / "a.jsonl", dict[str, int](), random.Random(25)
+    for n in range(KILLS):
+        run_id, policy = f"r{n}", ("always", "close", "never")[n % 3]
+        command = [sys.executable, "-c", AGENT, str(path), policy, run_id]
+        with subprocess.Popen(command, stdout=subprocess.PIPE) as agent:
+            assert agent.stdout
+            agent.stdout.readline()
+            time.sleep(moment.uniform(0, 0.02))
+            agent.kill()
+            acknowledged[run_id] = int((b"1\n" + agent.stdout.read()).split(b"\n")[-2])
+        runs = {run.run_id: run for run in read_ledger(path)}
+        assert {run.integrity.verdict for run in runs.values()} == {"INTACT"}
+        written = {run_id: len(run.events) for run_id, run in runs.items()}
+        assert all(written[run] in (seq + 1, seq + 2) for run, seq in acknowledged.items()), written
+        recover(path)
+        assert {run.run_id: run.events for run in read_ledger(path)} == {
+            r.run_id: r.events for r in runs.values()
+        }

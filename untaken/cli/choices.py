@@ -145,7 +145,7 @@ def _append(ledgers: Ledgers, evaluations: list[RunEvaluation], console: Console
     sound = [file for file in by_file if str(file) not in broken]
     written = 0
     for file in sound:
-        with LedgerWriter(file) as ledger:
+        with LedgerWriter(file, fsync="always") as ledger:
             for run_id, drafts in by_file[file]:
                 ledger.append(run_id, drafts)
                 written += len(drafts)
