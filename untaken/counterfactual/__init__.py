@@ -1,5 +1,6 @@
 """Counterfactual evaluation from ledgers alone (§2 of docs/concepts.md)."""
 
+from untaken.counterfactual.choices import Choice, Point, choices
 from untaken.counterfactual.decisions import THRESHOLD, alternatives_of, verdict_of
 from untaken.counterfactual.evaluate import abort_unread, evaluate_run
 from untaken.counterfactual.insights import (
@@ -28,11 +29,13 @@ __all__ = [
     "OUTCOMES",
     "THRESHOLD",
     "Branch",
+    "Choice",
     "Decision",
     "DeltaVerdict",
     "EvaluationStatus",
     "Insight",
     "Outcome",
+    "Point",
     "RunEvaluation",
     "Scale",
     "Signal",
@@ -43,6 +46,7 @@ __all__ = [
     "abort_unread",
     "alternatives_of",
     "as_observation",
+    "choices",
     "evaluate_run",
     "insight_events",
     "insight_mapping",

@@ -22,6 +22,7 @@ from untaken.ledger.events import (
     Verdict,
     as_mapping,
     event_type,
+    readable,
 )
 from untaken.ledger.heads import heads_path, load_heads, save_heads
 from untaken.ledger.model import BROKEN, Draft, Head, Integrity, IntegrityVerdict, Run
@@ -63,6 +64,7 @@ __all__ = [
     "iter_runs",
     "load_heads",
     "read_ledger",
+    "readable",
     "recover",
     "save_heads",
     "verify_ledger",

@@ -196,3 +196,10 @@ def event_type(event: Event | type[Event]) -> str:
 def as_mapping(event: Event) -> dict[str, Any]:
     """The event as plain JSON types, for display."""
     return dict(msgspec.to_builtins(event))
+
+
+def readable(value: Any) -> str | None:
+    """Recorded content as one text: itself where it is text, otherwise as JSON."""
+    if value is None or isinstance(value, str):
+        return value
+    return msgspec.json.encode(value, order="sorted").decode()

@@ -1,10 +1,11 @@
 """What app, notebooks and command line share: tables, the report on one run, the overview, JSON documents."""
 
-from untaken.report.decisions import DECISIONS, PathCounts, count_paths, decisions_table, readable
+from untaken.report.decisions import DECISIONS, PathCounts, count_paths, decisions_table
 from untaken.report.documents import (
     counterfactual_document,
     dump,
     finding_entries,
+    gate_document,
     memory_document,
     rank_document,
     score_document,
@@ -76,13 +77,13 @@ __all__ = [
     "failed_in_turn",
     "files_table",
     "finding_entries",
+    "gate_document",
     "json_schema",
     "memory_document",
     "neutral",
     "overview",
     "rank_document",
     "rankings_table",
-    "readable",
     "review_queue",
     "review_table",
     "run_report",

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
-import msgspec
 from msgspec import Struct
 
 from untaken.corpus import Corpus
 from untaken.counterfactual import Branch, Decision, RunEvaluation
 from untaken.errors import Score, Unscored
-from untaken.ledger import Run
+from untaken.ledger import Run, readable
 from untaken.report.frame import Columns, count, figure, frame, text, truth, why
 
 if TYPE_CHECKING:
@@ -109,10 +108,3 @@ def count_paths(table: pd.DataFrame) -> PathCounts:
 def contexts_of(run: Run) -> dict[int, str | None]:
     """The readable context of each decision point, by its `seq`."""
     return {event.seq: readable(event.context) for event in run.selections}
-
-
-def readable(value: Any) -> str | None:
-    """Recorded content as one text: itself where it is text, otherwise as JSON."""
-    if value is None or isinstance(value, str):
-        return value
-    return msgspec.json.encode(value, order="sorted").decode()

@@ -8,9 +8,8 @@ from datetime import datetime
 from typing import Final
 
 from untaken.counterfactual import Decision
-from untaken.ledger import Run, event_type
+from untaken.ledger import Run, event_type, readable
 from untaken.ledger import events as ev
-from untaken.report.decisions import readable
 
 PREVIEW_CHARS: Final = 400
 """Of recorded text shown in a row; the whole event is a click away."""

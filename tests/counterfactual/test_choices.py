@@ -1,0 +1,153 @@
+"""Choices over many runs: what is gathered, compared, adjusted for being many, and in which order."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import pytest
+from builders import a_run
+from histories import moment, past, seen
+from scipy.stats import false_discovery_control
+
+from untaken.counterfactual import Choice, Scale, Weights, choices, evaluate_run
+from untaken.counterfactual.choices import benjamini_hochberg
+from untaken.counterfactual.trust import compare
+from untaken.errors import Unscored
+from untaken.ledger import Run
+from untaken.memory import Observed, PolicyMemory
+
+
+def arm(skill: str, won: int, lost: int, context: str = "ctx") -> list[Observed]:
+    return [
+        seen(f"{skill}{i}", skill, success=float(i < won), cost=0.01 * i, steps=1 + i % 3, context=context)
+        for i in range(won + lost)
+    ]
+
+
+def found(runs: Sequence[Run], log: Sequence[Observed]) -> dict[tuple[str, str], Choice]:
+    memory = PolicyMemory(log)
+    by_digest = {run.digest: run for run in runs}
+    evaluations = {digest: evaluate_run(run, memory) for digest, run in by_digest.items()}
+    return {(c.selected, c.alternative): c for c in choices(evaluations, by_digest, memory)}
+
+
+def test_a_choice_gathers_every_point_that_made_it() -> None:
+    runs = [past(f"r{i}", "a|b", "a|b|c", day=9 + i) for i in range(3)]
+    choice = found(runs, [*arm("a", 2, 8), *arm("b", 9, 1)])["a", "b"]
+    assert choice.points == tuple((run.digest, seq) for run in runs for seq in (1, 2))
+    assert (choice.agents, choice.tasks) == (("agent",), ("task",))
+    assert (choice.n_selected, choice.n_alternative) == (10, 10)
+    assert len(choice.deltas) == 6 == choice.may_be_better + choice.was_better + choice.equivalent
+    assert choice.mean_delta == pytest.approx(sum(choice.deltas) / 6)
+    assert choice.max_delta == max(choice.deltas)
+
+
+def test_both_histories_are_those_of_all_that_is_known_and_of_no_single_run() -> None:
+    early = past("a0", "a|b", "a|b", day=-5)  # began before anything was known, and is in the memory itself
+    log = [*arm("a", 2, 8), *arm("b", 9, 1)]
+    choice = found([early], log)["a", "b"]
+    assert (choice.unknown, choice.deltas) == (2, ())
+    assert choice.mean_delta == Unscored("in no run had the alternative a history when it began")
+    snapshot = PolicyMemory(log).snapshot()
+    scale = Scale(spans=snapshot.spans(), weights=Weights())
+    first, second = snapshot.record("b", "ctx"), snapshot.record("a", "ctx")
+    assert first is not None
+    assert second is not None
+    trust = compare(first, second, scale, 0.1)
+    assert (choice.advantage, choice.low, choice.high) == (trust.advantage, trust.low, trust.high)
+    assert (choice.support, choice.support_reason) == ("supported", trust.reason)
+    assert (choice.taken, choice.other) == (second, first)
+
+
+def test_an_alternative_without_history_is_a_choice_of_support_none() -> None:
+    choice = found([past("r", "a|z", "a|b", day=9)], [*arm("a", 5, 5), *arm("b", 5, 5)])["a", "z"]
+    assert (choice.support, choice.unknown, choice.other) == ("none", 1, None)
+    assert choice.advantage == choice.low == Unscored("no run took this alternative in this context")
+    assert isinstance(choice.q, Unscored)
+
+
+def test_contexts_are_kept_apart_and_made_readable() -> None:
+    run = a_run("r").select("a", "b", context="one").select("a", "b", context="two").finish(True).run()
+    memory = PolicyMemory([*arm("a", 1, 1), *arm("b", 1, 1)])
+    made = choices({run.digest: evaluate_run(run, memory)}, {run.digest: run}, memory)
+    assert [choice.context_hash for choice in made] == [s.context_hash for s in run.selections]
+    assert [choice.context for choice in made] == [s.context for s in run.selections]
+    assert len({choice.digest for choice in made}) == 2
+
+
+def test_skipped_and_aborted_runs_make_no_choice() -> None:
+    runs = [past("one", "a|b", day=9), past("cut", "a|b", "a|b", day=9, verdict="TRUNCATED")]
+    assert found(runs, [*arm("a", 5, 5), *arm("b", 5, 5)]) == {}
+
+
+class Rank(NamedTuple):
+    desc: str
+    first: tuple[str, str]
+    second: tuple[str, str]
+
+
+ORDER = [
+    Rank("more points weigh as much as more advantage", ("bad", "often"), ("bad", "seldom")),
+    Rank("a supported one before one that is not", ("bad", "seldom"), ("bad", "few")),
+    Rank("an advantage before a disadvantage", ("bad", "few"), ("often", "bad")),
+    Rank("a disadvantage before none at all", ("often", "bad"), ("bad", "never")),
+]
+
+
+def many() -> tuple[list[Run], list[Observed]]:
+    log = [*arm("bad", 1, 19), *arm("often", 18, 2), *arm("seldom", 18, 2), *arm("few", 2, 0)]
+    runs = [past(f"r{i}", "bad|often", "bad|often|few", day=9 + i) for i in range(3)]
+    return [*runs, past("s", "bad|seldom|never", "often|bad", day=20)], log
+
+
+@pytest.mark.parametrize("case", ORDER, ids=lambda case: case.desc)
+def test_what_weighs_most_comes_first(case: Rank) -> None:
+    order = list(found(*many()))
+    assert order.index(case.first) < order.index(case.second)
+
+
+def test_the_order_of_the_runs_changes_nothing() -> None:
+    runs, log = many()
+    memory = PolicyMemory(log)
+    known = {run.digest: run for run in runs}
+    shuffled = random.Random(5).sample(runs, len(runs))
+    evaluations = {run.digest: evaluate_run(run, memory) for run in shuffled}
+    again = PolicyMemory(reversed(log))
+    straight = {run.digest: evaluate_run(run, memory) for run in runs}
+    assert choices(evaluations, known, again) == choices(straight, known, memory)
+
+
+def test_a_pair_met_both_ways_is_one_test_of_the_family() -> None:
+    log = [*arm("a", 2, 8), *arm("b", 9, 1), *arm("c", 5, 5)]
+    made = found([past("r", "a|b|z", "b|a|c", day=9)], log)
+    assert {choice.q_family for choice in made.values()} == {2}
+    assert made["a", "b"].q == made["b", "a"].q
+    alone = found([past("r", "a|b", "a|b", day=9)], log)["a", "b"]
+    assert alone.q_family == 1
+    assert made["a", "b"].q == pytest.approx(min(2 * alone.q, max(alone.q, made["b", "c"].q)))
+
+
+def test_q_is_small_exactly_where_a_lone_interval_excludes_zero() -> None:
+    for won in range(11):
+        choice = found([past("r", "a|b", "a|b", day=9)], [*arm("a", 5, 5), *arm("b", won, 10 - won)])[
+            "a", "b"
+        ]
+        assert isinstance(choice.q, float)
+        assert (choice.q < 0.05) == (choice.support == "supported")
+
+
+@pytest.mark.parametrize("values", [[], [0.3], [0.01, 0.04, 0.03, 0.5], [0.2, 0.2, 0.2], [1.0, 0.0, 0.9]])
+def test_adjustment_is_that_of_benjamini_and_hochberg(values: list[float]) -> None:
+    assert benjamini_hochberg(values) == pytest.approx(false_discovery_control(values) if values else [])
+
+
+def test_a_snapshot_says_what_was_known_then() -> None:
+    late = [seen(f"late{i}", "b", day=50, success=0.0, cost=0.0, steps=1) for i in range(9)]
+    memory = PolicyMemory([*arm("a", 2, 8), *arm("b", 9, 1), *late])
+    run = past("r", "a|b", "a|b", day=9)
+    (choice,) = choices(
+        {run.digest: evaluate_run(run, memory)}, {run.digest: run}, memory.snapshot(moment(9))
+    )
+    assert choice.n_alternative == 10

@@ -1,0 +1,268 @@
+"""The same choice over many runs: what speaks for the path not taken once luck has evened out (§2a).
+
+A *choice* is one skill taken, another left, in one context. Its runs share what history says: here no single
+run is judged, so both histories are those of everything the memory knows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from math import fsum
+from typing import NamedTuple
+
+import msgspec
+from msgspec import Struct
+
+from untaken.counterfactual.decisions import THRESHOLD
+from untaken.counterfactual.model import Branch, Decision, DeltaVerdict, RunEvaluation, Support
+from untaken.counterfactual.scoring import Scale, Weights
+from untaken.counterfactual.trust import Arm, Trust, compare_arms
+from untaken.errors import Score, Unscored, number
+from untaken.ledger.events import readable
+from untaken.ledger.model import Run
+from untaken.memory import PolicyMemory, Record, Snapshot
+
+Key = tuple[str, str, str]
+"""Selected skill, alternative, context hash."""
+Pair = tuple[frozenset[str], str]
+"""Two skills in a context, whichever was selected."""
+
+UNSEEN = Unscored("no run took this alternative in this context")
+NO_DELTA = Unscored("in no run had the alternative a history when it began")
+
+
+class Point(NamedTuple):
+    """Where a choice was made: content digest of the run, `seq` of its SKILL_SELECTION event."""
+
+    run: str
+    decision_point: int
+
+
+class Choice(Struct, frozen=True, kw_only=True, gc=False):
+    """A skill taken, an alternative left, in a context: over all runs that made this choice.
+
+    Attributes:
+        context: readable form of the context, where a run recorded one.
+        advantage, low, high: score of the alternative's history minus that of the selected skill's, with its
+            95 % interval; `p_better`: probability that it exceeds the threshold.
+        q: adjusted by Benjamini and Hochberg, the share of false ones to expect among all choices with a `q`
+            as small as this; over a family of `q_family` pairs of skills. Unscored without an interval.
+        taken, other: histories of the selected skill and of the alternative; ``None`` without any.
+        deltas: the source's delta at each point that has one: history against that run's own outcome.
+        may_be_better, was_better, equivalent, unknown: number of points with that verdict.
+        points: every decision point that made this choice, by agent, task and run.
+    """
+
+    selected: str
+    alternative: str
+    context_hash: str
+    context: str | None
+    advantage: Score
+    low: Score
+    high: Score
+    p_better: Score
+    support: Support
+    support_reason: str
+    q: Score
+    q_family: int
+    taken: Record | None
+    other: Record | None
+    deltas: tuple[float, ...]
+    may_be_better: int
+    was_better: int
+    equivalent: int
+    unknown: int
+    points: tuple[Point, ...]
+    agents: tuple[str, ...]
+    tasks: tuple[str, ...]
+
+    @property
+    def n_selected(self) -> int:
+        """Outcomes in the selected skill's history."""
+        return self.taken.n if self.taken else 0
+
+    @property
+    def n_alternative(self) -> int:
+        """Outcomes in the alternative's history."""
+        return self.other.n if self.other else 0
+
+    @property
+    def mean_delta(self) -> Score:
+        """Mean of `deltas`."""
+        return fsum(self.deltas) / len(self.deltas) if self.deltas else NO_DELTA
+
+    @property
+    def max_delta(self) -> Score:
+        """Largest of `deltas`."""
+        return max(self.deltas, default=NO_DELTA)
+
+    @property
+    def digest(self) -> str:
+        """Short content digest of skill, alternative and context: a stable id for links."""
+        named = [self.selected, self.alternative, self.context_hash]
+        return sha256(msgspec.json.encode(named)).hexdigest()[:16]
+
+
+def choices(
+    evaluations: Mapping[str, RunEvaluation],
+    runs: Mapping[str, Run],
+    memory: PolicyMemory | Snapshot,
+    *,
+    weights: Weights = Weights(),  # noqa: B008 - frozen
+    threshold: float = THRESHOLD,
+) -> tuple[Choice, ...]:
+    """Every choice that an evaluated run made, once for each (selected, alternative, context).
+
+    Args:
+        evaluations: by run digest; skipped and aborted ones hold no decision.
+        runs: of at least these evaluations, by digest; their contexts make a choice readable.
+        memory: what both histories are taken from, all that it knows.
+        weights: of success, cost and steps.
+        threshold: of `Choice.p_better`.
+
+    Returns:
+        First the supported ones whose alternative has the better history, by advantage × number of points;
+        then the others with an advantage, likewise; then those without, the most frequent first.
+    """
+    met = _met(evaluations, runs)
+    snapshot = memory.snapshot() if isinstance(memory, PolicyMemory) else memory
+    bench = Bench(snapshot, weights)
+    adjusted = _adjusted(bench, met)
+    made = (_choice(key, seen, bench, threshold, adjusted) for key, seen in met.items())
+    return tuple(sorted(made, key=_weight))
+
+
+def benjamini_hochberg(values: Sequence[float]) -> list[float]:
+    """Two-sided p-values adjusted for being many (Benjamini and Hochberg 1995), in their own order."""
+    n, least = len(values), 1.0
+    adjusted = [1.0] * n
+    for rank, at in sorted(enumerate(sorted(range(n), key=values.__getitem__), start=1), reverse=True):
+        least = min(least, values[at] * n / rank)
+        adjusted[at] = least
+    return adjusted
+
+
+@dataclass(slots=True)
+class Met:
+    """What the runs say of one choice, while it is gathered."""
+
+    context: str | None = None
+    branches: list[Branch] = field(default_factory=list)
+    points: list[Point] = field(default_factory=list)
+    agents: set[str] = field(default_factory=set)
+    tasks: set[str] = field(default_factory=set)
+
+
+class Bench:
+    """Compares histories of one snapshot; each is placed on the scale once."""
+
+    def __init__(self, snapshot: Snapshot, weights: Weights) -> None:
+        self._snapshot, self._scale = snapshot, Scale(spans=snapshot.spans(), weights=weights)
+        self._arms: dict[tuple[str, str], Arm | None] = {}
+
+    def arm(self, skill: str, context_hash: str) -> Arm | None:
+        """The skill's history in the context."""
+        key = skill, context_hash
+        if key not in self._arms:
+            record = self._snapshot.record(skill, context_hash)
+            self._arms[key] = None if record is None else Arm(record, self._scale)
+        return self._arms[key]
+
+    def trust(self, key: Key, threshold: float) -> Trust:
+        """The advantage of the alternative, and what it is worth."""
+        selected, alternative, context = key
+        other = self.arm(alternative, context)
+        if other is None:
+            return Trust(
+                advantage=UNSEEN,
+                low=UNSEEN,
+                high=UNSEEN,
+                p_better=UNSEEN,
+                support="none",
+                reason=UNSEEN.reason,
+            )
+        return compare_arms(other, self.arm(selected, context), threshold)
+
+
+def _met(evaluations: Mapping[str, RunEvaluation], runs: Mapping[str, Run]) -> dict[Key, Met]:
+    """Gathered in an order that does not depend on which file was read first."""
+    met: dict[Key, Met] = {}
+    ordered = sorted(evaluations.items(), key=lambda kv: (kv[1].agent, kv[1].task_id, kv[1].run_id, kv[0]))
+    for digest, evaluation in ordered:
+        for decision in evaluation.decisions:
+            for branch in decision.branches:
+                key = decision.selected, branch.alternative, decision.context_hash
+                seen = met.setdefault(key, Met())
+                seen.branches.append(branch)
+                seen.points.append(Point(digest, decision.decision_point))
+                seen.agents.add(evaluation.agent)
+                seen.tasks.add(evaluation.task_id)
+                if seen.context is None:
+                    seen.context = _context(runs[digest], decision)
+    return dict(sorted(met.items()))
+
+
+def _context(run: Run, decision: Decision) -> str | None:
+    return next((readable(s.context) for s in run.selections if s.seq == decision.decision_point), None)
+
+
+def _choice(key: Key, met: Met, bench: Bench, threshold: float, adjusted: Mapping[Pair, float]) -> Choice:
+    selected, alternative, context_hash = key
+    trust = bench.trust(key, threshold)
+    taken, other = bench.arm(selected, context_hash), bench.arm(alternative, context_hash)
+    verdicts: list[DeltaVerdict] = [branch.verdict for branch in met.branches]
+    deltas = [number(branch.delta) for branch in met.branches]
+    return Choice(
+        selected=selected,
+        alternative=alternative,
+        context_hash=context_hash,
+        context=met.context,
+        advantage=trust.advantage,
+        low=trust.low,
+        high=trust.high,
+        p_better=trust.p_better,
+        support=trust.support,
+        support_reason=trust.reason,
+        q=adjusted.get(_pair(key), Unscored("the advantage has no interval")),
+        q_family=len(adjusted),
+        taken=taken.record if taken else None,
+        other=other.record if other else None,
+        deltas=tuple(delta for delta in deltas if delta is not None),
+        may_be_better=verdicts.count("alternative_may_be_better"),
+        was_better=verdicts.count("actual_was_better"),
+        equivalent=verdicts.count("equivalent"),
+        unknown=verdicts.count("unknown"),
+        points=tuple(met.points),
+        agents=tuple(sorted(met.agents)),
+        tasks=tuple(sorted(met.tasks)),
+    )
+
+
+def _pair(key: Key) -> Pair:
+    selected, alternative, context_hash = key
+    return frozenset((selected, alternative)), context_hash
+
+
+def _adjusted(bench: Bench, keys: Mapping[Key, Met]) -> dict[Pair, float]:
+    """The adjusted value of each pair of skills with an interval; a pair met both ways is one test.
+
+    The two-sided p-value of no advantage comes from the very distribution that the interval comes from.
+    """
+    p_values: dict[Pair, float] = {}
+    for key in keys:
+        above = bench.trust(key, 0.0).p_better if _pair(key) not in p_values else None
+        if isinstance(above, float):
+            p_values[_pair(key)] = 2 * min(above, 1 - above)
+    return dict(zip(p_values, benjamini_hochberg(list(p_values.values())), strict=True))
+
+
+def _weight(choice: Choice) -> tuple[object, ...]:
+    """Ascending, so what counts most is negated."""
+    advantage, often = number(choice.advantage), len(choice.points)
+    name = choice.selected, choice.alternative, choice.context_hash
+    if advantage is None:
+        return (2, -often, *name)
+    better = choice.support == "supported" and advantage > 0
+    return (0 if better else 1, -advantage * often, *name)
