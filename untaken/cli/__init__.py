@@ -20,10 +20,13 @@ INTERRUPTED: Final = 130
 
 _AS_GIVEN: Final = frozenset(
     {
+        "agent-unknown",
         "format-unknown",
         "ledger-compressed",
         "memory-missing",
+        "metric-unknown",
         "output-not-a-folder",
+        "requirement-invalid",
         "source-not-found",
         "threshold-invalid",
         "weights-invalid",
@@ -37,6 +40,7 @@ _VERBS: Final = {
     "verify": "ledgers",
     "score": "scoring",
     "rank": "ranking",
+    "gate": "gate",
     "memory": "history",
     "counterfactual": "choices",
     "graph": "plans",

@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from untaken.counterfactual import Decision, RunEvaluation, Weights, summarise, summary_mapping
 from untaken.errors import Finding, Unscored
+from untaken.gate import GateCheck
 from untaken.ledger import Integrity
 from untaken.memory import Snapshot, Span
 from untaken.ranking import RankReport, Standing
@@ -155,6 +156,27 @@ def rank_document(report: RankReport, *, findings: Iterable[Finding] = ()) -> Do
 def _standing(standing: Standing) -> Document:
     ranks = {key: getattr(standing, key) for key in RANKS}
     return _entry(standing) | {f"{k}_reason": standing.unranked.reason for k, v in ranks.items() if v is None}
+
+
+def gate_document(
+    checks: Iterable[GateCheck],
+    *,
+    met: bool,
+    on: str,
+    missing: str,
+    verdicts: Sequence[str] = (),
+    findings: Iterable[Finding] = (),
+) -> Document:
+    """``untaken.gate/1``: each agent against each requirement; `met` only where all are, on sound records."""
+    return {
+        "schema": "untaken.gate/1",
+        "met": met,
+        "on": on,
+        "missing": missing,
+        "verdicts": list(verdicts),
+        "checks": [_entry(check) | {"missed": [_entry(goal) for goal in check.missed]} for check in checks],
+        "findings": finding_entries(findings),
+    }
 
 
 def memory_document(snapshot: Snapshot, *, findings: Iterable[Finding] = ()) -> Document:

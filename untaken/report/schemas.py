@@ -11,6 +11,7 @@ import msgspec
 
 from untaken.counterfactual import Branch, Decision, Insight, RunEvaluation, Signal, Summary, Weights
 from untaken.errors import Unscored, UntakenError
+from untaken.gate import GateCheck, MissedSubGoal
 from untaken.ledger import AnyEvent, Head
 from untaken.ledger.events import Name
 from untaken.memory import Observed, Record, Span
@@ -117,6 +118,18 @@ def _rank() -> Schema:
     )
 
 
+def _gate() -> Schema:
+    return _document(
+        "untaken.gate/1",
+        met={"type": "boolean"},
+        on={"enum": ["point", "interval"]},
+        missing={"enum": ["fail", "drop"]},
+        verdicts=_list(TEXT),
+        checks=_list(_entry(GateCheck, missed=_list(_entry(MissedSubGoal)))),
+        findings=_findings(),
+    )
+
+
 def _memory() -> Schema:
     return _document(
         "untaken.memory/1",
@@ -142,6 +155,7 @@ SCHEMAS: Final[Mapping[str, Callable[[], Schema]]] = {
     "verify": _verify,
     "counterfactual": _counterfactual,
     "rank": _rank,
+    "gate": _gate,
     "memory": _memory,
 }
 """By name: ledger lines, heads sidecars, plan graphs and memory lines; then the ``--json`` documents."""

@@ -1,0 +1,320 @@
+"""Holds agents to requirements such as ``critical_completion>=0.9``: what continuous integration asks (§5).
+
+The values are those that `untaken rank` prints, and for what it does not rank, those of `untaken score`.
+Without evidence a requirement is unscored, which is never a pass.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Literal
+
+from untaken.errors import Score, Unscored, UntakenError
+from untaken.ledger import Run
+from untaken.subgoals import AgentScore, NodeScore, RunScore, score_agents
+
+if TYPE_CHECKING:
+    from untaken.ranking import Standing
+
+Op = Literal[">=", ">", "<=", "<"]
+Basis = Literal["point", "interval"]
+GateVerdict = Literal["met", "not_met", "unscored"]
+
+_WORDS: Final[Mapping[Op, str]] = {">=": "at least", ">": "above", "<=": "at most", "<": "below"}
+_WRITTEN: Final = re.compile(r"\s*([a-z_]+)\s*(>=|<=|>|<)\s*([0-9]{1,9}(?:\.[0-9]{1,15})?)\s*")
+DECIMALS: Final = 12
+"""A value and a bound that agree to so many decimals are equal, as in rankings."""
+SHOWN: Final = 3
+"""Sub-goals and runs that are named to begin with."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Requirement:
+    """`metric` `op` `bound`, as `parse_requirement` reads it."""
+
+    metric: str
+    op: Op
+    bound: float
+
+    def __str__(self) -> str:
+        return f"{self.metric}{self.op}{self.bound:.15g}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MissedSubGoal:
+    """A sub-goal that `missed` of `runs` runs did not complete; the title is untrusted text."""
+
+    sub_goal: str
+    title: str
+    critical: bool
+    missed: int
+    runs: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateCheck:
+    """One agent held to one requirement.
+
+    Attributes:
+        source: whose value it is: that of ``rank`` (mean over tasks of the mean over repeats, with its 95 %
+            interval) or of ``score`` (over the agent's runs, without an interval).
+        compared: what was compared with the bound: the value, or on the interval its worse end.
+        margin: how far `compared` is on the right side of the bound; negative on the wrong one.
+        n_tasks: tasks behind the value; ``None`` where it does not rest on tasks.
+        reason: the verdict in words.
+        missed: the sub-goals that the agent misses most often, where the requirement is not met.
+        look_at: ids of the runs that miss most of them.
+    """
+
+    agent: str
+    requirement: str
+    metric: str
+    op: Op
+    bound: float
+    source: Literal["rank", "score"]
+    value: Score
+    low: Score
+    high: Score
+    compared: Score
+    margin: Score
+    n_tasks: int | None
+    n_runs: int
+    verdict: GateVerdict
+    reason: str
+    missed: tuple[MissedSubGoal, ...]
+    look_at: tuple[str, ...]
+
+
+def _violations_per_run(agent: AgentScore) -> Score:
+    if not agent.scored_runs:
+        return Unscored("no run of this agent has a sub-goal that counts")
+    return agent.violations / agent.scored_runs
+
+
+_POOLED: Final[Mapping[str, Callable[[AgentScore], tuple[Score, int]]]] = {
+    "critical_path_skipped_rate": lambda a: (a.critical_path_skipped_rate, a.scored_runs),
+    "replanning_events_per_trace": lambda a: (a.replanning_events_per_trace, a.runs),
+    "violations_per_run": lambda a: (_violations_per_run(a), a.scored_runs),
+}
+"""Figures of an agent that `untaken score` prints and `untaken rank` does not: the value and its runs."""
+_UNBOUNDED: Final = frozenset({"replanning_events_per_trace", "violations_per_run"})
+
+
+def gate_metrics() -> tuple[str, ...]:
+    """What can be required: the metrics agents are ranked by, then figures of `untaken score`."""
+    from untaken.ranking import METRICS  # noqa: PLC0415 (slow: it brings NumPy)
+
+    return (*METRICS, *_POOLED)
+
+
+def parse_requirement(text: str, *, on: Basis = "point") -> Requirement:
+    """Reads ``metric op number``, e.g. ``critical_completion>=0.9``.
+
+    Args:
+        text: a metric of `gate_metrics`, one of ``>= > <= <``, and a number without sign or exponent.
+        on: what the requirement is held on.
+
+    Raises:
+        UntakenError: ``requirement-invalid`` where it cannot be read, where a share is compared with more
+            than 1, or where the interval of a figure that has none is asked for; ``metric-unknown``.
+    """
+    found = _WRITTEN.fullmatch(text)
+    if found is None:
+        raise _invalid(f"{text!r} is not a metric, a comparison and a number", "critical_completion>=0.9")
+    metric, op, bound = found[1], found[2], float(found[3])
+    if metric not in gate_metrics():
+        known = ", ".join(gate_metrics())
+        raise UntakenError("metric-unknown", f"there is no metric {metric!r}", hint=f"One of: {known}.")
+    if metric not in _UNBOUNDED and bound > 1:
+        raise _invalid(f"{text!r}: {metric} is a share, from 0 to 1", f"{metric}{op}0.9")
+    if on == "interval" and metric in _POOLED:
+        raise _invalid(
+            f"{text!r}: {metric} has no interval to be held on", f"{metric}{op}{found[3]} --on point"
+        )
+    return Requirement(metric=metric, op=_op(op), bound=bound)
+
+
+def _op(text: str) -> Op:
+    return next(op for op in _WORDS if op == text)
+
+
+def _invalid(message: str, example: str) -> UntakenError:
+    return UntakenError("requirement-invalid", message, hint=f"For example {example}.")
+
+
+def check_requirements(
+    runs: Iterable[Run],
+    scores: Iterable[RunScore],
+    requirements: Sequence[Requirement],
+    *,
+    on: Basis = "point",
+    agents: Collection[str] = (),
+    resamples: int = 10_000,
+    seed: int = 0,
+) -> tuple[GateCheck, ...]:
+    """Holds every agent to every requirement.
+
+    Args:
+        runs: what was scored; who ran which task is told by them.
+        scores: of the unbroken ones among these runs (`untaken.corpus.countable`).
+        requirements: each must be met by each agent.
+        on: ``point`` compares the value; ``interval`` the worse end of its 95 % interval, so that luck with
+            few tasks passes nobody.
+        agents: hold only these to the requirements; the values are the same. Empty for all.
+        resamples: of the bootstrap behind the intervals.
+        seed: of the bootstrap.
+
+    Returns:
+        By agent, then in the order of the requirements.
+
+    Raises:
+        UntakenError: ``agent-unknown`` where no unbroken run is of an agent named; ``nothing-to-check`` where
+            there is no unbroken run at all.
+    """
+    counted = list(scores)
+    pooled = {agent.agent: agent for agent in score_agents(counted)}
+    _refuse_unknown(agents, pooled)
+    standings = _standings(runs, counted, resamples, seed)
+    return tuple(
+        _check(requirement, pooled[agent], standings, counted, on)
+        for agent in pooled
+        if not agents or agent in agents
+        for requirement in dict.fromkeys(requirements)
+    )
+
+
+def _refuse_unknown(agents: Collection[str], known: Collection[str]) -> None:
+    if not known:
+        raise UntakenError("nothing-to-check", "there is no unbroken run, so no requirement can be met")
+    if unknown := sorted(set(agents) - set(known)):
+        message = f"no unbroken run is of {', '.join(map(repr, unknown))}"
+        raise UntakenError("agent-unknown", message, hint=f"There are: {', '.join(sorted(known)[:20])}.")
+
+
+def _standings(
+    runs: Iterable[Run], scores: Sequence[RunScore], resamples: int, seed: int
+) -> dict[tuple[str, str], Standing]:
+    """Agents that share no task are ranked apart, so that none of them goes unchecked."""
+    from untaken.ranking import comparable_groups, rank_agents  # noqa: PLC0415 (slow: it brings NumPy)
+
+    found: dict[tuple[str, str], Standing] = {}
+    for group in comparable_groups(runs):
+        kept = frozenset(group.digests)
+        ranked = [score for score in scores if score.digest in kept]
+        report = rank_agents(ranked, resamples=resamples, seed=seed)
+        found |= {(s.agent, metric): s for metric, row in report.metrics.items() for s in row}
+    return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Figure:
+    """An agent's value under a metric, and what it rests on."""
+
+    source: Literal["rank", "score"]
+    value: Score
+    low: Score
+    high: Score
+    n_tasks: int | None
+    n_runs: int
+
+
+def _figure(metric: str, agent: AgentScore, standings: Mapping[tuple[str, str], Standing]) -> _Figure:
+    if metric in _POOLED:
+        value, n_runs = _POOLED[metric](agent)
+        none = Unscored("this figure has no interval")
+        return _Figure(source="score", value=value, low=none, high=none, n_tasks=None, n_runs=n_runs)
+    s = standings[agent.agent, metric]
+    return _Figure(source="rank", value=s.value, low=s.low, high=s.high, n_tasks=s.n_tasks, n_runs=s.n_runs)
+
+
+def _check(
+    requirement: Requirement,
+    agent: AgentScore,
+    standings: Mapping[tuple[str, str], Standing],
+    scores: Sequence[RunScore],
+    on: Basis,
+) -> GateCheck:
+    figure = _figure(requirement.metric, agent, standings)
+    upward = requirement.op in (">=", ">")
+    compared = figure.value if on == "point" else figure.low if upward else figure.high
+    margin = _margin(compared, requirement)
+    verdict = _verdict(margin, requirement)
+    missed, look_at = ((), ()) if verdict == "met" else _shortfall(requirement.metric, agent.agent, scores)
+    return GateCheck(
+        agent=agent.agent,
+        requirement=str(requirement),
+        metric=requirement.metric,
+        op=requirement.op,
+        bound=requirement.bound,
+        source=figure.source,
+        value=figure.value,
+        low=figure.low,
+        high=figure.high,
+        compared=compared,
+        margin=margin,
+        n_tasks=figure.n_tasks,
+        n_runs=figure.n_runs,
+        verdict=verdict,
+        reason=_reason(requirement, compared, margin, verdict, on),
+        missed=missed,
+        look_at=look_at,
+    )
+
+
+def _margin(compared: Score, requirement: Requirement) -> Score:
+    if isinstance(compared, Unscored):
+        return compared
+    above = round(compared - requirement.bound, DECIMALS)
+    return above if requirement.op in (">=", ">") else 0.0 - above
+
+
+def _verdict(margin: Score, requirement: Requirement) -> GateVerdict:
+    if isinstance(margin, Unscored):
+        return "unscored"
+    return "met" if margin > 0 or (margin == 0 and "=" in requirement.op) else "not_met"
+
+
+def _reason(requirement: Requirement, compared: Score, margin: Score, verdict: GateVerdict, on: Basis) -> str:
+    if isinstance(compared, Unscored) or isinstance(margin, Unscored):
+        return f"unscored, which is no pass: {compared.reason if isinstance(compared, Unscored) else ''}"
+    what = f"{compared:.3f}"
+    if on == "interval":
+        what = f"the {'lower' if requirement.op in ('>=', '>') else 'upper'} end of the interval, {what},"
+    relation = f"{_WORDS[requirement.op]} {requirement.bound:.15g}"
+    return f"{what} is {'' if verdict == 'met' else 'not '}{relation}, by {abs(margin):.3f}"
+
+
+def _shortfall(
+    metric: str, agent: str, scores: Sequence[RunScore]
+) -> tuple[tuple[MissedSubGoal, ...], tuple[str, ...]]:
+    """What to look at first: sub-goals missed most often, and the runs that miss most of them."""
+    runs = [score for score in scores if score.agent == agent]
+    if metric == "success_rate":
+        runs = [score for score in runs if score.success is False]
+    titles: dict[tuple[str, str], NodeScore] = {}
+    counted: Counter[tuple[str, str]] = Counter()
+    missed: Counter[tuple[str, str]] = Counter()
+    by_run: Counter[str] = Counter()
+    for score in runs:
+        for node in score.counted:
+            if node.critical or not metric.startswith("critical"):
+                key = (score.graph_id, node.sub_goal)
+                titles.setdefault(key, node)
+                counted[key] += 1
+                missed[key] += node.completed is not True
+                by_run[score.run_id] += node.completed is not True
+    worst = sorted((key for key in counted if missed[key]), key=lambda key: (-missed[key], key))
+    look_at = sorted((run for run, n in by_run.items() if n), key=lambda run: (-by_run[run], run))
+    return tuple(
+        MissedSubGoal(
+            sub_goal=key[1],
+            title=titles[key].title,
+            critical=titles[key].critical,
+            missed=missed[key],
+            runs=counted[key],
+        )
+        for key in worst[:SHOWN]
+    ), tuple(look_at[:SHOWN])
