@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from io import StringIO
 
 from untaken.cli.console import NOTHING, Console, counted, plain, rate
 from untaken.cli.grammar import Verbs, rules_in_words, takes_graphs, verb
@@ -14,7 +15,7 @@ from untaken.corpus import countable, score_runs
 from untaken.errors import Finding, Unscored
 from untaken.plans import GraphSet
 from untaken.report import score_document
-from untaken.subgoals import AgentScore, RunScore, score_agents
+from untaken.subgoals import AgentScore, MissingRule, RunScore, score_agents
 
 
 def add_to(verbs: Verbs) -> None:
@@ -52,14 +53,35 @@ class Scored:
 
 def scored_paths(args: argparse.Namespace, console: Console) -> Scored:
     """Reads and scores what the command line names."""
-    ledgers = read_ledgers(paths_of(args), console)
-    graphs = read_graphs(args.graphs)
-    runs = [run for _, run in ledgers.runs]
-    scores, noticed = score_runs(
-        runs, graphs, missing=args.missing, verdicts=args.verdicts, progress=console.progress
+    return read_and_score(
+        paths_of(args), args.graphs, missing=args.missing, verdicts=args.verdicts, console=console
     )
+
+
+def read_and_score(
+    paths: Sequence[str],
+    folders: Sequence[str],
+    *,
+    missing: MissingRule,
+    verdicts: Sequence[str],
+    console: Console | None = None,
+) -> Scored:
+    """Reads ledgers and plan graphs leniently, and scores every run.
+
+    Args:
+        paths: ledgers, or folders searched for them.
+        folders: plan graphs, or folders searched for them.
+        missing: how sub-goals without evidence count (§4).
+        verdicts: whose recorded verdicts count, as globs; empty for everybody's.
+        console: where progress is told; nowhere when not given.
+    """
+    told = console or Console(out=StringIO(), err=StringIO())
+    ledgers = read_ledgers(paths, told)
+    graphs = read_graphs(folders)
+    runs = [run for _, run in ledgers.runs]
+    scores, noticed = score_runs(runs, graphs, missing=missing, verdicts=verdicts, progress=told.progress)
     findings = tuple(dict.fromkeys((*ledgers.findings, *graphs.findings, *noticed)))
-    counted = countable(runs, scores, args.missing)
+    counted = countable(runs, scores, missing)
     return Scored(ledgers=ledgers, graphs=graphs, scores=scores, counted=counted, findings=findings)
 
 
