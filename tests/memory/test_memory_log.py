@@ -18,8 +18,9 @@ from histories import moment, past, seen, weak
 
 from untaken import limits
 from untaken.errors import UntakenError
+from untaken.ledger import disk
 from untaken.memory import Observed, PolicyMemory
-from untaken.memory.log import locked
+from untaken.memory.lines import locked
 
 LINE = (
     b'{"key":"outcome/r1/a/ctx","kind":"outcome","skill":"a","context_hash":"ctx","success":1.0,"cost":1.0,'
@@ -196,7 +197,7 @@ def test_a_failed_save_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.M
     def full_disk(_: int) -> None:
         raise OSError("no space left on device")
 
-    monkeypatch.setattr(os, "fsync", full_disk)
+    monkeypatch.setattr(disk, "fsync", full_disk)
     with pytest.raises(OSError, match="no space"):
         PolicyMemory([seen("r2")]).save(path)
     assert [p.name for p in tmp_path.iterdir() if p.suffix != ".lock"] == ["x.memory.jsonl"]
@@ -239,6 +240,7 @@ def test_a_memory_built_anew_takes_the_place_of_the_old_one(tmp_path: Path) -> N
 APPEND = """
 import sys
 from datetime import UTC, datetime
+from untaken.ledger import disk
 from untaken.memory import Observed, PolicyMemory
 path, name = sys.argv[1:]
 for n in range(10):

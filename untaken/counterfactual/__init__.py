@@ -5,7 +5,6 @@ from untaken.counterfactual.decisions import THRESHOLD, alternatives_of, verdict
 from untaken.counterfactual.evaluate import abort_unread, evaluate_run
 from untaken.counterfactual.insights import (
     OUTCOMES,
-    as_observation,
     insight_events,
     insight_mapping,
     insights_bytes,
@@ -18,12 +17,12 @@ from untaken.counterfactual.model import (
     EvaluationStatus,
     Insight,
     RunEvaluation,
-    Signal,
     Summary,
     Support,
 )
 from untaken.counterfactual.scoring import Outcome, Scale, Terms, Weights, score
 from untaken.counterfactual.summary import summarise, summary_mapping
+from untaken.memory import Signal, as_observation
 
 __all__ = [
     "OUTCOMES",

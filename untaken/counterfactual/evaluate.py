@@ -67,7 +67,8 @@ def evaluate_run(
     bench = Bench.of(run, given.at(run.started.ts), weights, threshold)
     decisions = tuple(bench.decision(selection) for selection in run.selections)
     insights = insights_of(run.run_id, decisions, bench.snapshot.digest)
-    signals = signals_of(decisions, insights)
+    ended = run.finished.ts if run.finished else run.started.ts
+    signals = signals_of(decisions, insights, ended)
     return RunEvaluation(
         run_id=run.run_id,
         digest=run.digest,

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import lru_cache
-from typing import Any, Final, Literal
+from typing import Any, Final
 from urllib.parse import quote
 
 import rfc8785
 
-from untaken.counterfactual.model import Decision, Insight, RunEvaluation, Signal
+from untaken.counterfactual.model import Decision, Insight, RunEvaluation
 from untaken.counterfactual.summary import summary_mapping
 from untaken.errors import Unscored, number
 from untaken.ledger.events import CounterfactualInsight, EvaluationSummary
 from untaken.ledger.model import Draft, Run
-from untaken.memory import WEIGHTS, Observed
+from untaken.memory import Direction, Signal
 
-OUTCOMES: Final[dict[Literal["negative", "positive"], float]] = {"negative": 0.7, "positive": 0.6}
+OUTCOMES: Final[dict[Direction, float]] = {"negative": 0.7, "positive": 0.6}
 """What a weak signal claims for the selected skill and for the alternative."""
 
 
@@ -40,33 +40,24 @@ def insights_of(run_id: str, decisions: Sequence[Decision], memory_digest: str) 
     )
 
 
-def signals_of(decisions: Sequence[Decision], insights: Sequence[Insight]) -> tuple[Signal, ...]:
-    """The weak signals of the insights: one negative a decision point, one positive an alternative."""
+def signals_of(
+    decisions: Sequence[Decision], insights: Sequence[Insight], ended: datetime
+) -> tuple[Signal, ...]:
+    """The weak signals of the insights: one negative a decision point, one positive an alternative.
+
+    Args:
+        decisions: of the run.
+        insights: of the run.
+        ended: when the run finished.
+    """
     contexts = {decision.decision_point: decision.context_hash for decision in decisions}
-    signals: dict[str, Signal] = {}
+    behind: dict[tuple[int, Direction, str], list[Insight]] = {}
     for insight in insights:
-        context = contexts[insight.decision_point]
-        for signal in (
-            _signal(insight, context, insight.selected, "negative"),
-            _signal(insight, context, insight.alternative, "positive"),
-        ):
-            signals.setdefault(signal.key, signal)
-    return tuple(signals.values())
-
-
-def as_observation(signal: Signal, *, ts: datetime) -> Observed:
-    """The signal as policy memory takes it in: weak, and without cost or steps of its own."""
-    return Observed(
-        key=signal.key,
-        kind="weak",
-        skill=signal.skill,
-        context_hash=signal.context_hash,
-        success=signal.outcome,
-        cost=None,
-        steps=None,
-        weight=WEIGHTS["weak"],
-        run_id=signal.run_id,
-        ts=ts,
+        behind.setdefault((insight.decision_point, "negative", insight.selected), []).append(insight)
+        behind.setdefault((insight.decision_point, "positive", insight.alternative), []).append(insight)
+    return tuple(
+        _signal(some, contexts[point], skill, direction, ended.astimezone(UTC))
+        for (point, direction, skill), some in behind.items()
     )
 
 
@@ -104,7 +95,10 @@ def insights_bytes(evaluation: RunEvaluation) -> bytes:
     return rfc8785.dumps([insight_mapping(insight) for insight in evaluation.insights])
 
 
-def _signal(insight: Insight, context: str, skill: str, direction: Literal["negative", "positive"]) -> Signal:
+def _signal(
+    behind: Sequence[Insight], context: str, skill: str, direction: Direction, ended: datetime
+) -> Signal:
+    insight = behind[0]
     place = f"{insight.run_id}/{insight.decision_point:07d}"
     return Signal(
         key=f"weak/{place}/{direction}/{_quoted(skill)}",
@@ -114,6 +108,9 @@ def _signal(insight: Insight, context: str, skill: str, direction: Literal["nega
         context_hash=context,
         outcome=OUTCOMES[direction],
         direction=direction,
+        supported=any(one.support == "supported" and (number(one.advantage) or 0.0) > 0 for one in behind),
+        delta=max(one.delta for one in behind),
+        ended=ended,
     )
 
 

@@ -8,6 +8,7 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from untaken.errors import Finding, Score, Unscored
+from untaken.memory import Signal
 
 DeltaVerdict = Literal["alternative_may_be_better", "actual_was_better", "equivalent", "unknown"]
 EvaluationStatus = Literal["evaluated", "skipped", "aborted"]
@@ -77,18 +78,6 @@ class Insight(Struct, frozen=True, kw_only=True, gc=False):
     memory_digest: str
     advantage: Score = NOT_COMPARED
     support: Support = "none"
-
-
-class Signal(Struct, frozen=True, kw_only=True, gc=False):
-    """A weak signal waiting in the queue: `direction` is what it is meant to do to the skill's estimate."""
-
-    key: str
-    run_id: str
-    decision_point: int
-    skill: str
-    context_hash: str
-    outcome: float
-    direction: Literal["negative", "positive"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,9 +1,24 @@
 """Policy memory: what history says about a skill in a context (§3 of docs/concepts.md)."""
 
 from untaken.memory.history import RUNS_NAMED
+from untaken.memory.intervals import cost_interval, steps_interval, success_interval
 from untaken.memory.model import Observed, Record, Span, Spans
 from untaken.memory.observing import observe, outcome_key, priced
 from untaken.memory.policy import PolicyMemory
+from untaken.memory.preview import Effect, Flag, preview
+from untaken.memory.queue import (
+    Applied,
+    applied_digest,
+    applied_signals,
+    apply_signals,
+    fold_in,
+    queue_path,
+    queue_signals,
+    read_queue,
+    waiting_signals,
+)
+from untaken.memory.rebuild import Difference, verify_memory
+from untaken.memory.signals import Direction, Signal, as_observation
 from untaken.memory.snapshot import Snapshot
 from untaken.memory.sums import WEAK_SHARE, WEIGHTS, Spread
 
@@ -11,14 +26,34 @@ __all__ = [
     "RUNS_NAMED",
     "WEAK_SHARE",
     "WEIGHTS",
+    "Applied",
+    "Difference",
+    "Direction",
+    "Effect",
+    "Flag",
     "Observed",
     "PolicyMemory",
     "Record",
+    "Signal",
     "Snapshot",
     "Span",
     "Spans",
     "Spread",
+    "applied_digest",
+    "applied_signals",
+    "apply_signals",
+    "as_observation",
+    "cost_interval",
+    "fold_in",
     "observe",
     "outcome_key",
+    "preview",
     "priced",
+    "queue_path",
+    "queue_signals",
+    "read_queue",
+    "steps_interval",
+    "success_interval",
+    "verify_memory",
+    "waiting_signals",
 ]

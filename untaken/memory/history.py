@@ -49,6 +49,10 @@ class Series:
         """The sums over what was known at the cut."""
         return self._sums[bisect_left(self._positions, cut)]
 
+    def known(self, cut: int) -> list[int]:
+        """Positions in the log of its observations before the cut."""
+        return self._positions[: bisect_left(self._positions, cut)]
+
     def record(self, cut: int) -> Record | None:
         """What was known at the cut; made once, for many runs ask between two observations."""
         at = bisect_left(self._positions, cut)

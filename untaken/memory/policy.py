@@ -11,7 +11,8 @@ from typing import Any, Self
 from untaken.errors import Finding, UntakenError, Where
 from untaken.ledger.model import Run
 from untaken.memory.history import History
-from untaken.memory.log import checked, locked, read_log, write_log
+from untaken.memory.lines import locked
+from untaken.memory.log import checked, read_log, write_log
 from untaken.memory.model import Observed
 from untaken.memory.observing import gather
 from untaken.memory.snapshot import Snapshot
@@ -38,13 +39,17 @@ class PolicyMemory:
         self.extend(log)
 
     @classmethod
-    def build(cls, runs: Iterable[Run]) -> Self:
+    def build(cls, runs: Iterable[Run], *, applied: Iterable[Observed] = ()) -> Self:
         """One outcome per decision point of each finished, unbroken run with a known success.
 
         The same runs give the same bytes in any order. What is left out is counted in `findings`.
+
+        Args:
+            runs: of one or many ledgers.
+            applied: weak observations that were folded in before, and stay.
         """
         observations, findings = gather(runs)
-        return cls(observations, findings=findings)
+        return cls((*observations, *applied), findings=findings)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Self:
@@ -83,6 +88,10 @@ class PolicyMemory:
     def log(self) -> tuple[Observed, ...]:
         """All observations, in the order they were appended."""
         return tuple(self._by_key.values())
+
+    def get(self, key: str) -> Observed | None:
+        """The observation under a key."""
+        return self._by_key.get(key)
 
     def append(self, observed: Observed) -> bool:
         """Add one observation; false where the very same one is there already.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from untaken.memory.history import History
-from untaken.memory.model import Record, Span, Spans
+from untaken.memory.model import Observed, Record, Span, Spans
 from untaken.memory.sums import NOTHING
 
 
@@ -74,6 +74,12 @@ class Snapshot:
             return series.record(self.observations)
         sums = series.sums(self.observations).minus(own)
         return series.described(sums, series.behind(self.observations, without_run if own.n else None))
+
+    def course(self, skill: str, context_hash: str) -> Iterator[tuple[Observed, Record | None]]:
+        """Each known observation of the skill in the context, and what was known after it, in log order."""
+        if series := self.history.series(skill, context_hash):
+            for position in series.known(self.observations):
+                yield self.history.log[position], series.record(position + 1)
 
     def records(self) -> Iterator[Record]:
         """Every record with an outcome, by skill and context."""

@@ -21,8 +21,8 @@ from untaken.limits import KIB, MIB
 from untaken.store.model import FileKind
 
 LEDGERS: Final = (".jsonl", ".jsonl.gz", ".jsonl.zst")
-NOT_LEDGERS: Final = (".memory.jsonl",)
-"""Policy memory is JSON Lines too, but no record of a run."""
+NOT_LEDGERS: Final = (".memory.jsonl", ".signals.jsonl")
+"""Policy memory and the queue beside it are JSON Lines too, but no record of a run."""
 GRAPHS: Final = (".plan.yaml", ".plan.yml", ".plan.json")
 PEEK_BYTES: Final = 256 * KIB
 _CHUNK: Final = MIB

@@ -1,0 +1,84 @@
+"""A memory file held against what it was made of: its own log, its queue, and the ledgers (§3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from os import PathLike
+from pathlib import Path
+from typing import Literal
+
+from msgspec import Struct
+
+from untaken.ledger.model import Run
+from untaken.memory.log import line_of
+from untaken.memory.model import Observed
+from untaken.memory.policy import PolicyMemory
+from untaken.memory.queue import queue_path, read_queue, waiting_signals
+from untaken.memory.signals import signal_line
+
+
+class Difference(Struct, frozen=True, kw_only=True, gc=False):
+    """One way in which a file is not what it was made of.
+
+    Attributes:
+        kind: ``form``: the bytes are not those that the log is written as. ``missing``: an outcome of the
+            ledgers that the memory lacks; ``extra``: one that the ledgers do not have; ``other``: one under a
+            known key with another payload.
+        key: of the observation; empty for a whole file.
+    """
+
+    kind: Literal["form", "missing", "extra", "other"]
+    key: str
+    message: str
+
+
+def verify_memory(
+    memory: str | PathLike[str], runs: Iterable[Run] | None = None
+) -> tuple[PolicyMemory, tuple[Difference, ...]]:
+    """Read a memory file and its queue strictly, rebuild both, and name what differs.
+
+    Args:
+        memory: the file.
+        runs: of the ledgers it was built from; without them the outcomes are taken as they stand.
+
+    Raises:
+        UntakenError: as `PolicyMemory.load`, `read_queue` and `waiting_signals`.
+    """
+    path = Path(memory)
+    known, queued = PolicyMemory.load(path), read_queue(path)
+    waiting_signals(known, queued)
+    found = [*_form(path, b"".join(map(line_of, known.log)))]
+    if queue_path(path).exists():
+        found += _form(queue_path(path), b"".join(map(signal_line, queued)))
+    if runs is not None:
+        found += _outcomes(known, PolicyMemory.build(runs))
+    return known, tuple(found)
+
+
+def _form(path: Path, rebuilt: bytes) -> Iterator[Difference]:
+    stored = path.read_bytes()
+    if stored == rebuilt:
+        return
+    pairs = zip(stored.splitlines(), rebuilt.splitlines(), strict=False)
+    lines = min(stored.count(b"\n"), rebuilt.count(b"\n"))
+    first = next((number for number, (a, b) in enumerate(pairs, start=1) if a != b), lines + 1)
+    message = f"{path.name}: from line {first} on the bytes are not those of the log rebuilt"
+    yield Difference(kind="form", key="", message=message)
+
+
+def _outcomes(known: PolicyMemory, rebuilt: PolicyMemory) -> Iterator[Difference]:
+    held = {observed.key: observed for observed in known.log if observed.kind == "outcome"}
+    wanted = {observed.key: observed for observed in rebuilt.log}
+    for key in sorted(held.keys() | wanted.keys()):
+        if held.get(key) != wanted.get(key):
+            yield _difference(key, held.get(key), wanted.get(key))
+
+
+def _difference(key: str, held: Observed | None, wanted: Observed | None) -> Difference:
+    if held is None:
+        return Difference(kind="missing", key=key, message="the ledgers have this outcome, the memory not")
+    if wanted is None:
+        return Difference(kind="extra", key=key, message="the memory has this outcome, the ledgers not")
+    fields = [name for name in Observed.__struct_fields__ if getattr(held, name) != getattr(wanted, name)]
+    told = ", ".join(f"{name} is {getattr(held, name)}, not {getattr(wanted, name)}" for name in fields)
+    return Difference(kind="other", key=key, message=told)
