@@ -1,12 +1,20 @@
 """What app, notebooks and command line share: tables, the report on one run, the overview, JSON documents."""
 
+from untaken.report.choices import (
+    CHOICES,
+    ChoiceCounts,
+    ChoiceReview,
+    choice_review,
+    choices_table,
+    corpus_choices,
+    count_choices,
+)
 from untaken.report.decisions import DECISIONS, PathCounts, count_paths, decisions_table
 from untaken.report.documents import (
     counterfactual_document,
     dump,
     finding_entries,
     gate_document,
-    memory_document,
     rank_document,
     score_document,
     verify_document,
@@ -14,6 +22,13 @@ from untaken.report.documents import (
 from untaken.report.export import csv_text, neutral
 from untaken.report.frame import Column
 from untaken.report.holdings import AUDIT, FILES, audit_table, files_table
+from untaken.report.memory import (
+    memory_apply_document,
+    memory_document,
+    memory_preview_document,
+    memory_queue_document,
+    memory_verify_document,
+)
 from untaken.report.overview import Overview, Share, overview
 from untaken.report.review import (
     REVIEW,
@@ -46,6 +61,7 @@ __all__ = [
     "AGENTS",
     "AGREEMENT",
     "AUDIT",
+    "CHOICES",
     "CONTRADICTIONS",
     "DECISIONS",
     "DISCORDANT",
@@ -56,6 +72,8 @@ __all__ = [
     "RUNS",
     "SCHEMAS",
     "SUB_GOALS",
+    "ChoiceCounts",
+    "ChoiceReview",
     "Column",
     "Overview",
     "PathCounts",
@@ -66,8 +84,12 @@ __all__ = [
     "agents_table",
     "agreement_table",
     "audit_table",
+    "choice_review",
+    "choices_table",
     "contradictions_table",
     "contradictory",
+    "corpus_choices",
+    "count_choices",
     "count_paths",
     "counterfactual_document",
     "csv_text",
@@ -79,7 +101,11 @@ __all__ = [
     "finding_entries",
     "gate_document",
     "json_schema",
+    "memory_apply_document",
     "memory_document",
+    "memory_preview_document",
+    "memory_queue_document",
+    "memory_verify_document",
     "neutral",
     "overview",
     "rank_document",

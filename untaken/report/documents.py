@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
+from datetime import datetime
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, get_args, get_origin, get_type_hints
 
@@ -15,7 +16,6 @@ from untaken.counterfactual import Decision, RunEvaluation, Weights, summarise, 
 from untaken.errors import Finding, Unscored
 from untaken.gate import GateCheck
 from untaken.ledger import Integrity
-from untaken.memory import Snapshot, Span
 from untaken.ranking import RankReport, Standing
 from untaken.subgoals import AgentScore, RunScore
 
@@ -62,7 +62,7 @@ def score_document(
         "schema": "untaken.score/1",
         "missing": missing,
         "verdicts": list(verdicts),
-        "agents": [_entry(agent) for agent in agents],
+        "agents": [entry(agent) for agent in agents],
     }
     if runs:
         document["runs"] = [_scored_run(s) for s in scores.values() if isinstance(s, RunScore)]
@@ -70,10 +70,10 @@ def score_document(
 
 
 def _scored_run(score: RunScore) -> Document:
-    return _entry(score) | {
+    return entry(score) | {
         "status": {node.sub_goal: node.status for node in score.nodes},
         "reasons": {node.sub_goal: node.reason for node in score.nodes},
-        "violations": [_entry(violation) for violation in score.violations],
+        "violations": [entry(violation) for violation in score.violations],
         "extra": list(score.extra),
     }
 
@@ -114,25 +114,25 @@ def counterfactual_document(
     """``untaken.counterfactual/1``: decision points with the paths not taken, insights and signals."""
     return {
         "schema": "untaken.counterfactual/1",
-        "weights": _entry(weights),
+        "weights": entry(weights),
         "threshold": threshold,
         "runs": [_evaluated(evaluation) for evaluation in evaluations],
-        "insights": [_entry(i) for e in evaluations for i in e.insights],
-        "signals": [_entry(s) for e in evaluations for s in e.signals],
+        "insights": [entry(i) for e in evaluations for i in e.insights],
+        "signals": [entry(s) for e in evaluations for s in e.signals],
         "summary": summary_mapping(summarise(evaluations)),
         "findings": finding_entries(findings),
     }
 
 
 def _evaluated(evaluation: RunEvaluation) -> Document:
-    return _entry(evaluation) | {
+    return entry(evaluation) | {
         "decisions": [_decision(decision) for decision in evaluation.decisions],
         "notes": finding_entries(evaluation.notes),
     }
 
 
 def _decision(decision: Decision) -> Document:
-    return _entry(decision) | {"alternatives": [_entry(branch) for branch in decision.branches]}
+    return entry(decision) | {"alternatives": [entry(branch) for branch in decision.branches]}
 
 
 def rank_document(report: RankReport, *, findings: Iterable[Finding] = ()) -> Document:
@@ -144,9 +144,9 @@ def rank_document(report: RankReport, *, findings: Iterable[Finding] = ()) -> Do
             metric: [_standing(standing) for standing in standings]
             for metric, standings in report.metrics.items()
         },
-        "agreement": [_entry(agreement) for agreement in report.agreement],
-        "discordant": [_entry(pair) for pair in report.discordant],
-        "contradictions": [_entry(contradiction) for contradiction in report.contradictions],
+        "agreement": [entry(agreement) for agreement in report.agreement],
+        "discordant": [entry(pair) for pair in report.discordant],
+        "contradictions": [entry(contradiction) for contradiction in report.contradictions],
         "shared_tasks": list(report.shared_tasks),
         "unmatched_tasks": list(report.unmatched_tasks),
         "findings": finding_entries(findings),
@@ -155,7 +155,7 @@ def rank_document(report: RankReport, *, findings: Iterable[Finding] = ()) -> Do
 
 def _standing(standing: Standing) -> Document:
     ranks = {key: getattr(standing, key) for key in RANKS}
-    return _entry(standing) | {f"{k}_reason": standing.unranked.reason for k, v in ranks.items() if v is None}
+    return entry(standing) | {f"{k}_reason": standing.unranked.reason for k, v in ranks.items() if v is None}
 
 
 def gate_document(
@@ -174,32 +174,9 @@ def gate_document(
         "on": on,
         "missing": missing,
         "verdicts": list(verdicts),
-        "checks": [_entry(check) | {"missed": [_entry(goal) for goal in check.missed]} for check in checks],
+        "checks": [entry(check) | {"missed": [entry(goal) for goal in check.missed]} for check in checks],
         "findings": finding_entries(findings),
     }
-
-
-def memory_document(snapshot: Snapshot, *, findings: Iterable[Finding] = ()) -> Document:
-    """``untaken.memory/1``: what policy memory says of each skill in each context."""
-    spans = snapshot.spans()
-    return {
-        "schema": "untaken.memory/1",
-        "as_of": snapshot.as_of.isoformat() if snapshot.as_of else None,
-        "digest": snapshot.digest,
-        "observations": snapshot.observations,
-        "runs": snapshot.runs,
-        "cost_unit": snapshot.cost_unit,
-        **_span("cost", spans.cost),
-        **_span("steps", spans.steps),
-        "records": [_entry(record) for record in snapshot.records()],
-        "findings": finding_entries(findings),
-    }
-
-
-def _span(figure: str, span: Span | None) -> Document:
-    if span is None:
-        return {figure: None, f"{figure}_reason": f"no known run records {figure}"}
-    return {figure: _entry(span)}
 
 
 def finding_entries(findings: Iterable[Finding]) -> list[Document]:
@@ -232,13 +209,15 @@ def _is_flat(hint: Any) -> bool:
     return not isinstance(hint, type) or hint in (str, int, float, bool)
 
 
-def _entry(value: DataclassInstance | Struct) -> Document:
+def entry(value: DataclassInstance | Struct) -> Document:
     """The flat fields of an object; an unscored one is ``null``, with its reason beside it."""
-    entry: Document = {}
+    fields_of: Document = {}
     for name in flat_fields(type(value)):
         found = getattr(value, name)
         if isinstance(found, Unscored):
-            entry |= {name: None, f"{name}_reason": found.reason}
+            fields_of |= {name: None, f"{name}_reason": found.reason}
+        elif isinstance(found, datetime):
+            fields_of[name] = found.isoformat()
         else:
-            entry[name] = list(found) if isinstance(found, tuple) else found
-    return entry
+            fields_of[name] = list(found) if isinstance(found, tuple) else found
+    return fields_of

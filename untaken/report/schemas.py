@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from datetime import datetime
 from functools import cache
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Union, get_args, get_origin
@@ -14,7 +15,7 @@ from untaken.errors import Unscored, UntakenError
 from untaken.gate import GateCheck, MissedSubGoal
 from untaken.ledger import AnyEvent, Head
 from untaken.ledger.events import Name
-from untaken.memory import Observed, Record, Span
+from untaken.memory import Difference, Effect, Observed, Record, Span
 from untaken.plans import PlanGraph
 from untaken.ranking import Agreement, Contradiction, DiscordantPair, Standing
 from untaken.report.documents import RANKS, flat_fields
@@ -32,6 +33,7 @@ _SCALARS: Final[dict[type, str]] = {
     float: "number",
     bool: "boolean",
     NoneType: "null",
+    datetime: "string",
 }
 TEXT: Final[Schema] = {"type": "string"}
 COUNT: Final[Schema] = {"type": "integer", "minimum": 0}
@@ -146,19 +148,58 @@ def _memory() -> Schema:
     )
 
 
+def _memory_queue() -> Schema:
+    return _document(
+        "untaken.memory-queue/1",
+        queued=COUNT,
+        applied=COUNT,
+        waiting=_list(_entry(Signal)),
+        findings=_findings(),
+    )
+
+
+def _memory_preview() -> Schema:
+    signal, effect = _entry(Signal), _entry(Effect)
+    both = effect | {"properties": signal["properties"] | effect["properties"]}
+    both["required"] = [*signal["required"], *effect["required"]]
+    return _document("untaken.memory-preview/1", digest=TEXT, effects=_list(both))
+
+
+def _memory_apply() -> Schema:
+    applied, waiting = _list(_entry(Observed)), _list(_entry(Signal))
+    return _document("untaken.memory-apply/1", digest=TEXT, applied=applied, waiting=waiting)
+
+
+def _memory_verify() -> Schema:
+    return _document(
+        "untaken.memory-verify/1",
+        same={"type": "boolean"},
+        digest=TEXT,
+        observations=COUNT,
+        differences=_list(_entry(Difference)),
+        findings=_findings(),
+    )
+
+
 SCHEMAS: Final[Mapping[str, Callable[[], Schema]]] = {
     "event": lambda: msgspec.json.schema(AnyEvent),
     "heads": lambda: msgspec.json.schema(dict[Name, Head]),
     "graph": lambda: msgspec.json.schema(PlanGraph),
     "observation": lambda: msgspec.json.schema(Observed),
+    "signal": lambda: msgspec.json.schema(Signal),
     "score": _score,
     "verify": _verify,
     "counterfactual": _counterfactual,
     "rank": _rank,
     "gate": _gate,
     "memory": _memory,
+    "memory-queue": _memory_queue,
+    "memory-preview": _memory_preview,
+    "memory-apply": _memory_apply,
+    "memory-verify": _memory_verify,
 }
-"""By name: ledger lines, heads sidecars, plan graphs and memory lines; then the ``--json`` documents."""
+"""By name: ledger lines, heads sidecars, plan graphs, lines of a memory and of its queue; then the ``--json``
+documents."""
 
 
 def _document(schema: str, *, optional: Mapping[str, Schema] | None = None, **properties: Schema) -> Schema:
