@@ -41,7 +41,8 @@ def written(block: Block, folder: Path) -> None:
 def test_every_session_on_a_page_goes_as_shown(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (tmp_path / "sample_runs").symlink_to(ROOT / "sample_runs")
+    for folder in ("sample_runs", "docs"):
+        (tmp_path / folder).symlink_to(ROOT / folder)
     monkeypatch.chdir(tmp_path)
     count = 0
     for block in blocks(page(name)):

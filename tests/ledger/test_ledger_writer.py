@@ -33,6 +33,7 @@ from untaken.ledger import (
     ToolCall,
     Verdict,
     append_events,
+    context_hash,
     heads_path,
     load_heads,
     read_ledger,
@@ -136,6 +137,21 @@ def test_what_a_reader_would_refuse_is_not_written(
         run.write(Message, role="user", content="and it goes on")
     assert [run.integrity.verdict for run in read_ledger(path)] == ["INTACT"]
     assert len(read_ledger(path)[0].events) == 2
+
+
+def test_a_choice_is_written_with_its_situation_readable_and_hashed(path: Path) -> None:
+    situation = {"stock": "low", "orders": 2}
+    with LedgerWriter(path) as ledger:
+        run = ledger.start(run_id="r", agent="a", task_id="t")
+        run.choose("wait", ("wait", "buy"), situation, propensities={"wait": 0.9, "buy": 0.1})
+        run.choose("buy", ["wait"], {"orders": 2.0, "stock": "low"})
+        with pytest.raises(UntakenError) as caught:
+            run.choose("wait", ["buy"], {"at": datetime(2026, 1, 1, tzinfo=UTC)})
+    first, second = read_ledger(path)[0].of(SkillSelection)
+    assert (first.selected, first.alternatives, first.context) == ("wait", ["wait", "buy"], situation)
+    assert first.context_hash == second.context_hash == context_hash(situation)
+    assert (first.propensities, second.propensities) == ({"wait": 0.9, "buy": 0.1}, None)
+    assert caught.value.code == "context-not-canonical"
 
 
 def test_a_run_is_begun_once_and_before_its_events(path: Path) -> None:

@@ -26,8 +26,9 @@ import msgspec
 from untaken import limits
 from untaken.errors import Finding, UntakenError, Where
 from untaken.ledger.chain import Chain
+from untaken.ledger.context import context_hash
 from untaken.ledger.decoding import decode_event, encode_event
-from untaken.ledger.events import AnyEvent, Event, RunStarted, event_type
+from untaken.ledger.events import AnyEvent, Event, RunStarted, SkillSelection, event_type
 from untaken.ledger.journal import journal_path
 from untaken.ledger.ledger_file import FsyncPolicy, LedgerFile
 from untaken.ledger.model import Draft, Head
@@ -248,6 +249,35 @@ class RunWriter:
     def write(self, event: type[E], **fields: Any) -> E:
         """Append one event to this run (see `LedgerWriter.write`)."""
         return self._ledger.write(event, self.run_id, **fields)
+
+    def choose(
+        self,
+        selected: str,
+        alternatives: Sequence[str],
+        context: Mapping[str, Any],
+        *,
+        propensities: Mapping[str, float] | None = None,
+    ) -> SkillSelection:
+        """Append a decision point, with the hash of its context.
+
+        Args:
+            selected: the skill that is taken.
+            alternatives: the skills there were; the selected one may be among them.
+            context: the situation, as far as it matters to the choice. History is looked up by it, so what
+                never comes twice (an id, a moment, an amount) keeps a choice from ever having any.
+            propensities: the probability with which each skill was to be taken, where the agent knows it.
+
+        Raises:
+            UntakenError: ``context-not-canonical``, and as in `LedgerWriter.write`.
+        """
+        return self.write(
+            SkillSelection,
+            selected=selected,
+            alternatives=list(alternatives),
+            context_hash=context_hash(context),
+            context=dict(context),
+            propensities=None if propensities is None else dict(propensities),
+        )
 
 
 def append_events(
