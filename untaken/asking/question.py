@@ -1,0 +1,122 @@
+"""A question to a language model: a versioned template, a prompt, and the form that an answer must have."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import sha256
+from importlib.resources.abc import Traversable
+from typing import Any, Final, Generic, TypeVar
+
+import msgspec
+import rfc8785
+
+from untaken.asking.replies import Reply
+
+T = TypeVar("T", bound=msgspec.Struct)
+
+_HEAD: Final = re.compile(r"\A<!-- version: ([1-9][0-9]*) -->\n")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Template:
+    """Standing instructions, versioned: another wording is another version.
+
+    Attributes:
+        name: file name without its ending.
+        version: from the file's first line.
+        text: the instructions themselves.
+    """
+
+    name: str
+    version: int
+    text: str
+
+
+def read_template(file: Traversable) -> Template:
+    """The template in a Markdown file that begins with ``<!-- version: N -->``.
+
+    Raises:
+        ValueError: where the file does not say its version.
+    """
+    text = file.read_text(encoding="utf-8")
+    head = _HEAD.match(text)
+    if head is None:
+        raise ValueError(f"{file.name} does not begin with its version")
+    body = text[head.end() :].strip()
+    return Template(name=file.name.removesuffix(".md"), version=int(head[1]), text=body)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tool:
+    """Something the model may call while it looks for the answer: it reads, and changes nothing.
+
+    Attributes:
+        call: takes plain typed arguments and returns text of bounded length.
+    """
+
+    name: str
+    description: str
+    call: Callable[..., str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question(Generic[T]):
+    """What is asked, in full: two equal questions to one model have one answer.
+
+    Attributes:
+        template: standing instructions.
+        prompt: what is asked this time; untrusted text in it must be enveloped by whoever writes it.
+        output: the form of an answer, a msgspec Struct. Every text and list in it should be bounded
+            (``Annotated[str, Meta(max_length=…)]``): small models fill what is not.
+        seed: another seed is another question.
+        temperature: 0 for the model's one best answer.
+        tools: may be called before answering; `about` then names what they read (a digest).
+        max_tokens: longest reply.
+    """
+
+    template: Template
+    prompt: str
+    output: type[T]
+    seed: int = 0
+    temperature: float = 0.0
+    tools: tuple[Tool, ...] = ()
+    about: str = ""
+    max_tokens: int = 1024
+
+    @cached_property
+    def schema(self) -> dict[str, Any]:
+        """JSON Schema of an answer."""
+        (root,), parts = msgspec.json.schema_components([self.output], ref_template="#/$defs/{name}")
+        name = root["$ref"].removeprefix("#/$defs/")
+        whole = dict(parts.pop(name))
+        return whole | ({"$defs": parts} if parts else {})
+
+    @property
+    def prompt_sha256(self) -> str:
+        """Hash of all that the model is told: instructions and prompt."""
+        return sha256(f"{self.template.text}\n\0\n{self.prompt}".encode("utf-8", "surrogatepass")).hexdigest()
+
+    def key(self, model: str) -> str:
+        """Content address of the answer that `model` gives."""
+        identity: Any = {
+            "model": model,
+            "template": [self.template.name, self.template.version],
+            "prompt": self.prompt_sha256,
+            "schema": self.schema,
+            "settings": [self.seed, self.temperature, self.max_tokens],
+            "tools": [tool.name for tool in self.tools],
+            "about": self.about,
+        }
+        return sha256(rfc8785.dumps(identity)).hexdigest()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer(Generic[T]):
+    """What the model answered, with the record of how it came to it."""
+
+    output: T
+    reply: Reply
+    from_store: bool

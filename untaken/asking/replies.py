@@ -1,0 +1,115 @@
+"""Replies of language models, kept under the hash of their question: asked once, read ever after."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from secrets import token_hex
+from typing import Any
+
+import msgspec
+
+from untaken.errors import UntakenError, Where
+from untaken.ledger.strict_json import JsonFault, parse_json
+
+SALT_FILE = "salt"
+
+
+class ToolUse(msgspec.Struct, frozen=True, kw_only=True):
+    """One call of a tool, with the hash of what it returned."""
+
+    tool: str
+    arguments: str
+    result_sha256: str
+
+
+class Reply(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=False):
+    """One reply as it is stored: nothing in it depends on when it was given.
+
+    Attributes:
+        model, template, version, prompt_sha256, seed: what was asked, of whom.
+        output: the answer in the form asked for; ``None`` where there was none.
+        failure: why there was none; empty where there is.
+        raw: the model's last words, as they came.
+        calls: tools that were called on the way.
+        requests, input_tokens, output_tokens: what it cost.
+    """
+
+    model: str
+    template: str
+    version: int
+    prompt_sha256: str
+    seed: int
+    output: Any
+    raw: str
+    failure: str = ""
+    calls: tuple[ToolUse, ...] = ()
+    requests: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+
+
+class ReplyStore:
+    """A folder of replies, one small file each; safe to share between processes.
+
+    The same question gives the same bytes, so it can be kept under version control and handed on: whoever has
+    the folder gets the same verdicts without a model and without a key.
+    """
+
+    def __init__(self, folder: str | Path) -> None:
+        """A store at `folder`, which is made when something is first kept."""
+        self.folder = Path(folder)
+
+    @property
+    def salt(self) -> str:
+        """A secret of this store, made once: who wrote a ledger cannot guess what is derived from it."""
+        file = self.folder / SALT_FILE
+        if not file.exists():
+            self.folder.mkdir(parents=True, exist_ok=True)
+            fresh = self._draft(file, token_hex(16).encode())
+            try:
+                file.hardlink_to(fresh)  # of two processes the first wins, and neither reads half a salt
+            except FileExistsError:
+                pass
+            finally:
+                fresh.unlink()
+        return file.read_text("ascii").strip()
+
+    def get(self, key: str) -> Reply | None:
+        """The reply kept under `key`, or ``None``.
+
+        Raises:
+            UntakenError: ``reply-malformed`` where the file was changed by hand.
+        """
+        file = self._file(key)
+        try:
+            data = file.read_bytes()
+        except FileNotFoundError:
+            return None
+        try:
+            return msgspec.convert(parse_json(data), Reply)
+        except (JsonFault, msgspec.MsgspecError) as error:
+            raise UntakenError(
+                "reply-malformed",
+                f"not a reply: {error}",
+                where=Where(file=str(file)),
+                hint="Delete the file: the question will be asked again.",
+            ) from error
+
+    def put(self, key: str, reply: Reply) -> None:
+        """Keep a reply; whole or not at all."""
+        file = self._file(key)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        encoded = msgspec.json.format(msgspec.json.encode(reply, order="sorted"), indent=1)
+        self._draft(file, encoded + b"\n").replace(file)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self.folder.glob("??/*.json"))
+
+    def _file(self, key: str) -> Path:
+        return self.folder / key[:2] / f"{key}.json"
+
+    @staticmethod
+    def _draft(file: Path, data: bytes) -> Path:
+        fresh = file.with_name(f".{file.name}.{token_hex(8)}.tmp")
+        fresh.write_bytes(data)
+        return fresh
