@@ -6,6 +6,7 @@ tags, links and TeX in every label.
 """
 
 from components.figures.agents import rank_flow, sub_goal_bars
+from components.figures.choices import choice_deltas, choice_figure
 from components.figures.decisions import delta_distribution, delta_figure
 from components.figures.plan import plan_figure
 from components.figures.run import progress_curve, timeline_figure
@@ -13,6 +14,8 @@ from components.figures.theme import themed
 from components.plan_html import plan_html
 
 __all__ = [
+    "choice_deltas",
+    "choice_figure",
     "delta_distribution",
     "delta_figure",
     "plan_figure",

@@ -17,6 +17,7 @@ TABLES = {
     report.runs_table: report.RUNS,
     report.sub_goals_table: report.SUB_GOALS,
     report.decisions_table: report.DECISIONS,
+    report.choices_table: report.CHOICES,
     report.agents_table: report.AGENTS,
     report.rankings_table: report.RANKINGS,
     report.agreement_table: report.AGREEMENT,

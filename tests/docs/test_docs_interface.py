@@ -41,6 +41,7 @@ TABLES: dict[str, Columns[Any]] = {
     "runs_table": report.RUNS,
     "sub_goals_table": report.SUB_GOALS,
     "decisions_table": report.DECISIONS,
+    "choices_table": report.CHOICES,
     "agents_table": report.AGENTS,
     "rankings_table": report.RANKINGS,
     "agreement_table": report.AGREEMENT,

@@ -1,0 +1,77 @@
+"""How a choice is told in words and signs: never by colour alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+import msgspec
+
+from untaken.counterfactual import Choice
+from untaken.errors import number
+
+Side = Literal["ahead", "behind", "weak", "none"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SideStyle:
+    """How one kind of support looks: a sign in text, a symbol and a line in figures, and its words."""
+
+    icon: str
+    symbol: str
+    dash: str
+    width: float
+    words: str
+    badge: Literal["orange", "blue", "gray"]
+
+
+SIDES: Final[dict[Side, SideStyle]] = {
+    "ahead": SideStyle(
+        icon="▶",
+        symbol="triangle-right",
+        dash="solid",
+        width=3,
+        words="supported: alternative ahead",
+        badge="orange",
+    ),
+    "behind": SideStyle(
+        icon="◀",
+        symbol="triangle-left",
+        dash="solid",
+        width=3,
+        words="supported: selected ahead",
+        badge="blue",
+    ),
+    "weak": SideStyle(
+        icon="○", symbol="circle-open", dash="dot", width=1.75, words="weak: could be chance", badge="gray"
+    ),
+    "none": SideStyle(
+        icon="?", symbol="circle-open", dash="dot", width=1.75, words="none: no history", badge="gray"
+    ),
+}
+
+
+def side_of(choice: Choice) -> Side:
+    """Which of the two skills the support is for; ``weak`` and ``none`` are for neither."""
+    if choice.support != "supported":
+        return choice.support
+    return "ahead" if (number(choice.advantage) or 0) > 0 else "behind"
+
+
+def context_words(context: str | None, context_hash: str) -> str:
+    """A context on one line: ``step order · number missing``. Untrusted, like all it is made of."""
+    if context is None:
+        return f"context {context_hash[:8]}"
+    try:
+        fields = msgspec.json.decode(context)
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):
+        return context
+    if not isinstance(fields, dict):
+        return context
+    return " · ".join(f"{name} {value}" for name, value in fields.items()) or "empty context"
+
+
+def signed(value: float, digits: int = 2) -> str:
+    """A difference with its sign; a true minus, and no sign on what rounds to 0."""
+    words = f"{value:+.{digits}f}"
+    return words[1:] if float(words) == 0 else words.replace("-", "−")

@@ -1,0 +1,277 @@
+"""Figures of choices over many runs: what history says of the path not taken, and how sure that is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from components import text
+from components.choice_words import SIDES, Side, context_words, side_of, signed
+from components.figures.theme import message, themed
+from components.palette import Tokens, tokens
+from untaken.counterfactual import Choice
+from untaken.errors import number
+
+MOST: Final = 20
+ROW: Final = 40
+"""Pixels: two lines of words."""
+LEAST_WIDTH: Final = 820
+NOTHING: Final = "No choice to show: no evaluated run left an alternative here"
+
+
+def choice_figure(
+    choices: Sequence[Choice], *, most: int = MOST, marked: str | None = None, dark: bool = False
+) -> go.Figure:
+    """The advantage of each alternative over the skill that was chosen, with its 95 % interval.
+
+    Args:
+        choices: one row each, in the order given.
+        most: rows to draw at the most.
+        marked: digest of the choice to stand out.
+        dark: the theme.
+
+    A choice without an advantage is drawn as unknown, in a column of its own: never at 0. Each mark carries
+    the choice's digest.
+    """
+    rows, look = list(choices[:most]), tokens(dark)
+    if not rows:
+        return message(NOTHING, dark=dark)
+    spans = [(number(c.low), number(c.advantage), number(c.high)) for c in rows]
+    known = [abs(x) for span in spans for x in span if x is not None]
+    reach, unknown_at = _reach(known, [middle is None for _, middle, _ in spans])
+    figure = _laid_out(rows, marked, look)
+    for side in SIDES:
+        some = [(y, spans[y]) for y, choice in enumerate(rows) if side_of(choice) == side]
+        figure.add_trace(_intervals(some, side, look))
+    at = [middle for _, middle, _ in spans]
+    figure.add_trace(_marks(rows, at, unknown_at, [_advantage_hover(c) for c in rows], look))
+    _dress(figure, rows, reach, unknown_at, dark=dark, title="advantage, with 95 % interval")
+    _say(figure, reach, look)
+    return figure
+
+
+def choice_deltas(
+    choices: Sequence[Choice],
+    paths: pd.DataFrame,
+    *,
+    most: int = MOST,
+    marked: str | None = None,
+    threshold: float = 0.1,
+    dark: bool = False,
+) -> go.Figure:
+    """The mean delta of each choice, and how its deltas are spread over the runs.
+
+    Args:
+        choices: those to draw; the largest sum of deltas comes first.
+        paths: one row per path not taken, with the columns ``choice`` (a choice's digest) and ``delta``.
+        most: rows to draw at the most.
+        marked: digest of the choice to stand out.
+        threshold: half the width of the band in which nothing is claimed.
+        dark: the theme.
+    """
+    look = tokens(dark)
+    deltas = {
+        str(name): some.dropna().to_numpy(dtype=float)
+        for name, some in paths.groupby("choice", sort=False)["delta"]
+    }
+    rows = sorted(choices, key=lambda c: _sum(deltas.get(c.digest)))[:most]
+    if not rows:
+        return message(NOTHING, dark=dark)
+    shown = [deltas.get(c.digest, np.empty(0)) for c in rows]
+    means = [float(some.mean()) if len(some) else None for some in shown]
+    extremes = [abs(float(x)) for some in shown if len(some) for x in (some.min(), some.max())]
+    reach, unknown_at = _reach(extremes, [mean is None for mean in means])
+    figure = _laid_out(rows, marked, look)
+    figure.add_vrect(x0=-threshold, x1=threshold, fillcolor=look.band, line_width=0, layer="below")
+    words = [_delta_hover(choice, some) for choice, some in zip(rows, shown, strict=True)]
+    for share, width in ((0.0, 1.5), (0.25, 5.0)):
+        figure.add_trace(_spread(shown, share, width, look))
+    figure.add_trace(_marks(rows, means, unknown_at, words, look))
+    title = "delta: mean, middle half and range over the runs"
+    _dress(figure, rows, reach, unknown_at, dark=dark, title=title)
+    _say(figure, reach, look)
+    return figure
+
+
+def _sum(deltas: np.ndarray | None) -> float:
+    """Ascending; choices without a delta come last."""
+    return float("inf") if deltas is None or not len(deltas) else -float(deltas.sum())
+
+
+def _reach(known: Sequence[float], unknown: Sequence[bool]) -> tuple[float, float | None]:
+    """Half the width of the axis, and where the unknown stand if there are any."""
+    reach = max([*known, 0.2]) * 1.12
+    return reach, (-reach * 1.16 if any(unknown) else None)
+
+
+def _laid_out(rows: Sequence[Choice], marked: str | None, look: Tokens) -> go.Figure:
+    figure = go.Figure()
+    figure.add_vline(x=0, line={"color": look.line, "width": 1})
+    for y, choice in enumerate(rows):
+        if choice.digest == marked:
+            figure.add_hrect(y0=y - 0.5, y1=y + 0.5, fillcolor=look.band, line_width=0, layer="below")
+    return figure
+
+
+def _intervals(
+    some: Sequence[tuple[int, tuple[float | None, float | None, float | None]]], side: Side, look: Tokens
+) -> go.Scatter:
+    bars = [(y, low, high) for y, (low, _, high) in some if low is not None and high is not None]
+    return go.Scatter(
+        x=[x for _, low, high in bars for x in (low, high, None)],
+        y=[y for place, _, _ in bars for y in (place, place, None)],
+        mode="lines",
+        line={"color": _colour(side, look), "width": SIDES[side].width, "dash": SIDES[side].dash},
+        hoverinfo="skip",
+    )
+
+
+def _spread(shown: Sequence[np.ndarray], share: float, width: float, look: Tokens) -> go.Scatter:
+    """From the quantile `share` to its counterpart."""
+    ends = [(y, *np.quantile(some, [share, 1 - share]).tolist()) for y, some in enumerate(shown) if len(some)]
+    return go.Scatter(
+        x=[x for _, low, high in ends for x in (low, high, None)],
+        y=[y for place, _, _ in ends for y in (place, place, None)],
+        mode="lines",
+        line={"color": look.line, "width": width},
+        hoverinfo="skip",
+    )
+
+
+def _marks(
+    rows: Sequence[Choice],
+    at: Sequence[float | None],
+    unknown_at: float | None,
+    words: Sequence[str],
+    look: Tokens,
+) -> go.Scatter:
+    styles = [SIDES[side_of(choice)] for choice in rows]
+    colours = [_colour(side_of(choice), look) for choice in rows]
+    return go.Scatter(
+        x=[unknown_at if x is None else x for x in at],
+        y=list(range(len(rows))),
+        mode="markers+text",
+        marker={
+            "symbol": [style.symbol for style in styles],
+            "color": colours,
+            "size": 13,
+            "line": {"width": 2, "color": colours},
+        },
+        unselected={"marker": {"opacity": 1}, "textfont": {"color": look.text}},
+        text=["?" if x is None else signed(x) for x in at],
+        textposition=["middle right" if x is None else "top center" for x in at],
+        textfont={"size": 12, "color": look.text},
+        customdata=[[choice.digest] for choice in rows],
+        hovertext=list(words),
+        hoverinfo="text",
+        cliponaxis=False,
+    )
+
+
+def _colour(side: Side, look: Tokens) -> str:
+    return {"ahead": look.bad, "behind": look.good}.get(side, look.muted)
+
+
+def _advantage_hover(choice: Choice) -> str:
+    advantage, low, high = number(choice.advantage), number(choice.low), number(choice.high)
+    lines = [_title(choice)]
+    if advantage is not None:
+        interval = "" if low is None or high is None else f", 95 % interval {signed(low)} to {signed(high)}"
+        lines.append(f"advantage {signed(advantage)}{interval}")
+    lines += [text.figure(choice.support_reason, 160), f"at {len(choice.points):,} decision points"]
+    return "<br>".join(lines)
+
+
+def _delta_hover(choice: Choice, deltas: np.ndarray) -> str:
+    lines = [_title(choice)]
+    if len(deltas):
+        lines.append(
+            f"mean delta {signed(float(deltas.mean()))} over {len(deltas):,} points, "
+            f"from {signed(float(deltas.min()))} to {signed(float(deltas.max()))}"
+        )
+    lines.append(text.figure(choice.support_reason, 160))
+    return "<br>".join(lines)
+
+
+def _title(choice: Choice) -> str:
+    return f"{text.figure(choice.alternative)} instead of {text.figure(choice.selected)}"
+
+
+def _dress(
+    figure: go.Figure,
+    rows: Sequence[Choice],
+    reach: float,
+    unknown_at: float | None,
+    *,
+    dark: bool,
+    title: str,
+) -> None:
+    look = tokens(dark)
+    themed(figure, dark=dark, height=100 + ROW * len(rows), margin=(8, 190, 30, 8))
+    step = next(s for s in (0.1, 0.2, 0.5, 1.0) if reach / s <= 5 or s == 1.0)
+    ticks = [i * step for i in range(-20, 21) if abs(i * step) < reach]
+    unknown = [] if unknown_at is None else [(unknown_at, "unknown")]
+    marks = [*unknown, *((x, signed(x, 1)) for x in ticks)]
+    figure.update_xaxes(
+        range=[-reach if unknown_at is None else unknown_at * 1.1, reach],
+        title_text=title,
+        tickvals=[x for x, _ in marks],
+        ticktext=[words for _, words in marks],
+        showgrid=False,
+    )
+    figure.update_yaxes(
+        tickvals=list(range(len(rows))),
+        ticktext=[_row_words(choice, look) for choice in rows],
+        range=[len(rows) - 0.4, -0.75],
+        showgrid=False,
+        tickfont={"color": look.text, "size": 12},
+    )
+    for y, choice in enumerate(rows):
+        figure.add_annotation(
+            text=_support_words(choice, look),
+            x=1,
+            xref="paper",
+            xanchor="left",
+            xshift=10,
+            y=y,
+            align="left",
+            showarrow=False,
+            font={"size": 12, "color": look.text},
+        )
+    figure.update_layout(meta={"least_width": LEAST_WIDTH})
+
+
+def _row_words(choice: Choice, look: Tokens) -> str:
+    skills = f"<b>{text.figure(choice.selected, 24)}</b> → {text.figure(choice.alternative, 24)}"
+    context = text.figure(context_words(choice.context, choice.context_hash), 52)
+    return f'{skills}<br><span style="color:{look.muted}">{context}</span>'
+
+
+def _support_words(choice: Choice, look: Tokens) -> str:
+    side = side_of(choice)
+    colour, words = _colour(side, look), f"{SIDES[side].icon} {SIDES[side].words}"
+    n = f"n {choice.n_selected:,} → {choice.n_alternative:,}"
+    return f'<span style="color:{colour}">{words}</span><br><span style="color:{look.muted}">{n}</span>'
+
+
+def _say(figure: go.Figure, reach: float, look: Tokens) -> None:
+    """What the two sides of 0 mean."""
+    for x, words, colour, anchor in (
+        (-reach, "◂ selected better", look.good, "left"),
+        (reach, "alternative better ▸", look.bad, "right"),
+    ):
+        figure.add_annotation(
+            text=words,
+            x=x,
+            xanchor=anchor,
+            y=1,
+            yref="paper",
+            yanchor="bottom",
+            yshift=2,
+            showarrow=False,
+            font={"size": 12, "color": colour},
+        )

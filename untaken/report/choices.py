@@ -1,0 +1,140 @@
+"""The table of choices: one row per (selected skill, alternative, context) over all runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from untaken.corpus import Corpus
+from untaken.counterfactual import Choice, choices
+from untaken.errors import number
+from untaken.memory import Record
+from untaken.report.decisions import decisions_table
+from untaken.report.frame import Columns, count, figure, frame, text, why
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SMALL_Q: Final = 0.05
+
+
+def _of(side: str, name: str) -> Callable[[Choice], object]:
+    def value(choice: Choice) -> object:
+        record: Record | None = getattr(choice, side)
+        return None if record is None else getattr(record, name)
+
+    return value
+
+
+CHOICES: Final[Columns[Choice]] = {
+    "choice": text("short digest of skill, alternative and context: the choice's id in links", "digest"),
+    "selected": text("the skill that was taken", "selected"),
+    "alternative": text("the skill that was not taken", "alternative"),
+    "context_hash": text("digest of the context of the choice", "context_hash"),
+    "context": text("the context, readable", "context"),
+    "advantage": figure("score of the alternative's history minus the selected skill's", "advantage"),
+    "low": figure("lower end of the advantage's 95 % interval", "low"),
+    "high": figure("upper end of the advantage's 95 % interval", "high"),
+    "p_better": figure("probability that the advantage exceeds the threshold", "p_better"),
+    "support": text("none, weak or supported", "support"),
+    "support_reason": text("why, in words", "support_reason"),
+    "q": figure("two-sided p-value of no advantage, adjusted for being one of q_family", "q"),
+    "q_family": count("pairs of skills with an interval, each counted once", "q_family"),
+    "n_selected": count("outcomes in the selected skill's history", "n_selected"),
+    "n_alternative": count("outcomes in the alternative's history", "n_alternative"),
+    "runs_selected": count("runs behind the selected skill's history", _of("taken", "n_runs")),
+    "runs_alternative": count("runs behind the alternative's history", _of("other", "n_runs")),
+    "success_rate_selected": figure("success rate of the selected skill", _of("taken", "success_rate")),
+    "success_rate_alternative": figure("success rate of the alternative", _of("other", "success_rate")),
+    "avg_cost_selected": figure("mean cost of the selected skill's runs", _of("taken", "avg_cost")),
+    "avg_cost_alternative": figure("mean cost of the alternative's runs", _of("other", "avg_cost")),
+    "avg_steps_selected": figure("mean steps of the selected skill's runs", _of("taken", "avg_steps")),
+    "avg_steps_alternative": figure("mean steps of the alternative's runs", _of("other", "avg_steps")),
+    "points": count("decision points that made this choice", lambda choice: len(choice.points)),
+    "runs": count("runs with such a point", lambda choice: len({point.run for point in choice.points})),
+    "deltas": count("of the points, those with a delta", lambda choice: len(choice.deltas)),
+    "mean_delta": figure("mean delta over those", "mean_delta"),
+    "max_delta": figure("largest delta", "max_delta"),
+    "may_be_better": count("points at which the alternative may be better", "may_be_better"),
+    "was_better": count("points at which the actual choice was better", "was_better"),
+    "equivalent": count("points at which they are equivalent", "equivalent"),
+    "unknown": count("points at which the alternative had no history yet", "unknown"),
+    "agents": text("who made this choice", lambda choice: ", ".join(choice.agents)),
+    "tasks": count("different tasks in which it was made", lambda choice: len(choice.tasks)),
+    "advantage_reason": why("advantage", "advantage"),
+    "low_reason": why("the interval", "low"),
+    "mean_delta_reason": why("mean_delta", "mean_delta"),
+}
+"""Columns of `choices_table`."""
+
+
+def corpus_choices(corpus: Corpus) -> tuple[Choice, ...]:
+    """Every choice of the corpus's runs, what weighs most first; its histories are of the whole memory."""
+    return choices(corpus.evaluations, corpus.runs, corpus.memory)
+
+
+def choices_table(corpus: Corpus) -> pd.DataFrame:
+    """One row per (selected, alternative, context), what weighs most first (columns: `CHOICES`)."""
+    return frame(CHOICES, corpus_choices(corpus))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChoiceReview:
+    """What the page of decisions shows.
+
+    Attributes:
+        choices: what weighs most first.
+        paths: `decisions_table`, and of each row the `choice` it is an instance of with its `choice_support`.
+    """
+
+    choices: tuple[Choice, ...]
+    paths: pd.DataFrame
+
+    def among(self, paths: pd.DataFrame) -> tuple[Choice, ...]:
+        """The choices that some of the paths are instances of, in order."""
+        kept = set(paths["choice"].unique())
+        return tuple(choice for choice in self.choices if choice.digest in kept)
+
+
+def choice_review(corpus: Corpus) -> ChoiceReview:
+    """The choices of a corpus, and the paths not taken that they are made of."""
+    made, keys = corpus_choices(corpus), ["selected", "alternative", "context_hash"]
+    known = frame({name: CHOICES[name] for name in ("choice", *keys, "support")}, made)
+    paths = decisions_table(corpus).merge(known, on=keys, how="left", suffixes=("", "_choice"))
+    return ChoiceReview(choices=made, paths=paths.rename(columns={"support_choice": "choice_support"}))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChoiceCounts:
+    """Choices, counted.
+
+    Attributes:
+        compared: with an interval; `ahead` and `behind`: supported, with the alternative's history the better
+            or the worse one.
+        ahead_small_q: of those ahead, the ones with q at most `SMALL_Q`.
+        weak: too few runs, or an interval that covers 0; `unknown`: no history of the alternative.
+    """
+
+    choices: int
+    compared: int
+    ahead: int
+    ahead_small_q: int
+    behind: int
+    weak: int
+    unknown: int
+
+
+def count_choices(made: Sequence[Choice]) -> ChoiceCounts:
+    """Counts choices by what supports them."""
+    ahead = [c for c in made if c.support == "supported" and (number(c.advantage) or 0) > 0]
+    supports = [c.support for c in made]
+    return ChoiceCounts(
+        choices=len(made),
+        compared=sum(number(c.low) is not None for c in made),
+        ahead=len(ahead),
+        ahead_small_q=sum((q := number(c.q)) is not None and q <= SMALL_Q for c in ahead),
+        behind=supports.count("supported") - len(ahead),
+        weak=supports.count("weak"),
+        unknown=supports.count("none"),
+    )
