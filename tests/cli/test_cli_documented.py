@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -57,6 +58,6 @@ def test_the_output_shown_is_what_the_program_prints(
     blocks = BLOCK.findall(DOCUMENTED)
     assert len(blocks) > 8
     for words, shown in blocks:
-        main(words.split())
+        main(shlex.split(words))
         printed = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
         assert holds(shown.splitlines(), printed), words

@@ -1,0 +1,152 @@
+"""The pytest plugin, in pytest runs of their own: one test an agent and requirement, told in words."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+
+import desk
+import pytest
+
+pytest_plugins = "pytester"
+ROOT = Path(__file__).parents[2]
+REQUIRE = "--untaken-require=critical_completion>=0.9"
+
+
+@pytest.fixture
+def folder(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The desk's ledgers and graph, where pytest is run; warnings are errors there too."""
+    monkeypatch.setenv("PYTHONWARNINGS", "error")
+    desk.write_folder(pytester.path / "runs")
+    return pytester.path
+
+
+def checked(pytester: pytest.Pytester, *words: str) -> pytest.RunResult:
+    """One run of pytest, in a process of its own."""
+    return pytester.runpytest_subprocess("-W", "error", "-p", "no:cacheprovider", *words)
+
+
+def test_each_agent_and_requirement_is_a_test(folder: Path, pytester: pytest.Pytester) -> None:
+    done = checked(
+        pytester,
+        "runs/ledgers",
+        "--untaken-graphs=runs/graphs",
+        REQUIRE,
+        "--untaken-require=coverage>=0.1",
+        "-v",
+    )
+    done.assert_outcomes(passed=5, failed=4)
+    assert done.ret == pytest.ExitCode.TESTS_FAILED
+    done.stdout.fnmatch_lines_random(
+        [
+            "untaken::records PASSED*",
+            "untaken::critical_completion>=0.9?careful? PASSED*",
+            "untaken::critical_completion>=0.9?lucky? FAILED*",
+            "untaken::critical_completion>=0.9?stray? FAILED*",
+        ]
+    )
+    assert "Traceback" not in done.stdout.str()
+
+
+def test_the_message_in_the_junit_file_says_what_is_missed_where_to_look_and_what_to_do(
+    folder: Path, pytester: pytest.Pytester
+) -> None:
+    checked(
+        pytester,
+        "--untaken-ledgers=runs/ledgers",
+        "--untaken-graphs=runs/graphs",
+        REQUIRE,
+        "--junitxml=j.xml",
+    )
+    cases = {c.get("name"): c for c in ElementTree.parse(folder / "j.xml").iter("testcase")}
+    assert {c.get("classname") for c in cases.values()} == {"untaken"}
+    failure = cases["critical_completion>=0.9[lucky]"].find("failure")
+    assert failure is not None
+    for words in (
+        "lucky, critical_completion>=0.9: 0.000 is not at least 0.9, by 0.900",
+        "most often missed: Check policy ★ (4 of 4 runs)",
+        "look at: lucky-10, lucky-11, lucky-20",
+        "4 runs of 2 tasks",
+        "untaken app",
+    ):
+        assert words in (failure.text or "")
+    assert "is not at least 0.9" in (failure.get("message") or "")
+    told = {
+        p.get("name"): p.get("value") for p in cases["critical_completion>=0.9[careful]"].iter("property")
+    }
+    assert (told["verdict"], told["value"], told["n_runs"]) == ("met", "1.0", "4")
+
+
+def test_an_unscored_requirement_fails_with_its_reason(folder: Path, pytester: pytest.Pytester) -> None:
+    done = checked(pytester, "runs/ledgers", "--untaken-graphs=runs/graphs", REQUIRE, "--untaken-agent=stray")
+    done.assert_outcomes(passed=1, failed=1)
+    done.stdout.fnmatch_lines(["stray, critical_completion>=0.9: unscored, which is no pass: *"])
+
+
+def test_the_interval_is_held_on_request(folder: Path, pytester: pytest.Pytester) -> None:
+    done = checked(
+        pytester,
+        "runs/ledgers/careful-10.jsonl",
+        "--untaken-graphs=runs/graphs",
+        REQUIRE,
+        "--untaken-on=interval",
+    )
+    done.assert_outcomes(passed=1, failed=1)
+    done.stdout.fnmatch_lines(["*unscored, which is no pass: no interval*"])
+
+
+def test_a_broken_ledger_fails_the_test_of_the_records(folder: Path, pytester: pytest.Pytester) -> None:
+    ledger = folder / "runs" / "ledgers" / "lucky-10.jsonl"
+    ledger.write_bytes(ledger.read_bytes().replace(b"by_mail", b"by_phone", 1))
+    done = checked(
+        pytester, "runs/ledgers", "--untaken-graphs=runs/graphs", REQUIRE, "--untaken-agent=careful"
+    )
+    done.assert_outcomes(passed=1, failed=1)
+    done.stdout.fnmatch_lines(["the records cannot be trusted:", "*lucky-10*ledger-altered*"])
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ("runs/ledgers --untaken-graphs=runs/graphs --untaken-require=nonsense>1", "*metric-unknown*"),
+        ("runs/ledgers --untaken-require=coverage>=0.1", "*--untaken-graphs*"),
+        ("--untaken-graphs=runs/graphs --untaken-require=coverage>=0.1", "*--untaken-ledgers*"),
+        ("runs/graphs --untaken-graphs=runs/graphs --untaken-require=coverage>=0.1", "*no-ledgers*"),
+    ],
+)
+def test_what_cannot_be_carried_out_is_a_usage_error(
+    words: str, says: str, folder: Path, pytester: pytest.Pytester
+) -> None:
+    done = checked(pytester, *words.split())
+    assert done.ret == pytest.ExitCode.USAGE_ERROR
+    done.stderr.fnmatch_lines([says])
+
+
+def test_it_works_beside_other_tests_and_can_be_selected(folder: Path, pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(test_other="def test_other(): assert True")
+    gate = ("--untaken-ledgers=runs/ledgers", "--untaken-graphs=runs/graphs", REQUIRE)
+    checked(pytester, *gate, "--untaken-agent=careful").assert_outcomes(passed=3)
+    checked(pytester, *gate, "-k", "lucky").assert_outcomes(failed=1, deselected=5)
+
+
+@pytest.mark.parametrize("words", [(), ("-p", "no:untaken")])
+def test_a_pytest_run_without_requirements_is_left_alone(
+    words: tuple[str, ...], folder: Path, pytester: pytest.Pytester
+) -> None:
+    pytester.makepyfile(
+        test_other="import sys\ndef test_other(): assert not {'untaken.gate', 'numpy'} & set(sys.modules)"
+    )
+    checked(pytester, *words).assert_outcomes(passed=1)
+
+
+def test_the_plugin_brings_nothing_but_pytest() -> None:
+    program = (
+        "import pytest, sys; before = set(sys.modules); import untaken.pytest_plugin;"
+        "print(sorted(m for m in set(sys.modules) - before if m.startswith('untaken')))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "['untaken', 'untaken.pytest_plugin']"

@@ -1,0 +1,232 @@
+"""The gate: requirements are read strictly, and without evidence nothing is met."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import desk
+import jsonschema
+import pytest
+from builders import a_run, a_score
+from hypothesis import given
+from hypothesis import strategies as st
+
+from untaken.cli import main
+from untaken.errors import Unscored, UntakenError
+from untaken.gate import GateCheck, check_requirements, gate_metrics, parse_requirement
+from untaken.report import json_schema
+from untaken.subgoals import RunScore
+
+
+def held(text: str, scores: list[RunScore], on: Any = "point", **more: Any) -> list[GateCheck]:
+    """Scores held to one requirement; their runs are built to match."""
+    runs = [a_run(s.run_id, agent=s.agent, task=s.task_id).finish().run() for s in scores]
+    named = [replace(s, digest=r.digest) for s, r in zip(scores, runs, strict=True)]
+    requirement = parse_requirement(text, on=on)
+    return list(check_requirements(runs, named, [requirement], on=on, resamples=200, **more))
+
+
+def four_tasks(agent: str, *completed: int) -> list[RunScore]:
+    """One run a task, so many of four sub-goals completed."""
+    return [a_score(agent, f"t{n}", done, critical=1) for n, done in enumerate(completed)]
+
+
+class Read(NamedTuple):
+    text: str
+    want: str
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        Read("critical_completion>=0.9", "critical_completion>=0.9"),
+        Read("  completion >  0.25 ", "completion>0.25"),
+        Read("violations_per_run<=2", "violations_per_run<=2"),
+        Read("success_rate<1", "success_rate<1"),
+    ],
+)
+def test_a_requirement_is_a_metric_a_comparison_and_a_number(case: Read) -> None:
+    assert str(parse_requirement(case.text)) == case.want
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("critical_completion>=90", "requirement-invalid"),
+        ("completion<=90", "requirement-invalid"),
+        ("completion>=90%", "requirement-invalid"),
+        ("completion=>0.9", "requirement-invalid"),
+        ("completion==0.9", "requirement-invalid"),
+        ("completion>=-0.1", "requirement-invalid"),
+        ("completion>=nan", "requirement-invalid"),
+        ("completion>=1e-1", "requirement-invalid"),
+        ("completion>=٠.٩", "requirement-invalid"),
+        ("completion>=0.9 and success_rate>=0.9", "requirement-invalid"),
+        ("completion", "requirement-invalid"),
+        ("", "requirement-invalid"),
+        ("complition>=0.9", "metric-unknown"),
+        ("Completion>=0.9", "requirement-invalid"),
+    ],
+)
+def test_what_is_not_a_requirement_is_refused(text: str, code: str) -> None:
+    with pytest.raises(UntakenError) as error:
+        parse_requirement(text)
+    assert error.value.code == code
+    assert error.value.hint
+
+
+def test_an_unknown_metric_is_answered_with_those_there_are() -> None:
+    with pytest.raises(UntakenError) as error:
+        parse_requirement("complition>=0.9")
+    assert all(metric in error.value.hint for metric in gate_metrics())
+
+
+@given(st.text(max_size=60))
+def test_any_text_is_a_requirement_or_a_named_error(text: str) -> None:
+    try:
+        read = parse_requirement(text)
+    except UntakenError as error:
+        code = error.code
+    else:
+        code = "read"
+        assert parse_requirement(str(read)) == read
+    assert code in ("read", "requirement-invalid", "metric-unknown")
+
+
+@pytest.mark.parametrize(
+    ("text", "want"),
+    [
+        ("completion>=0.75", "met"),
+        ("completion>0.75", "not_met"),
+        ("completion<=0.75", "met"),
+        ("completion<0.75", "not_met"),
+        ("completion>=0.76", "not_met"),
+        ("violations_per_run<=1", "met"),
+        ("violations_per_run<1", "not_met"),
+    ],
+)
+def test_a_value_exactly_at_the_bound_meets_only_what_allows_it(text: str, want: str) -> None:
+    (check,) = held(text, four_tasks("a", 3, 3, 3, 3))
+    assert check.verdict == want
+
+
+def test_equal_means_are_equal_whatever_the_noise_of_their_sum() -> None:
+    (check,) = held("completion>=0.1", [a_score("a", f"t{n}", 1, 10) for n in range(7)])
+    assert check.verdict == "met"
+
+
+@pytest.mark.parametrize(("text", "end"), [("completion>=0.5", "low"), ("completion<=0.5", "high")])
+def test_on_the_interval_its_worse_end_is_compared(text: str, end: str) -> None:
+    (check,) = held(text, four_tasks("a", 0, 1, 3, 4), on="interval")
+    assert check.compared == getattr(check, end) != check.value
+    assert check.verdict == "not_met"
+    assert held(text, four_tasks("a", 0, 1, 3, 4))[0].verdict == "met"
+
+
+@pytest.mark.parametrize(
+    ("text", "on", "scores"),
+    [
+        ("success_rate>=0", "point", four_tasks("a", 4, 4)),
+        ("success_rate<=1", "point", four_tasks("a", 4, 4)),
+        ("critical_completion>=0", "point", [a_score("a", "t", 4)]),
+        ("completion>=0", "interval", [a_score("a", "t", 4)]),
+        ("replanning_events_per_trace<=9", "point", four_tasks("a", 4)),
+    ],
+)
+def test_unscored_is_never_a_pass_and_says_why(text: str, on: Any, scores: list[RunScore]) -> None:
+    (check,) = held(text, scores, on=on)
+    assert check.verdict == "unscored"
+    assert isinstance(check.compared, Unscored)
+    assert check.compared.reason in check.reason
+
+
+def test_a_figure_without_an_interval_is_not_held_on_one() -> None:
+    with pytest.raises(UntakenError, match="no interval"):
+        parse_requirement("violations_per_run<1", on="interval")
+
+
+def test_each_agent_is_held_to_it_and_those_that_share_no_task_too() -> None:
+    apart = [a_score("c", "elsewhere", 1)]
+    found = held("completion>=0.5", [*four_tasks("a", 4, 4), *four_tasks("b", 0, 1), *apart])
+    assert [(c.agent, c.verdict, c.n_tasks) for c in found] == [
+        ("a", "met", 2),
+        ("b", "not_met", 2),
+        ("c", "not_met", 1),
+    ]
+
+
+def test_one_agent_alone_keeps_the_value_it_has_among_the_others() -> None:
+    scores = [*four_tasks("a", 4, 4), *four_tasks("b", 0, 1)]
+    alone = held("completion>=0.5", scores, agents=["b"])
+    assert alone == [c for c in held("completion>=0.5", scores) if c.agent == "b"]
+
+
+@pytest.mark.parametrize(
+    ("scores", "agents", "code"),
+    [([], (), "nothing-to-check"), (four_tasks("a", 4), ("b",), "agent-unknown")],
+)
+def test_with_nobody_to_hold_nothing_passes(scores: list[RunScore], agents: Any, code: str) -> None:
+    with pytest.raises(UntakenError) as error:
+        held("completion>=0", scores, agents=agents)
+    assert error.value.code == code
+
+
+def test_what_is_not_met_names_the_sub_goals_and_the_runs() -> None:
+    (check,) = held("critical_completion>=0.9", four_tasks("a", 4, 3, 1))
+    assert [(m.sub_goal, m.missed, m.runs) for m in check.missed] == [("s3", 2, 3)]
+    assert check.look_at == ("a/t1", "a/t2")
+
+
+# The verb
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The desk's ledgers and graph, and an altered ledger."""
+    folder = desk.write_folder(tmp_path_factory.mktemp("gate"))
+    lines = desk.careful(1).ledger().splitlines(keepends=True)
+    (folder / "altered.jsonl").write_bytes(b"".join([*lines[:2], *lines[3:]]))
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("words", "want", "says"),
+    [
+        ("{w}/ledgers --require critical_completion>=0.9 --agent careful", 0, ""),
+        ("{w}/ledgers --require critical_completion>=0.9", 1, ""),
+        ("--require coverage<=1 --agent careful --require completion>=0.9 {w}/ledgers", 0, ""),
+        ("{w}/ledgers --require critical_completion>=0.9 --on interval --agent lucky", 1, ""),
+        ("{w}/ledgers {w}/altered.jsonl --require coverage>=0 --agent careful", 1, "ledger-altered"),
+        ("{w}/altered.jsonl --require coverage>=0", 1, "nothing-to-check"),
+        ("{w}/ledgers --require coverage>=0 --agent nobody", 2, "agent-unknown"),
+        ("{w}/ledgers --require nonsense>=0", 2, "metric-unknown"),
+        ("{w}/ledgers --require coverage", 2, "requirement-invalid"),
+        ("{w}/ledgers --require violations_per_run<1 --on interval", 2, "requirement-invalid"),
+        ("{w}/ledgers", 2, "--require"),
+    ],
+)
+def test_the_exit_code_says_whether_all_is_met(
+    words: str, want: int, says: str, world: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given_words = f"gate --graphs {world}/graphs --resamples 50 {words.format(w=world)}".split()
+    assert main(given_words) == want
+    assert says in capsys.readouterr().err
+
+
+def test_the_document_fits_its_schema_and_holds_the_values_of_the_ranking(
+    world: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    common = [str(world / "ledgers"), "--graphs", str(world / "graphs"), "--resamples", "50", "--json"]
+    assert main(["gate", "--require", "coverage>=0.9", "--require", "success_rate>=0", *common]) == 1
+    found = json.loads(capsys.readouterr().out)
+    jsonschema.validate(found, json_schema("gate"))
+    assert main(["rank", *common]) == 0
+    ranked = json.loads(capsys.readouterr().out)["metrics"]
+    told = {(m, s["agent"]): [s["value"], s["low"], s["high"]] for m, row in ranked.items() for s in row}
+    compared = {(c["metric"], c["agent"]): [c["value"], c["low"], c["high"]] for c in found["checks"]}
+    shared = compared.keys() & told.keys()
+    assert shared
+    assert {key: compared[key] for key in shared} == {key: told[key] for key in shared}
