@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from untaken.corpus import evaluate_corpus
     from untaken.counterfactual import evaluate_run
     from untaken.errors import Unscored, UntakenError
+    from untaken.fix_first import triage
     from untaken.formats import convert
     from untaken.ledger import LedgerWriter, read_ledger, verify_ledger
     from untaken.ledger.context import context_hash
@@ -40,6 +41,7 @@ _ROOMS: Final = {
     "run_report": "report",
     "save_graph": "plans",
     "score_run": "subgoals",
+    "triage": "fix_first",
     "verify_ledger": "ledger",
 }
 
@@ -60,6 +62,7 @@ __all__ = [
     "run_report",
     "save_graph",
     "score_run",
+    "triage",
     "verify_ledger",
 ]
 

@@ -1,0 +1,114 @@
+"""Decisions to fix first: choices whose alternative has a supported advantage (§5)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from math import inf
+
+from untaken.corpus import Corpus
+from untaken.counterfactual.choices import Choice, Point
+from untaken.errors import number
+from untaken.fix_first.intervals import Sample, product
+from untaken.fix_first.model import FixFirst, Often
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Advantage:
+    """Of a supported alternative: above 0 with its whole 95 % interval."""
+
+    mean: float
+    ends: tuple[float, float]
+
+
+def decisions_to_mend(
+    corpus: Corpus, made: Iterable[Choice], digests: Collection[str]
+) -> tuple[tuple[FixFirst, ...], int]:
+    """One item for each (selected, context) of the runs named that has a supported alternative.
+
+    Of several alternatives the one with the largest gain counts; the others are named in `FixFirst.also`.
+
+    Returns:
+        The items, in no order yet, and the number of runs that were evaluated.
+    """
+    sample = Sample(
+        {d: corpus.runs[d].task_id for d in digests if corpus.evaluations[d].status == "evaluated"}
+    )
+    found: dict[tuple[str, str], list[FixFirst]] = {}
+    for choice in made:
+        advantage = _supported(choice)
+        points = _points(corpus, choice, sample) if advantage else {}
+        if advantage and points:
+            item = _item(corpus, choice, advantage, points, sample)
+            found.setdefault((choice.selected, choice.context_hash), []).append(item)
+    return tuple(_best(items) for items in found.values()), sample.n
+
+
+def _supported(choice: Choice) -> Advantage | None:
+    mean, low, high = (number(figure) for figure in (choice.advantage, choice.low, choice.high))
+    if choice.support != "supported" or mean is None or low is None or high is None or low <= 0:
+        return None
+    return Advantage(mean=mean, ends=(low, high))
+
+
+def _points(corpus: Corpus, choice: Choice, sample: Sample) -> dict[str, int]:
+    """Of each run that made this choice, the decision point with the largest delta; the largest first."""
+    met = [point for point in choice.points if point.run in sample]
+    delta = {point: _delta(corpus, choice.alternative, point) for point in met}
+    runs = corpus.runs
+    ordered = sorted(
+        met, key=lambda p: (-delta[p], runs[p.run].agent, runs[p.run].task_id, runs[p.run].run_id, p)
+    )
+    points: dict[str, int] = {}
+    for point in ordered:
+        points.setdefault(point.run, point.decision_point)
+    return points
+
+
+def _delta(corpus: Corpus, alternative: str, point: Point) -> float:
+    decisions = corpus.evaluations[point.run].decisions
+    decision = next(d for d in decisions if d.decision_point == point.decision_point)
+    branch = next(b for b in decision.branches if b.alternative == alternative)
+    delta = number(branch.delta)
+    return -inf if delta is None else delta
+
+
+def _item(
+    corpus: Corpus, choice: Choice, advantage: Advantage, points: dict[str, int], sample: Sample
+) -> FixFirst:
+    ends = sample.interval(dict.fromkeys(points, 1.0))
+    often = Often(count=len(points), n=sample.n, low=ends[0], high=ends[1])
+    low, high = product(often.share, ends, advantage.mean, advantage.ends)
+    return FixFirst(
+        kind="decision",
+        selected=choice.selected,
+        alternative=choice.alternative,
+        context_hash=choice.context_hash,
+        context=choice.context,
+        often=often,
+        required=often.count,
+        much=advantage.mean,
+        gain=often.share * advantage.mean,
+        low=low,
+        high=high,
+        unit="score",
+        reason=_reason(choice, often, advantage),
+        runs=tuple(points),
+        points=tuple(points.values()),
+        agents=dict(Counter(sorted(corpus.runs[d].agent for d in points)).most_common()),
+    )
+
+
+def _reason(choice: Choice, often: Often, advantage: Advantage) -> str:
+    low, high = advantage.ends
+    return (
+        f"{choice.selected} taken in {often.count} of {often.n} evaluated runs, where {choice.alternative} "
+        f"has the better history: {advantage.mean:+.2f} ({low:+.2f} to {high:+.2f}; "
+        f"{choice.n_alternative} outcomes against {choice.n_selected}), an association"
+    )
+
+
+def _best(items: Sequence[FixFirst]) -> FixFirst:
+    best, *others = sorted(items, key=lambda item: (-item.gain, item.alternative))
+    return replace(best, also=tuple(str(other.alternative) for other in others))

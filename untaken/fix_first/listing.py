@@ -1,0 +1,81 @@
+"""The fix-first list of a corpus: sub-goals and decisions in one order, by expected gain (§5)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+from untaken.corpus import Corpus
+from untaken.counterfactual.choices import Choice, choices
+from untaken.errors import UntakenError
+from untaken.fix_first.decisions import decisions_to_mend
+from untaken.fix_first.model import FixFirst, Triage
+from untaken.fix_first.sub_goals import Mending, sub_goals_to_mend
+
+
+def triage(corpus: Corpus, *, agents: Collection[str] = ()) -> Triage:
+    """What to fix first: how often × how much, with the runs behind each item.
+
+    Args:
+        corpus: what was evaluated.
+        agents: whose runs to look at; everybody's by default. What history says of a decision is always drawn
+            from the whole memory.
+
+    Raises:
+        UntakenError: ``agent-unknown`` where no run is by one of `agents`.
+    """
+    known = {run.agent for run in corpus.runs.values()}
+    for agent in agents:
+        if agent not in known:
+            named = ", ".join(sorted(known)[:5]) or "none"
+            raise UntakenError(
+                "agent-unknown", f"no run is by the agent {agent!r}", hint=f"There are: {named}."
+            )
+    return _triage(corpus, _choices(corpus), agents)
+
+
+def triage_by_agent(corpus: Corpus) -> dict[str | None, Triage]:
+    """`triage` of all runs (under ``None``) and of each agent's own, by name."""
+    made = _choices(corpus)
+    agents = sorted({run.agent for run in corpus.runs.values()})
+    return {None: _triage(corpus, made, ())} | {agent: _triage(corpus, made, (agent,)) for agent in agents}
+
+
+def _choices(corpus: Corpus) -> tuple[Choice, ...]:
+    return choices(corpus.evaluations, corpus.runs, corpus.memory)
+
+
+def _triage(corpus: Corpus, made: Iterable[Choice], agents: Collection[str]) -> Triage:
+    digests = {digest: None for digest, run in corpus.runs.items() if not agents or run.agent in agents}
+    mending = sub_goals_to_mend(corpus, digests)
+    decisions, evaluated = decisions_to_mend(corpus, made, digests)
+    items = sorted((*mending.items, *decisions), key=_order)
+    return Triage(
+        items=tuple(items),
+        contradictions=tuple(c for c in corpus.contradictions if c.digest in digests),
+        agents=tuple(sorted(agents)),
+        scored=mending.scored,
+        unscored=len(digests) - mending.scored,
+        evaluated=evaluated,
+        not_evaluated=len(digests) - evaluated,
+        harmless=mending.harmless,
+        reason="" if items else f"{_no_sub_goal(mending)}; {_no_decision(evaluated)}",
+    )
+
+
+def _order(item: FixFirst) -> tuple[object, ...]:
+    names = (item.graph, item.sub_goal, item.selected, item.context_hash)
+    return (-item.gain, -item.often.count, item.kind, *(name or "" for name in names))
+
+
+def _no_sub_goal(mending: Mending) -> str:
+    if not mending.scored:
+        return "no run is scored against a plan graph"
+    if mending.harmless:
+        return f"no sub-goal that failed in the {mending.scored} scored runs holds up a critical one"
+    return f"no required sub-goal is known to have failed in the {mending.scored} scored runs"
+
+
+def _no_decision(evaluated: int) -> str:
+    if not evaluated:
+        return "no run has decisions that can be evaluated"
+    return f"no alternative has a supported advantage in the {evaluated} evaluated runs"

@@ -1,0 +1,107 @@
+"""What the fix-first list is made of (§5)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from untaken.ranking import Contradiction
+
+Kind = Literal["sub_goal", "decision"]
+Unit = Literal["critical completion", "completion", "score"]
+
+ROUGH: Final = (
+    "Sub-goals gain completion, at most; decisions gain score, by association: "
+    "the order inside a kind is exact, the order across kinds is rough."
+)
+"""What to say wherever both kinds stand in one order."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Often:
+    """In `count` of `n` runs; `low` and `high` are the 95 % interval of the share."""
+
+    count: int
+    n: int
+    low: float
+    high: float
+
+    @property
+    def share(self) -> float:
+        """`count` over `n`."""
+        return self.count / self.n
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FixFirst:
+    """One thing to mend. What belongs to the other kind is ``None``.
+
+    Attributes:
+        graph, sub_goal, title, critical: of a sub-goal; titles are untrusted text, as are names of skills.
+        selected, alternative, context_hash, context: of a decision.
+        also: further alternatives with a supported advantage over `selected` in this context, the best first.
+        often: for a sub-goal, the runs in which it is the first to fail, of the scored runs; for a decision,
+            the runs that made this choice, of the evaluated runs.
+        required: number of runs in which the sub-goal is required, or the choice was met.
+        unknown: number of runs in which the sub-goal is unscored: it may have failed there too.
+        much: mean gain, in `unit`, in a run where it happens. For a sub-goal an upper bound: what it holds up
+            could still fail for other reasons. For a decision an association: the advantage.
+        gain: share of `often` × `much`, a mean over all those runs; `low` and `high` its 95 % interval.
+        reason: the above in words, with untrusted names in it.
+        runs: content digests, the weightiest first; `points`: of a decision, the `seq` of a decision point in
+            each of them.
+        agents: number of those runs by agent, most first.
+    """
+
+    kind: Kind
+    graph: str | None = None
+    sub_goal: str | None = None
+    title: str | None = None
+    critical: bool | None = None
+    selected: str | None = None
+    alternative: str | None = None
+    context_hash: str | None = None
+    context: str | None = None
+    also: tuple[str, ...] = ()
+    often: Often
+    required: int
+    unknown: int = 0
+    much: float
+    gain: float
+    low: float
+    high: float
+    unit: Unit
+    reason: str
+    runs: tuple[str, ...]
+    points: tuple[int, ...] = ()
+    agents: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Triage:
+    """What to fix first, and which runs to look at because they contradict themselves.
+
+    Attributes:
+        items: by expected gain, the largest first; across kinds that order is rough (`ROUGH`).
+        contradictions: runs whose outcome and sub-goals disagree, the weightiest first.
+        agents: whose runs these are; empty for everybody's.
+        scored: runs behind the sub-goals; `unscored`: runs that say nothing of them.
+        evaluated: runs behind the decisions; `not_evaluated`: runs that say nothing of them.
+        harmless: sub-goals that fail first, and hold up no critical one: they gain nothing in this unit.
+        reason: why there is nothing to mend; empty where there is.
+    """
+
+    items: tuple[FixFirst, ...]
+    contradictions: tuple[Contradiction, ...]
+    agents: tuple[str, ...]
+    scored: int
+    unscored: int
+    evaluated: int
+    not_evaluated: int
+    harmless: int
+    reason: str
+
+    def of_kind(self, kind: Kind) -> tuple[FixFirst, ...]:
+        """The items of one kind, in order."""
+        return tuple(item for item in self.items if item.kind == kind)

@@ -1,0 +1,146 @@
+"""Sub-goals to fix first: over the scored runs, what fails first and what it holds up (§5)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from math import fsum
+
+from untaken.corpus import Corpus
+from untaken.errors import Unscored
+from untaken.fix_first.blame import First, Shape, frontier, measured, shape_of
+from untaken.fix_first.intervals import Sample
+from untaken.fix_first.model import FixFirst, Often
+
+Key = tuple[str, str]
+"""Graph and sub-goal."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mending:
+    """The sub-goals of a corpus.
+
+    Attributes:
+        items: those that hold up something that counts, in no order yet; `harmless`: number of the others.
+        scored: runs behind them.
+    """
+
+    items: tuple[FixFirst, ...]
+    harmless: int
+    scored: int
+
+
+@dataclass(slots=True)
+class Gathered:
+    """What the runs say of each sub-goal, while it is gathered.
+
+    Attributes:
+        tasks: of each run that could be measured, by digest.
+        hits: where the sub-goal failed first, by digest.
+        required, unknown: number of runs in which it is required, and in which it is unscored.
+    """
+
+    shapes: dict[str, Shape] = field(default_factory=dict)
+    tasks: dict[str, str] = field(default_factory=dict)
+    hits: dict[Key, dict[str, First]] = field(default_factory=dict)
+    required: Counter[Key] = field(default_factory=Counter)
+    unknown: Counter[Key] = field(default_factory=Counter)
+
+
+def sub_goals_to_mend(corpus: Corpus, digests: Iterable[str]) -> Mending:
+    """The sub-goals that fail first in some of the runs named.
+
+    Gains are means over all scored runs, so those of different graphs can be compared: a sub-goal of a graph
+    that few runs use gains little over all of them, and `FixFirst.required` says how few they are.
+    """
+    gathered = _gathered(corpus, digests)
+    if not gathered.tasks:
+        return Mending(items=(), harmless=0, scored=0)
+    sample = Sample(gathered.tasks)
+    heavy = {
+        key: {digest: first for digest, first in hits.items() if first.much > 0}
+        for key, hits in gathered.hits.items()
+    }
+    items = tuple(_item(corpus, key, hits, gathered, sample) for key, hits in heavy.items() if hits)
+    return Mending(items=items, harmless=len(heavy) - len(items), scored=sample.n)
+
+
+def _gathered(corpus: Corpus, digests: Iterable[str]) -> Gathered:
+    found = Gathered()
+    for digest in digests:
+        score = corpus.scores[digest]
+        if isinstance(score, Unscored):
+            continue
+        shape = _shape(corpus, score.graph_id, found.shapes)
+        if not measured(score, shape):
+            continue
+        found.tasks[digest] = score.task_id
+        for node in score.counted:
+            found.required[score.graph_id, node.sub_goal] += 1
+        for node in score.nodes:
+            found.unknown[score.graph_id, node.sub_goal] += node.status == "unscored"
+        for first in frontier(score, shape):
+            found.hits.setdefault((score.graph_id, first.node.sub_goal), {})[digest] = first
+    return found
+
+
+def _shape(corpus: Corpus, graph_id: str, known: dict[str, Shape]) -> Shape:
+    if graph_id not in known:
+        graph = corpus.graphs.get(graph_id)
+        assert graph is not None  # noqa: S101 (a score has the graph it was made with)
+        known[graph_id] = shape_of(graph)
+    return known[graph_id]
+
+
+def _item(corpus: Corpus, key: Key, hits: dict[str, First], gathered: Gathered, sample: Sample) -> FixFirst:
+    values = {digest: first.much for digest, first in hits.items()}
+    total = fsum(values.values())
+    often = _often(hits, sample)
+    low, high = sample.interval(values)
+    node = next(iter(hits.values())).node
+    critical = gathered.shapes[key[0]].critical
+    runs = {digest: corpus.runs[digest] for digest in hits}
+    return FixFirst(
+        kind="sub_goal",
+        graph=key[0],
+        sub_goal=key[1],
+        title=node.title or key[1],
+        critical=node.critical,
+        often=often,
+        required=gathered.required[key],
+        unknown=gathered.unknown[key],
+        much=total / len(hits),
+        gain=total / sample.n,
+        low=low,
+        high=high,
+        unit="critical completion" if critical else "completion",
+        reason=_reason(hits.values(), often, total / len(hits), critical),
+        runs=tuple(
+            sorted(runs, key=lambda d: (-values[d], runs[d].agent, runs[d].task_id, runs[d].run_id, d))
+        ),
+        agents=dict(Counter(sorted(run.agent for run in runs.values())).most_common()),
+    )
+
+
+def _often(hits: dict[str, First], sample: Sample) -> Often:
+    low, high = sample.interval(dict.fromkeys(hits, 1.0))
+    return Often(count=len(hits), n=sample.n, low=low, high=high)
+
+
+def _reason(hits: Iterable[First], often: Often, much: float, critical: bool) -> str:
+    attempts = Counter(first.node.attempted for first in hits)
+    how = [
+        f"{attempts[made]} {words}"
+        for made, words in (
+            (False, "never attempted"),
+            (True, "attempted in vain"),
+            (None, "attempts unknown"),
+        )
+        if attempts[made]
+    ]
+    what = "critical" if critical else "required"
+    return (
+        f"first to fail in {often.count} of {often.n} scored runs ({', '.join(how)}); it and what depends on "
+        f"it are at most {much:.0%} of the {what} sub-goals of such a run"
+    )
