@@ -5,10 +5,31 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
+from untaken.ranking.comparisons import (
+    Comparison,
+    PairedDifference,
+    PassK,
+    Placed,
+    Pull,
+    RuleChange,
+    RuleEffect,
+    RuleFlip,
+    SubGoalGap,
+    TaskGap,
+    WorkflowVerdict,
+)
 from untaken.ranking.contradictions import contradictory_runs
 from untaken.ranking.groups import Group, comparable_groups
-from untaken.ranking.model import Agreement, Contradiction, DiscordantPair, RankReport, Standing
+from untaken.ranking.model import (
+    Agreement,
+    Bootstrap,
+    Contradiction,
+    DiscordantPair,
+    RankReport,
+    Standing,
+)
 from untaken.ranking.pass_k import pass_hat_k
+from untaken.ranking.rules import rule_effect
 
 if TYPE_CHECKING:
     from untaken.ranking.agreement import kendall_p, kendall_tau_b, spearman
@@ -19,11 +40,23 @@ if TYPE_CHECKING:
 __all__ = [
     "METRICS",
     "Agreement",
+    "Bootstrap",
+    "Comparison",
     "Contradiction",
     "DiscordantPair",
     "Group",
+    "PairedDifference",
+    "PassK",
+    "Placed",
+    "Pull",
     "RankReport",
+    "RuleChange",
+    "RuleEffect",
+    "RuleFlip",
     "Standing",
+    "SubGoalGap",
+    "TaskGap",
+    "WorkflowVerdict",
     "comparable_groups",
     "contradictory_runs",
     "kendall_p",
@@ -31,6 +64,7 @@ __all__ = [
     "pass_hat_k",
     "rank_agents",
     "rank_comparable",
+    "rule_effect",
     "spearman",
     "wilson",
 ]

@@ -11,7 +11,7 @@ from untaken.ranking.agreement import agree, discordant_pairs
 from untaken.ranking.contradictions import contradictory_runs
 from untaken.ranking.groups import Group, comparable_groups
 from untaken.ranking.intervals import resampled_means
-from untaken.ranking.model import RankReport
+from untaken.ranking.model import Bootstrap, RankReport
 from untaken.ranking.standings import standings
 from untaken.ranking.tables import METRICS, by_cell, metric_table, split_tasks
 from untaken.subgoals.model import MissingRule, RunScore
@@ -53,6 +53,8 @@ def rank_agents(
         shared_tasks=shared,
         unmatched_tasks=unmatched,
         missing=rule,
+        runs=tuple(sorted(runs, key=lambda run: (run.agent, run.task_id, run.task_repeat or 0, run.digest))),
+        bootstrap=Bootstrap(resamples=resamples, seed=seed),
     )
 
 

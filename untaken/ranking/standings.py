@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from untaken.errors import Score, Unscored
 from untaken.ranking.intervals import bootstrap_interval, drawn_only, rank_interval, wilson
 from untaken.ranking.model import NO_INTERVAL, Standing
-from untaken.ranking.tables import OUTCOME, Floats, MetricTable
+from untaken.ranking.tables import OUTCOME, Floats, MetricTable, quantise
 
 
 def standings(table: MetricTable, resampled: Floats) -> tuple[Standing, ...]:
@@ -17,11 +19,11 @@ def standings(table: MetricTable, resampled: Floats) -> tuple[Standing, ...]:
     """
     values, comparable = table.values, table.comparable
     drawn = drawn_only(resampled) if table.columns.size > 1 else resampled[:0]
-    spans = bootstrap_interval(drawn) if len(drawn) else None
+    spans = bootstrap_interval(drawn, table.columns.size) if len(drawn) else None
     ranks = rank_interval(drawn) if len(drawn) else None
     ranked = []
     for row, agent in enumerate(table.agents):
-        low, high = _wilson(table, row) or _span(spans, row)
+        low, high = _wilson(table, row, values[row]) or _span(spans, row)
         ranked.append(
             Standing(
                 agent=agent,
@@ -39,11 +41,16 @@ def standings(table: MetricTable, resampled: Floats) -> tuple[Standing, ...]:
     return (*ranked, *(_unranked(agent, why) for agent, why in table.absent.items()))
 
 
-def _wilson(table: MetricTable, row: int) -> tuple[float, float] | None:
-    """Wilson's interval where the value is a rate of single binary trials, one a task."""
-    if table.metric != OUTCOME or (table.runs[row] != 1).any():
-        return None
-    return wilson(float(table.means[row].sum()), table.columns.size)
+def _wilson(table: MetricTable, row: int, value: float) -> tuple[float, float] | None:
+    """Wilson's interval where the value is a rate of single binary trials, one a task.
+
+    And where every task has the same value: resampling then finds no spread, but a few equal tasks do not
+    prove that the next one equals them. No mean of values between 0 and 1 varies more than a rate.
+    """
+    tasks = table.columns.size
+    single = table.metric == OUTCOME and bool((table.runs[row] == 1).all())
+    same = tasks > 1 and bool(np.ptp(quantise(table.means[row])) == 0)
+    return wilson(value * tasks, tasks) if single or same else None
 
 
 def _span(spans: Floats | None, row: int) -> tuple[Score, Score]:

@@ -78,6 +78,11 @@ def quantise(values: Floats) -> Floats:
     return rounded
 
 
+def quantised(value: float) -> float:
+    """One number as `quantise` makes it."""
+    return round(value, DECIMALS)
+
+
 def by_cell(scores: Sequence[RunScore]) -> dict[tuple[str, str], list[RunScore]]:
     """Runs grouped by (agent, task)."""
     cells: dict[tuple[str, str], list[RunScore]] = defaultdict(list)
@@ -98,17 +103,33 @@ def split_tasks(cells: RunsByCell) -> tuple[tuple[str, ...], tuple[str, ...], tu
     )
 
 
-def metric_table(
-    metric: str, cells: RunsByCell, agents: tuple[str, ...], shared: tuple[str, ...]
-) -> MetricTable:
-    """The table of one metric over the shared tasks."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cells:
+    """One metric of every agent on every task.
+
+    Attributes:
+        agents: the rows.
+        means: (agents, tasks) mean over the repeats that have a value; NaN where none has.
+        runs: (agents, tasks) number of repeats behind each mean.
+        reasons: agent → why some run of it has no value, in the first words by alphabet.
+    """
+
+    metric: str
+    agents: tuple[str, ...]
+    means: Floats
+    runs: NDArray[np.int64]
+    reasons: Mapping[str, str]
+
+
+def metric_cells(metric: str, cells: RunsByCell, agents: tuple[str, ...], tasks: tuple[str, ...]) -> Cells:
+    """The metric on each task, repeats averaged; an agent that did not run a task has no value there."""
     value_of = METRICS[metric]
-    means = np.full((len(agents), len(shared)), np.nan)
-    runs = np.zeros((len(agents), len(shared)), dtype=np.int64)
+    means = np.full((len(agents), len(tasks)), np.nan)
+    runs = np.zeros((len(agents), len(tasks)), dtype=np.int64)
     reasons: dict[str, str] = {}
     for row, agent in enumerate(agents):
-        for column, task in enumerate(shared):
-            values = [value_of(score) for score in cells[agent, task]]
+        for column, task in enumerate(tasks):
+            values = [value_of(score) for score in cells.get((agent, task), ())]
             known = [value for value in values if not isinstance(value, Unscored)]
             if known:
                 means[row, column] = fsum(known) / len(known)
@@ -116,6 +137,15 @@ def metric_table(
             if len(known) < len(values):
                 why = min(value.reason for value in values if isinstance(value, Unscored))
                 reasons[agent] = min(why, reasons.get(agent, why))
+    return Cells(metric=metric, agents=agents, means=means, runs=runs, reasons=reasons)
+
+
+def metric_table(
+    metric: str, cells: RunsByCell, agents: tuple[str, ...], shared: tuple[str, ...]
+) -> MetricTable:
+    """The table of one metric over the shared tasks."""
+    found = metric_cells(metric, cells, agents, shared)
+    means, runs, reasons = found.means, found.runs, found.reasons
     rows = np.flatnonzero(runs.any(axis=1)) if shared else np.empty(0, dtype=np.intp)
     columns = np.flatnonzero(runs[rows].all(axis=0)) if rows.size else np.empty(0, dtype=np.intp)
     if not columns.size:

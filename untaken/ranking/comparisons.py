@@ -1,0 +1,220 @@
+"""What comparing two agents gives (§5)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from untaken.errors import Score, Unscored
+
+Interval = Literal["adjusted_wald", "bootstrap"]
+Test = Literal["mcnemar", "sign_flip"]
+Quadrant = Literal["both_high", "outcome_flatters", "outcome_hides", "both_low"]
+WorkflowWins = Literal["workflow", "agent", "level", "unscored"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairedDifference:
+    """`first` minus `second` under a metric, over the tasks on which both have a value.
+
+    Attributes:
+        difference: mean over tasks. `first` is the one ranked above; where the two have more tasks in common
+            than all agents have, the difference can be negative all the same.
+        low, high: its 95 % interval, had by `interval`; unscored below two tasks.
+        p: two-sided, by `test`: exact McNemar for single binary trials, else swapping agents inside tasks.
+        p_holm: `p` adjusted for the `family`: all pairs compared under the metric.
+        first_only, second_only: McNemar's counts of tasks that only the one succeeded at; ``None`` for
+            `sign_flip`.
+        mde: the smallest true difference that such a comparison finds in 80 % of cases; what "no difference"
+            has to be read with.
+        p_above: share of bootstrap resamples with `first` above `second`, ties by half.
+        n_tasks, n_runs: what it rests on, the runs of both.
+    """
+
+    metric: str
+    first: str
+    second: str
+    difference: Score
+    low: Score
+    high: Score
+    interval: Interval
+    p: Score
+    test: Test
+    p_holm: Score
+    family: int
+    first_only: int | None
+    second_only: int | None
+    mde: Score
+    p_above: Score
+    n_tasks: int
+    n_runs: int
+
+    @property
+    def told_apart(self) -> bool:
+        """Whether the interval leaves 0 out; no interval tells nobody apart."""
+        if isinstance(self.low, Unscored) or isinstance(self.high, Unscored):
+            return False
+        return self.low > 0 or self.high < 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """All pairs of agents under one metric.
+
+    Attributes:
+        agents: best first, as ranked; those without a rank last.
+        pairs: in that order, the one above first.
+        ties: groups of agents of whom no two are told apart; two agents share a group exactly where their
+            interval covers 0. An agent may be in several groups: being tied is not handed on.
+    """
+
+    metric: str
+    agents: tuple[str, ...]
+    pairs: tuple[PairedDifference, ...]
+    ties: tuple[tuple[str, ...], ...]
+
+    def pair(self, one: str, other: str) -> PairedDifference | None:
+        """The comparison of two agents, whichever of them is above; ``None`` where it is not here."""
+        return next((pair for pair in self.pairs if {pair.first, pair.second} == {one, other}), None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PassK:
+    """The chance that `k` trials of a task all succeed, over the tasks shared by all agents."""
+
+    agent: str
+    k: int
+    value: Score
+    low: Score
+    high: Score
+    n_tasks: int
+    n_runs: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Placed:
+    """An agent between outcome and a sub-goal metric.
+
+    Attributes:
+        outcome_centre, metric_centre: means over the agents that have both; on the line counts as high.
+        quadrant: ``outcome_flatters``: high by outcome, low by sub-goals; ``outcome_hides``: the reverse.
+    """
+
+    metric: str
+    agent: str
+    outcome: float
+    value: float
+    outcome_centre: float
+    metric_centre: float
+    quadrant: Quadrant
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pull:
+    """One run's part in two agents changing places between two metrics.
+
+    Attributes:
+        outcome, value: the run's value under the pair's two metrics.
+        weight: its share of (difference by the one) − (difference by the other), which all runs sum up to.
+    """
+
+    run_id: str
+    digest: str
+    agent: str
+    task_id: str
+    task_repeat: int | None
+    outcome: float
+    value: float
+    weight: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskGap:
+    """One task's part in the difference of two agents.
+
+    Attributes:
+        difference: first's mean on the task minus second's.
+        contribution: its part of the whole difference; over all tasks they sum up to it.
+        first_runs, second_runs: content digests of the runs behind it.
+    """
+
+    task_id: str
+    difference: float
+    contribution: float
+    first_runs: tuple[str, ...]
+    second_runs: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SubGoalGap:
+    """One sub-goal's part in the difference of two agents.
+
+    Attributes:
+        difference: how much more often first completed it, over the `n_tasks` where both count it.
+        low, high: its 95 % interval.
+        contribution: its part of the whole difference; over all sub-goals they sum up to it.
+    """
+
+    graph: str
+    sub_goal: str
+    title: str
+    difference: Score
+    low: Score
+    high: Score
+    contribution: float
+    n_tasks: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkflowVerdict:
+    """A workflow against an agent, by critical completion (source rule: §5).
+
+    Attributes:
+        wins: ``workflow`` while its critical completion is the higher one, until the gap is explained.
+        gap: workflow minus agent.
+        sub_goals, tasks: what would explain it: where the gap comes from, the largest part first.
+        workflow_replans, agent_replans: mean number of changes of plan per run on the same tasks.
+    """
+
+    workflow: str
+    agent: str
+    wins: WorkflowWins
+    gap: PairedDifference
+    sub_goals: tuple[SubGoalGap, ...]
+    tasks: tuple[TaskGap, ...]
+    workflow_replans: Score
+    agent_replans: Score
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuleChange:
+    """An agent's value and rank under the two rules for missing verdicts."""
+
+    metric: str
+    agent: str
+    fail_value: Score
+    drop_value: Score
+    fail_rank: int | None
+    drop_rank: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuleFlip:
+    """`first` is above `second` where missing verdicts count as failed, and below where they are dropped."""
+
+    metric: str
+    first: str
+    second: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuleEffect:
+    """What the rule for sub-goals without a verdict decides.
+
+    Attributes:
+        changes: agents whose value or rank differs, by metric.
+        flips: pairs of agents that change places.
+    """
+
+    changes: tuple[RuleChange, ...]
+    flips: tuple[RuleFlip, ...]

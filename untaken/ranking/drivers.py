@@ -1,0 +1,184 @@
+"""Where a difference between two agents comes from: tasks, sub-goals, single runs (§5).
+
+Each part is exact: over all tasks, or all sub-goals, or all runs, the parts sum up to the difference itself.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from math import fsum
+from typing import Final
+
+import numpy as np
+
+from untaken.errors import Unscored
+from untaken.ranking.comparisons import Pull, SubGoalGap, TaskGap
+from untaken.ranking.model import Bootstrap, DiscordantPair
+from untaken.ranking.pairs import Measured
+from untaken.ranking.tables import METRICS, RunsByCell
+from untaken.subgoals.model import NodeScore, RunScore
+
+BY_SUB_GOAL: Final = ("completion", "critical_completion")
+"""Metrics that are a share of sub-goals completed, and so a sum over sub-goals."""
+NodeKey = tuple[str, str]
+"""(graph, sub-goal)."""
+
+
+def task_gaps(cells: RunsByCell, metric: str, first: str, second: str) -> tuple[TaskGap, ...]:
+    """The tasks behind `first` minus `second`, the largest part first; without those that are level."""
+    tasks = _common(cells, metric, first, second)
+    gaps = []
+    for task, (ours, theirs) in tasks.items():
+        difference = _mean(metric, ours) - _mean(metric, theirs)
+        gaps.append(
+            TaskGap(
+                task_id=task,
+                difference=difference,
+                contribution=difference / len(tasks),
+                first_runs=tuple(run.digest for run in ours),
+                second_runs=tuple(run.digest for run in theirs),
+            )
+        )
+    return tuple(
+        sorted((gap for gap in gaps if gap.difference), key=lambda g: (-abs(g.difference), g.task_id))
+    )
+
+
+def sub_goal_gaps(
+    cells: RunsByCell, metric: str, first: str, second: str, bootstrap: Bootstrap
+) -> tuple[SubGoalGap, ...]:
+    """The sub-goals behind `first` minus `second`, the largest part first; empty but for `BY_SUB_GOAL`."""
+    if metric not in BY_SUB_GOAL:
+        return ()
+    tasks = _common(cells, metric, first, second)
+    found: dict[NodeKey, _Gap] = defaultdict(_Gap)
+    for ours, theirs in tasks.values():
+        one, other = (_shares(runs, critical=metric == "critical_completion") for runs in (ours, theirs))
+        for key in {**one, **other}:
+            mine, its = one.get(key), other.get(key)
+            found[key].part += (mine.part if mine else 0.0) - (its.part if its else 0.0)
+            found[key].title = (mine or its or _Share()).title
+            if mine and its:
+                found[key].rates.append(mine.rate - its.rate)
+    gaps = [gap.of(key, len(tasks), bootstrap) for key, gap in found.items()]
+    return tuple(sorted(gaps, key=lambda g: (-abs(g.contribution), g.graph, g.sub_goal)))
+
+
+def pulls(cells: RunsByCell, pair: DiscordantPair, tasks: Sequence[str]) -> tuple[Pull, ...]:
+    """The runs that make two agents change places, the weightiest first.
+
+    Under the two metrics A and B the agents differ by ΔA > 0 and ΔB < 0. A run of `first` on one of n tasks
+    with r repeats adds (A − B)/(n·r) to ΔA − ΔB, a run of `second` takes that away. Runs that pull the other
+    way are left out.
+
+    Args:
+        cells: the scored runs.
+        pair: two agents that two metrics order oppositely.
+        tasks: over which they are ranked.
+    """
+    common = _common(cells, pair.a_metric, pair.first, pair.second, tasks)
+    kept = common.keys() & _common(cells, pair.b_metric, pair.first, pair.second, tasks).keys()
+    found = []
+    for task in kept:
+        for agent, sign in ((pair.first, 1), (pair.second, -1)):
+            both = [
+                run for run in cells[agent, task] if _has(run, pair.a_metric) and _has(run, pair.b_metric)
+            ]
+            found += [_pull(run, pair, sign / (len(kept) * len(both))) for run in both]
+    pulling = (pull for pull in found if pull.weight > 0)
+    return tuple(sorted(pulling, key=lambda p: (-p.weight, p.agent, p.task_id, p.task_repeat or 0, p.digest)))
+
+
+def _pull(run: RunScore, pair: DiscordantPair, share: float) -> Pull:
+    outcome, value = _value(run, pair.a_metric), _value(run, pair.b_metric)
+    return Pull(
+        run_id=run.run_id,
+        digest=run.digest,
+        agent=run.agent,
+        task_id=run.task_id,
+        task_repeat=run.task_repeat,
+        outcome=outcome,
+        value=value,
+        weight=share * (outcome - value),
+    )
+
+
+def _common(
+    cells: RunsByCell, metric: str, first: str, second: str, tasks: Sequence[str] | None = None
+) -> Mapping[str, tuple[list[RunScore], list[RunScore]]]:
+    """By task, the runs of both that have a value; without a task that one of them has none on."""
+    common = {}
+    for task in sorted({task for _, task in cells}) if tasks is None else tasks:
+        ours, theirs = (
+            [run for run in cells.get((agent, task), ()) if _has(run, metric)] for agent in (first, second)
+        )
+        if ours and theirs:
+            common[task] = (ours, theirs)
+    return common
+
+
+def _has(run: RunScore, metric: str) -> bool:
+    return not isinstance(METRICS[metric](run), Unscored)
+
+
+def _value(run: RunScore, metric: str) -> float:
+    value = METRICS[metric](run)
+    return 0.0 if isinstance(value, Unscored) else value
+
+
+def _mean(metric: str, runs: Sequence[RunScore]) -> float:
+    return fsum(_value(run, metric) for run in runs) / len(runs)
+
+
+@dataclass(slots=True, kw_only=True)
+class _Share:
+    """A sub-goal over repeats of a task: its part of the metric, and how often it was completed."""
+
+    title: str = ""
+    part: float = 0.0
+    rate: float = 0.0
+
+
+def _shares(runs: Sequence[RunScore], *, critical: bool) -> dict[NodeKey, _Share]:
+    seen: dict[NodeKey, list[tuple[NodeScore, float]]] = defaultdict(list)
+    for run in runs:
+        nodes = [node for node in run.counted if node.critical or not critical]
+        for node in nodes:
+            part = 1 / (len(nodes) * len(runs)) if node.completed else 0.0
+            seen[run.graph_id, node.sub_goal].append((node, part))
+    return {
+        key: _Share(
+            title=nodes[0][0].title,
+            part=fsum(part for _, part in nodes),
+            rate=fsum(bool(node.completed) for node, _ in nodes) / len(nodes),
+        )
+        for key, nodes in seen.items()
+    }
+
+
+@dataclass(slots=True, kw_only=True)
+class _Gap:
+    """What two agents differ by at one sub-goal, as it is gathered task by task."""
+
+    title: str = ""
+    part: float = 0.0
+    rates: list[float] = field(default_factory=list)
+
+    def of(self, key: NodeKey, tasks: int, bootstrap: Bootstrap) -> SubGoalGap:
+        """The gap, once all tasks are in."""
+        graph, sub_goal = key
+        rates = np.array([self.rates])
+        measured = Measured.of(rates, np.zeros(1, dtype=np.bool_), bootstrap)
+        low, high, difference = measured.scores(0)
+        return SubGoalGap(
+            graph=graph,
+            sub_goal=sub_goal,
+            title=self.title,
+            difference=difference,
+            low=low,
+            high=high,
+            contribution=self.part / tasks,
+            n_tasks=len(self.rates),
+        )

@@ -1,0 +1,172 @@
+"""Any two agents under a metric, over the tasks that both ran (§5)."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from untaken.errors import Score, Unscored
+from untaken.ranking import paired
+from untaken.ranking.comparisons import Comparison, PairedDifference
+from untaken.ranking.model import NO_INTERVAL, Bootstrap, Standing
+from untaken.ranking.tables import OUTCOME, Cells, Floats, RunsByCell, metric_cells
+from untaken.ranking.ties import tie_groups
+
+NO_COMMON_TASK: Final = Unscored("no task has a value for both agents")
+
+
+def compare(
+    metric: str, cells: RunsByCell, standings: Sequence[Standing], bootstrap: Bootstrap
+) -> Comparison:
+    """Every pair of agents under one metric.
+
+    Args:
+        metric: one of `METRICS`.
+        cells: the scored runs.
+        standings: the agents in order, best first.
+        bootstrap: behind the intervals of repeated or non-binary trials.
+    """
+    agents = tuple(standing.agent for standing in standings)
+    tasks = tuple(sorted({task for _, task in cells}))
+    found = metric_cells(metric, cells, agents, tasks)
+    pairs = _adjusted(_pairs(found, bootstrap))
+    return Comparison(metric=metric, agents=agents, pairs=pairs, ties=tie_groups(agents, pairs))
+
+
+def _pairs(found: Cells, bootstrap: Bootstrap) -> list[PairedDifference]:
+    """All pairs in order; those over the same tasks are computed together."""
+    rows = list(combinations(range(len(found.agents)), 2))
+    known = ~np.isnan(found.means)
+    alike: dict[bytes, list[int]] = defaultdict(list)
+    for number, (one, other) in enumerate(rows):
+        alike[(known[one] & known[other]).tobytes()].append(number)
+    compared: dict[int, PairedDifference] = {}
+    for mask, numbers in alike.items():
+        columns = np.flatnonzero(np.frombuffer(mask, dtype=np.bool_))
+        some = [rows[number] for number in numbers]
+        compared |= zip(numbers, _over(columns, some, found, bootstrap), strict=True)
+    return [compared[number] for number in range(len(rows))]
+
+
+def _over(
+    columns: NDArray[np.intp], rows: Sequence[tuple[int, int]], found: Cells, bootstrap: Bootstrap
+) -> list[PairedDifference]:
+    """The pairs whose common tasks are these columns."""
+    firsts, seconds = (list(side) for side in zip(*rows, strict=True))
+    means, runs = found.means[:, columns], found.runs[:, columns]
+    differences = means[firsts] - means[seconds]
+    binary = np.zeros(len(rows), dtype=np.bool_)
+    if found.metric == OUTCOME:
+        single = (runs == 1).all(axis=1)
+        binary = single[firsts] & single[seconds]
+    sums = runs.sum(axis=1)
+    measured = Measured.of(differences, binary, bootstrap)
+    return [
+        measured.pair(
+            row, found.metric, (found.agents[one], found.agents[other]), int(sums[one] + sums[other])
+        )
+        for row, (one, other) in enumerate(rows)
+    ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measured:
+    """Differences of pairs over the same tasks, and how sure they are: one entry a pair, NaN for unknown."""
+
+    tasks: int
+    binary: NDArray[np.bool_]
+    walds: NDArray[np.bool_]
+    counts: tuple[Floats, Floats]
+    difference: Floats
+    interval: Floats
+    p: Floats
+    mde: Floats
+    above: Floats
+
+    @classmethod
+    def of(cls, differences: Floats, binary: NDArray[np.bool_], bootstrap: Bootstrap) -> Measured:
+        """Measure (pairs, tasks) differences.
+
+        Single binary trials get the adjusted Wald interval, as do differences that are the same on every
+        task: a bootstrap finds no spread in them, and no other difference varies more than one of trials.
+        """
+        pairs, tasks = differences.shape
+        b, c = paired.discordant_tasks(differences)
+        walds = binary | (np.ptp(differences, axis=1) < 1e-12 if tasks else binary)
+        interval, above, mde, p = np.full((2, pairs), np.nan), *np.full((3, pairs), np.nan)
+        if tasks > 1:
+            centre, error = paired.adjusted_wald(b, c, tasks)
+            if bootstrap.resamples:
+                interval, above = paired.resampled_differences(
+                    differences, resamples=bootstrap.resamples, seed=bootstrap.seed
+                )
+            interval[:, walds] = paired.wald_interval(centre, error)[:, walds]
+            error = np.where(walds, error, paired.standard_error(differences))
+            mde = paired.minimal_detectable(error, tasks)
+            flips = paired.sign_flip_p(differences, resamples=bootstrap.resamples, seed=bootstrap.seed)
+            p = np.where(binary, paired.mcnemar_p(np.round(b), np.round(c)), flips)
+        return cls(
+            tasks=tasks,
+            binary=binary,
+            walds=walds,
+            counts=(b, c),
+            difference=(differences.mean(axis=1) if tasks else np.full(pairs, np.nan)),
+            interval=interval,
+            p=p,
+            mde=mde,
+            above=above,
+        )
+
+    @property
+    def nothing(self) -> Unscored:
+        """Why what is not known is not."""
+        return NO_INTERVAL if self.tasks else NO_COMMON_TASK
+
+    def scores(self, row: int) -> tuple[Score, Score, Score]:
+        """Low, high and the difference itself of one pair."""
+        low, high = (_score(bound, self.nothing) for bound in self.interval[:, row])
+        return low, high, _score(self.difference[row], self.nothing)
+
+    def pair(self, row: int, metric: str, names: tuple[str, str], runs: int) -> PairedDifference:
+        """One pair, in words and numbers; `_adjusted` looks at the whole family."""
+        binary, why = bool(self.binary[row]), self.nothing
+        low, high, difference = self.scores(row)
+        return PairedDifference(
+            metric=metric,
+            first=names[0],
+            second=names[1],
+            difference=difference,
+            low=low,
+            high=high,
+            interval="adjusted_wald" if self.walds[row] else "bootstrap",
+            p=_score(self.p[row], why),
+            test="mcnemar" if binary else "sign_flip",
+            p_holm=why,
+            family=0,
+            first_only=round(self.counts[0][row]) if binary else None,
+            second_only=round(self.counts[1][row]) if binary else None,
+            mde=_score(self.mde[row], why),
+            p_above=_score(self.above[row], why),
+            n_tasks=self.tasks,
+            n_runs=runs,
+        )
+
+
+def _score(value: float, why: Unscored) -> Score:
+    return why if np.isnan(value) else float(value)
+
+
+def _adjusted(pairs: Sequence[PairedDifference]) -> tuple[PairedDifference, ...]:
+    """The pairs with Holm's p; the family is all of them that have a p."""
+    p = np.array([np.nan if isinstance(pair.p, Unscored) else pair.p for pair in pairs])
+    family = int((~np.isnan(p)).sum())
+    return tuple(
+        replace(pair, p_holm=pair.p if isinstance(pair.p, Unscored) else float(adjusted), family=family)
+        for pair, adjusted in zip(pairs, paired.holm(p), strict=True)
+    )

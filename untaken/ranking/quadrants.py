@@ -1,0 +1,55 @@
+"""Agents between outcome and sub-goals: whom the outcome flatters, whom it hides (§5)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import fsum
+
+from untaken.errors import Unscored
+from untaken.ranking.comparisons import Placed, Quadrant
+from untaken.ranking.model import Standing
+from untaken.ranking.tables import quantised
+
+
+def quadrants(metric: str, outcome: Sequence[Standing], by_metric: Sequence[Standing]) -> tuple[Placed, ...]:
+    """Each agent that has both, against the mean of these agents; in the order of the outcome.
+
+    Args:
+        metric: name of the sub-goal metric.
+        outcome: standings by success.
+        by_metric: standings by the metric.
+    """
+    values = {s.agent: s.value for s in by_metric}
+    both = [
+        (s.agent, s.value, value)
+        for s in outcome
+        if not isinstance(s.value, Unscored)
+        and not isinstance(value := values.get(s.agent, s.value), Unscored)
+        and s.agent in values
+    ]
+    if not both:
+        return ()
+    centre = fsum(value for _, value, _ in both) / len(both)
+    metric_centre = fsum(value for _, _, value in both) / len(both)
+    return tuple(
+        Placed(
+            metric=metric,
+            agent=agent,
+            outcome=outcome_value,
+            value=value,
+            outcome_centre=centre,
+            metric_centre=metric_centre,
+            quadrant=_quadrant(_high(outcome_value, centre), _high(value, metric_centre)),
+        )
+        for agent, outcome_value, value in both
+    )
+
+
+def _high(value: float, centre: float) -> bool:
+    return quantised(value) >= quantised(centre)
+
+
+def _quadrant(outcome_high: bool, metric_high: bool) -> Quadrant:
+    if outcome_high:
+        return "both_high" if metric_high else "outcome_flatters"
+    return "outcome_hides" if metric_high else "both_low"

@@ -1,0 +1,43 @@
+"""What the rule for sub-goals without a verdict decides (§4, §5)."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+from untaken.ranking.comparisons import RuleChange, RuleEffect, RuleFlip
+from untaken.ranking.model import RankReport, Standing
+
+
+def rule_effect(fail: RankReport, drop: RankReport) -> RuleEffect:
+    """The agents whose value or rank the rule changes, and the pairs that change places with it.
+
+    Args:
+        fail: the ranking with missing verdicts counted as not completed.
+        drop: that of the same runs with them left out.
+    """
+    changes, flips = [], []
+    for metric, standings in fail.metrics.items():
+        other = {standing.agent: standing for standing in drop.metrics.get(metric, ())}
+        both = [(standing, other[standing.agent]) for standing in standings if standing.agent in other]
+        changes += [_change(metric, a, b) for a, b in both if (a.value, a.rank) != (b.value, b.rank)]
+        flips += [
+            RuleFlip(metric=metric, first=a.agent, second=c.agent)
+            for (a, b), (c, d) in combinations(both, 2)
+            if _above(a, c) and _above(d, b)
+        ]
+    return RuleEffect(changes=tuple(changes), flips=tuple(flips))
+
+
+def _change(metric: str, fail: Standing, drop: Standing) -> RuleChange:
+    return RuleChange(
+        metric=metric,
+        agent=fail.agent,
+        fail_value=fail.value,
+        drop_value=drop.value,
+        fail_rank=fail.rank,
+        drop_rank=drop.rank,
+    )
+
+
+def _above(one: Standing, other: Standing) -> bool:
+    return one.rank is not None and other.rank is not None and one.rank < other.rank

@@ -1,0 +1,44 @@
+"""Groups of agents that the evidence does not tell apart (§5)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from untaken.ranking.comparisons import PairedDifference
+
+
+def tie_groups(agents: Sequence[str], pairs: Iterable[PairedDifference]) -> tuple[tuple[str, ...], ...]:
+    """Groups that overlap, like the letters of a compact letter display (Piepho 2004).
+
+    Two agents share a group exactly where they are not told apart; no agent can be added to a group. So an
+    agent can be in two groups: a tied with b and b with c does not make a tied with c. One told apart from
+    everybody is a group of its own.
+
+    Each pair not yet together opens a group with the first such agents, best first, that fit everyone in it:
+    at most as many groups as pairs, where listing every largest group could take for ever.
+
+    Args:
+        agents: best first; groups and their members keep this order.
+        pairs: of these agents.
+    """
+    apart = {frozenset((pair.first, pair.second)) for pair in pairs if pair.told_apart}
+    tied = {one: {other for other in agents if frozenset((one, other)) not in apart} for one in agents}
+    together: set[frozenset[str]] = set()
+    groups: list[tuple[str, ...]] = []
+    for place, one in enumerate(agents):
+        for other in agents[place:]:
+            if other in tied[one] and frozenset((one, other)) not in together:
+                if one == other and len(tied[one]) > 1:
+                    continue
+                group = _grown((one, other), agents, tied)
+                together |= {frozenset((x, y)) for x in group for y in group}
+                groups.append(group)
+    return tuple(groups)
+
+
+def _grown(seed: tuple[str, str], agents: Sequence[str], tied: dict[str, set[str]]) -> tuple[str, ...]:
+    members = set(seed)
+    for agent in agents:
+        if members <= tied[agent]:
+            members.add(agent)
+    return tuple(agent for agent in agents if agent in members)

@@ -1,0 +1,104 @@
+"""Workflow or agent? The workflow wins while it completes more of what is critical, unexplained (§5)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from untaken.errors import Score, Unscored
+from untaken.ranking.comparisons import Comparison, PairedDifference, WorkflowVerdict, WorkflowWins
+from untaken.ranking.drivers import sub_goal_gaps, task_gaps
+from untaken.ranking.model import Bootstrap
+from untaken.ranking.tables import RunsByCell, quantised
+from untaken.subgoals.model import RunScore
+
+METRIC: Final = "critical_completion"
+
+
+def workflow_verdicts(
+    cells: RunsByCell, critical: Comparison, bootstrap: Bootstrap
+) -> tuple[WorkflowVerdict, ...]:
+    """Each workflow against each agent, by name; an agent whose runs are of both kinds is neither.
+
+    Args:
+        cells: the scored runs.
+        critical: the comparison by critical completion.
+        bootstrap: behind the intervals of sub-goals.
+    """
+    kinds = kinds_of(cells)
+    workflows, agents = (
+        [name for name in sorted(critical.agents) if kinds.get(name) == kind]
+        for kind in ("workflow", "agent")
+    )
+    verdicts = []
+    for workflow in workflows:
+        for agent in agents:
+            pair = critical.pair(workflow, agent)
+            if pair is not None:
+                verdicts.append(_verdict(cells, oriented(pair, workflow), bootstrap))
+    return tuple(verdicts)
+
+
+def kinds_of(cells: RunsByCell) -> Mapping[str, str | None]:
+    """The one kind that all runs of an agent say; ``None`` where they say none, or several."""
+    kinds: dict[str, set[str | None]] = {}
+    for (agent, _), runs in cells.items():
+        kinds.setdefault(agent, set()).update(run.kind for run in runs)
+    return {agent: found.pop() if len(found) == 1 else None for agent, found in kinds.items()}
+
+
+def oriented(pair: PairedDifference, first: str) -> PairedDifference:
+    """The same comparison with `first` first."""
+    if pair.first == first:
+        return pair
+    return replace(
+        pair,
+        first=pair.second,
+        second=pair.first,
+        difference=_times(pair.difference, -1),
+        low=_times(pair.high, -1),
+        high=_times(pair.low, -1),
+        first_only=pair.second_only,
+        second_only=pair.first_only,
+        p_above=pair.p_above if isinstance(pair.p_above, Unscored) else 1 - pair.p_above,
+    )
+
+
+def _times(value: Score, factor: int) -> Score:
+    return value if isinstance(value, Unscored) else value * factor
+
+
+def _verdict(cells: RunsByCell, gap: PairedDifference, bootstrap: Bootstrap) -> WorkflowVerdict:
+    workflow, agent = gap.first, gap.second
+    return WorkflowVerdict(
+        workflow=workflow,
+        agent=agent,
+        wins=_wins(gap.difference),
+        gap=gap,
+        sub_goals=sub_goal_gaps(cells, METRIC, workflow, agent, bootstrap),
+        tasks=task_gaps(cells, METRIC, workflow, agent),
+        workflow_replans=_replans(cells, workflow, agent),
+        agent_replans=_replans(cells, agent, workflow),
+    )
+
+
+def _wins(gap: Score) -> WorkflowWins:
+    if isinstance(gap, Unscored):
+        return "unscored"
+    if (compared := quantised(gap)) == 0:
+        return "level"
+    return "workflow" if compared > 0 else "agent"
+
+
+def _replans(cells: RunsByCell, agent: str, other: str) -> Score:
+    """Changes of plan per run, over the tasks that the other ran too."""
+    runs: Sequence[RunScore] = [
+        run
+        for (name, task), found in cells.items()
+        if name == agent and (other, task) in cells
+        for run in found
+    ]
+    if not any(run.plans for run in runs):
+        return Unscored("no run of it records a plan, so replans cannot be seen")
+    return sum(run.replans for run in runs) / len(runs)
