@@ -21,7 +21,7 @@ from untaken.counterfactual import (
 from untaken.errors import Finding, Where
 from untaken.ledger import LedgerWriter
 from untaken.ledger.lines import is_compressed
-from untaken.memory import PolicyMemory
+from untaken.memory import PolicyMemory, queue_signals
 from untaken.report import counterfactual_document
 
 
@@ -45,7 +45,7 @@ def add_to(verbs: Verbs) -> None:
 def counterfactual(args: argparse.Namespace, console: Console) -> int:
     """Prints decision points with their deltas; 1 where a ledger is broken (its evaluation is aborted)."""
     weights = _weights(args.weights)
-    ledgers = read_ledgers(args.paths, console)
+    ledgers = read_ledgers(sorted(args.paths), console)
     if args.append:
         _refuse_compressed(ledgers)
     memory = (
@@ -60,7 +60,7 @@ def counterfactual(args: argparse.Namespace, console: Console) -> int:
             console.progress(done, len(ledgers.runs), "looking at paths not taken")
     unread = [abort_unread(str(f.where.run), f.message, f.where) for f in ledgers.unread]
     _say([*evaluations, *unread], args.threshold, console)
-    aside = _append(ledgers, evaluations, console) if args.append else []
+    aside = _append(ledgers, evaluations, console, args.memory) if args.append else []
     findings = (*ledgers.findings, *memory.findings, *aside)
     console.findings(findings)
     console.document(
@@ -131,23 +131,32 @@ def _refuse_compressed(ledgers: Ledgers) -> None:
                 )
 
 
-def _append(ledgers: Ledgers, evaluations: list[RunEvaluation], console: Console) -> list[Finding]:
+def _append(
+    ledgers: Ledgers, evaluations: list[RunEvaluation], console: Console, memory: str | None
+) -> list[Finding]:
     """Writes the insights of each run to its ledger; one that holds an evaluation already gets nothing.
 
     Nothing is written to a file in which anything is broken; those that would have got insights are named.
+    Before any insight, the weak signals go to the queue beside the memory: where a crash comes between, the
+    next time does the rest.
     """
     by_file = defaultdict(list)
     for (file, run), evaluation in zip(ledgers.runs, evaluations, strict=True):
         if drafts := insight_events(run, evaluation):
-            by_file[file].append((run.run_id, drafts))
+            by_file[file].append((evaluation, drafts))
     broken = {fault.where.file for fault in ledgers.findings if fault.severity == "error"}
     aside = [file for file in by_file if str(file) in broken]
     sound = [file for file in by_file if str(file) not in broken]
+    if memory is not None:
+        signals = [
+            signal for file in sound for evaluation, _ in by_file[file] for signal in evaluation.signals
+        ]
+        console.say(f"{counted(queue_signals(memory, signals), 'signal')} queued")
     written = 0
     for file in sound:
         with LedgerWriter(file, fsync="always") as ledger:
-            for run_id, drafts in by_file[file]:
-                ledger.append(run_id, drafts)
+            for evaluation, drafts in by_file[file]:
+                ledger.append(evaluation.run_id, drafts)
                 written += len(drafts)
     console.say(f"{counted(written, 'event')} appended to {counted(len(sound), 'ledger')}")
     return [_left_alone(file) for file in aside]

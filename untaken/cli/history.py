@@ -1,22 +1,24 @@
-"""``untaken memory``: policy memory built from ledgers."""
+"""``untaken memory``: policy memory built from ledgers; its weak signals are in `untaken.cli.signals`."""
 
 from __future__ import annotations
 
 import argparse
-from datetime import datetime
 from pathlib import Path
 
+from untaken.cli import signals
 from untaken.cli.console import NOTHING, Console, counted, plain, rate
 from untaken.cli.grammar import Verbs, takes_ledgers, verb
-from untaken.cli.inputs import UsageError, read_ledgers
+from untaken.cli.inputs import moment, read_ledgers
 from untaken.errors import Score, number
-from untaken.memory import PolicyMemory, Snapshot, Span
+from untaken.memory import PolicyMemory, Snapshot, Span, rebuild_memory
 from untaken.report import memory_document
 
 
 def add_to(verbs: Verbs) -> None:
     """Adds the verb and its own."""
-    group = verbs.add_parser("memory", help="build and show policy memory", description="Policy memory.")
+    group = verbs.add_parser(
+        "memory", help="build, show and teach policy memory", description="Policy memory."
+    )
     inner = group.add_subparsers(dest="memory_verb", metavar="VERB", required=True)
     parser = verb(inner, "build", "build policy memory from finished, unbroken runs", build)
     takes_ledgers(parser)
@@ -28,13 +30,16 @@ def add_to(verbs: Verbs) -> None:
     parser.add_argument(
         "--as-of", metavar="TIME", help="as it stood then (RFC 3339, e.g. 2026-01-31T12:00:00Z)"
     )
+    signals.add_to(inner)
 
 
 def build(args: argparse.Namespace, console: Console) -> int:
-    """Writes a memory file; 1 where a ledger is broken (its runs are left out)."""
+    """Writes a memory file; 1 where a ledger is broken (its runs are left out).
+
+    Signals that were applied to the file that is there stay in it.
+    """
     ledgers = read_ledgers(args.paths, console)
-    memory = PolicyMemory.build(run for _, run in ledgers.runs)
-    memory.save(args.out)
+    memory = rebuild_memory(args.out, (run for _, run in ledgers.runs))
     findings = (*ledgers.findings, *memory.findings)
     snapshot = memory.snapshot()
     _sum_up(snapshot, len(list(snapshot.records())), console)
@@ -45,7 +50,7 @@ def build(args: argparse.Namespace, console: Console) -> int:
 
 def show(args: argparse.Namespace, console: Console) -> int:
     """Prints the records of a memory file."""
-    snapshot = PolicyMemory.load(Path(args.file)).snapshot(_moment(args.as_of))
+    snapshot = PolicyMemory.load(Path(args.file)).snapshot(moment(args.as_of))
     records = list(snapshot.records())
     rows = [
         (r.skill, r.context_hash[:12], r.n, rate(r.success_rate), _figure(r.avg_cost), _figure(r.avg_steps))
@@ -56,20 +61,6 @@ def show(args: argparse.Namespace, console: Console) -> int:
     _sum_up(snapshot, len(records), console)
     console.document(memory_document(snapshot))
     return 0
-
-
-def _moment(text: str | None) -> datetime | None:
-    if text is None:
-        return None
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError as error:
-        raise UsageError("time-invalid", str(error), hint="For example 2026-01-31T12:00:00Z.") from error
-    if moment.tzinfo is None:
-        raise UsageError(
-            "time-invalid", "the time has no time zone", hint="For example 2026-01-31T12:00:00Z."
-        )
-    return moment
 
 
 def _sum_up(snapshot: Snapshot, records: int, console: Console) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 from untaken.cli.console import Console
@@ -33,6 +34,11 @@ class Ledgers:
     findings: tuple[Finding, ...]
     broken: int
 
+    @classmethod
+    def none(cls) -> Ledgers:
+        """Where no path was given, and none was needed."""
+        return cls(runs=(), unread=(), findings=(), broken=0)
+
 
 def paths_of(args: argparse.Namespace) -> list[str]:
     """The ledgers on a command line with options that take several values.
@@ -52,13 +58,13 @@ def paths_of(args: argparse.Namespace) -> list[str]:
 
 
 def ledger_files(paths: Sequence[str]) -> list[Path]:
-    """The ledgers named, or found in the folders named, each once.
+    """The ledgers named, or found in the folders named, each once, whatever the order they are named in.
 
     Raises:
         UsageError: ``path-not-found``, or ``no-ledgers`` where nothing was found.
     """
     found: dict[Path, Path] = {}
-    for path in map(Path, paths):
+    for path in sorted(map(Path, paths)):
         if not path.exists():
             raise UsageError("path-not-found", "there is no such file or folder", where=Where(file=str(path)))
         inside = (p for p in ledgers_and_graphs(path) if p.name.lower().endswith(LEDGERS))
@@ -69,7 +75,7 @@ def ledger_files(paths: Sequence[str]) -> list[Path]:
             "Ledgers end in .jsonl, .jsonl.gz or .jsonl.zst; `untaken convert` makes them from other traces."
         )
         raise UsageError("no-ledgers", "no ledger in " + ", ".join(paths), hint=hint)
-    return list(found.values())
+    return sorted(found.values())
 
 
 def read_ledgers(paths: Sequence[str], console: Console) -> Ledgers:
@@ -145,3 +151,22 @@ def _twice(file: Path, run: Run) -> Finding:
         where=Where(file=str(file), run=run.run_id),
         severity="note",
     )
+
+
+def moment(text: str | None) -> datetime | None:
+    """The moment that an option names, with its time zone.
+
+    Raises:
+        UsageError: ``time-invalid``.
+    """
+    if text is None:
+        return None
+    hint = "For example 2026-01-31T12:00:00Z."
+    try:
+        named = datetime.fromisoformat(text)
+        named.astimezone(UTC)
+    except (ValueError, OverflowError) as error:
+        raise UsageError("time-invalid", str(error), hint=hint) from error
+    if named.tzinfo is None:
+        raise UsageError("time-invalid", "the time has no time zone", hint=hint)
+    return named

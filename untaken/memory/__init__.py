@@ -17,7 +17,7 @@ from untaken.memory.queue import (
     read_queue,
     waiting_signals,
 )
-from untaken.memory.rebuild import Difference, verify_memory
+from untaken.memory.rebuild import Difference, rebuild_memory, verify_memory
 from untaken.memory.signals import Direction, Signal, as_observation
 from untaken.memory.snapshot import Snapshot
 from untaken.memory.sums import WEAK_SHARE, WEIGHTS, Spread
@@ -52,6 +52,7 @@ __all__ = [
     "queue_path",
     "queue_signals",
     "read_queue",
+    "rebuild_memory",
     "steps_interval",
     "success_interval",
     "verify_memory",

@@ -1,4 +1,4 @@
-"""A memory file held against what it was made of: its own log, its queue, and the ledgers (§3)."""
+"""A memory file made of ledgers, and held against what it was made of: log, queue and ledgers (§3)."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from typing import Literal
 from msgspec import Struct
 
 from untaken.ledger.model import Run
-from untaken.memory.log import line_of
+from untaken.memory.lines import locked
+from untaken.memory.log import line_of, write_log
 from untaken.memory.model import Observed
 from untaken.memory.policy import PolicyMemory
-from untaken.memory.queue import queue_path, read_queue, waiting_signals
+from untaken.memory.queue import applied_signals, queue_path, read_queue, waiting_signals
 from untaken.memory.signals import signal_line
 
 
@@ -30,6 +31,21 @@ class Difference(Struct, frozen=True, kw_only=True, gc=False):
     kind: Literal["form", "missing", "extra", "other"]
     key: str
     message: str
+
+
+def rebuild_memory(memory: str | PathLike[str], runs: Iterable[Run]) -> PolicyMemory:
+    """Build a memory file from runs; signals that were applied to the file that is there stay in it.
+
+    Raises:
+        UntakenError: ``memory-locked``.
+    """
+    path = Path(memory)
+    with locked(path):
+        applied, unread = applied_signals(path)
+        built = PolicyMemory.build(runs, applied=applied)
+        built.findings += unread
+        write_log(path, built.log)
+    return built
 
 
 def verify_memory(

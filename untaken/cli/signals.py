@@ -1,0 +1,149 @@
+"""``untaken memory queue|preview|apply|verify``: weak signals, and what a memory file was made of."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+
+from untaken.cli.console import Console, counted, rate
+from untaken.cli.grammar import Verbs, takes_ledgers, verb
+from untaken.cli.inputs import Ledgers, moment, read_ledgers
+from untaken.counterfactual import evaluate_run
+from untaken.memory import (
+    PolicyMemory,
+    Signal,
+    apply_signals,
+    preview,
+    queue_signals,
+    read_queue,
+    verify_memory,
+    waiting_signals,
+)
+from untaken.report import (
+    memory_apply_document,
+    memory_preview_document,
+    memory_queue_document,
+    memory_verify_document,
+)
+
+WORDS = {"none": "", "against": "! against", "no_effect": "= no effect", "no_outcome": "? no outcome"}
+"""How a flag is told, beside its words in the document."""
+
+
+def add_to(verbs: Verbs) -> None:
+    """Adds the verbs to those of ``untaken memory``."""
+    parser = verb(verbs, "queue", "queue the weak signals of ledgers, and list those that wait", queue)
+    _takes_memory(parser)
+    takes_ledgers(parser, few="*")
+    parser = verb(verbs, "preview", "say what each waiting signal does to its estimate", show_preview)
+    _takes_memory(parser)
+    parser = verb(verbs, "apply", "fold the supported signals that wait into the memory, once", apply)
+    _takes_memory(parser)
+    parser.add_argument("--all", action="store_true", help="also those without support")
+    parser.add_argument("--at", metavar="TIME", help="known from then on (RFC 3339), instead of from now on")
+    parser = verb(verbs, "verify", "rebuild a memory from its log and its ledgers, and compare", verify)
+    _takes_memory(parser)
+    takes_ledgers(parser, few="*")
+
+
+def _takes_memory(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", metavar="FILE", help="a *.memory.jsonl; its queue lies beside it")
+
+
+def queue(args: argparse.Namespace, console: Console) -> int:
+    """Evaluates the ledgers given, queues their signals and lists what waits; 1 where a ledger is broken."""
+    memory = PolicyMemory.load(args.file)
+    ledgers = _ledgers(args.paths, console)
+    found = [signal for _, run in ledgers.runs for signal in evaluate_run(run, memory).signals]
+    new = queue_signals(args.file, found) if found else 0
+    waiting = waiting_signals(memory, read_queue(args.file))
+    applied = sum(observed.kind == "weak" for observed in memory.log)
+    heads = ("run", "at", "skill", "context", "claims", "meant", "delta", "supported")
+    if waiting:
+        console.table(heads, map(_row, waiting))
+        console.say()
+    console.say(f"{counted(new, 'signal')} queued; {_waiting(waiting)}; {applied} applied before")
+    console.findings(ledgers.findings)
+    console.document(memory_queue_document(waiting, queued=new, applied=applied, findings=ledgers.findings))
+    return 1 if ledgers.broken else 0
+
+
+def show_preview(args: argparse.Namespace, console: Console) -> int:
+    """Lists what each waiting signal would do; nothing is written."""
+    memory = PolicyMemory.load(args.file)
+    snapshot = memory.snapshot()
+    effects = preview(snapshot, waiting_signals(memory, read_queue(args.file)))
+    rows = [
+        (
+            effect.signal.skill,
+            effect.signal.context_hash[:12],
+            effect.signal.direction,
+            f"{effect.signal.outcome:g}",
+            "yes" if effect.signal.supported else "no",
+            effect.n,
+            rate(effect.before),
+            rate(effect.after),
+            rate(effect.after_all),
+            f"{effect.weak_after:g} of {effect.cap:g}",
+            WORDS[effect.flag],
+        )
+        for effect in effects
+    ]
+    heads = ("skill", "context", "meant", "claims", "supported", "n", "now", "alone", "all", "weak", "flag")
+    if rows:
+        console.table(heads, rows)
+        console.say()
+    flagged = [sum(effect.flag == flag for effect in effects) for flag in list(WORDS)[1:]]
+    console.say(
+        f"{counted(len(effects), 'signal')}: {flagged[0]} push against their stated direction, "
+        f"{flagged[1]} have no effect, {flagged[2]} have no outcome to move"
+    )
+    console.document(memory_preview_document(snapshot, effects))
+    return 0
+
+
+def apply(args: argparse.Namespace, console: Console) -> int:
+    """Folds signals in; again, it folds in nothing."""
+    done = apply_signals(args.file, everything=args.all, at=moment(args.at))
+    console.say(f"{counted(len(done.observations), 'signal')} applied; {_waiting(done.waiting)}")
+    console.say(f"digest {done.memory.snapshot().digest[:12]}")
+    console.document(memory_apply_document(done))
+    return 0
+
+
+def verify(args: argparse.Namespace, console: Console) -> int:
+    """Rebuilds and compares; 1 where anything differs, or a ledger is broken."""
+    ledgers = _ledgers(args.paths, console)
+    runs = [run for _, run in ledgers.runs] if args.paths else None
+    memory, differences = verify_memory(args.file, runs)
+    if differences:
+        console.table(("difference", "key", "what"), [(d.kind, d.key, d.message) for d in differences])
+        console.say()
+    what = "its log and its ledgers" if args.paths else "its log"
+    same = f"{counted(len(differences), 'difference')} from" if differences else "the same as rebuilt from"
+    console.say(f"{counted(len(memory), 'observation')}: {same} {what}")
+    console.findings(ledgers.findings)
+    console.document(memory_verify_document(memory, differences, findings=ledgers.findings))
+    return 1 if differences or ledgers.broken else 0
+
+
+def _ledgers(paths: Sequence[str], console: Console) -> Ledgers:
+    return read_ledgers(sorted(paths), console) if paths else Ledgers.none()
+
+
+def _row(signal: Signal) -> tuple[object, ...]:
+    return (
+        signal.run_id,
+        signal.decision_point,
+        signal.skill,
+        signal.context_hash[:12],
+        f"{signal.outcome:g}",
+        signal.direction,
+        f"{signal.delta:+.3f}",
+        "yes" if signal.supported else "no",
+    )
+
+
+def _waiting(waiting: Sequence[Signal]) -> str:
+    supported = sum(signal.supported for signal in waiting)
+    return f"{len(waiting)} wait, {supported} of them supported"
