@@ -1,0 +1,102 @@
+"""The same runs give the same bytes: in any process, under any hash seed, in any order of files."""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import sys
+from hashlib import sha256
+from pathlib import Path
+
+import desk
+import msgspec
+import pytest
+from builders import RunBuilder
+from histories import on_day
+
+from untaken.ledger import heads_path
+from untaken.ledger.events import GENESIS
+
+VERBS = {
+    "score": "score {ledgers} --graphs graphs --runs --json",
+    "rank": "rank {ledgers} --graphs graphs --resamples 50 --json",
+    "memory": "memory build {ledgers} -o m.memory.jsonl --json",
+    "counterfactual": "counterfactual {ledgers} --json",
+    "counterfactual with a memory": "counterfactual {ledgers} --memory m.memory.jsonl --json",
+    "counterfactual, appended": "counterfactual {ledgers} --append --json",
+}
+EACH_IN_TURN = """
+import sys
+from pathlib import Path
+from untaken.cli import main
+for n, command in enumerate(sys.argv[1:]):
+    sys.stdout = open(f"{n}.json", "w", encoding="utf-8")
+    main(command.split())
+    sys.stdout.close()
+"""
+
+
+def lines_of(builder: RunBuilder, day: int) -> list[bytes]:
+    """The run's lines, were it made so many days later."""
+    lines, prev = [], GENESIS
+    for event in on_day(builder.run(), day).events:
+        lines.append(msgspec.json.encode(msgspec.structs.replace(event, prev=prev)) + b"\n")
+        prev = sha256(lines[-1][:-1]).hexdigest()
+    return lines
+
+
+def ledgers() -> dict[str, bytes]:
+    """One a run, day after day; two runs interleaved in one file, and a broken one among them."""
+    runs = {builder.run_id: lines_of(builder, day) for day, builder in enumerate(desk.builders())}
+    first, second = (runs.pop(run_id) for run_id in list(runs)[:2])
+    files = {f"{run_id}.jsonl": b"".join(lines) for run_id, lines in runs.items()}
+    files["both.jsonl"] = b"".join(line for pair in zip(first, second, strict=True) for line in pair)
+    broken = desk.careful(77).ledger().splitlines(keepends=True)
+    return files | {"broken.jsonl": b"".join(broken[:2] + broken[3:])}
+
+
+def put(folder: Path, order: random.Random) -> list[str]:
+    """Writes the world into a folder, file after file in the given order, and names the ledgers in it."""
+    (folder / "graphs").mkdir(parents=True)
+    (folder / "graphs" / "desk.plan.yaml").write_bytes(desk.GRAPH)
+    files = list(ledgers().items())
+    order.shuffle(files)
+    for name, content in files:
+        (folder / name).write_bytes(content)
+    return [name for name, _ in files]
+
+
+@pytest.fixture(scope="module")
+def twice(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """Every verb done in two processes, each in a folder of its own."""
+    folders = []
+    for seed in (1, 2):
+        folder = tmp_path_factory.mktemp("world") / "here"
+        names = " ".join(put(folder, random.Random(seed)))
+        command = [sys.executable, "-W", "error", "-c", EACH_IN_TURN]
+        command += [verb.format(ledgers=names) for verb in VERBS.values()]
+        known = os.environ | {"PYTHONHASHSEED": str(seed)}
+        subprocess.run(command, cwd=folder, env=known, check=True, capture_output=True)
+        folders.append(folder)
+    return folders[0], folders[1]
+
+
+@pytest.mark.parametrize("number", range(len(VERBS)), ids=VERBS)
+def test_a_document_is_the_same_in_any_process_and_order_of_files(
+    number: int, twice: tuple[Path, Path]
+) -> None:
+    first, second = ((folder / f"{number}.json").read_bytes() for folder in twice)
+    assert len(first) > 500
+    assert first == second
+
+
+@pytest.mark.parametrize("name", ["m.memory.jsonl", *ledgers()])
+def test_a_file_that_is_written_is_the_same_in_any_process_and_order_of_files(
+    name: str, twice: tuple[Path, Path]
+) -> None:
+    first, second = ((folder / name).read_bytes() for folder in twice)
+    assert first == second
+    if name not in ("m.memory.jsonl", "broken.jsonl", "stray.jsonl"):
+        assert first.count(b"EVALUATION_SUMMARY") == (2 if name == "both.jsonl" else 1)
+        assert heads_path(twice[0] / name).read_bytes() == heads_path(twice[1] / name).read_bytes()
