@@ -23,26 +23,38 @@ RUNS_NAMED: Final = 20
 
 
 class Behind(NamedTuple):
-    """The runs behind a record: how many, and the latest of them."""
+    """The runs behind a record: how many, the latest of them, and from when to when they became known."""
 
     runs: int
     latest: tuple[str, ...]
+    oldest: datetime
+    newest: datetime
 
 
 class Series:
     """One (skill, context) over time: positions in the log, and running sums between them."""
 
-    __slots__ = ("_first", "_positions", "_records", "_runs", "_sums", "context_hash", "skill")
+    __slots__ = (
+        "_first",
+        "_log",
+        "_outcomes",
+        "_positions",
+        "_records",
+        "_runs",
+        "_sums",
+        "context_hash",
+        "skill",
+    )
 
     def __init__(self, log: tuple[Observed, ...], positions: list[int]) -> None:
         self.skill, self.context_hash = log[positions[0]].skill, log[positions[0]].context_hash
         self._positions = positions
         self._records: dict[int, Record | None] = {}
         self._sums = list(running(log[p] for p in positions))
+        self._log, self._outcomes = log, [p for p in positions if log[p].kind == "outcome"]
         first: dict[str, int] = {}
-        for p in positions:
-            if log[p].kind == "outcome":
-                first.setdefault(log[p].run_id, p)
+        for p in self._outcomes:
+            first.setdefault(log[p].run_id, p)
         self._runs, self._first = list(first), list(first.values())
 
     def sums(self, cut: int) -> Sums:
@@ -57,13 +69,17 @@ class Series:
         """What was known at the cut; made once, for many runs ask between two observations."""
         at = bisect_left(self._positions, cut)
         if at not in self._records:
-            self._records[at] = self.described(self._sums[at], self.behind(cut, None))
+            self._records[at] = self.described(self._sums[at], cut, None)
         return self._records[at]
 
-    def described(self, sums: Sums, behind: Behind) -> Record | None:
-        """Sums in the terms of a record; ``None`` where there is no outcome."""
+    def described(self, sums: Sums, cut: int, without: str | None) -> Record | None:
+        """Sums in the terms of a record; ``None`` where there is no outcome.
+
+        `without`, where given, is a run with outcomes known at the cut that the sums leave out.
+        """
         if not sums.n:
             return None
+        behind = self._behind(cut, without)
         return Record(
             skill=self.skill,
             context_hash=self.context_hash,
@@ -75,15 +91,22 @@ class Series:
             n_runs=behind.runs,
             runs=behind.latest,
             sums=sums,
+            oldest=behind.oldest,
+            newest=behind.newest,
         )
 
-    def behind(self, cut: int, without: str | None) -> Behind:
-        """The runs whose outcomes were known at the cut; `without`, where given, must be one of them."""
+    def _behind(self, cut: int, without: str | None) -> Behind:
         known = bisect_left(self._first, cut)
+        backwards = range(bisect_left(self._outcomes, cut) - 1, -1, -1)
+        oldest = self._moment(self._outcomes, without)
+        newest = self._moment(map(self._outcomes.__getitem__, backwards), without)
         if without is None:
-            return Behind(known, tuple(self._runs[max(0, known - RUNS_NAMED) : known]))
+            return Behind(known, tuple(self._runs[max(0, known - RUNS_NAMED) : known]), oldest, newest)
         latest = [run for run in self._runs[max(0, known - RUNS_NAMED - 1) : known] if run != without]
-        return Behind(known - 1, tuple(latest[-RUNS_NAMED:]))
+        return Behind(known - 1, tuple(latest[-RUNS_NAMED:]), oldest, newest)
+
+    def _moment(self, positions: Iterable[int], without: str | None) -> datetime:
+        return next(self._log[p].ts for p in positions if self._log[p].run_id != without)
 
 
 class Extreme:

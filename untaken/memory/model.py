@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import cached_property
 from typing import Annotated, Literal
 
@@ -49,6 +50,7 @@ class Record:
         weak_weight: weight that the weak records have in `success_rate`, after the cap.
         n_runs: number of different runs behind the outcomes.
         sums: what all of this is computed from.
+        oldest, newest: from when the first and the last of the outcomes were known.
         runs: their ids in log order, the latest `RUNS_NAMED` of them (naming all would make N evaluations
             O(N²)).
     """
@@ -63,6 +65,8 @@ class Record:
     n_runs: int
     runs: tuple[str, ...]
     sums: Sums = field(repr=False)
+    oldest: datetime
+    newest: datetime
 
     @cached_property
     def spread(self) -> Spread:

@@ -73,7 +73,7 @@ class Snapshot:
         if own is NOTHING:
             return series.record(self.observations)
         sums = series.sums(self.observations).minus(own)
-        return series.described(sums, series.behind(self.observations, without_run if own.n else None))
+        return series.described(sums, self.observations, without_run if own.n else None)
 
     def course(self, skill: str, context_hash: str) -> Iterator[tuple[Observed, Record | None]]:
         """Each known observation of the skill in the context, and what was known after it, in log order."""

@@ -33,13 +33,14 @@ class Spread:
     Attributes:
         n: Kish effective number of runs, (Σm)² / Σm², where m counts the outcomes of one run. Repeated
             choices in one run share its one outcome and are not new evidence.
-        cost_sd, steps_sd: standard deviations of a run's figure, corrected for the effective number of runs;
-            unscored below two runs that have it.
+        success_sd, cost_sd, steps_sd: standard deviations of a run's figure, corrected for the effective
+            number of runs; unscored below two runs that have it.
         success_cost, success_steps, cost_steps: correlations over the outcomes; unscored where one of the
             two never varied, or some outcomes lack a figure.
     """
 
     n: float
+    success_sd: Score
     cost_sd: Score
     steps_sd: Score
     success_cost: Score
@@ -123,6 +124,7 @@ class Sums(NamedTuple):
         priced, timed = self.priced == n, self.timed == n
         return Spread(
             n=runs,
+            success_sd=deviation(self.xx, self.x, n, runs),
             cost_sd=deviation(self.cc, self.c, self.priced, runs),
             steps_sd=deviation(self.ss, self.s, self.timed, runs),
             success_cost=correlation(n * self.xc - self.x * self.c, xx, cc) if priced else SOME_LACK,
