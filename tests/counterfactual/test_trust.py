@@ -157,8 +157,8 @@ def test_without_a_weight_on_what_varies_there_is_no_interval() -> None:
 
 
 def test_more_runs_are_about_as_many_as_the_formula_needs() -> None:
-    first = Estimate(mean=0.6, variance=0.004, n=10)
-    second = Estimate(mean=0.5, variance=0.006, n=20)
+    first = Estimate(variance=0.004, n=10)
+    second = Estimate(variance=0.006, n=20)
     more = more_runs(0.1, first, second)
 
     def covers(m: int) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Final
 
 from untaken.counterfactual.model import Branch, Decision, DeltaVerdict
@@ -14,6 +15,7 @@ from untaken.ledger.model import Run
 from untaken.memory import Snapshot, priced
 
 THRESHOLD: Final = 0.1
+DAY: Final = timedelta(days=1)
 
 
 def verdict_of(delta: Score, threshold: float = THRESHOLD) -> DeltaVerdict:
@@ -35,6 +37,7 @@ class Bench:
     """Everything that one run's decisions are measured with; `actual` is the run's own outcome, placed."""
 
     run_id: str
+    started: datetime
     snapshot: Snapshot
     scale: Scale
     actual: Outcome
@@ -46,6 +49,7 @@ class Bench:
         scale = Scale(spans=snapshot.spans(without_run=run.run_id), weights=weights)
         return cls(
             run_id=run.run_id,
+            started=run.started.ts,
             snapshot=snapshot,
             scale=scale,
             actual=scale.place(outcome_of(run, snapshot.cost_unit)),
@@ -80,6 +84,7 @@ class Bench:
         history, weights, terms = arm.record, self.scale.weights, common_terms(self.actual, arm.placed)
         score, actual = score_placed(arm.placed, terms, weights), score_placed(self.actual, terms, weights)
         delta = difference(score, actual)
+        delta_low, delta_high = arm.around(delta, terms)
         trust = compare_arms(arm, chosen, self.threshold)
         return Branch(
             alternative=alternative,
@@ -101,6 +106,11 @@ class Bench:
             support=trust.support,
             support_reason=trust.reason,
             runs=history.runs,
+            delta_low=delta_low,
+            delta_high=delta_high,
+            evidence_from=history.oldest,
+            evidence_to=history.newest,
+            evidence_age_days=(self.started - history.newest) / DAY,
         )
 
 
@@ -140,6 +150,9 @@ def _unknown(alternative: str) -> Branch:
         low=none,
         high=none,
         p_better=none,
+        delta_low=none,
+        delta_high=none,
+        evidence_age_days=none,
         support="none",
         support_reason=none.reason,
     )

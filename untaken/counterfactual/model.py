@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Final, Literal
 
 from msgspec import Struct
@@ -24,6 +25,7 @@ class Branch(Struct, frozen=True, kw_only=True, gc=False):
         known: false where the memory holds no outcome of (alternative, context): then every figure is
             unscored.
         score: counterfactual score of the alternative's history; `delta`: that minus the run's actual score.
+        delta_low, delta_high: its 95 % interval, the run's own score being known; unscored below two runs.
         cost_used: false where the cost term was left out on both sides (unpriced), with the weights
             renormalised; `steps_used` likewise.
         advantage, low, high: score of the alternative's history minus that of the selected skill's own
@@ -31,6 +33,8 @@ class Branch(Struct, frozen=True, kw_only=True, gc=False):
         actual_score: the run's own score over the terms of this comparison.
         p_better: probability that the advantage exceeds the threshold.
         runs: the latest runs behind the alternative's history.
+        evidence_from, evidence_to: from when the first and the last of its outcomes were known.
+        evidence_age_days: from the last of them to the run's start.
     """
 
     alternative: str
@@ -52,6 +56,11 @@ class Branch(Struct, frozen=True, kw_only=True, gc=False):
     steps_used: bool = True
     p_better: Score = NOT_COMPARED
     actual_score: Score = NOT_COMPARED
+    delta_low: Score = NOT_COMPARED
+    delta_high: Score = NOT_COMPARED
+    evidence_from: datetime | None = None
+    evidence_to: datetime | None = None
+    evidence_age_days: Score = NOT_COMPARED
 
 
 class Decision(Struct, frozen=True, kw_only=True, gc=False):

@@ -46,6 +46,8 @@ DECISIONS: Final[Columns[BranchRow]] = {
     "score": figure("score of the alternative's history", "branch.score"),
     "actual_score": figure("score of the run itself", "evaluation.actual_score"),
     "delta": figure("score − actual_score", "branch.delta"),
+    "delta_low": figure("lower end of the delta's 95 % interval", "branch.delta_low"),
+    "delta_high": figure("upper end of the delta's 95 % interval", "branch.delta_high"),
     "verdict": text("what the delta says", "branch.verdict"),
     "cost_used": truth("false where the cost term was left out on both sides", "branch.cost_used"),
     "advantage": figure("score minus that of the selected skill's own history", "branch.advantage"),
@@ -53,6 +55,9 @@ DECISIONS: Final[Columns[BranchRow]] = {
     "high": figure("upper end of the advantage's 95 % interval", "branch.high"),
     "support": text("none, weak or supported", "branch.support"),
     "support_reason": text("why, in words", "branch.support_reason"),
+    "evidence_age_days": figure(
+        "days from the last outcome in that history to the run's start", "branch.evidence_age_days"
+    ),
     "delta_reason": why("delta", "branch.delta"),
 }
 """Columns of `decisions_table`."""

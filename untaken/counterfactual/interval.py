@@ -1,0 +1,252 @@
+"""The interval of a mean score, and of the difference of two (§2a).
+
+A score interval, as Wilson's for one rate and Miettinen and Nurminen's for the difference of two: an end is
+the value that the data only just do not contradict, so the variance is the one that holds *at that end*, not
+the one at the estimate, which is too small just where a difference by chance is large.
+
+The score of a run is split into g·success and a rest that does not move with success: g is the weight of
+success plus what success saves in cost and steps, a slope common to both histories. The rest has the standard
+error of its own mean. The success part has the rates of Beta(½ + s, ½ + f), moved by its share φ of the error
+e = estimate − end, which leaves a quadratic equation e² = q²·V(e): no loop, no draws.
+
+The quantile q is Student's t at Satterthwaite's degrees of freedom, for every variance in V is estimated;
+that of a Bernoulli variable is known the better the nearer its rate is to one half (`certainty`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from math import sqrt
+from typing import Final
+
+from msgspec import Struct
+
+from untaken.counterfactual.scoring import Scale, Terms, in_force
+from untaken.errors import Unscored
+from untaken.memory import Record, Span
+
+UPPER: Final = 0.975
+N_SPREAD: Final = 2
+"""Fewest runs that have a spread."""
+FREEDOM_MIN: Final = 1.0
+NO_SPREAD: Final = Unscored("one run has no spread")
+FEW_FIGURES: Final = Unscored("fewer than two runs recorded cost and steps")
+
+
+class Sample(Struct, frozen=True, kw_only=True, gc=False):
+    """What an interval needs of one history; variances are those of a single run, in units of the score.
+
+    Attributes:
+        n: effective number of runs (Kish).
+        rate: posterior mean of the success rate, (½ + s) / (1 + n).
+        weight: of success, among the terms in force.
+        success: variance of success; 0 where it never varied.
+        rest: variance of what cost and steps contribute.
+        together: covariance of success and that; ``None`` where some runs lack a figure.
+    """
+
+    n: float
+    rate: float
+    weight: float
+    success: float
+    rest: float
+    together: float | None
+
+    @classmethod
+    def of(cls, record: Record, success: float, scale: Scale, terms: Terms) -> Sample | Unscored:
+        """The history of a record, whose success rate is `success`, over the terms given."""
+        if record.n_runs < N_SPREAD:
+            return NO_SPREAD
+        spread, weights, sums = record.spread, in_force(scale.weights, terms), record.sums
+        cost_sd = spread.cost_sd if terms.cost else 0.0
+        steps_sd = spread.steps_sd if terms.steps else 0.0
+        if isinstance(cost_sd, Unscored) or isinstance(steps_sd, Unscored):
+            return FEW_FIGURES
+        # A mean over the runs that have the figure is known as well as they are many, not as all runs are.
+        c = weights.cost * _share(cost_sd, scale.spans.cost) * sqrt(record.n / (sums.priced or record.n))
+        s = weights.steps * _share(steps_sd, scale.spans.steps) * sqrt(record.n / (sums.timed or record.n))
+        x = 0.0 if isinstance(spread.success_sd, Unscored) else spread.success_sd
+        # Score falls as cost and steps rise. Unknown how these two move together: the worst case, as one.
+        cost_steps = 1.0 if isinstance(spread.cost_steps, Unscored) else spread.cost_steps
+        with_cost, with_steps = _product(x * c, spread.success_cost), _product(x * s, spread.success_steps)
+        return cls(
+            n=spread.n,
+            rate=(0.5 + success * spread.n) / (1 + spread.n),
+            weight=weights.success,
+            success=x * x,
+            rest=max(0.0, c * c + s * s + 2 * cost_steps * c * s),
+            together=None if with_cost is None or with_steps is None else -with_cost - with_steps,
+        )
+
+    def residual(self, slope: float) -> float:
+        """Variance of the mean of the rest, what moves with success taken out."""
+        shared = 0.0 if self.together is None else (slope * self.success - 2 * self.together) * slope
+        return max(0.0, self.rest + shared) / self.n
+
+    def variance(self, slope: float) -> float:
+        """Variance of the history's mean score, at its own rate."""
+        return (self.weight + slope) ** 2 * self.rate * (1 - self.rate) / self.n + self.residual(slope)
+
+
+class Parabola(Struct, frozen=True, gc=False):
+    """Variance of the success part, a + b·d + c·d², where `d` is the rate (or difference of rates) supposed.
+
+    `at` is the estimate; outside `low` to `high`, where a rate would leave 0 to 1, the variance stays as it
+    is there.
+    """
+
+    a: float
+    b: float
+    c: float
+    at: float
+    low: float
+    high: float
+
+    def value(self, d: float) -> float:
+        """The variance where `d` is true."""
+        d = min(max(d, self.low), self.high)
+        return self.a + (self.b + self.c * d) * d
+
+    def scaled(self, factor: float) -> Parabola:
+        """The same, so many times as high."""
+        return Parabola(factor * self.a, factor * self.b, factor * self.c, self.at, self.low, self.high)
+
+
+class Band(Struct, frozen=True, kw_only=True, gc=False):
+    """How far an estimate may be off.
+
+    Attributes:
+        success: variance of the success part; `rest`: of the rest.
+        lean: how far the supposed rate moves for one unit of error.
+        freedom: degrees of freedom of the quantile.
+    """
+
+    success: Parabola
+    rest: float
+    lean: float
+    freedom: float
+
+    def ends(self, estimate: float) -> tuple[float, float]:
+        """The 95 % interval around an estimate, which it always holds."""
+        quantile = float(_student()[1](self.freedom, UPPER))
+        return estimate - self._reach(quantile, self.lean), estimate + self._reach(quantile, -self.lean)
+
+    def above(self, excess: float) -> float:
+        """Confidence that the truth lies above (estimate − excess), from 0 to 1; 0.975 at the lower end."""
+        variance = self.rest + self.success.value(self.success.at - self.lean * excess)
+        if not variance:
+            return float(excess > 0)
+        return float(_student()[0](self.freedom, excess / sqrt(variance)))
+
+    def _reach(self, quantile: float, lean: float) -> float:
+        """The positive root of e² = q²·V(e)."""
+        curve, level = self.success, quantile**2
+        flat = level * (self.rest + curve.value(curve.at))
+        tilt = -level * (curve.b + 2 * curve.c * curve.at) * lean
+        bend = 1 - level * curve.c * lean**2
+        reach = (tilt + sqrt(tilt**2 + 4 * bend * flat)) / (2 * bend)
+        end = curve.at - lean * reach
+        if curve.low <= end <= curve.high:
+            return reach
+        return quantile * sqrt(self.rest + curve.value(end))
+
+
+def band_of(sample: Sample) -> Band | None:
+    """The band of one history's mean score; ``None`` where nothing that has a weight varied."""
+    slope = _slope(sample)
+    gain, rate, n = sample.weight + (slope or 0.0), sample.rate, sample.n
+    curve = Parabola(rate * (1 - rate) / n, (1 - 2 * rate) / n, -1 / n, 0.0, -rate, 1 - rate)
+    residual = sample.residual(slope or 0.0)
+    return _band(curve, gain, slope, ((residual, n, 1.0),), rate)
+
+
+def band_between(first: Sample, second: Sample) -> Band | None:
+    """The band of the difference of two histories' mean scores.
+
+    Both rates are supposed to lie about their pooled value, apart by the difference that is supposed, each
+    the nearer to it the more runs it has; the variance is corrected by N / (N − 1), as it is pooled.
+    """
+    slope = _slope(first, second)
+    one, two = first.n, second.n
+    total = one + two
+    pooled, at = (one * first.rate + two * second.rate) / total, first.rate - second.rate
+    curve = Parabola(
+        pooled * (1 - pooled) * (1 / one + 1 / two),
+        (1 - 2 * pooled) * (two / one - one / two) / total,
+        -(two**2 / one + one**2 / two) / total**2,
+        at,
+        -min(pooled * total / two, (1 - pooled) * total / one),
+        min((1 - pooled) * total / two, pooled * total / one),
+    ).scaled(total / (total - 1))
+    rests = (
+        (first.residual(slope or 0.0), one, two / total),
+        (second.residual(slope or 0.0), two, one / total),
+    )
+    return _band(curve, first.weight + (slope or 0.0), slope, rests, pooled)
+
+
+def slope_of(*samples: Sample) -> float:
+    """What success adds to the score beside its weight, by what it saves; 0 where nothing tells."""
+    return _slope(*samples) or 0.0
+
+
+def certainty(rate: float, n: float) -> float:
+    """Degrees of freedom of the variance p(1 − p) as `n` runs estimate it.
+
+    2 / (relative variance of p(1 − p)), to second order: the curvature keeps it finite at p = ½.
+    """
+    return 2 / ((1 - 2 * rate) ** 2 / (n * rate * (1 - rate)) + 2 / n**2)
+
+
+def _slope(*samples: Sample) -> float | None:
+    """Regression of the rest on success inside the histories; ``None`` where none shows it."""
+    shown = [(s.n - 1, s.success, s.together) for s in samples if s.success and s.together is not None]
+    if not shown:
+        return None
+    return sum(n * together for n, _, together in shown) / sum(n * success for n, success, _ in shown)
+
+
+def _band(
+    curve: Parabola,
+    gain: float,
+    slope: float | None,
+    rests: tuple[tuple[float, float, float], ...],
+    rate: float,
+) -> Band | None:
+    """From the curve of a unit gain, and of each history: variance of the rest, runs, share of success."""
+    curve, rest = curve.scaled(gain**2), sum(variance for variance, _, _ in rests)
+    success = curve.value(curve.at)
+    whole = success + rest
+    if not whole:
+        return None
+    doubt = sum(
+        variance**2 / (n - 1) + (share * success) ** 2 / certainty(rate, n) for variance, n, share in rests
+    )
+    lean = success / whole / gain if gain else 0.0
+    freedom = max(FREEDOM_MIN, whole**2 / doubt)
+    if slope is None and success and rest:
+        # The worst case: the two errors add up. Its square root is replaced by its tangent from above.
+        ratio = sqrt(rest / success)
+        curve, rest = curve.scaled(1 + ratio), rest * (1 + 1 / ratio)
+    return Band(success=curve, rest=rest, lean=lean, freedom=freedom)
+
+
+def _share(sd: float, span: Span | None) -> float:
+    """A standard deviation on the normalised scale."""
+    return 0.0 if span is None or span.high <= span.low else sd / (span.high - span.low)
+
+
+def _product(sizes: float, correlation: float | Unscored) -> float | None:
+    """A covariance; 0 where one of the two never varied, ``None`` where it is not known."""
+    if not sizes:
+        return 0.0
+    return None if isinstance(correlation, Unscored) else sizes * correlation
+
+
+@cache
+def _student() -> tuple[Callable[[float, float], float], Callable[[float, float], float]]:
+    """Student's t, its distribution function and its quantile; SciPy is loaded when one is first needed."""
+    from scipy.special import stdtr, stdtrit  # noqa: PLC0415 (slow)
+
+    return stdtr, stdtrit
