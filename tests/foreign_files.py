@@ -197,6 +197,98 @@ def devai_step(index: int, action: Any, answer: Any, **changed: Any) -> dict[str
     return {**step, **changed}
 
 
+def magentic_ledger(
+    speaker: str, *, satisfied: Any = False, loop: Any = False, progress: Any = True
+) -> dict[str, Any]:
+    """A thought of the orchestrator that holds its ledger."""
+    answers = {
+        "is_request_satisfied": satisfied,
+        "is_in_loop": loop,
+        "is_progress_being_made": progress,
+        "next_speaker": speaker,
+        "instruction_or_question": "Look it up.",
+    }
+    written = {key: {"reason": "because", "answer": answer} for key, answer in answers.items()}
+    content = "Updated Ledger:\n" + json.dumps(written, indent=2)
+    return {"content": content, "role": "Orchestrator (thought)"}
+
+
+def magentic_plan(kind: str, *steps: str, facts: str = "It floats.") -> dict[str, Any]:
+    """A plan of the orchestrator with the team it has."""
+    content = (
+        f"{kind}:\n\nWe are working to address the following user request:\n\nHow long is the ferry?\n\n\n"
+        "To answer this request we have assembled the following team:\n\n"
+        "Assistant: Helps: with everything.\nFileSurfer: Handles files.\nWebSurfer: Browses.\n\n\n\n"
+        f"Here is an initial fact sheet to consider:\n\n{facts}\n\n\n"
+        "Here is the plan to follow as best as possible:\n\nThis is it:\n"
+        + "".join(f"- {step}\n" for step in steps)
+    )
+    return {"content": content, "role": "Orchestrator (thought)"}
+
+
+def magentic_turn(speaker: str, answer: str, **flags: Any) -> list[dict[str, Any]]:
+    """A round: the ledger, the choice, and what the chosen agent answered."""
+    return [
+        magentic_ledger(speaker, **flags),
+        {"content": "Look it up.", "role": f"Orchestrator (-> {speaker})"},
+        {"content": answer, "role": speaker},
+    ]
+
+
+def hand_crafted_record(**changed: Any) -> dict[str, Any]:
+    """A run of two plans and three choices; people blame the WebSurfer for the second."""
+    record = {
+        "history": [
+            {"content": "How long is the ferry?", "role": "human"},
+            magentic_plan("Initial plan", "search", "read"),
+            *magentic_turn("WebSurfer", "I clicked 'Ferry'."),
+            *magentic_turn("WebSurfer", "I clicked 'Ferry' again.", loop=True, progress=False),
+            magentic_plan("New plan", "ask the file"),
+            *magentic_turn("FileSurfer", "40 m"),
+            {
+                "content": "Max rounds (3) reached.\nFINAL ANSWER: 40",
+                "role": "Orchestrator (termination condition)",
+            },
+        ],
+        "question": "How long is the ferry?",
+        "ground_truth": "50 m",
+        "is_corrected": False,
+        "mistake_agent": "WebSurfer",
+        "mistake_step": "7",
+        "mistake_reason": "It clicked the same link again.",
+        "question_ID": "q-1",
+        "level": 2,
+    }
+    return {**record, **changed}
+
+
+def generated_record(**changed: Any) -> dict[str, Any]:
+    """A group chat of two experts and a terminal that fails once."""
+    record = {
+        "is_correct": False,
+        "question": "How many seats has the ferry?",
+        "question_ID": "q-2",
+        "level": "1",
+        "ground_truth": "12",
+        "history": [
+            {"content": "Count the seats.", "role": "assistant", "name": "Ferry_Expert"},
+            {"content": "```python\ncount()\n```", "role": "user", "name": "Python_Expert"},
+            {
+                "content": "exitcode: 1 (execution failed)\nCode output: no count",
+                "role": "user",
+                "name": "Computer_terminal",
+            },
+            {"content": "It is eleven.", "role": "assistant", "name": "Ferry_Expert"},
+            {"content": "There is no code for me to execute.", "role": "user", "name": "Computer_terminal"},
+        ],
+        "mistake_agent": "Ferry_Expert",
+        "mistake_step": "3",
+        "mistake_reason": "It guessed.",
+        "system_prompt": {"Ferry_Expert": "You know ferries.", "Python_Expert": "You write code."},
+    }
+    return {**record, **changed}
+
+
 def put(path: Path, content: Any) -> Path:
     """Writes a file: bytes and text as they are, anything else as JSON."""
     path.parent.mkdir(parents=True, exist_ok=True)

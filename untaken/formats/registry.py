@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from untaken.errors import UntakenError
-from untaken.formats import devai, native, tau2_bench, tau_bench
+from untaken.formats import devai, native, tau2_bench, tau_bench, who_and_when
 from untaken.formats.importer import Importer
 from untaken.formats.intake import Intake
 from untaken.formats.losses import Findings
@@ -19,7 +19,13 @@ from untaken.formats.sources import found_sources, head, peek
 
 FORMATS: Final[dict[str, Importer]] = {
     importer.info.name: importer
-    for importer in (native.IMPORTER, devai.IMPORTER, tau_bench.IMPORTER, tau2_bench.IMPORTER)
+    for importer in (
+        native.IMPORTER,
+        devai.IMPORTER,
+        tau_bench.IMPORTER,
+        tau2_bench.IMPORTER,
+        who_and_when.IMPORTER,
+    )
 }
 """Every importer, by the name of its format."""
 _SNIFFED: Final = 20

@@ -1,0 +1,82 @@
+"""Who&When: failed runs of several agents, with the agent and the step that people blame for the failure.
+
+A file is one record {question, history [{role, content, name}], mistake_agent, mistake_step, …}, or a list
+of such. Hand-Crafted records are Magentic-One logs, whose orchestrator writes its ledger down, then chooses
+who speaks next: its choices are the decision points. Algorithm-Generated records are group chats of experts
+and a terminal, in which nobody records a choice. Neither time nor cost is recorded, and no plan graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from untaken.formats.importer import Importer
+from untaken.formats.intake import Intake
+from untaken.formats.model import FormatInfo
+from untaken.formats.sources import Source
+from untaken.formats.tidy import Places, Tidier
+from untaken.formats.who_and_when_runs import SAID, write_record
+
+PLACES: Final = Places(
+    kept=[
+        *(place for place in SAID if place != "system_prompt"),
+        "system_prompt.**",
+        "question_ID",
+        "is_correct",
+        "history[]",
+        "history[].name",
+        "history[].role",
+        "history[].content.**",
+    ]
+)
+_TOLD: Final = (b'"mistake_agent"', b'"mistake_step"', b'"mistake_reason"')
+
+
+def _recognises(_: str, head: bytes) -> bool:
+    labelled = any(key in head for key in _TOLD)
+    asked = b'"ground_truth"' in head and b'"question_ID"' in head
+    orchestrated = b'"Orchestrator (' in head
+    return b'"history"' in head and (labelled or asked or orchestrated) and head.lstrip()[:1] in (b"[", b"{")
+
+
+def _convert(sources: Sequence[Source], intake: Intake) -> None:
+    for source in sources:
+        intake.step(source.name)
+        log = intake.open(source)
+        reader = intake.reader(source, log)
+        if reader is None:
+            continue
+        tidier = Tidier(PLACES, log.findings)
+        with intake.ledger(f"{source.stem}-{log.sha256[:8]}") as write:
+            for element in reader.values():
+                record, held = tidier.record(element.value, "")
+                log.records += 1
+                is_record = isinstance(record, dict) and isinstance(record.get("history"), list)
+                log.count(held.items(), _kept(record) if is_record else frozenset())
+                if not is_record:
+                    message = f"record {element.index} is no Who&When record: it has no history"
+                    log.findings.add("not-this-format", message, severity="error")
+                    continue
+                stem = f"{source.stem}/{element.index}" if element.index else source.stem
+                if (run := write_record(record, stem, intake, log)) is not None:
+                    write(run, log)
+
+
+def _kept(record: dict[str, Any]) -> frozenset[str]:
+    """Where entries name their speaker, the role beside the name is the chat's technical one, and dropped."""
+    named = any(isinstance(entry, dict) and entry.get("name") for entry in record["history"])
+    return PLACES.kept - {"history[].role"} if named else PLACES.kept
+
+
+IMPORTER: Final = Importer(
+    info=FormatInfo(
+        name="who-and-when",
+        title="Who&When failure logs",
+        extensions=(".json", ".jsonl"),
+        what="Failed multi-agent runs; the orchestrator's choices are decisions, the human label a verdict.",
+    ),
+    recognises=_recognises,
+    convert=_convert,
+    passes=1,
+)
