@@ -1,0 +1,78 @@
+"""What a judge is asked for, and what becomes of its answer (§6 of docs/concepts.md)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Final, Literal
+
+from msgspec import Meta, Struct
+
+from untaken.errors import Finding
+
+WhyUnscored = Literal[
+    "no_answer", "code_missing", "could_not_tell", "evidence_missing", "evidence_not_found", "judge_addressed"
+]
+"""Why a judge's word does not count; `UNSCORED_WORDS` says it in words."""
+
+UNSCORED_WORDS: Final[dict[WhyUnscored, str]] = {
+    "no_answer": "the judge gave no answer",
+    "code_missing": "the answer does not carry the code of its question, so it may be the record's own text",
+    "could_not_tell": "the judge could not tell",
+    "evidence_missing": "a pass needs evidence, and none was cited",
+    "evidence_not_found": "a cited quote does not stand in the event cited",
+    "judge_addressed": "text in the record addresses whoever judges it, so a pass cannot be trusted",
+}
+
+
+class Citation(Struct, frozen=True, forbid_unknown_fields=True):
+    """An event, and words quoted from it letter for letter."""
+
+    seq: Annotated[int, Meta(ge=0, le=10_000_000)]
+    quote: Annotated[str, Meta(max_length=400)]
+
+
+class JudgeAnswer(Struct, frozen=True, forbid_unknown_fields=True):
+    """The form of a judge's answer."""
+
+    code: Annotated[str, Meta(max_length=40)]
+    verdict: Literal["pass", "fail", "unscored"]
+    evidence: Annotated[list[Citation], Meta(max_length=4)]
+    reason: Annotated[str, Meta(max_length=400)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeVerdict:
+    """A judge's verdict on one sub-goal of one run, with the record of how it came about.
+
+    Attributes:
+        passed: ``None`` where the judge's word does not count; then `unscored_reason` says why.
+        evidence: what was cited; each quote stands in its event, else the verdict would be void.
+        reason: the judge's own words, or why there is no verdict; untrusted text.
+        model, template, template_version, prompt_sha256, nonce, raw: who was asked what, and the reply as it
+            came. The reply store gives the same verdict again without a model.
+    """
+
+    run_id: str
+    digest: str
+    graph: str
+    graph_version: int
+    sub_goal: str
+    passed: bool | None
+    evidence: tuple[Citation, ...]
+    reason: str
+    unscored_reason: WhyUnscored | None
+    model: str
+    template: str
+    template_version: int
+    prompt_sha256: str
+    nonce: str
+    raw: str
+    from_store: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeReport:
+    """The verdicts on a run, and what a reviewer should know of its text."""
+
+    verdicts: tuple[NodeVerdict, ...]
+    findings: tuple[Finding, ...]

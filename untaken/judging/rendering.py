@@ -1,0 +1,33 @@
+"""An event as a judge reads it, and as its quotes are looked up in."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import msgspec
+
+from untaken.ledger import as_mapping, event_type
+from untaken.ledger.events import Event
+
+_ENVELOPE: Final = ("type", "run_id", "seq", "ts", "prev")
+
+
+def event_text(event: Event) -> str:
+    """All that the event says, its envelope left out: texts as they are, everything else as JSON."""
+    fields = {name: value for name, value in as_mapping(event).items() if name not in _ENVELOPE}
+    return "\n".join(f"{name}: {_plain(value)}" for name, value in fields.items() if value is not None)
+
+
+def headline(event: Event) -> str:
+    """One line: where the event stands and what it is."""
+    return f"seq {event.seq} {event_type(event)}"
+
+
+def holds(event: Event, quote: str) -> bool:
+    """Whether the quote stands in the event, letter for letter; runs of white space count as one."""
+    wanted = " ".join(quote.split())
+    return bool(wanted) and wanted in " ".join(event_text(event).split())
+
+
+def _plain(value: Any) -> str:
+    return value if isinstance(value, str) else msgspec.json.encode(value, order="sorted").decode()

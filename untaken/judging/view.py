@@ -1,0 +1,91 @@
+"""What a judge may look at: one run's ledger through a few tools, enveloped and of bounded length."""
+
+from __future__ import annotations
+
+import msgspec
+
+from untaken.asking import Tool
+from untaken.judging.envelope import enveloped
+from untaken.judging.rendering import event_text, headline
+from untaken.ledger import Run
+from untaken.ledger.events import AFTER_RUN, Event, RunFinished, SkillSelection, State
+from untaken.subgoals.state import StateFold
+
+EVENT_CHARS = 2_000
+"""Of one event's text."""
+LINE_CHARS = 160
+"""Of one event in a list."""
+PAGE = 40
+"""Events in a list."""
+FOUND = 10
+"""Hits of a search."""
+
+
+class LedgerView:
+    """One run's ledger, read only; what was written after the run is left out."""
+
+    def __init__(self, run: Run, nonce: str) -> None:
+        """A view of `run` for the question with this code."""
+        self._nonce = nonce
+        self.events: dict[int, Event] = {
+            event.seq: event
+            for event in run.events
+            if not isinstance(event, AFTER_RUN) or isinstance(event, SkillSelection)
+        }
+        self._states = [event for event in self.events.values() if isinstance(event, State | RunFinished)]
+
+    def list_events(self, first_seq: int = 0) -> str:
+        """The events from `first_seq` on, one line each."""
+        coming = [event for seq, event in self.events.items() if seq >= first_seq]
+        lines = [f"{headline(e)} {_line(event_text(e))}" for e in coming[:PAGE]]
+        more = f"\n{len(coming) - PAGE} more, from seq {coming[PAGE].seq}" if len(coming) > PAGE else ""
+        return self._marked("\n".join(lines) or "no event from there on") + more
+
+    def read_event(self, seq: int) -> str:
+        """One event in full."""
+        event = self.events.get(seq)
+        return "there is no such event" if event is None else self.excerpt(event)
+
+    def search(self, text: str) -> str:
+        """The events that hold a text, upper and lower case alike."""
+        wanted = text.casefold()
+        hits = [e for e in self.events.values() if wanted and wanted in event_text(e).casefold()]
+        lines = [f"{headline(e)} {_around(event_text(e), wanted)}" for e in hits[:FOUND]]
+        more = f"\n{len(hits) - FOUND} more" if len(hits) > FOUND else ""
+        return self._marked("\n".join(lines) or "found nowhere") + more
+
+    def state_at(self, seq: int) -> str:
+        """The run's state after event `seq`, as JSON."""
+        fold = StateFold(self._states)
+        fold.forward(seq)
+        state = msgspec.json.encode(fold.state, order="sorted").decode()
+        return self._marked(state[:EVENT_CHARS])
+
+    def excerpt(self, event: Event) -> str:
+        """The event between its marks."""
+        words = event_text(event)
+        cut = f"\n… {len(words) - EVENT_CHARS} more characters" if len(words) > EVENT_CHARS else ""
+        return enveloped(words[:EVENT_CHARS] + cut, self._nonce, headline(event))
+
+    def tools(self) -> tuple[Tool, ...]:
+        """The view as tools for a model."""
+        return (
+            Tool(name="list_events", description="List events from a seq on.", call=self.list_events),
+            Tool(name="read_event", description="Read one event in full.", call=self.read_event),
+            Tool(name="search", description="Find events that hold a text.", call=self.search),
+            Tool(name="state_at", description="The run's state after an event.", call=self.state_at),
+        )
+
+    def _marked(self, text: str) -> str:
+        return enveloped(text, self._nonce)
+
+
+def _line(text: str) -> str:
+    plain = " ".join(text.split())
+    return plain[:LINE_CHARS] + ("…" if len(plain) > LINE_CHARS else "")
+
+
+def _around(text: str, wanted: str) -> str:
+    plain = " ".join(text.split())
+    at = max(0, plain.casefold().find(wanted) - LINE_CHARS // 2)
+    return plain[at : at + LINE_CHARS]
