@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
 
-from untaken.counterfactual import RunEvaluation, evaluate_run
+from untaken.counterfactual import RunEvaluation, evaluate_run, gather_signals
 from untaken.errors import Finding, Unscored
 from untaken.ledger import Run
-from untaken.memory import PolicyMemory
+from untaken.memory import PolicyMemory, Signal, applied_signals, waiting_signals
 from untaken.plans import GraphSet, PlanGraph
-from untaken.ranking import Contradiction, RankReport
+from untaken.ranking import Contradiction, RankReport, RuleEffect, rule_effect
 from untaken.subgoals import AgentScore, MissingRule, RunScore, score_agents, score_outcome, score_run
 
 Progress = Callable[[int, int, str], None]
 """Called with (done, total, what is being done)."""
+
+POLICY: Final = "policy.memory.jsonl"
+"""The file of a workspace that keeps the weak signals folded into its memory, and nothing else."""
 
 Graphs = GraphSet | PlanGraph | Iterable[PlanGraph]
 
@@ -153,6 +158,24 @@ def evaluate_corpus(
     )
 
 
+def remembered(runs: Iterable[Run], folder: Path) -> PolicyMemory:
+    """The policy memory of a workspace: outcomes from its ledgers, so that the two never disagree.
+
+    Args:
+        runs: of the workspace.
+        folder: the workspace's; its file `POLICY` holds the weak signals that were folded in.
+    """
+    applied, unread = applied_signals(folder / POLICY)
+    memory = PolicyMemory.build(runs, applied=applied)
+    memory.findings += unread
+    return memory
+
+
+def signals_waiting(corpus: Corpus) -> tuple[Signal, ...]:
+    """The weak signals of all evaluations that the corpus's memory does not hold, by key."""
+    return waiting_signals(corpus.memory, gather_signals(corpus.evaluations.values()))
+
+
 def part_of(corpus: Corpus, digests: Collection[str], *, resamples: int = 10_000) -> Corpus:
     """Some runs of a corpus: their scores and evaluations are kept, agents and rankings are made anew.
 
@@ -195,6 +218,26 @@ def _score(
     score = score_run(run, graph, missing=missing, verdicts=verdicts)
     findings.extend(score.findings)
     return score
+
+
+def other_rule(
+    runs: Iterable[Run], graphs: Graphs, ranking: RankReport, *, verdicts: Sequence[str] = ()
+) -> RuleEffect:
+    """What a ranking owes to its rule for missing verdicts: what the other one changes.
+
+    Args:
+        runs: what was ranked, whole.
+        graphs: the plan graphs.
+        ranking: of these runs, under either rule.
+        verdicts: globs over VERDICT.by, as for `ranking`.
+    """
+    if not any(score.unscored for score in ranking.runs):
+        return RuleEffect(changes=(), flips=())
+    everyone = list(runs)
+    rule: MissingRule = "fail" if ranking.missing == "drop" else "drop"
+    scores, _ = score_runs(everyone, graphs, missing=rule, verdicts=verdicts)
+    other, _ = _ranked(everyone, countable(everyone, scores, rule), rule, 0)
+    return rule_effect(other, ranking) if rule == "fail" else rule_effect(ranking, other)
 
 
 def _ranked(

@@ -15,6 +15,7 @@ from untaken.counterfactual import (
     Weights,
     abort_unread,
     evaluate_run,
+    gather_signals,
     insight_events,
     summarise,
 )
@@ -148,9 +149,7 @@ def _append(
     aside = [file for file in by_file if str(file) in broken]
     sound = [file for file in by_file if str(file) not in broken]
     if memory is not None:
-        signals = [
-            signal for file in sound for evaluation, _ in by_file[file] for signal in evaluation.signals
-        ]
+        signals = gather_signals(evaluation for file in sound for evaluation, _ in by_file[file])
         console.say(f"{counted(queue_signals(memory, signals), 'signal')} queued")
     written = 0
     for file in sound:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from untaken.cli.console import Console, counted, rate
 from untaken.cli.grammar import Verbs, takes_ledgers, verb
 from untaken.cli.inputs import Ledgers, moment, read_ledgers
-from untaken.counterfactual import evaluate_run
+from untaken.counterfactual import evaluate_run, gather_signals
 from untaken.memory import (
     PolicyMemory,
     Signal,
@@ -54,7 +54,7 @@ def queue(args: argparse.Namespace, console: Console) -> int:
     """Evaluates the ledgers given, queues their signals and lists what waits; 1 where a ledger is broken."""
     memory = PolicyMemory.load(args.file)
     ledgers = _ledgers(args.paths, console)
-    found = [signal for _, run in ledgers.runs for signal in evaluate_run(run, memory).signals]
+    found = gather_signals(evaluate_run(run, memory) for _, run in ledgers.runs)
     new = queue_signals(args.file, found) if found else 0
     waiting = waiting_signals(memory, read_queue(args.file))
     applied = sum(observed.kind == "weak" for observed in memory.log)

@@ -5,6 +5,7 @@ from untaken.counterfactual.decisions import THRESHOLD, alternatives_of, verdict
 from untaken.counterfactual.evaluate import abort_unread, evaluate_run
 from untaken.counterfactual.insights import (
     OUTCOMES,
+    gather_signals,
     insight_events,
     insight_mapping,
     insights_bytes,
@@ -47,6 +48,7 @@ __all__ = [
     "as_observation",
     "choices",
     "evaluate_run",
+    "gather_signals",
     "insight_events",
     "insight_mapping",
     "insights_bytes",

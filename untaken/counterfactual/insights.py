@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any, Final
@@ -59,6 +59,19 @@ def signals_of(
         _signal(some, contexts[point], skill, direction, ended.astimezone(UTC))
         for (point, direction, skill), some in behind.items()
     )
+
+
+def gather_signals(evaluations: Iterable[RunEvaluation]) -> tuple[Signal, ...]:
+    """The weak signals of many evaluations, by key, whatever order these come in.
+
+    Of two different runs under one run id, those of the one that finished first count, as in the memory.
+    """
+    by_run: dict[str, list[RunEvaluation]] = {}
+    for evaluation in evaluations:
+        if evaluation.signals:
+            by_run.setdefault(evaluation.run_id, []).append(evaluation)
+    chosen = (min(some, key=lambda e: (e.signals[0].ended, e.digest)) for some in by_run.values())
+    return tuple(sorted((signal for one in chosen for signal in one.signals), key=lambda s: s.key))
 
 
 def insight_events(run: Run, evaluation: RunEvaluation) -> tuple[Draft, ...]:

@@ -89,6 +89,11 @@ class PolicyMemory:
         """All observations, in the order they were appended."""
         return tuple(self._by_key.values())
 
+    @property
+    def moments(self) -> tuple[datetime, ...]:
+        """Every moment at which something became known, in order."""
+        return tuple(sorted({observed.ts for observed in self._by_key.values()}))
+
     def get(self, key: str) -> Observed | None:
         """The observation under a key."""
         return self._by_key.get(key)

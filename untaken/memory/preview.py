@@ -51,6 +51,11 @@ class Effect:
     flag: Flag
     flag_reason: str
 
+    @property
+    def move(self) -> float:
+        """How far this signal alone moves the estimate; 0 where there is none."""
+        return (number(self.after) or 0.0) - (number(self.before) or 0.0)
+
 
 def preview(snapshot: Snapshot, signals: Iterable[Signal]) -> tuple[Effect, ...]:
     """What each signal would do to its estimate in this snapshot, in the order given.

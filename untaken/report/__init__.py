@@ -2,6 +2,7 @@
 
 from untaken.report.choices import (
     CHOICES,
+    SMALL_Q,
     ChoiceCounts,
     ChoiceReview,
     choice_review,
@@ -15,7 +16,6 @@ from untaken.report.documents import (
     dump,
     finding_entries,
     gate_document,
-    rank_document,
     score_document,
     verify_document,
 )
@@ -30,6 +30,20 @@ from untaken.report.memory import (
     memory_verify_document,
 )
 from untaken.report.overview import Overview, Share, overview
+from untaken.report.rankings import rank_document
+from untaken.report.records import (
+    APPLIED,
+    ESTIMATES,
+    RECORDS,
+    SIGNALS,
+    SignalReview,
+    applied_table,
+    context_names,
+    estimates_table,
+    records_table,
+    signal_review,
+    signals_table,
+)
 from untaken.report.review import (
     REVIEW,
     ReviewItem,
@@ -56,21 +70,28 @@ from untaken.report.standings import (
     sub_goal_failures,
 )
 from untaken.report.timeline import TimelineRow, timeline
+from untaken.report.triage import FIX_FIRST, triage_document, triage_table
 
 __all__ = [
     "AGENTS",
     "AGREEMENT",
+    "APPLIED",
     "AUDIT",
     "CHOICES",
     "CONTRADICTIONS",
     "DECISIONS",
     "DISCORDANT",
+    "ESTIMATES",
     "FAILURES",
     "FILES",
+    "FIX_FIRST",
     "RANKINGS",
+    "RECORDS",
     "REVIEW",
     "RUNS",
     "SCHEMAS",
+    "SIGNALS",
+    "SMALL_Q",
     "SUB_GOALS",
     "ChoiceCounts",
     "ChoiceReview",
@@ -80,12 +101,15 @@ __all__ = [
     "ReviewItem",
     "RunReport",
     "Share",
+    "SignalReview",
     "TimelineRow",
     "agents_table",
     "agreement_table",
+    "applied_table",
     "audit_table",
     "choice_review",
     "choices_table",
+    "context_names",
     "contradictions_table",
     "contradictory",
     "corpus_choices",
@@ -96,6 +120,7 @@ __all__ = [
     "decisions_table",
     "discordant_table",
     "dump",
+    "estimates_table",
     "failed_in_turn",
     "files_table",
     "finding_entries",
@@ -110,13 +135,18 @@ __all__ = [
     "overview",
     "rank_document",
     "rankings_table",
+    "records_table",
     "review_queue",
     "review_table",
     "run_report",
     "runs_table",
     "score_document",
+    "signal_review",
+    "signals_table",
     "sub_goal_failures",
     "sub_goals_table",
     "timeline",
+    "triage_document",
+    "triage_table",
     "verify_document",
 ]
