@@ -5,12 +5,30 @@ from __future__ import annotations
 import argparse
 from collections import Counter
 from collections.abc import Sequence
+from typing import Final
 
 from untaken.cli.console import NOTHING, Console, counted, plain, rate, signed
 from untaken.cli.grammar import Verbs, takes_graphs, verb
 from untaken.cli.scoring import say_rules, scored_paths
-from untaken.ranking import RankReport, Standing, rank_comparable
+from untaken.corpus import other_rule
+from untaken.errors import Score, Unscored
+from untaken.ranking import (
+    Comparison,
+    PairedDifference,
+    RankReport,
+    RuleEffect,
+    Standing,
+    rank_comparable,
+)
 from untaken.report import rank_document
+
+WINS: Final = {
+    "workflow": "the workflow wins until the gap is explained",
+    "agent": "the agent completes more of what is critical",
+    "level": "level",
+    "unscored": "unscored",
+}
+SMALLEST_P: Final = 0.001
 
 
 def add_to(verbs: Verbs) -> None:
@@ -30,16 +48,20 @@ def rank(args: argparse.Namespace, console: Console) -> int:
         runs, scored.counted, missing=args.missing, resamples=args.resamples, seed=args.seed
     )
     findings = (*aside, *scored.findings)
+    rule = other_rule(runs, scored.graphs, report, verdicts=args.verdicts)
     for metric, standings in report.metrics.items():
         console.say(metric)
         console.table(
             ("rank", "agent", "value", "95 %", "ranks", "tasks", "runs"), [_row(s) for s in standings]
         )
         console.say()
+        _say_pairs(report.comparisons[metric], console)
     _say_agreement(report, console)
+    _say_workflows(report, console)
     say_rules(args, scored, console)
+    _say_rule(rule, console)
     console.findings(findings)
-    console.document(rank_document(report, findings=findings))
+    console.document(rank_document(report, rule=rule, findings=findings))
     return 1 if scored.broken else 0
 
 
@@ -54,6 +76,57 @@ def _row(standing: Standing) -> tuple[object, ...]:
         standing.n_tasks,
         standing.n_runs,
     )
+
+
+def _say_pairs(compared: Comparison, console: Console) -> None:
+    """Every pair, the one above first, and who cannot be told apart."""
+    if not compared.pairs:
+        return
+    console.table(
+        ("above", "below", "by", "95 %", "p", "Holm", "P(above)", "MDE"), map(_pair, compared.pairs)
+    )
+    tied = [" = ".join(plain(agent, 40) for agent in group) for group in compared.ties if len(group) > 1]
+    console.say(f"not told apart: {'; '.join(tied)}" if tied else "every pair is told apart")
+    console.say()
+
+
+_PAIR_HEADINGS = ("above", "below", "by", "95 %", "p", "Holm", "P(above)", "MDE")
+
+
+def _pair(pair: PairedDifference) -> tuple[object, ...]:
+    return (
+        pair.first,
+        pair.second,
+        signed(pair.difference),
+        f"{signed(pair.low)} … {signed(pair.high)}",
+        _p(pair.p),
+        _p(pair.p_holm),
+        rate(pair.p_above),
+        rate(pair.mde),
+    )
+
+
+def _p(value: Score) -> str:
+    return rate(value) if isinstance(value, Unscored) or value >= SMALLEST_P else f"<{SMALLEST_P}"
+
+
+def _say_workflows(report: RankReport, console: Console) -> None:
+    """Workflow against agent: who wins by critical completion, and the sub-goal most of the gap is at."""
+    for verdict in report.workflows:
+        most = max(verdict.sub_goals, key=lambda gap: abs(gap.contribution), default=None)
+        gap = verdict.gap
+        words = f"workflow {verdict.workflow} against agent {verdict.agent}: {WINS[verdict.wins]}"
+        span = f" (critical completion {signed(gap.difference)}, 95 % {signed(gap.low)} … {signed(gap.high)})"
+        where = f"; most of the gap is at {most.sub_goal} ({most.contribution:+.3f})" if most else ""
+        where += "" if gap.told_apart else "; the gap is not told apart from 0"
+        console.say(plain(words + span + where))
+
+
+def _say_rule(rule: RuleEffect, console: Console) -> None:
+    """What the other rule for missing verdicts changes."""
+    agents = len({change.agent for change in rule.changes})
+    flips = f"{counted(len(rule.flips), 'pair')} change places" if rule.flips else "no pair changes places"
+    console.say(f"under the other rule the values or ranks of {counted(agents, 'agent')} differ; {flips}")
 
 
 def _say_agreement(report: RankReport, console: Console) -> None:

@@ -119,7 +119,7 @@ class RankReport:
     shared_tasks: tuple[str, ...]
     unmatched_tasks: tuple[str, ...]
     missing: str
-    runs: tuple[RunScore, ...] = field(default=(), repr=False)
+    runs: tuple[RunScore, ...] = field(default=(), repr=False, compare=False)
     bootstrap: Bootstrap = Bootstrap()
 
     @cached_property

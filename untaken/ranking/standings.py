@@ -50,7 +50,7 @@ def _wilson(table: MetricTable, row: int, value: float) -> tuple[float, float] |
     tasks = table.columns.size
     single = table.metric == OUTCOME and bool((table.runs[row] == 1).all())
     same = tasks > 1 and bool(np.ptp(quantise(table.means[row])) == 0)
-    return wilson(value * tasks, tasks) if single or same else None
+    return wilson(float(value) * tasks, tasks) if single or same else None
 
 
 def _span(spans: Floats | None, row: int) -> tuple[Score, Score]:

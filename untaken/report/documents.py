@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from datetime import datetime
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 
 from msgspec import Struct
 
@@ -16,15 +16,12 @@ from untaken.counterfactual import Decision, RunEvaluation, Weights, summarise, 
 from untaken.errors import Finding, Unscored
 from untaken.gate import GateCheck
 from untaken.ledger import Integrity
-from untaken.ranking import RankReport, Standing
 from untaken.subgoals import AgentScore, RunScore
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 Document = dict[str, Any]
-RANKS: Final = ("rank", "rank_low", "rank_high")
-"""Of a standing: null, with the reason beside it, where the agent has no rank or no interval of one."""
 
 
 def dump(document: Document) -> str:
@@ -133,29 +130,6 @@ def _evaluated(evaluation: RunEvaluation) -> Document:
 
 def _decision(decision: Decision) -> Document:
     return entry(decision) | {"alternatives": [entry(branch) for branch in decision.branches]}
-
-
-def rank_document(report: RankReport, *, findings: Iterable[Finding] = ()) -> Document:
-    """``untaken.rank/1``: agents by outcome and by each sub-goal metric, and where these disagree."""
-    return {
-        "schema": "untaken.rank/1",
-        "missing": report.missing,
-        "metrics": {
-            metric: [_standing(standing) for standing in standings]
-            for metric, standings in report.metrics.items()
-        },
-        "agreement": [entry(agreement) for agreement in report.agreement],
-        "discordant": [entry(pair) for pair in report.discordant],
-        "contradictions": [entry(contradiction) for contradiction in report.contradictions],
-        "shared_tasks": list(report.shared_tasks),
-        "unmatched_tasks": list(report.unmatched_tasks),
-        "findings": finding_entries(findings),
-    }
-
-
-def _standing(standing: Standing) -> Document:
-    ranks = {key: getattr(standing, key) for key in RANKS}
-    return entry(standing) | {f"{k}_reason": standing.unranked.reason for k, v in ranks.items() if v is None}
 
 
 def gate_document(

@@ -12,13 +12,29 @@ import msgspec
 
 from untaken.counterfactual import Branch, Decision, Insight, RunEvaluation, Signal, Summary, Weights
 from untaken.errors import Unscored, UntakenError
+from untaken.fix_first import FixFirst
 from untaken.gate import GateCheck, MissedSubGoal
 from untaken.ledger import AnyEvent, Head
 from untaken.ledger.events import Name
 from untaken.memory import Difference, Effect, Observed, Record, Span
 from untaken.plans import PlanGraph
-from untaken.ranking import Agreement, Contradiction, DiscordantPair, Standing
-from untaken.report.documents import RANKS, flat_fields
+from untaken.ranking import (
+    Agreement,
+    Contradiction,
+    DiscordantPair,
+    PairedDifference,
+    PassK,
+    Placed,
+    Pull,
+    RuleChange,
+    RuleFlip,
+    Standing,
+    SubGoalGap,
+    TaskGap,
+    WorkflowVerdict,
+)
+from untaken.report.documents import flat_fields
+from untaken.report.rankings import RANKS, RULE_RANKS
 from untaken.subgoals import AgentScore, RunScore, Violation
 
 if TYPE_CHECKING:
@@ -107,15 +123,57 @@ def _counterfactual() -> Schema:
 def _rank() -> Schema:
     standing = _entry(Standing)
     standing["properties"] |= {f"{rank}_reason": TEXT for rank in RANKS}
+    change = _entry(RuleChange)
+    change["properties"] |= {f"{rank}_reason": TEXT for rank in RULE_RANKS}
+    workflow = _entry(
+        WorkflowVerdict,
+        gap=_entry(PairedDifference),
+        sub_goals=_list(_entry(SubGoalGap)),
+        tasks=_list(_entry(TaskGap)),
+    )
     return _document(
         "untaken.rank/1",
+        optional={"rule": _object(changes=_list(change), flips=_list(_entry(RuleFlip)))},
         missing={"enum": ["fail", "drop"]},
         metrics=_values(_list(standing)),
         agreement=_list(_entry(Agreement)),
-        discordant=_list(_entry(DiscordantPair)),
+        discordant=_list(_entry(DiscordantPair, runs=_list(_entry(Pull)))),
         contradictions=_list(_entry(Contradiction)),
+        pairs=_list(_entry(PairedDifference)),
+        ties=_values(_list(_list(TEXT))),
+        pass_k=_list(_entry(PassK)),
+        quadrants=_list(_entry(Placed)),
+        workflows=_list(workflow),
         shared_tasks=_list(TEXT),
         unmatched_tasks=_list(TEXT),
+        findings=_findings(),
+    )
+
+
+def _triage() -> Schema:
+    number = {"type": "number"}
+    item = _entry(
+        FixFirst,
+        often=_object(count=COUNT, n=COUNT, share=number, low=number, high=number),
+        runs=_list(_object(run_id=TEXT, digest=TEXT, decision_point=_or_null(COUNT))),
+        agents=_values(COUNT),
+    )
+    return _document(
+        "untaken.triage/1",
+        missing={"enum": ["fail", "drop"]},
+        verdicts=_list(TEXT),
+        agents=_list(TEXT),
+        scored=COUNT,
+        unscored=COUNT,
+        evaluated=COUNT,
+        not_evaluated=COUNT,
+        harmless=COUNT,
+        found=COUNT,
+        found_contradictions=COUNT,
+        order=TEXT,
+        reason=TEXT,
+        items=_list(item),
+        contradictions=_list(_entry(Contradiction)),
         findings=_findings(),
     )
 
@@ -191,6 +249,7 @@ SCHEMAS: Final[Mapping[str, Callable[[], Schema]]] = {
     "verify": _verify,
     "counterfactual": _counterfactual,
     "rank": _rank,
+    "triage": _triage,
     "gate": _gate,
     "memory": _memory,
     "memory-queue": _memory_queue,

@@ -1,0 +1,221 @@
+"""Where a difference comes from, who cannot be told apart, workflows against agents, and the other rule."""
+
+from __future__ import annotations
+
+from math import comb
+
+import pytest
+from builders import a_graph, a_run, a_score
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import binomtest
+
+from untaken.corpus import evaluate_corpus, other_rule
+from untaken.errors import Unscored
+from untaken.ranking import DiscordantPair, RankReport, rank_agents
+from untaken.ranking.ties import tie_groups
+from untaken.report.rankings import rank_document
+
+QUICK = 500
+TASKS = range(8)
+
+
+def lucky_and_diligent() -> RankReport:
+    """By outcome lucky is above, by completion diligent."""
+    scores = [a_score("lucky", f"t{i}", 1, 4, success=i < 6) for i in TASKS]
+    scores += [a_score("diligent", f"t{i}", 4 if i < 7 else 0, 4, success=i < 2) for i in TASKS]
+    return rank_agents(scores, resamples=QUICK)
+
+
+def test_the_tasks_behind_a_difference_sum_up_to_it_the_largest_first() -> None:
+    report = lucky_and_diligent()
+    gaps = report.task_gaps("completion", "diligent", "lucky")
+    pair = report.comparisons["completion"].pair("lucky", "diligent")
+    assert sum(gap.contribution for gap in gaps) == pytest.approx(pair.difference)
+    assert [gap.difference for gap in gaps] == [0.75] * 7 + [-0.25]
+    assert [len(gap.first_runs) + len(gap.second_runs) for gap in gaps] == [2] * 8
+
+
+@pytest.mark.parametrize("metric", ["completion", "critical_completion"])
+def test_the_sub_goals_behind_a_difference_sum_up_to_it(metric: str) -> None:
+    counts = {"a": (4, 3, 4, 2, 4), "b": (1, 3, 2, 2, 0)}
+    scores = [
+        a_score(agent, f"t{i}", completed, 4, critical=2)
+        for agent, all_completed in counts.items()
+        for i, completed in enumerate(all_completed)
+    ]
+    scores.append(a_score("a", "t0", 0, 4, critical=2))  # a repeat
+    report = rank_agents(scores, resamples=QUICK)
+    pair, gaps = report.comparisons[metric].pair("a", "b"), report.sub_goal_gaps(metric, "a", "b")
+    assert sum(gap.contribution for gap in gaps) == pytest.approx(pair.difference)
+    assert {gap.sub_goal for gap in gaps} == (
+        {"s2", "s3"} if metric.startswith("crit") else {"s0", "s1", "s2", "s3"}
+    )
+    last = next(gap for gap in gaps if gap.sub_goal == "s3")
+    assert last.difference == pytest.approx((0.5 + 0 + 1 + 0 + 1) / 5)
+    assert last.low < last.difference < last.high
+
+
+def test_only_shares_of_sub_goals_are_split_into_sub_goals() -> None:
+    assert lucky_and_diligent().sub_goal_gaps("success_rate", "lucky", "diligent") == ()
+
+
+def test_the_runs_that_make_a_pair_change_places_sum_up_to_how_far_the_metrics_part() -> None:
+    report = lucky_and_diligent()
+    pair = next(p for p in report.discordant if p.b_metric == "completion")
+    assert (pair.first, pair.second) == ("lucky", "diligent")
+    found = report.pulls(pair)
+    against = DiscordantPair(
+        a_metric=pair.a_metric, b_metric=pair.b_metric, first=pair.second, second=pair.first
+    )
+    by_outcome, by_completion = (
+        report.comparisons[metric].pair("lucky", "diligent") for metric in ("success_rate", "completion")
+    )
+    parting = by_outcome.difference + by_completion.difference  # each is the one above minus the one below
+    assert sum(p.weight for p in found) - sum(p.weight for p in report.pulls(against)) == pytest.approx(
+        parting
+    )
+    assert [p.weight for p in found] == sorted((p.weight for p in found), reverse=True)
+    assert {(p.agent, p.outcome, p.value) for p in found} == {("diligent", 0.0, 1.0), ("lucky", 1.0, 0.25)}
+
+
+class _Pair:
+    def __init__(self, first: str, second: str) -> None:
+        self.first, self.second, self.told_apart = first, second, True
+
+
+TIES = [
+    ("nobody", "", [], []),
+    ("one", "a", [], ["a"]),
+    ("all tie", "abc", [], ["abc"]),
+    ("all apart", "abc", ["ab", "ac", "bc"], ["a", "b", "c"]),
+    ("being tied is not handed on", "abc", ["ac"], ["ab", "bc"]),
+    ("ranks may be skipped", "abc", ["ab", "bc"], ["ac", "b"]),
+    ("a chain", "abcd", ["ac", "ad", "bd"], ["ab", "bc", "cd"]),
+]
+
+
+@pytest.mark.parametrize(("desc", "agents", "apart", "want"), TIES, ids=[case[0] for case in TIES])
+def test_tie_groups(desc: str, agents: str, apart: list[str], want: list[str]) -> None:
+    assert ["".join(g) for g in tie_groups(list(agents), [_Pair(*p) for p in apart])] == want
+
+
+@given(st.sets(st.tuples(st.integers(0, 6), st.integers(0, 6)).filter(lambda p: p[0] < p[1])))
+def test_two_agents_share_a_group_exactly_where_they_are_not_told_apart(apart: set[tuple[int, int]]) -> None:
+    agents = [f"a{i}" for i in range(7)]
+    groups = tie_groups(agents, [_Pair(f"a{x}", f"a{y}") for x, y in apart])
+    for x in range(7):
+        assert any(f"a{x}" in group for group in groups)
+        for y in range(x + 1, 7):
+            together = any({f"a{x}", f"a{y}"} <= set(group) for group in groups)
+            assert together == ((x, y) not in apart)
+    for group in groups:  # none can grow
+        assert not any(
+            all(tuple(sorted((int(other[1]), i))) not in apart for other in group)
+            for i in range(7)
+            if f"a{i}" not in group
+        )
+
+
+def test_pass_k_runs_to_the_fewest_trials_and_begins_with_the_rate_of_success() -> None:
+    successes = {"t0": (4, 5), "t1": (2, 4), "t2": (4, 4)}
+    scores = [a_score("a", t, success=i < c) for t, (c, n) in successes.items() for i in range(n)]
+    curve = rank_agents(scores, resamples=QUICK).pass_k
+    assert [(one.agent, one.k, one.n_tasks, one.n_runs) for one in curve] == [
+        ("a", k, 3, 13) for k in range(1, 5)
+    ]
+    for one in curve:
+        want = sum(comb(c, one.k) / comb(n, one.k) for c, n in successes.values()) / 3
+        assert one.value == pytest.approx(want)
+        assert one.low <= one.value <= one.high
+
+
+def test_pass_1_of_single_trials_has_wilsons_interval() -> None:
+    scores = [a_score("a", f"t{i}", success=i < 7) for i in range(10)]
+    (one,) = rank_agents(scores, resamples=QUICK).pass_k
+    want = binomtest(7, 10).proportion_ci(method="wilson")
+    assert (one.value, one.low, one.high) == (0.7, pytest.approx(want.low), pytest.approx(want.high))
+
+
+def test_quadrants_say_whom_the_outcome_flatters_and_whom_it_hides() -> None:
+    placed = {one.agent: one.quadrant for one in lucky_and_diligent().placed("completion")}
+    assert placed == {"lucky": "outcome_flatters", "diligent": "outcome_hides"}
+
+
+def test_agents_that_are_all_alike_are_all_high() -> None:
+    scores = [a_score(agent, f"t{i}", 1, 3, success=i < 1) for agent in "abc" for i in range(3)]
+    assert {p.quadrant for p in rank_agents(scores, resamples=0).placed("completion")} == {"both_high"}
+
+
+def workflow_and_agent(workflow: int, agent: int) -> RankReport:
+    scores = [a_score("flow", f"t{i}", workflow, 4, critical=2, kind="workflow") for i in TASKS]
+    scores += [
+        a_score("bot", f"t{i}", agent if i else 4, 4, critical=2, kind="agent", plans=3, replans=2)
+        for i in TASKS
+    ]
+    return rank_agents(scores, resamples=QUICK)
+
+
+def test_the_workflow_wins_while_its_critical_completion_is_higher_and_what_explains_it_is_listed() -> None:
+    (verdict,) = workflow_and_agent(4, 3).workflows
+    assert (verdict.workflow, verdict.agent, verdict.wins) == ("flow", "bot", "workflow")
+    assert verdict.gap.difference == pytest.approx(7 / 16)
+    assert [(gap.sub_goal, gap.contribution) for gap in verdict.sub_goals] == [
+        ("s3", pytest.approx(7 / 16)),
+        ("s2", 0),
+    ]
+    assert [gap.task_id for gap in verdict.tasks] == [f"t{i}" for i in range(1, 8)]
+    assert verdict.agent_replans == 2
+    assert isinstance(verdict.workflow_replans, Unscored)
+
+
+@pytest.mark.parametrize(("workflow", "agent", "wins"), [(2, 4, "agent"), (4, 4, "level")])
+def test_the_agent_wins_by_completing_more_of_what_is_critical(workflow: int, agent: int, wins: str) -> None:
+    assert [verdict.wins for verdict in workflow_and_agent(workflow, agent).workflows] == [wins]
+
+
+def test_without_critical_sub_goals_neither_wins() -> None:
+    scores = [a_score(kind, f"t{i}", 4, kind=kind) for kind in ("workflow", "agent") for i in TASKS]
+    (verdict,) = rank_agents(scores, resamples=QUICK).workflows
+    assert (verdict.wins, verdict.gap.n_tasks) == ("unscored", 0)
+
+
+def test_an_agent_whose_runs_are_of_both_kinds_is_neither() -> None:
+    scores = [a_score("both", f"t{i}", 4, critical=1, kind=("agent", "workflow")[i % 2]) for i in TASKS]
+    scores += [a_score("flow", f"t{i}", 4, critical=1, kind="workflow") for i in TASKS]
+    assert rank_agents(scores, resamples=QUICK).workflows == ()
+
+
+def judged(agent: str, number: int, *, passed: bool | None):
+    run = a_run(f"{agent}{number}", agent=agent, task=f"t{number}").call("look", "seen")
+    return (run if passed is None else run.verdict("polite", passed)).finish(True).run()
+
+
+def test_the_other_rule_for_missing_verdicts_changes_values_and_places() -> None:
+    polite = {"id": "polite", "check": {"verdict": True}}
+    graph = a_graph({"id": "seen", "check": {"tool_call": {"name": "look", "arguments": {}}}}, polite)
+    runs = [judged("unjudged", i, passed=None) for i in range(4)]
+    runs += [judged("half", i, passed=i % 2 == 0) for i in range(4)]
+    for missing in ("fail", "drop"):
+        corpus = evaluate_corpus(runs, graph, missing=missing, resamples=0)
+        effect = other_rule(runs, graph, corpus.ranking)
+        assert [(f.first, f.second) for f in effect.flips if f.metric == "completion"] == [
+            ("half", "unjudged")
+        ]
+        change = next(c for c in effect.changes if c.metric == "completion" and c.agent == "unjudged")
+        assert (change.fail_value, change.drop_value, change.fail_rank, change.drop_rank) == (0.5, 1.0, 2, 1)
+    flips = rank_document(corpus.ranking, rule=effect)["rule"]["flips"]
+    assert {"metric": "completion", "first": "half", "second": "unjudged"} in flips
+
+
+def test_where_nothing_is_unscored_the_rule_decides_nothing() -> None:
+    graph = a_graph({"id": "seen", "check": {"tool_call": {"name": "look", "arguments": {}}}})
+    runs = [judged(agent, i, passed=None) for agent in "ab" for i in range(2)]
+    effect = other_rule(runs, graph, evaluate_corpus(runs, graph, resamples=0).ranking)
+    assert (effect.changes, effect.flips) == ((), ())
+
+
+def test_a_ranking_is_compared_only_when_it_is_asked() -> None:
+    report = lucky_and_diligent()
+    assert "comparisons" not in vars(report)
+    assert report.comparisons is report.comparisons
