@@ -108,10 +108,6 @@ class Parabola(Struct, frozen=True, gc=False):
         d = min(max(d, self.low), self.high)
         return self.a + (self.b + self.c * d) * d
 
-    def scaled(self, factor: float) -> Parabola:
-        """The same, so many times as high."""
-        return Parabola(factor * self.a, factor * self.b, factor * self.c, self.at, self.low, self.high)
-
 
 class Band(Struct, frozen=True, kw_only=True, gc=False):
     """How far an estimate may be off.
@@ -120,12 +116,14 @@ class Band(Struct, frozen=True, kw_only=True, gc=False):
         success: variance of the success part; `rest`: of the rest.
         lean: how far the supposed rate moves for one unit of error.
         freedom: degrees of freedom of the quantile.
+        slope: what success adds to the score beside its weight, by what it saves; 0 where nothing tells.
     """
 
     success: Parabola
     rest: float
     lean: float
     freedom: float
+    slope: float
 
     def ends(self, estimate: float) -> tuple[float, float]:
         """The 95 % interval around an estimate, which it always holds."""
@@ -154,41 +152,38 @@ class Band(Struct, frozen=True, kw_only=True, gc=False):
 
 def band_of(sample: Sample) -> Band | None:
     """The band of one history's mean score; ``None`` where nothing that has a weight varied."""
-    slope = _slope(sample)
-    gain, rate, n = sample.weight + (slope or 0.0), sample.rate, sample.n
-    curve = Parabola(rate * (1 - rate) / n, (1 - 2 * rate) / n, -1 / n, 0.0, -rate, 1 - rate)
-    residual = sample.residual(slope or 0.0)
-    return _band(curve, gain, slope, ((residual, n, 1.0),), rate)
+    rate, n = sample.rate, sample.n
+
+    def curve(factor: float) -> Parabola:
+        unit = factor / n
+        return Parabola(unit * rate * (1 - rate), unit * (1 - 2 * rate), -unit, 0.0, -rate, 1 - rate)
+
+    return _band(curve, rate, (sample,), (1.0,))
 
 
 def band_between(first: Sample, second: Sample) -> Band | None:
-    """The band of the difference of two histories' mean scores.
+    """The band of the difference of two histories' mean scores; ``None`` where nothing varied.
 
     Both rates are supposed to lie about their pooled value, apart by the difference that is supposed, each
     the nearer to it the more runs it has; the variance is corrected by N / (N − 1), as it is pooled.
     """
-    slope = _slope(first, second)
     one, two = first.n, second.n
     total = one + two
-    pooled, at = (one * first.rate + two * second.rate) / total, first.rate - second.rate
-    curve = Parabola(
-        pooled * (1 - pooled) * (1 / one + 1 / two),
-        (1 - 2 * pooled) * (two / one - one / two) / total,
-        -(two**2 / one + one**2 / two) / total**2,
-        at,
-        -min(pooled * total / two, (1 - pooled) * total / one),
-        min((1 - pooled) * total / two, pooled * total / one),
-    ).scaled(total / (total - 1))
-    rests = (
-        (first.residual(slope or 0.0), one, two / total),
-        (second.residual(slope or 0.0), two, one / total),
-    )
-    return _band(curve, first.weight + (slope or 0.0), slope, rests, pooled)
+    rate = (one * first.rate + two * second.rate) / total
+    first_share, second_share = two / total, one / total
 
+    def curve(factor: float) -> Parabola:
+        unit = factor * total / (total - 1)
+        return Parabola(
+            unit * rate * (1 - rate) * (1 / one + 1 / two),
+            unit * (1 - 2 * rate) * (first_share / one - second_share / two),
+            -unit * (first_share**2 / one + second_share**2 / two),
+            first.rate - second.rate,
+            -min(rate / first_share, (1 - rate) / second_share),
+            min((1 - rate) / first_share, rate / second_share),
+        )
 
-def slope_of(*samples: Sample) -> float:
-    """What success adds to the score beside its weight, by what it saves; 0 where nothing tells."""
-    return _slope(*samples) or 0.0
+    return _band(curve, rate, (first, second), (first_share, second_share))
 
 
 def certainty(rate: float, n: float) -> float:
@@ -199,37 +194,38 @@ def certainty(rate: float, n: float) -> float:
     return 2 / ((1 - 2 * rate) ** 2 / (n * rate * (1 - rate)) + 2 / n**2)
 
 
-def _slope(*samples: Sample) -> float | None:
+def _slope(samples: tuple[Sample, ...]) -> float | None:
     """Regression of the rest on success inside the histories; ``None`` where none shows it."""
-    shown = [(s.n - 1, s.success, s.together) for s in samples if s.success and s.together is not None]
-    if not shown:
-        return None
-    return sum(n * together for n, _, together in shown) / sum(n * success for n, success, _ in shown)
+    moved = varied = 0.0
+    for sample in samples:
+        if sample.success and sample.together is not None:
+            moved += (sample.n - 1) * sample.together
+            varied += (sample.n - 1) * sample.success
+    return moved / varied if varied else None
 
 
 def _band(
-    curve: Parabola,
-    gain: float,
-    slope: float | None,
-    rests: tuple[tuple[float, float, float], ...],
-    rate: float,
+    curve: Callable[[float], Parabola], rate: float, samples: tuple[Sample, ...], shares: tuple[float, ...]
 ) -> Band | None:
-    """From the curve of a unit gain, and of each history: variance of the rest, runs, share of success."""
-    curve, rest = curve.scaled(gain**2), sum(variance for variance, _, _ in rests)
-    success = curve.value(curve.at)
+    """The band from the curve of the success part, times a factor, and each history's share in it."""
+    known = _slope(samples)
+    slope = known or 0.0
+    gain = samples[0].weight + slope
+    parabola = curve(gain**2)
+    residuals = [sample.residual(slope) for sample in samples]
+    success, rest = parabola.value(parabola.at), sum(residuals)
     whole = success + rest
     if not whole:
         return None
-    doubt = sum(
-        variance**2 / (n - 1) + (share * success) ** 2 / certainty(rate, n) for variance, n, share in rests
-    )
-    lean = success / whole / gain if gain else 0.0
-    freedom = max(FREEDOM_MIN, whole**2 / doubt)
-    if slope is None and success and rest:
-        # The worst case: the two errors add up. Its square root is replaced by its tangent from above.
+    lean, doubt = success / whole / gain if gain else 0.0, 0.0
+    for sample, share, residual in zip(samples, shares, residuals, strict=True):
+        doubt += (residual / whole) ** 2 / (sample.n - 1)
+        doubt += (share * success / whole) ** 2 / certainty(rate, sample.n)
+    if known is None and success and rest:
+        # The worst case: the two errors add up. (√success + √rest)² is replaced by its tangent from above.
         ratio = sqrt(rest / success)
-        curve, rest = curve.scaled(1 + ratio), rest * (1 + 1 / ratio)
-    return Band(success=curve, rest=rest, lean=lean, freedom=freedom)
+        parabola, rest = curve(gain**2 * (1 + ratio)), rest * (1 + 1 / ratio)
+    return Band(success=parabola, rest=rest, lean=lean, freedom=max(FREEDOM_MIN, 1 / doubt), slope=slope)
 
 
 def _share(sd: float, span: Span | None) -> float:

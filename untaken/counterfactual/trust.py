@@ -10,12 +10,13 @@ true advantage in 95 %, in more where successes or failures are rare: ``benchmar
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import ceil, sqrt
 from typing import Final
 
 from msgspec import Struct
 
-from untaken.counterfactual.interval import Sample, band_between, band_of, slope_of
+from untaken.counterfactual.interval import Sample, band_between, band_of
 from untaken.counterfactual.model import Support
 from untaken.counterfactual.scoring import (
     Outcome,
@@ -143,9 +144,8 @@ def _judged(
     if band is None:
         return _weak(NOTHING_VARIED, advantage)
     low, high = band.ends(advantage)
-    slope = slope_of(first, second)
-    one, two = (Estimate(variance=arm.variance(slope), n=arm.n) for arm in (first, second))
-    support, why = _support(low, high, runs, more_runs(advantage, one, two))
+    one, two = (Estimate(variance=s.variance(band.slope), n=s.n) for s in (first, second))
+    support, why = _support(low, high, runs, lambda: more_runs(advantage, one, two))
     return Trust(
         advantage=advantage,
         low=low,
@@ -156,7 +156,9 @@ def _judged(
     )
 
 
-def _support(low: float, high: float, runs: tuple[int, int], more: int) -> tuple[Support, str]:
+def _support(
+    low: float, high: float, runs: tuple[int, int], more_needed: Callable[[], int]
+) -> tuple[Support, str]:
     if min(runs) < N_MIN:
         known = f"{runs[0]} runs took the alternative and {runs[1]} the selected skill"
         return "weak", f"{known}: needs at least {N_MIN} of each"
@@ -165,6 +167,7 @@ def _support(low: float, high: float, runs: tuple[int, int], more: int) -> tuple
         return "supported", f"{interval} lies above 0 ({runs[0]} and {runs[1]} runs)"
     if high < 0:
         return "supported", f"{interval} lies below 0: the selected skill has the better history"
+    more = more_needed()
     wanted = f"about {more}" if more <= MOST_RUNS else f"more than {MOST_RUNS}"
     return "weak", f"{interval} covers 0: needs {wanted} more runs of each"
 

@@ -96,16 +96,17 @@ class Series:
         )
 
     def _behind(self, cut: int, without: str | None) -> Behind:
-        known = bisect_left(self._first, cut)
-        backwards = range(bisect_left(self._outcomes, cut) - 1, -1, -1)
-        oldest = self._moment(self._outcomes, without)
-        newest = self._moment(map(self._outcomes.__getitem__, backwards), without)
+        known, last = bisect_left(self._first, cut), bisect_left(self._outcomes, cut) - 1
         if without is None:
+            oldest, newest = self._log[self._outcomes[0]].ts, self._log[self._outcomes[last]].ts
             return Behind(known, tuple(self._runs[max(0, known - RUNS_NAMED) : known]), oldest, newest)
         latest = [run for run in self._runs[max(0, known - RUNS_NAMED - 1) : known] if run != without]
+        oldest = self._moment(self._outcomes, without)
+        newest = self._moment((self._outcomes[i] for i in range(last, -1, -1)), without)
         return Behind(known - 1, tuple(latest[-RUNS_NAMED:]), oldest, newest)
 
-    def _moment(self, positions: Iterable[int], without: str | None) -> datetime:
+    def _moment(self, positions: Iterable[int], without: str) -> datetime:
+        """When the first of the outcomes that is not of that run was known."""
         return next(self._log[p].ts for p in positions if self._log[p].run_id != without)
 
 
