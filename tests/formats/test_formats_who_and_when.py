@@ -1,0 +1,405 @@
+"""Who&When: what each entry becomes, whom the orchestrator could have chosen, and where the label points."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from foreign_files import (
+    codes,
+    converted,
+    generated_record,
+    hand_crafted_record,
+    magentic_ledger,
+    magentic_plan,
+    magentic_turn,
+    put,
+)
+from hypothesis import given
+from hypothesis import strategies as st
+
+from untaken.counterfactual import evaluate_run
+from untaken.errors import Unscored
+from untaken.formats import Conversion, sniff
+from untaken.formats.losses import Findings
+from untaken.formats.who_and_when_texts import (
+    chosen_by,
+    code_in,
+    exit_code,
+    is_terminal,
+    plan_in,
+    progress_in,
+    speaker_of,
+)
+from untaken.ledger import Message, Observation, Plan, Run, State, Verdict, context_hash
+from untaken.memory import PolicyMemory
+from untaken.subgoals import score_outcome
+
+
+def read(tmp_path: Path, content: Any, **options: Any) -> tuple[Conversion, list[Run]]:
+    return converted("who-and-when", tmp_path / "out", put(tmp_path / "in" / "7.json", content), **options)
+
+
+def one(tmp_path: Path, content: Any, **options: Any) -> Run:
+    (run,) = read(tmp_path, content, **options)[1]
+    return run
+
+
+def orchestrated(*history: dict[str, Any], **changed: Any) -> dict[str, Any]:
+    """A record of which only the history matters."""
+    return hand_crafted_record(history=list(history), mistake_step="0", **changed)
+
+
+def said(run: Run) -> list[tuple[str, Any]]:
+    return [
+        (event.role if isinstance(event, Message) else "terminal", event.content)
+        for event in run.events
+        if isinstance(event, Message | Observation)
+    ]
+
+
+def test_entry_n_is_the_nth_message_or_observation(tmp_path: Path) -> None:
+    for record in (hand_crafted_record(), generated_record()):
+        run = one(tmp_path / record["question_ID"], record)
+        assert [content for _, content in said(run)] == [entry["content"] for entry in record["history"]]
+
+
+def test_roles_are_the_recorded_ones_or_the_names_beside_them(tmp_path: Path) -> None:
+    record = hand_crafted_record()
+    assert [role for role, _ in said(one(tmp_path / "h", record))] == [e["role"] for e in record["history"]]
+    chat = [role for role, _ in said(one(tmp_path / "g", generated_record()))]
+    assert chat == ["Ferry_Expert", "Python_Expert", "terminal", "Ferry_Expert", "terminal"]
+
+
+def test_each_choice_of_the_orchestrator_is_a_decision_among_its_team(tmp_path: Path) -> None:
+    selections = one(tmp_path, hand_crafted_record()).selections
+    assert [(s.selected, s.alternatives) for s in selections] == [
+        ("WebSurfer", ["Assistant", "FileSurfer"]),
+        ("WebSurfer", ["Assistant", "FileSurfer"]),
+        ("FileSurfer", ["Assistant", "WebSurfer"]),
+    ]
+
+
+def test_the_context_is_the_flags_before_and_the_agent_chosen_last(tmp_path: Path) -> None:
+    selections = one(tmp_path, hand_crafted_record()).selections
+    assert [s.context for s in selections] == [
+        context(loop=False, progress=True, last=None),
+        context(loop=True, progress=False, last="WebSurfer"),
+        context(loop=False, progress=True, last="WebSurfer"),
+    ]
+    assert all(s.context_hash == context_hash(s.context) for s in selections)
+
+
+def context(*, loop: bool | None, progress: bool | None, last: str | None) -> dict[str, Any]:
+    satisfied = None if loop is None else False
+    flags = {"is_request_satisfied": satisfied, "is_in_loop": loop, "is_progress_being_made": progress}
+    return {**flags, "last_speaker": last}
+
+
+def test_without_a_plan_the_alternatives_are_whom_the_run_turns_to(tmp_path: Path) -> None:
+    run = one(tmp_path, orchestrated(*magentic_turn("WebSurfer", "a"), *magentic_turn("Coder", "b")))
+    assert [s.alternatives for s in run.selections] == [["Coder"], ["WebSurfer"]]
+
+
+def test_a_broken_ledger_leaves_its_flags_unknown_and_the_next_one_counts_again(tmp_path: Path) -> None:
+    broken = {"role": "Orchestrator (thought)", "content": 'Updated Ledger:\n{"is_in_loop": {"answer": tr'}
+    turn = magentic_turn("WebSurfer", "a")
+    conversion, (run,) = read(tmp_path, orchestrated(*turn, broken, *turn[1:], *turn))
+    assert [s.context["is_in_loop"] for s in run.selections] == [False, None, False]
+    assert codes(conversion)["unreadable-progress"] == 1
+    states = [event.state for event in run.events if isinstance(event, State)]
+    assert [state["is_in_loop"] for state in states] == [False, None, False]
+
+
+def test_what_follows_a_ledger_in_its_text_does_no_harm(tmp_path: Path) -> None:
+    ledger = magentic_ledger("WebSurfer", loop=True)
+    ledger["content"] += "\nsome.py:216: UserWarning: {mismatch}"
+    conversion, (run,) = read(tmp_path, orchestrated(ledger, *magentic_turn("WebSurfer", "a")[1:]))
+    assert run.selections[0].context["is_in_loop"] is True
+    assert "unreadable-progress" not in codes(conversion)
+
+
+def test_flags_written_as_text_are_read(tmp_path: Path) -> None:
+    turn = magentic_turn("WebSurfer", "a", loop="True", progress="false")
+    conversion, (run,) = read(tmp_path, orchestrated(*turn))
+    assert run.selections[0].context == context(loop=True, progress=False, last=None)
+    assert codes(conversion)["flag-as-text"] == 1
+
+
+def test_a_choice_that_the_ledger_did_not_name_is_noticed(tmp_path: Path) -> None:
+    record = orchestrated(magentic_ledger("FileSurfer"), *magentic_turn("WebSurfer", "a")[1:])
+    assert codes(read(tmp_path, record)[0])["choice-differs-from-ledger"] == 1
+
+
+PLANS = [
+    ("other steps", magentic_plan("New plan", "b"), 1),
+    ("other facts alone", magentic_plan("New plan", "a", facts="It sinks."), 1),
+    ("the same again", magentic_plan("New plan", "a"), 0),
+]
+
+
+@pytest.mark.parametrize(("desc", "plan", "want"), PLANS)
+def test_a_new_plan_is_a_replan_where_steps_or_facts_differ(
+    tmp_path: Path, desc: str, plan: dict[str, Any], want: int
+) -> None:
+    run = one(tmp_path, orchestrated(magentic_plan("Initial plan", "a"), plan))
+    score = score_outcome(run, Unscored("no plan graph"))
+    assert score.replans == want
+    plans = [event for event in run.events if isinstance(event, Plan)]
+    assert [event.reason for event in plans] == ["initial plan", "new plan"]
+    assert plans[0].sub_goals == ["a", "Fact sheet: It floats."]
+
+
+def test_a_terminal_that_ran_code_gives_a_call_and_its_observation(tmp_path: Path) -> None:
+    run = one(tmp_path, generated_record())
+    (call,) = run.actions
+    ran, refused = [event for event in run.events if isinstance(event, Observation)]
+    assert (call.tool, call.arguments) == ("Computer_terminal", {"code": "count()\n"})
+    assert (ran.call_id, ran.ok) == (call.call_id, False)
+    assert (refused.call_id, refused.ok) == (None, None)
+
+
+def test_a_group_chat_has_no_decisions(tmp_path: Path) -> None:
+    run = one(tmp_path, generated_record())
+    evaluation = evaluate_run(run, PolicyMemory.build([run]))
+    assert (evaluation.status, evaluation.code) == ("skipped", "insufficient_decision_points")
+
+
+def test_the_label_is_a_verdict_that_points_at_the_step(tmp_path: Path) -> None:
+    record = hand_crafted_record()
+    run = one(tmp_path, record)
+    (verdict,) = [event for event in run.events if isinstance(event, Verdict)]
+    assert (verdict.sub_goal, verdict.passed, verdict.by) == (
+        "work of WebSurfer",
+        False,
+        "human:who-and-when",
+    )
+    assert verdict.reason == record["mistake_reason"]
+    (evidence,) = verdict.evidence or []
+    event = run.events[evidence.seq]
+    assert isinstance(event, Message)
+    assert event.content == record["history"][7]["content"]
+    assert evidence.quote in event.content
+    assert run.finished
+    assert verdict.seq > run.finished.seq
+    assert (run.started.metadata or {})["mistake_step"] == "7"
+
+
+LABELS: list[tuple[str, dict[str, Any], str, int]] = [
+    ("a number", {"mistake_step": 7}, "", 1),
+    ("a number as text", {"mistake_step": "7"}, "number-as-string", 1),
+    ("past the end", {"mistake_step": "99"}, "label-out-of-range", 0),
+    ("below zero", {"mistake_step": -1}, "label-out-of-range", 0),
+    ("between two", {"mistake_step": 1.5}, "label-out-of-range", 0),
+    ("a word", {"mistake_step": "late"}, "label-out-of-range", 0),
+    ("a list", {"mistake_step": [7]}, "label-out-of-range", 0),
+    ("no step", {"mistake_step": None}, "label-out-of-range", 0),
+    ("no agent", {"mistake_agent": None}, "", 1),
+    ("another spelling", {"mistake_agent": "Websurfer"}, "agent-spelling", 1),
+    ("another speaker", {"mistake_agent": "FileSurfer"}, "label-differs-from-speaker", 1),
+    ("somebody unheard of", {"mistake_agent": "Nobody"}, "label-differs-from-speaker", 1),
+    ("not failed", {"is_correct": True}, "flag-contradicts-label", 1),
+]
+
+
+@pytest.mark.parametrize(("desc", "changed", "code", "evidence"), LABELS)
+def test_a_label_is_kept_whatever_is_wrong_with_it(
+    tmp_path: Path, desc: str, changed: dict[str, Any], code: str, evidence: int
+) -> None:
+    conversion, (run,) = read(tmp_path, hand_crafted_record(**changed))
+    (verdict,) = [event for event in run.events if isinstance(event, Verdict)]
+    assert len(verdict.evidence or []) == evidence
+    found = set(codes(conversion)) - {"synthetic-timestamps"}
+    assert code in found if code else not found - {"number-as-string"}
+
+
+def test_the_label_follows_the_spelling_of_the_history(tmp_path: Path) -> None:
+    run = one(tmp_path, hand_crafted_record(mistake_agent="WEBSURFER"))
+    assert {event.sub_goal for event in run.events if isinstance(event, Verdict)} == {"work of WebSurfer"}
+
+
+def test_without_a_label_there_is_no_verdict(tmp_path: Path) -> None:
+    record = hand_crafted_record(mistake_step=None, mistake_agent=None)
+    conversion, (run,) = read(tmp_path, record)
+    assert not any(isinstance(event, Verdict) for event in run.events)
+    assert codes(conversion)["missing-label"] == 1
+    assert isinstance(run.success, Unscored)
+
+
+OUTCOMES: list[tuple[dict[str, Any], bool | None]] = [
+    ({"is_correct": False}, False),
+    ({"is_correct": "true"}, True),
+    ({}, False),
+    ({"is_corrected": True}, False),
+    ({"mistake_agent": None, "mistake_step": None}, None),
+]
+
+
+@pytest.mark.parametrize(("changed", "want"), OUTCOMES)
+def test_success_is_as_said_and_a_labelled_run_failed(
+    tmp_path: Path, changed: dict[str, Any], want: bool | None
+) -> None:
+    finished = one(tmp_path, hand_crafted_record(**changed)).finished
+    assert finished
+    assert (finished.success, finished.cost) == (want, None)
+
+
+def test_steps_are_the_entries_of_agents(tmp_path: Path) -> None:
+    runs = [one(tmp_path / "h", hand_crafted_record()), one(tmp_path / "g", generated_record())]
+    assert [run.finished.steps for run in runs if run.finished] == [12, 3]
+
+
+def test_a_limit_that_stopped_the_run_is_kept(tmp_path: Path) -> None:
+    finished = one(tmp_path, hand_crafted_record()).finished
+    assert finished
+    assert finished.limit == "Max rounds (3) reached."
+
+
+def test_the_task_is_the_question_whatever_the_set(tmp_path: Path) -> None:
+    both = [hand_crafted_record(question_ID="q-9"), generated_record(question_ID="q-9")]
+    assert {run.task_id for run in read(tmp_path, both)[1]} == {"who-and-when-q-9"}
+
+
+def test_a_question_without_an_id_is_told_by_its_words(tmp_path: Path) -> None:
+    told = [
+        one(tmp_path / name, hand_crafted_record(question_ID=None, **changed)).task_id
+        for name, changed in (
+            ("a", {}),
+            ("b", {"level": 1}),
+            ("c", {"question": "?"}),
+            ("d", {"question": None}),
+        )
+    ]
+    assert told[0] == told[1]
+    assert len(set(told)) == 3
+    assert told[3] == "who-and-when-7"
+
+
+def test_the_agent_is_the_set_unless_it_is_named(tmp_path: Path) -> None:
+    assert one(tmp_path / "h", hand_crafted_record()).agent == "hand-crafted"
+    assert one(tmp_path / "g", generated_record()).agent == "algorithm-generated"
+    assert one(tmp_path / "n", generated_record(), agent="crew").agent == "crew"
+
+
+def test_a_list_of_records_gives_a_run_each(tmp_path: Path) -> None:
+    conversion, runs = read(tmp_path, [hand_crafted_record(), 3, {"question": "?"}, generated_record()])
+    assert [run.run_id for run in runs] == [
+        "who-and-when/hand-crafted/7",
+        "who-and-when/algorithm-generated/7/3",
+    ]
+    assert codes(conversion)["not-this-format"] == 2
+
+
+STRANGE: list[Any] = [
+    [],
+    [3, None, ["x"], True],
+    [{}],
+    [{"role": None, "content": None}],
+    [{"role": 5, "content": {"text": "x"}}],
+    [{"role": "Orchestrator (-> )", "content": "x"}],
+    [{"role": "Orchestrator (-> " + "W" * 2000 + ")", "content": "x"}],
+    [{"role": "Orchestrator (thought)", "content": "Updated Ledger:"}],
+    [{"role": "Orchestrator (thought)", "content": "Updated Ledger: [1]"}],
+    [{"role": "Orchestrator (thought)", "content": 'Updated Ledger: {"next_speaker": "\\ud800"}'}],
+    [{"role": "Orchestrator (thought)", "content": "Updated Ledger: " + '{"a":' * 5000}],
+    [{"role": "Orchestrator (thought)", "content": "Initial plan:"}],
+    [{"role": "Orchestrator (thought)", "content": "New plan: following team:\n" + "x: y\n" * 9}],
+    [{"role": "Computer_terminal", "content": ["exitcode: 1"]}],
+    [{"role": "Computer_terminal", "content": "exitcode: 99999999999999999999999"}],
+]
+
+
+@pytest.mark.parametrize("history", STRANGE, ids=range(len(STRANGE)))
+def test_no_history_is_too_strange(tmp_path: Path, history: list[Any]) -> None:
+    run = one(tmp_path, hand_crafted_record(history=history))
+    assert len(said(run)) == len(history)
+
+
+ROLE = st.sampled_from(["human", "Orchestrator (thought)", "Orchestrator (-> A)", "A", "Computer_terminal"])
+TOLD = st.sampled_from(["New plan:\n- a", "exitcode: 0", "Updated Ledger:\n{}"])
+ENTRY = st.fixed_dictionaries({"role": ROLE}, optional={"content": st.none() | st.text(max_size=20) | TOLD})
+
+
+@given(st.lists(ENTRY, max_size=8), st.none() | st.integers(-2, 9) | st.text(max_size=3))
+def test_every_history_becomes_one_run_that_holds_it(
+    tmp_path_factory: pytest.TempPathFactory, history: list[dict[str, Any]], step: Any
+) -> None:
+    run = one(tmp_path_factory.mktemp("any"), hand_crafted_record(history=history, mistake_step=step))
+    assert len(said(run)) == len(history)
+    verdicts = [event for event in run.events if isinstance(event, Verdict)]
+    assert all(evidence.seq < len(run.events) for verdict in verdicts for evidence in verdict.evidence or [])
+
+
+SNIFFED = [
+    ("labels first", generated_record(), "who-and-when"),
+    ("history first, cut before the labels", hand_crafted_record(), "who-and-when"),
+    ("a list", [hand_crafted_record()], "who-and-when"),
+    ("another history", {"history": [{"role": "user", "content": "hi"}]}, None),
+    ("labels without a history", {"mistake_agent": "x"}, None),
+]
+
+
+@pytest.mark.parametrize(("desc", "content", "want"), SNIFFED)
+def test_records_are_told_by_their_beginning(desc: str, content: Any, want: str | None) -> None:
+    assert sniff("x.json", json.dumps(content).encode()[:600]) == want
+
+
+ROLES = [
+    ("Orchestrator (thought)", "Orchestrator", None),
+    ("Orchestrator (-> WebSurfer)", "Orchestrator", "WebSurfer"),
+    ("orchestrator (->File Surfer )", "orchestrator", "File Surfer"),
+    ("WebSurfer", "WebSurfer", None),
+    ("human", "human", None),
+]
+
+
+@pytest.mark.parametrize(("role", "speaker", "chosen"), ROLES)
+def test_roles_say_who_speaks_and_whom_they_choose(role: str, speaker: str, chosen: str | None) -> None:
+    assert (speaker_of(role), chosen_by(role)) == (speaker, chosen)
+
+
+ANSWERS = [
+    ("exitcode: 0 (execution succeeded)\nCode output: 1", 0),
+    ("exitcode: 124 (execution failed)", 124),
+    ("The script ran, then exited with Unix exit code: 0\nIts output was:", 0),
+    ("There is no code from the last 1 message for me to execute.", None),
+    ("fine\nexitcode: 1", None),
+]
+
+
+@pytest.mark.parametrize(("answer", "want"), ANSWERS)
+def test_exit_codes_are_read_from_the_first_line(answer: str, want: int | None) -> None:
+    assert exit_code(answer) == want
+
+
+def test_terminals_are_known_however_they_are_spelled() -> None:
+    assert [is_terminal(name) for name in ("Computer_terminal", "ComputerTerminal", "Terminal_Expert")] == [
+        True,
+        True,
+        False,
+    ]
+
+
+def test_code_blocks_are_joined() -> None:
+    assert code_in("a\n```python\nx = 1\n```\nb\n```sh\nls\n```") == "x = 1\n\nls\n"
+    assert code_in("none") is None
+
+
+def test_a_plan_without_lists_is_its_lines() -> None:
+    plan = plan_in("Initial plan: first this\n\nthen that")
+    assert plan
+    assert (plan.steps, plan.facts, plan.team) == (("first this", "then that"), "", ())
+    assert plan_in("Next speaker WebSurfer") is None
+
+
+def test_a_ledger_that_says_little_leaves_the_rest_unknown() -> None:
+    progress = progress_in('Updated Ledger: {"is_in_loop": true}', Findings(None))
+    assert progress
+    assert progress.flags == {
+        "is_request_satisfied": None,
+        "is_in_loop": True,
+        "is_progress_being_made": None,
+    }
+    assert progress.next_speaker is None
