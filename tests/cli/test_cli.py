@@ -63,6 +63,17 @@ CASES = [
     Case("graphs not there", "score {w}/ledgers --graphs {w}/nowhere", 2, "path-not-found"),
     Case("no graphs named", "score {w}/ledgers", 2, "--graphs"),
     Case("ranked", "rank {w}/ledgers --graphs {w}/graphs --resamples 50", 0),
+    Case("what to fix", "triage {w}/ledgers --graphs {w}/graphs", 0),
+    Case(
+        "what to fix, with a memory", "triage {w}/ledgers --graphs {w}/graphs --memory {w}/m.memory.jsonl", 0
+    ),
+    Case("what one agent is to fix", "triage {w}/ledgers --graphs {w}/graphs --agent lucky --top 0", 0),
+    Case("nothing to fix", "triage {w}/ledgers --graphs {w}/graphs --agent careful", 0),
+    Case("an agent not there", "triage {w}/ledgers --graphs {w}/graphs --agent nobody", 2, "agent-unknown"),
+    Case("fewer than no rows", "triage {w}/ledgers --graphs {w}/graphs --top -1", 2, "top-invalid"),
+    Case(
+        "triage of what is broken", "triage {w}/broken/altered.jsonl --graphs {w}/graphs", 1, "ledger-altered"
+    ),
     Case("evaluated", "counterfactual {w}/ledgers", 0),
     Case("with a memory", "counterfactual {w}/ledgers --memory {w}/m.memory.jsonl", 0),
     Case("aborted", "counterfactual {w}/broken/altered.jsonl", 1, "ledger-altered"),
@@ -113,6 +124,7 @@ DOCUMENTS = [
     Case("verify", "verify {w}/ledgers {w}/broken/altered.jsonl", 1),
     Case("score", "score {w}/ledgers --graphs {w}/graphs --runs", 0),
     Case("rank", "rank {w}/ledgers --graphs {w}/graphs --resamples 50", 0),
+    Case("triage", "triage {w}/ledgers --graphs {w}/graphs --agent lucky --agent failing", 0),
     Case("counterfactual", "counterfactual {w}/ledgers --memory {w}/m.memory.jsonl", 0),
     Case("memory", "memory show {w}/m.memory.jsonl", 0),
 ]

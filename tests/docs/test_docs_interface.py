@@ -49,6 +49,7 @@ TABLES: dict[str, Columns[Any]] = {
     "contradictions_table": report.CONTRADICTIONS,
     "sub_goal_failures": report.FAILURES,
     "review_table": report.REVIEW,
+    "triage_table": report.FIX_FIRST,
     "files_table": report.FILES,
     "audit_table": report.AUDIT,
 }

@@ -40,6 +40,7 @@ _VERBS: Final = {
     "verify": "ledgers",
     "score": "scoring",
     "rank": "ranking",
+    "triage": "triage",
     "gate": "gate",
     "memory": "history",
     "counterfactual": "choices",

@@ -12,8 +12,8 @@ Kind = Literal["sub_goal", "decision"]
 Unit = Literal["critical completion", "completion", "score"]
 
 ROUGH: Final = (
-    "Sub-goals gain completion, at most; decisions gain score, by association: "
-    "the order inside a kind is exact, the order across kinds is rough."
+    "Sub-goals gain completion, at most; decisions gain score, by association. "
+    "Inside a kind like is compared with like; across kinds the order is rough."
 )
 """What to say wherever both kinds stand in one order."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from math import fsum
 
@@ -12,6 +12,7 @@ from untaken.errors import Unscored
 from untaken.fix_first.blame import First, Shape, frontier, measured, shape_of
 from untaken.fix_first.intervals import Sample
 from untaken.fix_first.model import FixFirst, Often
+from untaken.ledger import Run
 
 Key = tuple[str, str]
 """Graph and sub-goal."""
@@ -116,11 +117,21 @@ def _item(corpus: Corpus, key: Key, hits: dict[str, First], gathered: Gathered, 
         high=high,
         unit="critical completion" if critical else "completion",
         reason=_reason(hits.values(), often, total / len(hits), critical),
-        runs=tuple(
-            sorted(runs, key=lambda d: (-values[d], runs[d].agent, runs[d].task_id, runs[d].run_id, d))
-        ),
+        runs=_weightiest_first(runs, values),
         agents=dict(Counter(sorted(run.agent for run in runs.values())).most_common()),
     )
+
+
+def _weightiest_first(runs: Mapping[str, Run], weight: Mapping[str, float]) -> tuple[str, ...]:
+    """Among runs of one weight, those of each agent in turn: the first few are not all of one agent."""
+    ordered = sorted(runs, key=lambda d: (runs[d].agent, runs[d].task_id, runs[d].run_id, d))
+    met: Counter[tuple[float, str]] = Counter()
+    turn: dict[str, int] = {}
+    for digest in ordered:
+        key = weight[digest], runs[digest].agent
+        turn[digest] = met[key]
+        met[key] += 1
+    return tuple(sorted(ordered, key=lambda d: (-weight[d], turn[d])))
 
 
 def _often(hits: dict[str, First], sample: Sample) -> Often:

@@ -1,0 +1,121 @@
+"""``untaken triage``: what to fix first, and which runs contradict themselves."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+from untaken.cli.console import NOTHING, Console, counted, plain
+from untaken.cli.grammar import Verbs, takes_graphs, verb
+from untaken.cli.inputs import UsageError, paths_of, read_graphs, read_ledgers
+from untaken.cli.scoring import Scored, say_rules
+from untaken.corpus import Corpus, evaluate_corpus
+from untaken.fix_first import FixFirst, Kind, Triage, triage
+from untaken.memory import PolicyMemory
+from untaken.report import triage_document
+
+TOP = 10
+
+
+def add_to(verbs: Verbs) -> None:
+    """Adds the verb."""
+    does = "say what to fix first, by expected gain, and which runs contradict themselves"
+    parser = verb(verbs, "triage", does, run_triage)
+    takes_graphs(parser)
+    parser.add_argument(
+        "--memory", metavar="FILE", help="policy memory; by default built from these very ledgers"
+    )
+    parser.add_argument(
+        "--agent",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="only runs of this agent; may be repeated",
+    )
+    parser.add_argument(
+        "--top", type=int, default=TOP, metavar="N", help=f"of each table (default {TOP}; 0 for all)"
+    )
+
+
+def run_triage(args: argparse.Namespace, console: Console) -> int:
+    """Prints the fix-first list and the contradictory runs; 1 where a ledger or graph is broken."""
+    if args.top < 0:
+        raise UsageError("top-invalid", f"--top {args.top} is no number of rows", hint="0 lists all.")
+    ledgers, graphs = read_ledgers(paths_of(args), console), read_graphs(args.graphs)
+    corpus = evaluate_corpus(
+        [run for _, run in ledgers.runs],
+        graphs,
+        memory=PolicyMemory.load(Path(args.memory)) if args.memory else None,
+        missing=args.missing,
+        verdicts=args.verdicts,
+        progress=console.progress,
+        resamples=0,
+    )
+    found, top = triage(corpus, agents=args.agent), args.top or None
+    findings = tuple(dict.fromkeys((*ledgers.findings, *corpus.findings)))
+    scored = Scored(ledgers=ledgers, graphs=graphs, scores=corpus.scores, counted=[], findings=findings)
+    _say(found, corpus, top, console)
+    say_rules(args, scored, console)
+    console.findings(findings)
+    console.document(
+        triage_document(
+            found, corpus.runs, missing=args.missing, verdicts=args.verdicts, top=top, findings=findings
+        )
+    )
+    return 1 if scored.broken else 0
+
+
+def _say(found: Triage, corpus: Corpus, top: int | None, console: Console) -> None:
+    if found.reason:
+        console.say(plain(f"Nothing to mend: {found.reason}."))
+    if items := found.of_kind("sub_goal"):
+        _say_items(items, corpus, top, console)
+        over = counted(found.scored, "scored run")
+        console.say(f"Gain in completion, at most, over {over}; {found.unscored} more could not be scored")
+        if found.harmless:
+            what = counted(found.harmless, "other sub-goal")
+            console.say(f"{what} failed first too, with nothing critical that depends on it")
+        console.say()
+    if items := found.of_kind("decision"):
+        _say_items(items, corpus, top, console)
+        over = counted(found.evaluated, "evaluated run")
+        console.say(f"Gain in score, by association, over {over}; {found.not_evaluated} more not evaluated")
+        console.say()
+    rows = [
+        (c.kind, c.run_id, c.agent, c.task_id, ", ".join(c.sub_goals)) for c in found.contradictions[:top]
+    ]
+    if rows:
+        console.table(("contradiction", "run", "agent", "task", "critical, undone"), rows)
+    console.say(f"{len(rows)} of {counted(len(found.contradictions), 'contradictory run')}")
+
+
+_GAIN = ("gain", "95 %", "runs", "share", "much")
+_HEADINGS: dict[Kind, tuple[str, ...]] = {
+    "sub_goal": (*_GAIN, "unit", "sub-goal", "graph", "look at"),
+    "decision": (*_GAIN, "taken", "better history", "context", "look at"),
+}
+
+
+def _say_items(items: Sequence[FixFirst], corpus: Corpus, top: int | None, console: Console) -> None:
+    rows = [_row(item, corpus.runs[item.runs[0]].run_id) for item in items[:top]]
+    console.table(_HEADINGS[items[0].kind], rows)
+    if len(rows) < len(items):
+        console.say(f"… and {len(items) - len(rows)} more (--top 0 lists all)")
+
+
+def _row(item: FixFirst, look_at: str) -> tuple[object, ...]:
+    often = item.often
+    figures = (
+        f"{item.gain:.3f}",
+        f"{item.low:.3f}–{item.high:.3f}",
+        f"{often.count}/{often.n}",
+        f"{often.share:.3f}",
+        f"{item.much:.3f}",
+    )
+    if item.kind == "sub_goal":
+        title = f"{item.title}{' ★' if item.critical else ''}"
+        return (*figures, item.unit, title, item.graph, look_at)
+    also = f" (or {', '.join(item.also)})" if item.also else ""
+    context = item.context or item.context_hash or NOTHING
+    return (*figures, item.selected, f"{item.alternative}{also}", context, look_at)

@@ -1,0 +1,114 @@
+"""What to fix first, as a table and as a document (§5)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any, Final
+
+from untaken.errors import Finding
+from untaken.fix_first import FixFirst, Triage
+from untaken.fix_first.model import ROUGH
+from untaken.ledger import Run
+from untaken.report.documents import Document, entry, finding_entries
+from untaken.report.frame import Columns, count, figure, frame, text, truth
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FIX_FIRST: Final[Columns[FixFirst]] = {
+    "kind": text("sub_goal or decision", "kind"),
+    "graph": text("the plan graph of a sub-goal", "graph"),
+    "sub_goal": text("the sub-goal that fails first", "sub_goal"),
+    "title": text("its title", "title"),
+    "critical": truth("whether it is critical", "critical"),
+    "selected": text("of a decision, the skill that was taken", "selected"),
+    "alternative": text("the skill with the better history", "alternative"),
+    "also": text("further skills with a better history", lambda item: ", ".join(item.also) or None),
+    "context": text("the context of the choice, readable", "context"),
+    "context_hash": text("digest of that context", "context_hash"),
+    "runs": count("runs in which it happens", "often.count"),
+    "of_runs": count("of so many scored (for a decision: evaluated) runs", "often.n"),
+    "required": count("runs that require the sub-goal, or met the choice", "required"),
+    "unknown": count("runs in which the sub-goal is unscored", "unknown"),
+    "often": figure("runs / of_runs", "often.share"),
+    "often_low": figure("lower end of its 95 % interval", "often.low"),
+    "often_high": figure("upper end of its 95 % interval", "often.high"),
+    "much": figure("mean gain in a run where it happens, in unit", "much"),
+    "gain": figure("often × much", "gain"),
+    "low": figure("lower end of the gain's 95 % interval", "low"),
+    "high": figure("upper end of the gain's 95 % interval", "high"),
+    "unit": text("critical completion or completion (at most), or score (association)", "unit"),
+    "reason": text("all that in words", "reason"),
+    "first_run": text("content digest of the weightiest run", lambda item: item.runs[0]),
+}
+"""Columns of `triage_table`."""
+
+
+def triage_table(found: Triage) -> pd.DataFrame:
+    """One row per thing to mend, by expected gain (columns: `FIX_FIRST`)."""
+    return frame(FIX_FIRST, found.items)
+
+
+def triage_document(
+    found: Triage,
+    runs: Mapping[str, Run],
+    *,
+    missing: str,
+    verdicts: Sequence[str] = (),
+    top: int | None = None,
+    findings: Iterable[Finding] = (),
+) -> Document:
+    """``untaken.triage/1``: what to fix first, and the runs that contradict themselves.
+
+    Args:
+        found: the list.
+        runs: of at least the runs in it, by digest.
+        missing: the rule in force for sub-goals without a verdict.
+        verdicts: whose verdicts counted; empty for everybody's.
+        top: how many items of each kind, and how many contradictory runs, to list; all by default.
+        findings: what was noticed.
+    """
+    shown = leading(found, top)
+    return {
+        "schema": "untaken.triage/1",
+        "missing": missing,
+        "verdicts": list(verdicts),
+        "agents": list(found.agents),
+        "scored": found.scored,
+        "unscored": found.unscored,
+        "evaluated": found.evaluated,
+        "not_evaluated": found.not_evaluated,
+        "harmless": found.harmless,
+        "found": len(found.items),
+        "found_contradictions": len(found.contradictions),
+        "order": ROUGH,
+        "reason": found.reason,
+        "items": [_item(item, runs) for item in shown],
+        "contradictions": [entry(contradiction) for contradiction in found.contradictions[:top]],
+        "findings": finding_entries(findings),
+    }
+
+
+def leading(found: Triage, top: int | None) -> tuple[FixFirst, ...]:
+    """The first `top` items of each kind, in the order of the whole list."""
+    kept = {id(item) for kind in ("sub_goal", "decision") for item in found.of_kind(kind)[:top]}
+    return tuple(item for item in found.items if id(item) in kept)
+
+
+def _item(item: FixFirst, runs: Mapping[str, Run]) -> dict[str, Any]:
+    often = item.often
+    return entry(item) | {
+        "often": {
+            "count": often.count,
+            "n": often.n,
+            "share": often.share,
+            "low": often.low,
+            "high": often.high,
+        },
+        "runs": [
+            {"run_id": runs[digest].run_id, "digest": digest, "decision_point": point}
+            for digest, point in zip_longest(item.runs, item.points)
+        ],
+        "agents": dict(item.agents),
+    }
