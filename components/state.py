@@ -1,7 +1,7 @@
 """What a session knows: the workspace, the rules in force, and what is selected.
 
-The selection lives in the address (`?run=…&sub_goal=…&decision=…`), so that a view can be sent to somebody.
-Clicking in the navigation clears the address, so it is mirrored in the session and written back.
+The selection lives in the address (`?run=…&sub_goal=…&decision=…`, `?choice=…`), so that a view can be sent
+to somebody. Clicking in the navigation clears the address, so it is mirrored in the session and written back.
 """
 
 from __future__ import annotations
@@ -19,9 +19,11 @@ from typing import Final, TypeVar
 import streamlit as st
 
 from components import navigation, text
-from untaken.corpus import Corpus, evaluate_corpus, part_of
+from untaken.corpus import POLICY, Corpus, evaluate_corpus, part_of, remembered
+from untaken.counterfactual.evaluate import ABORTED
 from untaken.errors import Finding
-from untaken.ledger import Run, Verdict
+from untaken.ledger import Run, Verdict, unread_runs
+from untaken.memory import applied_digest
 from untaken.plans import escape_glob
 from untaken.ranking import Group, comparable_groups
 from untaken.store import Workspace
@@ -29,7 +31,7 @@ from untaken.subgoals.model import MissingRule
 
 FOLDER: Final = "UNTAKEN_WORKSPACE"
 DEMO: Final = "UNTAKEN_DEMO"
-SELECTION: Final = ("run", "sub_goal", "decision")
+SELECTION: Final = ("run", "sub_goal", "decision", "choice")
 SAMPLES: Final = Path(__file__).parents[1] / "sample_runs"
 DEFAULT_FOLDER: Final = "untaken-workspace"
 RUN_PAGE: Final = "pages/run.py"
@@ -106,12 +108,17 @@ def _demo_folder() -> tempfile.TemporaryDirectory[str]:
 
 
 def content(store: Workspace) -> str:
-    """Digest of the workspace's content, asked for once each time that a page is drawn."""
+    """Digest of the workspace's content and of what its memory was taught, asked for once a page is drawn."""
     digest = _CONTENT.get()
     if digest is None:
-        digest = store.digest()
+        digest = store.digest() + applied_digest(policy(store))
         _CONTENT.set(digest)
     return digest
+
+
+def policy(store: Workspace) -> Path:
+    """The file that keeps the weak signals folded into the workspace's memory."""
+    return store.path / POLICY
 
 
 def corpus() -> Corpus:
@@ -163,6 +170,11 @@ def findings() -> tuple[Finding, ...]:
     return tuple(_read(str(store.path), content(store), store)[1])
 
 
+def unread() -> tuple[Finding, ...]:
+    """What is wrong with each run of which not even the start can be read; such a run has no page."""
+    return unread_runs(runs(), findings())
+
+
 @st.cache_resource(ttl=3600, max_entries=2, show_spinner="Reading ledgers …")
 def _read(folder: str, digest: str, _store: Workspace) -> tuple[list[Run], list[Finding]]:  # noqa: ARG001 (cache key)
     return _store.read_runs()
@@ -172,7 +184,7 @@ def _read(folder: str, digest: str, _store: Workspace) -> tuple[list[Run], list[
 def _evaluated(
     folder: str, digest: str, missing: MissingRule, verdicts: tuple[str, ...], _store: Workspace
 ) -> Corpus:
-    found, _ = _read(folder, digest, _store)
+    found, noticed = _read(folder, digest, _store)
     usual = Rules()
     known = None
     if (missing, verdicts) != (usual.missing, usual.globs):
@@ -180,13 +192,15 @@ def _evaluated(
     whole = evaluate_corpus(
         found,
         _store.graph_set(),
-        memory=known.memory if known else None,
+        memory=known.memory if known else remembered(found, _store.path),
         evaluations=known.evaluations if known else None,
         missing=missing,
         verdicts=verdicts,
     )
     for evaluation in whole.aborted:
         _store.audit(evaluation.code or "", evaluation.reason, evaluation.run_id)
+    for fault in unread_runs(found, noticed):
+        _store.audit(ABORTED, f"the run cannot be read: {fault.message}", fault.where.run)
     return whole
 
 
@@ -284,14 +298,21 @@ def remember() -> None:
 
 
 def selected(name: str) -> str | None:
-    """What is selected as ``run``, ``sub_goal`` or ``decision`` (untrusted: it may come from an address)."""
+    """What is selected, of `SELECTION` (untrusted: it may come from an address)."""
     value = st.session_state.get(f"selected_{name}")
     return str(value) if value is not None else None
 
 
-def select(*, run: str | None = None, sub_goal: str | None = None, decision: str | int | None = None) -> None:
-    """Select a run, and in it a sub-goal or a decision point; what is not given is no longer selected."""
-    for name, value in (("run", run), ("sub_goal", sub_goal), ("decision", decision)):
+def select(
+    *,
+    run: str | None = None,
+    sub_goal: str | None = None,
+    decision: str | int | None = None,
+    choice: str | None = None,
+) -> None:
+    """Select a run, and in it a sub-goal or a decision point, or a choice; what is not given no longer is."""
+    chosen = {"run": run, "sub_goal": sub_goal, "decision": decision, "choice": choice}
+    for name, value in chosen.items():
         st.session_state[f"selected_{name}"] = None if value is None else str(value)
         if value is None:
             st.query_params.pop(name, None)

@@ -17,7 +17,14 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from scripts.get_browser import find
 
-PAGES = {"overview": "/", "run": "/run", "decisions": "/decisions", "rankings": "/rankings", "data": "/data"}
+PAGES = {
+    "overview": "/",
+    "run": "/run",
+    "decisions": "/decisions",
+    "rankings": "/rankings",
+    "memory": "/memory",
+    "data": "/data",
+}
 SIZES = {"wide": (1440, 900), "narrow": (390, 844)}
 IDLE = """() => document.querySelector('[data-testid=stApp]')
     ?.getAttribute('data-test-script-state') === 'notRunning'"""

@@ -8,6 +8,7 @@ tags, links and TeX in every label.
 from components.figures.agents import rank_flow, sub_goal_bars
 from components.figures.choices import choice_deltas, choice_figure
 from components.figures.decisions import delta_distribution, delta_figure
+from components.figures.memory import estimate_course, skill_rates
 from components.figures.plan import plan_figure
 from components.figures.run import progress_curve, timeline_figure
 from components.figures.theme import themed
@@ -18,10 +19,12 @@ __all__ = [
     "choice_figure",
     "delta_distribution",
     "delta_figure",
+    "estimate_course",
     "plan_figure",
     "plan_html",
     "progress_curve",
     "rank_flow",
+    "skill_rates",
     "sub_goal_bars",
     "themed",
     "timeline_figure",

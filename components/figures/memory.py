@@ -1,0 +1,169 @@
+"""Figures of policy memory: what each skill came to in a context, and how an estimate came about."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from components import text
+from components.figures.theme import message, themed
+from components.palette import Tokens, tokens
+
+MOST_SKILLS: Final = 40
+OUTCOME_WORDS: Final = {1.0: "succeeded", 0.0: "failed"}
+
+
+def skill_rates(records: pd.DataFrame, *, dark: bool = False) -> go.Figure:
+    """Success rate of each skill in one context, with its 95 % interval and the outcomes behind it.
+
+    Args:
+        records: rows of `records_table` of one context.
+        dark: the theme.
+    """
+    if records.empty:
+        return message("No outcome was known in this context at that moment", dark=dark)
+    look = tokens(dark)
+    ordered = records.sort_values(["success_rate", "n", "skill"], ascending=[False, False, True])
+    shown = ordered.head(MOST_SKILLS)
+    places = list(range(len(shown)))
+    rates, lows, highs = (
+        shown[name].astype(float).tolist() for name in ("success_rate", "success_low", "success_high")
+    )
+    figure = go.Figure()
+    figure.add_trace(_bars(places, lows, highs, look))
+    figure.add_trace(_points(shown, places, rates, look))
+    themed(figure, dark=dark, height=70 + 34 * len(shown), margin=(8, 84, 8, 40))
+    for place, n in zip(places, shown["n"], strict=True):
+        figure.add_annotation(
+            x=1, xref="paper", y=place, text=f"n = {n:,}", xanchor="left", xshift=10, showarrow=False,
+            font={"size": 12, "color": look.muted},
+        )  # fmt: skip
+    cut = f" · the first {len(shown)} of {len(ordered)} skills" if len(ordered) > len(shown) else ""
+    figure.update_xaxes(range=[-0.02, 1.02], tickformat=".0%", title_text=f"success rate{cut}", nticks=6)
+    figure.update_yaxes(
+        tickvals=places,
+        ticktext=[text.figure(skill, 28) for skill in shown["skill"]],
+        range=[len(shown) - 0.4, -0.6],
+        showgrid=False,
+        tickfont={"color": look.text, "size": 12},
+    )
+    return figure
+
+
+def _bars(places: list[int], lows: list[float], highs: list[float], look: Tokens) -> go.Scatter:
+    return go.Scatter(
+        x=[x for low, high in zip(lows, highs, strict=True) for x in (low, high, None)],
+        y=[y for place in places for y in (place, place, None)],
+        mode="lines",
+        line={"color": look.line, "width": 4},
+        opacity=0.55,
+        hoverinfo="skip",
+    )
+
+
+def _points(shown: pd.DataFrame, places: list[int], rates: list[float], look: Tokens) -> go.Scatter:
+    words = [
+        f"{text.figure(row.skill)}: {row.success_rate:.1%} ({row.success_low:.0%} to {row.success_high:.0%})"
+        f"<br>{row.n:,} outcomes of {row.n_runs:,} runs"
+        + (f"<br>weak signals weigh {row.weak_weight:g}" if row.weak_weight else "")
+        for row in shown.itertuples()
+    ]
+    return go.Scatter(
+        x=rates,
+        y=places,
+        mode="markers+text",
+        marker={"color": look.good, "size": 11, "line": {"width": 2, "color": look.background}},
+        text=[f"{rate:.0%}" for rate in rates],
+        textposition="top center",
+        textfont={"size": 11, "color": look.text},
+        hovertext=words,
+        hoverinfo="text",
+        cliponaxis=False,
+    )
+
+
+def estimate_course(estimates: pd.DataFrame, *, dark: bool = False) -> go.Figure:
+    """The success rate of a skill in a context after each observation, with its interval as a band.
+
+    Weak signals that were applied are marked: they move the estimate without anything having been observed.
+
+    Args:
+        estimates: `estimates_table` of the skill in the context.
+        dark: the theme.
+    """
+    known = estimates[estimates["success_rate"].notna()]
+    if known.empty:
+        return message("No outcome was known of this skill at that moment", dark=dark)
+    look = tokens(dark)
+    steps = known.drop_duplicates("ts", keep="last")
+    figure = go.Figure()
+    for name, fill in (("success_high", None), ("success_low", "tonexty")):
+        figure.add_trace(_edge(steps, name, fill, look))
+    figure.add_trace(_line(steps, look))
+    weak = known[known["kind"] == "weak"].drop_duplicates("ts", keep="last")
+    figure.add_trace(_weak(weak, known, look))
+    themed(figure, dark=dark, height=300, margin=(8, 16, 24, 40))
+    last, signals = known.iloc[-1], int((known["kind"] == "weak").sum())
+    figure.update_xaxes(title_text=_ending(last, signals), showgrid=False, nticks=6)
+    figure.update_yaxes(range=[-0.02, 1.02], tickformat=".0%", title_text="success rate", nticks=6)
+    return figure
+
+
+def _ending(last: pd.Series, signals: int) -> str:
+    applied = f", {signals} weak signals ◆" if signals else ""
+    return (
+        f"{last['success_rate']:.1%} ({last['success_low']:.0%} to {last['success_high']:.0%}) "
+        f"after {last['n']:,} outcomes{applied}"
+    )
+
+
+def _edge(steps: pd.DataFrame, name: str, fill: str | None, look: Tokens) -> go.Scatter:
+    return go.Scatter(
+        x=steps["ts"],
+        y=steps[name].astype(float),
+        mode="lines",
+        line={"width": 0, "shape": "hv"},
+        fill=fill,
+        fillcolor=look.grid,
+        hoverinfo="skip",
+    )
+
+
+def _line(steps: pd.DataFrame, look: Tokens) -> go.Scatter:
+    words = [
+        f"{row.ts:%Y-%m-%d %H:%M} UTC<br>{row.success_rate:.1%} ({row.success_low:.0%} to "
+        f"{row.success_high:.0%}) after {row.n:,} outcomes<br>{_what(row.kind, row.success)}: "
+        f"{text.figure(row.run_id)}"
+        for row in steps.itertuples()
+    ]
+    return go.Scatter(
+        x=steps["ts"],
+        y=steps["success_rate"].astype(float),
+        mode="lines+markers",
+        line={"color": look.good, "width": 2, "shape": "hv"},
+        marker={"color": look.good, "size": 5 if len(steps) < 80 else 3},
+        hovertext=words,
+        hoverinfo="text",
+    )
+
+
+def _weak(weak: pd.DataFrame, known: pd.DataFrame, look: Tokens) -> go.Scatter:
+    counts = known[known["kind"] == "weak"].groupby("ts").size()
+    return go.Scatter(
+        x=weak["ts"],
+        y=weak["success_rate"].astype(float),
+        mode="markers",
+        marker={"symbol": "diamond", "color": look.bad, "size": 12, "line": {"color": look.text, "width": 1}},
+        hovertext=[
+            f"{row.ts:%Y-%m-%d %H:%M} UTC<br>{counts[row.ts]} weak signals applied"
+            f"<br>{row.success_rate:.1%} after them"
+            for row in weak.itertuples()
+        ],
+        hoverinfo="text",
+    )
+
+
+def _what(kind: str, success: float) -> str:
+    return "weak signal from" if kind == "weak" else f"{OUTCOME_WORDS.get(success, 'ended')} in"
