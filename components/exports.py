@@ -47,7 +47,7 @@ def documents(corpus: Corpus) -> None:
 
 def findings_table(findings: Iterable[Finding]) -> pd.DataFrame:
     """One row per finding: severity, code, message, place, next step."""
-    return pd.DataFrame(finding_entries(findings))
+    return pd.DataFrame(finding_entries(findings)).astype({"line": "Int64"})
 
 
 def _score(corpus: Corpus) -> str:

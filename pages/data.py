@@ -24,9 +24,10 @@ if not files:
     st.stop()
 runs = state.runs()
 broken = [run for run in runs if run.integrity.broken]
+unread = state.unread()
 unanchored = [run for run in runs if run.integrity.verdict == "UNANCHORED"]
 st.caption(
-    f"{len(files):,} files · {len(runs):,} runs · {len(broken):,} broken · "
+    f"{len(files):,} files · {len(runs) + len(unread):,} runs · {len(broken) + len(unread):,} broken · "
     f"{len(unanchored):,} without a recorded head"
 )
 held = files_table(files, runs)
@@ -36,11 +37,10 @@ tables.table(
     name="Files",
     columns={"bytes": st.column_config.NumberColumn(format="bytes")},
 )
-if broken:
+if broken or unread:
     with st.container(border=True):
-        st.markdown(
-            f"**{len(broken)} broken runs** · in no rate; nothing is concluded from them (DTL-STRAT-006)"
-        )
+        many = cards.counted(len(broken) + len(unread), "broken run")
+        st.markdown(f"**{many}** · in no rate; nothing is concluded from them (DTL-STRAT-006)")
         for run in broken[:20]:
             name, why = text.label(run.run_id, 60), text.label(run.integrity.reason, 120)
             st.page_link(
@@ -49,12 +49,16 @@ if broken:
                 query_params={"run": run.digest},
                 icon=":material/link_off:",
             )
+        for fault in unread[:20]:
+            name, why = text.label(fault.where.run or "", 60), text.label(fault.message, 120)
+            st.markdown(f":material/link_off: UNREADABLE · {name} · {why}")
 
 corpus = state.corpus()
-if corpus.findings:
+noticed = [*state.findings(), *corpus.findings]
+if noticed:
     st.subheader("Findings", anchor=False)
     st.caption("What was noticed while reading and scoring; nothing here stopped the work.")
-    tables.table(exports.findings_table(corpus.findings), key="findings", name="Findings", height=240)
+    tables.table(exports.findings_table(noticed), key="findings", name="Findings", height=240)
 
 st.subheader("Take it with you", anchor=False)
 st.caption(

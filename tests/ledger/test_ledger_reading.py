@@ -13,7 +13,16 @@ from builders import RunBuilder, a_run
 
 from untaken import limits
 from untaken.errors import Finding, UntakenError
-from untaken.ledger import Head, Run, heads_path, iter_runs, read_ledger, save_heads, verify_ledger
+from untaken.ledger import (
+    Head,
+    Run,
+    heads_path,
+    iter_runs,
+    read_ledger,
+    save_heads,
+    unread_runs,
+    verify_ledger,
+)
 
 GARBAGE = b'{"nobody": "knows"'
 
@@ -408,3 +417,17 @@ def test_a_line_of_exactly_the_limit_is_read() -> None:
     assert verify_ledger(run.ledger(), heads=heads_of(run))[0].verdict == "INTACT"
     run = a_run("r0").say("x" * (limits.LINE_BYTES - empty + 1)).finish()
     assert verify_ledger(run.ledger(), heads=heads_of(run))[0].line == 2
+
+
+def test_a_run_that_cannot_be_read_at_all_is_not_lost_among_the_findings() -> None:
+    sound, altered, unread, absent = (a_run(f"r{n}").call("search", n=n).finish() for n in range(4))
+    data = sound.ledger() + altered.ledger().replace(b"search", b"forget")
+    data += unread.ledger().replace(b'"agent":"agent"', b'"agent":""')
+    runs, findings = read_ledger(data, strict=False, heads=heads_of(sound, altered, absent), name="four")
+    assert [run.run_id for run in runs] == ["r0", "r1"]
+    faults = unread_runs(runs, findings)
+    assert {fault.where.run: fault.code for fault in faults} == {
+        "r2": "ledger-bad-event",
+        "r3": "ledger-truncated",
+    }
+    assert unread_runs(runs, findings[:0]) == ()

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from untaken.cli.console import Console
 from untaken.errors import Finding, UntakenError, Where
-from untaken.ledger import Integrity, Run, read_ledger, verify_ledger
+from untaken.ledger import Integrity, Run, read_ledger, unread_runs, verify_ledger
 from untaken.plans import GraphSet, load_graphs
 from untaken.store import LEDGERS, ledgers_and_graphs
 
@@ -82,15 +82,12 @@ def read_ledgers(paths: Sequence[str], console: Console) -> Ledgers:
     """Reads every ledger leniently: what is broken is a finding, and the rest is still read."""
     files = ledger_files(paths)
     runs: dict[str, tuple[Path, Run]] = {}
-    unread: dict[tuple[Path, str], Finding] = {}
+    unread: list[Finding] = []
     findings: list[Finding] = []
     for done, file in enumerate(files, start=1):
         read, noticed = _read(file)
         findings.extend(noticed)
-        known = {run.run_id for run in read}
-        for fault in noticed:
-            if fault.severity == "error" and fault.where.run not in (None, *known):
-                unread.setdefault((file, str(fault.where.run)), fault)
+        unread.extend(unread_runs(read, noticed))
         for run in read:
             if run.digest in runs:
                 findings.append(_twice(file, run))
@@ -98,7 +95,7 @@ def read_ledgers(paths: Sequence[str], console: Console) -> Ledgers:
         console.progress(done, len(files), "reading ledgers")
     broken = sum(finding.severity == "error" for finding in findings)
     return Ledgers(
-        runs=tuple(runs.values()), unread=tuple(unread.values()), findings=tuple(findings), broken=broken
+        runs=tuple(runs.values()), unread=tuple(unread), findings=tuple(findings), broken=broken
     )
 
 

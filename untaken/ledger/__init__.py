@@ -26,7 +26,7 @@ from untaken.ledger.events import (
 )
 from untaken.ledger.heads import heads_path, load_heads, save_heads
 from untaken.ledger.model import BROKEN, Draft, Head, Integrity, IntegrityVerdict, Run
-from untaken.ledger.reader import iter_runs, read_ledger, verify_ledger
+from untaken.ledger.reader import iter_runs, read_ledger, unread_runs, verify_ledger
 from untaken.ledger.writer import LedgerWriter, RunWriter, append_events, recover
 
 __all__ = [
@@ -67,5 +67,6 @@ __all__ = [
     "readable",
     "recover",
     "save_heads",
+    "unread_runs",
     "verify_ledger",
 ]

@@ -13,7 +13,7 @@ The form of a file, beyond one JSON object a line:
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Literal, overload
 
 from untaken.errors import Finding, UntakenError
@@ -126,6 +126,26 @@ def verify_ledger(
     reading = Reading(open_view(source, heads=heads, name=name), _collect([]), keep=False)
     verdicts = [chain.integrity() for chain in reading.chains()]
     return verdicts + reading.file_faults
+
+
+def unread_runs(runs: Iterable[Run], findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """What is wrong with each run that lenient readers could give no part of: the first fault of each.
+
+    Such a run is broken, and yet not among the runs: its RUN_STARTED cannot be read, or no line is there.
+
+    Args:
+        runs: all that were read, of one or many ledgers.
+        findings: what was noticed meanwhile.
+    """
+    given = list(runs)
+    known = {(run.source, run.run_id) for run in given}
+    told = {run.run_id for run in given if run.integrity.broken}
+    faults: dict[tuple[str, str], Finding] = {}
+    for finding in findings:
+        place = finding.where.file or "", finding.where.run or ""
+        if finding.severity == "error" and place[1] and place not in known and place[1] not in told:
+            faults.setdefault(place, finding)
+    return tuple(faults.values())
 
 
 def _raise(error: UntakenError) -> None:

@@ -1,0 +1,60 @@
+"""Runs that cannot be trusted: told on Data and on their own page, logged once, outside their ledgers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import desk
+import pytest
+from sessions import go_to, said, session
+
+from untaken.ledger import heads_path, save_heads
+from untaken.store import Workspace
+
+Patch = pytest.MonkeyPatch
+
+
+def brought(folder: Path) -> Path:
+    """Sound runs, one altered in the middle, and one of which not even the start can be read."""
+    folder.mkdir()
+    sound, altered, unread = desk.careful(1), desk.careful(2), desk.careful(3)
+    both = sound.ledger() + altered.ledger().replace(b'"search"', b'"sealed"', 1)
+    (folder / "a.jsonl").write_bytes(both)
+    save_heads(heads_path(folder / "a.jsonl"), {run.run_id: run.head for run in (sound, altered)})
+    (folder / "b.jsonl").write_bytes(unread.ledger().replace(b'"agent":"careful"', b'"agent":""', 1))
+    (folder / "desk.plan.yaml").write_bytes(desk.GRAPH)
+    return folder
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """Every ledger below the folder, and every heads file."""
+    return {str(path): path.read_bytes() for path in sorted(folder.rglob("*.jsonl*")) if path.is_file()}
+
+
+def logged(workspace: Path) -> list[tuple[str, str | None]]:
+    """Code and run of each line of the audit log."""
+    with Workspace(workspace) as store:
+        return [(entry.code, entry.run) for entry in store.audit_log()]
+
+
+def test_every_broken_run_is_told_on_the_data_page_and_logged_once(
+    tmp_path: Path, monkeypatch: Patch
+) -> None:
+    source, at = brought(tmp_path / "source"), tmp_path / "workspace"
+    Workspace.open_folder(source, at=at).close()
+    before = contents(tmp_path)
+    for _ in range(2):
+        app = session(at, monkeypatch, "data")
+        assert "2 broken runs" in said(app)
+        assert "UNREADABLE · careful\\-3 · " in said(app)
+        assert logged(at) == [("DTL-STRAT-006", "careful-2"), ("DTL-STRAT-006", "careful-3")]
+    assert contents(tmp_path) == before
+
+
+def test_the_page_of_a_broken_run_says_so_first(tmp_path: Path, monkeypatch: Patch) -> None:
+    Workspace.open_folder(brought(tmp_path / "source"), at=tmp_path / "workspace").close()
+    app = go_to(session(tmp_path / "workspace", monkeypatch), "run")
+    (at,) = (n for n, run in enumerate(app.selectbox(key="run_picker").options) if "careful-2" in run)
+    app.selectbox(key="run_picker").select_index(at).run()
+    assert "ALTERED" in app.error[0].value
+    assert "DTL-STRAT-006" in app.error[0].value
