@@ -17,6 +17,8 @@ from untaken.errors import UntakenError
 from untaken.memory import Flag, PolicyMemory, Signal, fold_in
 from untaken.report import SignalReview
 
+ADDRESS: Final = ("skill", "context", "as_of")
+"""What the page's address holds (untrusted)."""
 NOW: Final = "now"
 MOST_MOMENTS: Final = 400
 FLAGS: Final[dict[Flag, str]] = {

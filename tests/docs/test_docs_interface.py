@@ -16,14 +16,14 @@ import pytest
 from doc_pages import ROOT, listed_keys, names, occurring_keys, page, plain_names, rows, section
 
 import untaken
-from components import navigation, palette, state
+from components import memory_view, navigation, palette, state
 from untaken import limits, report
 from untaken.cli import main, parser
 from untaken.counterfactual.model import DeltaVerdict, EvaluationStatus, Support
 from untaken.formats import formats
 from untaken.ledger import event_type
 from untaken.ledger import events as e
-from untaken.memory import Observed
+from untaken.memory import Flag, Observed, Signal
 from untaken.plans import GRAPH_FORMATS, Check, PlanGraph, Rule, SubGoal, ToolCallSpec, parse_graph
 from untaken.ranking.tables import METRICS
 from untaken.report import SCHEMAS, json_schema
@@ -50,6 +50,10 @@ TABLES: dict[str, Columns[Any]] = {
     "sub_goal_failures": report.FAILURES,
     "review_table": report.REVIEW,
     "triage_table": report.FIX_FIRST,
+    "records_table": report.RECORDS,
+    "estimates_table": report.ESTIMATES,
+    "signals_table": report.SIGNALS,
+    "applied_table": report.APPLIED,
     "files_table": report.FILES,
     "audit_table": report.AUDIT,
 }
@@ -97,6 +101,11 @@ def test_what_may_follow_the_end_of_a_run_is_listed() -> None:
 def test_every_field_of_an_observation_is_listed() -> None:
     told = EVENTS.split("holds one observation a line:", 1)[1].split("\n\n", 1)[0]
     assert [name for name in Observed.__struct_fields__ if f"`{name}`" not in told] == []
+
+
+def test_every_field_of_a_signal_is_listed() -> None:
+    told = EVENTS.split("in `x.signals.jsonl`", 1)[1].split("\n\n", 1)[0]
+    assert [name for name in Signal.__struct_fields__ if f"`{name}`" not in told] == []
 
 
 @pytest.mark.parametrize(
@@ -177,7 +186,7 @@ def listed(schema: str) -> dict[str, set[str]]:
     return listed_keys(DOCUMENTS.split(f"**`{schema}`**", 1)[1].split("\n**`", 1)[0])
 
 
-FILES = ("event", "heads", "graph", "observation")
+FILES = ("event", "heads", "graph", "observation", "signal")
 
 
 @pytest.mark.parametrize("name", [name for name in SCHEMAS if name not in FILES])
@@ -211,7 +220,7 @@ def test_documents_without_a_schema_hold_what_is_listed(
     assert listed(document["schema"]) == found
 
 
-@pytest.mark.parametrize("choices", [Status, Diagnosis, DeltaVerdict, Support, EvaluationStatus])
+@pytest.mark.parametrize("choices", [Status, Diagnosis, DeltaVerdict, Support, EvaluationStatus, Flag])
 def test_every_word_a_key_may_hold_is_listed(choices: Any) -> None:
     assert [word for word in get_args(choices) if f"`{word}`" not in DOCUMENTS] == []
 
@@ -255,7 +264,9 @@ def test_every_page_is_listed_and_no_other() -> None:
 
 
 def test_every_query_parameter_is_listed_and_no_other() -> None:
-    assert [cells[0] for cells in rows(PAGES, "query parameter")] == [f"`{name}`" for name in state.SELECTION]
+    assert [cells[0] for cells in rows(PAGES, "query parameter")] == [
+        f"`{name}`" for name in (*state.SELECTION, *memory_view.ADDRESS)
+    ]
     variables = {names(cells[0])[0] for cells in rows(PAGES, "environment variable")}
     assert variables == {state.FOLDER, state.DEMO}
 

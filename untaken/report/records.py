@@ -127,7 +127,7 @@ ESTIMATES: Final[Columns[EstimateRow]] = {
 
 SIGNALS: Final[Columns[SignalRow]] = {
     "skill": text("the skill it speaks of", "effect.signal.skill"),
-    "direction": text("what it is meant to do to the estimate: negative, positive", "effect.signal.direction"),
+    "direction": text("meant against the skill (negative) or for it", "effect.signal.direction"),
     "flag": text("against, no_effect, no_outcome or none", "effect.flag"),
     "supported": truth("an insight behind it has a supported advantage above 0", "effect.signal.supported"),
     "before": figure("success rate as it stands", "effect.before"),
