@@ -120,4 +120,4 @@ class Console:
 
 
 def _is_figure(cell: str) -> bool:
-    return cell == NOTHING or cell[:1].isdigit() or (cell[:1] in "+-" and cell[1:2].isdigit())
+    return cell == NOTHING or cell[:1].isdigit() or (cell[:1] in "+-<" and cell[1:2].isdigit())

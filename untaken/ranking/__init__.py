@@ -29,11 +29,11 @@ from untaken.ranking.model import (
     Standing,
 )
 from untaken.ranking.pass_k import pass_hat_k
+from untaken.ranking.rates import wilson
 from untaken.ranking.rules import rule_effect
 
 if TYPE_CHECKING:
     from untaken.ranking.agreement import kendall_p, kendall_tau_b, spearman
-    from untaken.ranking.intervals import wilson
     from untaken.ranking.rank import rank_agents, rank_comparable
     from untaken.ranking.tables import METRICS
 
@@ -76,7 +76,6 @@ _NUMERIC: Final = {
     "rank_agents": "rank",
     "rank_comparable": "rank",
     "spearman": "agreement",
-    "wilson": "intervals",
 }
 
 

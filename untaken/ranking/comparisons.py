@@ -23,8 +23,8 @@ class PairedDifference:
         low, high: its 95 % interval, had by `interval`; unscored below two tasks.
         p: two-sided, by `test`: exact McNemar for single binary trials, else swapping agents inside tasks.
         p_holm: `p` adjusted for the `family`: all pairs compared under the metric.
-        first_only, second_only: McNemar's counts of tasks that only the one succeeded at; ``None`` for
-            `sign_flip`.
+        first_only, second_only: McNemar's counts of tasks that only the one succeeded at; unscored
+            for `sign_flip`.
         mde: the smallest true difference that such a comparison finds in 80 % of cases; what "no difference"
             has to be read with.
         p_above: share of bootstrap resamples with `first` above `second`, ties by half.
@@ -42,8 +42,8 @@ class PairedDifference:
     test: Test
     p_holm: Score
     family: int
-    first_only: int | None
-    second_only: int | None
+    first_only: int | Unscored
+    second_only: int | Unscored
     mde: Score
     p_above: Score
     n_tasks: int

@@ -1,4 +1,4 @@
-"""95 % intervals: Wilson for single-trial rates, a cluster bootstrap over tasks for all else (§5)."""
+"""95 % intervals from a cluster bootstrap over tasks (§5)."""
 
 from __future__ import annotations
 
@@ -11,19 +11,9 @@ from numpy.typing import NDArray
 
 from untaken.ranking.tables import Floats, MetricTable, quantise
 
-Z_95: Final = 1.959963984540054
-"""Two-sided 95 % point of the standard normal."""
 TAILS: Final = (0.025, 0.975)
 BLOCK: Final = 2_000_000
 """Cells of a resampling block: bounds memory whatever the number of tasks or agents."""
-
-
-def wilson(successes: float, n: float) -> tuple[float, float]:
-    """Wilson's 95 % interval of a rate of `successes` out of `n` > 0 independent trials (Wilson 1927)."""
-    rate, z2 = successes / n, Z_95 * Z_95
-    centre = (rate + z2 / (2 * n)) / (1 + z2 / n)
-    half = Z_95 / (1 + z2 / n) * sqrt(rate * (1 - rate) / n + z2 / (4 * n * n))
-    return max(0.0, centre - half), min(1.0, centre + half)
 
 
 def task_weights(tasks: int, resamples: int, seed: int) -> Iterator[Floats]:
@@ -76,7 +66,7 @@ def tails(tasks: int) -> tuple[float, float]:
 
     Plain 2.5 and 97.5 % are too narrow where tasks are few: resampling takes the spread of n tasks as the
     truth, and knows nothing of Student's t. The expanded percentiles Φ(±√(n/(n − 1)) · t(0.975, n − 1))
-    (Hesterberg 2015, §5.3) make up for both; from some hundred tasks on they are the plain ones.
+    (Hesterberg 2015) make up for both; from some hundred tasks on they are the plain ones.
     """
     from scipy.special import ndtr, stdtrit  # noqa: PLC0415 (slow)
 

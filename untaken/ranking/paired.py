@@ -11,7 +11,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from untaken.ranking.intervals import BLOCK, TAILS, Z_95, bootstrap_interval, task_weights
+from untaken.ranking.intervals import BLOCK, TAILS, bootstrap_interval, task_weights
+from untaken.ranking.rates import Z_95
 from untaken.ranking.tables import Floats, quantise
 
 POWER: Final = 0.8

@@ -18,6 +18,7 @@ from untaken.ranking.model import NO_INTERVAL, Bootstrap, Standing
 from untaken.ranking.tables import OUTCOME, Cells, Floats, RunsByCell, metric_cells
 from untaken.ranking.ties import tie_groups
 
+NOT_COUNTED: Final = Unscored("not a comparison of single binary trials")
 NO_COMMON_TASK: Final = Unscored("no task has a value for both agents")
 
 
@@ -149,8 +150,8 @@ class Measured:
             test="mcnemar" if binary else "sign_flip",
             p_holm=why,
             family=0,
-            first_only=round(self.counts[0][row]) if binary else None,
-            second_only=round(self.counts[1][row]) if binary else None,
+            first_only=round(self.counts[0][row]) if binary else NOT_COUNTED,
+            second_only=round(self.counts[1][row]) if binary else NOT_COUNTED,
             mde=_score(self.mde[row], why),
             p_above=_score(self.above[row], why),
             n_tasks=self.tasks,
