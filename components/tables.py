@@ -110,7 +110,14 @@ def download(data: bytes | Callable[[], bytes], *, label: str, file: str, mime: 
     )
 
 
-def figure(drawn: go.Figure, *, key: str, name: str, alt: str | None = None) -> None:
+def figure(
+    drawn: go.Figure,
+    *,
+    key: str,
+    name: str,
+    alt: str | None = None,
+    on_pick: Callable[[str], None] | None = None,
+) -> None:
     """Show a figure; its toolbar saves it as PNG, the button below as one HTML file that needs no network.
 
     Args:
@@ -118,6 +125,7 @@ def figure(drawn: go.Figure, *, key: str, name: str, alt: str | None = None) -> 
         key: unique on the page.
         name: what the figure shows, in words; also the stem of the file's name. Not from a ledger.
         alt: what a screen reader says of the figure.
+        on_pick: called with what a clicked mark carries, where marks carry something.
     """
     stem = text.file_name(name)
     config = FIGURE_CONFIG | {"toImageButtonOptions": {"format": "png", "scale": 2, "filename": stem}}
@@ -125,9 +133,23 @@ def figure(drawn: go.Figure, *, key: str, name: str, alt: str | None = None) -> 
         least = (drawn.layout.meta or {}).get("least_width")
         if least:
             st.html(f"<style>{SIDEWAYS % {'key': key, 'least': int(least)}}</style>")
-        st.plotly_chart(drawn, theme=None, key=key, config=config, alt=alt or name)
+        st.plotly_chart(
+            drawn,
+            theme=None,
+            key=key,
+            config=config,
+            alt=alt or name,
+            on_select=(lambda: _picked(key, on_pick)) if on_pick else "ignore",
+            selection_mode="points",
+        )
 
     def page() -> bytes:
         return str(drawn.to_html(include_plotlyjs=True, config=config)).encode()
 
     download(page, label=f"{name} (HTML)", file=f"{stem}.html", mime="text/html", key=key)
+
+
+def _picked(key: str, on_pick: Callable[[str], None]) -> None:
+    carried = [point.get("customdata") for point in st.session_state[key]["selection"]["points"]]
+    if carried and carried[0]:
+        on_pick(str(carried[0][0]))

@@ -19,7 +19,7 @@ from untaken.errors import number
 MOST: Final = 20
 ROW: Final = 40
 """Pixels: two lines of words."""
-LEAST_WIDTH: Final = 820
+LEAST_WIDTH: Final = 700
 NOTHING: Final = "No choice to show: no evaluated run left an alternative here"
 
 
@@ -110,7 +110,7 @@ def _reach(known: Sequence[float], unknown: Sequence[bool]) -> tuple[float, floa
 
 def _laid_out(rows: Sequence[Choice], marked: str | None, look: Tokens) -> go.Figure:
     figure = go.Figure()
-    figure.add_vline(x=0, line={"color": look.line, "width": 1})
+    figure.add_vline(x=0, line={"color": look.line, "width": 1}, layer="below")
     for y, choice in enumerate(rows):
         if choice.digest == marked:
             figure.add_hrect(y0=y - 0.5, y1=y + 0.5, fillcolor=look.band, line_width=0, layer="below")
@@ -215,7 +215,7 @@ def _dress(
     step = next(s for s in (0.1, 0.2, 0.5, 1.0) if reach / s <= 5 or s == 1.0)
     ticks = [i * step for i in range(-20, 21) if abs(i * step) < reach]
     unknown = [] if unknown_at is None else [(unknown_at, "unknown")]
-    marks = [*unknown, *((x, signed(x, 1)) for x in ticks)]
+    marks = [*unknown, *((x, signed(x, 1) if x else "0") for x in ticks)]
     figure.update_xaxes(
         range=[-reach if unknown_at is None else unknown_at * 1.1, reach],
         title_text=title,

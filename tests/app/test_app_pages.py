@@ -107,21 +107,6 @@ def test_the_three_numbers_say_what_they_rest_on(tmp_path: Path, monkeypatch: Pa
     assert "4 of 8 successful runs with a critical sub-goal" in said(app)
 
 
-def test_a_filter_narrows_the_decisions_the_counts_and_the_figure(tmp_path: Path, monkeypatch: Patch) -> None:
-    app = session(a_desk(tmp_path), monkeypatch, "decisions")
-    everything, before = table(app, "Paths not taken"), metrics(app)
-    assert set(everything["agent"]) == {"careful", "lucky", "failing"}
-    app.multiselect(key="decisions-agent").select("lucky").run()
-    narrowed = table(app, "Paths not taken")
-    assert set(narrowed["agent"]) == {"lucky"}
-    assert metrics(app)["Paths not taken"] == str(len(narrowed))
-    assert int(before["Paths not taken"]) == len(everything) > len(narrowed) > 0
-    app.multiselect(key="decisions-alternative").select("read_policy").run()
-    assert set(table(app, "Paths not taken")["alternative"]) == {"read_policy"}
-    app.multiselect(key="decisions-agent").set_value([]).run()
-    assert set(table(app, "Paths not taken")["agent"]) == {"lucky", "failing"}
-
-
 def test_the_rule_for_missing_verdicts_changes_the_rates_and_is_named(
     tmp_path: Path, monkeypatch: Patch
 ) -> None:

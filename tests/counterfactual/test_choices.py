@@ -15,7 +15,7 @@ from untaken.counterfactual import Choice, Scale, Weights, choices, evaluate_run
 from untaken.counterfactual.choices import benjamini_hochberg
 from untaken.counterfactual.trust import compare
 from untaken.errors import Unscored
-from untaken.ledger import Run
+from untaken.ledger import Run, SkillSelection
 from untaken.memory import Observed, PolicyMemory
 
 
@@ -26,11 +26,16 @@ def arm(skill: str, won: int, lost: int, context: str = "ctx") -> list[Observed]
     ]
 
 
-def found(runs: Sequence[Run], log: Sequence[Observed]) -> dict[tuple[str, str], Choice]:
+def made(runs: Sequence[Run], log: Sequence[Observed]) -> tuple[Choice, ...]:
     memory = PolicyMemory(log)
     by_digest = {run.digest: run for run in runs}
-    evaluations = {digest: evaluate_run(run, memory) for digest, run in by_digest.items()}
-    return {(c.selected, c.alternative): c for c in choices(evaluations, by_digest, memory)}
+    return choices(
+        {digest: evaluate_run(run, memory) for digest, run in by_digest.items()}, by_digest, memory
+    )
+
+
+def found(runs: Sequence[Run], log: Sequence[Observed]) -> dict[tuple[str, str], Choice]:
+    return {(choice.selected, choice.alternative): choice for choice in made(runs, log)}
 
 
 def test_a_choice_gathers_every_point_that_made_it() -> None:
@@ -69,12 +74,22 @@ def test_an_alternative_without_history_is_a_choice_of_support_none() -> None:
 
 
 def test_contexts_are_kept_apart_and_made_readable() -> None:
-    run = a_run("r").select("a", "b", context="one").select("a", "b", context="two").finish(True).run()
-    memory = PolicyMemory([*arm("a", 1, 1), *arm("b", 1, 1)])
-    made = choices({run.digest: evaluate_run(run, memory)}, {run.digest: run}, memory)
-    assert [choice.context_hash for choice in made] == [s.context_hash for s in run.selections]
-    assert [choice.context for choice in made] == [s.context for s in run.selections]
-    assert len({choice.digest for choice in made}) == 2
+    run = a_run("r")
+    for context in ({"step": 2, "at": "gate"}, "in words", None):
+        run.add(
+            SkillSelection,
+            selected="a",
+            alternatives=["b"],
+            context_hash=f"hash of {context}",
+            context=context,
+        )
+    known = made([run.finish(True).run()], [*arm("a", 1, 1), *arm("b", 1, 1)])
+    assert {choice.context_hash: choice.context for choice in known} == {
+        "hash of {'step': 2, 'at': 'gate'}": '{"at":"gate","step":2}',
+        "hash of in words": "in words",
+        "hash of None": None,
+    }
+    assert len({choice.digest for choice in known}) == 3
 
 
 def test_skipped_and_aborted_runs_make_no_choice() -> None:
@@ -121,12 +136,12 @@ def test_the_order_of_the_runs_changes_nothing() -> None:
 
 def test_a_pair_met_both_ways_is_one_test_of_the_family() -> None:
     log = [*arm("a", 2, 8), *arm("b", 9, 1), *arm("c", 5, 5)]
-    made = found([past("r", "a|b|z", "b|a|c", day=9)], log)
-    assert {choice.q_family for choice in made.values()} == {2}
-    assert made["a", "b"].q == made["b", "a"].q
+    both = found([past("r", "a|b|z", "b|a|c", day=9)], log)
+    assert {choice.q_family for choice in both.values()} == {2}
+    assert both["a", "b"].q == both["b", "a"].q
     alone = found([past("r", "a|b", "a|b", day=9)], log)["a", "b"]
     assert alone.q_family == 1
-    assert made["a", "b"].q == pytest.approx(min(2 * alone.q, max(alone.q, made["b", "c"].q)))
+    assert both["a", "b"].q == pytest.approx(min(2 * alone.q, max(alone.q, both["b", "c"].q)))
 
 
 def test_q_is_small_exactly_where_a_lone_interval_excludes_zero() -> None:

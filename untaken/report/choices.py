@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from untaken.corpus import Corpus
-from untaken.counterfactual import Choice, choices
+from untaken.counterfactual import Choice, Point, choices
 from untaken.errors import number
 from untaken.memory import Record
 from untaken.report.decisions import decisions_table
@@ -28,10 +28,8 @@ def _of(side: str, name: str) -> Callable[[Choice], object]:
 
 
 CHOICES: Final[Columns[Choice]] = {
-    "choice": text("short digest of skill, alternative and context: the choice's id in links", "digest"),
     "selected": text("the skill that was taken", "selected"),
     "alternative": text("the skill that was not taken", "alternative"),
-    "context_hash": text("digest of the context of the choice", "context_hash"),
     "context": text("the context, readable", "context"),
     "advantage": figure("score of the alternative's history minus the selected skill's", "advantage"),
     "low": figure("lower end of the advantage's 95 % interval", "low"),
@@ -62,6 +60,8 @@ CHOICES: Final[Columns[Choice]] = {
     "unknown": count("points at which the alternative had no history yet", "unknown"),
     "agents": text("who made this choice", lambda choice: ", ".join(choice.agents)),
     "tasks": count("different tasks in which it was made", lambda choice: len(choice.tasks)),
+    "choice": text("short digest of skill, alternative and context: the choice's id in links", "digest"),
+    "context_hash": text("digest of the context of the choice", "context_hash"),
     "advantage_reason": why("advantage", "advantage"),
     "low_reason": why("the interval", "low"),
     "mean_delta_reason": why("mean_delta", "mean_delta"),
@@ -86,15 +86,26 @@ class ChoiceReview:
     Attributes:
         choices: what weighs most first.
         paths: `decisions_table`, and of each row the `choice` it is an instance of with its `choice_support`.
+        cost_unit: what the costs in the histories are counted in; ``None`` where none is known.
     """
 
     choices: tuple[Choice, ...]
     paths: pd.DataFrame
+    cost_unit: str | None
 
     def among(self, paths: pd.DataFrame) -> tuple[Choice, ...]:
         """The choices that some of the paths are instances of, in order."""
         kept = set(paths["choice"].unique())
         return tuple(choice for choice in self.choices if choice.digest in kept)
+
+    def find(self, digest: str | None) -> Choice | None:
+        """The choice with this short digest, if there is one (untrusted: it may come from an address)."""
+        return next((choice for choice in self.choices if choice.digest == digest), None)
+
+    def points(self, skill: str, context_hash: str) -> tuple[Point, ...]:
+        """Every decision point that took the skill in the context, whatever it left."""
+        took = (c.points for c in self.choices if (c.selected, c.context_hash) == (skill, context_hash))
+        return tuple(dict.fromkeys(point for points in took for point in points))
 
 
 def choice_review(corpus: Corpus) -> ChoiceReview:
@@ -102,7 +113,11 @@ def choice_review(corpus: Corpus) -> ChoiceReview:
     made, keys = corpus_choices(corpus), ["selected", "alternative", "context_hash"]
     known = frame({name: CHOICES[name] for name in ("choice", *keys, "support")}, made)
     paths = decisions_table(corpus).merge(known, on=keys, how="left", suffixes=("", "_choice"))
-    return ChoiceReview(choices=made, paths=paths.rename(columns={"support_choice": "choice_support"}))
+    return ChoiceReview(
+        choices=made,
+        paths=paths.rename(columns={"support_choice": "choice_support"}),
+        cost_unit=corpus.memory.snapshot().cost_unit,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,172 @@
+"""One choice on the page of decisions: both histories side by side, what they are worth, the runs behind."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import pandas as pd
+import streamlit as st
+
+from components import cards, state, text
+from components.choice_words import SIDES, context_words, side_of, signed
+from untaken.corpus import Corpus
+from untaken.counterfactual import Choice, Point
+from untaken.errors import number
+from untaken.ledger import Run
+from untaken.memory import Record
+from untaken.report import ChoiceReview, count_paths
+
+MOST_LINKS: Final = 5
+
+
+def pick(digest: str | None) -> None:
+    """Select a choice, and leave the selected run selected."""
+    state.select(run=state.selected("run"), choice=digest)
+
+
+def evaluated_or_not(corpus: Corpus) -> None:
+    """How many runs were evaluated, against what, and why the others were not."""
+    evaluations = list(corpus.evaluations.values())
+    skipped = [e for e in evaluations if e.status != "evaluated"]
+    st.caption(
+        f"{len(evaluations) - len(skipped):,} runs evaluated, {len(skipped):,} not · each delta against what "
+        "was known when the run started, its own outcome left out · a ledger shows association, not what an "
+        "alternative causes"
+    )
+    if skipped:
+        with st.expander(f"Why {len(skipped):,} runs were not evaluated"):
+            reasons = Counter(e.code or e.reason for e in skipped)
+            st.code("\n".join(f"{n:>6}  {code}" for code, n in reasons.items()), language=None)
+
+
+def points_in(paths: pd.DataFrame) -> str:
+    """How many decision points these paths not taken were left at, of how many runs."""
+    seen = count_paths(paths)
+    return f"{cards.counted(seen.points, 'decision point')}, {cards.counted(seen.paths, 'path')} not taken"
+
+
+def more_rows(shown: int, total: int, *, step: int) -> None:
+    """Offer further rows of the figure."""
+
+    def show() -> None:
+        st.session_state["decisions_rows"] = shown + step
+
+    st.button(f"Show more: {shown} of {total:,} choices drawn", on_click=show, key="more_choices")
+
+
+def picker(shown: Sequence[Choice], chosen: Choice | None) -> None:
+    """Every choice shown, by name; for those who do not click in figures."""
+    options = {choice.digest: choice for choice in (*shown, *([chosen] if chosen else []))}
+    st.session_state["choice_picker"] = chosen.digest if chosen else None
+    st.selectbox(
+        "Choice",
+        options=list(options),
+        index=None,
+        format_func=lambda digest: _name(options[digest]),
+        key="choice_picker",
+        placeholder="Choose one, or click its mark in the figure",
+        on_change=lambda: pick(st.session_state["choice_picker"]),
+        filter_mode="contains",
+    )
+
+
+def _name(choice: Choice) -> str:
+    context = context_words(choice.context, choice.context_hash)
+    skills = f"{text.one_line(choice.selected, 40)} → {text.one_line(choice.alternative, 40)}"
+    return f"{SIDES[side_of(choice)].icon} {skills} · {text.one_line(context, 80)}"
+
+
+def detail(choice: Choice, review: ChoiceReview, runs: Mapping[str, Run]) -> None:
+    """What is known of one choice."""
+    style = SIDES[side_of(choice)]
+    with st.container(border=True, key="choice"):
+        taken, other = text.one_line(choice.selected, 80), text.one_line(choice.alternative, 80)
+        st.text(f"{taken} taken, {other} not taken")
+        st.caption(text.label(context_words(choice.context, choice.context_hash), 300))
+        with st.container(horizontal=True, gap="xsmall"):
+            st.badge(f"{style.icon} {style.words}", color=style.badge)
+            if (q := number(choice.q)) is not None:
+                st.badge(f"q = {q:.2g} among {_pairs(choice)}", color="gray")
+        st.text(text.one_line(choice.support_reason, 300))
+        _cards(choice, review.cost_unit)
+        places = st.columns(3)
+        for place, skill, success in zip(
+            places, (choice.selected, choice.alternative), (False, True), strict=False
+        ):
+            with place:
+                _links(review.points(skill, choice.context_hash), skill, runs, first=success)
+        with places[2]:
+            st.caption(
+                "Histories of everything the memory knows, in this context alone. An association: other "
+                "things may have differed between these runs, too. q is the two-sided p-value of no "
+                f"advantage, adjusted after Benjamini and Hochberg: {_pairs(choice)} of skills with an "
+                "interval among all runs compared here."
+            )
+
+
+def _pairs(choice: Choice) -> str:
+    return cards.counted(choice.q_family, "pair")
+
+
+def _cards(choice: Choice, unit: str | None) -> None:
+    taken, other, between = st.columns(3)
+    with taken:
+        _history("Taken", choice.selected, choice.taken, unit)
+    with other:
+        _history("Not taken", choice.alternative, choice.other, unit)
+    with between:
+        _advantage(choice)
+
+
+def _history(side: str, skill: str, record: Record | None, unit: str | None) -> None:
+    title = f"{side}: {text.label(skill, 40)}"
+    if record is None:
+        cards.number_card(title, "unknown", "no run took it in this context")
+        return
+    cost, steps = number(record.avg_cost), number(record.avg_steps)
+    words = [
+        f"success rate over {cards.counted(record.n, 'outcome')} of {cards.counted(record.n_runs, 'run')}",
+        "no cost recorded" if cost is None else f"mean cost {cost:,.4g} {text.label(unit or '', 12)}".strip(),
+        "no steps recorded" if steps is None else f"{steps:,.1f} steps on average",
+    ]
+    if record.weak_weight:
+        words.append(f"weak signals count as {record.weak_weight:,.2g} outcomes in the rate")
+    cards.number_card(title, cards.percent(record.success_rate), " · ".join(words))
+
+
+def _advantage(choice: Choice) -> None:
+    title = "Advantage of the path not taken"
+    advantage, low, high = number(choice.advantage), number(choice.low), number(choice.high)
+    if advantage is None:
+        cards.number_card(
+            "Advantage of the path not taken", "unknown", text.label(choice.support_reason, 200)
+        )
+        return
+    interval = "no interval"
+    if low is not None and high is not None:
+        interval = f"95 % interval {signed(low)} to {signed(high)}"
+    better = number(choice.p_better)
+    words = interval if better is None else f"{interval} · above +0.1 with probability {better:.0%}"
+    mean = number(choice.mean_delta)
+    if mean is not None:
+        words += f" · mean delta {signed(mean)} over {cards.counted(len(choice.deltas), 'point')}"
+    cards.number_card(title, signed(advantage), words)
+
+
+def _links(points: Sequence[Point], skill: str, runs: Mapping[str, Run], *, first: bool) -> None:
+    """Links to the runs at that decision; those with the outcome `first` come first."""
+    known = [(runs[point.run], point) for point in points if point.run in runs]
+    ordered = sorted(known, key=lambda pair: pair[0].success is not first)
+    st.caption(f"{cards.counted(len(known), 'decision point')} took {text.label(skill, 40)}")
+    for run, point in ordered[:MOST_LINKS]:
+        mark = "✓" if run.success is True else "✗"
+        repeat = "" if run.started.task_repeat is None else f" · repeat {run.started.task_repeat}"
+        st.page_link(
+            state.RUN_PAGE,
+            label=f"{mark} {text.label(run.agent, 30)} on {text.label(run.task_id, 40)}{repeat}",
+            query_params={"run": point.run, "decision": str(point.decision_point)},
+        )
+    if len(ordered) > MOST_LINKS:
+        st.caption(f"and {len(ordered) - MOST_LINKS:,} more")

@@ -1,0 +1,166 @@
+"""The page of decisions, driven as a session drives it: filters, the chosen choice, its address, its runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from builders import a_run
+from sessions import said, sent, session
+from streamlit.testing.v1 import AppTest
+from test_app_pages import HOSTILE, acted_upon, metrics, table
+
+from untaken.ledger import SkillSelection
+from untaken.store import Workspace
+
+Patch = pytest.MonkeyPatch
+
+
+def a_history(folder: Path) -> Path:
+    """``bad`` fails in 8 runs, ``good`` succeeds in 8, in one readable context; ``new`` was never taken."""
+    with Workspace(folder) as store:
+        for n in range(8):
+            for taken, left, success in (("bad", "good", False), ("good", "bad", True)):
+                run = a_run(f"{taken}{n}", agent="calm" if success else "eager", task="ferry", task_repeat=n)
+                for alternatives in ([left], [left, "new"]):
+                    run.add(
+                        SkillSelection,
+                        selected=taken,
+                        alternatives=alternatives,
+                        context_hash="7a3f",
+                        context={"step": "boarding"},
+                    )
+                store.add(f"{taken}{n}.jsonl", run.finish(success, cost=1.0 + n % 3, steps=3).ledger())
+    return folder
+
+
+@pytest.fixture
+def app(tmp_path: Path, monkeypatch: Patch) -> AppTest:
+    return session(a_history(tmp_path), monkeypatch, "decisions")
+
+
+def choose(app: AppTest, words: str) -> AppTest:
+    """Take the choice whose name holds these words."""
+    picker = app.selectbox(key="choice_picker")
+    at = next(n for n, name in enumerate(picker.options) if words in name)
+    picker.select_index(at).run()
+    assert not app.exception
+    return app
+
+
+def links(app: AppTest) -> list[str]:
+    return [words for place, words in sent(app) if place == "PageLink.label"]
+
+
+def test_choices_are_counted_with_what_they_rest_on(app: AppTest) -> None:
+    assert metrics(app) | {"Choices": "4", "Alternative ahead": "1", "Selected ahead": "1"} == metrics(app)
+    assert metrics(app)["Not settled"] == "2"
+    assert "supported, of 2 with an interval · 1 with q ≤ 0.05" in said(app)
+    assert "0 weak, 2 without history" in said(app)
+    assert len(table(app, "Choices")) == 4
+
+
+def test_a_filter_narrows_choices_counts_and_paths(app: AppTest) -> None:
+    app.multiselect(key="decisions-agent").select("eager").run()
+    assert set(table(app, "Choices")["selected"]) == {"bad"}
+    assert set(table(app, "Paths not taken")["agent"]) == {"eager"}
+    assert metrics(app)["Choices"] == "2"
+    app.multiselect(key="decisions-choice_support").select("none").run()
+    assert set(table(app, "Paths not taken")["alternative"]) == {"new"}
+    app.multiselect(key="decisions-agent").set_value([]).run()
+    assert set(table(app, "Paths not taken")["agent"]) == {"eager", "calm"}
+
+
+def test_a_chosen_choice_shows_both_histories_and_the_runs_behind_them(app: AppTest) -> None:
+    choose(app, "bad → good")
+    assert metrics(app)["Taken: bad"] == "0%"
+    assert metrics(app)["Not taken: good"] == "100%"
+    assert metrics(app)["Advantage of the path not taken"].startswith("+")
+    words = said(app)
+    assert "success rate over 16 outcomes of 8 runs" in words
+    assert "lies above 0" in words
+    assert "step boarding" in words
+    assert "Hochberg: 1 pair of skills with an interval" in words
+    assert "16 decision points took bad" in words
+    assert "and 11 more" in words
+    assert sorted(words[0] for words in links(app)) == ["✓"] * 5 + ["✗"] * 5
+    assert {words.split(" · ")[0] for words in links(app)} == {"✗ eager on ferry", "✓ calm on ferry"}
+
+
+def test_the_paths_below_are_those_of_the_choice_until_all_are_asked_for(app: AppTest) -> None:
+    everything = len(table(app, "Paths not taken"))
+    choose(app, "bad → good")
+    shown = table(app, "Paths not taken")
+    assert set(zip(shown["selected"], shown["alternative"], strict=True)) == {("bad", "good")}
+    app.toggle(key="only_chosen").set_value(False).run()
+    assert len(table(app, "Paths not taken")) == everything
+
+
+def test_an_unknown_alternative_is_told_as_unknown(app: AppTest) -> None:
+    choose(app, "bad → new")
+    assert metrics(app)["Not taken: new"] == "unknown"
+    assert metrics(app)["Advantage of the path not taken"] == "unknown"
+
+
+def test_the_address_keeps_the_choice_for_somebody_else(tmp_path: Path, monkeypatch: Patch) -> None:
+    app = choose(session(a_history(tmp_path), monkeypatch, "decisions"), "bad → good")
+    digest = app.query_params["choice"]
+    every = table(app, "Choices").set_index("choice")
+    assert list(every.loc[digest, ["selected", "alternative"]]) == ["bad", "good"]
+    theirs = session(tmp_path, monkeypatch, "decisions")
+    assert "Taken: bad" not in metrics(theirs)
+    theirs.query_params["choice"] = digest
+    theirs.run()
+    assert metrics(theirs)["Taken: bad"] == "0%"
+
+
+@pytest.mark.parametrize("asked", ["0123456789abcdef", "", "../../etc", HOSTILE, "x" * 5_000])
+def test_a_choice_that_is_not_here_selects_nothing(asked: str, app: AppTest) -> None:
+    app.query_params["choice"] = asked
+    app.run()
+    assert acted_upon(app) == set()
+    assert app.selectbox(key="choice_picker").value is None
+    assert "Taken: bad" not in metrics(app)
+
+
+def test_the_delta_is_one_switch_away_and_the_difference_is_said(app: AppTest) -> None:
+    names = {found.proto.alt for found in app.get("plotly_chart")}
+    assert names == {"Advantages by choice"}
+    app.segmented_control(key="measure").set_value("Delta").run()
+    assert {found.proto.alt for found in app.get("plotly_chart")} == {
+        "Deltas by choice",
+        "Delta distribution",
+    }
+    assert "sets the histories of both skills against each other" in said(app)
+
+
+def test_more_rows_are_drawn_on_request(tmp_path: Path, monkeypatch: Patch) -> None:
+    run = a_run("r").select("s", *(f"alt{i}" for i in range(25))).select("s", "alt0")
+    with Workspace(tmp_path) as store:
+        store.add("r.jsonl", run.finish(True, cost=1.0).ledger())
+    app = session(tmp_path, monkeypatch, "decisions")
+    button = app.button(key="more_choices")
+    assert button.label == "Show more: 20 of 25 choices drawn"
+    button.click().run()
+    assert not [found for found in app.button if found.key == "more_choices"]
+
+
+def test_nothing_says_what_an_alternative_would_have_done(app: AppTest) -> None:
+    choose(app, "bad → good")
+    assert "would" not in " ".join(words for _, words in sent(app)).lower()
+    assert "association" in said(app)
+
+
+def test_hostile_skills_and_contexts_are_words_in_a_chosen_choice(tmp_path: Path, monkeypatch: Patch) -> None:
+    with Workspace(tmp_path) as store:
+        for n in range(2):
+            run = a_run(f"{n}{HOSTILE}", agent=HOSTILE, task=HOSTILE)
+            run.select(HOSTILE, f"b{HOSTILE}", context=HOSTILE).select(
+                f"b{HOSTILE}", HOSTILE, context=HOSTILE
+            )
+            store.add(f"{n}.jsonl", run.finish(bool(n), cost=1.0, cost_unit=HOSTILE).ledger())
+    app = session(tmp_path, monkeypatch, "decisions")
+    for at in range(2):
+        app.selectbox(key="choice_picker").select_index(at).run()
+        assert acted_upon(app) == set()
+        assert any("onerror" in words for words in links(app))

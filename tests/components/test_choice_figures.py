@@ -1,0 +1,174 @@
+"""Figures of choices: what is drawn of each, how support is told, and that nothing in them is markup."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, NamedTuple
+
+import pandas as pd
+import plotly.graph_objects as go
+import pytest
+
+from components import figures
+from components.choice_words import SIDES, context_words, signed
+from components.palette import LIGHT
+from untaken.counterfactual import Choice, Point
+from untaken.errors import Unscored
+
+HOSTILE = '<b onclick="x">$\\alpha$</b><a href="javascript:alert(1)">go</a></script>%{x}'
+NONE = Unscored("no run took it")
+
+
+def a_choice(alternative: str = "b", advantage: float | None = 0.3, **fields: Any) -> Choice:
+    """A choice with an interval 0.2 to either side; without an advantage it is unknown."""
+    spread = (None, None) if advantage is None else (advantage - 0.2, advantage + 0.2)
+    low, high = (NONE if end is None else end for end in spread)
+    values: dict[str, Any] = {
+        "selected": "a",
+        "alternative": alternative,
+        "context_hash": "c0ffee00c0ffee",
+        "context": None,
+        "advantage": NONE if advantage is None else advantage,
+        "low": low,
+        "high": high,
+        "p_better": NONE,
+        "support": "none" if advantage is None else "supported" if abs(advantage) > 0.2 else "weak",
+        "support_reason": "in words",
+        "q": NONE,
+        "q_family": 0,
+        "taken": None,
+        "other": None,
+        "deltas": (),
+        "may_be_better": 0,
+        "was_better": 0,
+        "equivalent": 0,
+        "unknown": 1,
+        "points": (Point("0" * 64, 3),),
+        "agents": ("agent",),
+        "tasks": ("task",),
+    }
+    return Choice(**(values | fields))
+
+
+EVERY = [a_choice("better"), a_choice("worse", -0.3), a_choice("unsure", 0.1), a_choice("new", None)]
+
+
+def paths(**deltas: list[float | None]) -> pd.DataFrame:
+    digests = {choice.alternative: choice.digest for choice in EVERY}
+    rows = [(digests[name], delta) for name, some in deltas.items() for delta in some]
+    return pd.DataFrame(rows, columns=["choice", "delta"]).astype({"delta": "Float64"})
+
+
+def beside(figure: go.Figure) -> list[str]:
+    """The words beside the rows."""
+    return [a.text for a in figure.layout.annotations if a.xref == "paper"]
+
+
+def test_support_is_told_by_symbol_colour_line_and_word() -> None:
+    figure = figures.choice_figure(EVERY)
+    marks = figure.data[-1]
+    assert list(marks.marker.symbol) == ["triangle-right", "triangle-left", "circle-open", "circle-open"]
+    assert list(marks.marker.color) == [LIGHT.bad, LIGHT.good, LIGHT.muted, LIGHT.muted]
+    assert [line.line.dash for line in figure.data[:-1]] == ["solid", "solid", "dot", "dot"]
+    for words, side in zip(beside(figure), ("ahead", "behind", "weak", "none"), strict=True):
+        assert SIDES[side].words in words
+        assert "n 0 → 0" in words
+
+
+def test_an_interval_is_a_bar_and_an_unknown_alternative_has_none() -> None:
+    figure = figures.choice_figure(EVERY)
+    assert [list(line.x) for line in figure.data[:-1]] == [
+        pytest.approx([0.1, 0.5, None]),
+        pytest.approx([-0.5, -0.1, None]),
+        pytest.approx([-0.1, 0.3, None], abs=1e-12),
+        [],
+    ]
+    marks = figure.data[-1]
+    assert list(marks.text) == ["+0.30", "−0.30", "+0.10", "?"]
+    assert figure.layout.xaxis.ticktext[0] == "unknown"
+    assert marks.x[3] == figure.layout.xaxis.tickvals[0] < -0.5
+
+
+def test_without_unknown_alternatives_there_is_no_place_for_them() -> None:
+    assert "unknown" not in figures.choice_figure(EVERY[:3]).layout.xaxis.ticktext
+
+
+def test_a_mark_carries_its_choice_and_the_marked_row_stands_out() -> None:
+    figure = figures.choice_figure(EVERY, marked=EVERY[2].digest)
+    assert [carried for (carried,) in figure.data[-1].customdata] == [c.digest for c in EVERY]
+    bands = [(s.y0, s.y1) for s in figure.layout.shapes if s.type == "rect"]
+    assert bands == [(1.5, 2.5)]
+    assert not [s for s in figures.choice_figure(EVERY).layout.shapes if s.type == "rect"]
+
+
+def test_no_more_rows_are_drawn_than_asked_for() -> None:
+    figure = figures.choice_figure(EVERY, most=2)
+    assert len(figure.data[-1].x) == len(figure.layout.yaxis.ticktext) == len(beside(figure)) == 2
+
+
+def test_deltas_show_their_mean_middle_half_and_range() -> None:
+    table = paths(better=[0.0, 0.2, 0.4, 0.6, 0.8], worse=[-0.4, None], new=[None])
+    figure = figures.choice_deltas(EVERY, table)
+    whole, half, marks = figure.data
+    assert list(whole.x[:2]) == pytest.approx([0.0, 0.8])
+    assert list(half.x[:2]) == pytest.approx([0.2, 0.6])
+    assert list(marks.text) == ["+0.40", "−0.40", "?", "?"]
+    assert "over 5 points, from 0.00 to +0.80" in marks.hovertext[0]
+
+
+def test_the_largest_sum_of_deltas_comes_first() -> None:
+    figure = figures.choice_deltas(EVERY, paths(better=[0.5], worse=[0.2] * 4, unsure=[-0.1]))
+    assert [name.split("</b> → ")[1].split("<br>")[0] for name in figure.layout.yaxis.ticktext] == [
+        "worse",
+        "better",
+        "unsure",
+        "new",
+    ]
+
+
+def test_nothing_to_draw_is_said() -> None:
+    for figure in (figures.choice_figure([]), figures.choice_deltas([], paths())):
+        assert "No choice to show" in figure.layout.annotations[0].text
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_hostile_names_are_words(dark: bool) -> None:
+    hostile = a_choice(
+        HOSTILE, selected=HOSTILE, context=json.dumps({HOSTILE: HOSTILE}), support_reason=HOSTILE
+    )
+    table = pd.DataFrame({"choice": [hostile.digest], "delta": pd.array([0.1], dtype="Float64")})
+    for figure in (
+        figures.choice_figure([hostile], dark=dark),
+        figures.choice_deltas([hostile], table, dark=dark),
+    ):
+        assert not [
+            w for w in ("<b on", "<a ", "</script", "$") if w in figure.to_json().replace("\\u003c", "<")
+        ]
+
+
+class Words(NamedTuple):
+    context: str | None
+    want: str
+
+
+@pytest.mark.parametrize(
+    ("context", "want"),
+    [
+        Words(None, "context c0ffee00"),
+        Words("plain words", "plain words"),
+        Words('{"step":"order","n":2}', "step order · n 2"),
+        Words("{}", "empty context"),
+        Words("[1,2]", "[1,2]"),
+        Words("[" * 5_000, "[" * 5_000),
+        Words('{"cut', '{"cut'),
+    ],
+)
+def test_a_context_is_told_in_words(context: str | None, want: str) -> None:
+    assert context_words(context, "c0ffee00c0ffee") == want
+
+
+@pytest.mark.parametrize(
+    ("value", "want"), [(0.25, "+0.25"), (-0.25, "−0.25"), (-0.001, "0.00"), (0.0, "0.00")]
+)
+def test_a_difference_has_its_sign_and_zero_has_none(value: float, want: str) -> None:
+    assert signed(value) == want
