@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from histories import past, seen
+from histories import moment, past, seen
 
 from untaken.counterfactual import Branch, Scale, Weights, evaluate_run
 from untaken.counterfactual.trust import Estimate, Trust, compare, more_runs
@@ -169,6 +169,41 @@ def test_more_runs_are_about_as_many_as_the_formula_needs() -> None:
     assert more_runs(0.0, first, second) == 1001
 
 
+def test_an_interval_ends_where_the_confidence_in_the_end_is_one_in_forty() -> None:
+    snapshot = PolicyMemory([*arm("a", 4, 6), *arm("b", 9, 1, cost=0.3)]).snapshot()
+    a, b = snapshot.record("a", "ctx"), snapshot.record("b", "ctx")
+    assert b is not None
+    found = compare(b, a, SCALE, 0.1)
+    for end, confidence in ((found.low, 0.975), (found.high, 0.025)):
+        assert isinstance(end, float)
+        assert compare(b, a, SCALE, end).p_better == pytest.approx(confidence)
+
+
+def test_rare_failures_make_an_interval_that_reaches_further_down_than_up() -> None:
+    found = trust(*arm("a", 40, 40), *arm("b", 20, 0))
+    assert isinstance(found.low, float)
+    assert isinstance(found.high, float)
+    assert isinstance(found.advantage, float)
+    assert found.advantage - found.low > 1.2 * (found.high - found.advantage)
+
+
+def test_few_prices_among_many_runs_are_known_as_few() -> None:
+    def priced(count: int) -> list[Observed]:
+        return [
+            seen(
+                f"b{i}", "b", success=float(i % 2), cost=0.4 + 0.1 * (i % 3) if i < count else None, steps=0.5
+            )
+            for i in range(30)
+        ]
+
+    few, all_of_them = trust(*arm("a", 15, 15), *priced(6)), trust(*arm("a", 15, 15), *priced(30))
+    assert isinstance(few.low, float)
+    assert isinstance(few.high, float)
+    assert isinstance(all_of_them.low, float)
+    assert isinstance(all_of_them.high, float)
+    assert few.high - few.low > all_of_them.high - all_of_them.low
+
+
 def test_branches_carry_the_advantage_without_the_run_itself() -> None:
     frame = [seen("f0", "frame", cost=0.0, steps=0.0), seen("f1", "frame", cost=1.0, steps=1.0)]
     log = [*frame, *arm("a", 0, 6), *arm("b", 6, 0)]
@@ -181,40 +216,37 @@ def test_branches_carry_the_advantage_without_the_run_itself() -> None:
     assert 0.9 < branch.p_better <= 1
 
 
-def identical(n: int, contexts: int, seed: int) -> PolicyMemory:
-    """Two skills with one and the same truth: p = 0.5, per-run standard deviation of the score 0.26."""
-    random = np.random.default_rng(seed)
-    log = []
-    for context in range(contexts):
-        for skill in "ab":
-            won, cost, steps = random.random(n) < 0.5, random.normal(0.5, 0.2, n), random.normal(0.5, 0.2, n)
-            log += [
-                seen(
-                    f"{context}/{skill}/{i}",
-                    skill,
-                    context=str(context),
-                    success=float(won[i]),
-                    cost=float(np.clip(cost[i], 0, 1)),
-                    steps=float(np.clip(steps[i], 0, 1)),
-                )
-                for i in range(n)
-            ]
-    return PolicyMemory(log)
+def test_branches_carry_an_interval_of_the_delta_and_the_age_of_the_evidence() -> None:
+    log = [
+        *(seen(f"b{day}", "b", day=day, success=float(day != 3), cost=0.5, steps=0.5) for day in range(1, 7)),
+        seen("c0", "c", day=2),
+    ]
+    run = past("r", "a|b|c|d", "a|b", day=9.5, success=False, cost=0.5, steps=1)
+    known, once, unknown = evaluate_run(run, PolicyMemory(log)).decisions[0].branches
+    assert isinstance(known.delta, float)
+    assert isinstance(known.delta_low, float)
+    assert isinstance(known.delta_high, float)
+    assert known.delta_low < known.delta < known.delta_high
+    assert (known.evidence_from, known.evidence_to) == (moment(1), moment(6))
+    assert known.evidence_age_days == pytest.approx(3.5)
+    assert once.delta_low == once.delta_high == Unscored("one run has no spread")
+    assert once.evidence_from == once.evidence_to == moment(2)
+    assert unknown.evidence_to is None
+    assert isinstance(unknown.delta_low, Unscored)
+    assert isinstance(unknown.evidence_age_days, Unscored)
 
 
-@pytest.mark.parametrize(("n", "contexts"), [(3, 400), (10, 400), (40, 250)])
-def test_two_identical_skills_are_rarely_told_apart(n: int, contexts: int) -> None:
-    snapshot = identical(n, contexts, seed=7).snapshot()
-    called = 0
-    for context in map(str, range(contexts)):
-        a, b = snapshot.record("a", context), snapshot.record("b", context)
-        assert b is not None
-        called += compare(b, a, SCALE, 0.1).support == "supported"
-    # 5 % and two standard errors of the simulation itself.
-    assert called / contexts <= 0.05 + 2 * (0.05 * 0.95 / contexts) ** 0.5
+def test_a_runs_own_outcome_is_no_evidence_and_has_no_age() -> None:
+    log = [seen(f"b{day}", "b", day=day) for day in (1, 2, 3)]
+    record = PolicyMemory(log).snapshot().record("b", "ctx", without_run="b1")
+    assert record is not None
+    assert (record.oldest, record.newest) == (moment(2), moment(3))
+    record = PolicyMemory(log).snapshot().record("b", "ctx", without_run="b3")
+    assert record is not None
+    assert (record.oldest, record.newest) == (moment(1), moment(2))
 
 
-def test_the_normal_form_agrees_with_a_monte_carlo_over_the_same_posteriors() -> None:
+def test_the_closed_form_agrees_with_a_monte_carlo_over_the_same_posteriors() -> None:
     random = np.random.default_rng(3)
     for wins, losses in (((6, 9), (6, 3)), ((10, 18), (10, 2)), ((20, 32), (20, 8))):
         log = []
