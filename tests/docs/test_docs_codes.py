@@ -13,6 +13,7 @@ from source_codes import codes_in
 FOUND = codes_in(ROOT / "untaken")
 NO_CODES = {
     *("node-link", "tau-bench", "tau2-bench", "who-and-when"),  # formats
+    *("memory-queue", "memory-preview", "memory-apply", "memory-verify"),  # schemas
     *("hand-crafted", "algorithm-generated"),  # sets of records
     *("utf-8", "utf-16", "utf-16-le", "utf-16-be"),
     *("sub-goal", "sub-goals", "untaken-workspace"),
