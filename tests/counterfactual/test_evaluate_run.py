@@ -264,6 +264,15 @@ def test_left_out_cost_and_steps_are_noted() -> None:
     assert [n.code for n in evaluate_run(timeless, memory).notes] == ["steps-left-out"]
 
 
+def test_where_nothing_that_has_a_weight_is_known_the_delta_is_unscored() -> None:
+    memory = PolicyMemory([*FRAME, *MIXED])
+    run = past("now", "a|b", "a|b", day=9, cost=None)
+    branch = branch_of(evaluate_run(run, memory, weights=Weights(success=0.0, cost=1.0, steps=0.0)))
+    assert (branch.known, branch.verdict) == (True, "unknown")
+    assert isinstance(branch.delta, Unscored)
+    assert isinstance(branch.delta_low, Unscored)
+
+
 def test_a_cost_in_another_unit_is_not_compared() -> None:
     run = past("now", "a|b", "a|b", day=9, cost=2.0, cost_unit="tokens")
     assert branch_of(evaluate_run(run, PolicyMemory([*FRAME, *MIXED]))).cost_used is False

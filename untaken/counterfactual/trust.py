@@ -80,9 +80,9 @@ class Arm:
 
     def around(self, value: Score, terms: Terms) -> tuple[Score, Score]:
         """95 % interval of a value that differs from the history's mean score by a known number."""
-        sample = self.sample(terms)
         if isinstance(value, Unscored):
             return value, value
+        sample = self.sample(terms)
         if isinstance(sample, Unscored):
             return sample, sample
         band = band_of(sample)
