@@ -21,19 +21,34 @@ from untaken.counterfactual.model import (
     Summary,
     Support,
 )
+from untaken.counterfactual.off_policy import (
+    ASSOCIATION,
+    FROM_ODDS,
+    Contrast,
+    LoggedChoice,
+    OffPolicy,
+    contrast,
+    logged_choices,
+    off_policy,
+)
 from untaken.counterfactual.scoring import Outcome, Scale, Terms, Weights, score
 from untaken.counterfactual.summary import summarise, summary_mapping
 from untaken.memory import Signal, as_observation
 
 __all__ = [
+    "ASSOCIATION",
+    "FROM_ODDS",
     "OUTCOMES",
     "THRESHOLD",
     "Branch",
     "Choice",
+    "Contrast",
     "Decision",
     "DeltaVerdict",
     "EvaluationStatus",
     "Insight",
+    "LoggedChoice",
+    "OffPolicy",
     "Outcome",
     "Point",
     "RunEvaluation",
@@ -47,11 +62,14 @@ __all__ = [
     "alternatives_of",
     "as_observation",
     "choices",
+    "contrast",
     "evaluate_run",
     "gather_signals",
     "insight_events",
     "insight_mapping",
     "insights_bytes",
+    "logged_choices",
+    "off_policy",
     "score",
     "signals_of",
     "summarise",

@@ -127,7 +127,7 @@ class Band(Struct, frozen=True, kw_only=True, gc=False):
 
     def ends(self, estimate: float) -> tuple[float, float]:
         """The 95 % interval around an estimate, which it always holds."""
-        quantile = float(_student()[1](self.freedom, UPPER))
+        quantile = student_quantile(self.freedom)
         return estimate - self._reach(quantile, self.lean), estimate + self._reach(quantile, -self.lean)
 
     def above(self, excess: float) -> float:
@@ -238,6 +238,11 @@ def _product(sizes: float, correlation: float | Unscored) -> float | None:
     if not sizes:
         return 0.0
     return None if isinstance(correlation, Unscored) else sizes * correlation
+
+
+def student_quantile(freedom: float) -> float:
+    """How many standard errors a 95 % interval reaches to either side."""
+    return float(_student()[1](freedom, UPPER))
 
 
 @cache

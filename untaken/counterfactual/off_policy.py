@@ -1,0 +1,348 @@
+"""What skills are worth where the odds of each choice were logged (§2a).
+
+A history compares the runs that happened to take a skill, and these may have been the easier ones. Where the
+ledger says with which probability every skill was to be chosen, weighing each choice by the inverse of its
+odds undoes that preference, whatever it was based on. For a skill a in a context, over the choices i that
+gave it positive odds μᵢ(a), with yᵢ the score of the run's own outcome (§2.3) and wᵢ = 1[aᵢ = a] / μᵢ(a):
+
+* SNIPS (self-normalised inverse propensity; Swaminathan & Joachims 2015): Σ wᵢyᵢ / Σ wᵢ;
+* DR (doubly robust; Dudík, Langford & Li 2011): (1/n) Σ [q₋ᵢ + wᵢ(yᵢ − q₋ᵢ)], where q₋ᵢ is the mean score of
+  the skill's choices in all *other* runs, so that no run predicts itself.
+
+The standard errors are those of the sums over runs, since choices of one run share its outcome: for SNIPS of
+wᵢ(yᵢ − V) / Σ w, for DR of the bracket's distance from its mean. The quantile is Student's t with one degree
+of freedom fewer than there are effective runs (Kish): (Σ W)² / Σ W², W being the weight of a run.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from math import sqrt
+from typing import Final, NamedTuple, TypedDict
+
+from msgspec import Struct
+
+from untaken.counterfactual.decisions import outcome_of
+from untaken.counterfactual.interval import N_SPREAD, student_quantile
+from untaken.counterfactual.scoring import Outcome, Scale, Terms, Weights, difference, score_placed
+from untaken.errors import Score, Unscored
+from untaken.ledger.events import SkillSelection
+from untaken.ledger.model import Run
+from untaken.memory import Snapshot, observe
+from untaken.memory.observing import Left
+
+FROM_ODDS: Final = "estimate from logged odds"
+ASSOCIATION: Final = "association"
+"""What a figure is called, with logged odds and without."""
+ONE_RUN: Final = Unscored("fewer than two runs took the skill with logged odds")
+NEVER: Final = Unscored("no run took the skill with logged odds")
+LEAST_ODDS: Final = 1e-9
+"""Smaller odds count as none: one choice against them would outweigh all others there can be."""
+LEAST_FREEDOM: Final = 1e-9
+
+
+class LoggedChoice(Struct, frozen=True, kw_only=True, gc=False):
+    """One decision point of a run whose outcome is known.
+
+    Attributes:
+        run: content digest of the run.
+        odds: probability of each skill; ``None`` where none were logged, or none for the skill taken.
+        outcome: how the run came out, cost and steps on the scale of the snapshot.
+    """
+
+    run: str
+    context_hash: str
+    skill: str
+    odds: Mapping[str, float] | None
+    outcome: Outcome
+
+
+class Estimates(Struct, frozen=True, kw_only=True, gc=False):
+    """What logged odds say of an expected score, or of a difference of two, with 95 % intervals.
+
+    Attributes:
+        offered: choices with positive logged odds, whatever was taken.
+        left_out: choices of the skill, or of either, without logged odds.
+        effective: Kish effective number of runs; of two skills the smaller.
+        largest_share: largest share of one run in all the weight; of two skills the larger.
+    """
+
+    context_hash: str
+    offered: int
+    left_out: int
+    effective: Score
+    largest_share: Score
+    snips: Score
+    snips_low: Score
+    snips_high: Score
+    dr: Score
+    dr_low: Score
+    dr_high: Score
+
+
+class OffPolicy(Estimates, frozen=True, kw_only=True, gc=False):
+    """The expected score of a skill in a context: `n` choices of it, by so many runs, with logged odds."""
+
+    skill: str
+    n: int
+    runs: int
+
+
+class Contrast(Estimates, frozen=True, kw_only=True, gc=False):
+    """Expected score of an alternative minus the selected skill's, over the choices that offered both."""
+
+    selected: str
+    alternative: str
+    n_selected: int
+    n_alternative: int
+
+
+def logged_choices(runs: Iterable[Run], snapshot: Snapshot) -> tuple[LoggedChoice, ...]:
+    """Every decision point of the runs that policy memory would take, those without odds included.
+
+    Args:
+        runs: as a reader gives them; a run given twice counts once.
+        snapshot: its spans, over all runs, normalise cost and steps.
+    """
+    scale = Scale(spans=snapshot.spans(), weights=Weights())
+    found: dict[str, list[LoggedChoice]] = {}
+    for run in runs:
+        if run.digest not in found and not isinstance(observe(run), Left):
+            placed = scale.place(outcome_of(run, snapshot.cost_unit))
+            found[run.digest] = [_choice(run.digest, event, placed) for event in run.selections]
+    return tuple([choice for choices in found.values() for choice in choices])
+
+
+def off_policy(
+    choices: Iterable[LoggedChoice],
+    weights: Weights = Weights(),  # noqa: B008 - frozen
+) -> Mapping[tuple[str, str], OffPolicy]:
+    """By (context, skill): the expected score of every skill that was ever taken.
+
+    Args:
+        choices: of all runs (`logged_choices`).
+        weights: of success, cost and steps; a figure that any choice of a context lacks is left out in it.
+    """
+    return {
+        (context_hash, skill): _one(context_hash, skill, _Context(some, weights))
+        for context_hash, some in _by_context(choices).items()
+        for skill in sorted({choice.skill for choice in some})
+    }
+
+
+def contrast(
+    choices: Iterable[LoggedChoice],
+    context_hash: str,
+    *,
+    selected: str,
+    alternative: str,
+    weights: Weights = Weights(),  # noqa: B008 - frozen
+) -> Contrast:
+    """How much more the alternative is worth than the selected skill in a context, as `off_policy`."""
+    context = _Context([choice for choice in choices if choice.context_hash == context_hash], weights)
+    offered = context.offered(selected, alternative)
+    first, second = _weighed(offered, alternative), _weighed(offered, selected)
+    return Contrast(
+        context_hash=context_hash,
+        selected=selected,
+        alternative=alternative,
+        n_selected=sum(choice.skill == selected for choice, _ in offered),
+        n_alternative=sum(choice.skill == alternative for choice, _ in offered),
+        offered=len(offered),
+        left_out=context.left_out(selected, alternative),
+        **_figures(_apart(first, second)),
+    )
+
+
+class Figures(TypedDict):
+    """The figures that all estimates share."""
+
+    effective: Score
+    largest_share: Score
+    snips: Score
+    snips_low: Score
+    snips_high: Score
+    dr: Score
+    dr_low: Score
+    dr_high: Score
+
+
+class Weighed(NamedTuple):
+    """Estimates before their intervals: values, and how far each run pulls them."""
+
+    snips: float
+    dr: Score
+    snips_pulls: Mapping[str, float]
+    dr_pulls: Mapping[str, float]
+    effective: float
+    largest_share: float
+
+    def minus(self, other: Weighed) -> Weighed:
+        """The difference of two estimates from the same runs."""
+        return Weighed(
+            self.snips - other.snips,
+            difference(self.dr, other.dr),
+            _difference(self.snips_pulls, other.snips_pulls),
+            _difference(self.dr_pulls, other.dr_pulls),
+            min(self.effective, other.effective),
+            max(self.largest_share, other.largest_share),
+        )
+
+
+Scored = tuple[LoggedChoice, float]
+
+
+class _Context:
+    """The choices of one context, scored over the terms that all of them have."""
+
+    def __init__(self, choices: Sequence[LoggedChoice], weights: Weights) -> None:
+        self._choices = choices
+        placed = [choice.outcome for choice in choices if choice.odds is not None]
+        terms = Terms(
+            cost=all(outcome.cost is not None for outcome in placed),
+            steps=all(outcome.steps is not None for outcome in placed),
+        )
+        self._scored = [
+            (choice, score)
+            for choice in choices
+            if choice.odds is not None
+            and not isinstance(score := score_placed(choice.outcome, terms, weights), Unscored)
+        ]
+
+    def offered(self, *skills: str) -> list[Scored]:
+        """The choices that gave positive odds to all of the skills, with their scores."""
+        return [
+            (choice, score)
+            for choice, score in self._scored
+            if all(_odds(choice, skill) >= LEAST_ODDS for skill in skills)
+        ]
+
+    def left_out(self, *skills: str) -> int:
+        """How many choices of the skills have no logged odds."""
+        return sum(choice.odds is None and choice.skill in skills for choice in self._choices)
+
+
+def _one(context_hash: str, skill: str, context: _Context) -> OffPolicy:
+    offered = context.offered(skill)
+    taken = [choice.run for choice, _ in offered if choice.skill == skill]
+    return OffPolicy(
+        context_hash=context_hash,
+        skill=skill,
+        n=len(taken),
+        runs=len(set(taken)),
+        offered=len(offered),
+        left_out=context.left_out(skill),
+        **_figures(_weighed(offered, skill)),
+    )
+
+
+def _weighed(offered: Sequence[Scored], skill: str) -> Weighed | Unscored:
+    taken = [
+        (choice.run, 1 / _odds(choice, skill), score) for choice, score in offered if choice.skill == skill
+    ]
+    if not taken:
+        return NEVER
+    by_run = _summed((run, weight) for run, weight, _ in taken)
+    whole = sum(by_run.values())
+    snips = sum(weight * score for _, weight, score in taken) / whole
+    others = _Others(taken)
+    brackets = [(choice.run, _bracket(choice, score, skill, others)) for choice, score in offered]
+    dr = sum(bracket for _, bracket in brackets) / len(offered)
+    return Weighed(
+        snips=snips,
+        dr=dr if len(by_run) >= N_SPREAD else ONE_RUN,
+        snips_pulls=_summed((run, weight * (score - snips) / whole) for run, weight, score in taken),
+        dr_pulls=_summed((run, (bracket - dr) / len(offered)) for run, bracket in brackets),
+        effective=whole**2 / sum(weight**2 for weight in by_run.values()),
+        largest_share=max(by_run.values()) / whole,
+    )
+
+
+class _Others:
+    """Mean score of a skill's choices in all runs but one."""
+
+    def __init__(self, taken: Sequence[tuple[str, float, float]]) -> None:
+        self._score = _summed((run, score) for run, _, score in taken)
+        self._count = _summed((run, 1.0) for run, _, _ in taken)
+        self._whole = sum(self._score.values()), sum(self._count.values())
+
+    def mean(self, run: str) -> float:
+        """Without the run; 0 where no other run took the skill (the estimate is unscored then)."""
+        score, count = self._whole
+        rest = count - self._count.get(run, 0.0)
+        return (score - self._score.get(run, 0.0)) / rest if rest else 0.0
+
+
+def _bracket(choice: LoggedChoice, score: float, skill: str, others: _Others) -> float:
+    expected = others.mean(choice.run)
+    return expected + (score - expected) / _odds(choice, skill) if choice.skill == skill else expected
+
+
+def _figures(weighed: Weighed | Unscored) -> Figures:
+    if isinstance(weighed, Unscored):
+        return Figures(
+            effective=weighed, largest_share=weighed, snips=weighed, snips_low=weighed, snips_high=weighed,
+            dr=weighed, dr_low=weighed, dr_high=weighed,
+        )  # fmt: skip
+    snips_low, snips_high = _interval(weighed.snips, weighed.snips_pulls, weighed.effective)
+    dr_low, dr_high = _interval(weighed.dr, weighed.dr_pulls, weighed.effective)
+    return Figures(
+        effective=weighed.effective,
+        largest_share=weighed.largest_share,
+        snips=weighed.snips,
+        snips_low=snips_low,
+        snips_high=snips_high,
+        dr=weighed.dr,
+        dr_low=dr_low,
+        dr_high=dr_high,
+    )
+
+
+def _interval(value: Score, pulls: Mapping[str, float], effective: float) -> tuple[Score, Score]:
+    if isinstance(value, Unscored):
+        return value, value
+    if effective - 1 < LEAST_FREEDOM:
+        return ONE_RUN, ONE_RUN
+    error = sqrt(sum(pull**2 for pull in pulls.values()) * effective / (effective - 1))
+    reach = student_quantile(max(1.0, effective - 1)) * error
+    return value - reach, value + reach
+
+
+def _choice(run: str, event: SkillSelection, placed: Outcome) -> LoggedChoice:
+    odds = event.propensities
+    return LoggedChoice(
+        run=run,
+        context_hash=event.context_hash,
+        skill=event.selected,
+        odds=odds if odds and odds.get(event.selected, 0.0) >= LEAST_ODDS else None,
+        outcome=placed,
+    )
+
+
+def _odds(choice: LoggedChoice, skill: str) -> float:
+    return choice.odds.get(skill, 0.0) if choice.odds else 0.0
+
+
+def _by_context(choices: Iterable[LoggedChoice]) -> Mapping[str, list[LoggedChoice]]:
+    found: dict[str, list[LoggedChoice]] = {}
+    for choice in choices:
+        found.setdefault(choice.context_hash, []).append(choice)
+    return found
+
+
+def _summed(parts: Iterable[tuple[str, float]]) -> dict[str, float]:
+    total: dict[str, float] = defaultdict(float)
+    for run, part in parts:
+        total[run] += part
+    return total
+
+
+def _apart(first: Weighed | Unscored, second: Weighed | Unscored) -> Weighed | Unscored:
+    if isinstance(first, Unscored):
+        return first
+    return second if isinstance(second, Unscored) else first.minus(second)
+
+
+def _difference(first: Mapping[str, float], second: Mapping[str, float]) -> dict[str, float]:
+    return {run: first.get(run, 0.0) - second.get(run, 0.0) for run in {**first, **second}}
