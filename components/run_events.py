@@ -10,9 +10,10 @@ import pandas as pd
 import streamlit as st
 
 from components import exports, figures, state, tables, text
+from components.choice_words import context_words
 from components.palette import DELTA_WORDS
 from untaken.errors import number
-from untaken.ledger import as_mapping
+from untaken.ledger import as_mapping, readable
 from untaken.report import RunReport, TimelineRow
 from untaken.subgoals import RunScore
 
@@ -31,6 +32,7 @@ def event_table(rows: Collection[TimelineRow]) -> pd.DataFrame:
             "text": [row.text + (" …" if row.cut else "") for row in rows],
             "ok": [("✗ transient" if row.transient else marks[row.ok]) for row in rows],
             "sub-goal": [row.sub_goal or "" for row in rows],
+            "cited by": [", ".join(f"event {seq}" for seq in row.cited_by) for row in rows],
             "time": [row.ts.strftime("%H:%M:%S") for row in rows],
         }
     )
@@ -81,6 +83,7 @@ def decisions(report: RunReport) -> None:
     if asked is not None and asked in {str(d.decision_point) for d, _ in pairs}:
         pairs = [(d, b) for d, b in pairs if str(d.decision_point) == asked]
         st.button(f"Show all decision points (now only event {int(asked)})", on_click=_all_decisions)
+    contexts = {s.seq: context_words(readable(s.context), s.context_hash) for s in report.run.selections}
     frame = pd.DataFrame(
         {
             "event": [d.decision_point for d, _ in pairs],
@@ -93,6 +96,7 @@ def decisions(report: RunReport) -> None:
             "mean cost": pd.array([number(b.avg_cost) for _, b in pairs], dtype="Float64"),
             "mean steps": pd.array([number(b.avg_steps) for _, b in pairs], dtype="Float64"),
             "support": [b.support_reason for _, b in pairs],
+            "context": [contexts[d.decision_point] for d, _ in pairs],
         }
     )
     tables.table(

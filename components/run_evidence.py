@@ -16,6 +16,7 @@ from components.plan_drawing import READABLE, draw
 from components.plan_layout import larger
 from components.plan_view import plan_view
 from components.run_events import event_table
+from untaken.ledger import Verdict
 from untaken.plans import PlanGraph, SubGoal
 from untaken.report import RunReport
 from untaken.subgoals import NodeScore, RunScore
@@ -34,6 +35,7 @@ def plan_and_evidence(report: RunReport) -> None:
         st.info(
             "No plan graph matches this run's task, so there is nothing to draw. Add one on the Data page."
         )
+        _verdicts(report)
         return
     if not report.graph.sub_goals:
         st.info("The plan graph of this run's task expects nothing, so there is nothing to draw.")
@@ -49,6 +51,26 @@ def plan_and_evidence(report: RunReport) -> None:
         _graph(report.graph, score, chosen)
     with right:
         _evidence(report, goals, chosen, columns=3 if small else 1)
+
+
+def _verdicts(report: RunReport) -> None:
+    """What people, tests and judges said of a run without a plan, and the words it rests on."""
+    given = report.run.of(Verdict)
+    if not given:
+        return
+    said = {True: "✓ met", False: "✗ not met", None: "? could not tell"}
+    rows = [(verdict, one) for verdict in given for one in verdict.evidence or [None]]
+    frame = pd.DataFrame(
+        {
+            "verdict on": [verdict.sub_goal for verdict, _ in rows],
+            "said": [said[verdict.passed] for verdict, _ in rows],
+            "by": [verdict.by for verdict, _ in rows],
+            "seen in event": pd.array([one.seq if one else None for _, one in rows], dtype="Int64"),
+            "why": [verdict.reason or "" for verdict, _ in rows],
+            "quoted": [one.quote if one else "" for _, one in rows],
+        }
+    )
+    tables.table(frame, key="run-verdicts", name="Verdicts on this run", height=min(38 + 35 * len(rows), 320))
 
 
 def _graph(graph: PlanGraph, score: RunScore | None, chosen: str | None) -> None:

@@ -75,6 +75,14 @@ def test_every_event_type_has_words() -> None:
     assert all(row.title for row in timeline(run.run()))
 
 
+def test_an_event_that_a_verdict_rests_on_says_so() -> None:
+    run = a_run("r").say("I clicked.").finish()
+    run.verdict("work of X", False, by="human:a", evidence=(1,), reason="wrong")
+    _, message, _, verdict = timeline(run.run())
+    assert (message.cited_by, verdict.cited_by) == ((3,), ())
+    assert verdict.text == "not met, by human:a, seen in event 1: wrong"
+
+
 def test_the_three_numbers(corpus) -> None:
     found = overview(corpus)
     assert (found.succeeded.count, found.succeeded.n) == (9, 13)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -24,6 +25,7 @@ class TimelineRow:
         sub_goal: what the event was mapped to, or speaks of.
         ok: whether it went well, where that was recorded.
         decision: the alternatives with their deltas, for a decision point that was evaluated.
+        cited_by: `seq` of the verdicts that rest on the event.
     """
 
     seq: int
@@ -36,6 +38,7 @@ class TimelineRow:
     ok: bool | None
     transient: bool | None
     decision: Decision | None
+    cited_by: tuple[int, ...] = ()
 
 
 def timeline(
@@ -48,10 +51,19 @@ def timeline(
         mapped: the sub-goal of each action, by its `seq`.
         decisions: the evaluated decision points, by their `seq`.
     """
-    return tuple(_row(event, mapped or {}, decisions or {}) for event in run.events)
+    citing: dict[int, list[int]] = defaultdict(list)
+    for verdict in run.of(ev.Verdict):
+        for evidence in verdict.evidence or ():
+            citing[evidence.seq].append(verdict.seq)
+    return tuple(_row(event, mapped or {}, decisions or {}, citing) for event in run.events)
 
 
-def _row(event: ev.AnyEvent, mapped: Mapping[int, str], decisions: Mapping[int, Decision]) -> TimelineRow:
+def _row(
+    event: ev.AnyEvent,
+    mapped: Mapping[int, str],
+    decisions: Mapping[int, Decision],
+    citing: Mapping[int, Sequence[int]],
+) -> TimelineRow:
     title, text = _WORDS[type(event)](event)
     return TimelineRow(
         seq=event.seq,
@@ -64,6 +76,7 @@ def _row(event: ev.AnyEvent, mapped: Mapping[int, str], decisions: Mapping[int, 
         ok=_went_well(event),
         transient=event.transient if isinstance(event, ev.Observation) else None,
         decision=decisions.get(event.seq),
+        cited_by=tuple(dict.fromkeys(citing.get(event.seq, ()))),
     )
 
 
@@ -109,9 +122,9 @@ def _state(event: ev.State) -> Words:
 
 def _verdict(event: ev.Verdict) -> Words:
     said = {True: "met", False: "not met", None: "could not tell"}[event.passed]
-    return f"Verdict on {event.sub_goal}", f"{said}, by {event.by}" + (
-        f": {event.reason}" if event.reason else ""
-    )
+    seen = ", ".join(str(evidence.seq) for evidence in event.evidence or ())
+    words = f"{said}, by {event.by}" + (f", seen in event {seen}" if seen else "")
+    return f"Verdict on {event.sub_goal}", words + (f": {event.reason}" if event.reason else "")
 
 
 def _finished(event: ev.RunFinished) -> Words:
