@@ -334,8 +334,9 @@ def test_faulty_files_give_what_they_hold(tmp_path: Path, case: dict[str, Any]) 
 
 def test_a_lone_simulation_is_a_run(tmp_path: Path) -> None:
     source = put(tmp_path / "gpt-9_airline.json", tau2_simulation(ACTION))
-    _, (run,) = converted("tau2-bench", tmp_path / "out", source)
+    conversion, (run,) = converted("tau2-bench", tmp_path / "out", source)
     assert run.task_id == "tau2-bench-airline-7"
+    assert all(field.path for field in conversion.losses[0].fields)
 
 
 def test_duplicate_tasks_and_runs_are_named(tmp_path: Path) -> None:

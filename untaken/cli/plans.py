@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from untaken.cli.console import NOTHING, Console, plain
+from untaken.cli.console import NOTHING, Console, counted, plain
 from untaken.cli.grammar import Verbs, verb
 from untaken.cli.inputs import UsageError
 from untaken.errors import Finding, UntakenError, Where
@@ -54,7 +54,7 @@ def check(args: argparse.Namespace, console: Console) -> int:
         if found.hint:
             console.say(plain(f"  → {found.hint}"))
     invalid = sum(c.graph is None for c in checked)
-    console.say(f"{len(checked)} graphs, {invalid} invalid")
+    console.say(f"{counted(len(checked), 'graph')}, {invalid} invalid")
     console.document({"schema": "untaken.graph-check/1", "graphs": [_entry(c) for c in checked]})
     return 1 if invalid else 0
 

@@ -72,7 +72,7 @@ def _say_loss(done: Conversion, console: Console) -> None:
     for loss in done.losses:
         dropped.update({field.path: field.dropped for field in loss.fields if field.dropped})
     if dropped:
-        console.say(f"\nNot carried over ({len(dropped)} fields, all in {done.loss_report}):")
+        console.say(f"\nNot carried over ({counted(len(dropped), 'field')}, all in {done.loss_report}):")
         console.table(("field", "values"), dropped.most_common(10))
 
 

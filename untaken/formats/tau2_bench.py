@@ -230,7 +230,8 @@ class _Writing:
     def conclude(self, header: dict[str, Any]) -> None:
         """Counts what a document says besides its runs, and goes on to the next."""
         tidied, held = self._tidier.record(header, "")
-        self._log.count(held.items(), PLACES.kept)
+        if header:  # beside a simulation of its own a file says nothing
+            self._log.count(held.items(), PLACES.kept)
         read_document(tidied, self._log.name, unpriced=False, log=self._log)
         del self._parts[0]
 
