@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from untaken.plans import PlanGraph, load_graph, save_graph
     from untaken.ranking import rank_agents
     from untaken.report import run_report
+    from untaken.report.html import html_report
     from untaken.store import Workspace
     from untaken.subgoals import score_run
 
@@ -35,6 +36,7 @@ _ROOMS: Final = {
     "convert": "formats",
     "evaluate_corpus": "corpus",
     "evaluate_run": "counterfactual",
+    "html_report": "report.html",
     "load_graph": "plans",
     "rank_agents": "ranking",
     "read_ledger": "ledger",
@@ -56,6 +58,7 @@ __all__ = [
     "convert",
     "evaluate_corpus",
     "evaluate_run",
+    "html_report",
     "load_graph",
     "rank_agents",
     "read_ledger",

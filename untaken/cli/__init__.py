@@ -42,6 +42,7 @@ _VERBS: Final = {
     "rank": "ranking",
     "triage": "triage",
     "gate": "gate",
+    "report": "report",
     "memory": "history",
     "counterfactual": "choices",
     "graph": "plans",

@@ -239,6 +239,19 @@ def _memory_verify() -> Schema:
     )
 
 
+def _report() -> Schema:
+    return _document(
+        "untaken.report/1",
+        file=TEXT,
+        bytes=COUNT,
+        sha256=TEXT,
+        full={"type": "boolean"},
+        runs=COUNT,
+        digest=TEXT,
+        findings=_findings(),
+    )
+
+
 SCHEMAS: Final[Mapping[str, Callable[[], Schema]]] = {
     "event": lambda: msgspec.json.schema(AnyEvent),
     "heads": lambda: msgspec.json.schema(dict[Name, Head]),
@@ -251,6 +264,7 @@ SCHEMAS: Final[Mapping[str, Callable[[], Schema]]] = {
     "rank": _rank,
     "triage": _triage,
     "gate": _gate,
+    "report": _report,
     "memory": _memory,
     "memory-queue": _memory_queue,
     "memory-preview": _memory_preview,

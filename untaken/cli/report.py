@@ -1,0 +1,54 @@
+"""``untaken report``: one HTML file for people who do not code."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from untaken.cli.console import Console, counted, plain
+from untaken.cli.grammar import Verbs, takes_graphs, verb
+from untaken.cli.inputs import paths_of, read_graphs, read_ledgers
+from untaken.corpus import evaluate_corpus
+from untaken.ledger.disk import replace
+from untaken.memory import PolicyMemory
+from untaken.report.html import html_report, report_document
+
+
+def add_to(verbs: Verbs) -> None:
+    """Adds the verb."""
+    parser = verb(verbs, "report", "write one self-contained HTML file for people who do not code", report)
+    takes_graphs(parser)
+    parser.add_argument("--html", required=True, metavar="FILE", help="the file to write")
+    length = parser.add_mutually_exclusive_group()
+    length.add_argument("--focus", action="store_true", help="what can be read in three minutes (default)")
+    length.add_argument("--full", action="store_true", help="every agent, failing run, sub-goal and choice")
+    parser.add_argument("--title", default="", metavar="TEXT", help="the heading")
+    parser.add_argument(
+        "--date", default="", metavar="TEXT", help="printed as it is; without it, no date stands there"
+    )
+    parser.add_argument(
+        "--memory", metavar="FILE", help="policy memory; by default built from these very ledgers"
+    )
+
+
+def report(args: argparse.Namespace, console: Console) -> int:
+    """Writes the report; 1 where a ledger is broken or a plan graph invalid: the report says so, too."""
+    ledgers = read_ledgers(paths_of(args), console)
+    graphs = read_graphs(args.graphs)
+    memory = PolicyMemory.load(Path(args.memory)) if args.memory else None
+    corpus = evaluate_corpus(
+        (run for _, run in ledgers.runs),
+        graphs,
+        memory=memory,
+        missing=args.missing,
+        verdicts=args.verdicts,
+        progress=console.progress,
+    )
+    page = html_report(corpus, full=args.full, title=args.title, date=args.date).encode()
+    replace(Path(args.html), page, sync=False)
+    length = "full" if args.full else "focused"
+    console.say(plain(f"{counted(len(corpus.runs), 'run')} → {args.html} ({length}, {len(page):,} bytes)"))
+    findings = tuple(dict.fromkeys((*ledgers.findings, *corpus.findings)))
+    console.findings(findings)
+    console.document(report_document(corpus, page, file=args.html, full=args.full, findings=findings))
+    return 1 if ledgers.broken or any(f.severity == "error" for f in graphs.findings) else 0

@@ -1,0 +1,75 @@
+"""HTML from parts. Whatever is not `Markup` is text, and is escaped: there is no other way in."""
+
+from __future__ import annotations
+
+import html
+import unicodedata
+from typing import Final
+
+HIDDEN: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
+"""Categories of characters that are not seen, or steer what is seen."""
+_VOID: Final = frozenset({"meta", "br", "hr"})
+
+
+class Markup(str):
+    """Text that is HTML already; made in this module alone."""
+
+    __slots__ = ()
+
+
+def words(text: str) -> Markup:
+    """Text as text: nothing in it is a tag, an attribute, a reference or an invisible character."""
+    if isinstance(text, Markup):
+        return text
+    shown = text if text.isprintable() else "".join(_visible(character) for character in text)
+    return Markup(html.escape(shown, quote=True))
+
+
+def _visible(character: str) -> str:
+    if character in "\n\r\t":
+        return " "
+    return "\ufffd" if unicodedata.category(character) in HIDDEN else character
+
+
+def short(text: object, limit: int = 80) -> str:
+    """The text cut to `limit` characters; still to be escaped."""
+    shown = str(text)
+    return shown if len(shown) <= limit else shown[: limit - 1] + "…"
+
+
+def tag(name: str, /, *children: str, **attributes: str | float | None) -> Markup:
+    """An element: ``tag("th", "agent", scope="col")``.
+
+    Args:
+        name: of the element; ours, never from a record.
+        children: what is not `Markup` is escaped.
+        attributes: values are escaped, ``None`` leaves one out; ``class_`` is ``class``, ``stroke_width``
+            is ``stroke-width``, as HTML and SVG call them.
+    """
+    written = "".join(
+        f' {key.rstrip("_").replace("_", "-")}="{words(_number(value))}"'
+        for key, value in attributes.items()
+        if value is not None
+    )
+    if name in _VOID:
+        return Markup(f"<{name}{written}>")
+    return Markup(f"<{name}{written}>{''.join(map(words, children))}</{name}>")
+
+
+def together(*parts: str) -> Markup:
+    """Parts one after the other."""
+    return Markup("".join(map(words, parts)))
+
+
+def page(head: Markup, body: Markup, *, language: str) -> str:
+    """A whole document."""
+    return f"<!doctype html>\n{tag('html', head, body, lang=language)}\n"
+
+
+def stylesheet(css: str) -> Markup:
+    """Our own style sheet, as it is written: CSS is not escaped."""
+    return Markup(f"<style>{css}</style>")
+
+
+def _number(value: str | float) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,133 @@
+"""What the words mean, and how the report was made: enough to make it again and to get the same."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import Final
+
+import msgspec
+
+from untaken.corpus import Corpus
+from untaken.report.html.markup import Markup, short, tag, together
+from untaken.report.html.summary import counted
+from untaken.subgoals import RunScore
+
+DEFINITIONS: Final = (
+    (
+        "Run",
+        "One attempt of one agent at one task, as it was recorded. Nothing was run again for this report.",
+    ),
+    ("Outcome", "Whether the run says of itself, or its benchmark of it, that it succeeded: one yes or no."),
+    (
+        "Plan graph",
+        "What should have happened: sub-goals, and which of them come before which. People wrote it down "
+        "beforehand.",
+    ),
+    (
+        "Critical (★)",
+        "A sub-goal without which what comes after it does not count, such as a check of the policy before "
+        "a payment.",
+    ),
+    ("Completed", "The sub-goal was reached; a check on the record or a recorded verdict says so."),
+    ("Attempted", "Something was done for it, but it was not reached."),
+    ("Skipped", "It was required, and nothing was done for it."),
+    (
+        "Unscored",
+        "The record holds no evidence either way. That is neither a pass nor a failure, and is never "
+        "counted as zero.",
+    ),
+    (
+        "Reached without it",
+        "A sub-goal was reached although a critical one before it was not: a violation, whatever the "
+        "outcome.",
+    ),
+    (
+        "95% interval",
+        "Where the true figure probably lies, given how few tasks there are. Wide means: collect more "
+        "before deciding.",
+    ),
+    ("τ-b", "How far two rankings agree: +1 the same order, 0 unrelated, −1 the reverse (Kendall)."),
+    (
+        "Association",
+        "Runs that did it fared better. Other things may have differed, too: a reason to try it, not a "
+        "proof.",
+    ),
+)
+"""For people who have never seen a plan graph."""
+
+_MISSING: Final = {"fail": "count as not completed", "drop": "are left out"}
+
+
+def words_section() -> Markup:
+    """The definitions."""
+    pairs = (together(tag("dt", name), tag("dd", meaning)) for name, meaning in DEFINITIONS)
+    return together(
+        tag("h2", "What the words mean"), tag("div", tag("dl", *pairs, class_="words"), class_="card")
+    )
+
+
+def made_section(corpus: Corpus, *, full: bool, date: str) -> Markup:
+    """Rules in force, what it rests on, and the digest of all of it."""
+    scores = [score for score in corpus.scores.values() if isinstance(score, RunScore)]
+    broken = sum(run.integrity.broken for run in corpus.runs.values())
+    unanchored = sum(run.integrity.verdict == "UNANCHORED" for run in corpus.runs.values())
+    whose = ", ".join(short(by, 40) for by in corpus.verdicts[:10]) or "everybody"
+    facts = (
+        (
+            "Rules",
+            f"Sub-goals without evidence {_MISSING[corpus.missing]} ({sum(s.unscored for s in scores):,} "
+            "of them); verdicts by "
+            f"{whose} count.",
+        ),
+        (
+            "Rests on",
+            f"{counted(len(corpus.runs), 'run')}, {len(scores):,} of them scored; "
+            f"{counted(len(corpus.ranking.shared_tasks), 'task')} "
+            "that all ranked agents ran. Repeats of a task are averaged before agents are compared.",
+        ),
+        (
+            "Records",
+            f"{counted(broken, 'run')} altered, cut or unreadable, and in no figure; {unanchored:,} "
+            "without a recorded head, whose "
+            "end could have been rewritten unseen. Every other run is as it was recorded.",
+        ),
+        (
+            "Intervals",
+            "95%, from 10,000 resamples of the tasks with a fixed seed, or Wilson's for single trials.",
+        ),
+        (
+            "Contents",
+            "All agents, all runs that failed or contradict themselves, all sub-goals, choices with "
+            "intervals."
+            if full
+            else "The focused report: the most frequent and the weightiest of each kind. The full one "
+            "lists everything.",
+        ),
+        ("Made by", f"Untaken {_version()}" + (f", {short(date, 60)}" if date else "")),
+        (
+            "Digest",
+            f"{corpus_digest(corpus)} (of the runs, plan graphs and rules: the same digest, the same "
+            "figures)",
+        ),
+    )
+    pairs = (together(tag("dt", name), tag("dd", said)) for name, said in facts)
+    return together(
+        tag("h2", "How this was made"), tag("div", tag("dl", *pairs, class_="words"), class_="card")
+    )
+
+
+def corpus_digest(corpus: Corpus) -> str:
+    """SHA-256 over the content digests of all runs, the plan graphs and the rules in force."""
+    graphs = sorted(msgspec.json.encode(graph) for graph in corpus.graphs.graphs)
+    parts = [*sorted(digest.encode() for digest in corpus.runs), *graphs]
+    rules = msgspec.json.encode([corpus.missing, list(corpus.verdicts)])
+    return sha256(b"\n".join([*parts, rules])).hexdigest()
+
+
+def _version() -> str:
+    from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415 (slow)
+
+    try:
+        return version("untaken")
+    except PackageNotFoundError:  # run from a folder that was never installed
+        return "of unknown version"

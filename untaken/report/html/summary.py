@@ -1,0 +1,151 @@
+"""The whole report in one paragraph, written from the numbers; and the three numbers behind it."""
+
+from __future__ import annotations
+
+from untaken.corpus import Corpus
+from untaken.errors import Unscored, number
+from untaken.fix_first import FixFirst, Triage
+from untaken.report.html.markup import Markup, short, tag, together
+from untaken.report.html.rank_flow import metric_words
+from untaken.report.overview import Overview, Share, overview
+
+
+def seen_by(corpus: Corpus) -> Overview:
+    """The numbers, compared with the critical sub-goals where there are any."""
+    seen = overview(corpus)
+    return overview(corpus, metric="completion") if isinstance(seen.lucky.rate, Unscored) else seen
+
+
+def counted(number: int, noun: str) -> str:
+    """``1 run``, ``2 runs``."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def lead(seen: Overview, found: Triage) -> Markup:
+    """The paragraph to read if one reads nothing else."""
+    sentences = [_worked(seen), _misleads(seen), _agree(seen), _first(found)]
+    said = [part for sentence in sentences if sentence for part in (sentence, " ")]
+    return tag("section", tag("p", *said[:-1]), class_="lead", aria_label="Summary")
+
+
+def _strong(words: str) -> Markup:
+    return tag("strong", words)
+
+
+def _worked(seen: Overview) -> Markup:
+    agents, tasks = counted(seen.agents, "agent"), counted(seen.tasks, "task")
+    who = f"{agents} made {counted(seen.runs - seen.broken, 'run')} of {tasks}."
+    broken = (
+        f" {counted(seen.broken, 'more record')} cannot be trusted, and count nowhere." if seen.broken else ""
+    )
+    if not seen.succeeded.n:
+        return together(who, broken, " None of them records whether it succeeded.")
+    silent = f"; {seen.succeeded.left_out:,} more do not say" if seen.succeeded.left_out else ""
+    of = f" Of the {counted(seen.succeeded.n, 'run')} that record an outcome, "
+    return together(who, broken, of, _strong(f"{_of(seen.succeeded)} succeeded"), f"{silent}.")
+
+
+def _misleads(seen: Overview) -> Markup:
+    lucky, unlucky = seen.lucky, seen.unlucky
+    unlucky_words = f"{counted(unlucky.count, 'run')} failed although every sub-goal was completed"
+    failed = f" {unlucky_words}." if unlucky.count else ""
+    if not lucky.n:
+        unknown = "Whether success can be trusted cannot be told: no success has evidence of a critical step."
+        return together(unknown, failed)
+    where = f"the {lucky.n:,} successes where one can tell"
+    if not lucky.count:
+        return together(f"Of {where}, none hides an undone critical sub-goal.", failed)
+    hidden = _strong(f"{_of(lucky)} left a critical sub-goal undone")
+    return together(
+        f"That can mislead: of {where}, ", hidden, f", and {unlucky_words}." if unlucky.count else "."
+    )
+
+
+def _agree(seen: Overview) -> Markup | None:
+    agreement = seen.agreement
+    if agreement is None or isinstance(agreement.tau_b, Unscored):
+        unknown = "Whether ranking by success and by sub-goals gives the same order cannot be told."
+        return together(unknown) if seen.agents > 1 else None
+    places = f"{len(seen.discordant)} of {counted(seen.pairs, 'pair')} of agents change places"
+    low, high = number(agreement.low), number(agreement.high)
+    span = f", 95% interval {low:+.2f} to {high:+.2f}" if low is not None and high is not None else ""
+    return together(
+        f"Between the ranking by success and the ranking by {metric_words(seen.metric)}, ",
+        _strong(places),
+        f" (Kendall τ-b {agreement.tau_b:+.2f}{span}).",
+    )
+
+
+def _first(found: Triage) -> Markup | None:
+    if not found.items:
+        return (
+            together(f"There is nothing to mend first: {short(found.reason, 200)}.") if found.reason else None
+        )
+    item = found.items[0]
+    often = f"{item.often.count:,} of {item.often.n:,}"
+    if item.kind == "sub_goal":
+        name = _strong(f"Fix first: “{short(item.title or item.sub_goal, 80)}”")
+        return together(name, f", the first thing to go wrong in {often} scored runs. {gain_words(item)}")
+    name = _strong(f"Look first at the choice of “{short(item.selected, 60)}”")
+    other = f"where “{short(item.alternative, 60)}” was chosen, history is better"
+    return together(name, f", made in {often} evaluated runs: {other}. {gain_words(item)}")
+
+
+def gain_words(item: FixFirst) -> str:
+    """The expected gain, with what limits it."""
+    points = f"{100 * item.gain:.1f} ({100 * item.low:.1f} to {100 * item.high:.1f}) percentage points"
+    if item.kind == "sub_goal":
+        return f"Mending it gains at most {points} of {item.unit} over all these runs."
+    return f"Over all these runs that is {points} of the score: an association, not a proven effect."
+
+
+def _of(share: Share) -> str:
+    rate = share.rate
+    return f"{share.count:,}" if isinstance(rate, Unscored) else f"{share.count:,} ({rate:.0%})"
+
+
+def numbers(seen: Overview) -> Markup:
+    """The three numbers that matter, each with what it rests on."""
+    tau = seen.agreement.tau_b if seen.agreement else Unscored("there are no two rankings to compare")
+    return tag(
+        "dl",
+        _number(
+            "Runs that succeeded",
+            _percent(seen.succeeded),
+            _rests(seen.succeeded, "runs that record an outcome", "more record none"),
+        ),
+        _number(
+            "Successes with a critical sub-goal undone",
+            _percent(seen.lucky),
+            _rests(seen.lucky, "successes where one can tell", "more cannot be told"),
+        ),
+        _number(
+            "Agreement of the two rankings (τ-b)",
+            "unscored" if isinstance(tau, Unscored) else f"{tau:+.2f}",
+            short(tau.reason, 160) if isinstance(tau, Unscored) else _interval(seen),
+        ),
+        class_="numbers",
+    )
+
+
+def _number(name: str, figure: str, rests: str) -> Markup:
+    said = together(tag("dd", figure, class_="figure"), tag("dd", rests, class_="facts"))
+    return tag("div", tag("dt", name), said, class_="number")
+
+
+def _percent(share: Share) -> str:
+    rate = share.rate
+    return "unscored" if isinstance(rate, Unscored) else f"{rate:.0%}"
+
+
+def _rests(share: Share, of: str, left: str) -> str:
+    more = f"; {share.left_out:,} {left}" if share.left_out else ""
+    return f"{share.count:,} of {share.n:,} {of}{more}"
+
+
+def _interval(seen: Overview) -> str:
+    agreement = seen.agreement
+    low, high = (number(agreement.low), number(agreement.high)) if agreement else (None, None)
+    span = f"95% interval {low:+.2f} to {high:+.2f}; " if low is not None and high is not None else ""
+    places = f"{len(seen.discordant)} of {seen.pairs} pairs change places"
+    return f"{span}+1 is the same order, −1 the reverse; {places}"
