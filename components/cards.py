@@ -37,14 +37,12 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
-def run_links(items: Sequence[ReviewItem], *, empty: str, columns: int = 1) -> None:
-    """A link to the Run page for each run, with what there is to see in it, row by row."""
+def run_links(items: Sequence[ReviewItem], *, empty: str) -> None:
+    """A link to the Run page for each run, with what there is to see in it."""
     if not items:
         st.info(empty)
-    for start in range(0, len(items), columns):
-        for place, item in zip(st.columns(columns), items[start : start + columns], strict=False):
-            with place:
-                _run_link(item)
+    for item in items:
+        _run_link(item)
 
 
 def _run_link(item: ReviewItem) -> None:

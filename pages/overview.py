@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import streamlit as st
 
-from components import cards, figures, state, tables, text, three_numbers
+from components import cards, figures, fix_first, state, tables, text, three_numbers
 from untaken.errors import Unscored
-from untaken.report import (
-    contradictory,
-    failed_in_turn,
-    overview,
-    review_queue,
-    review_table,
-    sub_goal_failures,
-)
+from untaken.fix_first import triage_by_agent
+from untaken.report import contradictory, overview, review_queue, review_table, sub_goal_failures
 
 METRICS = ("success_rate", "completion", "critical_completion")
+MOST_RUNS = 200
 
 
 corpus = state.compared()
@@ -36,8 +31,8 @@ st.caption(
     f"{text.label(state.rules().in_words(), 200)}"
 )
 three_numbers.draw(seen)
+fix_first.draw(corpus, state.derived(triage_by_agent))
 
-queue = state.derived(review_queue)
 flow, beside = st.columns([3, 2], gap="large")
 with flow:
     st.subheader("From outcome rank to sub-goal rank", anchor=False)
@@ -49,14 +44,9 @@ with flow:
     tables.figure(drawn, key="flow", name="Rank flow")
 with beside:
     st.subheader("Runs that contradict themselves", anchor=False)
-    found = contradictory(queue)
+    found = contradictory(state.derived(review_queue))
     st.caption(f"{len(found)} runs whose outcome and sub-goals disagree; the weightiest first.")
     cards.run_links(found[:3], empty="No outcome contradicts its sub-goals here.")
-
-st.subheader("Failing runs worth a look", anchor=False)
-worst = failed_in_turn(queue)
-st.caption(f"{len(worst)} failed runs; of each agent those with most critical sub-goals undone first.")
-cards.run_links(worst[:6], empty="No run failed.", columns=3)
 
 st.subheader("Which sub-goals are missed", anchor=False)
 st.caption("Share of each agent's runs in which the sub-goal was completed. ★ critical.")
@@ -78,6 +68,7 @@ row = tables.table(
     name="Runs in the order of review",
     selectable=True,
     height=320,
+    most=MOST_RUNS,
     columns={
         "completion": st.column_config.ProgressColumn(
             "completion", format="percent", min_value=0.0, max_value=1.0

@@ -9,9 +9,16 @@ from components.figures.agents import rank_flow, sub_goal_bars
 from components.figures.choices import choice_deltas, choice_figure
 from components.figures.decisions import delta_distribution, delta_figure
 from components.figures.memory import estimate_course, skill_rates
+from components.figures.outcome import outcome_scatter, pass_k_lines
+from components.figures.pairs import (
+    difference_bar,
+    gap_bars,
+    pair_matrix,
+)
 from components.figures.plan import plan_figure
 from components.figures.run import progress_curve, timeline_figure
 from components.figures.theme import themed
+from components.figures.triage import fix_first_bars
 from components.plan_html import plan_html
 
 __all__ = [
@@ -19,7 +26,13 @@ __all__ = [
     "choice_figure",
     "delta_distribution",
     "delta_figure",
+    "difference_bar",
     "estimate_course",
+    "fix_first_bars",
+    "gap_bars",
+    "outcome_scatter",
+    "pair_matrix",
+    "pass_k_lines",
     "plan_figure",
     "plan_html",
     "progress_curve",

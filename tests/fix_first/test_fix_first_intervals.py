@@ -24,7 +24,13 @@ class World(NamedTuple):
     rho: float
 
 
-WORLDS = [World(60, 1, 0.2, 0.0), World(20, 3, 0.3, 0.4), World(40, 4, 0.2, 0.7), World(8, 4, 0.4, 0.5)]
+WORLDS = [
+    World(60, 1, 0.2, 0.0),
+    World(20, 3, 0.3, 0.4),
+    World(40, 4, 0.2, 0.7),
+    World(8, 4, 0.4, 0.5),
+    World(3, 10, 0.4, 0.5),
+]
 
 
 @pytest.mark.parametrize("world", WORLDS, ids=str)

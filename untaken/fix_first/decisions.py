@@ -82,6 +82,7 @@ def _item(
     low, high = product(often.share, ends, advantage.mean, advantage.ends)
     return FixFirst(
         kind="decision",
+        digest=choice.digest,
         selected=choice.selected,
         alternative=choice.alternative,
         context_hash=choice.context_hash,
@@ -103,8 +104,8 @@ def _item(
 def _reason(choice: Choice, often: Often, advantage: Advantage) -> str:
     low, high = advantage.ends
     return (
-        f"{choice.selected} taken in {often.count} of {often.n} evaluated runs, where {choice.alternative} "
-        f"has the better history: {advantage.mean:+.2f} ({low:+.2f} to {high:+.2f}; "
+        f"In {often.count} of {often.n} evaluated runs {choice.selected} was taken where "
+        f"{choice.alternative} has the better history: {advantage.mean:+.2f} ({low:+.2f} to {high:+.2f}; "
         f"{choice.n_alternative} outcomes against {choice.n_selected}), an association"
     )
 

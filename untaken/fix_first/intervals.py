@@ -35,7 +35,8 @@ class Sample:
         With r = Σx²/Σx the variance of x is μ(r − μ), so mean / r is a rate and has Wilson's interval: for
         values 0 and 1 it is that interval. Where tasks were repeated, n is divided by the design effect (the
         variance between tasks over that of independent runs, if larger), and Student's t with one degree of
-        freedom less than there are tasks takes the place of the normal quantile.
+        freedom less than there are tasks takes the place of the normal quantile. No correlation inside tasks
+        can make n smaller than their (Kish) number.
         """
         total = fsum(values.values())
         most = fsum(x * x for x in values.values()) / total
@@ -57,7 +58,8 @@ class Sample:
         )
         between = (spread + mean * mean * self._squares) * tasks / (tasks - 1) / self.n**2
         effect = max(1.0, between / variance) if variance > 0 else 1.0
-        return self.n / effect * (Z_95 / _quantile(tasks - 1)) ** 2
+        least = self.n**2 / self._squares  # all runs of a task alike: as if each task had been run once
+        return max(least, self.n / effect * (Z_95 / _quantile(tasks - 1)) ** 2)
 
 
 def product(

@@ -38,6 +38,7 @@ class FixFirst:
     """One thing to mend. What belongs to the other kind is ``None``.
 
     Attributes:
+        digest: short content digest of what the item names; of a decision, its choice's id in links.
         graph, sub_goal, title, critical: of a sub-goal; titles are untrusted text, as are names of skills.
         selected, alternative, context_hash, context: of a decision.
         also: further alternatives with a supported advantage over `selected` in this context, the best first.
@@ -55,6 +56,7 @@ class FixFirst:
     """
 
     kind: Kind
+    digest: str
     graph: str | None = None
     sub_goal: str | None = None
     title: str | None = None

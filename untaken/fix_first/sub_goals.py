@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from hashlib import sha256
 from math import fsum
+
+import msgspec
 
 from untaken.corpus import Corpus
 from untaken.errors import Unscored
@@ -104,6 +107,7 @@ def _item(corpus: Corpus, key: Key, hits: dict[str, First], gathered: Gathered, 
     runs = {digest: corpus.runs[digest] for digest in hits}
     return FixFirst(
         kind="sub_goal",
+        digest=sha256(msgspec.json.encode(key)).hexdigest()[:16],
         graph=key[0],
         sub_goal=key[1],
         title=node.title or key[1],
@@ -152,6 +156,6 @@ def _reason(hits: Iterable[First], often: Often, much: float, critical: bool) ->
     ]
     what = "critical" if critical else "required"
     return (
-        f"first to fail in {often.count} of {often.n} scored runs ({', '.join(how)}); it and what depends on "
-        f"it are at most {much:.0%} of the {what} sub-goals of such a run"
+        f"In {often.count} of {often.n} scored runs the first to fail ({', '.join(how)}); "
+        f"it and what depends on it are at most {much:.0%} of the {what} sub-goals of such a run"
     )

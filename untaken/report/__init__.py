@@ -48,7 +48,6 @@ from untaken.report.review import (
     REVIEW,
     ReviewItem,
     contradictory,
-    failed_in_turn,
     review_queue,
     review_table,
 )
@@ -121,7 +120,6 @@ __all__ = [
     "discordant_table",
     "dump",
     "estimates_table",
-    "failed_in_turn",
     "files_table",
     "finding_entries",
     "gate_document",

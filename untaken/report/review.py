@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
@@ -79,17 +78,6 @@ def contradictory(queue: Sequence[ReviewItem]) -> tuple[ReviewItem, ...]:
     """The runs whose outcome and sub-goals disagree, the weightiest first."""
     found = (item for item in queue if item.kind in ("lucky", "unlucky"))
     return tuple(sorted(found, key=lambda item: -item.weight))
-
-
-def failed_in_turn(queue: Sequence[ReviewItem]) -> tuple[ReviewItem, ...]:
-    """The failed runs, one of each agent in turn, so that the first few are not all of one agent."""
-    failed = [item for item in queue if item.kind == "failed"]
-    turn: Counter[str] = Counter()
-    order: dict[str, tuple[int, int]] = {}
-    for place, item in enumerate(failed):
-        order[item.digest] = (turn[item.agent], place)
-        turn[item.agent] += 1
-    return tuple(sorted(failed, key=lambda item: order[item.digest]))
 
 
 def review_table(corpus: Corpus) -> pd.DataFrame:

@@ -40,6 +40,7 @@ FIX_FIRST: Final[Columns[FixFirst]] = {
     "high": figure("upper end of the gain's 95 % interval", "high"),
     "unit": text("critical completion or completion (at most), or score (association)", "unit"),
     "reason": text("all that in words", "reason"),
+    "digest": text("short content digest; of a decision, its choice's id in links", "digest"),
     "first_run": text("content digest of the weightiest run", lambda item: item.runs[0]),
 }
 """Columns of `triage_table`."""

@@ -1,0 +1,129 @@
+"""What to fix first: expected gains with their intervals, one kind a figure."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from typing import Final
+
+import plotly.graph_objects as go
+
+from components import text
+from components.choice_words import context_words, signed
+from components.figures.theme import message, themed
+from components.palette import STAR, Tokens, tokens
+from untaken.fix_first import FixFirst, Kind
+
+MOST: Final = 6
+ROW: Final = 44
+"""Pixels: two lines of words."""
+LEAST_WIDTH: Final = 460
+AXIS: Final[dict[Kind, str]] = {
+    "sub_goal": "gain in completion, at most; 95 % interval",
+    "decision": "gain in score, by association; 95 % interval",
+}
+
+
+def fix_first_bars(
+    items: Sequence[FixFirst], *, most: int = MOST, marked: str | None = None, dark: bool = False
+) -> go.Figure:
+    """Expected gain of each item, with its 95 % interval and the runs in which it happens.
+
+    Args:
+        items: of one kind, in the order to show.
+        most: rows to draw at the most.
+        marked: digest of the item to stand out.
+        dark: the theme.
+
+    Each bar carries the item's digest.
+    """
+    rows, look = list(items[:most]), tokens(dark)
+    if not rows:
+        return message("Nothing of this kind to fix", dark=dark)
+    mixed = len({item.unit for item in rows}) > 1
+    figure = go.Figure()
+    for y, item in enumerate(rows):
+        if item.digest == marked:
+            figure.add_hrect(y0=y - 0.5, y1=y + 0.5, fillcolor=look.band, line_width=0, layer="below")
+    figure.add_trace(_bars(rows, look))
+    figure.add_trace(_intervals(rows, look))
+    figure.add_trace(_numbers(rows, look))
+    themed(figure, dark=dark, height=64 + ROW * len(rows), margin=(8, 8, 8, 8))
+    figure.update_xaxes(
+        range=[0, max(item.high for item in rows) * 1.28],
+        title_text=AXIS[rows[0].kind],
+        tickformat=".0%" if rows[0].kind == "sub_goal" else "+.2f",
+        nticks=5,
+    )
+    figure.update_yaxes(
+        tickvals=list(range(len(rows))),
+        ticktext=[_row_words(item, mixed, look) for item in rows],
+        range=[len(rows) - 0.45, -0.55],
+        showgrid=False,
+        tickfont={"color": look.text, "size": 13},
+    )
+    figure.update_layout(bargap=0.45, meta={"least_width": LEAST_WIDTH})
+    return figure
+
+
+def gain_words(item: FixFirst, value: float) -> str:
+    """A gain in the item's own unit: percent of completion, or a difference of scores."""
+    return signed(value, 3) if item.kind == "decision" else f"{value:.1%}".replace("%", " %")
+
+
+def _bars(rows: Sequence[FixFirst], look: Tokens) -> go.Bar:
+    return go.Bar(
+        x=[item.gain for item in rows],
+        y=list(range(len(rows))),
+        orientation="h",
+        marker={"color": look.fill, "line": {"color": look.good, "width": 1.5}},
+        unselected={"marker": {"opacity": 1}},
+        customdata=[[item.digest] for item in rows],
+        hovertext=[_hover(item) for item in rows],
+        hoverinfo="text",
+    )
+
+
+def _intervals(rows: Sequence[FixFirst], look: Tokens) -> go.Scatter:
+    return go.Scatter(
+        x=[x for item in rows for x in (item.low, item.high, None)],
+        y=[y for place in range(len(rows)) for y in (place, place, None)],
+        mode="lines",
+        line={"color": look.text, "width": 2},
+        hoverinfo="skip",
+    )
+
+
+def _numbers(rows: Sequence[FixFirst], look: Tokens) -> go.Scatter:
+    return go.Scatter(
+        x=[max(item.gain, item.high) for item in rows],
+        y=list(range(len(rows))),
+        mode="text",
+        text=[f" {gain_words(item, item.gain)}" for item in rows],
+        textposition="middle right",
+        textfont={"size": 13, "color": look.text},
+        hoverinfo="skip",
+        cliponaxis=False,
+    )
+
+
+def _row_words(item: FixFirst, mixed: bool, look: Tokens) -> str:
+    where = f"in {item.often.count:,} of {item.often.n:,} runs"
+    if item.kind == "decision":
+        name = f"{text.figure(item.selected, 18)} → <b>{text.figure(item.alternative, 18)}</b>"
+        context = context_words(item.context, item.context_hash or "")
+        where = f"{where} · {text.figure(context, 26)}"
+    else:
+        name = f"{STAR} " * bool(item.critical) + f"<b>{text.figure(item.title, 34)}</b>"
+        where += " · of all sub-goals" if mixed and item.unit == "completion" else ""
+    return f'{name}<br><span style="color:{look.muted};font-size:12px">{where}</span>'
+
+
+def _hover(item: FixFirst) -> str:
+    low, high = gain_words(item, item.low), gain_words(item, item.high)
+    lines = [
+        f"{gain_words(item, item.gain)} ({low} to {high}) in {item.unit}",
+        f"= {item.often.share:.1%} of runs × {gain_words(item, item.much)}",
+        *(text.figure(line, 90) for line in textwrap.wrap(text.one_line(item.reason, 320), 80)),
+    ]
+    return "<br>".join(lines)

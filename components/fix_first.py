@@ -1,0 +1,177 @@
+"""What to fix first, on the Overview: two figures, and the runs behind the item that is chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+import streamlit as st
+
+from components import cards, figures, state, tables, text
+from components.choice_words import context_words
+from components.figures.triage import MOST, gain_words
+from components.palette import STAR
+from untaken.corpus import Corpus
+from untaken.errors import Unscored
+from untaken.fix_first import FixFirst, Kind, Triage
+from untaken.ledger import Run
+from untaken.report import triage_table
+
+HEADINGS: Final[dict[Kind, str]] = {
+    "sub_goal": "◆ **Sub-goals** that fail first: completion that mending them could unlock, at most",
+    "decision": "⇄ **Decisions** where another skill has the better history: score, by association",
+}
+NONE: Final[dict[Kind, str]] = {
+    "sub_goal": "Sub-goals: no failed one holds up anything that counts",
+    "decision": "Decisions: no alternative has a supported advantage",
+}
+NAMES: Final[dict[Kind, str]] = {"sub_goal": "Sub-goals to fix first", "decision": "Decisions to fix first"}
+LINKS: Final = 6
+COLUMNS: Final = 3
+ITEM: Final = "fix_first_item"
+
+
+def draw(corpus: Corpus, found: Mapping[str | None, Triage]) -> None:
+    """The fix-first list of all runs, or of one agent's.
+
+    Args:
+        corpus: what was evaluated.
+        found: the list by agent; that of everybody under ``None``.
+    """
+    heading, beside = st.columns([3, 1], vertical_alignment="bottom")
+    heading.subheader("What to fix first", anchor=False)
+    with beside:
+        agent = st.selectbox(
+            "In the runs of",
+            options=[agent for agent in found if agent is not None],
+            index=None,
+            format_func=lambda name: text.one_line(name, 60),
+            key="fix_first_agent",
+            placeholder="every agent",
+        )
+    seen = found[agent if agent in found else None]
+    if not seen.items:
+        st.info(f"Nothing to mend: {text.label(seen.reason, 240)}.")
+        return
+    shown = {item.digest: item for kind in HEADINGS for item in seen.of_kind(kind)[:MOST]}
+    if st.session_state.get(ITEM) not in shown:
+        st.session_state[ITEM] = next(iter(shown))
+    st.caption(
+        "Expected gain = how often it happens × how much it costs there: a mean over all runs. A sub-goal is "
+        "blamed where it fails first, for itself and for what depends on it. The two gains differ in kind: "
+        "weigh like with like."
+    )
+    _figures(seen)
+    _chosen(corpus, shown)
+
+
+def _figures(seen: Triage) -> None:
+    kinds = [kind for kind in HEADINGS if seen.of_kind(kind)]
+    places = st.columns(len(kinds), gap="large")
+    for place, kind in zip(places, kinds, strict=True):
+        with place:
+            items = seen.of_kind(kind)
+            more = f" · the first {MOST} of {len(items):,}" if len(items) > MOST else ""
+            st.caption(f"{HEADINGS[kind]} · {_over(seen, kind)}{more}")
+            drawn = figures.fix_first_bars(items, marked=st.session_state[ITEM], dark=state.is_dark())
+            tables.figure(drawn, key=f"fix-{kind}", name=NAMES[kind], on_pick=_pick)
+    with places[0]:
+        tables.download(
+            lambda: tables.csv(triage_table(seen)),
+            label="What to fix first (CSV)",
+            file="What-to-fix-first.csv",
+            mime="text/csv",
+            key="fix-first",
+        )
+    for kind in HEADINGS:
+        if kind not in kinds:
+            st.caption(f"{NONE[kind]} in {_over(seen, kind)}.")
+
+
+def _over(seen: Triage, kind: Kind) -> str:
+    if kind == "sub_goal":
+        left = f" ({seen.unscored:,} more unscored)" if seen.unscored else ""
+        return f"{cards.counted(seen.scored, 'scored run')}{left}"
+    left = f" ({seen.not_evaluated:,} more not evaluated)" if seen.not_evaluated else ""
+    return f"{cards.counted(seen.evaluated, 'evaluated run')}{left}"
+
+
+def _pick(digest: str) -> None:
+    st.session_state[ITEM] = digest
+
+
+def _chosen(corpus: Corpus, shown: Mapping[str, FixFirst]) -> None:
+    with st.container(border=True, key="fix_first"):
+        digest = st.selectbox(
+            "Look at the runs of",
+            options=list(shown),
+            format_func=lambda name: _name(shown[name]),
+            key=ITEM,
+            help="Or click a bar.",
+        )
+        item = shown[digest]
+        st.caption(f"{text.label(item.reason, 400)}.{_unknown(item)}{_also(item)}")
+        agents = " · ".join(f"{text.label(agent, 40)} {n:,}" for agent, n in list(item.agents.items())[:8])
+        st.caption(f"{cards.counted(len(item.runs), 'run')}, the weightiest first: {agents}")
+        _links(corpus, item)
+        if item.kind == "decision":
+            st.page_link(
+                "pages/decisions.py",
+                label="This choice on the Decisions page",
+                query_params={"choice": item.digest},
+            )
+
+
+def _links(corpus: Corpus, item: FixFirst) -> None:
+    many = min(LINKS, len(item.runs))
+    for start in range(0, many, COLUMNS):
+        for place, at in zip(st.columns(COLUMNS), range(start, many), strict=False):
+            with place:
+                _link(corpus, item, at)
+
+
+def _name(item: FixFirst) -> str:
+    gain = gain_words(item, item.gain)
+    if item.kind == "sub_goal":
+        star = f"{STAR} " if item.critical else ""
+        return f"◆ sub-goal · {star}{text.one_line(item.title, 60)} · {gain} {item.unit}"
+    skills = f"{text.one_line(item.selected, 30)} → {text.one_line(item.alternative, 30)}"
+    context = text.one_line(context_words(item.context, item.context_hash or ""), 60)
+    return f"⇄ decision · {skills} · {context} · {gain} {item.unit}"
+
+
+def _unknown(item: FixFirst) -> str:
+    return f" In {cards.counted(item.unknown, 'run')} it is unscored." if item.unknown else ""
+
+
+def _also(item: FixFirst) -> str:
+    named = ", ".join(text.label(skill, 40) for skill in item.also)
+    return f" Also with a better history: {named}." if named else ""
+
+
+def _link(corpus: Corpus, item: FixFirst, at: int) -> None:
+    run = corpus.runs[item.runs[at]]
+    repeat = "" if run.started.task_repeat is None else f" · repeat {run.started.task_repeat}"
+    if item.kind == "sub_goal":
+        target, words = {"sub_goal": str(item.sub_goal)}, _what_happened(corpus, run, str(item.sub_goal))
+    else:
+        target, words = {"decision": str(item.points[at])}, f"event {item.points[at]} · {_outcome(run)}"
+    with st.container(border=True, gap="xsmall", height="stretch"):
+        st.page_link(
+            state.RUN_PAGE,
+            label=f"{text.label(run.agent, 40)} on {text.label(run.task_id, 50)}{repeat}",
+            query_params={"run": run.digest} | target,
+        )
+        st.caption(words)
+
+
+def _what_happened(corpus: Corpus, run: Run, sub_goal: str) -> str:
+    score = corpus.scores[run.digest]
+    reason = score.reason if isinstance(score, Unscored) else score.node(sub_goal).reason
+    return f"{text.label(reason, 160)} · {_outcome(run)}"
+
+
+def _outcome(run: Run) -> str:
+    if isinstance(run.success, Unscored):
+        return "… no outcome recorded"
+    return "✓ succeeded" if run.success else "✗ failed"

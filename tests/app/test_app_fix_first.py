@@ -1,0 +1,120 @@
+"""What to fix first, on the Overview: the list, the item chosen, and the way to its runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from urllib.parse import parse_qsl
+
+import desk
+import pytest
+from builders import RunBuilder, a_run
+from sessions import said, session
+from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1.element_tree import Selectbox
+
+from untaken.corpus import evaluate_corpus
+from untaken.fix_first import FixFirst, triage
+from untaken.store import Workspace
+
+Patch = pytest.MonkeyPatch
+
+
+def a_desk(folder: Path) -> Path:
+    with Workspace(folder) as store:
+        store.add("desk.plan.yaml", desk.GRAPH)
+        store.add("runs.jsonl", b"".join(run.ledger() for run in builders()))
+    return folder
+
+
+def builders() -> list[RunBuilder]:
+    """The desk's, and runs that asked by fax and mostly failed, or by number and mostly succeeded."""
+    runs = desk.builders()[:-1]
+    for skill, wins in (("by_fax", 2), ("by_number", 18)):
+        for n in range(20):
+            run = a_run(f"{skill}-{n}", agent="lucky", task="refund-1", task_repeat=100 + n)
+            run.select(skill, *({"by_fax", "by_number"} - {skill}), context="ask")
+            runs.append(run.select("stop", "go", context="end").finish(n < wins, cost=0.3, steps=2))
+    return runs
+
+
+def picker(app: AppTest, name: str) -> Selectbox:
+    return next(box for box in app.selectbox if box.label == name)
+
+
+def links(app: AppTest, to: str) -> list[dict[str, str]]:
+    """Where the page's links lead that name a sub-goal, or a decision: their query parameters."""
+    found = [dict(parse_qsl(element.proto.query_string)) for element in app.get("page_link")]
+    return [asked for asked in found if to in asked]
+
+
+def expected(agent: str | None = None) -> tuple[FixFirst, ...]:
+    """What the engine says of the same runs, without the app."""
+    corpus = evaluate_corpus([run.run("UNANCHORED") for run in builders()], desk.graphs(), resamples=0)
+    return triage(corpus, agents=[agent] if agent else []).items
+
+
+def test_the_overview_opens_with_the_first_sub_goal_and_links_to_its_runs(
+    tmp_path: Path, monkeypatch: Patch
+) -> None:
+    app = session(a_desk(tmp_path), monkeypatch)
+    first = next(item for item in expected() if item.kind == "sub_goal")
+    assert picker(app, "Look at the runs of").value == first.digest
+    assert links(app, "sub_goal") == [{"run": run, "sub_goal": "policy"} for run in first.runs[:6]]
+    assert f"In {first.often.count} of 12 scored runs" in said(app)
+    assert "(40 more unscored)" in said(app)
+
+
+def test_a_decision_links_to_its_runs_at_that_decision_and_to_the_choice(
+    tmp_path: Path, monkeypatch: Patch
+) -> None:
+    app = session(a_desk(tmp_path), monkeypatch)
+    decision = next(item for item in expected() if item.kind == "decision")
+    picker(app, "Look at the runs of").set_value(decision.digest).run()
+    assert links(app, "decision") == [
+        {"run": run, "decision": str(point)}
+        for run, point in list(zip(decision.runs, decision.points, strict=True))[:6]
+    ]
+    assert links(app, "choice") == [{"choice": decision.digest}]
+    assert not links(app, "sub_goal")
+
+
+def test_a_link_opens_the_run_with_that_sub_goal(tmp_path: Path, monkeypatch: Patch) -> None:
+    app = session(a_desk(tmp_path), monkeypatch)
+    asked = links(app, "sub_goal")[0]
+    app.query_params.update(asked)
+    app.switch_page("pages/run.py").run()
+    assert not app.exception
+    assert picker(app, "Sub-goal").value == "policy"
+
+
+def test_the_list_of_one_agent_is_its_own(tmp_path: Path, monkeypatch: Patch) -> None:
+    app = session(a_desk(tmp_path), monkeypatch)
+    picker(app, "In the runs of").set_value("failing").run()
+    (item,) = expected("failing")
+    assert {asked["run"] for asked in links(app, "sub_goal")} == set(item.runs)
+    assert "Decisions: no alternative has a supported advantage in 4 evaluated runs" in said(app)
+
+
+def test_an_agent_with_nothing_to_mend_is_told_so(tmp_path: Path, monkeypatch: Patch) -> None:
+    app = session(a_desk(tmp_path), monkeypatch)
+    picker(app, "In the runs of").set_value("careful").run()
+    assert "Nothing to mend: no required sub\\-goal is known to have failed" in said(app)
+    assert not links(app, "sub_goal")
+
+
+def test_the_figures_and_the_download_hold_the_list(tmp_path: Path, monkeypatch: Patch) -> None:
+    app = session(a_desk(tmp_path), monkeypatch)
+    names = {chart.proto.alt for chart in app.get("plotly_chart")}
+    assert {"Sub-goals to fix first", "Decisions to fix first"} <= names
+    assert any("What to fix first (CSV)" in button.proto.label for button in app.get("download_button"))
+
+
+def test_the_long_table_sends_its_first_rows_only(tmp_path: Path, monkeypatch: Patch) -> None:
+    folder = a_desk(tmp_path)
+    with Workspace(folder) as store:
+        many = [desk.failing(n, task="refund-1") for n in range(1000, 1200)]
+        store.add("many.jsonl", b"".join(run.ledger() for run in many))
+    app = session(folder, monkeypatch)
+    table = next(found for found in app.dataframe if found.proto.alt == "Runs in the order of review")
+    assert len(table.value) == 200
+    assert "The first 200 of 252 rows" in said(app)
