@@ -64,6 +64,7 @@ class Tokens:
     bad: str
     band: str
     fill: str
+    warm: str
 
 
 LIGHT: Final = Tokens(
@@ -77,6 +78,7 @@ LIGHT: Final = Tokens(
     bad="#B34E00",
     band="#EEF0F2",
     fill="#BFE0F7",
+    warm="#FFD199",
 )
 DARK: Final = Tokens(
     background="#10161D",
@@ -89,6 +91,7 @@ DARK: Final = Tokens(
     bad="#FFB25C",
     band="#222C36",
     fill="#1F5C86",
+    warm="#7A4A12",
 )
 
 

@@ -14,23 +14,11 @@ from plotly.subplots import make_subplots
 from components import text
 from components.figures.theme import message, themed
 from components.palette import MARKERS, Tokens, tokens
+from components.ranking_words import metric_words
 from untaken.errors import number
 from untaken.ranking.model import RankReport, Standing
 
 MOST_PANELS: Final = 12
-METRIC_WORDS: Final = {
-    "success_rate": "outcome success",
-    "coverage": "attempted",
-    "completion": "completed",
-    "critical_completion": "critical completed",
-    "completion_with_deps": "completed with needs",
-    "completion_with_deps_all": "completed with all needs",
-}
-
-
-def metric_words(name: str) -> str:
-    """A metric's name as people say it."""
-    return METRIC_WORDS.get(name, text.figure(name.replace("_", " "), 30))
 
 
 def markers(agents: Sequence[str]) -> dict[str, str]:
@@ -46,8 +34,9 @@ def rank_flow(report: RankReport, *, metrics: Sequence[str] | None = None, dark:
         metrics: names in the order to show; default all, outcome first. One that ranks nobody is left out.
         dark: the theme.
 
-    Where two agents change places between two neighbouring metrics, both lines there are drawn in the warning
-    colour and thicker; the label at the end says by how many places an agent moved from first to last.
+    The thin upright line at a mark is the 95 % interval of the rank. Where two agents change places between
+    two neighbouring metrics, both lines there are drawn in the warning colour and thicker; the label at the
+    end says by how many places an agent moved from first to last.
     """
     names = [m for m in metrics or report.metrics if any(s.rank for s in report.metrics.get(m, ()))]
     standings = {m: {s.agent: s for s in report.metrics[m]} for m in names}
@@ -68,6 +57,7 @@ def rank_flow(report: RankReport, *, metrics: Sequence[str] | None = None, dark:
     for agent in agents:
         at = [places[m].get(agent) for m in names]
         words = [_standing_words(agent, m, standings[m].get(agent)) for m in names]
+        _add_spans(figure, [standings[m].get(agent) for m in names], agents.index(agent), look)
         figure.add_trace(_marks(at, symbol[agent], words, look))
         for x, moved in ((0, ""), (len(names) - 1, _moved(at, look))):
             standing, y = standings[names[x]].get(agent), at[x]
@@ -107,6 +97,22 @@ def _line(column: int, ends: Sequence[float | None], crossing: bool, look: Token
     )
 
 
+def _add_spans(figure: go.Figure, standings: Sequence[Standing | None], place: int, look: Tokens) -> None:
+    """The rank intervals of one agent, beside each other's, so that none covers another's."""
+    for column, standing in enumerate(standings):
+        if standing is not None and standing.rank_low is not None and standing.rank_high is not None:
+            x = column + 0.02 * (place % 5 - 2)
+            figure.add_shape(
+                type="line",
+                x0=x,
+                x1=x,
+                y0=standing.rank_low - 0.12,
+                y1=standing.rank_high + 0.12,
+                line={"color": look.line, "width": 1.25},
+                layer="below",
+            )
+
+
 def _marks(at: Sequence[float | None], symbol: str, words: Sequence[str], look: Tokens) -> go.Scatter:
     return go.Scatter(
         x=list(range(len(at))),
@@ -136,8 +142,9 @@ def _standing_words(agent: str, metric: str, standing: Standing | None) -> str:
         return f"{name}: unscored"
     low, high = number(standing.low), number(standing.high)
     span = f" ({low:.0%} to {high:.0%})" if low is not None and high is not None else ""
+    ranks = f", 95 % {standing.rank_low} to {standing.rank_high}" if standing.rank_low is not None else ""
     return (
-        f"{name}: rank {standing.rank}<br>{number(standing.value) or 0.0:.1%}{span}"
+        f"{name}: rank {standing.rank}{ranks}<br>{number(standing.value) or 0.0:.1%}{span}"
         f"<br>{standing.n_runs} runs of {standing.n_tasks} tasks"
     )
 

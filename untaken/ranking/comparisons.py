@@ -50,6 +50,11 @@ class PairedDifference:
     n_runs: int
 
     @property
+    def key(self) -> str:
+        """Names the pair in an address; holds the agents' names, which are untrusted text."""
+        return f"{self.first} ~ {self.second}"
+
+    @property
     def told_apart(self) -> bool:
         """Whether the interval leaves 0 out; no interval tells nobody apart."""
         if isinstance(self.low, Unscored) or isinstance(self.high, Unscored):

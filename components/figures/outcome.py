@@ -1,0 +1,191 @@
+"""Figures of the outcome beside what it hides: against a sub-goal metric, and over repeated trials."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import plotly.graph_objects as go
+
+from components import text
+from components.figures.agents import markers
+from components.figures.theme import message, themed
+from components.palette import Tokens, tokens
+from components.ranking_words import metric_words, percent
+from untaken.errors import number
+from untaken.ranking.comparisons import PassK, Placed
+from untaken.ranking.model import Standing
+
+CORNERS: Final = (
+    (0.99, 0.99, "right", "top", "both high"),
+    (0.01, 0.99, "left", "top", "the outcome hides it"),
+    (0.99, 0.01, "right", "bottom", "the outcome flatters it"),
+    (0.01, 0.01, "left", "bottom", "both low"),
+)
+
+
+def outcome_scatter(
+    placed: Sequence[Placed],
+    outcome: Sequence[Standing],
+    by_metric: Sequence[Standing],
+    *,
+    dark: bool = False,
+) -> go.Figure:
+    """Outcome against a sub-goal metric, an agent a mark with both 95 % intervals, parted at the means.
+
+    Args:
+        placed: the agents with their quadrants.
+        outcome: standings by success, for the intervals.
+        by_metric: standings by the metric.
+        dark: the theme.
+    """
+    if not placed:
+        return message("No agent has a value under both metrics", dark=dark)
+    look, figure = tokens(dark), go.Figure()
+    spans = [{s.agent: s for s in standings} for standings in (outcome, by_metric)]
+    symbols = markers([one.agent for one in placed])
+    ends: list[list[float]] = [[], []]
+    for one in placed:
+        across, up = (_ends(side[one.agent]) for side in spans)
+        ends[0] += [one.outcome, *across]
+        ends[1] += [one.value, *up]
+        figure.add_trace(_cross(one, across, up, look))
+        figure.add_trace(_spot(one, symbols[one.agent], look))
+    x_range, y_range = (_padded(values) for values in ends)
+    line = {"color": look.line, "width": 1.25, "dash": "dash"}
+    figure.add_vline(x=placed[0].outcome_centre, line=line)
+    figure.add_hline(y=placed[0].metric_centre, line=line)
+    for x, y, across_at, up_at, words in CORNERS:
+        figure.add_annotation(
+            x=x,
+            y=y,
+            xref="paper",
+            yref="paper",
+            xanchor=across_at,
+            yanchor=up_at,
+            text=words,
+            showarrow=False,
+            font={"color": look.muted, "size": 12},
+        )
+    themed(figure, dark=dark, height=430)
+    figure.update_xaxes(
+        range=x_range,
+        tickformat=".0%",
+        title_text=f"{metric_words('success_rate')} (dashed: means of the agents)",
+    )
+    figure.update_yaxes(range=y_range, tickformat=".0%", title_text=metric_words(placed[0].metric))
+    figure.update_layout(meta={"least_width": 480})
+    return figure
+
+
+def _ends(standing: Standing) -> list[float]:
+    low, high = number(standing.low), number(standing.high)
+    return [] if low is None or high is None else [low, high]
+
+
+def _padded(values: Sequence[float]) -> list[float]:
+    low, high = min(values), max(values)
+    room = max(0.06 * (high - low), 0.03)
+    return [low - room, high + room]
+
+
+def _cross(one: Placed, across: Sequence[float], up: Sequence[float], look: Tokens) -> go.Scatter:
+    xs = [*across, None, *([one.outcome] * len(up))]
+    ys = [*([one.value] * len(across)), None, *up]
+    return go.Scatter(
+        x=xs, y=ys, mode="lines", line={"color": look.line, "width": 1.5}, opacity=0.75, hoverinfo="skip"
+    )
+
+
+def _spot(one: Placed, symbol: str, look: Tokens) -> go.Scatter:
+    odd = one.quadrant in ("outcome_flatters", "outcome_hides")
+    return go.Scatter(
+        x=[one.outcome],
+        y=[one.value],
+        mode="markers+text",
+        marker={
+            "symbol": symbol,
+            "size": 14,
+            "color": look.warm if odd else look.background,
+            "line": {"color": look.bad if odd else look.text, "width": 2.5 if odd else 2},
+        },
+        text=[text.figure(one.agent, 22)],
+        textposition="top right",
+        textfont={"size": 13, "color": look.text},
+        hovertext=[
+            f"{text.figure(one.agent)}: {one.outcome:.0%} succeeded"
+            f"<br>{one.value:.0%} {metric_words(one.metric)}<br>{one.quadrant.replace('_', ' ')}"
+        ],
+        hoverinfo="text",
+        cliponaxis=False,
+    )
+
+
+def pass_k_lines(curves: Sequence[PassK], *, dark: bool = False) -> go.Figure:
+    """The chance that k trials of a task all succeed, by k, with 95 % intervals; a line an agent.
+
+    Args:
+        curves: of every agent.
+        dark: the theme.
+    """
+    by_agent: dict[str, list[PassK]] = {}
+    for one in curves:
+        by_agent.setdefault(one.agent, []).append(one)
+    if not by_agent or max(one.k for one in curves) < 2:
+        return message(
+            "No task was tried twice by an agent, so only pass^1, the success rate, is known", dark=dark
+        )
+    look, symbols, figure = tokens(dark), markers(list(by_agent)), go.Figure()
+    for place, (agent, some) in enumerate(by_agent.items()):
+        _curve(figure, some, symbols[agent], 0.02 * (place - len(by_agent) / 2), look)
+    most = max(one.k for one in curves)
+    themed(figure, dark=dark, height=340, margin=(8, 150, 12, 8))
+    figure.update_xaxes(
+        tickvals=list(range(1, most + 1)), range=[0.8, most + 0.2], title_text="k trials of a task"
+    )
+    figure.update_yaxes(range=[-0.02, 1.04], tickformat=".0%", title_text="all k succeed")
+    figure.update_layout(meta={"least_width": 460})
+    return figure
+
+
+def _curve(figure: go.Figure, some: Sequence[PassK], symbol: str, shift: float, look: Tokens) -> None:
+    xs = [one.k + shift for one in some]
+    values = [number(one.value) for one in some]
+    for x, one in zip(xs, some, strict=True):
+        low, high = number(one.low), number(one.high)
+        if low is not None and high is not None:
+            line = {"color": look.line, "width": 1.25}
+            figure.add_trace(
+                go.Scatter(x=[x, x], y=[low, high], mode="lines", line=line, opacity=0.7, hoverinfo="skip")
+            )
+    figure.add_trace(
+        go.Scatter(
+            x=xs,
+            y=values,
+            mode="lines+markers",
+            line={"color": look.muted, "width": 1.75},
+            marker={
+                "symbol": symbol,
+                "size": 11,
+                "color": look.background,
+                "line": {"color": look.text, "width": 2},
+            },
+            hovertext=[_pass_hover(one) for one in some],
+            hoverinfo="text",
+        )
+    )
+    figure.add_annotation(
+        x=some[-1].k,
+        y=values[-1],
+        text=text.figure(some[-1].agent, 20),
+        xanchor="left",
+        xshift=12,
+        showarrow=False,
+        font={"size": 12, "color": look.text},
+    )
+
+
+def _pass_hover(one: PassK) -> str:
+    name = f"{text.figure(one.agent)}: pass^{one.k} {percent(one.value)}"
+    span = f"95 % {percent(one.low)} to {percent(one.high)}"
+    return f"{name}, {span}<br>{one.n_runs} trials of {one.n_tasks} tasks"

@@ -1,0 +1,269 @@
+"""Figures that set agents against each other: every pair, one pair, and what drives it."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from typing import Final
+
+import plotly.graph_objects as go
+
+from components import text
+from components.figures.theme import message, themed
+from components.palette import Tokens, tokens
+from components.ranking_words import SIGNS, fill_of, p_words, points, share_words, standing_of
+from untaken.errors import number
+from untaken.ranking.comparisons import Comparison, PairedDifference, SubGoalGap
+
+MOST_AGENTS: Final = 12
+MOST_GAPS: Final = 12
+
+
+def pair_matrix(compared: Comparison, *, marked: str | None = None, dark: bool = False) -> go.Figure:
+    """Every pair of agents: difference with interval above the diagonal, P(above) and Holm's p below it.
+
+    Args:
+        compared: agents best first.
+        marked: key of the pair to stand out (`PairedDifference.key`).
+        dark: the theme.
+
+    A cell above the diagonal reads: the agent of the row minus that of the column, in percentage points. Its
+    sign says what its colour says. Each cell carries the pair's key.
+    """
+    agents = compared.agents[:MOST_AGENTS]
+    if len(agents) < 2:
+        return message("It takes two agents to compare", dark=dark)
+    look = tokens(dark)
+    figure = go.Figure()
+    cells: list[tuple[int, int, str, str]] = []
+    for row, one in enumerate(agents):
+        for column, other in enumerate(agents[row + 1 :], start=row + 1):
+            pair = compared.pair(one, other)
+            if pair is None:
+                continue
+            for x, y in ((column, row), (row, column)):
+                _cell(figure, (x, y), pair, pair.key == marked, look)
+                cells.append((x, y, pair.key, _pair_hover(pair)))
+            _words(figure, (column, row), _difference_words(pair), look)
+            _words(figure, (row, column), _chance_words(pair), look)
+    figure.add_trace(_handles(cells))
+    _frame(figure, agents, look, dark=dark)
+    if len(compared.agents) > len(agents):
+        _note(figure, f"The first {len(agents)} of {len(compared.agents)} agents", look)
+    return figure
+
+
+def _cell(figure: go.Figure, at: tuple[int, int], pair: PairedDifference, marked: bool, look: Tokens) -> None:
+    above = at[0] > at[1]
+    level = standing_of(pair) in ("level", "unknown")
+    figure.add_shape(
+        type="rect",
+        x0=at[0] - 0.47,
+        x1=at[0] + 0.47,
+        y0=at[1] - 0.45,
+        y1=at[1] + 0.45,
+        fillcolor=fill_of(pair, look) if above else look.background,
+        line={
+            "color": look.text if marked else look.line,
+            "width": 3 if marked else 1,
+            "dash": "dot" if level and not marked else "solid",
+        },
+        layer="below",
+    )
+
+
+def _words(figure: go.Figure, at: tuple[int, int], words: str, look: Tokens) -> None:
+    figure.add_annotation(
+        x=at[0],
+        y=at[1],
+        text=words,
+        showarrow=False,
+        font={"size": 12, "color": look.text},
+        captureevents=False,
+    )
+
+
+def _difference_words(pair: PairedDifference) -> str:
+    sign = SIGNS[standing_of(pair)]
+    if number(pair.low) is None:
+        return f"{sign} {points(pair.difference)}"
+    return f"<b>{sign} {points(pair.difference)}</b><br>{points(pair.low)} … {points(pair.high)}"
+
+
+def _chance_words(pair: PairedDifference) -> str:
+    if number(pair.p_above) is None:
+        return SIGNS["unknown"]
+    return f"{share_words(pair.p_above)}<br>p {p_words(pair.p_holm)}"
+
+
+def _pair_hover(pair: PairedDifference) -> str:
+    names = f"{text.figure(pair.first, 40)} − {text.figure(pair.second, 40)}"
+    return (
+        f"{names}: {points(pair.difference)} points, 95 % {points(pair.low)} to {points(pair.high)}"
+        f"<br>p {p_words(pair.p)}, Holm {p_words(pair.p_holm)} of {pair.family} pairs"
+        f"<br>P(above) {share_words(pair.p_above)}; detectable {points(pair.mde, sign=False)} points"
+        f"<br>{pair.n_tasks} tasks, {pair.n_runs} runs"
+    )
+
+
+def _handles(cells: Sequence[tuple[int, int, str, str]]) -> go.Scatter:
+    """What a pointer meets: nothing to see, but it says more, and carries the pair when it is clicked."""
+    return go.Scatter(
+        x=[cell[0] for cell in cells],
+        y=[cell[1] for cell in cells],
+        mode="markers",
+        marker={"size": 46, "symbol": "square", "opacity": 0},
+        customdata=[[cell[2]] for cell in cells],
+        hovertext=[cell[3] for cell in cells],
+        hoverinfo="text",
+        selected={"marker": {"opacity": 0}},
+        unselected={"marker": {"opacity": 0}},
+    )
+
+
+def _frame(figure: go.Figure, agents: Sequence[str], look: Tokens, *, dark: bool) -> None:
+    themed(figure, dark=dark, height=78 + 54 * len(agents), margin=(8, 8, 54, 20))
+    places = list(range(len(agents)))
+    figure.update_xaxes(
+        tickvals=places,
+        ticktext=[_wrapped(agent) for agent in agents],
+        side="top",
+        range=[-0.55, len(agents) - 0.45],
+        showgrid=False,
+        tickfont={"color": look.text, "size": 12},
+    )
+    figure.update_yaxes(
+        tickvals=places,
+        ticktext=[text.figure(agent, 22) for agent in agents],
+        range=[len(agents) - 0.45, -0.55],
+        showgrid=False,
+        tickfont={"color": look.text, "size": 12},
+    )
+    figure.update_layout(meta={"least_width": 160 + 104 * len(agents)}, clickmode="event+select")
+
+
+def _wrapped(agent: str) -> str:
+    return "<br>".join(text.figure(line, 16) for line in textwrap.wrap(text.one_line(agent, 40), 14)[:2])
+
+
+def _note(figure: go.Figure, words: str, look: Tokens) -> None:
+    figure.add_annotation(
+        text=words,
+        x=1,
+        y=0,
+        xref="paper",
+        yref="paper",
+        yshift=-6,
+        yanchor="top",
+        showarrow=False,
+        font={"color": look.muted, "size": 12},
+    )
+
+
+def difference_bar(pair: PairedDifference, *, dark: bool = False) -> go.Figure:
+    """One difference with its interval against 0, and the band in which it could hardly have been found.
+
+    Args:
+        pair: to the right of 0 the first agent is better.
+        dark: the theme.
+    """
+    low, middle, high = number(pair.low), number(pair.difference), number(pair.high)
+    if low is None or middle is None or high is None:
+        return message("No interval: it takes two tasks that both ran", dark=dark, height=110)
+    look, reach = tokens(dark), number(pair.mde) or 0.0
+    figure = go.Figure()
+    figure.add_vrect(x0=-reach, x1=reach, fillcolor=look.band, line_width=0, layer="below")
+    figure.add_vline(x=0, line={"color": look.line, "width": 1.5})
+    colour = {"above": look.good, "below": look.bad}.get(standing_of(pair), look.muted)
+    line = {"color": colour, "width": 4, "dash": "solid" if pair.told_apart else "dot"}
+    figure.add_trace(go.Scatter(x=[low, high], y=[0, 0], mode="lines", line=line, hoverinfo="skip"))
+    figure.add_trace(
+        go.Scatter(
+            x=[middle],
+            y=[0],
+            mode="markers+text",
+            marker={"size": 14, "color": look.background, "line": {"color": colour, "width": 3}},
+            text=[f"{SIGNS[standing_of(pair)]} {points(middle)}"],
+            textposition="top center",
+            textfont={"size": 14, "color": look.text},
+            hovertext=[_pair_hover(pair)],
+            hoverinfo="text",
+        )
+    )
+    far = 1.15 * max(abs(low), abs(high), reach)
+    _percent_axis(figure, [-far, far], dark=dark, height=132)
+    for side, words in (
+        (0.0, f"◀ {text.figure(pair.second, 30)} better"),
+        (1.0, f"{text.figure(pair.first, 30)} better ▶"),
+    ):
+        figure.add_annotation(
+            x=side,
+            y=1,
+            xref="paper",
+            yref="paper",
+            xanchor="left" if side == 0 else "right",
+            yanchor="bottom",
+            text=words,
+            showarrow=False,
+            font={"color": look.muted, "size": 12},
+        )
+    return figure
+
+
+def _percent_axis(figure: go.Figure, reach: list[float], *, dark: bool, height: int) -> None:
+    themed(figure, dark=dark, height=height, margin=(8, 8, 24, 8))
+    figure.update_xaxes(range=reach, tickformat="+.0%", title_text="difference, with 95 % interval")
+    figure.update_yaxes(visible=False, range=[-0.8, 1.2])
+
+
+def gap_bars(gaps: Sequence[SubGoalGap], *, dark: bool = False) -> go.Figure:
+    """How much more often the first agent completed each sub-goal, with 95 % interval; largest part first.
+
+    Args:
+        gaps: of one pair, in order.
+        dark: the theme.
+    """
+    shown = [gap for gap in gaps if number(gap.difference) is not None][:MOST_GAPS]
+    if not shown:
+        return message("No sub-goal counts for both", dark=dark, height=110)
+    look = tokens(dark)
+    figure = go.Figure()
+    figure.add_vline(x=0, line={"color": look.line, "width": 1.5})
+    for place, gap in enumerate(shown):
+        low, high = number(gap.low), number(gap.high)
+        if low is not None and high is not None:
+            line = {"color": look.muted, "width": 3}
+            figure.add_trace(
+                go.Scatter(x=[low, high], y=[place] * 2, mode="lines", line=line, hoverinfo="skip")
+            )
+    figure.add_trace(
+        go.Scatter(
+            x=[number(gap.difference) for gap in shown],
+            y=list(range(len(shown))),
+            mode="markers",
+            marker={"size": 11, "color": look.background, "line": {"color": look.text, "width": 2}},
+            hovertext=[_gap_hover(gap) for gap in shown],
+            hoverinfo="text",
+        )
+    )
+    themed(figure, dark=dark, height=70 + 30 * len(shown))
+    figure.update_xaxes(tickformat="+.0%", title_text="completed more often, with 95 % interval")
+    figure.update_yaxes(
+        tickvals=list(range(len(shown))),
+        ticktext=[
+            f"{text.figure(gap.title or gap.sub_goal, 34)}  {points(gap.contribution)}" for gap in shown
+        ],
+        range=[len(shown) - 0.5, -0.5],
+        showgrid=False,
+        tickfont={"color": look.text, "size": 12},
+    )
+    return figure
+
+
+def _gap_hover(gap: SubGoalGap) -> str:
+    return (
+        f"{text.figure(gap.title or gap.sub_goal)} ({text.figure(gap.graph, 30)})"
+        f"<br>{points(gap.difference)} points, 95 % {points(gap.low)} to {points(gap.high)}"
+        f"<br>{gap.n_tasks} tasks on which both count it"
+        f"<br>{points(gap.contribution)} points of the whole difference"
+    )

@@ -1,0 +1,146 @@
+"""How comparisons of agents are told: in points, in signs and in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final, Literal
+
+from components import text
+from components.palette import Tokens
+from untaken.errors import Score, number
+from untaken.ranking import PairedDifference, Pull
+
+METRIC_WORDS: Final = {
+    "success_rate": "outcome success",
+    "coverage": "attempted",
+    "completion": "completed",
+    "critical_completion": "critical completed",
+    "completion_with_deps": "completed with needs",
+    "completion_with_deps_all": "completed with all needs",
+}
+Standing = Literal["above", "below", "level", "unknown"]
+SIGNS: Final[Mapping[Standing, str]] = {"above": "▲", "below": "▼", "level": "≈", "unknown": "?"}
+"""Told apart and above, told apart and below, not told apart, no interval."""
+SMALLEST_P: Final = 0.001
+ALPHA: Final = 0.05
+
+
+def metric_words(name: str) -> str:
+    """A metric's name as people say it."""
+    return METRIC_WORDS.get(name, text.figure(name.replace("_", " "), 30))
+
+
+def standing_of(pair: PairedDifference) -> Standing:
+    """Where the first agent stands against the second."""
+    if number(pair.low) is None:
+        return "unknown"
+    if not pair.told_apart:
+        return "level"
+    return "above" if (number(pair.difference) or 0) > 0 else "below"
+
+
+def fill_of(pair: PairedDifference, look: Tokens) -> str:
+    """The colour behind a pair; the sign beside it says the same."""
+    fills = {"above": look.fill, "below": look.warm, "level": look.band, "unknown": look.background}
+    return fills[standing_of(pair)]
+
+
+def points(value: Score, *, sign: bool = True) -> str:
+    """A difference of shares in percentage points: ``+5.6``."""
+    known = number(value)
+    if known is None:
+        return "unscored"
+    shown = f"{known * 100:+.1f}" if sign else f"{known * 100:.1f}"
+    return "0.0" if shown in ("+0.0", "-0.0", "−0.0") else shown.replace("-", "−")
+
+
+def percent(value: Score) -> str:
+    """A share for people; ``unscored`` where there is none."""
+    known = number(value)
+    return "unscored" if known is None else f"{known:.0%}"
+
+
+def p_words(value: Score) -> str:
+    """A p-value, after its letter: ``= 0.023`` or ``< 0.001``."""
+    known = number(value)
+    if known is None:
+        return "unscored"
+    return f"< {SMALLEST_P}" if known < SMALLEST_P else f"= {known:.3f}"
+
+
+def share_words(value: Score) -> str:
+    """A probability from resamples: never quite 0 or 100 %, which no number of resamples shows."""
+    known = number(value)
+    if known is None:
+        return "unscored"
+    if known > 0.995:
+        return "> 99 %"
+    return "< 1 %" if known < 0.005 else f"{known:.0%}".replace("%", " %")
+
+
+def verdict(pair: PairedDifference) -> str:
+    """Is the one really better? In one word or two."""
+    standing = standing_of(pair)
+    if standing == "unknown":
+        return "Unknown"
+    if standing == "level":
+        return "Not told apart"
+    return "Yes" if (number(pair.p_holm) or 0) <= ALPHA else "Only by itself"
+
+
+def sentences(pair: PairedDifference, first: str, second: str) -> str:
+    """Is the one really better than the other? As markdown; the names are given as markdown already."""
+    metric, difference = metric_words(pair.metric), number(pair.difference)
+    if difference is None or number(pair.low) is None:
+        why = "no task has a value for both" if difference is None else "it takes two tasks to say how sure"
+        return f"Nothing can be said of {first} and {second} by {metric}: {why}."
+    span = f"95 % interval {points(pair.low)} to {points(pair.high)}"
+    tasks = f"over the {pair.n_tasks} tasks that both have a value on ({pair.n_runs} runs)"
+    above, below = (first, second) if difference >= 0 else (second, first)
+    size = points(abs(difference), sign=False)
+    if not pair.told_apart:
+        return (
+            f"The log does not tell {first} and {second} apart by {metric}. {above} is ahead by {size} "
+            f"points {tasks}, but the {span} holds 0 (p {p_words(pair.p)}). That does not make them equal: "
+            f"{_detectable(pair)}"
+        )
+    told = f"{above} is better than {below} by {metric}: {size} points {tasks}, {span}, p {p_words(pair.p)}."
+    return f"{told} {_family(pair)}"
+
+
+def _detectable(pair: PairedDifference) -> str:
+    return (
+        f"with these tasks, a true difference has to be {points(pair.mde, sign=False)} points or more "
+        "to be found in four of five cases."
+    )
+
+
+def _family(pair: PairedDifference) -> str:
+    if pair.family < 2:
+        return "It is the only pair compared by this metric."
+    holm = number(pair.p_holm) or 0.0
+    stands = "It stands" if holm <= ALPHA else "It does not stand"
+    return (
+        f"{stands} once all {pair.family} pairs under this metric are allowed for (Holm's p {p_words(holm)})."
+    )
+
+
+def method(pair: PairedDifference) -> str:
+    """How interval and p were had."""
+    if pair.test == "mcnemar":
+        return (
+            f"Single trials: exact McNemar on {number(pair.first_only):.0f} tasks that only the first and "
+            f"{number(pair.second_only):.0f} that only the second succeeded at; adjusted Wald interval."
+        )
+    interval = (
+        "cluster bootstrap over tasks, expanded percentiles"
+        if pair.interval == "bootstrap"
+        else "the difference is the same on every task, so the adjusted Wald interval of single trials"
+    )
+    return f"p by swapping the two agents inside tasks at random; interval: {interval}."
+
+
+def pull_words(pull: Pull, metric: str) -> str:
+    """What is odd about a run: ``succeeded, 25 % completed``."""
+    outcome = "succeeded" if pull.outcome else "failed"
+    return f"{outcome}, {pull.value:.0%}".replace("%", " % ") + metric_words(metric)
