@@ -9,10 +9,16 @@ from pathlib import Path
 from builders import a_run
 from histories import moment, past, seen
 
-from untaken.counterfactual import as_observation, evaluate_run, insight_events, insights_bytes
+from untaken.counterfactual import (
+    as_observation,
+    evaluate_run,
+    gather_signals,
+    insight_events,
+    insights_bytes,
+)
 from untaken.ledger import LedgerWriter, append_events, event_type, read_ledger
 from untaken.ledger import events as e
-from untaken.memory import PolicyMemory
+from untaken.memory import Observed, PolicyMemory
 
 HISTORY = PolicyMemory(
     [
@@ -47,6 +53,68 @@ def test_a_decision_point_gives_one_negative_signal_and_a_positive_one_for_each_
     ]
     assert len({s.key for s in signals}) == len(signals)
     assert {s.context_hash for s in signals} == {"ctx"}
+
+
+def test_a_signal_carries_the_best_of_the_insights_behind_it_and_when_its_run_ended() -> None:
+    run = failed()
+    evaluation = evaluate_run(run, HISTORY)
+    at_first = [i.delta for i in evaluation.insights if i.decision_point == 1]
+    assert len(at_first) == 2
+    negative, *positive = evaluation.signals[:3]
+    assert negative.delta == max(at_first)
+    assert [signal.delta for signal in positive] == at_first
+    assert {signal.ended for signal in evaluation.signals} == {run.finished.ts}
+    assert not any(signal.supported for signal in evaluation.signals)
+
+
+def test_a_signal_is_supported_where_an_insight_behind_it_is_and_the_alternative_is_ahead() -> None:
+    def taken(skill: str, success: float, cost: float) -> list[Observed]:
+        return [
+            seen(
+                f"{skill}{n}",
+                skill,
+                success=success,
+                cost=cost + n / 50,
+                steps=2.0 + n % 2,
+                key=f"{skill}{n}",
+            )
+            for n in range(12)
+        ]
+
+    memory = PolicyMemory(
+        [*taken("a", 0.0, 2.5), *taken("b", 1.0, 1.0), seen("lone", "c", cost=1.0, steps=2.0)]
+    )
+    evaluation = evaluate_run(failed("now", "a|b|c", "b|a"), memory)
+    support = {(i.selected, i.alternative): i.support for i in evaluation.insights}
+    assert (support["a", "b"], support["a", "c"]) == ("supported", "weak")
+    at_first = {(s.skill, s.direction): s.supported for s in evaluation.signals if s.decision_point == 1}
+    assert at_first == {("a", "negative"): True, ("b", "positive"): True, ("c", "positive"): False}
+
+
+def test_a_supported_insight_with_the_worse_history_supports_no_signal() -> None:
+    """This run was unlucky: its delta is above the threshold, though the selected skill is the better one."""
+    evaluation = evaluate_run(failed("now", "b|a", "b|a"), PolicyMemory(unlucky()))
+    assert {(i.support, i.advantage < 0) for i in evaluation.insights} == {("supported", True)}
+    assert [signal.supported for signal in evaluation.signals] == [False] * len(evaluation.signals)
+
+
+def unlucky() -> list[Observed]:
+    """A history in which b nearly always succeeds, and a half of the time."""
+    good = [seen(f"b{n}", "b", cost=1.0 + n / 90, steps=2.0 + n % 2, key=f"b{n}") for n in range(30)]
+    fair = [
+        seen(f"a{n}", "a", success=float(n % 2), cost=1.1 + n / 90, steps=2.0 + n % 2, key=f"a{n}")
+        for n in range(30)
+    ]
+    return [*good, *fair, seen("dear", "frame", cost=3.0, steps=6.0)]
+
+
+def test_of_two_runs_under_one_id_the_signals_of_the_one_that_ended_first_count() -> None:
+    first, second = failed("now"), past("now", "a|b", "a|c", day=12, success=False, cost=3.0, steps=6)
+    one, other = (evaluate_run(run, HISTORY) for run in (first, second))
+    assert one.signals
+    assert other.signals
+    wanted = tuple(sorted(one.signals, key=lambda signal: signal.key))
+    assert gather_signals([one, other]) == gather_signals([other, one]) == wanted
 
 
 def test_keys_of_signals_cannot_be_forged_by_names() -> None:
