@@ -12,8 +12,8 @@ import streamlit as st
 from components import cards, state, text
 from components.choice_words import SIDES, context_words, side_of, signed
 from untaken.corpus import Corpus
-from untaken.counterfactual import Choice, Point
-from untaken.errors import number
+from untaken.counterfactual import FROM_ODDS, Choice, Contrast, Point
+from untaken.errors import Score, number, reason
 from untaken.ledger import Run
 from untaken.memory import Record
 from untaken.report import ChoiceReview, count_paths
@@ -98,12 +98,52 @@ def detail(choice: Choice, review: ChoiceReview, runs: Mapping[str, Run]) -> Non
             with place:
                 _links(review.points(skill, choice.context_hash), skill, runs, first=success)
         with places[2]:
-            st.caption(
-                "Histories of everything the memory knows, in this context alone. An association: other "
-                "things may have differed between these runs, too. q is the two-sided p-value of no "
-                f"advantage, adjusted after Benjamini and Hochberg: {_pairs(choice)} of skills with an "
-                "interval among all runs compared here."
-            )
+            _from_odds(review.odds(choice))
+            st.caption(_fine_print(choice))
+
+
+def _from_odds(found: Contrast) -> None:
+    """Estimates where the odds of the choices were logged; otherwise that there are none."""
+    if not found.offered:
+        st.caption("No odds were logged for these choices: what is shown is an association.")
+        return
+    rests = (
+        f"{cards.counted(found.n_selected, 'choice')} of the one and {found.n_alternative:,} of the other "
+        f"among {found.offered:,} that could go either way; {found.left_out:,} without logged odds left out"
+    )
+    share, effective = number(found.largest_share), number(found.effective)
+    if share is None or effective is None:
+        st.caption(f"{FROM_ODDS.capitalize()}: none ({reason(found.effective)}); {rests}.")
+        return
+    st.markdown(f"**{FROM_ODDS.capitalize()}**")
+    st.text(f"SNIPS {_estimate(found.snips, found.snips_low, found.snips_high)}")
+    st.text(f"doubly robust {_estimate(found.dr, found.dr_low, found.dr_high)}")
+    st.caption(
+        f"Of the advantage. Effective number of runs {effective:,.1f}; the largest weight of one run is "
+        f"{share:.0%} of all. {rests.capitalize()}."
+    )
+
+
+def _estimate(value: Score, low: Score, high: Score) -> str:
+    middle, ends = number(value), (number(low), number(high))
+    if middle is None:
+        return f"unscored: {reason(value)}"
+    if ends[0] is None or ends[1] is None:
+        return f"{signed(middle)}, no interval: {reason(low)}"
+    return f"{signed(middle)} (95 % interval {signed(ends[0])} to {signed(ends[1])})"
+
+
+def _fine_print(choice: Choice) -> str:
+    words = (
+        "Histories of everything the memory knows, in this context alone. An association: other things may "
+        "have differed between these runs, too."
+    )
+    if number(choice.q) is None:
+        return words
+    return (
+        f"{words} q is the two-sided p-value of no advantage, adjusted after Benjamini and Hochberg: "
+        f"{_pairs(choice)} of skills with an interval among all runs compared here."
+    )
 
 
 def _pairs(choice: Choice) -> str:

@@ -68,7 +68,13 @@ def context_words(context: str | None, context_hash: str) -> str:
         return context
     if not isinstance(fields, dict):
         return context
-    return " · ".join(f"{name} {value}" for name, value in fields.items()) or "empty context"
+    plain = [f"{name} {value}" for name, value in fields.items() if not isinstance(value, dict)]
+    nested = [f"{name} {_listed(value)}" for name, value in fields.items() if isinstance(value, dict)]
+    return " · ".join(plain + nested) or "empty context"
+
+
+def _listed(fields: dict[str, object]) -> str:
+    return ", ".join(f"{name} {value}" for name, value in fields.items()) or "nothing"
 
 
 def signed(value: float, digits: int = 2) -> str:

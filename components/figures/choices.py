@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import pandas as pd
@@ -50,7 +50,6 @@ def choice_figure(
     at = [middle for _, middle, _ in spans]
     figure.add_trace(_marks(rows, at, unknown_at, [_advantage_hover(c) for c in rows], look))
     _dress(figure, rows, reach, unknown_at, dark=dark, title="advantage, with 95 % interval")
-    _say(figure, reach, look)
     return figure
 
 
@@ -93,7 +92,6 @@ def choice_deltas(
     figure.add_trace(_marks(rows, means, unknown_at, words, look))
     title = "delta: mean, middle half and range over the runs"
     _dress(figure, rows, reach, unknown_at, dark=dark, title=title)
-    _say(figure, reach, look)
     return figure
 
 
@@ -230,19 +228,28 @@ def _dress(
         showgrid=False,
         tickfont={"color": look.text, "size": 12},
     )
-    for y, choice in enumerate(rows):
-        figure.add_annotation(
-            text=_support_words(choice, look),
-            x=1,
-            xref="paper",
-            xanchor="left",
-            xshift=10,
-            y=y,
-            align="left",
-            showarrow=False,
-            font={"size": 12, "color": look.text},
-        )
-    figure.update_layout(meta={"least_width": LEAST_WIDTH})
+    beside = [_beside(y, choice, look) for y, choice in enumerate(rows)]
+    figure.update_layout(  # all at once: adding words one by one takes longer than all the rest
+        annotations=[*beside, *_ends(reach, look)], meta={"least_width": LEAST_WIDTH}
+    )
+
+
+def _beside(y: int, choice: Choice, look: Tokens) -> dict[str, Any]:
+    """Support and n, at the right end of the row."""
+    side = side_of(choice)
+    colour, words = _colour(side, look), f"{SIDES[side].icon} {SIDES[side].words}"
+    n = f"n {choice.n_selected:,} → {choice.n_alternative:,}"
+    return {
+        "text": f'<span style="color:{colour}">{words}</span><br><span style="color:{look.muted}">{n}</span>',
+        "x": 1,
+        "xref": "paper",
+        "xanchor": "left",
+        "xshift": 10,
+        "y": y,
+        "align": "left",
+        "showarrow": False,
+        "font": {"size": 12, "color": look.text},
+    }
 
 
 def _row_words(choice: Choice, look: Tokens) -> str:
@@ -251,27 +258,23 @@ def _row_words(choice: Choice, look: Tokens) -> str:
     return f'{skills}<br><span style="color:{look.muted}">{context}</span>'
 
 
-def _support_words(choice: Choice, look: Tokens) -> str:
-    side = side_of(choice)
-    colour, words = _colour(side, look), f"{SIDES[side].icon} {SIDES[side].words}"
-    n = f"n {choice.n_selected:,} → {choice.n_alternative:,}"
-    return f'<span style="color:{colour}">{words}</span><br><span style="color:{look.muted}">{n}</span>'
-
-
-def _say(figure: go.Figure, reach: float, look: Tokens) -> None:
+def _ends(reach: float, look: Tokens) -> list[dict[str, Any]]:
     """What the two sides of 0 mean."""
-    for x, words, colour, anchor in (
+    sides = (
         (-reach, "◂ selected better", look.good, "left"),
         (reach, "alternative better ▸", look.bad, "right"),
-    ):
-        figure.add_annotation(
-            text=words,
-            x=x,
-            xanchor=anchor,
-            y=1,
-            yref="paper",
-            yanchor="bottom",
-            yshift=2,
-            showarrow=False,
-            font={"size": 12, "color": colour},
-        )
+    )
+    return [
+        {
+            "text": words,
+            "x": x,
+            "xanchor": anchor,
+            "y": 1,
+            "yref": "paper",
+            "yanchor": "bottom",
+            "yshift": 2,
+            "showarrow": False,
+            "font": {"size": 12, "color": colour},
+        }
+        for x, words, colour, anchor in sides
+    ]

@@ -96,6 +96,35 @@ def test_the_paths_below_are_those_of_the_choice_until_all_are_asked_for(app: Ap
     assert len(table(app, "Paths not taken")) == everything
 
 
+def test_without_logged_odds_it_is_called_an_association(app: AppTest) -> None:
+    choose(app, "bad → good")
+    assert "No odds were logged for these choices" in said(app)
+    assert "SNIPS" not in said(app)
+
+
+def test_logged_odds_give_estimates_with_their_effective_size(tmp_path: Path, monkeypatch: Patch) -> None:
+    with Workspace(tmp_path) as store:
+        for n in range(12):
+            run = a_run(f"r{n}", task="ferry")
+            for taken, left in (("bad", "good"), ("good", "bad"))[:: 1 if n % 3 else -1]:
+                odds = {taken: 0.8, left: 0.2} if n % 3 else {taken: 0.2, left: 0.8}
+                run.add(
+                    SkillSelection,
+                    selected=taken,
+                    alternatives=[left],
+                    context_hash=f"first {n % 3 > 0}" if len(run.events) == 1 else "second",
+                    propensities=odds,
+                )
+            store.add(f"r{n}.jsonl", run.finish(n % 4 > 0, cost=1.0 + n % 3, steps=3).ledger())
+    app = choose(session(tmp_path, monkeypatch, "decisions"), "bad → good · context second")
+    words = said(app)
+    assert "Estimate from logged odds" in words
+    assert "SNIPS" in words
+    assert "doubly robust" in words
+    assert "Effective number of runs" in words
+    assert "4 choices of the one and 8 of the other among 12 that could go either way" in words.lower()
+
+
 def test_an_unknown_alternative_is_told_as_unknown(app: AppTest) -> None:
     choose(app, "bad → new")
     assert metrics(app)["Not taken: new"] == "unknown"

@@ -157,6 +157,9 @@ class Words(NamedTuple):
         Words(None, "context c0ffee00"),
         Words("plain words", "plain words"),
         Words('{"step":"order","n":2}', "step order · n 2"),
+        Words(
+            '{"done":{"look":2,"ask":1},"left":{},"task":"t"}', "task t · done look 2, ask 1 · left nothing"
+        ),
         Words("{}", "empty context"),
         Words("[1,2]", "[1,2]"),
         Words("[" * 5_000, "[" * 5_000),

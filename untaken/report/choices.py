@@ -7,7 +7,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from untaken.corpus import Corpus
-from untaken.counterfactual import Choice, Point, choices
+from untaken.counterfactual import (
+    Choice,
+    Contrast,
+    LoggedChoice,
+    Point,
+    choices,
+    contrast,
+    logged_choices,
+)
 from untaken.errors import number
 from untaken.memory import Record
 from untaken.report.decisions import decisions_table
@@ -87,11 +95,13 @@ class ChoiceReview:
         choices: what weighs most first.
         paths: `decisions_table`, and of each row the `choice` it is an instance of with its `choice_support`.
         cost_unit: what the costs in the histories are counted in; ``None`` where none is known.
+        logged: every choice of the runs with the odds it was made by, where they were recorded.
     """
 
     choices: tuple[Choice, ...]
     paths: pd.DataFrame
     cost_unit: str | None
+    logged: tuple[LoggedChoice, ...]
 
     def among(self, paths: pd.DataFrame) -> tuple[Choice, ...]:
         """The choices that some of the paths are instances of, in order."""
@@ -107,16 +117,23 @@ class ChoiceReview:
         took = (c.points for c in self.choices if (c.selected, c.context_hash) == (skill, context_hash))
         return tuple(dict.fromkeys(point for points in took for point in points))
 
+    def odds(self, choice: Choice) -> Contrast:
+        """What the logged odds say of the choice; unscored where none were logged."""
+        skill, other = choice.selected, choice.alternative
+        return contrast(self.logged, choice.context_hash, selected=skill, alternative=other)
+
 
 def choice_review(corpus: Corpus) -> ChoiceReview:
     """The choices of a corpus, and the paths not taken that they are made of."""
+    snapshot = corpus.memory.snapshot()
     made, keys = corpus_choices(corpus), ["selected", "alternative", "context_hash"]
     known = frame({name: CHOICES[name] for name in ("choice", *keys, "support")}, made)
     paths = decisions_table(corpus).merge(known, on=keys, how="left", suffixes=("", "_choice"))
     return ChoiceReview(
         choices=made,
         paths=paths.rename(columns={"support_choice": "choice_support"}),
-        cost_unit=corpus.memory.snapshot().cost_unit,
+        cost_unit=snapshot.cost_unit,
+        logged=logged_choices(corpus.runs.values(), snapshot),
     )
 
 
