@@ -186,3 +186,17 @@ def test_an_empty_workspace_leads_to_the_data_page(tmp_path: Path, monkeypatch: 
     app = open_app(tmp_path, monkeypatch)
     assert "no run" in app.info[0].value
     assert not app.selectbox
+
+
+def test_a_run_without_a_plan_shows_its_verdicts_and_where_they_were_seen(
+    tmp_path: Path, monkeypatch: Patch
+) -> None:
+    run = a_run("blamed", task="elsewhere").say("I clicked.").finish(False)
+    run.verdict("work of X", False, by="human:ann", evidence=(1,), reason="the wrong link")
+    app = open_app(tmp_path, monkeypatch, run.ledger(), run=run.head.sha256)
+    (verdicts,) = [frame.value for frame in app.dataframe if "seen in event" in frame.value]
+    assert verdicts[["verdict on", "said", "seen in event", "why"]].to_numpy().tolist() == [
+        ["work of X", "✗ not met", 1, "the wrong link"]
+    ]
+    (events,) = [frame.value for frame in app.dataframe if "cited by" in frame.value]
+    assert events["cited by"].tolist() == ["", "event 3", "", ""]
