@@ -24,7 +24,10 @@ VERBS = {
     "memory": "memory build {ledgers} -o m.memory.jsonl --json",
     "counterfactual": "counterfactual {ledgers} --json",
     "counterfactual with a memory": "counterfactual {ledgers} --memory m.memory.jsonl --json",
-    "counterfactual, appended": "counterfactual {ledgers} --append --json",
+    "counterfactual, appended": "counterfactual {ledgers} --memory m.memory.jsonl --append --json",
+    "signals": "memory queue m.memory.jsonl {ledgers} --json",
+    "preview of signals": "memory preview m.memory.jsonl --json",
+    "signals applied": "memory apply m.memory.jsonl --all --at 2027-01-01T00:00:00Z --json",
 }
 EACH_IN_TURN = """
 import sys
@@ -91,12 +94,12 @@ def test_a_document_is_the_same_in_any_process_and_order_of_files(
     assert first == second
 
 
-@pytest.mark.parametrize("name", ["m.memory.jsonl", *ledgers()])
+@pytest.mark.parametrize("name", ["m.memory.jsonl", "m.signals.jsonl", *ledgers()])
 def test_a_file_that_is_written_is_the_same_in_any_process_and_order_of_files(
     name: str, twice: tuple[Path, Path]
 ) -> None:
     first, second = ((folder / name).read_bytes() for folder in twice)
     assert first == second
-    if name not in ("m.memory.jsonl", "broken.jsonl", "stray.jsonl"):
+    if name not in ("m.memory.jsonl", "m.signals.jsonl", "broken.jsonl", "stray.jsonl"):
         assert first.count(b"EVALUATION_SUMMARY") == (2 if name == "both.jsonl" else 1)
         assert heads_path(twice[0] / name).read_bytes() == heads_path(twice[1] / name).read_bytes()
