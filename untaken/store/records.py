@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any, Final
 
 import msgspec
-from sqlalchemy import Connection, Row, func, insert, select, update
+from sqlalchemy import Connection, Row, Select, func, insert, select, update
 from sqlalchemy.dialects.sqlite import insert as insert_or
 
 from untaken.errors import Finding
 from untaken.ledger import Head
 from untaken.store.anchoring import Anchored
 from untaken.store.model import AuditEntry, StoredFile
-from untaken.store.tables import audit, files, heads
+from untaken.store.tables import audit, files, heads, removals
 
 FINDINGS_PER_FILE: Final = 500
 """More are counted, not kept: a hostile file may hold a fault a line."""
@@ -95,9 +95,34 @@ def find_file(connection: Connection, digest: str, folder: Path) -> StoredFile |
     return None if row is None else stored_file(row, folder)
 
 
-def all_files(connection: Connection, folder: Path) -> list[StoredFile]:
-    """Every file, in the order in which they were added."""
-    return [stored_file(row, folder) for row in connection.execute(select(files).order_by(files.c.position))]
+def all_files(connection: Connection, folder: Path, *, removed: bool = False) -> list[StoredFile]:
+    """Every file that is here (or every one that was removed), in the order in which they were added."""
+    gone = files.c.digest.in_(_removed())
+    chosen = select(files).where(gone if removed else ~gone).order_by(files.c.position)
+    return [stored_file(row, folder) for row in connection.execute(chosen)]
+
+
+def _removed() -> Select[tuple[str]]:
+    return select(removals.c.file).where(removals.c.restored_at.is_(None))
+
+
+def remove(connection: Connection, digest: str) -> int:
+    """Takes a file out of every listing; how many times that was done, 0 where it is not here now."""
+    known = select(files.c.digest).where(files.c.digest == digest, ~files.c.digest.in_(_removed()))
+    if connection.execute(known).one_or_none() is None:
+        return 0
+    connection.execute(insert(removals).values(file=digest, removed_at=now()))
+    times = select(func.count()).select_from(removals).where(removals.c.file == digest)
+    return int(connection.execute(times).scalar_one())
+
+
+def restore(connection: Connection, digest: str) -> int:
+    """Brings a removed file back; how many times it was removed, 0 where it is not removed now."""
+    gone = (removals.c.file == digest) & removals.c.restored_at.is_(None)
+    if not connection.execute(update(removals).where(gone).values(restored_at=now())).rowcount:
+        return 0
+    times = select(func.count()).select_from(removals).where(removals.c.file == digest)
+    return int(connection.execute(times).scalar_one())
 
 
 def recorded_heads(connection: Connection) -> dict[str, tuple[Head, str | None]]:
@@ -141,8 +166,19 @@ def expected_heads(connection: Connection, file: str) -> tuple[dict[str, Head], 
     rows = connection.execute(select(heads).where(heads.c.file == file)).all()
     return (
         {r.run_id: Head(events=r.events, sha256=r.sha256) for r in rows},
-        frozenset(r.run_id for r in rows if r.superseded),
+        frozenset(r.run_id for r in rows if r.superseded and _taken_over(connection, r)),
     )
+
+
+def _taken_over(connection: Connection, row: Row[Any]) -> bool:
+    """Whether a file that took over the run is still here: a removed one gives it back."""
+    later = (
+        (heads.c.run_id == row.run_id)
+        & (heads.c.position > row.position)
+        & (heads.c.accepted | heads.c.superseded)
+        & ~heads.c.file.in_(_removed())
+    )
+    return connection.execute(select(heads.c.position).where(later).limit(1)).first() is not None
 
 
 def content_digest(connection: Connection) -> str:
@@ -153,6 +189,8 @@ def content_digest(connection: Connection) -> str:
     marks = select(heads.c.file, heads.c.run_id, heads.c.sha256, heads.c.superseded)
     for mark in connection.execute(marks.order_by(heads.c.position)):
         hasher.update(repr(tuple(mark)).encode())
+    for gone in connection.execute(_removed().order_by(removals.c.position)):
+        hasher.update(repr(tuple(gone)).encode())
     return hasher.hexdigest()
 
 

@@ -1,4 +1,4 @@
-"""The workspace database: three tables, and how a connection to SQLite must be opened."""
+"""The workspace database: four tables, and how a connection to SQLite must be opened."""
 
 from __future__ import annotations
 
@@ -77,6 +77,16 @@ audit = Table(
     Column("run", Text, nullable=False),
     UniqueConstraint("code", "message", "run"),
 )
+
+removals = Table(
+    "removals",
+    metadata,
+    Column("position", Integer, primary_key=True, autoincrement=True),
+    Column("file", String(64), nullable=False, index=True),
+    Column("removed_at", String(40), nullable=False),
+    Column("restored_at", String(40)),
+)
+"""Every time a file was removed; it is gone while one of them has not been restored. Nothing is deleted."""
 
 
 def open_engine(path: Path) -> Engine:

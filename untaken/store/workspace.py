@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final, Self
 
 from filelock import FileLock
+from sqlalchemy import Connection
 
 from untaken import limits
 from untaken.errors import Finding, UntakenError, Where
@@ -67,7 +68,7 @@ class Workspace:
         for done, path in enumerate(found, start=1):
             name = path.relative_to(source).as_posix()
             data, heads = as_it_stands(path)
-            workspace.add(name, data, heads=heads)
+            workspace._take(name, data, heads, None)  # not `add`: what was removed stays away
             if progress:
                 progress(done, len(found), name)
         return workspace
@@ -98,7 +99,12 @@ class Workspace:
 
         Returns:
             What was found. Where `Added.kind` is ``None`` the file is none of these; a finding says so.
+            A file that was removed is brought back, and is new again.
         """
+        added = self._take(name, data, heads, origin)
+        return replace(added, new=True) if self.restore(added.digest) else added
+
+    def _take(self, name: str, data: bytes | Path, heads: bytes | Path | None, origin: str | None) -> Added:
         name = name[: limits.NAME_CHARS]
         kind = sniff(name, peek(data))
         if kind is None:
@@ -148,10 +154,35 @@ class Workspace:
             identity = sha256(f"{arrival.name}\0{copy.digest}".encode()).hexdigest()
             account = arrival.file(kind, path, records.bounded(findings))
             file = replace(account, digest=identity, loss=tuple(loss))
+            back = self.restore(identity)
             with writing(self._engine) as connection:
-                return records.insert_file(connection, file, self.path) or records.update_account(
-                    connection, file
-                )
+                new = records.insert_file(connection, file, self.path)
+                return new or records.update_account(connection, file) or back
+
+    def remove(self, digest: str) -> bool:
+        """Takes a file out of the workspace: its runs or its plan graph are no longer read.
+
+        Nothing is deleted. `restore`, or adding the file again, brings it back; opening the folder it came
+        from does not. The recorded heads of its
+        runs stay recorded, so that another chain under their run ids still shows. A run that the file had
+        taken over from an earlier one is read from that one again; of a plan graph, the version before it.
+
+        Args:
+            digest: of the file (`StoredFile.digest`).
+
+        Returns:
+            False where there is no such file, or it was removed before. Otherwise the audit log says so.
+        """
+        return self._moved(digest, records.remove, "file-removed", "was removed from this workspace")
+
+    def restore(self, digest: str) -> bool:
+        """Brings a removed file back; false where it was not removed. The audit log says so."""
+        return self._moved(digest, records.restore, "file-restored", "was brought back")
+
+    def removed(self) -> list[StoredFile]:
+        """What was removed and can be brought back, in the order in which it was added."""
+        with reading(self._engine) as connection:
+            return records.all_files(connection, self.path, removed=True)
 
     def sources(self, kind: str) -> list[StoredFile]:
         """The foreign traces of one format, in the order in which they were added."""
@@ -229,6 +260,16 @@ class Workspace:
         """The audit log, oldest first."""
         with reading(self._engine) as connection:
             return records.audit_entries(connection)
+
+    def _moved(self, digest: str, move: Callable[[Connection, str], int], code: str, words: str) -> bool:
+        with writing(self._engine) as connection:
+            file, times = records.find_file(connection, digest, self.path), move(connection, digest)
+            if file is None or not times:
+                return False
+            again = f" (time {times})" if times > 1 else ""  # the log holds the same words once
+            message = f"{file.kind} {file.name!r}, {digest[:12]}, {words}{again}"
+            records.insert_audit(connection, code, message, None)
+        return True
 
     def _find(self, digest: str) -> StoredFile | None:
         with reading(self._engine) as connection:

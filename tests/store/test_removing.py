@@ -1,0 +1,105 @@
+"""What is removed from a workspace is out of sight, not gone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from builders import a_run
+
+from untaken.store import Workspace
+
+FIRST, OTHER = a_run("r1").call("search").finish(), a_run("r2").finish()
+GRAPH = "id: desk\nversion: {version}\nsub_goals: [{{id: look, check: {{outcome: true}}}}]\n"
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Workspace:
+    """Two ledgers."""
+    store = Workspace(tmp_path / "w")
+    store.add("first.jsonl", FIRST.ledger())
+    store.add("other.jsonl", OTHER.ledger())
+    return store
+
+
+def names(store: Workspace) -> list[str]:
+    return [file.name for file in store.files()]
+
+
+def runs(store: Workspace) -> list[str]:
+    return [run.run_id for run in store.read_runs()[0]]
+
+
+def test_a_removed_file_is_read_no_more_and_brought_back_whole(workspace: Workspace) -> None:
+    before, digest = workspace.digest(), workspace.files()[0].digest
+    assert workspace.remove(digest)
+    assert (names(workspace), runs(workspace)) == (["other.jsonl"], ["r2"])
+    assert [file.name for file in workspace.removed()] == ["first.jsonl"]
+    assert workspace.digest() != before
+    assert workspace.restore(digest)
+    assert (runs(workspace), workspace.removed(), workspace.digest()) == (["r1", "r2"], [], before)
+
+
+def test_removing_and_restoring_are_done_once_and_logged_each_time(workspace: Workspace) -> None:
+    digest = workspace.files()[0].digest
+    done = [workspace.remove(digest), workspace.remove(digest), workspace.restore(digest)]
+    done += [workspace.restore(digest), workspace.remove(digest), workspace.remove("0" * 64)]
+    assert done == [True, False, True, False, True, False]
+    log = workspace.audit_log()
+    assert [entry.code for entry in log] == ["file-removed", "file-restored", "file-removed"]
+    assert all("first.jsonl" in entry.message and digest[:12] in entry.message for entry in log)
+
+
+def test_a_file_that_is_added_again_is_back_and_another_process_sees_it(workspace: Workspace) -> None:
+    workspace.remove(workspace.files()[0].digest)
+    added = workspace.add("first.jsonl", FIRST.ledger())
+    assert (added.new, [found.verdict for found in added.integrity]) == (True, ["INTACT"])
+    with Workspace(workspace.path) as again:
+        assert names(again) == ["first.jsonl", "other.jsonl"]
+
+
+def test_opening_the_folder_again_does_not_bring_back_what_was_removed(tmp_path: Path) -> None:
+    (tmp_path / "first.jsonl").write_bytes(FIRST.ledger())
+    (tmp_path / "other.jsonl").write_bytes(OTHER.ledger())
+    with Workspace.open_folder(tmp_path) as store:
+        store.remove(store.files()[0].digest)
+    with Workspace.open_folder(tmp_path) as again:
+        assert runs(again) == ["r2"]
+    assert (tmp_path / "first.jsonl").read_bytes() == FIRST.ledger()
+
+
+def test_the_head_of_a_removed_run_still_tells_it_from_another_chain(workspace: Workspace) -> None:
+    workspace.remove(workspace.files()[0].digest)
+    forged = workspace.add("forged.jsonl", a_run("r1").call("sealed").finish().ledger())
+    assert [found.verdict for found in forged.integrity] == ["ALTERED"]
+
+
+def test_a_run_that_a_removed_file_had_taken_over_is_read_from_the_earlier_one(tmp_path: Path) -> None:
+    with Workspace(tmp_path / "w") as store:
+        store.add("before.jsonl", FIRST.ledger(), origin="devai")
+        after = store.add("after.jsonl", a_run("r1").call("search").finish(False).ledger(), origin="devai")
+        assert [run.success for run in store.read_runs()[0]] == [False]
+        store.remove(after.digest)
+        assert [run.success for run in store.read_runs()[0]] == [True]
+        store.restore(after.digest)
+        assert [run.success for run in store.read_runs()[0]] == [False]
+
+
+def test_without_its_newest_version_a_plan_graph_is_the_one_before(tmp_path: Path) -> None:
+    with Workspace(tmp_path / "w") as store:
+        for version in (1, 2):
+            added = store.add(f"v{version}.plan.yaml", GRAPH.format(version=version).encode())
+        store.remove(added.digest)
+        assert [graph.version for graph in store.graph_set().graphs] == [1]
+
+
+def test_a_foreign_trace_kept_beside_its_conversion_can_be_removed_and_kept_again(tmp_path: Path) -> None:
+    with Workspace(tmp_path / "w") as store:
+
+        def keep() -> bool:
+            return store.keep_source("t.json", b"[]", "tau-bench", agent=None, findings=(), loss=())
+
+        assert (keep(), keep()) == (True, False)
+        store.remove(store.files()[0].digest)
+        assert store.sources("tau-bench") == []
+        assert (keep(), len(store.sources("tau-bench"))) == (True, 1)
