@@ -31,7 +31,7 @@ from untaken.subgoals.model import MissingRule
 
 FOLDER: Final = "UNTAKEN_WORKSPACE"
 DEMO: Final = "UNTAKEN_DEMO"
-SELECTION: Final = ("run", "sub_goal", "decision", "choice")
+SELECTION: Final = ("run", "sub_goal", "decision", "choice", "metric", "pair")
 SAMPLES: Final = Path(__file__).parents[1] / "sample_runs"
 DEFAULT_FOLDER: Final = "untaken-workspace"
 RUN_PAGE: Final = "pages/run.py"
@@ -303,16 +303,16 @@ def selected(name: str) -> str | None:
     return str(value) if value is not None else None
 
 
-def select(
-    *,
-    run: str | None = None,
-    sub_goal: str | None = None,
-    decision: str | int | None = None,
-    choice: str | None = None,
-) -> None:
-    """Select a run, and in it a sub-goal or a decision point, or a choice; what is not given no longer is."""
-    chosen = {"run": run, "sub_goal": sub_goal, "decision": decision, "choice": choice}
-    for name, value in chosen.items():
+def select(**chosen: str | int | None) -> None:
+    """Select a run, and in it a sub-goal or a decision point; or a choice; or a pair of agents and a metric.
+
+    Args:
+        chosen: by the names of `SELECTION`; what is not given is no longer selected.
+    """
+    if unknown := chosen.keys() - set(SELECTION):
+        raise TypeError(f"cannot be selected: {', '.join(sorted(unknown))}")
+    for name in SELECTION:
+        value = chosen.get(name)
         st.session_state[f"selected_{name}"] = None if value is None else str(value)
         if value is None:
             st.query_params.pop(name, None)
