@@ -24,11 +24,13 @@ QUESTIONS = {
     "run": "What happened in this run?",
     "decisions": "Which skill choices cost us, over all runs?",
     "rankings": "Do outcome and sub-goal rankings agree?",
+    "memory": "What does history say?",
     "data": "What is in this workspace, and can it be trusted?",
 }
 NEXT_STEPS = {
     **dict.fromkeys(
-        ("overview", "run", "decisions", "rankings"), "Upload run ledgers and plan graphs on the Data page"
+        ("overview", "run", "decisions", "rankings", "memory"),
+        "Upload run ledgers and plan graphs on the Data page",
     ),
     "data": "upload run ledgers (.jsonl), plan graphs (.plan.yaml) or traces of a known format",
 }
