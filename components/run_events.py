@@ -89,6 +89,7 @@ def decisions(report: RunReport) -> None:
             "event": [d.decision_point for d, _ in pairs],
             "selected": [d.selected for d, _ in pairs],
             "alternative": [b.alternative for _, b in pairs],
+            "context": [contexts[d.decision_point] for d, _ in pairs],
             "verdict": [DELTA_WORDS[b.verdict] for _, b in pairs],
             "delta": pd.array([number(b.delta) for _, b in pairs], dtype="Float64"),
             "n": [b.n for _, b in pairs],
@@ -96,7 +97,6 @@ def decisions(report: RunReport) -> None:
             "mean cost": pd.array([number(b.avg_cost) for _, b in pairs], dtype="Float64"),
             "mean steps": pd.array([number(b.avg_steps) for _, b in pairs], dtype="Float64"),
             "support": [b.support_reason for _, b in pairs],
-            "context": [contexts[d.decision_point] for d, _ in pairs],
         }
     )
     tables.table(
@@ -104,6 +104,7 @@ def decisions(report: RunReport) -> None:
         key="decisions",
         name="Alternatives of this run",
         columns={
+            "context": st.column_config.TextColumn(width="medium"),
             "delta": st.column_config.NumberColumn(format="%+.3f"),
             "success rate": st.column_config.NumberColumn(format="percent"),
             "mean cost": st.column_config.NumberColumn(format="%.4f"),

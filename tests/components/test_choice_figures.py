@@ -160,6 +160,7 @@ class Words(NamedTuple):
         Words(
             '{"done":{"look":2,"ask":1},"left":{},"task":"t"}', "task t · done look 2, ask 1 · left nothing"
         ),
+        Words('{"late":true,"lost":false,"rich":null}', "late · not lost · rich ?"),
         Words("{}", "empty context"),
         Words("[1,2]", "[1,2]"),
         Words("[" * 5_000, "[" * 5_000),

@@ -85,14 +85,14 @@ def test_each_choice_of_the_orchestrator_is_a_decision_among_its_team(tmp_path: 
 def test_the_context_is_the_flags_before_and_the_agent_chosen_last(tmp_path: Path) -> None:
     selections = one(tmp_path, hand_crafted_record()).selections
     assert [s.context for s in selections] == [
-        context(loop=False, progress=True, last=None),
+        context(loop=False, progress=True, last="human"),
         context(loop=True, progress=False, last="WebSurfer"),
         context(loop=False, progress=True, last="WebSurfer"),
     ]
     assert all(s.context_hash == context_hash(s.context) for s in selections)
 
 
-def context(*, loop: bool | None, progress: bool | None, last: str | None) -> dict[str, Any]:
+def context(*, loop: bool | None, progress: bool | None, last: str) -> dict[str, Any]:
     satisfied = None if loop is None else False
     flags = {"is_request_satisfied": satisfied, "is_in_loop": loop, "is_progress_being_made": progress}
     return {**flags, "last_speaker": last}
@@ -124,7 +124,7 @@ def test_what_follows_a_ledger_in_its_text_does_no_harm(tmp_path: Path) -> None:
 def test_flags_written_as_text_are_read(tmp_path: Path) -> None:
     turn = magentic_turn("WebSurfer", "a", loop="True", progress="false")
     conversion, (run,) = read(tmp_path, orchestrated(*turn))
-    assert run.selections[0].context == context(loop=True, progress=False, last=None)
+    assert run.selections[0].context == context(loop=True, progress=False, last="human")
     assert codes(conversion)["flag-as-text"] == 1
 
 

@@ -97,10 +97,10 @@ def decision_context(progress: Progress, last: str | None) -> dict[str, Any]:
     """The situation of a speaker choice: what the orchestrator thought of its progress, and who spoke last.
 
     No question is asked twice of one team, so the task is not part of it; two choices are in one situation
-    when the flags of the ledger before them agree and they come after the same agent. A flag that could not
-    be read is null; nobody has spoken before the first choice.
+    when the flags of the ledger before them agree and they come after the same agent, or after the human's
+    question. A flag that could not be read is null.
     """
-    return {**progress.flags, "last_speaker": last}
+    return {**progress.flags, "last_speaker": last or _HUMAN}
 
 
 def write_record(record: Mapping[str, Any], stem: str, intake: Intake, log: FileLog) -> RunDraft | None:
