@@ -22,8 +22,8 @@ HEADINGS: Final[dict[Kind, str]] = {
     "decision": "⇄ **Decisions** where another skill has the better history: score, by association",
 }
 NONE: Final[dict[Kind, str]] = {
-    "sub_goal": "Sub-goals: no failed one holds up anything that counts",
-    "decision": "Decisions: no alternative has a supported advantage",
+    "sub_goal": "◆ Sub-goals: no failed one holds up anything that counts",
+    "decision": "⇄ Decisions: no alternative has a supported advantage",
 }
 NAMES: Final[dict[Kind, str]] = {"sub_goal": "Sub-goals to fix first", "decision": "Decisions to fix first"}
 LINKS: Final = 6
@@ -73,7 +73,9 @@ def _figures(seen: Triage) -> None:
             items = seen.of_kind(kind)
             more = f" · the first {MOST} of {len(items):,}" if len(items) > MOST else ""
             st.caption(f"{HEADINGS[kind]} · {_over(seen, kind)}{more}")
-            drawn = figures.fix_first_bars(items, marked=st.session_state[ITEM], dark=state.is_dark())
+            drawn = figures.fix_first_bars(
+                items, marked=st.session_state[ITEM], wide=len(kinds) == 1, dark=state.is_dark()
+            )
             tables.figure(drawn, key=f"fix-{kind}", name=NAMES[kind], on_pick=_pick)
     with places[0]:
         tables.download(
@@ -85,7 +87,7 @@ def _figures(seen: Triage) -> None:
         )
     for kind in HEADINGS:
         if kind not in kinds:
-            st.caption(f"{NONE[kind]} in {_over(seen, kind)}.")
+            st.caption(f"{NONE[kind]} · {_over(seen, kind)}")
 
 
 def _over(seen: Triage, kind: Kind) -> str:

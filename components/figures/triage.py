@@ -18,6 +18,9 @@ MOST: Final = 6
 ROW: Final = 44
 """Pixels: two lines of words."""
 LEAST_WIDTH: Final = 460
+WIDE_WIDTH: Final = 640
+CHARS: Final = 34
+WIDE_CHARS: Final = 60
 AXIS: Final[dict[Kind, str]] = {
     "sub_goal": "gain in completion, at most; 95 % interval",
     "decision": "gain in score, by association; 95 % interval",
@@ -25,7 +28,12 @@ AXIS: Final[dict[Kind, str]] = {
 
 
 def fix_first_bars(
-    items: Sequence[FixFirst], *, most: int = MOST, marked: str | None = None, dark: bool = False
+    items: Sequence[FixFirst],
+    *,
+    most: int = MOST,
+    marked: str | None = None,
+    wide: bool = False,
+    dark: bool = False,
 ) -> go.Figure:
     """Expected gain of each item, with its 95 % interval and the runs in which it happens.
 
@@ -33,6 +41,7 @@ def fix_first_bars(
         items: of one kind, in the order to show.
         most: rows to draw at the most.
         marked: digest of the item to stand out.
+        wide: leave more room for titles.
         dark: the theme.
 
     Each bar carries the item's digest.
@@ -40,6 +49,7 @@ def fix_first_bars(
     rows, look = list(items[:most]), tokens(dark)
     if not rows:
         return message("Nothing of this kind to fix", dark=dark)
+    chars, least = (WIDE_CHARS, WIDE_WIDTH) if wide else (CHARS, LEAST_WIDTH)
     mixed = len({item.unit for item in rows}) > 1
     figure = go.Figure()
     for y, item in enumerate(rows):
@@ -57,13 +67,20 @@ def fix_first_bars(
     )
     figure.update_yaxes(
         tickvals=list(range(len(rows))),
-        ticktext=[_row_words(item, mixed, look) for item in rows],
+        ticktext=[_row_words(item, chars, mixed, look) for item in rows],
         range=[len(rows) - 0.45, -0.55],
         showgrid=False,
         tickfont={"color": look.text, "size": 13},
     )
-    figure.update_layout(bargap=0.45, meta={"least_width": LEAST_WIDTH})
+    figure.update_layout(bargap=0.45, meta={"least_width": least})
     return figure
+
+
+def runs_words(item: FixFirst) -> str:
+    """In how many runs it happens, of those in which it could."""
+    n = item.often.n if item.kind == "decision" else item.required
+    which = "" if n == item.often.n else f" that require it ({item.often.n:,} in all)"
+    return f"in {item.often.count:,} of {n:,} runs{which}"
 
 
 def gain_words(item: FixFirst, value: float) -> str:
@@ -107,14 +124,14 @@ def _numbers(rows: Sequence[FixFirst], look: Tokens) -> go.Scatter:
     )
 
 
-def _row_words(item: FixFirst, mixed: bool, look: Tokens) -> str:
-    where = f"in {item.often.count:,} of {item.often.n:,} runs"
+def _row_words(item: FixFirst, chars: int, mixed: bool, look: Tokens) -> str:
+    where = runs_words(item)
     if item.kind == "decision":
         name = f"{text.figure(item.selected, 18)} → <b>{text.figure(item.alternative, 18)}</b>"
         context = context_words(item.context, item.context_hash or "")
         where = f"{where} · {text.figure(context, 26)}"
     else:
-        name = f"{STAR} " * bool(item.critical) + f"<b>{text.figure(item.title, 34)}</b>"
+        name = f"{STAR} " * bool(item.critical) + f"<b>{text.figure(item.title, chars)}</b>"
         where += " · of all sub-goals" if mixed and item.unit == "completion" else ""
     return f'{name}<br><span style="color:{look.muted};font-size:12px">{where}</span>'
 

@@ -64,6 +64,10 @@ def test_a_bar_is_as_long_as_the_gain_and_carries_the_item() -> None:
     [
         (SUB_GOAL, ["★ <b>Check policy</b>", "in 41 of 96 runs"]),
         (replace(SUB_GOAL, critical=False), ["<b>Check policy</b>", "in 41 of 96 runs"]),
+        (
+            replace(SUB_GOAL, required=50),
+            ["★ <b>Check policy</b>", "in 41 of 50 runs that require it (96 in all)"],
+        ),
         (DECISION, ["guess → <b>read</b>", "in 41 of 96 runs · step policy"]),
         (replace(DECISION, context=None), ["guess → <b>read</b>", "in 41 of 96 runs · context 01234567"]),
     ],

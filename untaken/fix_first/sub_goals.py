@@ -120,7 +120,7 @@ def _item(corpus: Corpus, key: Key, hits: dict[str, First], gathered: Gathered, 
         low=low,
         high=high,
         unit="critical completion" if critical else "completion",
-        reason=_reason(hits.values(), often, total / len(hits), critical),
+        reason=_reason(hits.values(), often, gathered.required[key], total / len(hits), critical),
         runs=_weightiest_first(runs, values),
         agents=dict(Counter(sorted(run.agent for run in runs.values())).most_common()),
     )
@@ -143,7 +143,7 @@ def _often(hits: dict[str, First], sample: Sample) -> Often:
     return Often(count=len(hits), n=sample.n, low=low, high=high)
 
 
-def _reason(hits: Iterable[First], often: Often, much: float, critical: bool) -> str:
+def _reason(hits: Iterable[First], often: Often, required: int, much: float, critical: bool) -> str:
     attempts = Counter(first.node.attempted for first in hits)
     how = [
         f"{attempts[made]} {words}"
@@ -155,7 +155,8 @@ def _reason(hits: Iterable[First], often: Often, much: float, critical: bool) ->
         if attempts[made]
     ]
     what = "critical" if critical else "required"
+    few = f" ({required} require it)" if required < often.n else ""
     return (
-        f"In {often.count} of {often.n} scored runs the first to fail ({', '.join(how)}); "
+        f"In {often.count} of {often.n} scored runs{few} the first to fail ({', '.join(how)}); "
         f"it and what depends on it are at most {much:.0%} of the {what} sub-goals of such a run"
     )
