@@ -22,6 +22,7 @@ from untaken.report import (
     score_document,
     sub_goals_table,
 )
+from untaken.report.html import html_report
 
 
 def documents(corpus: Corpus) -> None:
@@ -41,6 +42,20 @@ def documents(corpus: Corpus) -> None:
                 label=label,
                 file=file,
                 mime="application/json" if file.endswith("json") else "text/csv",
+                key=f"export-{file}",
+            )
+
+
+def reports(corpus: Corpus) -> None:
+    """The report for people who do not code, in both lengths; made when it is asked for."""
+    made = (("Report (HTML)", "report.html", False), ("Full report (HTML)", "report-full.html", True))
+    with st.container(horizontal=True):
+        for label, file, full in made:
+            tables.download(
+                lambda full=full: html_report(corpus, full=full).encode(),  # type: ignore[misc]
+                label=label,
+                file=file,
+                mime="text/html",
                 key=f"export-{file}",
             )
 

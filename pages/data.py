@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from components import cards, exports, state, tables, text, upload
+from components import cards, exports, removing, state, tables, text, upload
 from untaken.report import audit_table, files_table
 
 store = state.workspace()
@@ -21,6 +21,7 @@ if not files:
     st.info(
         "Nothing here yet: upload run ledgers (.jsonl), plan graphs (.plan.yaml) or traces of a known format."
     )
+    removing.bring_back(store)
     st.stop()
 runs = state.runs()
 broken = [run for run in runs if run.integrity.broken]
@@ -31,12 +32,18 @@ st.caption(
     f"{len(unanchored):,} without a recorded head"
 )
 held = files_table(files, runs)
-tables.table(
+chosen = tables.table(
     held,
-    key="files",
+    key=removing.FILES,
     name="Files",
     columns={"bytes": st.column_config.NumberColumn(format="bytes")},
+    selectable=True,
 )
+if chosen is None:
+    st.caption("Choose a row to remove its file.")
+else:
+    removing.offer(store, files[chosen])
+removing.bring_back(store)
 if broken or unread:
     with st.container(border=True):
         many = cards.counted(len(broken) + len(unread), "broken run")
@@ -61,6 +68,10 @@ if noticed:
     tables.table(exports.findings_table(noticed), key="findings", name="Findings", height=240)
 
 st.subheader("Take it with you", anchor=False)
+st.caption(
+    "For people who do not code: one HTML file that opens anywhere, offline, with the summary in words."
+)
+exports.reports(corpus)
 st.caption(
     "The same documents that the command line prints with --json, under the rules in force in the sidebar."
 )

@@ -47,7 +47,7 @@ def report(args: argparse.Namespace, console: Console) -> int:
     page = html_report(corpus, full=args.full, title=args.title, date=args.date).encode()
     replace(Path(args.html), page, sync=False)
     length = "full" if args.full else "focused"
-    console.say(plain(f"{counted(len(corpus.runs), 'run')} → {args.html} ({length}, {len(page):,} bytes)"))
+    console.say(plain(f"{counted(len(corpus.runs), 'run')} → {args.html} ({length})"))
     findings = tuple(dict.fromkeys((*ledgers.findings, *corpus.findings)))
     console.findings(findings)
     console.document(report_document(corpus, page, file=args.html, full=args.full, findings=findings))

@@ -1,0 +1,54 @@
+"""The HTML report in a real browser: offline, on any screen, in light and dark, on paper."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import desk
+import pytest
+from playwright import sync_api
+
+from untaken import html_report
+
+FITS = "document.documentElement.scrollWidth <= window.innerWidth"
+GROUND = "getComputedStyle(document.body).backgroundColor"
+LONG = "a-name-that-goes-on-" * 20
+
+
+@pytest.fixture
+def page(chromium: sync_api.Browser, tmp_path: Path) -> Iterator[sync_api.Page]:
+    """The full report on the desk, in a browser without a network; nothing may have been asked for."""
+    report = tmp_path / "report.html"
+    report.write_text(html_report(desk.corpus(), full=True, title=LONG), encoding="utf-8")
+    context = chromium.new_context(offline=True)
+    opened = context.new_page()
+    asked: list[str] = []
+    told: list[str] = []
+    opened.on("request", lambda request: asked.append(request.url))
+    opened.on("console", lambda message: told.append(message.text))
+    opened.goto(report.as_uri())
+    yield opened
+    assert asked == [report.as_uri()]
+    assert told == []
+    context.close()
+
+
+@pytest.mark.parametrize("width", [360, 800, 1440])
+def test_the_report_opens_offline_and_fits_every_screen(page: sync_api.Page, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    assert page.evaluate(FITS)
+    for folded in page.locator("summary").all():
+        folded.click()
+    assert page.evaluate(FITS)
+    assert page.get_by_role("img", name="Plan graph: Refund desk").count() >= 2
+
+
+def test_the_report_is_light_or_dark_as_the_reader_likes_it_and_light_on_paper(page: sync_api.Page) -> None:
+    grounds = {}
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme, media="screen")
+        grounds[scheme] = page.evaluate(GROUND)
+    page.emulate_media(color_scheme="dark", media="print")
+    assert grounds == {"light": "rgb(243, 245, 247)", "dark": "rgb(12, 17, 22)"}
+    assert page.evaluate(GROUND) == "rgb(255, 255, 255)"
