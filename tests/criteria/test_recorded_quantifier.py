@@ -1,0 +1,131 @@
+"""Recorded replies of a quantifier: read as they came, never coerced, summed by outcome and over passes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from untaken.criteria import (
+    across_runs,
+    criterion_means,
+    load_criteria,
+    parse_criteria,
+    read_quantifier_runs,
+    save_criteria,
+)
+from untaken.errors import Unscored, UntakenError
+
+CLARITY = {"name": "Clarity", "description": "", "accepted_values": ["bad", "fair", "good"]}
+
+
+def a_recording(folder: Path, name: str, replies: dict[str, tuple[Any, Any]]) -> None:
+    (folder / f"{name}.criteria.txt").write_text(json.dumps([CLARITY]))
+    records = {k: {"actual_success": s, "estimated_performance": r} for k, (s, r) in replies.items()}
+    (folder / f"{name}.evaluated_problems.json").write_text(json.dumps(records))
+
+
+REPLIES = [
+    {"desc": "an object as text", "reply": '{"Clarity": "good"}', "want": (2, "")},
+    {"desc": "an object", "reply": {"Clarity": "good"}, "want": (2, "")},
+    {"desc": "fenced", "reply": 'Here:\n```json\n{"Clarity": "good"}\n```\nDone.', "want": (2, "")},
+    {"desc": "in the middle of words", "reply": 'I say {"Clarity": "good"} to that', "want": (2, "")},
+    {"desc": "another case", "reply": '{"Clarity": " Good "}', "want": (2, "")},
+    {"desc": "near is not equal", "reply": '{"Clarity": "very good"}', "want": (None, "")},
+    {"desc": "a number", "reply": '{"Clarity": 3}', "want": (None, "")},
+    {"desc": "no JSON", "reply": "good", "want": (None, "the reply holds no JSON")},
+    {"desc": "a list", "reply": [1], "want": (None, "the reply is no JSON object")},
+    {"desc": "nothing", "reply": None, "want": (None, "the reply is no JSON object")},
+]
+
+
+@pytest.mark.parametrize("case", REPLIES, ids=lambda case: case["desc"])
+def test_a_reply_is_read_as_it_came(case: dict[str, Any], tmp_path: Path) -> None:
+    a_recording(tmp_path, "run1", {"p": (True, case["reply"])})
+    (run,) = read_quantifier_runs(tmp_path)
+    (item,) = run.items
+    level, why = case["want"]
+    value = item.values.get("Clarity")
+    assert (value.level if value else None) == level
+    assert item.unparseable.startswith(why)
+    assert bool(item.unparseable) == bool(why)
+
+
+@pytest.mark.parametrize(
+    ("said", "want"), [(True, True), ("true", True), ("False", False), (None, None), ("", None), (1, None)]
+)
+def test_success_may_be_a_truth_or_its_name(said: Any, want: bool | None, tmp_path: Path) -> None:
+    a_recording(tmp_path, "run1", {"p": (said, '{"Clarity": "good"}')})
+    assert read_quantifier_runs(tmp_path)[0].items[0].success is want
+
+
+def test_means_are_by_outcome_over_accepted_values_and_the_others_are_counted(tmp_path: Path) -> None:
+    replies = {
+        "a": (True, {"Clarity": "good"}),
+        "b": (True, {"Clarity": "fair"}),
+        "c": (False, {"Clarity": "bad"}),
+        "d": (False, {"Clarity": "n/a"}),
+    }
+    a_recording(tmp_path, "run1", replies)
+    (means,) = criterion_means(read_quantifier_runs(tmp_path)[0])
+    assert (means.success_mean, means.success_n, means.failed_mean, means.failed_n) == (1.5, 2, 0.0, 1)
+    assert (means.gap, means.out_of_vocabulary) == (1.5, {"n/a": 1})
+
+
+def test_without_a_failed_run_there_is_no_gap(tmp_path: Path) -> None:
+    a_recording(tmp_path, "run1", {"a": (True, {"Clarity": "good"})})
+    (means,) = criterion_means(read_quantifier_runs(tmp_path)[0])
+    assert isinstance(means.gap, Unscored)
+
+
+def test_passes_are_compared_subject_by_subject(tmp_path: Path) -> None:
+    for name, second in (("run1", "good"), ("run2", "bad")):
+        a_recording(tmp_path, name, {"a": (True, {"Clarity": "good"}), "b": (False, {"Clarity": second})})
+    (across,) = across_runs(read_quantifier_runs(tmp_path))
+    assert (across.runs, across.problems, across.runs_ordered_rightly) == (2, 2, 1)
+    assert (across.mean_of_run_gaps, across.mean_within_problem_sd) == (1.0, 0.5)
+
+
+CRITERIA_FORMS = [
+    {"desc": "a list", "data": [CLARITY | {"sub_criteria": []}]},
+    {
+        "desc": "a mapping",
+        "data": {"Clarity": {"accepted_values": ["bad", "fair", "good"]}},
+    },
+    {"desc": "values in one text", "data": [CLARITY | {"accepted_values": "bad, fair, good"}]},
+    {"desc": "our own", "data": {"schema": "untaken.criteria-set/1", "id": "x", "criteria": [CLARITY]}},
+]
+
+
+@pytest.mark.parametrize("form", CRITERIA_FORMS, ids=lambda form: form["desc"])
+def test_criteria_are_read_in_every_form_and_written_in_one(form: dict[str, Any], tmp_path: Path) -> None:
+    read = parse_criteria(json.dumps(form["data"]).encode(), name="x.json")
+    assert [(c.name, c.accepted_values) for c in read.criteria] == [("Clarity", ["bad", "fair", "good"])]
+    save_criteria(read, tmp_path / "x.criteria.json")
+    assert load_criteria(tmp_path / "x.criteria.json") == read
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"[1]",
+        b'"x"',
+        b'[{"name": "a", "accepted_values": ["one"]}]',
+        b'[{"name": "a", "accepted_values": ["x", " X "]}]',
+        b'[{"name": "a", "accepted_values": ["x", "y"]}, {"name": "a", "accepted_values": ["x", "y"]}]',
+        b'{"a": 1}',
+    ],
+)
+def test_what_holds_no_criteria_is_refused_by_name(data: bytes) -> None:
+    with pytest.raises(UntakenError) as caught:
+        parse_criteria(data, name="c.json")
+    assert (caught.value.code, caught.value.where.file) == ("criteria-invalid", "c.json")
+    assert caught.value.hint
+
+
+def test_a_folder_without_replies_says_what_is_looked_for(tmp_path: Path) -> None:
+    with pytest.raises(UntakenError, match="replies-missing"):
+        read_quantifier_runs(tmp_path)

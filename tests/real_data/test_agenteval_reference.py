@@ -1,0 +1,66 @@
+"""AgentEval's recorded quantifier runs: means, gaps and deviations, as computed elsewhere."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from untaken.criteria import QuantifierRun, across_runs, criterion_means, read_quantifier_runs
+
+
+@pytest.fixture(scope="module")
+def wanted(reference: dict[str, Any]) -> dict[str, Any]:
+    return reference["agenteval"]
+
+
+@pytest.fixture(scope="module")
+def passes(real_data: Path) -> tuple[QuantifierRun, ...]:
+    return read_quantifier_runs(real_data / "agenteval")
+
+
+def test_every_recorded_run_is_read(passes: tuple[QuantifierRun, ...], wanted: dict[str, Any]) -> None:
+    assert {run.name: len(run.items) for run in passes} == {
+        k: v["problems"] for k, v in wanted["runs"].items()
+    }
+    levels = {c.name: len(c.accepted_values) for run in passes for c in run.criteria}
+    assert levels == wanted["criteria"]
+
+
+@pytest.mark.parametrize("name", ["run1", "run2", "run3", "run4"])
+def test_means_by_outcome_and_what_was_said_otherwise(
+    name: str, passes: tuple[QuantifierRun, ...], wanted: dict[str, Any]
+) -> None:
+    run, want = next(run for run in passes if run.name == name), wanted["runs"][name]
+    means = criterion_means(run)
+    assert sum(item.success is True for item in run.items) == want["actual_success"]
+    assert {
+        m.name: {
+            "success": m.success_mean,
+            "success_n": m.success_n,
+            "failed": m.failed_mean,
+            "failed_n": m.failed_n,
+            "gap": m.gap,
+        }
+        for m in means
+    } == {k: pytest.approx(v) for k, v in want["mean_level_index"].items()}
+    other = Counter({f"{m.name} = {said}": n for m in means for said, n in m.out_of_vocabulary.items()})
+    assert dict(other) == want["out_of_vocabulary"]
+    assert list(run.unparseable) == want["unparseable_replies"]
+
+
+def test_gaps_and_deviations_over_the_four_runs(
+    passes: tuple[QuantifierRun, ...], wanted: dict[str, Any]
+) -> None:
+    assert {
+        a.name: {
+            "mean_of_run_gaps": a.mean_of_run_gaps,
+            "mean_within_problem_pstdev": a.mean_within_problem_sd,
+            "problems_with_two_or_more_values": a.problems,
+            "runs": a.runs,
+            "runs_where_success_mean_exceeds_failed": a.runs_ordered_rightly,
+        }
+        for a in across_runs(passes)
+    } == {k: pytest.approx(v) for k, v in wanted["across_runs"].items()}

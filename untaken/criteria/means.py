@@ -1,0 +1,108 @@
+"""What values say together: means by outcome, and how they hold over repeated passes (§8)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import fsum
+from statistics import pstdev
+
+from untaken.criteria.model import QuantifierRun
+from untaken.errors import Score, Unscored
+
+NO_VALUE = Unscored("no run has an accepted value")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CriterionMeans:
+    """One criterion in one pass: mean level (0 is worst) by outcome, over accepted values only.
+
+    Attributes:
+        gap: success mean − failed mean.
+        out_of_vocabulary: what was said instead of an accepted value, and how often.
+    """
+
+    name: str
+    success_mean: Score
+    success_n: int
+    failed_mean: Score
+    failed_n: int
+    gap: Score
+    out_of_vocabulary: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AcrossRuns:
+    """One criterion over several passes of a quantifier over the same subjects.
+
+    Attributes:
+        mean_of_run_gaps: mean over passes of the gap.
+        mean_within_problem_sd: mean over subjects with two values or more of their population sd.
+        problems: number of such subjects.
+        runs: passes; `runs_ordered_rightly` of them have a higher mean for successes.
+    """
+
+    name: str
+    runs: int
+    mean_of_run_gaps: Score
+    mean_within_problem_sd: Score
+    problems: int
+    runs_ordered_rightly: int
+
+
+def criterion_means(run: QuantifierRun) -> tuple[CriterionMeans, ...]:
+    """Each criterion's means in one pass, in the order of the criteria."""
+    return tuple(_means(run, criterion.name) for criterion in run.criteria)
+
+
+def across_runs(runs: Sequence[QuantifierRun]) -> tuple[AcrossRuns, ...]:
+    """Each criterion over all passes that know it."""
+    names = dict.fromkeys(criterion.name for run in runs for criterion in run.criteria)
+    return tuple(_across([r for r in runs if name in {c.name for c in r.criteria}], name) for name in names)
+
+
+def levels_by_subject(runs: Iterable[QuantifierRun], name: str) -> dict[str, list[int]]:
+    """The accepted values of a criterion as levels, pass by pass, for each subject."""
+    found: dict[str, list[int]] = {}
+    for run in runs:
+        for item in run.items:
+            value = item.values.get(name)
+            if value is not None and value.level is not None:
+                found.setdefault(item.subject, []).append(value.level)
+    return found
+
+
+def _means(run: QuantifierRun, name: str) -> CriterionMeans:
+    said = [(item.success, item.values[name]) for item in run.items if name in item.values]
+    success = [v.level for outcome, v in said if outcome is True and v.level is not None]
+    failed = [v.level for outcome, v in said if outcome is False and v.level is not None]
+    best, worst = _mean(success), _mean(failed)
+    gap = best if isinstance(best, Unscored) else worst if isinstance(worst, Unscored) else best - worst
+    other = Counter(v.said for _, v in said if v.out_of_vocabulary)
+    return CriterionMeans(
+        name=name,
+        success_mean=best,
+        success_n=len(success),
+        failed_mean=worst,
+        failed_n=len(failed),
+        gap=gap,
+        out_of_vocabulary=dict(sorted(other.items())),
+    )
+
+
+def _across(runs: Sequence[QuantifierRun], name: str) -> AcrossRuns:
+    gaps = [gap for run in runs if not isinstance(gap := _means(run, name).gap, Unscored)]
+    repeated = [levels for levels in levels_by_subject(runs, name).values() if len(levels) > 1]
+    return AcrossRuns(
+        name=name,
+        runs=len(runs),
+        mean_of_run_gaps=_mean(gaps),
+        mean_within_problem_sd=_mean([pstdev(levels) for levels in repeated]),
+        problems=len(repeated),
+        runs_ordered_rightly=sum(gap > 0 for gap in gaps),
+    )
+
+
+def _mean(values: Sequence[float]) -> Score:
+    return fsum(values) / len(values) if values else NO_VALUE

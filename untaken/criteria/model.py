@@ -1,0 +1,116 @@
+"""Criteria with their accepted values, and what a quantifier says of a run by each (§8)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct
+
+from untaken import limits
+
+Status = Literal["proposed", "accepted", "rejected"]
+Words = Annotated[str, Meta(max_length=2_000)]
+Label = Annotated[str, Meta(min_length=1, max_length=limits.NAME_CHARS)]
+
+
+class Change(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What somebody did to a criterion: who, when (RFC 3339), what, and why."""
+
+    author: Label
+    at: Label
+    what: Words
+    why: Words = ""
+
+
+class Criterion(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """One criterion: `accepted_values` in order from worst to best; a value's level is its place, from 0.
+
+    Attributes:
+        origin: where it came from: ``human``, ``task``, ``solution`` or a file's name.
+        status: rejected criteria are kept, with the reason in `history`, and not quantified.
+    """
+
+    name: Label
+    description: Words = ""
+    accepted_values: Annotated[list[Label], Meta(min_length=2, max_length=20)]
+    origin: str = ""
+    status: Status = "accepted"
+    history: list[Change] = []
+
+
+class CriteriaSet(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The criteria of one application; field order is the order in a written file."""
+
+    schema: Literal["untaken.criteria-set/1"] = "untaken.criteria-set/1"
+    id: Label
+    task: Words = ""
+    criteria: Annotated[list[Criterion], Meta(max_length=200)]
+
+    @property
+    def accepted(self) -> list[Criterion]:
+        """Those that are quantified."""
+        return [criterion for criterion in self.criteria if criterion.status == "accepted"]
+
+
+class Value(Struct, frozen=True, kw_only=True, gc=False):
+    """What a quantifier said by one criterion.
+
+    `level` is the place of the value among the accepted ones, from 0 (worst); ``None`` where it is none of
+    them: then `out_of_vocabulary`, kept as it was said and never turned into something near.
+    """
+
+    said: str
+    level: int | None
+
+    @property
+    def out_of_vocabulary(self) -> bool:
+        """Whether the value is none of the accepted ones."""
+        return self.level is None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quantified:
+    """One run, or problem, by every criterion.
+
+    Attributes:
+        subject: digest of the run, or the name of the recorded problem.
+        success: the outcome; ``None`` where unknown.
+        values: by the criterion's name; a criterion that the reply left out is not there.
+        unparseable: why the reply could not be read; empty where it could.
+    """
+
+    subject: str
+    success: bool | None
+    values: dict[str, Value]
+    unparseable: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuantifierRun:
+    """One pass of a quantifier over many runs.
+
+    Attributes:
+        by: ``recorded``, a model's name, or ``ledger`` for what is computed without a model.
+        seed: of a model; passes over the same runs with other seeds show how stable a criterion is.
+        deterministic: the quantifier gives the same values every time, whatever the seed.
+    """
+
+    name: str
+    by: str
+    criteria: tuple[Criterion, ...]
+    items: tuple[Quantified, ...]
+    seed: int = 0
+    deterministic: bool = False
+
+    @property
+    def unparseable(self) -> tuple[str, ...]:
+        """Subjects whose reply could not be read."""
+        return tuple(item.subject for item in self.items if item.unparseable)
+
+
+def read_value(criterion: Criterion, said: str) -> Value:
+    """The value as the criterion knows it; upper and lower case, and white space, make no difference."""
+    plain = " ".join(said.split()).casefold()
+    known = [" ".join(value.split()).casefold() for value in criterion.accepted_values]
+    return Value(said=said, level=known.index(plain) if plain in known else None)

@@ -1,0 +1,89 @@
+"""Recorded replies of a quantifier, as AgentEval's published notebook writes them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from untaken.criteria.files import load_criteria
+from untaken.criteria.model import Criterion, Quantified, QuantifierRun, Value, read_value
+from untaken.errors import UntakenError, Where
+from untaken.ledger.strict_json import JsonFault, parse_json
+
+REPLIES: Final = ".evaluated_problems.json"
+CRITERIA: Final = (".criteria.txt", ".criteria.json")
+FILE_BYTES: Final = 64 * 1024 * 1024
+_FENCE: Final = re.compile(r"```(?:json)?\s*(.*?)```", re.DOTALL)
+_TRUTHS: Final = {"true": True, "false": False}
+
+
+def read_quantifier_runs(path: str | Path) -> tuple[QuantifierRun, ...]:
+    """Every recorded run below a path: ``NAME.evaluated_problems.json`` beside ``NAME.criteria.txt``.
+
+    Args:
+        path: a folder, or one file of replies.
+
+    Raises:
+        UntakenError: ``replies-missing`` where there is none, ``replies-invalid`` for a file that holds none;
+            as `load_criteria`.
+    """
+    place = Path(path)
+    files = sorted(place.rglob(f"*{REPLIES}")) if place.is_dir() else [place]
+    if not files or not files[0].exists():
+        raise UntakenError(
+            "replies-missing",
+            "no recorded replies of a quantifier are here",
+            where=Where(file=str(place)),
+            hint=f"They are in files that end in {REPLIES}, each beside its criteria ({CRITERIA[0]}).",
+        )
+    return tuple(_read(file) for file in files)
+
+
+def _read(file: Path) -> QuantifierRun:
+    name = file.name.removesuffix(REPLIES).removesuffix(".json")
+    beside = [file.with_name(name + ending) for ending in CRITERIA]
+    criteria = load_criteria(next((f for f in beside if f.exists()), beside[0])).criteria
+    if file.stat().st_size > FILE_BYTES:
+        raise _invalid(f"a file of replies has at most {FILE_BYTES} bytes", file)
+    try:
+        found = parse_json(file.read_bytes())
+    except JsonFault as fault:
+        raise _invalid(fault.message, file) from fault
+    if not isinstance(found, dict):
+        raise _invalid("not a mapping from problem to reply", file)
+    items = tuple(_item(subject, record, criteria, file) for subject, record in found.items())
+    return QuantifierRun(name=name, by="recorded", criteria=tuple(criteria), items=items)
+
+
+def _item(subject: str, record: Any, criteria: Sequence[Criterion], file: Path) -> Quantified:
+    if not isinstance(record, dict):
+        raise _invalid(f"{subject!r} holds no record", file)
+    success = record.get("actual_success")
+    known = _TRUTHS.get(success.casefold()) if isinstance(success, str) else success
+    reply = record.get("estimated_performance")
+    values, why = _values(reply, criteria)
+    outcome = known if isinstance(known, bool) else None
+    return Quantified(subject=subject, success=outcome, values=values, unparseable=why)
+
+
+def _values(reply: Any, criteria: Sequence[Criterion]) -> tuple[dict[str, Value], str]:
+    """The values in a reply: an object, or a text that holds one, fenced or not."""
+    if isinstance(reply, str):
+        fenced = _FENCE.search(reply)
+        text = fenced[1] if fenced else reply[reply.find("{") : reply.rfind("}") + 1]
+        try:
+            reply = parse_json(text.encode())
+        except (JsonFault, UnicodeEncodeError) as fault:
+            return {}, f"the reply holds no JSON: {fault}"
+    if not isinstance(reply, dict):
+        return {}, "the reply is no JSON object"
+    known = {c.name: reply[c.name] for c in criteria if c.name in reply}
+    said = {name: value if isinstance(value, str) else str(value) for name, value in known.items()}
+    return {c.name: read_value(c, said[c.name]) for c in criteria if c.name in said}, ""
+
+
+def _invalid(message: str, file: Path) -> UntakenError:
+    hint = 'Each entry is {"actual_success": true, "estimated_performance": "{…}"}.'
+    return UntakenError("replies-invalid", message, where=Where(file=str(file)), hint=hint)
