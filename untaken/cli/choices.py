@@ -7,6 +7,7 @@ from collections import defaultdict
 from pathlib import Path
 
 from untaken.cli.console import Console, counted, rate, signed
+from untaken.cli.diagnostics import interval, say_diagnostics
 from untaken.cli.grammar import Verbs, takes_ledgers, verb
 from untaken.cli.inputs import Ledgers, UsageError, read_ledgers
 from untaken.counterfactual import (
@@ -14,6 +15,7 @@ from untaken.counterfactual import (
     RunEvaluation,
     Weights,
     abort_unread,
+    diagnose,
     evaluate_run,
     gather_signals,
     insight_events,
@@ -39,6 +41,9 @@ def add_to(verbs: Verbs) -> None:
         "--weights", default="0.5,0.3,0.2", metavar="S,C,T", help="of success, cost, steps (0.5,0.3,0.2)"
     )
     parser.add_argument(
+        "--diagnostics", action="store_true", help="a placebo, the influence of single runs, logged odds"
+    )
+    parser.add_argument(
         "--threshold", type=float, default=THRESHOLD, help=f"of a delta (default {THRESHOLD})"
     )
 
@@ -61,12 +66,21 @@ def counterfactual(args: argparse.Namespace, console: Console) -> int:
             console.progress(done, len(ledgers.runs), "looking at paths not taken")
     unread = [abort_unread(str(f.where.run), f.message, f.where) for f in ledgers.unread]
     _say([*evaluations, *unread], args.threshold, console)
+    diagnostics = None
+    if args.diagnostics:
+        runs = [run for _, run in ledgers.runs]
+        diagnostics = diagnose(runs, memory, evaluations, weights=weights, threshold=args.threshold)
+        say_diagnostics(diagnostics, console)
     aside = _append(ledgers, evaluations, console, args.memory) if args.append else []
     findings = (*ledgers.findings, *memory.findings, *aside)
     console.findings(findings)
     console.document(
         counterfactual_document(
-            [*evaluations, *unread], weights=weights, threshold=args.threshold, findings=findings
+            [*evaluations, *unread],
+            weights=weights,
+            threshold=args.threshold,
+            diagnostics=diagnostics,
+            findings=findings,
         )
     )
     return 1 if ledgers.broken else 0
@@ -92,6 +106,7 @@ def _say(evaluations: list[RunEvaluation], threshold: float, console: Console) -
             b.n,
             rate(b.score),
             signed(b.delta),
+            interval(b.delta_low, b.delta_high),
             b.verdict,
             b.support,
         )
@@ -100,7 +115,9 @@ def _say(evaluations: list[RunEvaluation], threshold: float, console: Console) -
         for b in d.branches
         if b.verdict == "alternative_may_be_better"
     ]
-    console.table(("run", "at", "taken", "not taken", "n", "score", "delta", "verdict", "support"), rows)
+    console.table(
+        ("run", "at", "taken", "not taken", "n", "score", "delta", "95 %", "verdict", "support"), rows
+    )
     total = summarise(evaluations)
     console.say()
     console.say(

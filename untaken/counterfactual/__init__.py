@@ -2,6 +2,14 @@
 
 from untaken.counterfactual.choices import Choice, Point, choices
 from untaken.counterfactual.decisions import THRESHOLD, alternatives_of, verdict_of
+from untaken.counterfactual.diagnostics import (
+    Diagnostics,
+    Influence,
+    Placebo,
+    diagnose,
+    influence,
+    placebo,
+)
 from untaken.counterfactual.evaluate import abort_unread, evaluate_run
 from untaken.counterfactual.insights import (
     OUTCOMES,
@@ -45,11 +53,14 @@ __all__ = [
     "Contrast",
     "Decision",
     "DeltaVerdict",
+    "Diagnostics",
     "EvaluationStatus",
+    "Influence",
     "Insight",
     "LoggedChoice",
     "OffPolicy",
     "Outcome",
+    "Placebo",
     "Point",
     "RunEvaluation",
     "Scale",
@@ -63,13 +74,16 @@ __all__ = [
     "as_observation",
     "choices",
     "contrast",
+    "diagnose",
     "evaluate_run",
     "gather_signals",
+    "influence",
     "insight_events",
     "insight_mapping",
     "insights_bytes",
     "logged_choices",
     "off_policy",
+    "placebo",
     "score",
     "signals_of",
     "summarise",

@@ -126,9 +126,10 @@ class Band(Struct, frozen=True, kw_only=True, gc=False):
     slope: float
 
     def ends(self, estimate: float) -> tuple[float, float]:
-        """The 95 % interval around an estimate, which it always holds."""
+        """The 95 % interval around an estimate, which it always holds; scores differ by 1 at most."""
         quantile = student_quantile(self.freedom)
-        return estimate - self._reach(quantile, self.lean), estimate + self._reach(quantile, -self.lean)
+        low, high = self._reach(quantile, self.lean), self._reach(quantile, -self.lean)
+        return min(estimate, max(-1.0, estimate - low)), max(estimate, min(1.0, estimate + high))
 
     def above(self, excess: float) -> float:
         """Confidence that the truth lies above (estimate − excess), from 0 to 1; 0.975 at the lower end."""

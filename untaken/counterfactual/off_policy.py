@@ -126,7 +126,7 @@ def off_policy(
     """
     return {
         (context_hash, skill): _one(context_hash, skill, _Context(some, weights))
-        for context_hash, some in _by_context(choices).items()
+        for context_hash, some in by_context(choices).items()
         for skill in sorted({choice.skill for choice in some})
     }
 
@@ -177,6 +177,8 @@ class Weighed(NamedTuple):
     dr_pulls: Mapping[str, float]
     effective: float
     largest_share: float
+    least: float = 0.0
+    """The least that can be: scores lie from 0 to 1."""
 
     def minus(self, other: Weighed) -> Weighed:
         """The difference of two estimates from the same runs."""
@@ -187,6 +189,7 @@ class Weighed(NamedTuple):
             _difference(self.dr_pulls, other.dr_pulls),
             min(self.effective, other.effective),
             max(self.largest_share, other.largest_share),
+            -1.0,
         )
 
 
@@ -285,8 +288,8 @@ def _figures(weighed: Weighed | Unscored) -> Figures:
             effective=weighed, largest_share=weighed, snips=weighed, snips_low=weighed, snips_high=weighed,
             dr=weighed, dr_low=weighed, dr_high=weighed,
         )  # fmt: skip
-    snips_low, snips_high = _interval(weighed.snips, weighed.snips_pulls, weighed.effective)
-    dr_low, dr_high = _interval(weighed.dr, weighed.dr_pulls, weighed.effective)
+    snips_low, snips_high = _interval(weighed.snips, weighed.snips_pulls, weighed)
+    dr_low, dr_high = _interval(weighed.dr, weighed.dr_pulls, weighed)
     return Figures(
         effective=weighed.effective,
         largest_share=weighed.largest_share,
@@ -299,14 +302,15 @@ def _figures(weighed: Weighed | Unscored) -> Figures:
     )
 
 
-def _interval(value: Score, pulls: Mapping[str, float], effective: float) -> tuple[Score, Score]:
+def _interval(value: Score, pulls: Mapping[str, float], weighed: Weighed) -> tuple[Score, Score]:
+    effective = weighed.effective
     if isinstance(value, Unscored):
         return value, value
     if effective - 1 < LEAST_FREEDOM:
         return ONE_RUN, ONE_RUN
     error = sqrt(sum(pull**2 for pull in pulls.values()) * effective / (effective - 1))
     reach = student_quantile(max(1.0, effective - 1)) * error
-    return value - reach, value + reach
+    return min(value, max(weighed.least, value - reach)), max(value, min(1.0, value + reach))
 
 
 def _choice(run: str, event: SkillSelection, placed: Outcome) -> LoggedChoice:
@@ -324,7 +328,8 @@ def _odds(choice: LoggedChoice, skill: str) -> float:
     return choice.odds.get(skill, 0.0) if choice.odds else 0.0
 
 
-def _by_context(choices: Iterable[LoggedChoice]) -> Mapping[str, list[LoggedChoice]]:
+def by_context(choices: Iterable[LoggedChoice]) -> Mapping[str, list[LoggedChoice]]:
+    """The choices of each context."""
     found: dict[str, list[LoggedChoice]] = {}
     for choice in choices:
         found.setdefault(choice.context_hash, []).append(choice)

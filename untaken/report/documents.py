@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 
 from msgspec import Struct
 
-from untaken.counterfactual import Decision, RunEvaluation, Weights, summarise, summary_mapping
+from untaken.counterfactual import (
+    Decision,
+    Diagnostics,
+    RunEvaluation,
+    Weights,
+    summarise,
+    summary_mapping,
+)
 from untaken.errors import Finding, Unscored
 from untaken.gate import GateCheck
 from untaken.ledger import Integrity
@@ -106,9 +113,11 @@ def counterfactual_document(
     *,
     weights: Weights,
     threshold: float,
+    diagnostics: Diagnostics | None = None,
     findings: Iterable[Finding] = (),
 ) -> Document:
     """``untaken.counterfactual/1``: decision points with the paths not taken, insights and signals."""
+    asked: Document = {} if diagnostics is None else {"diagnostics": _diagnostics(diagnostics)}
     return {
         "schema": "untaken.counterfactual/1",
         "weights": entry(weights),
@@ -117,7 +126,16 @@ def counterfactual_document(
         "insights": [entry(i) for e in evaluations for i in e.insights],
         "signals": [entry(s) for e in evaluations for s in e.signals],
         "summary": summary_mapping(summarise(evaluations)),
+        **asked,
         "findings": finding_entries(findings),
+    }
+
+
+def _diagnostics(diagnostics: Diagnostics) -> Document:
+    return {
+        "placebo": entry(diagnostics.placebo),
+        "influence": [entry(one) for one in diagnostics.influence],
+        "contrasts": [entry(one) for one in diagnostics.contrasts],
     }
 
 

@@ -10,7 +10,18 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Union, get_arg
 
 import msgspec
 
-from untaken.counterfactual import Branch, Decision, Insight, RunEvaluation, Signal, Summary, Weights
+from untaken.counterfactual import (
+    Branch,
+    Contrast,
+    Decision,
+    Influence,
+    Insight,
+    Placebo,
+    RunEvaluation,
+    Signal,
+    Summary,
+    Weights,
+)
 from untaken.errors import Unscored, UntakenError
 from untaken.fix_first import FixFirst
 from untaken.gate import GateCheck, MissedSubGoal
@@ -108,8 +119,12 @@ def _verify() -> Schema:
 def _counterfactual() -> Schema:
     decision = _entry(Decision, alternatives=_list(_entry(Branch)))
     run = _entry(RunEvaluation, decisions=_list(decision), notes=_findings())
+    diagnostics = _object(
+        placebo=_entry(Placebo), influence=_list(_entry(Influence)), contrasts=_list(_entry(Contrast))
+    )
     return _document(
         "untaken.counterfactual/1",
+        optional={"diagnostics": diagnostics},
         weights=_entry(Weights),
         threshold={"type": "number"},
         runs=_list(run),

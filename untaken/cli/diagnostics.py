@@ -1,0 +1,115 @@
+"""What ``untaken counterfactual --diagnostics`` says in words and tables."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from untaken.cli.console import NOTHING, Console, counted, rate, signed
+from untaken.counterfactual import ASSOCIATION, FROM_ODDS, Contrast, Diagnostics, Influence, Placebo
+from untaken.errors import Score, Unscored
+
+CONTEXT_CHARS: Final = 12
+
+
+def say_diagnostics(diagnostics: Diagnostics, console: Console) -> None:
+    """The placebo, what hangs on single runs, and what logged odds say."""
+    console.say()
+    _say_placebo(diagnostics.placebo, console)
+    _say_influence(diagnostics.influence, console)
+    _say_contrasts(diagnostics.contrasts, console)
+
+
+def interval(low: Score, high: Score) -> str:
+    """The two ends; ``–`` where there is no interval."""
+    return NOTHING if isinstance(low, Unscored) else f"{signed(low)} to {signed(high)}"
+
+
+def _say_placebo(placebo: Placebo, console: Console) -> None:
+    console.say(
+        f"placebo: skills shuffled inside their contexts, {counted(placebo.rounds, 'round')}, "
+        f"{counted(placebo.comparisons, 'comparison')}"
+    )
+    for what, value, low, high in (
+        ("mean advantage", placebo.advantage, placebo.advantage_low, placebo.advantage_high),
+        ("mean delta", placebo.delta, placebo.delta_low, placebo.delta_high),
+    ):
+        console.say(f"  {what} {signed(value)} (95 %: {interval(low, high)}; 0 is expected)")
+    share = (rate(value) for value in (placebo.supported, placebo.supported_low, placebo.supported_high))
+    console.say("  share supported {} (95 %: {} to {}; up to 0.05 is chance)".format(*share))
+
+
+def _say_influence(influence: tuple[Influence, ...], console: Console) -> None:
+    console.say()
+    if not influence:
+        console.say("without single runs: no comparison is supported, so none can be lost")
+        return
+    alone = sum(bool(one.lost_without) for one in influence)
+    console.say(
+        f"without single runs: {alone} of {counted(len(influence), 'supported comparison')} can be lost"
+    )
+    console.table(
+        (
+            "taken",
+            "not taken",
+            "context",
+            "advantage",
+            "95 %",
+            "runs",
+            "moved most by",
+            "without it",
+            "lost without",
+        ),
+        [
+            (
+                one.selected,
+                one.alternative,
+                one.context_hash[:CONTEXT_CHARS],
+                signed(one.advantage),
+                interval(one.low, one.high),
+                one.runs,
+                one.moved_by,
+                signed(one.advantage_without),
+                len(one.lost_without),
+            )
+            for one in influence
+        ],
+    )
+
+
+def _say_contrasts(contrasts: tuple[Contrast, ...], console: Console) -> None:
+    console.say()
+    if not contrasts:
+        console.say(f"no odds of these choices were logged: each figure is an {ASSOCIATION}")
+        return
+    console.say(f"{FROM_ODDS}: expected score of the path not taken minus that of the path taken")
+    console.table(
+        (
+            "taken",
+            "not taken",
+            "context",
+            "n",
+            "left out",
+            "runs' worth",
+            "top share",
+            "SNIPS",
+            "95 %",
+            "DR",
+            "95 %",
+        ),
+        [
+            (
+                one.selected,
+                one.alternative,
+                one.context_hash[:CONTEXT_CHARS],
+                f"{one.n_selected}+{one.n_alternative}",
+                one.left_out,
+                rate(one.effective),
+                rate(one.largest_share),
+                signed(one.snips),
+                interval(one.snips_low, one.snips_high),
+                signed(one.dr),
+                interval(one.dr_low, one.dr_high),
+            )
+            for one in contrasts
+        ],
+    )

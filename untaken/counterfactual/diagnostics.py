@@ -1,0 +1,334 @@
+"""Whether comparisons can be believed, on demand: a placebo, and what hangs on a single run (§2a)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import cycle
+from math import sqrt
+from random import Random
+from statistics import fmean, stdev
+from typing import Final
+
+import msgspec
+from msgspec import Struct
+
+from untaken.counterfactual.decisions import THRESHOLD
+from untaken.counterfactual.evaluate import evaluate_run
+from untaken.counterfactual.interval import student_quantile
+from untaken.counterfactual.model import Branch, RunEvaluation, Support
+from untaken.counterfactual.off_policy import Contrast, LoggedChoice, by_context, contrast, logged_choices
+from untaken.counterfactual.scoring import Scale, Weights
+from untaken.counterfactual.trust import Trust, compare
+from untaken.errors import Score, Unscored, number
+from untaken.ledger.model import Run
+from untaken.memory import Observed, PolicyMemory, Snapshot
+
+ROUNDS: Final = 20
+"""How often the placebo shuffles."""
+FEW_ROUNDS: Final = Unscored("the spread between rounds needs at least two that compared something")
+NOTHING_COMPARED: Final = Unscored("no round compared anything")
+
+
+class Placebo(Struct, frozen=True, kw_only=True, gc=False):
+    """What the comparisons say where there is nothing to find: means should be about 0.
+
+    Attributes:
+        rounds: how often the skills of each context were shuffled among its runs.
+        comparisons: alternatives with an interval of their advantage, over all rounds.
+        advantage, delta: their means, with 95 % intervals from the spread between rounds.
+        supported: share of comparisons that are called; up to about 0.05 by chance.
+    """
+
+    rounds: int
+    comparisons: int
+    advantage: Score
+    advantage_low: Score
+    advantage_high: Score
+    delta: Score
+    delta_low: Score
+    delta_high: Score
+    supported: Score
+    supported_low: Score
+    supported_high: Score
+
+
+class Without(Struct, frozen=True, kw_only=True, gc=False):
+    """A comparison as it is without one run."""
+
+    run_id: str
+    advantage: Score
+    low: Score
+    high: Score
+    support: Support
+
+
+class Influence(Struct, frozen=True, kw_only=True, gc=False):
+    """A comparison, and what it owes to single runs.
+
+    Attributes:
+        runs: number of runs behind it, on either side.
+        moved_by: the run without which the advantage is most different; empty where no run is behind it.
+        advantage_without: the advantage without that run.
+        lost_without: runs without which the comparison is no longer supported, or in the other direction.
+        without: the comparison without each run, in log order.
+    """
+
+    context_hash: str
+    selected: str
+    alternative: str
+    advantage: Score
+    low: Score
+    high: Score
+    support: Support
+    runs: int
+    moved_by: str
+    advantage_without: Score
+    lost_without: tuple[str, ...]
+    without: tuple[Without, ...]
+
+
+class Diagnostics(Struct, frozen=True, kw_only=True, gc=False):
+    """The placebo, the influence of single runs on what is supported, and what logged odds say of it."""
+
+    placebo: Placebo
+    influence: tuple[Influence, ...]
+    contrasts: tuple[Contrast, ...]
+
+
+def placebo(
+    runs: Sequence[Run],
+    memory: PolicyMemory,
+    *,
+    weights: Weights = Weights(),  # noqa: B008 - frozen
+    threshold: float = THRESHOLD,
+    rounds: int = ROUNDS,
+    seed: int = 0,
+) -> Placebo:
+    """Evaluate the runs against memories in which no skill is better than another.
+
+    In each context the skills change places among the runs that chose there, a run's choices staying
+    together. What happened to each run stays; what it chose does not. Weak signals are left out, for they
+    speak of a skill.
+
+    Args:
+        runs: to evaluate.
+        memory: what is shuffled.
+        weights: of success, cost and steps.
+        threshold: of a delta, as in `evaluate_run`.
+        rounds: how many shuffles; each costs one evaluation of all runs.
+        seed: of the shuffles; the same seed gives the same figures.
+    """
+    log, found = memory.snapshot().history.log, []
+    for turn in range(rounds):
+        shuffled = PolicyMemory(_shuffled(log, Random(f"{seed}/{turn}")))
+        evaluations = (evaluate_run(run, shuffled, weights=weights, threshold=threshold) for run in runs)
+        compared = [b for b in _branches(evaluations) if not isinstance(b.low, Unscored)]
+        if compared:
+            found.append(compared)
+    advantage = _over_rounds([_mean(b.advantage for b in some) for some in found])
+    delta = _over_rounds([_mean(b.delta for b in some) for some in found])
+    supported = _over_rounds([fmean(b.support == "supported" for b in some) for some in found])
+    return Placebo(
+        rounds=rounds,
+        comparisons=sum(map(len, found)),
+        advantage=advantage[0],
+        advantage_low=advantage[1],
+        advantage_high=advantage[2],
+        delta=delta[0],
+        delta_low=delta[1],
+        delta_high=delta[2],
+        supported=supported[0],
+        supported_low=supported[1],
+        supported_high=supported[2],
+    )
+
+
+def influence(
+    memory: PolicyMemory | Snapshot,
+    context_hash: str,
+    *,
+    selected: str,
+    alternative: str,
+    weights: Weights = Weights(),  # noqa: B008 - frozen
+    threshold: float = THRESHOLD,
+) -> Influence | Unscored:
+    """Compare two skills in a context once more without each run behind them, as if it had never been logged.
+
+    Returns:
+        What single runs do to the advantage; unscored where the alternative has no history.
+    """
+    pair = _Pair(
+        snapshot=memory.snapshot() if isinstance(memory, PolicyMemory) else memory,
+        context_hash=context_hash,
+        selected=selected,
+        alternative=alternative,
+        weights=weights,
+        threshold=threshold,
+    )
+    whole = pair.compared()
+    if whole is None:
+        return Unscored("no earlier run took this alternative in this context")
+    return pair.influence(whole)
+
+
+def diagnose(
+    runs: Sequence[Run],
+    memory: PolicyMemory,
+    evaluations: Iterable[RunEvaluation],
+    *,
+    weights: Weights = Weights(),  # noqa: B008 - frozen
+    threshold: float = THRESHOLD,
+    rounds: int = ROUNDS,
+) -> Diagnostics:
+    """The placebo, and a closer look at every comparison that the evaluations met and the memory supports.
+
+    Args:
+        runs: as in `placebo`.
+        memory: as in `placebo`.
+        weights: as in `placebo`.
+        threshold: as in `placebo`.
+        rounds: of the placebo.
+        evaluations: of these runs against this memory.
+
+    Returns:
+        Of two skills that were each taken instead of the other, one direction is looked at: the better for
+        the worse.
+    """
+    snapshot = memory.snapshot()
+    met = {
+        (d.context_hash, d.selected, b.alternative)
+        for e in evaluations
+        for d in e.decisions
+        for b in d.branches
+    }
+    looked_at, contrasts, logged = [], [], by_context(logged_choices(runs, snapshot))
+    for where, selected, alternative in sorted(met):
+        pair = _Pair(
+            snapshot=snapshot,
+            context_hash=where,
+            selected=selected,
+            alternative=alternative,
+            weights=weights,
+            threshold=threshold,
+        )
+        both_ways, whole = (where, alternative, selected) in met, pair.compared()
+        if whole and whole.support == "supported" and (not both_ways or (number(whole.advantage) or 0) > 0):
+            looked_at.append(pair.influence(whole))
+        if not both_ways or selected < alternative:
+            contrasts.append(pair.contrast(logged.get(where, ())))
+    return Diagnostics(
+        placebo=placebo(runs, memory, weights=weights, threshold=threshold, rounds=rounds),
+        influence=tuple(looked_at),
+        contrasts=tuple([one for one in contrasts if not isinstance(one.snips, Unscored)]),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Pair:
+    """Two skills in a context, to be compared over a whole snapshot."""
+
+    snapshot: Snapshot
+    context_hash: str
+    selected: str
+    alternative: str
+    weights: Weights
+    threshold: float
+
+    def compared(self, without: str | None = None) -> Trust | None:
+        """The advantage, with all runs or without one; ``None`` where the alternative has no history."""
+        record = self.snapshot.record(self.alternative, self.context_hash, without_run=without)
+        chosen = self.snapshot.record(self.selected, self.context_hash, without_run=without)
+        scale = Scale(spans=self.snapshot.spans(without_run=without), weights=self.weights)
+        return None if record is None else compare(record, chosen, scale, self.threshold)
+
+    def influence(self, whole: Trust) -> Influence:
+        """What single runs do to the comparison."""
+        each = tuple([_without(run_id, self.compared(run_id)) for run_id in self._runs()])
+        most = max(each, key=lambda one: _moved(whole.advantage, one.advantage), default=None)
+        return Influence(
+            context_hash=self.context_hash,
+            selected=self.selected,
+            alternative=self.alternative,
+            advantage=whole.advantage,
+            low=whole.low,
+            high=whole.high,
+            support=whole.support,
+            runs=len(each),
+            moved_by="" if most is None else most.run_id,
+            advantage_without=NOTHING_COMPARED if most is None else most.advantage,
+            lost_without=tuple([one.run_id for one in each if _lost(whole, one)]),
+            without=each,
+        )
+
+    def contrast(self, choices: Sequence[LoggedChoice]) -> Contrast:
+        """What logged odds say of the two."""
+        return contrast(
+            choices,
+            self.context_hash,
+            selected=self.selected,
+            alternative=self.alternative,
+            weights=self.weights,
+        )
+
+    def _runs(self) -> list[str]:
+        """The runs behind both histories, in log order."""
+        known = self.snapshot.history.log[: self.snapshot.observations]
+        skills = {self.selected, self.alternative}
+        behind = [o.run_id for o in known if o.context_hash == self.context_hash and o.skill in skills]
+        return list(dict.fromkeys(behind))
+
+
+def _shuffled(log: Iterable[Observed], random: Random) -> Iterator[Observed]:
+    """The outcomes, the runs' lists of skills in a context shuffled; a list that is too short begins anew."""
+    chosen: dict[str, dict[str, list[Observed]]] = {}
+    for observed in log:
+        if observed.kind == "outcome":
+            chosen.setdefault(observed.context_hash, {}).setdefault(observed.run_id, []).append(observed)
+    for runs in chosen.values():
+        drawn = [[one.skill for one in outcomes] for outcomes in runs.values()]
+        random.shuffle(drawn)
+        for outcomes, skills in zip(runs.values(), drawn, strict=True):
+            for one, skill in zip(outcomes, cycle(skills), strict=False):
+                yield msgspec.structs.replace(one, skill=skill)
+
+
+def _branches(evaluations: Iterable[RunEvaluation]) -> Iterator[Branch]:
+    return (b for e in evaluations for d in e.decisions for b in d.branches)
+
+
+def _mean(values: Iterable[Score]) -> float:
+    return fmean(value for value in values if not isinstance(value, Unscored))
+
+
+def _over_rounds(means: Sequence[float]) -> tuple[Score, Score, Score]:
+    """The mean of the rounds' means, and its 95 % interval."""
+    if not means:
+        return NOTHING_COMPARED, NOTHING_COMPARED, NOTHING_COMPARED
+    whole, n = fmean(means), len(means)
+    if n < 2:
+        return whole, FEW_ROUNDS, FEW_ROUNDS
+    reach = student_quantile(n - 1) * stdev(means) / sqrt(n)
+    return whole, whole - reach, whole + reach
+
+
+def _without(run_id: str, trust: Trust | None) -> Without:
+    if trust is None:
+        gone = Unscored("no other run took this alternative")
+        return Without(run_id=run_id, advantage=gone, low=gone, high=gone, support="none")
+    return Without(
+        run_id=run_id, advantage=trust.advantage, low=trust.low, high=trust.high, support=trust.support
+    )
+
+
+def _moved(whole: Score, without: Score) -> float:
+    """How far; a comparison that cannot be made any more is moved furthest."""
+    before, after = number(whole), number(without)
+    return float("inf") if before is None or after is None else abs(after - before)
+
+
+def _lost(whole: Trust, one: Without) -> bool:
+    if whole.support != "supported":
+        return False
+    same_side = ((number(one.advantage) or 0.0) > 0) == ((number(whole.advantage) or 0.0) > 0)
+    return one.support != "supported" or not same_side
