@@ -1,0 +1,49 @@
+"""Taking a file out of the workspace, after a second thought, and bringing it back."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import streamlit as st
+
+from components import text
+from untaken.store import StoredFile, Workspace
+
+FILES: Final = "files"
+"""Key of the table that a file is chosen in."""
+
+
+def offer(workspace: Workspace, file: StoredFile) -> None:
+    """Draw the button that removes the chosen file, behind a word on what that means."""
+    with st.popover("Remove from this workspace …", icon=":material/delete:"):
+        st.text(text.one_line(file.name, 120))
+        st.caption(
+            "Its runs or its plan graph are in no figure from then on. Nothing is deleted: it can be brought "
+            "back here, or by adding it again. The audit log says that it was removed."
+        )
+        st.button("Remove it", key="remove", type="primary", on_click=_remove, args=(workspace, file.digest))
+
+
+def bring_back(workspace: Workspace) -> None:
+    """Draw what was removed, where anything was, with the button that brings one back."""
+    gone = workspace.removed()
+    if not gone:
+        return
+    with st.expander(f"Removed: {len(gone):,}", icon=":material/delete:"), st.container(horizontal=True):
+        file = st.selectbox(
+            "Removed files",
+            options=gone,
+            format_func=lambda one: f"{text.one_line(one.name, 80)} · {one.digest[:8]}",
+            label_visibility="collapsed",
+        )
+        st.button("Bring it back", key="restore", on_click=_restore, args=(workspace, file.digest))
+
+
+def _remove(workspace: Workspace, digest: str) -> None:
+    workspace.remove(digest)
+    st.session_state.pop(FILES, None)  # another file stands in the row that was chosen
+
+
+def _restore(workspace: Workspace, digest: str) -> None:
+    workspace.restore(digest)
+    st.session_state.pop(FILES, None)

@@ -1,0 +1,33 @@
+"""A file is removed from the workspace in a real browser, after a second thought, and brought back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import desk
+import pytest
+from playwright.sync_api import Page, expect
+from screen import tick
+
+pytestmark = pytest.mark.xdist_group("browser")
+expect.set_options(timeout=20_000)
+
+
+def test_a_file_is_removed_after_a_second_thought_and_brought_back(
+    serve: Callable[..., str], open_page: Callable[..., Page], tmp_path: Path
+) -> None:
+    for run in (desk.careful(1), desk.lucky(1), desk.failing(1)):
+        (tmp_path / f"{run.run_id}.jsonl").write_bytes(run.ledger())
+    page = open_page(f"{serve(str(tmp_path))}/data")
+    expect(page.get_by_text("3 files · 3 runs")).to_be_visible()
+    tick(page.get_by_test_id("stDataFrame").first, 1)
+    page.get_by_role("button", name="Remove from this workspace").click()
+    expect(page.get_by_test_id("stText").get_by_text("failing-1.jsonl")).to_be_visible()
+    page.get_by_role("button", name="Remove it").click()
+    expect(page.get_by_text("2 files · 2 runs")).to_be_visible()
+    expect(page.get_by_text("Choose a row to remove its file.")).to_be_visible()
+    page.get_by_text("Removed: 1").click()
+    page.get_by_role("button", name="Bring it back").click()
+    expect(page.get_by_text("3 files · 3 runs")).to_be_visible()
+    assert (tmp_path / "failing-1.jsonl").exists()
