@@ -1,0 +1,62 @@
+"""What to fix first, in a real browser: from the list to the run and the very sub-goal or decision."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+expect.set_options(timeout=20_000)
+pytestmark = pytest.mark.xdist_group("browser")
+Open = Callable[..., Page]
+
+
+def chosen(page: Page) -> Locator:
+    """The frame with the runs of the chosen item."""
+    return page.locator(".st-key-fix_first")
+
+
+def follow(page: Page) -> dict[str, str]:
+    """Go to the first run of the chosen item; what the address then says is selected."""
+    chosen(page).get_by_test_id("stPageLink-NavLink").first.click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Run")
+    return {name: values[0] for name, values in parse_qs(urlsplit(page.url).query).items()}
+
+
+def test_the_weightiest_sub_goal_stands_first_and_leads_to_a_run_in_which_it_failed(
+    demo: str, open_page: Open
+) -> None:
+    page = open_page(demo, height=1600)
+    figure = page.locator(".st-key-scroll-fix-sub_goal .js-plotly-plot")
+    expect(figure.get_by_text("★ Check policy applies").first).to_be_visible()
+    expect(figure.get_by_text(re.compile(r"in \d+ of 432 runs")).first).to_be_visible()
+    expect(
+        chosen(page).get_by_text(re.compile(r"In \d+ of 432 scored runs the first to fail"))
+    ).to_be_visible()
+    asked = follow(page)
+    assert asked["sub_goal"] == "policy"
+    expect(page.get_by_role("combobox", name="Sub-goal", exact=True)).to_have_value(
+        re.compile("Check policy")
+    )
+
+
+def test_a_click_on_a_bar_chooses_the_item_and_a_decision_leads_to_its_event(
+    demo: str, open_page: Open
+) -> None:
+    page = open_page(demo, height=1600)
+    bars = page.locator(".st-key-scroll-fix-decision .js-plotly-plot .bars .point path")
+    expect(bars.first).to_be_visible()
+    before = chosen(page).get_by_role("combobox").input_value()
+    box = bars.nth(1).bounding_box()
+    assert box is not None
+    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + 4)  # above the interval, which is drawn over it
+    expect(chosen(page).get_by_role("combobox")).not_to_have_value(before)
+    expect(
+        chosen(page).get_by_text(re.compile(r"In \d+ of 352 evaluated runs .* the better history"))
+    ).to_be_visible()
+    asked = follow(page)
+    assert asked["decision"].isdigit()
+    assert "sub_goal" not in asked
