@@ -1,38 +1,28 @@
-"""Do outcome and sub-goal rankings agree?"""
+"""Do outcome and sub-goal rankings agree, and who is really better?"""
 
 from __future__ import annotations
 
 import streamlit as st
 
-from components import cards, figures, state, tables, text
-from components.figures.agents import metric_words
+from components import cards, figures, pair_view, ranking_view, state, tables, text
+from components.ranking_words import metric_words
 from untaken.errors import Unscored
 from untaken.report import (
     agents_table,
     agreement_table,
     contradictory,
     discordant_table,
+    missing_rule,
+    pairs_table,
+    pass_k_table,
     rankings_table,
     review_queue,
 )
 
-OUTCOME = "success_rate"
 PERCENT = st.column_config.NumberColumn(format="percent")
 TWO_PLACES = st.column_config.NumberColumn(format="%+.2f")
-
-
-def value_of(agent: str, metric: str) -> str:
-    return cards.percent(next(s.value for s in corpus.ranking.metrics[metric] if s.agent == agent))
-
-
-def pair_in_words(first: str, second: str, metrics: list[str]) -> None:
-    with st.container(border=True, gap="xsmall"):
-        st.markdown(
-            f"**{text.label(first, 40)}** is above **{text.label(second, 40)}** by outcome success "
-            f"({value_of(first, OUTCOME)} against {value_of(second, OUTCOME)}), and below by"
-        )
-        below = (f"{metric_words(m)} ({value_of(first, m)} against {value_of(second, m)})" for m in metrics)
-        st.caption(" · ".join(below))
+THREE_PLACES = st.column_config.NumberColumn(format="%.3f")
+SHARES = ("value", "low", "high")
 
 
 corpus = state.compared()
@@ -40,7 +30,7 @@ cards.headline("Rankings", "Do outcome and sub-goal rankings agree?")
 if not corpus.runs:
     cards.nothing_here()
     st.stop()
-report = corpus.ranking
+report, dark = corpus.ranking, state.is_dark()
 unmatched = (
     f" · {len(report.unmatched_tasks)} tasks that not every agent ran are left out"
     if report.unmatched_tasks
@@ -59,55 +49,71 @@ st.subheader("Rank flow", anchor=False)
 unranked = [metric_words(name) for name, found in report.metrics.items() if not any(s.rank for s in found)]
 if unranked:
     st.caption(f"Unscored for want of evidence, so not drawn: {', '.join(unranked)}.")
-tables.figure(figures.rank_flow(report, dark=state.is_dark()), key="flow", name="Rank flow by metric")
+tables.figure(figures.rank_flow(report, dark=dark), key="flow", name="Rank flow by metric")
+st.caption("Upright lines: 95 % interval of the rank. Orange: two agents change places there.")
 
-pairs, agreement = st.columns(2, gap="large")
+st.subheader("Who is really better?", anchor=False)
+metric = pair_view.metric(report)
+compared = report.comparisons[metric]
+every, one = st.columns([6, 5], gap="large")
+with one:
+    chosen = pair_view.pair(compared)
+    if chosen:
+        pair_view.detail(chosen, report, corpus.runs)
+with every:
+    pair_view.matrix(compared, chosen)
+with st.expander("Every pair under every metric, as a table"):
+    columns = dict.fromkeys(("difference", "low", "high", "p_above", "mde"), PERCENT)
+    columns |= dict.fromkeys(("p", "p_holm"), THREE_PLACES)
+    tables.table(state.derived(pairs_table), key="every", name="Pairs of agents", columns=columns, height=320)
+
+st.subheader("Where the outcome misleads", anchor=False)
+scatter, pairs = st.columns([6, 5], gap="large")
+with scatter:
+    against = metric if metric != ranking_view.OUTCOME else "completion"
+    placed = report.placed(against)
+    by_outcome, by_metric = report.metrics[ranking_view.OUTCOME], report.metrics[against]
+    drawn = figures.outcome_scatter(placed, by_outcome, by_metric, dark=dark)
+    tables.figure(drawn, key="scatter", name=f"Outcome against {metric_words(against)}")
 with pairs:
-    st.subheader("Where the outcome misleads", anchor=False)
-    told: dict[tuple[str, str], list[str]] = {}
-    for pair in report.discordant:
-        if pair.a_metric == OUTCOME:
-            told.setdefault((pair.first, pair.second), []).append(pair.b_metric)
-    if not told:
-        st.info("No pair of agents changes places between the outcome and a sub-goal metric.")
-    for (first, second), metrics in told.items():
-        pair_in_words(first, second, metrics)
+    ranking_view.discordant(report, corpus.runs)
     with st.expander("As a table"):
         tables.table(discordant_table(corpus), key="pairs", name="Discordant pairs", height=180)
-with agreement:
-    st.subheader("How far they agree", anchor=False)
-    st.caption("Kendall τ-b: 1 is the same order, 0 none, −1 the reverse; 95 % interval, permutation p.")
-    numbers = dict.fromkeys(("tau_b", "low", "high", "spearman"), TWO_PLACES)
-    tables.table(
-        agreement_table(corpus),
-        key="agreement",
-        name="Agreement of rankings",
-        columns=numbers | {"a": None, "b": "outcome against", "tau_b_reason": None},
-    )
-    for one in report.agreement:
-        if isinstance(one.tau_b, Unscored):
-            st.caption(f"{metric_words(one.b)}: {text.label(one.tau_b.reason, 200)}")
-
-st.subheader("Runs that cause it", anchor=False)
 found = contradictory(state.derived(review_queue))
 st.caption(f"{len(found)} runs whose outcome and sub-goals disagree; the weightiest first.")
-left, right = st.columns(2, gap="large")
-for place, kind in ((left, "lucky"), (right, "unlucky")):
+for place, kind in zip(st.columns(2, gap="large"), ("lucky", "unlucky"), strict=True):
     with place:
-        chosen = [item for item in found if item.kind == kind]
-        cards.run_links(chosen[:4], empty=f"No {kind} run.")
+        cards.run_links([item for item in found if item.kind == kind][:3], empty=f"No {kind} run.")
+
+st.subheader("Workflow or agent?", anchor=False)
+ranking_view.workflows(report)
+st.subheader("What the rule for missing verdicts decides", anchor=False)
+ranking_view.rule(state.derived(missing_rule))
+
+agreement, repeated = st.columns(2, gap="large")
+with agreement:
+    st.subheader("How far the rankings agree", anchor=False)
+    st.caption("Kendall τ-b: 1 is the same order, 0 none, −1 the reverse; 95 % interval, permutation p.")
+    hidden = {"a": None, "b": "outcome against", "tau_b_reason": None}
+    numbers = dict.fromkeys(("tau_b", "low", "high", "spearman"), TWO_PLACES)
+    tables.table(
+        agreement_table(corpus), key="agreement", name="Agreement of rankings", columns=numbers | hidden
+    )
+    for other in report.agreement:
+        if isinstance(other.tau_b, Unscored):
+            st.caption(f"{metric_words(other.b)}: {text.label(other.tau_b.reason, 200)}")
+with repeated:
+    st.subheader("How reliable: pass^k", anchor=False)
+    drawn = figures.pass_k_lines(report.pass_k, dark=dark)
+    tables.figure(drawn, key="pass-k", name="pass^k by agent")
+    with st.expander("As a table"):
+        curves = state.derived(pass_k_table)
+        tables.table(curves, key="curves", name="pass-k", columns=dict.fromkeys(SHARES, PERCENT))
 
 st.subheader("Standings", anchor=False)
-st.caption(
-    "Value: mean over tasks. 95 % interval: Wilson for single trials, otherwise "
-    "a bootstrap over tasks (10,000 resamples)."
-)
-tables.table(
-    rankings_table(corpus),
-    key="standings",
-    name="Standings",
-    columns=dict.fromkeys(("value", "low", "high"), PERCENT),
-)
+st.caption("Value: mean over tasks. 95 % interval: Wilson for single trials, else a bootstrap over tasks.")
+columns = dict.fromkeys(SHARES, PERCENT)
+tables.table(rankings_table(corpus), key="standings", name="Standings", columns=columns)
 st.subheader("Agents, runs pooled", anchor=False)
 st.caption("Counts over all runs, and rates from them (micro) beside the mean over runs (macro).")
 rates = [c for c in agents_table(corpus).columns if c.endswith(("_rate", "coverage", "completion", "_macro"))]

@@ -24,11 +24,11 @@ def pair_matrix(compared: Comparison, *, marked: str | None = None, dark: bool =
 
     Args:
         compared: agents best first.
-        marked: key of the pair to stand out (`PairedDifference.key`).
+        marked: digest of the pair to stand out.
         dark: the theme.
 
     A cell above the diagonal reads: the agent of the row minus that of the column, in percentage points. Its
-    sign says what its colour says. Each cell carries the pair's key.
+    sign says what its colour says. Each cell carries the pair's digest.
     """
     agents = compared.agents[:MOST_AGENTS]
     if len(agents) < 2:
@@ -42,8 +42,8 @@ def pair_matrix(compared: Comparison, *, marked: str | None = None, dark: bool =
             if pair is None:
                 continue
             for x, y in ((column, row), (row, column)):
-                _cell(figure, (x, y), pair, pair.key == marked, look)
-                cells.append((x, y, pair.key, _pair_hover(pair)))
+                _cell(figure, (x, y), pair, pair.digest == marked, look)
+                cells.append((x, y, pair.digest, _pair_hover(pair)))
             _words(figure, (column, row), _difference_words(pair), look)
             _words(figure, (row, column), _chance_words(pair), look)
     figure.add_trace(_handles(cells))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from hashlib import sha256
+from typing import Final, Literal
 
 from untaken.errors import Score, Unscored
 
@@ -11,6 +12,8 @@ Interval = Literal["adjusted_wald", "bootstrap"]
 Test = Literal["mcnemar", "sign_flip"]
 Quadrant = Literal["both_high", "outcome_flatters", "outcome_hides", "both_low"]
 WorkflowWins = Literal["workflow", "agent", "level", "unscored"]
+
+DIGEST_CHARS: Final = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,9 +53,10 @@ class PairedDifference:
     n_runs: int
 
     @property
-    def key(self) -> str:
-        """Names the pair in an address; holds the agents' names, which are untrusted text."""
-        return f"{self.first} ~ {self.second}"
+    def digest(self) -> str:
+        """Short digest of the two names, whichever comes first: names the pair in an address."""
+        names = "\0".join(sorted((self.first, self.second)))
+        return sha256(names.encode()).hexdigest()[:DIGEST_CHARS]
 
     @property
     def told_apart(self) -> bool:

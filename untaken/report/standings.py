@@ -6,9 +6,18 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from untaken.corpus import Corpus
+from untaken.corpus import Corpus, other_rule
 from untaken.errors import Score, Unscored
-from untaken.ranking import Agreement, Contradiction, DiscordantPair, Standing
+from untaken.ranking import (
+    Agreement,
+    Contradiction,
+    DiscordantPair,
+    PairedDifference,
+    PassK,
+    RuleChange,
+    RuleEffect,
+    Standing,
+)
 from untaken.report.frame import Column, Columns, count, figure, frame, text, truth, why
 from untaken.subgoals import AgentScore, RunScore, Status
 
@@ -157,6 +166,54 @@ FAILURES: Final[Columns[FailureRow]] = {
 """Columns of `sub_goal_failures`."""
 
 
+PAIRS: Final[Columns[PairedDifference]] = {
+    "metric": text("what the two are compared by", "metric"),
+    "first": text("the agent ranked above", "first"),
+    "second": text("the agent ranked below", "second"),
+    "difference": figure("first minus second, mean over the tasks that both have a value on", "difference"),
+    "low": figure("lower end of its 95 % interval", "low"),
+    "high": figure("upper end of its 95 % interval", "high"),
+    "told_apart": truth("the interval leaves 0 out", "told_apart"),
+    "p": figure("two-sided p of no difference", "p"),
+    "p_holm": figure("p adjusted for all pairs under the metric", "p_holm"),
+    "family": count("pairs under the metric that have a p", "family"),
+    "p_above": figure("share of task resamples with first above, ties by half", "p_above"),
+    "mde": figure("smallest true difference found in 80 % of such comparisons", "mde"),
+    "test": text("mcnemar: exact, of single trials; sign_flip: agents swapped inside tasks", "test"),
+    "interval": text("adjusted_wald or bootstrap", "interval"),
+    "first_only": count("tasks that only first succeeded at", "first_only"),
+    "second_only": count("tasks that only second succeeded at", "second_only"),
+    "n_tasks": count("tasks the difference rests on", "n_tasks"),
+    "n_runs": count("runs of both it rests on", "n_runs"),
+    "difference_reason": why("difference", "difference"),
+    "low_reason": why("low", "low"),
+}
+"""Columns of `pairs_table`."""
+
+PASS_K: Final[Columns[PassK]] = {
+    "agent": text("who ran", "agent"),
+    "k": count("trials of a task that must all succeed", "k"),
+    "value": figure("chance that they do, mean over tasks", "value"),
+    "low": figure("lower end of its 95 % interval", "low"),
+    "high": figure("upper end of its 95 % interval", "high"),
+    "n_tasks": count("tasks it rests on", "n_tasks"),
+    "n_runs": count("trials it rests on", "n_runs"),
+}
+"""Columns of `pass_k_table`."""
+
+MISSING_RULE: Final[Columns[RuleChange]] = {
+    "metric": text("what is ranked by", "metric"),
+    "agent": text("whose value or rank the rule changes", "agent"),
+    "fail_value": figure("value where missing verdicts count as not completed", "fail_value"),
+    "drop_value": figure("value where they are left out", "drop_value"),
+    "fail_rank": count("rank where they count as not completed", "fail_rank"),
+    "drop_rank": count("rank where they are left out", "drop_rank"),
+    "fail_value_reason": why("fail_value", "fail_value"),
+    "drop_value_reason": why("drop_value", "drop_value"),
+}
+"""Columns of `rule_table`."""
+
+
 def agents_table(corpus: Corpus) -> pd.DataFrame:
     """One row per agent (columns: `AGENTS`), under the rules of the corpus."""
     return frame(AGENTS, corpus.agents)
@@ -185,6 +242,26 @@ def discordant_table(corpus: Corpus) -> pd.DataFrame:
 def contradictions_table(corpus: Corpus) -> pd.DataFrame:
     """One row per run whose outcome and sub-goals disagree, weightiest first (columns: `CONTRADICTIONS`)."""
     return frame(CONTRADICTIONS, corpus.contradictions)
+
+
+def pairs_table(corpus: Corpus) -> pd.DataFrame:
+    """One row per metric and pair of agents, the one ranked above first (columns: `PAIRS`)."""
+    return frame(PAIRS, [pair for found in corpus.ranking.comparisons.values() for pair in found.pairs])
+
+
+def pass_k_table(corpus: Corpus) -> pd.DataFrame:
+    """One row per agent and k (columns: `PASS_K`)."""
+    return frame(PASS_K, corpus.ranking.pass_k)
+
+
+def missing_rule(corpus: Corpus) -> RuleEffect:
+    """What the ranking owes to its rule for sub-goals without a verdict (§5)."""
+    return other_rule(corpus.runs.values(), corpus.graphs, corpus.ranking, verdicts=corpus.verdicts)
+
+
+def rule_table(effect: RuleEffect) -> pd.DataFrame:
+    """One row per metric and agent that the rule for missing verdicts changes (columns: `MISSING_RULE`)."""
+    return frame(MISSING_RULE, effect.changes)
 
 
 def sub_goal_failures(corpus: Corpus) -> pd.DataFrame:

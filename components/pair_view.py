@@ -1,0 +1,139 @@
+"""Two agents on the Rankings page: chosen in a matrix, compared in a sentence, and what drives it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import streamlit as st
+
+from components import cards, figures, ranking_words, state, tables, text
+from components.ranking_words import metric_words, points
+from untaken.ledger import Run
+from untaken.ranking import Comparison, PairedDifference, RankReport, TaskGap
+
+MOST_TASKS: Final = 5
+MOST_RUNS: Final = 3
+USUAL: Final = ("critical_completion", "completion", "success_rate")
+
+
+def metric(report: RankReport) -> str:
+    """The metric compared by: as the address asks, else the first of `USUAL` that ranks two agents."""
+    ranked = [name for name, found in report.metrics.items() if sum(s.rank is not None for s in found) > 1]
+    offered = ranked or list(report.metrics)
+    usual = next((name for name in USUAL if name in offered), offered[0])
+    asked = state.selected("metric")
+    st.session_state["metric_picker"] = asked if asked in offered else usual
+    chosen = st.segmented_control(
+        "Compared by",
+        offered,
+        format_func=metric_words,
+        required=True,
+        key="metric_picker",
+        on_change=lambda: _select(metric=st.session_state["metric_picker"]),
+    )
+    return str(chosen or usual)
+
+
+def pick(digest: str) -> None:
+    """Select a pair by its digest, and leave the metric."""
+    _select(pair=digest)
+
+
+def _select(**chosen: str) -> None:
+    kept = {name: state.selected(name) for name in ("run", "metric", "pair")}
+    state.select(**{**kept, **chosen})
+
+
+def pair(compared: Comparison) -> PairedDifference | None:
+    """The pair to look at: as the address asks, else the top two."""
+    offered = {one.digest: one for one in compared.pairs}
+    if not offered:
+        return None
+    found = offered.get(state.selected("pair") or "", compared.pairs[0])
+    st.session_state["pair_picker"] = found.digest
+    st.selectbox(
+        "Pair",
+        list(offered),
+        format_func=lambda digest: _name(offered[digest]),
+        key="pair_picker",
+        on_change=lambda: pick(st.session_state["pair_picker"]),
+        help="Or click a cell of the matrix.",
+    )
+    return found
+
+
+def _name(one: PairedDifference) -> str:
+    sign = ranking_words.SIGNS[ranking_words.standing_of(one)]
+    names = f"{text.one_line(one.first, 40)} − {text.one_line(one.second, 40)}"
+    return f"{sign} {names} · {points(one.difference)} points"
+
+
+def matrix(compared: Comparison, marked: PairedDifference | None) -> None:
+    """Every pair, and who cannot be told apart."""
+    drawn = figures.pair_matrix(compared, marked=marked.digest if marked else None, dark=state.is_dark())
+    name = f"Pairs of agents by {metric_words(compared.metric)}"
+    tables.figure(drawn, key=f"pairs-{compared.metric}", name=name, on_pick=pick)
+    family = compared.pairs[0].family if compared.pairs else 0
+    st.caption(
+        "Above the diagonal: row minus column in percentage points, 95 % interval below it. ▲ row ahead, "
+        "▼ row behind, ≈ not told apart (the interval holds 0), ? no interval. Below the diagonal: chance "
+        f"that the one ranked higher is above, over task resamples, and Holm's p over all {family} pairs."
+    )
+    tied = [" = ".join(text.label(name, 40) for name in group) for group in compared.ties if len(group) > 1]
+    st.caption(f"Not told apart: {' · '.join(tied)}" if tied else "Every pair is told apart.")
+
+
+def detail(one: PairedDifference, report: RankReport, runs: Mapping[str, Run]) -> None:
+    """Is the one really better? The sentence, its numbers, and what drives it."""
+    first, second = text.label(one.first, 60), text.label(one.second, 60)
+    with st.container(border=True, key="pair"):
+        st.markdown(f"**Is {first} really better than {second}? {ranking_words.verdict(one)}.**")
+        st.markdown(ranking_words.sentences(one, f"**{first}**", f"**{second}**"))
+        drawn = figures.difference_bar(one, dark=state.is_dark())
+        tables.figure(drawn, key="difference", name="Difference of two agents")
+        st.caption(
+            f"Shaded: differences below {points(one.mde, sign=False)} points, which {one.n_tasks} tasks "
+            f"like these find in fewer than four of five cases · {ranking_words.method(one)}"
+        )
+        gaps = report.sub_goal_gaps(one.metric, one.first, one.second)
+        if gaps:
+            st.markdown("**Where it comes from: sub-goals**")
+            st.caption(
+                "Beside each title the points that it adds to the difference; all of them sum up to it."
+            )
+            tables.figure(
+                figures.gap_bars(gaps, dark=state.is_dark()), key="gaps", name="Sub-goals behind it"
+            )
+        _tasks(one, report.task_gaps(one.metric, one.first, one.second), runs)
+
+
+def _tasks(one: PairedDifference, gaps: Sequence[TaskGap], runs: Mapping[str, Run]) -> None:
+    level = one.n_tasks - len(gaps)
+    st.markdown("**Where it comes from: tasks and their runs**")
+    left, right = st.columns(2, gap="large")
+    for place, name, sign in ((left, one.first, 1), (right, one.second, -1)):
+        side = [gap for gap in gaps if gap.difference * sign > 0]
+        with place:
+            st.caption(f"For {text.label(name, 40)}: {cards.counted(len(side), 'task')}")
+            for gap in side[:MOST_TASKS]:
+                _task(gap, runs)
+    st.caption(f"{cards.counted(level, 'task')} of {one.n_tasks} level.")
+
+
+def _task(gap: TaskGap, runs: Mapping[str, Run]) -> None:
+    with st.container(border=True, gap="xsmall"):
+        st.markdown(f"**{text.label(gap.task_id, 50)}** · {points(gap.difference)} points on this task")
+        with st.container(horizontal=True, gap="small"):
+            for digest in (*gap.first_runs[:MOST_RUNS], *gap.second_runs[:MOST_RUNS]):
+                run_link(runs[digest])
+
+
+def run_link(run: Run, words: str = "") -> None:
+    """A link to the Run page by agent and repeat."""
+    repeat = "" if run.started.task_repeat is None else f" · repeat {run.started.task_repeat}"
+    st.page_link(
+        state.RUN_PAGE,
+        label=f"{text.label(run.agent, 30)}{repeat}{words}",
+        query_params={"run": run.digest},
+    )

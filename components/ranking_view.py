@@ -1,0 +1,145 @@
+"""Sections of the Rankings page: pairs that change places, workflow against agent, the rule in force."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+import pandas as pd
+import streamlit as st
+
+from components import cards, pair_view, state, tables, text
+from components.ranking_words import metric_words, percent, points, pull_words
+from untaken.ledger import Run
+from untaken.ranking import DiscordantPair, RankReport, RuleEffect, WorkflowVerdict
+from untaken.report import rule_table
+
+OUTCOME: Final = "success_rate"
+MOST_PULLS: Final = 4
+MOST_GAPS: Final = 3
+WINS: Final = {
+    "workflow": "The workflow wins, until the gap is explained",
+    "agent": "The agent completes more of what is critical",
+    "level": "Level",
+    "unscored": "Unscored",
+}
+
+
+def discordant(report: RankReport, runs: Mapping[str, Run]) -> None:
+    """Each pair that the outcome puts in another order than sub-goals do, with the runs that cause it."""
+    told: dict[tuple[str, str], list[DiscordantPair]] = {}
+    for pair in report.discordant:
+        if pair.a_metric == OUTCOME:
+            told.setdefault((pair.first, pair.second), []).append(pair)
+    if not told:
+        st.info("No pair of agents changes places between the outcome and a sub-goal metric.")
+    for pairs in told.values():
+        _discordant(report, pairs, runs)
+
+
+def _discordant(report: RankReport, pairs: list[DiscordantPair], runs: Mapping[str, Run]) -> None:
+    first, second = pairs[0].first, pairs[0].second
+    with st.container(border=True, gap="xsmall"):
+        st.markdown(
+            f"**{text.label(first, 40)}** is above **{text.label(second, 40)}** by outcome success "
+            f"({_values(report, OUTCOME, first, second)}), and below by"
+        )
+        below = (f"{metric_words(p.b_metric)} ({_values(report, p.b_metric, first, second)})" for p in pairs)
+        st.caption(" · ".join(below))
+        shown = next((p for p in pairs if p.b_metric == state.selected("metric")), pairs[-1])
+        pulls = report.pulls(shown)
+        with st.expander(f"{cards.counted(len(pulls), 'run')} that pull the two apart, the weightiest first"):
+            st.caption(f"Outcome against {metric_words(shown.b_metric)}; each adds its share to the turn.")
+            for pull in pulls[:MOST_PULLS]:
+                words = f" · {text.label(pull.task_id, 40)}: {pull_words(pull, shown.b_metric)}"
+                pair_view.run_link(runs[pull.digest], words)
+
+
+def _values(report: RankReport, metric: str, first: str, second: str) -> str:
+    values = {standing.agent: standing.value for standing in report.metrics[metric]}
+    return f"{percent(values[first])} against {percent(values[second])}"
+
+
+def workflows(report: RankReport) -> None:
+    """Workflow against agent, by critical completion: who wins, how sure, and what would explain it."""
+    if not report.workflows:
+        st.info("No two agents here are marked as `workflow` and `agent` in their runs (`kind`).")
+        return
+    st.caption(
+        "By critical completion over common tasks: the workflow wins while its share is higher, until the "
+        "gap is explained. Below each verdict, what would explain it."
+    )
+    columns = st.columns(2, gap="large")
+    for place, one in enumerate(report.workflows):
+        with columns[place % 2]:
+            _workflow(one, place)
+
+
+def _workflow(one: WorkflowVerdict, place: int) -> None:
+    gap = one.gap
+    with st.container(border=True, gap="xsmall"):
+        st.markdown(
+            f"**{text.label(one.workflow, 40)}** (workflow) against **{text.label(one.agent, 40)}** (agent): "
+            f"{WINS[one.wins]}"
+        )
+        sure = "" if gap.told_apart else " · not told apart from 0"
+        st.caption(
+            f"Gap {points(gap.difference)} points, 95 % {points(gap.low)} to {points(gap.high)}{sure} · "
+            f"{gap.n_tasks} tasks, {gap.n_runs} runs"
+        )
+        goals = (
+            f"{text.label(g.title or g.sub_goal, 40)} {points(g.contribution)}"
+            for g in one.sub_goals[:MOST_GAPS]
+        )
+        tasks = (f"{text.label(t.task_id, 30)} {points(t.contribution)}" for t in one.tasks[:MOST_GAPS])
+        replans = f"{_replans(one.workflow_replans)} against {_replans(one.agent_replans)}"
+        st.caption(
+            f"Sub-goals: {' · '.join(goals) or 'none'}  \nTasks: {' · '.join(tasks) or 'none'}  \n"
+            f"Replans a run: {replans}"
+        )
+        st.button(
+            "Look at this pair",
+            key=f"workflow-{place}",
+            on_click=lambda: state.select(metric=gap.metric, pair=gap.digest),
+            type="tertiary",
+        )
+
+
+def _replans(value: object) -> str:
+    return f"{value:.2f}" if isinstance(value, float) else "no plan recorded"
+
+
+def rule(effect: RuleEffect) -> None:
+    """The rule for missing verdicts, as a switch, with what it decides."""
+    st.session_state["rule_switch"] = state.rules().missing == "drop"
+    st.toggle(
+        "Leave out sub-goals without a verdict, instead of counting them as not completed",
+        key="rule_switch",
+        on_change=_switched,
+        help="The same rule as in the sidebar; it holds on every page.",
+    )
+    agents = {change.agent for change in effect.changes}
+    if not effect.changes:
+        st.caption("The rule decides nothing here: no value and no rank differs with it.")
+        return
+    flips = {(flip.first, flip.second) for flip in effect.flips}
+    st.caption(
+        f"It changes the values or ranks of {cards.counted(len(agents), 'agent')}; "
+        f"{cards.counted(len(flips), 'pair')} change places with it."
+    )
+    for flip in effect.flips:
+        st.markdown(
+            f"By {metric_words(flip.metric)}, **{text.label(flip.first, 40)}** is above "
+            f"**{text.label(flip.second, 40)}** where they count as not completed, and below where they are "
+            "left out."
+        )
+    shown: pd.DataFrame = rule_table(effect)
+    tables.table(shown, key="rule", name="What the rule changes", columns=_percent(shown))
+
+
+def _percent(frame: pd.DataFrame) -> dict[str, object]:
+    return {c: st.column_config.NumberColumn(format="percent") for c in frame.columns if c.endswith("_value")}
+
+
+def _switched() -> None:
+    st.session_state["rules_missing"] = "drop" if st.session_state["rule_switch"] else "fail"
