@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import datetime, timedelta
+from hashlib import sha256
 from typing import Any
 
 import msgspec
-from builders import EPOCH, a_run
+from builders import EPOCH, RunBuilder, a_run
 
+from untaken.ledger.events import GENESIS
 from untaken.ledger.model import IntegrityVerdict, Run
 from untaken.memory import WEIGHTS, Observed
 
@@ -22,6 +24,15 @@ def on_day(run: Run, day: float) -> Run:
     """The same run, begun so many days after the builder's epoch."""
     shifted = tuple(msgspec.structs.replace(e, ts=e.ts + timedelta(days=day)) for e in run.events)
     return replace(run, events=shifted)
+
+
+def lines_of(builder: RunBuilder, day: int) -> list[bytes]:
+    """The run's lines, were it made so many days later."""
+    lines, prev = [], GENESIS
+    for event in on_day(builder.run(), day).events:
+        lines.append(msgspec.json.encode(msgspec.structs.replace(event, prev=prev)) + b"\n")
+        prev = sha256(lines[-1][:-1]).hexdigest()
+    return lines
 
 
 def past(

@@ -6,17 +6,13 @@ import os
 import random
 import subprocess
 import sys
-from hashlib import sha256
 from pathlib import Path
 
 import desk
-import msgspec
 import pytest
-from builders import RunBuilder
-from histories import on_day
+from histories import lines_of
 
 from untaken.ledger import heads_path
-from untaken.ledger.events import GENESIS
 
 VERBS = {
     "score": "score {ledgers} --graphs graphs --runs --json",
@@ -38,15 +34,6 @@ for n, command in enumerate(sys.argv[1:]):
     main(command.split())
     sys.stdout.close()
 """
-
-
-def lines_of(builder: RunBuilder, day: int) -> list[bytes]:
-    """The run's lines, were it made so many days later."""
-    lines, prev = [], GENESIS
-    for event in on_day(builder.run(), day).events:
-        lines.append(msgspec.json.encode(msgspec.structs.replace(event, prev=prev)) + b"\n")
-        prev = sha256(lines[-1][:-1]).hexdigest()
-    return lines
 
 
 def ledgers() -> dict[str, bytes]:

@@ -10,7 +10,7 @@ import desk
 import jsonschema
 import msgspec
 import pytest
-from test_cli_determinism import lines_of
+from histories import lines_of
 
 from untaken.cli import main
 from untaken.ledger import LedgerWriter

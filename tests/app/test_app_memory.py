@@ -1,0 +1,185 @@
+"""The Memory page: any snapshot, how an estimate came about, and weak signals folded in on purpose only."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import desk
+import pandas as pd
+import pytest
+from histories import lines_of
+from sessions import go_to, said, session
+from streamlit.testing.v1 import AppTest
+
+from components import state
+from untaken.corpus import POLICY, evaluate_corpus, remembered, signals_waiting
+from untaken.memory import PolicyMemory, applied_signals
+from untaken.store import Workspace
+
+Patch = pytest.MonkeyPatch
+BY_MAIL = ("by_mail", "find")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A workspace with the desk's runs, day after day."""
+    with Workspace(tmp_path) as store:
+        store.add("desk.plan.yaml", desk.GRAPH)
+        lines = [line for day, run in enumerate(desk.builders()) for line in lines_of(run, day)]
+        store.add("runs.jsonl", b"".join(lines))
+    return tmp_path
+
+
+def memory_of(folder: Path) -> PolicyMemory:
+    """What the workspace remembers, by the engine alone."""
+    with Workspace(folder) as store:
+        return remembered(store.read_runs()[0], folder)
+
+
+def waiting(folder: Path) -> int:
+    with Workspace(folder) as store:
+        runs, graphs = store.read_runs()[0], store.graph_set()
+    return len(signals_waiting(evaluate_corpus(runs, graphs, memory=memory_of(folder), resamples=9)))
+
+
+def metrics(app: AppTest) -> dict[str, str]:
+    return {card.label: card.value for card in app.metric}
+
+
+def table(app: AppTest, name: str) -> pd.DataFrame:
+    return next(found.value for found in app.dataframe if found.proto.alt == name)
+
+
+def asked(folder: Path, monkeypatch: Patch, **address: str) -> AppTest:
+    """The page, opened by a link."""
+    app = session(folder, monkeypatch)
+    for name, value in address.items():
+        app.query_params[name] = value
+    return go_to(app, "memory")
+
+
+def test_the_cards_are_those_of_the_engine(folder: Path, monkeypatch: Patch) -> None:
+    snapshot = memory_of(folder).snapshot()
+    assert metrics(asked(folder, monkeypatch)) == {
+        "Observations": str(snapshot.observations),
+        "Runs": str(snapshot.runs),
+        "Records": str(len(list(snapshot.records()))),
+        "Signals waiting": str(waiting(folder)),
+        "Digest": snapshot.digest[:8],
+    }
+
+
+def test_a_moment_shows_what_was_known_then_and_stands_in_the_address(
+    folder: Path, monkeypatch: Patch
+) -> None:
+    memory = memory_of(folder)
+    app = asked(folder, monkeypatch)
+    (slider,) = app.select_slider
+    then = memory.moments[3]
+    slider.set_value(then.isoformat()).run()
+    assert metrics(app)["Digest"] == memory.snapshot(then).digest[:8]
+    assert app.query_params["as_of"] == then.isoformat()
+    slider = app.select_slider[0]
+    slider.set_value("now").run()
+    assert "as_of" not in app.query_params
+
+
+def test_a_link_opens_its_moment_context_and_skill(folder: Path, monkeypatch: Patch) -> None:
+    memory = memory_of(folder)
+    between = memory.moments[4] + (memory.moments[5] - memory.moments[4]) / 2
+    skill, context = BY_MAIL
+    app = asked(folder, monkeypatch, as_of=between.isoformat(), context=context, skill=skill)
+    assert metrics(app)["Digest"] == memory.snapshot(between).digest[:8]
+    assert [app.selectbox(key=f"memory_{name}").value for name in ("context", "skill")] == [context, skill]
+    course = list(memory.snapshot(between).course(skill, context))
+    assert table(app, "Estimates over time")["run_id"].tolist() == [o.run_id for o, _ in course]
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        {"as_of": "yesterday"},
+        {"as_of": "2026-01-01"},
+        {"as_of": "0001-01-01T00:00:00+23:00"},
+        {"as_of": "1990-01-01T00:00:00Z"},
+        {"context": "<img src=x>", "skill": "$x^2$", "as_of": "\u202e"},
+    ],
+    ids=str,
+)
+def test_an_address_that_names_nothing_here_shows_the_page_all_the_same(
+    address: dict[str, str], folder: Path, monkeypatch: Patch
+) -> None:
+    app = asked(folder, monkeypatch, **address)
+    assert "What does history say?" in said(app)
+    assert metrics(app)["Signals waiting"] == str(waiting(folder))
+    assert "<img" not in said(app)
+
+
+def test_the_choice_is_kept_while_another_page_is_shown(folder: Path, monkeypatch: Patch) -> None:
+    app = asked(folder, monkeypatch, context="policy")
+    app.query_params.clear()  # as a click in the navigation does
+    go_to(app, "data")
+    go_to(app, "memory")
+    assert app.selectbox(key="memory_context").value == "policy"
+    assert app.query_params["context"] == "policy"
+
+
+def test_signals_are_folded_in_only_where_asked_twice(folder: Path, monkeypatch: Patch) -> None:
+    count, before = waiting(folder), memory_of(folder)
+    assert count > 0
+    app = asked(folder, monkeypatch)
+    assert len(table(app, "Weak signals that wait")) == count
+    app.button(key="memory_apply_all").click().run()
+    app.button(key="memory_apply_no").click().run()
+    assert not (folder / POLICY).exists()
+
+    app.button(key="memory_apply_all").click().run()
+    app.button(key="memory_apply_yes").click().run()
+    assert not app.exception
+    assert f"{count} weak signals folded in" in said(app)
+    assert metrics(app)["Signals waiting"] == "0"
+    assert len(table(app, "Weak signals folded in")) == count
+    assert len(applied_signals(folder / POLICY)[0]) == count
+    assert metrics(app)["Observations"] == str(len(before) + count)
+    last = before.moments[-1]
+    assert memory_of(folder).snapshot(last).digest == before.snapshot(last).digest
+
+    app.run()
+    assert f"{count} weak signals folded in" not in said(app)
+    assert waiting(folder) == 0
+
+
+def test_without_support_there_is_nothing_to_apply_but_all(folder: Path, monkeypatch: Patch) -> None:
+    app = asked(folder, monkeypatch)
+    (supported, everything) = (app.button(key=f"memory_apply_{what}") for what in ("supported", "all"))
+    assert supported.disabled == (supported.label == "Apply the 0 supported")
+    assert not everything.disabled
+
+
+def test_a_damaged_file_of_applied_signals_is_said_and_costs_nothing_else(
+    folder: Path, monkeypatch: Patch
+) -> None:
+    (folder / POLICY).write_bytes(b"nonsense\n")
+    app = asked(folder, monkeypatch)
+    assert metrics(app)["Observations"] == str(len(memory_of(folder)))
+    app.button(key="memory_apply_all").click().run()
+    app.button(key="memory_apply_yes").click().run()
+    assert "Nothing was folded in" in said(app)
+    assert (folder / POLICY).read_bytes() == b"nonsense\n"
+    go_to(app, "data")
+    assert "memory-signals-unread" in table(app, "Findings")["code"].tolist()
+
+
+def test_runs_without_choices_have_no_history(tmp_path: Path, monkeypatch: Patch) -> None:
+    with Workspace(tmp_path) as store:
+        store.add("stray.jsonl", desk.stray().ledger())
+    assert "there is no history yet" in said(asked(tmp_path, monkeypatch))
+
+
+def test_what_was_applied_changes_what_the_caches_are_kept_under(folder: Path) -> None:
+    with Workspace(folder) as store, state.frame():
+        before = state.content(store)
+        state.policy(store).write_bytes(b"\n")
+        assert state.content(store) == before  # asked once a page
+    with Workspace(folder) as store, state.frame():
+        assert state.content(store) != before
