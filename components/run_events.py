@@ -104,7 +104,7 @@ def decisions(report: RunReport) -> None:
         key="decisions",
         name="Alternatives of this run",
         columns={
-            "context": st.column_config.TextColumn(width="medium"),
+            "context": st.column_config.TextColumn(width="large"),
             "delta": st.column_config.NumberColumn(format="%+.3f"),
             "success rate": st.column_config.NumberColumn(format="percent"),
             "mean cost": st.column_config.NumberColumn(format="%.4f"),
