@@ -141,6 +141,20 @@ def test_a_pytest_run_without_requirements_is_left_alone(
     checked(pytester, *words).assert_outcomes(passed=1)
 
 
+def test_a_program_that_has_imported_untaken_may_still_run_pytest(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(test_other="def test_other(): assert True")
+    program = "import sys, untaken, pytest; sys.exit(pytest.main(['-W', 'error', '-p', 'no:cacheprovider']))"
+    command = [
+        sys.executable,
+        "-W",
+        "error",
+        "-c",
+        f"import sys; sys.path.insert(0, {str(ROOT)!r}); {program}",
+    ]
+    done = subprocess.run(command, cwd=pytester.path, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_the_plugin_brings_nothing_but_pytest() -> None:
     program = (
         "import pytest, sys; before = set(sys.modules); import untaken.pytest_plugin;"
