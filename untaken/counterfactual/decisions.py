@@ -84,7 +84,7 @@ class Bench:
         history, weights, terms = arm.record, self.scale.weights, common_terms(self.actual, arm.placed)
         score, actual = score_placed(arm.placed, terms, weights), score_placed(self.actual, terms, weights)
         delta = difference(score, actual)
-        delta_low, delta_high = arm.around(delta, terms)
+        low, high = arm.around(score, terms)
         trust = compare_arms(arm, chosen, self.threshold)
         return Branch(
             alternative=alternative,
@@ -106,8 +106,8 @@ class Bench:
             support=trust.support,
             support_reason=trust.reason,
             runs=history.runs,
-            delta_low=delta_low,
-            delta_high=delta_high,
+            delta_low=difference(low, actual),
+            delta_high=difference(high, actual),
             evidence_from=history.oldest,
             evidence_to=history.newest,
             evidence_age_days=(self.started - history.newest) / DAY,

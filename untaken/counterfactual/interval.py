@@ -9,8 +9,9 @@ success plus what success saves in cost and steps, a slope common to both histor
 error of its own mean. The success part has the rates of Beta(½ + s, ½ + f), moved by its share φ of the error
 e = estimate − end, which leaves a quadratic equation e² = q²·V(e): no loop, no draws.
 
-The quantile q is Student's t at Satterthwaite's degrees of freedom, for every variance in V is estimated;
-that of a Bernoulli variable is known the better the nearer its rate is to one half (`certainty`).
+The quantile q is Student's t at Satterthwaite's degrees of freedom, for variances in V are estimated; that
+of a Bernoulli variable is known the better the nearer its rate is to one half (`certainty`). Where there is
+one history alone, its rate is the one supposed, and nothing of that variance is estimated.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ UPPER: Final = 0.975
 N_SPREAD: Final = 2
 """Fewest runs that have a spread."""
 FREEDOM_MIN: Final = 1.0
+FREEDOM_MAX: Final = 1e6
 NO_SPREAD: Final = Unscored("one run has no spread")
 FEW_FIGURES: Final = Unscored("fewer than two runs recorded cost and steps")
 
@@ -125,11 +127,11 @@ class Band(Struct, frozen=True, kw_only=True, gc=False):
     freedom: float
     slope: float
 
-    def ends(self, estimate: float) -> tuple[float, float]:
-        """The 95 % interval around an estimate, which it always holds; scores differ by 1 at most."""
+    def ends(self, estimate: float, least: float, most: float) -> tuple[float, float]:
+        """The 95 % interval around an estimate, which it always holds, within what can be at all."""
         quantile = student_quantile(self.freedom)
         low, high = self._reach(quantile, self.lean), self._reach(quantile, -self.lean)
-        return min(estimate, max(-1.0, estimate - low)), max(estimate, min(1.0, estimate + high))
+        return min(estimate, max(least, estimate - low)), max(estimate, min(most, estimate + high))
 
     def above(self, excess: float) -> float:
         """Confidence that the truth lies above (estimate − excess), from 0 to 1; 0.975 at the lower end."""
@@ -159,7 +161,7 @@ def band_of(sample: Sample) -> Band | None:
         unit = factor / n
         return Parabola(unit * rate * (1 - rate), unit * (1 - 2 * rate), -unit, 0.0, -rate, 1 - rate)
 
-    return _band(curve, rate, (sample,), (1.0,))
+    return _band(curve, rate, (sample,), (0.0,))  # the one rate is the one supposed, so its variance is known
 
 
 def band_between(first: Sample, second: Sample) -> Band | None:
@@ -208,7 +210,10 @@ def _slope(samples: tuple[Sample, ...]) -> float | None:
 def _band(
     curve: Callable[[float], Parabola], rate: float, samples: tuple[Sample, ...], shares: tuple[float, ...]
 ) -> Band | None:
-    """The band from the curve of the success part, times a factor, and each history's share in it."""
+    """The band from the curve of the success part, times a factor.
+
+    `shares` say how much of that part rests on the rate of each history as it was estimated.
+    """
     known = _slope(samples)
     slope = known or 0.0
     gain = samples[0].weight + slope
@@ -226,7 +231,11 @@ def _band(
         # The worst case: the two errors add up. (√success + √rest)² is replaced by its tangent from above.
         ratio = sqrt(rest / success)
         parabola, rest = curve(gain**2 * (1 + ratio)), rest * (1 + 1 / ratio)
-    return Band(success=parabola, rest=rest, lean=lean, freedom=max(FREEDOM_MIN, 1 / doubt), slope=slope)
+    return Band(success=parabola, rest=rest, lean=lean, freedom=_freedom(doubt), slope=slope)
+
+
+def _freedom(doubt: float) -> float:
+    return min(FREEDOM_MAX, max(FREEDOM_MIN, 1 / doubt)) if doubt else FREEDOM_MAX
 
 
 def _share(sd: float, span: Span | None) -> float:

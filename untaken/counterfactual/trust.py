@@ -78,15 +78,15 @@ class Arm:
             self._samples[terms] = found
         return found
 
-    def around(self, value: Score, terms: Terms) -> tuple[Score, Score]:
-        """95 % interval of a value that differs from the history's mean score by a known number."""
-        if isinstance(value, Unscored):
-            return value, value
+    def around(self, score: Score, terms: Terms) -> tuple[Score, Score]:
+        """95 % interval of the history's mean score over the terms given."""
         sample = self.sample(terms)
+        if isinstance(score, Unscored):
+            return score, score
         if isinstance(sample, Unscored):
             return sample, sample
         band = band_of(sample)
-        return (NOTHING_VARIED, NOTHING_VARIED) if band is None else band.ends(value)
+        return (NOTHING_VARIED, NOTHING_VARIED) if band is None else band.ends(score, 0.0, 1.0)
 
 
 def compare(alternative: Record, selected: Record | None, scale: Scale, threshold: float) -> Trust:
@@ -143,7 +143,7 @@ def _judged(
     band = band_between(first, second)
     if band is None:
         return _weak(NOTHING_VARIED, advantage)
-    low, high = band.ends(advantage)
+    low, high = band.ends(advantage, -1.0, 1.0)
     one, two = (Estimate(variance=s.variance(band.slope), n=s.n) for s in (first, second))
     support, why = _support(low, high, runs, lambda: more_runs(advantage, one, two))
     return Trust(
