@@ -16,7 +16,7 @@ from untaken.counterfactual import FROM_ODDS, Choice, Contrast, Point
 from untaken.errors import Score, number, reason
 from untaken.ledger import Run
 from untaken.memory import Record
-from untaken.report import ChoiceReview, count_paths
+from untaken.report import ChoiceReview, count_paths, placebo_of
 
 MOST_LINKS: Final = 5
 
@@ -45,6 +45,21 @@ def points_in(paths: pd.DataFrame) -> str:
     """How many decision points these paths not taken were left at, of how many runs."""
     seen = count_paths(paths)
     return f"{cards.counted(seen.points, 'decision point')}, {cards.counted(seen.paths, 'path')} not taken"
+
+
+def placebo_on_request() -> None:
+    """One line on what the comparisons say where there is nothing to find; it takes its time."""
+    if not st.toggle("Placebo: shuffle the skills among the runs, and compare again", key="placebo"):
+        return
+    with st.spinner("Shuffling skills, evaluating every run again …"):
+        found = state.derived(placebo_of)
+    share = number(found.supported)
+    called = reason(found.supported) if share is None else f"{share:.1%} called supported, by chance alone"
+    st.caption(
+        f"{found.rounds} shuffles, {found.comparisons:,} comparisons: mean advantage "
+        f"{_estimate(found.advantage, found.advantage_low, found.advantage_high)}, mean delta "
+        f"{_estimate(found.delta, found.delta_low, found.delta_high)}; {called}."
+    )
 
 
 def more_rows(shown: int, total: int, *, step: int) -> None:

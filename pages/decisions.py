@@ -82,6 +82,7 @@ if len(choices) > most:
 if measure == "Delta":
     drawn = figures.delta_distribution(paths, dark=state.is_dark())
     tables.figure(drawn, key="spread", name="Delta distribution")
+choice_view.placebo_on_request()
 choice_view.picker(choices, chosen)
 if chosen:
     choice_view.detail(chosen, review, corpus.runs)

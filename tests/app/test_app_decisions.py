@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from builders import a_run
-from sessions import said, sent, session
+from sessions import SAMPLES, said, sent, session
 from streamlit.testing.v1 import AppTest
 from test_app_pages import HOSTILE, acted_upon, metrics, table
 
@@ -161,6 +161,17 @@ def test_the_delta_is_one_switch_away_and_the_difference_is_said(app: AppTest) -
         "Delta distribution",
     }
     assert "sets the histories of both skills against each other" in said(app)
+
+
+def test_a_placebo_is_shown_on_request(tmp_path: Path, monkeypatch: Patch) -> None:
+    with Workspace(tmp_path) as store:
+        store.add("quick.jsonl", SAMPLES / "ledgers" / "eager-closer.jsonl")
+    app = session(tmp_path, monkeypatch, "decisions")
+    assert "20 shuffles" not in said(app)
+    app.toggle(key="placebo").set_value(True).run()
+    assert not app.exception
+    assert "20 shuffles" in said(app)
+    assert "called supported, by chance alone" in said(app)
 
 
 def test_more_rows_are_drawn_on_request(tmp_path: Path, monkeypatch: Patch) -> None:

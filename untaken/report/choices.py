@@ -16,6 +16,7 @@ from untaken.counterfactual import (
     contrast,
     logged_choices,
 )
+from untaken.counterfactual.diagnostics import Placebo, placebo
 from untaken.errors import number
 from untaken.memory import Record
 from untaken.report.decisions import decisions_table
@@ -135,6 +136,11 @@ def choice_review(corpus: Corpus) -> ChoiceReview:
         cost_unit=snapshot.cost_unit,
         logged=logged_choices(corpus.runs.values(), snapshot),
     )
+
+
+def placebo_of(corpus: Corpus) -> Placebo:
+    """What the comparisons of the corpus say once its skills are shuffled among its runs; takes its time."""
+    return placebo(list(corpus.runs.values()), corpus.memory)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

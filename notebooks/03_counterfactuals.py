@@ -1,0 +1,270 @@
+# ---
+# jupyter:
+#   jupytext:
+#     formats: ipynb,py:percent
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # What a delta says, and when not to believe it
+#
+# At a decision point a run takes one skill and leaves others. A *delta* sets what history says of one of
+# those against what this run achieved. That is easily read as more than it is. In the order in which doubt is
+# best raised:
+#
+# 1. What do the deltas of one run say?
+# 2. What does the same choice look like over all runs?
+# 3. How much of a delta is the luck of its run?
+# 4. How often do two *identical* skills look different?
+# 5. What is supported, and how many more runs does the rest need?
+# 6. What was known when?
+# 7. What do logged odds add?
+# 8. What do weak signals do to the memory?
+#
+# It uses the sample runs of a refund desk (`sample_runs/README.md`). Nothing is re-run: everything is read
+# from the record, and all of it is association. What a skill achieved in other runs is not what it achieves
+# here, for those runs may have been easier.
+
+# %%
+import random
+import sys
+from collections import Counter
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+ROOT = Path.cwd() if (Path.cwd() / "sample_runs").is_dir() else Path.cwd().parent
+sys.path.insert(0, str(ROOT))
+
+import pandas as pd
+
+import untaken
+from components.figures import choice_deltas, choice_figure, delta_distribution, delta_figure
+from untaken.counterfactual import THRESHOLD, Scale, Weights, choices, verdict_of
+from untaken.counterfactual.trust import compare
+from untaken.memory import Observed, preview
+from untaken.report import choice_review, choices_table
+
+pd.set_option("display.max_colwidth", None)
+
+LEDGERS = [path for path in sorted((ROOT / "sample_runs" / "ledgers").iterdir()) if path.suffix != ".json"]
+runs = [run for ledger in LEDGERS for run in untaken.read_ledger(ledger)]
+graph = untaken.load_graph(ROOT / "sample_runs" / "graphs" / "refund-desk.plan.yaml")
+corpus = untaken.evaluate_corpus(runs, graph)
+print(f"{len(runs)} runs, {sum(len(e.decisions) for e in corpus.evaluations.values()):,} decision points")
+
+# %% [markdown]
+# ## 1. One run
+#
+# This run failed. At several decision points an alternative scores more than 0.1 higher than the run did.
+
+# %%
+run = next(run for run in runs if run.run_id == "eager-closer.refund-05.3")
+evaluation = untaken.evaluate_run(run, corpus.memory)
+delta_figure(evaluation)
+
+# %% [markdown]
+# Four of them say the same thing, and it is not that four choices were wrong: the run failed once, and that
+# one failure stands on the other side of every comparison.
+#
+# ## 2. The same choice over all runs
+#
+# The *advantage* sets two histories against each other: the alternative's and that of the skill that was
+# taken, in the same context. It has a 95 % interval. Most of what looks promising in one run covers 0 here.
+
+# %%
+review = choice_review(corpus)
+choice_figure(review.choices, most=14)
+
+# %% [markdown]
+# Here are the deltas of the same choices: the mean, the middle half and the range over the runs that made the
+# choice. The means are much like the advantages. The ranges are what a single run shows.
+
+# %%
+choice_deltas(review.choices, review.paths, most=10)
+
+# %% [markdown]
+# ## 3. The luck of one run
+#
+# All deltas of all runs, on either side of the band in which nothing is claimed:
+
+# %%
+delta_distribution(review.paths)
+
+# %% [markdown]
+# The two hills are not good and bad choices. Split by the outcome of the run, almost every delta of a failed
+# run says that the alternative may be better, and almost every delta of a successful run that it was not. The
+# mean advantage of the very same alternatives differs by a ninth of that.
+
+# %%
+paths = review.paths.dropna(subset=["delta"]).copy()
+success = {run.digest: "the run succeeded" if run.success is True else "the run failed" for run in runs}
+paths["outcome"] = paths["digest"].map(success)
+paths["above"] = paths["delta"] > 0.1
+paths["below"] = paths["delta"] < -0.1
+split = paths.groupby("outcome")[["delta", "advantage", "above", "below"]].mean()
+split.rename(columns={"above": "share above +0.1", "below": "share below −0.1"}).round(3)
+
+# %% [markdown]
+# ## 4. Two identical skills
+#
+# How often does the rule of ±0.1 tell two skills apart that are the same? Here both succeed half of the time,
+# at the same cost, in contexts of their own; the memory is the engine's, and so is every comparison. Beside
+# the rule stands the share that the engine calls supported.
+
+
+# %%
+def identical_skills(n: int, contexts: int, seed: int) -> untaken.PolicyMemory:
+    """Two skills with one and the same truth, n runs each in every context."""
+    chance = random.Random(seed)
+    start = datetime(2026, 1, 1, tzinfo=UTC)
+    log = [
+        Observed(
+            key=f"{context}/{skill}/{i}",
+            kind="outcome",
+            skill=skill,
+            context_hash=f"context {context}",
+            success=float(chance.random() < 0.5),
+            cost=min(1.0, max(0.0, chance.gauss(0.5, 0.2))),
+            steps=min(1.0, max(0.0, chance.gauss(0.5, 0.2))),
+            weight=1.0,
+            run_id=f"{context}/{skill}/{i}",
+            ts=start + timedelta(hours=i),
+        )
+        for context in range(contexts)
+        for skill in ("this", "that")
+        for i in range(n)
+    ]
+    return untaken.PolicyMemory(log)
+
+
+def told_apart(n: int, contexts: int = 250) -> tuple[float, float]:
+    """Shares of contexts in which the rule, and the engine's support, call two identical skills different."""
+    snapshot = identical_skills(n, contexts, seed=n).snapshot()
+    scale = Scale(spans=snapshot.spans(), weights=Weights())
+    found = [
+        compare(snapshot.record("that", context), snapshot.record("this", context), scale, THRESHOLD)
+        for context in (f"context {i}" for i in range(contexts))
+    ]
+    crossed = sum(verdict_of(trust.advantage) != "equivalent" for trust in found)
+    return crossed / contexts, sum(trust.support == "supported" for trust in found) / contexts
+
+
+columns = ["runs of each", "called different by ±0.1", "supported"]
+pd.DataFrame([(n, *told_apart(n)) for n in (3, 5, 10, 30, 60)], columns=columns).set_index("runs of each")
+
+# %% [markdown]
+# The rule is noise until there are many runs. Support stays near 5 % or below it, however few there are: that
+# is what its interval is made for. The price is patience: a real difference takes runs, too.
+#
+# ## 5. What is supported, and what the rest needs
+#
+# `weak` is no verdict on the alternative. It says how many more runs of each skill are needed, if the
+# difference stays what it is. And where twenty pairs of skills are compared, one interval excludes 0 by
+# chance: `q` is adjusted for that.
+
+# %%
+table = choices_table(corpus)
+columns = ["selected", "alternative", "n_selected", "n_alternative", "advantage", "q", "support"]
+table.loc[table["low"].notna(), [*columns, "support_reason"]].head(12).round(3)
+
+# %% [markdown]
+# ## 6. What was known when
+#
+# Each delta is made from what was known when its run began, and without the run itself: a run is not blamed
+# for what nobody could know. So the same choice is judged differently over time. This is the first choice of
+# the table as the memory stood at five moments:
+
+# %%
+first = review.choices[0]
+began = sorted(run.started.ts for run in runs)
+
+
+def known_at(moment: datetime) -> dict[str, object]:
+    """The first choice as the memory stood at a moment."""
+    then = choices(corpus.evaluations, corpus.runs, corpus.memory.snapshot(moment))
+    choice = next(choice for choice in then if choice.digest == first.digest)
+    return {
+        "as of": moment.date(),
+        "n": f"{choice.n_selected} and {choice.n_alternative}",
+        "advantage": words(choice.advantage),
+        "low": words(choice.low),
+        "high": words(choice.high),
+        "support": choice.support_reason,
+    }
+
+
+def words(value: float | untaken.Unscored) -> str:
+    """A figure, or that there is none."""
+    return "unscored" if isinstance(value, untaken.Unscored) else f"{value:+.2f}"
+
+
+print(f"{first.selected} taken, {first.alternative} left, in {first.context}")
+pd.DataFrame([known_at(began[len(began) * part // 5 - 1]) for part in range(1, 6)]).set_index("as of")
+
+# %% [markdown]
+# ## 7. What logged odds add
+#
+# A skill may look good because it was taken in the easy cases. One agent of the samples chose by chance and
+# logged with which odds: `propensities` in its `SKILL_SELECTION` events. Weighing each choice by the inverse
+# of its odds undoes that preference: *SNIPS* with the weights alone, *doubly robust* with a prediction, too.
+# The effective number of runs says how much is left after weighing, and it is often very little.
+
+# %%
+known = [(choice, review.odds(choice)) for choice in review.choices]
+rows = [
+    {
+        "selected": choice.selected,
+        "alternative": choice.alternative,
+        "advantage": words(choice.advantage),
+        "SNIPS": words(odds.snips),
+        "low": words(odds.snips_low),
+        "high": words(odds.snips_high),
+        "doubly robust": words(odds.dr),
+        "effective runs": round(odds.effective, 1),
+        "largest weight": f"{odds.largest_share:.0%}",
+    }
+    for choice, odds in known
+    if not isinstance(odds.effective, untaken.Unscored) and odds.effective >= 3
+]
+pd.DataFrame(rows)
+
+# %% [markdown]
+# Where the interval from the odds covers 0 and the advantage's does not, the advantage rests on runs of other
+# agents, which may differ in more than this choice. Without logged odds that cannot be told at all.
+#
+# ## 8. What weak signals do
+#
+# A delta above 0.1 queues two weak signals: 0.7 against the skill that was taken, 0.6 for the alternative.
+# They wait until somebody applies them, and `preview` says first what each would move. 0.7 *raises* every
+# estimate below 0.7, though it is meant as a reproach. Such a signal is flagged `against`.
+
+# %%
+effects = preview(corpus.memory.snapshot(), evaluation.signals)
+pd.DataFrame(
+    {
+        "skill": [effect.signal.skill for effect in effects],
+        "meant to be": [effect.signal.direction for effect in effects],
+        "n": [effect.n for effect in effects],
+        "before": [effect.before for effect in effects],
+        "after": [effect.after for effect in effects],
+        "flag": [effect.flag for effect in effects],
+    }
+).round(4)
+
+# %% [markdown]
+# Over all runs, most of the signals push the wrong way:
+
+# %%
+every = [signal for found in corpus.evaluations.values() for signal in found.signals]
+flags = Counter((e.signal.direction, e.flag) for e in preview(corpus.memory.snapshot(), every))
+pd.Series(flags, name="signals").rename_axis(["direction", "flag"]).unstack(fill_value=0)
+
+# %% [markdown]
+# So: read a delta as a question, not as an answer. Ask for the advantage over all runs, its interval and its
+# n; look at the runs on both sides; and let no signal into the memory that its preview flags.
