@@ -80,9 +80,9 @@ class Arm:
 
     def around(self, score: Score, terms: Terms) -> tuple[Score, Score]:
         """95 % interval of the history's mean score over the terms given."""
-        sample = self.sample(terms)
         if isinstance(score, Unscored):
             return score, score
+        sample = self.sample(terms)
         if isinstance(sample, Unscored):
             return sample, sample
         band = band_of(sample)
