@@ -94,9 +94,7 @@ def read_ledgers(paths: Sequence[str], console: Console) -> Ledgers:
             runs.setdefault(run.digest, (file, run))
         console.progress(done, len(files), "reading ledgers")
     broken = sum(finding.severity == "error" for finding in findings)
-    return Ledgers(
-        runs=tuple(runs.values()), unread=tuple(unread), findings=tuple(findings), broken=broken
-    )
+    return Ledgers(runs=tuple(runs.values()), unread=tuple(unread), findings=tuple(findings), broken=broken)
 
 
 def _read(file: Path) -> tuple[list[Run], list[Finding]]:
