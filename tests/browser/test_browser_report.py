@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import desk
@@ -52,3 +52,18 @@ def test_the_report_is_light_or_dark_as_the_reader_likes_it_and_light_on_paper(p
     page.emulate_media(color_scheme="dark", media="print")
     assert grounds == {"light": "rgb(243, 245, 247)", "dark": "rgb(12, 17, 22)"}
     assert page.evaluate(GROUND) == "rgb(255, 255, 255)"
+
+
+def test_the_data_page_hands_out_the_report_in_both_lengths(
+    open_page: Callable[..., sync_api.Page], demo: str
+) -> None:
+    page = open_page(f"{demo}/data")
+    sizes = []
+    for label in ("Report (HTML)", "Full report (HTML)"):
+        with page.expect_download() as waiting:
+            page.get_by_role("button", name=f"⤓ {label}", exact=True).click()
+        written = Path(waiting.value.path()).read_text("utf-8")
+        assert written.startswith("<!doctype html>")
+        assert "Fix first: “Check policy applies”" in written
+        sizes.append(len(written))
+    assert sizes[0] < sizes[1] < 3_000_000

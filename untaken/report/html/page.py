@@ -38,7 +38,6 @@ def html_report(corpus: Corpus, *, full: bool = False, title: str = "", date: st
         tag("meta", charset="utf-8"),
         tag("meta", http_equiv="Content-Security-Policy", content=POLICY),
         tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        tag("meta", name="referrer", content="no-referrer"),
         tag("title", heading),
         stylesheet(css()),
     )

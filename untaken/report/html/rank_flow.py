@@ -91,8 +91,8 @@ def rank_flow(report: RankReport, metrics: Sequence[str]) -> Markup:
     ]
     return tag(
         "svg",
-        tag("title", "Ranks of the agents by outcome and by sub-goals", id="flow-title"),
-        tag("desc", _described(by, metrics), id="flow-desc"),
+        tag("title", "Ranks of the agents by outcome and by sub-goals", id="flow_title"),
+        tag("desc", _described(by, metrics), id="flow_desc"),
         *heads,
         *lines,
         *dots,
@@ -101,7 +101,7 @@ def rank_flow(report: RankReport, metrics: Sequence[str]) -> Markup:
         width=round(width),
         height=round(height),
         role="img",
-        aria_labelledby="flow-title flow-desc",
+        aria_labelledby="flow_title flow_desc",
     )
 
 
