@@ -92,7 +92,7 @@ def _say(found: Triage, corpus: Corpus, top: int | None, console: Console) -> No
 
 _GAIN = ("gain", "95 %", "runs", "share", "much")
 _HEADINGS: dict[Kind, tuple[str, ...]] = {
-    "sub_goal": (*_GAIN, "unit", "sub-goal", "graph", "look at"),
+    "sub_goal": (*_GAIN, "required", "unit", "sub-goal", "graph", "look at"),
     "decision": (*_GAIN, "taken", "better history", "context", "look at"),
 }
 
@@ -115,7 +115,7 @@ def _row(item: FixFirst, look_at: str) -> tuple[object, ...]:
     )
     if item.kind == "sub_goal":
         title = f"{item.title}{' ★' if item.critical else ''}"
-        return (*figures, item.unit, title, item.graph, look_at)
+        return (*figures, item.required, item.unit, title, item.graph, look_at)
     also = f" (or {', '.join(item.also)})" if item.also else ""
     context = item.context or item.context_hash or NOTHING
     return (*figures, item.selected, f"{item.alternative}{also}", context, look_at)

@@ -103,10 +103,12 @@ def _item(
 
 def _reason(choice: Choice, often: Often, advantage: Advantage) -> str:
     low, high = advantage.ends
+    q = number(choice.q)
+    many = "" if q is None else f"; q = {q:.2g} among {choice.q_family} pairs of skills"
     return (
         f"In {often.count} of {often.n} evaluated runs {choice.selected} was taken where "
         f"{choice.alternative} has the better history: {advantage.mean:+.2f} ({low:+.2f} to {high:+.2f}; "
-        f"{choice.n_alternative} outcomes against {choice.n_selected}), an association"
+        f"{choice.n_alternative} outcomes against {choice.n_selected}), an association{many}"
     )
 
 
