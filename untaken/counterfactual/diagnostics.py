@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import cycle
 from math import sqrt
 from random import Random
 from statistics import fmean, stdev
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 from msgspec import Struct
@@ -16,7 +17,7 @@ from msgspec import Struct
 from untaken.counterfactual.decisions import THRESHOLD
 from untaken.counterfactual.evaluate import evaluate_run
 from untaken.counterfactual.interval import student_quantile
-from untaken.counterfactual.model import Branch, RunEvaluation, Support
+from untaken.counterfactual.model import RunEvaluation, Support
 from untaken.counterfactual.off_policy import Contrast, LoggedChoice, by_context, contrast, logged_choices
 from untaken.counterfactual.scoring import Scale, Weights
 from untaken.counterfactual.trust import Trust, compare
@@ -26,7 +27,9 @@ from untaken.memory import Observed, PolicyMemory, Snapshot
 
 ROUNDS: Final = 20
 """How often the placebo shuffles."""
+FEWEST: Final = 2
 FEW_ROUNDS: Final = Unscored("the spread between rounds needs at least two that compared something")
+FEW_RUNS: Final = Unscored("the spread between runs needs at least two that were compared")
 NOTHING_COMPARED: Final = Unscored("no round compared anything")
 
 
@@ -35,9 +38,11 @@ class Placebo(Struct, frozen=True, kw_only=True, gc=False):
 
     Attributes:
         rounds: how often the skills of each context were shuffled among its runs.
-        comparisons: alternatives with an interval of their advantage, over all rounds.
-        advantage, delta: their means, with 95 % intervals from the spread between rounds.
-        supported: share of comparisons that are called; up to about 0.05 by chance.
+        comparisons: alternatives with a delta and an interval of their advantage, over all rounds.
+        advantage: their mean, with a 95 % interval from the spread between rounds.
+        delta: their mean, with a 95 % interval from the spread between runs, whose own luck stays as it is.
+        supported: share of comparisons that are called, with an interval from the spread between rounds; up
+            to about 0.05 by chance.
     """
 
     rounds: int
@@ -119,19 +124,23 @@ def placebo(
         rounds: how many shuffles; each costs one evaluation of all runs.
         seed: of the shuffles; the same seed gives the same figures.
     """
-    log, found = memory.snapshot().history.log, []
+    log = memory.snapshot().history.log
+    by_round: list[list[Compared]] = []
     for turn in range(rounds):
         shuffled = PolicyMemory(_shuffled(log, Random(f"{seed}/{turn}")))
-        evaluations = (evaluate_run(run, shuffled, weights=weights, threshold=threshold) for run in runs)
-        compared = [b for b in _branches(evaluations) if not isinstance(b.low, Unscored)]
+        compared = [
+            one
+            for run in runs
+            for one in _compared(evaluate_run(run, shuffled, weights=weights, threshold=threshold))
+        ]
         if compared:
-            found.append(compared)
-    advantage = _over_rounds([_mean(b.advantage for b in some) for some in found])
-    delta = _over_rounds([_mean(b.delta for b in some) for some in found])
-    supported = _over_rounds([fmean(b.support == "supported" for b in some) for some in found])
+            by_round.append(compared)
+    advantage = _over_rounds([fmean(one.advantage for one in some) for some in by_round])
+    supported = _over_rounds([fmean(one.supported for one in some) for some in by_round])
+    delta = _over_runs([one for some in by_round for one in some])
     return Placebo(
         rounds=rounds,
-        comparisons=sum(map(len, found)),
+        comparisons=sum(map(len, by_round)),
         advantage=advantage[0],
         advantage_low=advantage[1],
         advantage_high=advantage[2],
@@ -293,22 +302,44 @@ def _shuffled(log: Iterable[Observed], random: Random) -> Iterator[Observed]:
                 yield msgspec.structs.replace(one, skill=skill)
 
 
-def _branches(evaluations: Iterable[RunEvaluation]) -> Iterator[Branch]:
-    return (b for e in evaluations for d in e.decisions for b in d.branches)
+class Compared(NamedTuple):
+    """An alternative with a delta and an interval of its advantage."""
+
+    run: str
+    advantage: float
+    delta: float
+    supported: bool
 
 
-def _mean(values: Iterable[Score]) -> float:
-    return fmean(value for value in values if not isinstance(value, Unscored))
+def _compared(evaluation: RunEvaluation) -> Iterator[Compared]:
+    for branch in (branch for decision in evaluation.decisions for branch in decision.branches):
+        advantage, delta = number(branch.advantage), number(branch.delta)
+        if advantage is not None and delta is not None and not isinstance(branch.low, Unscored):
+            yield Compared(evaluation.digest, advantage, delta, branch.support == "supported")
 
 
 def _over_rounds(means: Sequence[float]) -> tuple[Score, Score, Score]:
     """The mean of the rounds' means, and its 95 % interval."""
     if not means:
         return NOTHING_COMPARED, NOTHING_COMPARED, NOTHING_COMPARED
-    whole, n = fmean(means), len(means)
-    if n < 2:
-        return whole, FEW_ROUNDS, FEW_ROUNDS
-    reach = student_quantile(n - 1) * stdev(means) / sqrt(n)
+    if len(means) < FEWEST:
+        return means[0], FEW_ROUNDS, FEW_ROUNDS
+    whole, reach = fmean(means), student_quantile(len(means) - 1) * stdev(means) / sqrt(len(means))
+    return whole, whole - reach, whole + reach
+
+
+def _over_runs(compared: Sequence[Compared]) -> tuple[Score, Score, Score]:
+    """The mean delta, and its 95 % interval from sums over runs: how lucky a run was is not shuffled."""
+    if not compared:
+        return NOTHING_COMPARED, NOTHING_COMPARED, NOTHING_COMPARED
+    whole = fmean(one.delta for one in compared)
+    pulls: dict[str, float] = defaultdict(float)
+    for one in compared:
+        pulls[one.run] += (one.delta - whole) / len(compared)
+    n = len(pulls)
+    if n < FEWEST:
+        return whole, FEW_RUNS, FEW_RUNS
+    reach = student_quantile(n - 1) * sqrt(sum(pull**2 for pull in pulls.values()) * n / (n - 1))
     return whole, whole - reach, whole + reach
 
 
