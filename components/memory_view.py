@@ -68,6 +68,16 @@ def choose(
     return value
 
 
+def complete_link(records: pd.DataFrame) -> None:
+    """A link that names a skill alone means the context of which most is known of it."""
+    skill = st.query_params.get("skill")
+    if skill is None or "context" in st.query_params:
+        return
+    known = records[records["skill"] == skill].sort_values("n", ascending=False, kind="stable")
+    if len(known):
+        st.query_params["context"] = str(known["context_hash"].iloc[0])
+
+
 def as_of(memory: PolicyMemory) -> datetime | None:
     """The moment whose snapshot is shown; ``None`` for now."""
     every = memory.moments

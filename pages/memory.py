@@ -20,7 +20,6 @@ def main() -> None:
     if not len(corpus.memory):
         st.info("No finished run with a known success made a choice of skill: there is no history yet.")
         return
-    memory_view.show_done()
     names = state.derived(context_names, of_all=True)
     review = state.derived(signal_review, of_all=True)
     snapshot = corpus.memory.snapshot(memory_view.as_of(corpus.memory))
@@ -44,6 +43,7 @@ def main() -> None:
         "Success rate with its 95 % interval, from Beta(½ + s, ½ + f) over effective runs: repeats inside a "
         "run are one. Association, not effect: other things may have differed too."
     )
+    memory_view.complete_link(records)
     context = memory_view.choose(
         "context", "Context", list(names), shown=lambda key: text.one_line(names[key], 120)
     )
@@ -80,17 +80,25 @@ def main() -> None:
     )
 
     st.subheader("Weak signals that wait", anchor=False)
+    memory_view.show_done()
     if review.effects:
         memory_view.signals(review)
     else:
         st.info("No signal waits: no alternative looks better, or all signals are folded in.")
-    applied = applied_table(corpus.memory)
+    applied = applied_table(corpus.memory, names)
     if len(applied):
         st.subheader("Weak signals folded in", anchor=False)
         st.caption(
             f"{len(applied):,}, each exactly once. Their weight is 0.25 each, at most half of the outcomes."
         )
-        tables.table(applied, key="applied", name="Weak signals folded in", height=260, most=2_000)
+        tables.table(
+            applied,
+            key="applied",
+            name="Weak signals folded in",
+            height=260,
+            most=2_000,
+            columns={"context": st.column_config.TextColumn(width="medium")},
+        )
 
 
 main()

@@ -87,7 +87,8 @@ def _points(shown: pd.DataFrame, places: list[int], rates: list[float], look: To
 def estimate_course(estimates: pd.DataFrame, *, dark: bool = False) -> go.Figure:
     """The success rate of a skill in a context after each observation, with its interval as a band.
 
-    Weak signals that were applied are marked: they move the estimate without anything having been observed.
+    One step a moment, however long it is until the next one. Weak signals that were applied are marked: they
+    move the estimate without anything having been observed.
 
     Args:
         estimates: `estimates_table` of the skill in the context.
@@ -97,16 +98,22 @@ def estimate_course(estimates: pd.DataFrame, *, dark: bool = False) -> go.Figure
     if known.empty:
         return message("No outcome was known of this skill at that moment", dark=dark)
     look = tokens(dark)
-    steps = known.drop_duplicates("ts", keep="last")
+    steps = known.drop_duplicates("ts", keep="last").reset_index(drop=True)
+    weak = known[known["kind"] == "weak"].groupby("ts").size()
     figure = go.Figure()
     for name, fill in (("success_high", None), ("success_low", "tonexty")):
         figure.add_trace(_edge(steps, name, fill, look))
     figure.add_trace(_line(steps, look))
-    weak = known[known["kind"] == "weak"].drop_duplicates("ts", keep="last")
-    figure.add_trace(_weak(weak, known, look))
-    themed(figure, dark=dark, height=300, margin=(8, 16, 24, 40))
-    last, signals = known.iloc[-1], int((known["kind"] == "weak").sum())
-    figure.update_xaxes(title_text=_ending(last, signals), showgrid=False, nticks=6)
+    figure.add_trace(_weak(steps, weak, look))
+    themed(figure, dark=dark, height=300, margin=(8, 24, 24, 40))
+    ticks = sorted({round(share * (len(steps) - 1)) for share in (0, 1 / 3, 2 / 3, 1)})
+    figure.update_xaxes(
+        title_text=_ending(known.iloc[-1], int(weak.sum())),
+        tickvals=ticks,
+        ticktext=[f"{steps['ts'][place]:%Y-%m-%d}" for place in ticks],
+        range=[-0.5, len(steps) - 0.5],
+        showgrid=False,
+    )
     figure.update_yaxes(range=[-0.02, 1.02], tickformat=".0%", title_text="success rate", nticks=6)
     return figure
 
@@ -121,7 +128,7 @@ def _ending(last: pd.Series, signals: int) -> str:
 
 def _edge(steps: pd.DataFrame, name: str, fill: str | None, look: Tokens) -> go.Scatter:
     return go.Scatter(
-        x=steps["ts"],
+        x=list(steps.index),
         y=steps[name].astype(float),
         mode="lines",
         line={"width": 0, "shape": "hv"},
@@ -139,7 +146,7 @@ def _line(steps: pd.DataFrame, look: Tokens) -> go.Scatter:
         for row in steps.itertuples()
     ]
     return go.Scatter(
-        x=steps["ts"],
+        x=list(steps.index),
         y=steps["success_rate"].astype(float),
         mode="lines+markers",
         line={"color": look.good, "width": 2, "shape": "hv"},
@@ -149,17 +156,17 @@ def _line(steps: pd.DataFrame, look: Tokens) -> go.Scatter:
     )
 
 
-def _weak(weak: pd.DataFrame, known: pd.DataFrame, look: Tokens) -> go.Scatter:
-    counts = known[known["kind"] == "weak"].groupby("ts").size()
+def _weak(steps: pd.DataFrame, weak: pd.Series, look: Tokens) -> go.Scatter:
+    marked = steps[steps["ts"].isin(weak.index)]
     return go.Scatter(
-        x=weak["ts"],
-        y=weak["success_rate"].astype(float),
+        x=list(marked.index),
+        y=marked["success_rate"].astype(float),
         mode="markers",
         marker={"symbol": "diamond", "color": look.bad, "size": 12, "line": {"color": look.text, "width": 1}},
         hovertext=[
-            f"{row.ts:%Y-%m-%d %H:%M} UTC<br>{counts[row.ts]} weak signals applied"
+            f"{row.ts:%Y-%m-%d %H:%M} UTC<br>{weak[row.ts]} weak signals applied"
             f"<br>{row.success_rate:.1%} after them"
-            for row in weak.itertuples()
+            for row in marked.itertuples()
         ],
         hoverinfo="text",
     )

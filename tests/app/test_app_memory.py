@@ -95,6 +95,14 @@ def test_a_link_opens_its_moment_context_and_skill(folder: Path, monkeypatch: Pa
     assert table(app, "Estimates over time")["run_id"].tolist() == [o.run_id for o, _ in course]
 
 
+def test_a_link_that_names_a_skill_alone_opens_a_context_in_which_it_was_taken(
+    folder: Path, monkeypatch: Patch
+) -> None:
+    app = asked(folder, monkeypatch, skill="guess")
+    chosen = [app.selectbox(key=f"memory_{name}").value for name in ("context", "skill")]
+    assert chosen == ["policy", "guess"]
+
+
 @pytest.mark.parametrize(
     "address",
     [

@@ -72,6 +72,14 @@ class SignalRow:
     context: str | None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AppliedRow:
+    """One observation that a signal became, with its context."""
+
+    observed: Observed
+    context: str | None
+
+
 def _end(name: str, place: int) -> Callable[[RecordRow], object]:
     def value(row: RecordRow) -> Score:
         interval: Interval = getattr(row, name)
@@ -149,13 +157,14 @@ SIGNALS: Final[Columns[SignalRow]] = {
 }
 """Columns of `signals_table`."""
 
-APPLIED: Final[Columns[Observed]] = {
-    "ts": moment("from when on it is known", "ts"),
-    "skill": text("the skill it speaks of", "skill"),
-    "context_hash": text("digest of the context", "context_hash"),
-    "success": figure("success that it claims", "success"),
-    "run_id": text("the run it comes from", "run_id"),
-    "key": text("the signal's key", "key"),
+APPLIED: Final[Columns[AppliedRow]] = {
+    "ts": moment("from when on it is known", "observed.ts"),
+    "skill": text("the skill it speaks of", "observed.skill"),
+    "context": text("the context, readable", "context"),
+    "success": figure("success that it claims", "observed.success"),
+    "run_id": text("the run it comes from", "observed.run_id"),
+    "context_hash": text("digest of the context", "observed.context_hash"),
+    "key": text("the signal's key", "observed.key"),
 }
 """Columns of `applied_table`."""
 
@@ -237,6 +246,7 @@ def signals_table(effects: Iterable[Effect], contexts: Contexts) -> pd.DataFrame
     return frame(SIGNALS, (SignalRow(effect=e, context=contexts.get(e.signal.context_hash)) for e in effects))
 
 
-def applied_table(memory: PolicyMemory) -> pd.DataFrame:
+def applied_table(memory: PolicyMemory, contexts: Contexts) -> pd.DataFrame:
     """One row per weak signal in the memory, in the order applied (columns: `APPLIED`)."""
-    return frame(APPLIED, (observed for observed in memory.log if observed.kind == "weak"))
+    weak = (observed for observed in memory.log if observed.kind == "weak")
+    return frame(APPLIED, (AppliedRow(observed=o, context=contexts.get(o.context_hash)) for o in weak))
