@@ -24,7 +24,8 @@ seen = overview(corpus, metric=metric)
 if isinstance(seen.lucky.rate, Unscored):
     metric = "completion"
     seen = overview(corpus, metric=metric)
-broken = f" · {seen.broken} broken ledgers, in no rate" if seen.broken else ""
+lost = seen.broken + len(state.unread())
+broken = f" · {cards.counted(lost, 'broken ledger')}, in no rate" if lost else ""
 st.caption(
     f"{seen.runs:,} runs · {seen.agents} agents · {seen.tasks} tasks · "
     f"{cards.counted(seen.graphs, 'plan graph')}{broken}  \n"
