@@ -177,7 +177,7 @@ def over_grid(times: int) -> None:
 
 
 def main() -> None:
-    by_size(int(sys.argv[1]) if len(sys.argv) > 1 else 4000)
+    by_size(int(sys.argv[1]) if len(sys.argv) > 1 else 8000)
     over_grid(int(sys.argv[2]) if len(sys.argv) > 2 else 250)
 
 
