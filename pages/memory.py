@@ -9,96 +9,94 @@ from untaken.report import applied_table, context_names, estimates_table, record
 
 PERCENT = st.column_config.NumberColumn(format="percent")
 FIGURE = st.column_config.NumberColumn(format="%.4g")
+MEDIUM = st.column_config.TextColumn(width="medium")
+PERCENTS = ("success_rate", "success_low", "success_high")
+AMOUNTS = ("n_effective", "avg_cost", "cost_low", "cost_high", "avg_steps", "steps_low", "steps_high")
 
 
-def main() -> None:
-    cards.headline("Memory", "What does history say?")
-    corpus = state.corpus()
-    if not corpus.runs:
-        cards.nothing_here()
-        return
-    if not len(corpus.memory):
-        st.info("No finished run with a known success made a choice of skill: there is no history yet.")
-        return
-    names = state.derived(context_names, of_all=True)
-    review = state.derived(signal_review, of_all=True)
-    snapshot = corpus.memory.snapshot(memory_view.as_of(corpus.memory))
-    records = records_table(snapshot, names)
-    for place, (title, value, words) in zip(
-        st.columns(5),
-        (
-            ("Observations", f"{snapshot.observations:,}", "one a decision point, and weak signals applied"),
-            ("Runs", f"{snapshot.runs:,}", "finished, unbroken, with a known success"),
-            ("Records", f"{len(records):,}", "a skill in a context, with an outcome"),
-            ("Signals waiting", f"{len(review.effects):,}", f"{len(review.supported):,} of them supported"),
-            ("Digest", snapshot.digest[:8], "of this snapshot: the same runs give the same"),
-        ),
-        strict=True,
-    ):
-        with place:
-            cards.number_card(title, value, words)
+corpus = state.corpus()
+cards.headline("Memory", "What does history say?")
+if not corpus.runs:
+    cards.nothing_here()
+    st.stop()
+if not len(corpus.memory):
+    st.info("No finished run with a known success made a choice of skill: there is no history yet.")
+    st.stop()
+names = state.derived(context_names, of_all=True)
+review = state.derived(signal_review, of_all=True)
+snapshot = corpus.memory.snapshot(memory_view.as_of(corpus.memory))
+records = records_table(snapshot, names)
+for place, (title, value, words) in zip(
+    st.columns(5),
+    (
+        ("Observations", f"{snapshot.observations:,}", "one a decision point, and weak signals applied"),
+        ("Runs", f"{snapshot.runs:,}", "finished, unbroken, with a known success"),
+        ("Records", f"{len(records):,}", "a skill in a context, with an outcome"),
+        ("Signals waiting", f"{len(review.effects):,}", f"{len(review.supported):,} of them supported"),
+        ("Digest", snapshot.digest[:8], "of this snapshot: the same runs give the same"),
+    ),
+    strict=True,
+):
+    with place:
+        cards.number_card(title, value, words)
 
-    st.subheader("What each skill came to, in one context", anchor=False)
-    st.caption(
-        "Success rate with its 95 % interval, from Beta(½ + s, ½ + f) over effective runs: repeats inside a "
-        "run are one. Association, not effect: other things may have differed too."
+st.subheader("What each skill came to, in one context", anchor=False)
+st.caption(
+    "Success rate with its 95 % interval, from Beta(½ + s, ½ + f) over effective runs: repeats inside a "
+    "run are one. Association, not effect: other things may have differed too."
+)
+memory_view.complete_link(records)
+context = memory_view.choose(
+    "context", "Context", list(names), shown=lambda key: text.one_line(names[key], 120)
+)
+here = records[records["context_hash"] == context]
+drawn = figures.skill_rates(here, dark=state.is_dark())
+tables.figure(drawn, key="rates", name="Success rates in this context")
+
+if len(here):
+    st.subheader("How an estimate came about", anchor=False)
+    skill = memory_view.choose(
+        "skill", "Skill", here["skill"].tolist(), shown=lambda name: text.one_line(name, 80)
     )
-    memory_view.complete_link(records)
-    context = memory_view.choose(
-        "context", "Context", list(names), shown=lambda key: text.one_line(names[key], 120)
-    )
-    here = records[records["context_hash"] == context]
-    tables.figure(
-        figures.skill_rates(here, dark=state.is_dark()), key="rates", name="Success rates in this context"
-    )
-
-    if len(here):
-        st.subheader("How an estimate came about", anchor=False)
-        skill = memory_view.choose(
-            "skill", "Skill", here["skill"].tolist(), shown=lambda name: text.one_line(name, 80)
-        )
-        course = estimates_table(snapshot, skill, context)
-        drawn = figures.estimate_course(course, dark=state.is_dark())
-        tables.figure(drawn, key="course", name="Estimate over time")
-        with st.expander("As a table"):
-            tables.table(course, key="course-table", name="Estimates over time", height=260)
-
-    st.subheader("Every record", anchor=False)
-    unit = f"Costs in {text.label(snapshot.cost_unit, 40)}. " if snapshot.cost_unit else ""
-    st.caption(f"{unit}Intervals are 95 %: of a mean, Student's t over effective runs; none below two.")
-    percents = ("success_rate", "success_low", "success_high")
-    amounts = ("n_effective", "avg_cost", "cost_low", "cost_high", "avg_steps", "steps_low", "steps_high")
-    tables.table(
-        records,
-        key="records",
-        name="Records of policy memory",
-        height=360,
-        most=5_000,
-        columns=dict.fromkeys(percents, PERCENT)
-        | dict.fromkeys(amounts, FIGURE)
-        | {"context": st.column_config.TextColumn(width="medium")},
-    )
-
-    st.subheader("Weak signals that wait", anchor=False)
-    memory_view.show_done()
-    if review.effects:
-        memory_view.signals(review)
-    else:
-        st.info("No signal waits: no alternative looks better, or all signals are folded in.")
-    applied = applied_table(corpus.memory, names)
-    if len(applied):
-        st.subheader("Weak signals folded in", anchor=False)
-        st.caption(
-            f"{len(applied):,}, each exactly once. Their weight is 0.25 each, at most half of the outcomes."
-        )
+    course = estimates_table(snapshot, skill, context)
+    drawn = figures.estimate_course(course, dark=state.is_dark())
+    tables.figure(drawn, key="course", name="Estimate over time")
+    with st.expander("As a table"):
         tables.table(
-            applied,
-            key="applied",
-            name="Weak signals folded in",
+            course,
+            key="course-table",
+            name="Estimates over time",
             height=260,
-            most=2_000,
-            columns={"context": st.column_config.TextColumn(width="medium")},
+            columns=dict.fromkeys(PERCENTS, PERCENT),
         )
 
+st.subheader("Every record", anchor=False)
+unit = f"Costs in {text.label(snapshot.cost_unit, 40)}. " if snapshot.cost_unit else ""
+st.caption(f"{unit}Intervals are 95 %: of a mean, Student's t over effective runs; none below two.")
+tables.table(
+    records,
+    key="records",
+    name="Records of policy memory",
+    height=360,
+    most=5_000,
+    columns=dict.fromkeys(PERCENTS, PERCENT) | dict.fromkeys(AMOUNTS, FIGURE) | {"context": MEDIUM},
+)
 
-main()
+st.subheader("Weak signals that wait", anchor=False)
+memory_view.show_done()
+if review.effects:
+    memory_view.signals(review)
+else:
+    st.info("No signal waits: no alternative looks better, or all signals are folded in.")
+applied = applied_table(corpus.memory, names)
+if len(applied):
+    st.subheader("Weak signals folded in", anchor=False)
+    st.caption(f"{len(applied):,}, each exactly once. They weigh 0.25 each, at most half of the outcomes.")
+    tables.table(
+        applied,
+        key="applied",
+        name="Weak signals folded in",
+        height=260,
+        most=2_000,
+        columns={"context": MEDIUM},
+    )
