@@ -10,10 +10,9 @@ import streamlit as st
 from components import cards, figures, ranking_words, state, tables, text
 from components.ranking_words import metric_words, points
 from untaken.ledger import Run
-from untaken.ranking import Comparison, PairedDifference, RankReport, TaskGap
+from untaken.ranking import Comparison, PairedDifference, RankReport, SubGoalGap, TaskGap
 
-MOST_TASKS: Final = 5
-MOST_RUNS: Final = 3
+MOST_TASKS: Final = 4
 USUAL: Final = ("critical_completion", "completion", "success_rate")
 
 
@@ -89,44 +88,47 @@ def detail(one: PairedDifference, report: RankReport, runs: Mapping[str, Run]) -
     first, second = text.label(one.first, 60), text.label(one.second, 60)
     with st.container(border=True, key="pair"):
         st.markdown(f"**Is {first} really better than {second}? {ranking_words.verdict(one)}.**")
-        st.markdown(ranking_words.sentences(one, f"**{first}**", f"**{second}**"))
-        drawn = figures.difference_bar(one, dark=state.is_dark())
-        tables.figure(drawn, key="difference", name="Difference of two agents")
-        st.caption(
-            f"Shaded: differences below {points(one.mde, sign=False)} points, which {one.n_tasks} tasks "
-            f"like these find in fewer than four of five cases · {ranking_words.method(one)}"
-        )
-        gaps = report.sub_goal_gaps(one.metric, one.first, one.second)
-        if gaps:
-            st.markdown("**Where it comes from: sub-goals**")
+        told, driven = st.columns(2, gap="large")
+        with told:
+            st.markdown(ranking_words.sentences(one, f"**{first}**", f"**{second}**"))
+            drawn = figures.difference_bar(one, dark=state.is_dark())
+            tables.figure(drawn, key="difference", name="Difference of two agents")
             st.caption(
-                "Beside each title the points that it adds to the difference; all of them sum up to it."
+                f"Shaded: differences below {points(one.mde, sign=False)} points, which {one.n_tasks} tasks "
+                f"like these find in fewer than four of five cases · {ranking_words.method(one)}"
             )
-            tables.figure(
-                figures.gap_bars(gaps, dark=state.is_dark()), key="gaps", name="Sub-goals behind it"
-            )
+        with driven:
+            _sub_goals(report.sub_goal_gaps(one.metric, one.first, one.second))
         _tasks(one, report.task_gaps(one.metric, one.first, one.second), runs)
 
 
+def _sub_goals(gaps: Sequence[SubGoalGap]) -> None:
+    st.markdown("**Where it comes from: sub-goals**")
+    if not gaps:
+        st.caption(
+            "Only what counts completed sub-goals can be split into them: critical completed, completed."
+        )
+        return
+    st.caption("Beside each title the points that it adds to the difference; all of them sum up to it.")
+    tables.figure(figures.gap_bars(gaps, dark=state.is_dark()), key="gaps", name="Sub-goals behind it")
+
+
 def _tasks(one: PairedDifference, gaps: Sequence[TaskGap], runs: Mapping[str, Run]) -> None:
-    level = one.n_tasks - len(gaps)
-    st.markdown("**Where it comes from: tasks and their runs**")
-    left, right = st.columns(2, gap="large")
-    for place, name, sign in ((left, one.first, 1), (right, one.second, -1)):
+    st.markdown("**Where it comes from: tasks, and of each agent the run that says most**")
+    for place, name, sign in zip(st.columns(2, gap="large"), (one.first, one.second), (1, -1), strict=True):
         side = [gap for gap in gaps if gap.difference * sign > 0]
         with place:
-            st.caption(f"For {text.label(name, 40)}: {cards.counted(len(side), 'task')}")
+            st.caption(f"{text.label(name, 40)} ahead on {cards.counted(len(side), 'task')} of {one.n_tasks}")
             for gap in side[:MOST_TASKS]:
                 _task(gap, runs)
-    st.caption(f"{cards.counted(level, 'task')} of {one.n_tasks} level.")
 
 
 def _task(gap: TaskGap, runs: Mapping[str, Run]) -> None:
-    with st.container(border=True, gap="xsmall"):
-        st.markdown(f"**{text.label(gap.task_id, 50)}** · {points(gap.difference)} points on this task")
+    with st.container(border=True, gap=None):
+        st.caption(f"**{text.label(gap.task_id, 50)}** · {points(gap.difference)} points on this task")
         with st.container(horizontal=True, gap="small"):
-            for digest in (*gap.first_runs[:MOST_RUNS], *gap.second_runs[:MOST_RUNS]):
-                run_link(runs[digest])
+            run_link(runs[gap.first_runs[0]])
+            run_link(runs[gap.second_runs[0]])
 
 
 def run_link(run: Run, words: str = "") -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import pandas as pd
@@ -17,6 +17,7 @@ from untaken.report import rule_table
 OUTCOME: Final = "success_rate"
 MOST_PULLS: Final = 4
 MOST_GAPS: Final = 3
+MOST_CARDS: Final = 4
 WINS: Final = {
     "workflow": "The workflow wins, until the gap is explained",
     "agent": "The agent completes more of what is critical",
@@ -69,15 +70,25 @@ def workflows(report: RankReport) -> None:
         "By critical completion over common tasks: the workflow wins while its share is higher, until the "
         "gap is explained. Below each verdict, what would explain it."
     )
-    columns = st.columns(2, gap="large")
-    for place, one in enumerate(report.workflows):
-        with columns[place % 2]:
-            _workflow(one, place)
+    numbered = list(enumerate(report.workflows))
+    _workflow_cards(numbered[:MOST_CARDS])
+    if more := numbered[MOST_CARDS:]:
+        with st.expander(f"{cards.counted(len(more), 'more pair')} of workflow and agent"):
+            _workflow_cards(more)
+
+
+def _workflow_cards(numbered: Sequence[tuple[int, WorkflowVerdict]]) -> None:
+    for start in range(0, len(numbered), 2):
+        for column, (place, one) in zip(
+            st.columns(2, gap="large"), numbered[start : start + 2], strict=False
+        ):
+            with column:
+                _workflow(one, place)
 
 
 def _workflow(one: WorkflowVerdict, place: int) -> None:
     gap = one.gap
-    with st.container(border=True, gap="xsmall"):
+    with st.container(border=True, gap="xsmall", height="stretch"):
         st.markdown(
             f"**{text.label(one.workflow, 40)}** (workflow) against **{text.label(one.agent, 40)}** (agent): "
             f"{WINS[one.wins]}"

@@ -55,8 +55,8 @@ st.caption("Upright lines: 95 % interval of the rank. Orange: two agents change 
 st.subheader("Who is really better?", anchor=False)
 metric = pair_view.metric(report)
 compared = report.comparisons[metric]
-every, one = st.columns([6, 5], gap="large")
-with one:
+every, picked = st.container(), st.container()
+with picked:
     chosen = pair_view.pair(compared)
     if chosen:
         pair_view.detail(chosen, report, corpus.runs)

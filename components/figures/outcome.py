@@ -16,6 +16,10 @@ from untaken.errors import number
 from untaken.ranking.comparisons import PassK, Placed
 from untaken.ranking.model import Standing
 
+LEAST_APART: Final = 0.065
+"""Of two names at the ends of lines, in shares of 1."""
+NAME_WIDTH: Final = 0.017
+"""Of one letter, in shares of the width of the figure."""
 CORNERS: Final = (
     (0.99, 0.99, "right", "top", "both high"),
     (0.01, 0.99, "left", "top", "the outcome hides it"),
@@ -50,8 +54,11 @@ def outcome_scatter(
         ends[0] += [one.outcome, *across]
         ends[1] += [one.value, *up]
         figure.add_trace(_cross(one, across, up, look))
-        figure.add_trace(_spot(one, symbols[one.agent], look))
     x_range, y_range = (_padded(values) for values in ends)
+    x_range[1] += 0.2 * (x_range[1] - x_range[0])  # for the name of the best agent
+    sides = _label_sides(placed, x_range, y_range)
+    for one, side in zip(placed, sides, strict=True):
+        figure.add_trace(_spot(one, symbols[one.agent], side, look))
     line = {"color": look.line, "width": 1.25, "dash": "dash"}
     figure.add_vline(x=placed[0].outcome_centre, line=line)
     figure.add_hline(y=placed[0].metric_centre, line=line)
@@ -97,7 +104,36 @@ def _cross(one: Placed, across: Sequence[float], up: Sequence[float], look: Toke
     )
 
 
-def _spot(one: Placed, symbol: str, look: Tokens) -> go.Scatter:
+def _label_sides(placed: Sequence[Placed], x_range: Sequence[float], y_range: Sequence[float]) -> list[str]:
+    """Where each name stands beside its mark: the first place in which it meets no other name and no edge."""
+    wide, high = x_range[1] - x_range[0], y_range[1] - y_range[0]
+    spots = [((one.outcome - x_range[0]) / wide, (one.value - y_range[0]) / high) for one in placed]
+    taken = [(x - 0.015, y, 0.03) for x, y in spots]
+    sides = []
+    for one, (x, y) in zip(placed, spots, strict=True):
+        length = NAME_WIDTH * min(len(one.agent), 22)
+        boxes = {
+            f"{up} {across}": (x + 0.02 if across == "right" else x - 0.02 - length, y + lift, length)
+            for across in ("right", "left")
+            for up, lift in (("top", 0.045), ("bottom", -0.045))
+        }
+        free = [side for side, box in boxes.items() if _fits(box, taken)]
+        sides.append(free[0] if free else next(iter(boxes)))
+        taken.append(boxes[sides[-1]])
+    return sides
+
+
+def _fits(box: tuple[float, float, float], taken: Sequence[tuple[float, float, float]]) -> bool:
+    """Whether a name of (left end, height, length), in shares of the figure, is in it and meets no other."""
+    left, height, length = box
+    inside = left >= 0 and left + length <= 1 and 0.02 <= height <= 0.98
+    return inside and not any(
+        abs(height - other) < 0.04 and left < begin + reach and begin < left + length
+        for begin, other, reach in taken
+    )
+
+
+def _spot(one: Placed, symbol: str, side: str, look: Tokens) -> go.Scatter:
     odd = one.quadrant in ("outcome_flatters", "outcome_hides")
     return go.Scatter(
         x=[one.outcome],
@@ -110,7 +146,7 @@ def _spot(one: Placed, symbol: str, look: Tokens) -> go.Scatter:
             "line": {"color": look.bad if odd else look.text, "width": 2.5 if odd else 2},
         },
         text=[text.figure(one.agent, 22)],
-        textposition="top right",
+        textposition=side,
         textfont={"size": 13, "color": look.text},
         hovertext=[
             f"{text.figure(one.agent)}: {one.outcome:.0%} succeeded"
@@ -138,6 +174,7 @@ def pass_k_lines(curves: Sequence[PassK], *, dark: bool = False) -> go.Figure:
     look, symbols, figure = tokens(dark), markers(list(by_agent)), go.Figure()
     for place, (agent, some) in enumerate(by_agent.items()):
         _curve(figure, some, symbols[agent], 0.02 * (place - len(by_agent) / 2), look)
+    _name_ends(figure, [some[-1] for some in by_agent.values()], look)
     most = max(one.k for one in curves)
     themed(figure, dark=dark, height=340, margin=(8, 150, 12, 8))
     figure.update_xaxes(
@@ -174,15 +211,23 @@ def _curve(figure: go.Figure, some: Sequence[PassK], symbol: str, shift: float, 
             hoverinfo="text",
         )
     )
-    figure.add_annotation(
-        x=some[-1].k,
-        y=values[-1],
-        text=text.figure(some[-1].agent, 20),
-        xanchor="left",
-        xshift=12,
-        showarrow=False,
-        font={"size": 12, "color": look.text},
-    )
+
+
+def _name_ends(figure: go.Figure, ends: Sequence[PassK], look: Tokens) -> None:
+    """The name at the end of each line; those that end close together are moved apart."""
+    last: dict[int, float] = {}
+    for one in sorted(ends, key=lambda end: number(end.value) or 0.0):
+        y = max(number(one.value) or 0.0, last.get(one.k, -1.0) + LEAST_APART)
+        last[one.k] = y
+        figure.add_annotation(
+            x=one.k,
+            y=y,
+            text=text.figure(one.agent, 20),
+            xanchor="left",
+            xshift=12,
+            showarrow=False,
+            font={"size": 12, "color": look.text},
+        )
 
 
 def _pass_hover(one: PassK) -> str:

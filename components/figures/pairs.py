@@ -247,7 +247,18 @@ def gap_bars(gaps: Sequence[SubGoalGap], *, dark: bool = False) -> go.Figure:
         )
     )
     themed(figure, dark=dark, height=70 + 30 * len(shown))
-    figure.update_xaxes(tickformat="+.0%", title_text="completed more often, with 95 % interval")
+    ends = [
+        x
+        for gap in shown
+        for x in (number(gap.low), number(gap.difference), number(gap.high))
+        if x is not None
+    ]
+    room = 0.06 * (max(*ends, 0.0) - min(*ends, 0.0)) or 0.05
+    figure.update_xaxes(
+        tickformat="+.0%",
+        title_text="completed more often, with 95 % interval",
+        range=[min(*ends, 0.0) - room, max(*ends, 0.0) + room],
+    )
     figure.update_yaxes(
         tickvals=list(range(len(shown))),
         ticktext=[

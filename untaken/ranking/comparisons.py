@@ -144,7 +144,7 @@ class TaskGap:
     Attributes:
         difference: first's mean on the task minus second's.
         contribution: its part of the whole difference; over all tasks they sum up to it.
-        first_runs, second_runs: content digests of the runs behind it.
+        first_runs, second_runs: content digests of the runs behind it, the most telling first.
     """
 
     task_id: str

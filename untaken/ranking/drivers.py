@@ -37,13 +37,21 @@ def task_gaps(cells: RunsByCell, metric: str, first: str, second: str) -> tuple[
                 task_id=task,
                 difference=difference,
                 contribution=difference / len(tasks),
-                first_runs=tuple(run.digest for run in ours),
-                second_runs=tuple(run.digest for run in theirs),
+                first_runs=_telling(metric, ours, best=difference > 0),
+                second_runs=_telling(metric, theirs, best=difference < 0),
             )
         )
     return tuple(
         sorted((gap for gap in gaps if gap.difference), key=lambda g: (-abs(g.difference), g.task_id))
     )
+
+
+def _telling(metric: str, runs: Sequence[RunScore], *, best: bool) -> tuple[str, ...]:
+    """Digests, those first that make the most of the difference."""
+    ordered = sorted(
+        runs, key=lambda run: (-_value(run, metric) if best else _value(run, metric), run.digest)
+    )
+    return tuple(run.digest for run in ordered)
 
 
 def sub_goal_gaps(
