@@ -152,6 +152,8 @@ def _unknown(alternative: str) -> Branch:
         p_better=none,
         delta_low=none,
         delta_high=none,
+        evidence_from=none,
+        evidence_to=none,
         evidence_age_days=none,
         support="none",
         support_reason=none.reason,

@@ -58,8 +58,8 @@ class Branch(Struct, frozen=True, kw_only=True, gc=False):
     actual_score: Score = NOT_COMPARED
     delta_low: Score = NOT_COMPARED
     delta_high: Score = NOT_COMPARED
-    evidence_from: datetime | None = None
-    evidence_to: datetime | None = None
+    evidence_from: datetime | Unscored = NOT_COMPARED
+    evidence_to: datetime | Unscored = NOT_COMPARED
     evidence_age_days: Score = NOT_COMPARED
 
 
