@@ -17,9 +17,11 @@ from untaken.counterfactual import Choice
 from untaken.errors import number
 
 MOST: Final = 20
-ROW: Final = 40
-"""Pixels: two lines of words."""
-LEAST_WIDTH: Final = 700
+ROW: Final = 58
+"""Pixels: two lines of words, and the marks below them, so that a small screen has room for both."""
+ABOVE: Final = 0.68
+"""Of a row, the part above its marks."""
+LEAST_WIDTH: Final = 420
 NOTHING: Final = "No choice to show: no evaluated run left an alternative here"
 
 
@@ -49,7 +51,8 @@ def choice_figure(
         figure.add_trace(_intervals(some, side, look))
     at = [middle for _, middle, _ in spans]
     figure.add_trace(_marks(rows, at, unknown_at, [_advantage_hover(c) for c in rows], look))
-    _dress(figure, rows, reach, unknown_at, dark=dark, title="advantage, with 95 % interval")
+    _dress(figure, (reach, unknown_at), rows, dark=dark, title="advantage, with 95 % interval")
+    _write(figure, rows, at, reach, look)
     return figure
 
 
@@ -91,7 +94,8 @@ def choice_deltas(
         figure.add_trace(_spread(shown, share, width, look))
     figure.add_trace(_marks(rows, means, unknown_at, words, look))
     title = "delta: mean, middle half and range over the runs"
-    _dress(figure, rows, reach, unknown_at, dark=dark, title=title)
+    _dress(figure, (reach, unknown_at), rows, dark=dark, title=title)
+    _write(figure, rows, means, reach, look)
     return figure
 
 
@@ -111,7 +115,8 @@ def _laid_out(rows: Sequence[Choice], marked: str | None, look: Tokens) -> go.Fi
     figure.add_vline(x=0, line={"color": look.line, "width": 1}, layer="below")
     for y, choice in enumerate(rows):
         if choice.digest == marked:
-            figure.add_hrect(y0=y - 0.5, y1=y + 0.5, fillcolor=look.band, line_width=0, layer="below")
+            ends = {"y0": y - ABOVE, "y1": y + 1 - ABOVE}
+            figure.add_hrect(**ends, fillcolor=look.band, line_width=0, layer="below")
     return figure
 
 
@@ -152,17 +157,14 @@ def _marks(
     return go.Scatter(
         x=[unknown_at if x is None else x for x in at],
         y=list(range(len(rows))),
-        mode="markers+text",
+        mode="markers",
         marker={
             "symbol": [style.symbol for style in styles],
             "color": colours,
             "size": 13,
             "line": {"width": 2, "color": colours},
         },
-        unselected={"marker": {"opacity": 1}, "textfont": {"color": look.text}},
-        text=["?" if x is None else signed(x) for x in at],
-        textposition=["middle right" if x is None else "top center" for x in at],
-        textfont={"size": 12, "color": look.text},
+        unselected={"marker": {"opacity": 1}},
         customdata=[[choice.digest] for choice in rows],
         hovertext=list(words),
         hoverinfo="text",
@@ -200,16 +202,10 @@ def _title(choice: Choice) -> str:
 
 
 def _dress(
-    figure: go.Figure,
-    rows: Sequence[Choice],
-    reach: float,
-    unknown_at: float | None,
-    *,
-    dark: bool,
-    title: str,
+    figure: go.Figure, ends: tuple[float, float | None], rows: Sequence[Choice], *, dark: bool, title: str
 ) -> None:
-    look = tokens(dark)
-    themed(figure, dark=dark, height=100 + ROW * len(rows), margin=(8, 190, 30, 8))
+    reach, unknown_at = ends
+    themed(figure, dark=dark, height=100 + ROW * len(rows), margin=(8, 8, 30, 8))
     step = next(s for s in (0.1, 0.2, 0.5, 1.0) if reach / s <= 5 or s == 1.0)
     ticks = [i * step for i in range(-20, 21) if abs(i * step) < reach]
     unknown = [] if unknown_at is None else [(unknown_at, "unknown")]
@@ -221,41 +217,54 @@ def _dress(
         ticktext=[words for _, words in marks],
         showgrid=False,
     )
-    figure.update_yaxes(
-        tickvals=list(range(len(rows))),
-        ticktext=[_row_words(choice, look) for choice in rows],
-        range=[len(rows) - 0.4, -0.75],
-        showgrid=False,
-        tickfont={"color": look.text, "size": 12},
-    )
-    beside = [_beside(y, choice, look) for y, choice in enumerate(rows)]
-    figure.update_layout(  # all at once: adding words one by one takes longer than all the rest
-        annotations=[*beside, *_ends(reach, look)], meta={"least_width": LEAST_WIDTH}
+    figure.update_yaxes(  # the lines stand between the rows
+        tickvals=[y + 1 - ABOVE for y in range(len(rows))],
+        showticklabels=False,
+        range=[len(rows) - ABOVE, -ABOVE],
     )
 
 
-def _beside(y: int, choice: Choice, look: Tokens) -> dict[str, Any]:
-    """Support and n, at the right end of the row."""
-    side = side_of(choice)
-    colour, words = _colour(side, look), f"{SIDES[side].icon} {SIDES[side].words}"
-    n = f"n {choice.n_selected:,} → {choice.n_alternative:,}"
+def _write(
+    figure: go.Figure, rows: Sequence[Choice], values: Sequence[float | None], reach: float, look: Tokens
+) -> None:
+    """The words of every row, above its marks; all at once, for one by one takes longer than all the rest."""
+    words = [
+        _above(y, some, right, look)
+        for y, (choice, value) in enumerate(zip(rows, values, strict=True))
+        for some, right in ((_names(choice, look), False), (_support(choice, value, look), True))
+    ]
+    figure.update_layout(annotations=[*words, *_ends(reach, look)], meta={"least_width": LEAST_WIDTH})
+
+
+def _above(y: int, words: str, right: bool, look: Tokens) -> dict[str, Any]:
     return {
-        "text": f'<span style="color:{colour}">{words}</span><br><span style="color:{look.muted}">{n}</span>',
-        "x": 1,
+        "text": words,
+        "x": 1 if right else 0,
         "xref": "paper",
-        "xanchor": "left",
-        "xshift": 10,
+        "xanchor": "right" if right else "left",
         "y": y,
-        "align": "left",
+        "yanchor": "bottom",
+        "yshift": 6,
+        "align": "right" if right else "left",
         "showarrow": False,
         "font": {"size": 12, "color": look.text},
     }
 
 
-def _row_words(choice: Choice, look: Tokens) -> str:
+def _names(choice: Choice, look: Tokens) -> str:
     skills = f"<b>{text.figure(choice.selected, 24)}</b> → {text.figure(choice.alternative, 24)}"
     context = text.figure(context_words(choice.context, choice.context_hash), 52)
     return f'{skills}<br><span style="color:{look.muted}">{context}</span>'
+
+
+def _support(choice: Choice, value: float | None, look: Tokens) -> str:
+    style, colour = SIDES[side_of(choice)], _colour(side_of(choice), look)
+    shown = "unknown" if value is None else f"<b>{signed(value)}</b>"
+    n = f"n {choice.n_selected:,} → {choice.n_alternative:,}"
+    return (
+        f'<span style="color:{colour}">{style.icon} {choice.support}</span><br>'
+        f'{shown} <span style="color:{look.muted}">· {n}</span>'
+    )
 
 
 def _ends(reach: float, look: Tokens) -> list[dict[str, Any]]:

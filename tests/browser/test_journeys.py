@@ -218,7 +218,7 @@ def test_every_page_fits_the_screen_in_light_and_dark_and_is_reached_from_the_na
 ) -> None:
     page = open_page(f"{demo}/data", width=width, height=height, dark=dark)
     expect(page.get_by_test_id("stApp")).to_have_css("background-color", BACKGROUND[dark])
-    for name in ("Data", "Rankings", "Decisions", "Run", "Overview"):
+    for name in ("Data", "Memory", "Rankings", "Decisions", "Run", "Overview"):
         if page.get_by_test_id("stExpandSidebarButton").is_visible():
             page.get_by_test_id("stExpandSidebarButton").click()
         page.get_by_test_id("stSidebarNav").get_by_role("link", name=name).click()
@@ -243,3 +243,21 @@ def sideways(page: Page) -> list[str]:
             .map((e) => `${e.tagName} ${e.scrollWidth} > ${e.clientWidth}`)"""
         )
     )
+
+
+def test_a_mark_of_the_decisions_opens_its_choice_and_brings_it_into_view(demo: str, open_page: Open) -> None:
+    page = open_page(f"{demo}/decisions")
+    marks = page.locator(".st-key-scroll-choices-Advantage .points path.point")
+    expect(marks).to_have_count(20)
+    assert "choice" not in selection(page)
+    marks.nth(3).click(force=True)  # plotly lays its own layer over the marks
+    opened = page.locator(".st-key-choice")
+    expect(opened).to_be_in_viewport(ratio=0.9)
+    expect(opened).to_contain_text("issue_refund taken, escalate not taken")
+    expect(picker(page, "Choice")).to_have_value(re.compile("issue_refund → escalate"))
+    opened.get_by_test_id("stPageLink").first.click()
+    headline(page, "Run")
+    assert {"run", "decision"} <= selection(page).keys()
+    page.go_back()
+    headline(page, "Decisions")
+    expect(page.locator(".st-key-choice")).to_contain_text("issue_refund taken")

@@ -59,9 +59,9 @@ def paths(**deltas: list[float | None]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["choice", "delta"]).astype({"delta": "Float64"})
 
 
-def beside(figure: go.Figure) -> list[str]:
-    """The words beside the rows."""
-    return [a.text for a in figure.layout.annotations if a.xref == "paper"]
+def rows(figure: go.Figure, side: str = "right") -> list[str]:
+    """The words of each row at its left or right end."""
+    return [a.text for a in figure.layout.annotations if a.xref == "paper" and a.xanchor == side]
 
 
 def test_support_is_told_by_symbol_colour_line_and_word() -> None:
@@ -70,8 +70,8 @@ def test_support_is_told_by_symbol_colour_line_and_word() -> None:
     assert list(marks.marker.symbol) == ["triangle-right", "triangle-left", "circle-open", "circle-open"]
     assert list(marks.marker.color) == [LIGHT.bad, LIGHT.good, LIGHT.muted, LIGHT.muted]
     assert [line.line.dash for line in figure.data[:-1]] == ["solid", "solid", "dot", "dot"]
-    for words, side in zip(beside(figure), ("ahead", "behind", "weak", "none"), strict=True):
-        assert SIDES[side].words in words
+    for words, side in zip(rows(figure), ("ahead", "behind", "weak", "none"), strict=True):
+        assert f"{SIDES[side].icon} {'supported' if side in ('ahead', 'behind') else side}" in words
         assert "n 0 → 0" in words
 
 
@@ -84,7 +84,9 @@ def test_an_interval_is_a_bar_and_an_unknown_alternative_has_none() -> None:
         [],
     ]
     marks = figure.data[-1]
-    assert list(marks.text) == ["+0.30", "−0.30", "+0.10", "?"]
+    assert [words.split("<br>")[1].split(" <")[0] for words in rows(figure)] == [
+        *("<b>+0.30</b>", "<b>−0.30</b>", "<b>+0.10</b>", "unknown")
+    ]
     assert figure.layout.xaxis.ticktext[0] == "unknown"
     assert marks.x[3] == figure.layout.xaxis.tickvals[0] < -0.5
 
@@ -97,13 +99,13 @@ def test_a_mark_carries_its_choice_and_the_marked_row_stands_out() -> None:
     figure = figures.choice_figure(EVERY, marked=EVERY[2].digest)
     assert [carried for (carried,) in figure.data[-1].customdata] == [c.digest for c in EVERY]
     bands = [(s.y0, s.y1) for s in figure.layout.shapes if s.type == "rect"]
-    assert bands == [(1.5, 2.5)]
+    assert [(low < 2 < high, high - low) for low, high in bands] == [(True, pytest.approx(1))]
     assert not [s for s in figures.choice_figure(EVERY).layout.shapes if s.type == "rect"]
 
 
 def test_no_more_rows_are_drawn_than_asked_for() -> None:
     figure = figures.choice_figure(EVERY, most=2)
-    assert len(figure.data[-1].x) == len(figure.layout.yaxis.ticktext) == len(beside(figure)) == 2
+    assert len(figure.data[-1].x) == len(rows(figure)) == len(rows(figure, "left")) == 2
 
 
 def test_deltas_show_their_mean_middle_half_and_range() -> None:
@@ -112,13 +114,15 @@ def test_deltas_show_their_mean_middle_half_and_range() -> None:
     whole, half, marks = figure.data
     assert list(whole.x[:2]) == pytest.approx([0.0, 0.8])
     assert list(half.x[:2]) == pytest.approx([0.2, 0.6])
-    assert list(marks.text) == ["+0.40", "−0.40", "?", "?"]
+    assert [words.split("<br>")[1].split(" <")[0] for words in rows(figure)] == [
+        *("<b>+0.40</b>", "<b>−0.40</b>", "unknown", "unknown")
+    ]
     assert "over 5 points, from 0.00 to +0.80" in marks.hovertext[0]
 
 
 def test_the_largest_sum_of_deltas_comes_first() -> None:
     figure = figures.choice_deltas(EVERY, paths(better=[0.5], worse=[0.2] * 4, unsure=[-0.1]))
-    assert [name.split("</b> → ")[1].split("<br>")[0] for name in figure.layout.yaxis.ticktext] == [
+    assert [name.split("</b> → ")[1].split("<br>")[0] for name in rows(figure, "left")] == [
         "worse",
         "better",
         "unsure",
