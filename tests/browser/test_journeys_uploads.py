@@ -93,7 +93,7 @@ def untouched(page: Page) -> None:
     """Nothing of the hostile files became anything but words."""
     assert elements(page, INJECTED) == []
     assert page.evaluate("window.evil") is None
-    assert page.title() in ("Untaken", *("Overview", "Run", "Decisions", "Rankings", "Data"))
+    assert page.title() in ("Untaken", *("Overview", "Run", "Decisions", "Rankings", "Memory", "Data"))
     expect(page.get_by_test_id("stApp")).to_be_visible()
 
 
@@ -149,7 +149,7 @@ def test_hostile_files_are_shown_as_words_and_nothing_else(
         payload(f"{MARKUP}.png", b"junk"),
     )
     untouched(page)
-    for name in ("Overview", "Decisions", "Rankings", "Run"):
+    for name in ("Overview", "Decisions", "Rankings", "Memory", "Run"):
         go_to(page, name)
         if name != "Decisions":
             expect(page.locator(".js-plotly-plot .main-svg:visible").first).to_be_visible()

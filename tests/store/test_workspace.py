@@ -270,6 +270,7 @@ def test_two_processes_write_at_once_and_nothing_is_lost(tmp_path: Path) -> None
         ("x.json", b'[{"task_id": 1}]', None),
         ("x.jsonl", b'{"task_id": 1}\n', "ledger"),
         ("x.memory.jsonl", b'{"key":"outcome/r1/0","kind":"outcome"}\n', None),
+        ("x.signals.jsonl", b'{"key":"weak/r1/0/negative/a","run_id":"r1"}\n', None),
         ("x", b"\xff\xfe", None),
         ("x", b"[" * 100_000, None),
     ],
