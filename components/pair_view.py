@@ -7,7 +7,7 @@ from typing import Final
 
 import streamlit as st
 
-from components import cards, figures, ranking_words, state, tables, text
+from components import cards, figures, into_view, ranking_words, state, tables, text
 from components.ranking_words import metric_words, points
 from untaken.ledger import Run
 from untaken.ranking import Comparison, PairedDifference, RankReport, SubGoalGap, TaskGap
@@ -100,6 +100,7 @@ def detail(one: PairedDifference, report: RankReport, runs: Mapping[str, Run]) -
         with driven:
             _sub_goals(report.sub_goal_gaps(one.metric, one.first, one.second))
         _tasks(one, report.task_gaps(one.metric, one.first, one.second), runs)
+    into_view.into_view("pair", f"{one.metric} {one.digest}")
 
 
 def _sub_goals(gaps: Sequence[SubGoalGap]) -> None:
