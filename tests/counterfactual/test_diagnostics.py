@@ -50,7 +50,7 @@ def test_a_placebo_finds_nothing_where_the_comparisons_themselves_find_much() ->
     assert found.delta_low <= 0 <= found.delta_high
     assert isinstance(found.supported_low, float)
     assert found.supported_low <= 0.05
-    assert found.comparisons > 19 * len(real)
+    assert found.comparisons > 9 * len(real)
 
 
 def test_a_placebo_is_the_same_for_the_same_seed_and_keeps_weak_signals_out() -> None:

@@ -25,7 +25,7 @@ from untaken.errors import Score, Unscored, number
 from untaken.ledger.model import Run
 from untaken.memory import Observed, PolicyMemory, Snapshot
 
-ROUNDS: Final = 20
+ROUNDS: Final = 10
 """How often the placebo shuffles."""
 FEWEST: Final = 2
 FEW_ROUNDS: Final = Unscored("the spread between rounds needs at least two that compared something")
