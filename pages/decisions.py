@@ -66,9 +66,9 @@ measure = st.segmented_control(
     "Measure", ("Advantage", "Delta"), default="Advantage", required=True, key="measure"
 )
 st.caption(
-    "The advantage sets the histories of both skills against each other. The delta sets the alternative's "
-    "history against each run's own outcome, its luck included: two identical skills cross ±0.1 in 56 % of "
-    "cases at 5 runs each."
+    "The advantage sets the histories of both skills against each other: of every run that the memory knows, "
+    "whatever is filtered here. The delta sets the alternative's history against each run's own outcome, its "
+    "luck included: two identical skills cross ±0.1 in 56 % of cases at 5 runs each."
 )
 most = st.session_state.setdefault("decisions_rows", MORE)
 shown = {"most": most, "marked": chosen.digest if chosen else None, "dark": state.is_dark()}
