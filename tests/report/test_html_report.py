@@ -277,7 +277,7 @@ def test_the_focused_report_is_short_and_says_what_it_leaves_out(samples: Corpus
     assert len(page.encode()) < 100_000
     words = Parsed(page).words
     assert "more are in the full report" in words
-    assert re.search(r"shown here: \d+ of \d+", words)
+    assert re.search(r"shown: \d+ of \d+", words)
 
 
 def test_runs_that_share_a_picture_share_every_status(samples: Corpus) -> None:

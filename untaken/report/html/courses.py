@@ -11,7 +11,7 @@ from untaken.corpus import Corpus
 from untaken.errors import Unscored
 from untaken.plans import PlanGraph
 from untaken.report.html.markup import Markup, short, tag, together
-from untaken.report.html.plan_picture import described, legend, plan_picture
+from untaken.report.html.plan_picture import Picture, described, legend, plan_picture
 from untaken.report.html.style import STAR, STATUS
 from untaken.report.review import ReviewItem, ReviewKind, review_queue
 from untaken.subgoals import NodeScore, RunScore, Status
@@ -19,6 +19,8 @@ from untaken.subgoals import NodeScore, RunScore, Status
 FOCUSED: Final = 4
 """Courses that a reader in a hurry is shown."""
 NAMED: Final = 5
+HALF, WHOLE = 620.0, 1040.0
+"""Pixels that fit into one of two columns, slightly reduced, and into the page; wider pictures scroll."""
 UNFOLDED: Final = 12
 """Pictures that are open when the page is; the others unfold."""
 
@@ -89,45 +91,42 @@ def courses_section(corpus: Corpus, *, full: bool) -> Markup | None:
     runs, seen = sum(len(c.runs) for c in found), sum(len(c.runs) for c in shown)
     of_all = "all of them" if seen == runs else f"{seen} of {runs}"
     note = (
-        "Each picture is a plan graph, to be read from above: what should have happened, coloured by what "
-        "did. Runs that took "
-        f"the same course share a picture. Runs that failed or contradict themselves: {runs}; shown here: "
-        f"{of_all}."
+        "Each picture is a plan graph, read from above: what should have happened, coloured by what did. "
+        "Runs that took the same course share a picture. "
+        f"{runs} runs failed or contradict themselves; shown: {of_all}."
     )
     counts: Counter[Status] = Counter(node.status for course in shown for node in course.example.nodes)
+    critical = any(node.critical for course in shown for node in course.example.nodes)
     violated = any(v.kind == "critical" for course in shown for v in course.example.violations)
     cards = [_card(course, number, full=full) for number, course in enumerate(shown, start=1)]
     return together(
         tag("h2", "The runs that matter"),
         tag("p", note, class_="note"),
-        legend(counts, violated=violated),
+        legend(counts, critical=critical, violated=violated),
         tag("div", *cards, class_="courses"),
     )
 
 
 def _card(course: Course, number: int, *, full: bool) -> Markup:
     picture = plan_picture(course.graph, course.example, name=f"plan-{number}")
-    drawn = (
-        _folded(picture)
-        if picture and number > UNFOLDED
-        else tag("figure", tag("div", picture, class_="scroll"))
-        if picture
-        else tag("p", f"{described(course.graph, course.example)} Too many for a picture.", class_="facts")
-    )
     return tag(
         "article",
         tag("h3", headline(course)),
         tag("p", _who(course), class_="facts"),
-        drawn,
+        _drawn(course, picture, folded=number > UNFOLDED),
         _by_sub_goal(course),
         _runs(course.runs if full else course.runs[:NAMED], len(course.runs)),
-        class_="card",
+        class_="card wide" if picture and picture.width > HALF else "card",
     )
 
 
-def _folded(picture: Markup) -> Markup:
-    figure = tag("figure", tag("div", picture, class_="scroll"))
-    return tag("details", tag("summary", "The picture"), figure)
+def _drawn(course: Course, picture: Picture | None, *, folded: bool) -> Markup:
+    if picture is None:
+        words = f"{described(course.graph, course.example)} Too many for a picture."
+        return tag("p", words, class_="facts")
+    scroll = "scroll wide" if picture.width > WHOLE else "scroll"
+    figure = tag("figure", tag("div", picture.svg, class_=scroll))
+    return tag("details", tag("summary", "The picture"), figure) if folded else figure
 
 
 def headline(course: Course) -> str:
@@ -139,8 +138,8 @@ def headline(course: Course) -> str:
     return f"{begin} without: {undone}" if undone else f"{begin} and nothing is known to be missing"
 
 
-def _listed(titles: Sequence[str], most: int = 3) -> str:
-    named = ", ".join(short(title, 60) for title in titles[:most])
+def _listed(titles: Sequence[str], most: int = 2) -> str:
+    named = ", ".join(short(title, 50) for title in titles[:most])
     return named + (f" and {len(titles) - most} more" if len(titles) > most else "")
 
 

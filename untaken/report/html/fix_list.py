@@ -116,8 +116,8 @@ def contradictions_section(corpus: Corpus, found: Triage, *, full: bool) -> Mark
     lucky = sum(c.kind == "lucky" for c in every)
     note = (
         f"{counted(lucky, 'run')} succeeded with a critical sub-goal undone; {len(every) - lucky} failed "
-        "with everything completed. "
-        "Either the outcome is wrong there, or the plan graph is: both are worth knowing."
+        "with everything completed. Either the outcome is wrong there, or the plan graph is: "
+        "both are worth knowing."
     )
     heads = ("run", "agent", "task", "the outcome says", "the sub-goals say")
     table = _table(
@@ -148,10 +148,8 @@ def choices_section(corpus: Corpus) -> Markup | None:
     shown = made[:CHOICES]
     note = (
         "A choice is one skill taken and another left, in one situation. Advantage: the score of the "
-        "alternative's history "
-        "minus that of the skill taken (from −1 to +1), with its 95% interval. Only supported ones are "
-        "more than a hint, "
-        "and all of them are associations: other things may have differed, too."
+        "alternative's history minus that of the skill taken (from −1 to +1), with its 95% interval. Only "
+        "supported ones are more than a hint, and all are associations: other things may have differed, too."
     )
     heads = ("taken", "not taken", "situation", "made in, histories", "advantage", "support")
     caption = (

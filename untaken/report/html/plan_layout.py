@@ -14,6 +14,8 @@ from typing import Final
 GAP: Final = 22.0
 LAYER_GAP: Final = 40.0
 SWEEPS: Final = 6
+IN_A_ROW: Final = 3
+"""Boxes that no line leads to or from stand below the others, so many in a row."""
 LINE_WIDTH: Final = 10.0
 """Room kept in a layer that a line passes through."""
 
@@ -62,10 +64,9 @@ def _layered(boxes: int, edges: Sequence[Edge]) -> tuple[list[list[int]], dict[E
     """Layers of boxes and of places for passing lines; and each edge as a chain, one node a layer."""
     import networkx as nx  # noqa: PLC0415 (slow)
 
-    graph = nx.DiGraph()
-    graph.add_nodes_from(range(boxes))
-    graph.add_edges_from(edges)
-    layers = [sorted(layer) for layer in nx.topological_generations(graph)]
+    layers = [sorted(layer) for layer in nx.topological_generations(nx.DiGraph(edges))]
+    alone = sorted(set(range(boxes)).difference(*layers))
+    layers += [alone[i : i + IN_A_ROW] for i in range(0, len(alone), IN_A_ROW)]
     depth = {node: i for i, layer in enumerate(layers) for node in layer}
     chains: dict[Edge, list[int]] = {}
     following = boxes

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import textwrap
+import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 from typing import Final, Literal
@@ -18,14 +20,22 @@ from untaken.subgoals import RunScore, Status
 Kind = Literal["needs", "option", "violated"]
 READABLE: Final = 40
 """Larger graphs are told in words: nobody could read the picture."""
-LINE_CHARS: Final = 20
+LINE_CHARS: Final = 21
 LINES: Final = 3
 LINE_HEIGHT: Final = 18.0
-BOX_WIDTH: Final = 178.0
+BOX_WIDTH: Final = 188.0
 PAD: Final = 4.0
 
 
-def plan_picture(graph: PlanGraph, score: RunScore, *, name: str) -> Markup | None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Picture:
+    """An SVG element, and how many pixels it is wide."""
+
+    svg: Markup
+    width: float
+
+
+def plan_picture(graph: PlanGraph, score: RunScore, *, name: str) -> Picture | None:
     """The picture, or ``None`` where the graph is too large for one.
 
     Args:
@@ -45,7 +55,7 @@ def plan_picture(graph: PlanGraph, score: RunScore, *, name: str) -> Markup | No
     ]
     lines = [part for edge, kind in edges.items() for part in _line(layout.lines[edge], kind)]
     width, height = layout.width + 2 * PAD, layout.height + 2 * PAD
-    return tag(
+    drawn = tag(
         "svg",
         tag("title", f"Plan graph: {short(graph.title or graph.id, 120)}", id=f"{name}-title"),
         tag("desc", described(graph, score), id=f"{name}-desc"),
@@ -56,6 +66,7 @@ def plan_picture(graph: PlanGraph, score: RunScore, *, name: str) -> Markup | No
         role="img",
         aria_labelledby=f"{name}-title {name}-desc",
     )
+    return Picture(svg=drawn, width=width)
 
 
 def described(graph: PlanGraph, score: RunScore) -> str:
@@ -71,10 +82,12 @@ def described(graph: PlanGraph, score: RunScore) -> str:
 
 
 def _lines(title: str, critical: bool) -> tuple[str, ...]:
-    """The label, wrapped; the icon and the star stand before it in the picture."""
-    room = LINE_CHARS - (2 if critical else 0)
-    wrapped = textwrap.wrap(short(title, 120), room, max_lines=LINES, placeholder=" …")
-    return tuple(wrapped) or (short(title, room),)
+    """The label, wrapped, with room for the icon and the star that stand before it in the picture."""
+    shown = short(title, 120)
+    room = LINE_CHARS // 2 if any(unicodedata.east_asian_width(c) in "WF" for c in shown) else LINE_CHARS
+    marks = "xxx" if critical else "x"
+    wrapped = textwrap.wrap(f"{marks} {shown}", room, max_lines=LINES, placeholder=" …")
+    return (wrapped[0].removeprefix(marks).lstrip(), *wrapped[1:])
 
 
 @lru_cache(maxsize=256)
@@ -136,14 +149,15 @@ def _line(points: Sequence[Point], kind: Kind) -> Iterator[Markup]:
     yield tag("path", d=f"M{x:g} {y:g}l-5 -10h10z", class_=f"head {kind}")
 
 
-def legend(seen: Mapping[Status, int], *, violated: bool) -> Markup:
+def legend(seen: Mapping[Status, int], *, critical: bool, violated: bool) -> Markup:
     """What colours, icons and lines say: of the statuses that are there."""
     items = [
         tag("li", _swatch(status), f"{STATUS[status].icon} {STATUS[status].word}")
         for status in STATUS
         if seen.get(status)
     ]
-    items.append(tag("li", f"{STAR} critical: nothing behind it counts without it"))
+    if critical:
+        items.append(tag("li", f"{STAR} critical: nothing behind it counts without it"))
     if violated:
         sample = tag("path", d="M1 8h26", class_="edge violated")
         items.append(

@@ -49,9 +49,8 @@ def flow_section(report: RankReport, *, full: bool) -> Markup | None:
     )
     note = (
         f"Each agent from its rank by outcome to its rank by sub-goals, over the {tasks} tasks that all of "
-        f"them ran.{left_out} "
-        "Lines that cross are disagreement. In brackets: 95% intervals; where they overlap widely, an "
-        "order may be luck."
+        f"them ran.{left_out} Lines that cross are disagreement. In brackets: 95% intervals; where they "
+        "overlap widely, an order may be luck."
     )
     drawn = [m for m in METRICS if m in names] if len(names) > len(METRICS) else names
     return together(
@@ -78,7 +77,7 @@ def rank_flow(report: RankReport, metrics: Sequence[str]) -> Markup:
     agents = list(dict.fromkeys(a for m in metrics for a in by[m]))[:MOST]
     places = {m: _places(by[m], agents) for m in metrics}
     longest = max(len(short(agent, NAME_CHARS)) for agent in agents)
-    side = max(130.0, 24 + CHARACTER * (longest + 3))
+    side = max(190.0, 24 + CHARACTER * (longest + 3))
     x = {m: side + i * COLUMN for i, m in enumerate(metrics)}
     width, height = 2 * side + (len(metrics) - 1) * COLUMN, TOP + ROW * (len(agents) + 0.3)
     lines = [part for one, other in pairwise(metrics) for part in _lines(one, other, by, places, x)]

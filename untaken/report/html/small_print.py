@@ -38,13 +38,11 @@ DEFINITIONS: Final = (
     ),
     (
         "Reached without it",
-        "A sub-goal was reached although a critical one before it was not: a violation, whatever the "
-        "outcome.",
+        "A sub-goal was reached although a critical one before it was not: a violation of the plan.",
     ),
     (
         "95% interval",
-        "Where the true figure probably lies, given how few tasks there are. Wide means: collect more "
-        "before deciding.",
+        "How far off the figure may be, given how few tasks there are. Wide: collect more, then decide.",
     ),
     ("τ-b", "How far two rankings agree: +1 the same order, 0 unrelated, −1 the reverse (Kendall)."),
     (
@@ -69,36 +67,27 @@ def words_section() -> Markup:
 def made_section(corpus: Corpus, *, full: bool, date: str) -> Markup:
     """Rules in force, what it rests on, and the digest of all of it."""
     scores = [score for score in corpus.scores.values() if isinstance(score, RunScore)]
-    broken = sum(run.integrity.broken for run in corpus.runs.values())
-    unanchored = sum(run.integrity.verdict == "UNANCHORED" for run in corpus.runs.values())
     whose = ", ".join(short(by, 40) for by in corpus.verdicts[:10]) or "everybody"
     facts = (
         (
             "Rules",
             f"Sub-goals without evidence {_MISSING[corpus.missing]} ({sum(s.unscored for s in scores):,} "
-            "of them); verdicts by "
-            f"{whose} count.",
+            f"of them); verdicts by {whose} count.",
         ),
         (
             "Rests on",
             f"{counted(len(corpus.runs), 'run')}, {len(scores):,} of them scored; "
-            f"{counted(len(corpus.ranking.shared_tasks), 'task')} "
-            "that all ranked agents ran. Repeats of a task are averaged before agents are compared.",
+            f"{counted(len(corpus.ranking.shared_tasks), 'task')} that all ranked agents ran. "
+            "Repeats of a task are averaged before agents are compared.",
         ),
-        (
-            "Records",
-            f"{counted(broken, 'run')} altered, cut or unreadable, and in no figure; {unanchored:,} "
-            "without a recorded head, whose "
-            "end could have been rewritten unseen. Every other run is as it was recorded.",
-        ),
+        ("Records", _records(corpus)),
         (
             "Intervals",
             "95%, from 10,000 resamples of the tasks with a fixed seed, or Wilson's for single trials.",
         ),
         (
             "Contents",
-            "All agents, all runs that failed or contradict themselves, all sub-goals, choices with "
-            "intervals."
+            "All agents, all runs that failed or contradict themselves, all sub-goals, choices."
             if full
             else "The focused report: the most frequent and the weightiest of each kind. The full one "
             "lists everything.",
@@ -106,14 +95,26 @@ def made_section(corpus: Corpus, *, full: bool, date: str) -> Markup:
         ("Made by", f"Untaken {_version()}" + (f", {short(date, 60)}" if date else "")),
         (
             "Digest",
-            f"{corpus_digest(corpus)} (of the runs, plan graphs and rules: the same digest, the same "
-            "figures)",
+            f"{corpus_digest(corpus)} (of runs, plan graphs and rules: same digest, same figures)",
         ),
     )
     pairs = (together(tag("dt", name), tag("dd", said)) for name, said in facts)
     return together(
         tag("h2", "How this was made"), tag("div", tag("dl", *pairs, class_="words"), class_="card")
     )
+
+
+def _records(corpus: Corpus) -> str:
+    broken = sum(run.integrity.broken for run in corpus.runs.values())
+    unanchored = sum(run.integrity.verdict == "UNANCHORED" for run in corpus.runs.values())
+    words = (
+        f"{counted(broken, 'run')} altered, cut or unreadable, and in no figure."
+        if broken
+        else "No run is altered, cut or unreadable."
+    )
+    if not unanchored:
+        return f"{words} Every other run is as it was recorded." if broken else words
+    return f"{words} {counted(unanchored, 'run')} without a recorded head: a rewritten end would not show."
 
 
 def corpus_digest(corpus: Corpus) -> str:

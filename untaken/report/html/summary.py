@@ -139,6 +139,8 @@ def _percent(share: Share) -> str:
 
 
 def _rests(share: Share, of: str, left: str) -> str:
+    if not share.n:
+        return f"{share.left_out:,} {left.removeprefix('more ')}" if share.left_out else "nothing to count"
     more = f"; {share.left_out:,} {left}" if share.left_out else ""
     return f"{share.count:,} of {share.n:,} {of}{more}"
 
