@@ -93,5 +93,5 @@ def same_signal(known: Signal, other: Signal, where: Where) -> None:
     """
     if known != other:
         message = f"the signal {other.key!r} is queued with another payload"
-        hint = f"two runs may share one run id, or the memory was another one then: {_HINT}"
+        hint = f"two runs may share one run id, or memory or weights were others then: {_HINT}"
         raise UntakenError("memory-conflict", message, where=where, hint=hint)
