@@ -10,6 +10,7 @@ from sessions import SAMPLES, said, sent, session
 from streamlit.testing.v1 import AppTest
 from test_app_pages import HOSTILE, acted_upon, metrics, table
 
+from untaken.counterfactual.diagnostics import ROUNDS
 from untaken.ledger import SkillSelection
 from untaken.store import Workspace
 
@@ -167,10 +168,10 @@ def test_a_placebo_is_shown_on_request(tmp_path: Path, monkeypatch: Patch) -> No
     with Workspace(tmp_path) as store:
         store.add("quick.jsonl", SAMPLES / "ledgers" / "eager-closer.jsonl")
     app = session(tmp_path, monkeypatch, "decisions")
-    assert "20 shuffles" not in said(app)
+    assert f"{ROUNDS} shuffles" not in said(app)
     app.toggle(key="placebo").set_value(True).run()
     assert not app.exception
-    assert "20 shuffles" in said(app)
+    assert f"{ROUNDS} shuffles" in said(app)
     assert "called supported, by chance alone" in said(app)
 
 
