@@ -1,4 +1,4 @@
-"""Figures of decision points: what the paths not taken would have scored, as far as history can say."""
+"""Figures of decision points: what history says of the paths not taken, beside what the run achieved."""
 
 from __future__ import annotations
 
