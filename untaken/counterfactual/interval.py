@@ -66,8 +66,8 @@ class Sample(Struct, frozen=True, kw_only=True, gc=False):
         if isinstance(cost_sd, Unscored) or isinstance(steps_sd, Unscored):
             return FEW_FIGURES
         # A mean over the runs that have the figure is known as well as they are many, not as all runs are.
-        c = weights.cost * _share(cost_sd, scale.spans.cost) * sqrt(record.n / (sums.priced or record.n))
-        s = weights.steps * _share(steps_sd, scale.spans.steps) * sqrt(record.n / (sums.timed or record.n))
+        c = weights.cost * _share(cost_sd, scale.spans.cost) * _thinned(record.n, sums.priced)
+        s = weights.steps * _share(steps_sd, scale.spans.steps) * _thinned(record.n, sums.timed)
         x = 0.0 if isinstance(spread.success_sd, Unscored) else spread.success_sd
         # Score falls as cost and steps rise. Unknown how these two move together: the worst case, as one.
         cost_steps = 1.0 if isinstance(spread.cost_steps, Unscored) else spread.cost_steps
@@ -129,9 +129,15 @@ class Band(Struct, frozen=True, kw_only=True, gc=False):
 
     def ends(self, estimate: float, least: float, most: float) -> tuple[float, float]:
         """The 95 % interval around an estimate, which it always holds, within what can be at all."""
-        quantile = student_quantile(self.freedom)
-        low, high = self._reach(quantile, self.lean), self._reach(quantile, -self.lean)
-        return min(estimate, max(least, estimate - low)), max(estimate, min(most, estimate + high))
+        quantile, curve = student_quantile(self.freedom), self.success
+        level = quantile * quantile
+        flat = level * (self.rest + curve.a + (curve.b + curve.c * curve.at) * curve.at)
+        tilt = -level * (curve.b + 2 * curve.c * curve.at) * self.lean
+        bend = 1 - level * curve.c * self.lean * self.lean
+        root = sqrt(tilt * tilt + 4 * bend * flat)  # of e² = q²·V(e), which is bend·e² − tilt·e − flat = 0
+        down = self._possible((root + tilt) / (2 * bend), self.lean, quantile)
+        up = self._possible((root - tilt) / (2 * bend), -self.lean, quantile)
+        return min(estimate, max(least, estimate - down)), max(estimate, min(most, estimate + up))
 
     def above(self, excess: float) -> float:
         """Confidence that the truth lies above (estimate − excess), from 0 to 1; 0.975 at the lower end."""
@@ -140,17 +146,12 @@ class Band(Struct, frozen=True, kw_only=True, gc=False):
             return float(excess > 0)
         return float(_student()[0](self.freedom, excess / sqrt(variance)))
 
-    def _reach(self, quantile: float, lean: float) -> float:
-        """The positive root of e² = q²·V(e)."""
-        curve, level = self.success, quantile**2
-        flat = level * (self.rest + curve.value(curve.at))
-        tilt = -level * (curve.b + 2 * curve.c * curve.at) * lean
-        bend = 1 - level * curve.c * lean**2
-        reach = (tilt + sqrt(tilt**2 + 4 * bend * flat)) / (2 * bend)
-        end = curve.at - lean * reach
-        if curve.low <= end <= curve.high:
+    def _possible(self, reach: float, lean: float, quantile: float) -> float:
+        """The reach, unless it supposes a rate outside 0 to 1: then by the variance at the last inside."""
+        end = self.success.at - lean * reach
+        if self.success.low <= end <= self.success.high:
             return reach
-        return quantile * sqrt(self.rest + curve.value(end))
+        return quantile * sqrt(self.rest + self.success.value(end))
 
 
 def band_of(sample: Sample) -> Band | None:
@@ -241,6 +242,10 @@ def _freedom(doubt: float) -> float:
 def _share(sd: float, span: Span | None) -> float:
     """A standard deviation on the normalised scale."""
     return 0.0 if span is None or span.high <= span.low else sd / (span.high - span.low)
+
+
+def _thinned(n: int, having: int) -> float:
+    return 1.0 if having in (0, n) else sqrt(n / having)
 
 
 def _product(sizes: float, correlation: float | Unscored) -> float | None:
