@@ -19,8 +19,10 @@ from untaken.subgoals import NodeScore, RunScore, Status
 FOCUSED: Final = 4
 """Courses that a reader in a hurry is shown."""
 NAMED: Final = 5
-HALF, WHOLE = 620.0, 1040.0
-"""Pixels that fit into one of two columns, slightly reduced, and into the page; wider pictures scroll."""
+HALF, WHOLE = 620.0, 1340.0
+"""Pixels that fit, slightly reduced, into one of two columns and into the page; wider pictures scroll."""
+PICTURES: Final = 250
+"""Courses that are drawn; rarer ones are told in words, so that the file can still be sent."""
 UNFOLDED: Final = 12
 """Pictures that are open when the page is; the others unfold."""
 
@@ -108,7 +110,8 @@ def courses_section(corpus: Corpus, *, full: bool) -> Markup | None:
 
 
 def _card(course: Course, number: int, *, full: bool) -> Markup:
-    picture = plan_picture(course.graph, course.example, name=f"plan-{number}")
+    drawable = number <= PICTURES
+    picture = plan_picture(course.graph, course.example, name=f"plan-{number}") if drawable else None
     return tag(
         "article",
         tag("h3", headline(course)),
@@ -122,8 +125,7 @@ def _card(course: Course, number: int, *, full: bool) -> Markup:
 
 def _drawn(course: Course, picture: Picture | None, *, folded: bool) -> Markup:
     if picture is None:
-        words = f"{described(course.graph, course.example)} Too many for a picture."
-        return tag("p", words, class_="facts")
+        return tag("p", described(course.graph, course.example), class_="facts")
     scroll = "scroll wide" if picture.width > WHOLE else "scroll"
     figure = tag("figure", tag("div", picture.svg, class_=scroll))
     return tag("details", tag("summary", "The picture"), figure) if folded else figure

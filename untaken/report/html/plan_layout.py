@@ -127,12 +127,16 @@ def _placed(
     x: dict[int, float] = {}
     for layer in layers:
         x |= _spread(layer, [0.0] * len(layer), widths)
+    near = {node: [*above.get(node, ()), *below.get(node, ())] for layer in layers for node in layer}
     for sweep in range(2 * SWEEPS):
-        order = list(reversed(layers)) if sweep % 2 else list(layers)
-        near = below if sweep % 2 else above
-        for layer in order:
-            wanted = [_mean([x[n] for n in near.get(node, ())], x[node]) for node in layer]
+        for layer in reversed(layers) if sweep % 2 else layers:
+            wanted = [_mean([x[n] for n in near[node]], x[node]) for node in layer]
             x |= _spread(layer, wanted, widths)
+    alone = [layer for layer in layers if not any(near[node] for node in layer)]
+    others = [x[node] for node in x if near[node]]
+    centre = (min(others) + max(others)) / 2 if others else 0.0
+    for layer in alone:
+        x |= _spread(layer, [centre] * len(layer), widths)
     return x
 
 
