@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Final
 
 import pandas as pd
@@ -15,7 +16,7 @@ from untaken.ranking import DiscordantPair, RankReport, RuleEffect, WorkflowVerd
 from untaken.report import rule_table
 
 OUTCOME: Final = "success_rate"
-MOST_PULLS: Final = 4
+MOST_PULLS: Final = 3
 MOST_GAPS: Final = 3
 MOST_CARDS: Final = 4
 WINS: Final = {
@@ -26,8 +27,14 @@ WINS: Final = {
 }
 
 
-def discordant(report: RankReport, runs: Mapping[str, Run]) -> None:
-    """Each pair that the outcome puts in another order than sub-goals do, with the runs that cause it."""
+def discordant(report: RankReport, runs: Mapping[str, Run], metric: str) -> None:
+    """Each pair that the outcome puts in another order than sub-goals do, with the runs that cause it.
+
+    Args:
+        report: the ranking.
+        runs: by content digest.
+        metric: the metric whose turns the runs are shown of, where it turns the pair.
+    """
     told: dict[tuple[str, str], list[DiscordantPair]] = {}
     for pair in report.discordant:
         if pair.a_metric == OUTCOME:
@@ -35,10 +42,12 @@ def discordant(report: RankReport, runs: Mapping[str, Run]) -> None:
     if not told:
         st.info("No pair of agents changes places between the outcome and a sub-goal metric.")
     for pairs in told.values():
-        _discordant(report, pairs, runs)
+        _discordant(report, pairs, runs, metric)
 
 
-def _discordant(report: RankReport, pairs: list[DiscordantPair], runs: Mapping[str, Run]) -> None:
+def _discordant(
+    report: RankReport, pairs: Sequence[DiscordantPair], runs: Mapping[str, Run], metric: str
+) -> None:
     first, second = pairs[0].first, pairs[0].second
     with st.container(border=True, gap="xsmall"):
         st.markdown(
@@ -47,11 +56,12 @@ def _discordant(report: RankReport, pairs: list[DiscordantPair], runs: Mapping[s
         )
         below = (f"{metric_words(p.b_metric)} ({_values(report, p.b_metric, first, second)})" for p in pairs)
         st.caption(" · ".join(below))
-        shown = next((p for p in pairs if p.b_metric == state.selected("metric")), pairs[-1])
+        shown = next((p for p in pairs if p.b_metric == metric), pairs[-1])
         pulls = report.pulls(shown)
         with st.expander(f"{cards.counted(len(pulls), 'run')} that pull the two apart, the weightiest first"):
             st.caption(f"Outcome against {metric_words(shown.b_metric)}; each adds its share to the turn.")
-            for pull in pulls[:MOST_PULLS]:
+            sides = ([p for p in pulls if p.agent == agent][:MOST_PULLS] for agent in (first, second))
+            for pull in chain.from_iterable(sides):
                 words = f" · {text.label(pull.task_id, 40)}: {pull_words(pull, shown.b_metric)}"
                 pair_view.run_link(runs[pull.digest], words)
 

@@ -76,7 +76,7 @@ with scatter:
     drawn = figures.outcome_scatter(placed, by_outcome, by_metric, dark=dark)
     tables.figure(drawn, key="scatter", name=f"Outcome against {metric_words(against)}")
 with pairs:
-    ranking_view.discordant(report, corpus.runs)
+    ranking_view.discordant(report, corpus.runs, metric)
     with st.expander("As a table"):
         tables.table(discordant_table(corpus), key="pairs", name="Discordant pairs", height=180)
 found = contradictory(state.derived(review_queue))

@@ -30,7 +30,7 @@ class RunBuilder:
         self._calls = 0
         self.add(e.RunStarted, agent=agent, task_id=task, **started)
 
-    def add(self, kind: type[e.AnyEvent], **fields: Any) -> Self:
+    def add(self, kind: type[e.AnyEvent], /, **fields: Any) -> Self:
         """Any event, by its class."""
         seq = len(self.events)
         prev = sha256(self.lines[-1]).hexdigest() if self.lines else e.GENESIS

@@ -20,6 +20,8 @@ TABLES = {
     report.choices_table: report.CHOICES,
     report.agents_table: report.AGENTS,
     report.rankings_table: report.RANKINGS,
+    report.pairs_table: report.PAIRS,
+    report.pass_k_table: report.PASS_K,
     report.agreement_table: report.AGREEMENT,
     report.discordant_table: report.DISCORDANT,
     report.contradictions_table: report.CONTRADICTIONS,

@@ -1,0 +1,131 @@
+"""The Rankings page: any two agents in a sentence, what drives it, and what the rule decides."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import desk
+import pytest
+from builders import RunBuilder
+from sessions import said, session
+
+from untaken.store import Workspace
+
+Patch = pytest.MonkeyPatch
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Careful does all, lucky succeeds without the policy, diligent does all and fails, failing fails.
+
+    Nobody judged the manners of failing.
+    """
+    runs = [*desk.builders()[:-1], *(diligent(f"refund-{task}", n) for task in (1, 2) for n in (1, 2))]
+    with Workspace(tmp_path) as store:
+        store.add("desk.plan.yaml", desk.GRAPH)
+        store.add("runs.jsonl", b"".join(run.ledger() for run in runs))
+    return tmp_path
+
+
+def diligent(task: str, n: int) -> RunBuilder:
+    run = desk.a_run(f"diligent-{task}-{n}", agent="diligent", task=task, task_repeat=n)
+    run.call("search", ok=True).call("read", ok=True).state(read=True).call("pay", ok=True)
+    return run.verdict("polite", True).finish(False)
+
+
+def pairs(app) -> list[str]:
+    return list(app.selectbox(key="pair_picker").options)
+
+
+def test_a_pair_is_compared_in_a_sentence_with_what_it_rests_on(folder: Path, monkeypatch: Patch) -> None:
+    app = session(folder, monkeypatch, "rankings")
+    assert len(pairs(app)) == 6
+    words = said(app)
+    assert "really better than" in words
+    assert "95 % interval" in words
+    assert "tasks that both have a value on" in words
+    assert "in fewer than four of five cases" in words
+
+
+def test_metric_and_pair_stand_in_the_address_and_lead_back(folder: Path, monkeypatch: Patch) -> None:
+    app = session(folder, monkeypatch, "rankings")
+    app.segmented_control(key="metric_picker").set_value("completion").run()
+    app.selectbox(key="pair_picker").select_index(2).run()
+    assert not app.exception
+    asked = {name: app.query_params[name] for name in ("metric", "pair")}
+    told = next(words.value for words in app.markdown if "really better than" in words.value)
+    again = session(folder, monkeypatch, "rankings")
+    assert told not in said(again)
+    for name, value in asked.items():
+        again.query_params[name] = value
+    again.run()
+    assert told in said(again)
+    assert again.segmented_control(key="metric_picker").value == "completion"
+
+
+@pytest.mark.parametrize("asked", ["", "nothing", "<img src=x>", "../..", "0" * 16])
+def test_an_address_that_names_no_pair_and_no_metric_shows_the_usual_ones(
+    asked: str, folder: Path, monkeypatch: Patch
+) -> None:
+    app = session(folder, monkeypatch, "rankings")
+    usual = said(app)
+    app.query_params["metric"] = app.query_params["pair"] = asked
+    app.run()
+    assert not app.exception
+    assert said(app) == usual
+
+
+def test_the_runs_that_make_a_pair_change_places_are_linked(folder: Path, monkeypatch: Patch) -> None:
+    app = session(folder, monkeypatch, "rankings")
+    assert "is above" in said(app)
+    assert [found.label for found in app.expander if "that pull the two apart" in found.label]
+    links = {link.proto.label: link.proto.query_string for link in app.get("page_link")}
+    odd = [
+        words for words in links if "failed, 100 % critical" in words or "succeeded, 0 % critical" in words
+    ]
+    assert {words.split(" ")[0] for words in odd} == {"lucky", "diligent"}
+    assert all(links[words].startswith("run=") for words in odd)
+
+
+def test_the_rule_is_a_switch_that_says_what_it_changes(folder: Path, monkeypatch: Patch) -> None:
+    app = session(folder, monkeypatch, "rankings")
+    assert "It changes the values or ranks of 2 agents" in said(app)
+    switch = app.toggle(key="rule_switch")
+    assert switch.value is False
+    switch.set_value(True).run()
+    assert not app.exception
+    assert "without a verdict are left out" in said(app)
+    assert app.radio(key="rules_missing").value == "drop"
+    assert "It changes the values or ranks of 2 agents" in said(app)  # seen from the other side
+    app.radio(key="rules_missing").set_value("fail").run()
+    assert app.toggle(key="rule_switch").value is False
+
+
+def test_agents_without_a_kind_are_neither_workflow_nor_agent(folder: Path, monkeypatch: Patch) -> None:
+    assert "marked as `workflow` and `agent`" in said(session(folder, monkeypatch, "rankings"))
+
+
+def test_a_workflow_is_judged_against_an_agent(tmp_path: Path, monkeypatch: Patch) -> None:
+    runs = [
+        desk.a_run(f"{kind}{n}", agent=kind, task=f"refund-{n}", kind=kind).call(tool).finish(True)
+        for kind, tool in (("workflow", "read"), ("agent", "pay"))
+        for n in range(4)
+    ]
+    with Workspace(tmp_path) as store:
+        store.add("desk.plan.yaml", desk.GRAPH)
+        store.add("runs.jsonl", b"".join(run.ledger() for run in runs))
+    app = session(tmp_path, monkeypatch, "rankings")
+    words = said(app)
+    assert "**workflow** (workflow) against **agent** (agent)" in words
+    app.button(key="workflow-0").click().run()
+    assert not app.exception
+    assert app.query_params["metric"] in ("critical_completion", ["critical_completion"])
+
+
+def test_one_agent_alone_has_nobody_to_be_compared_with(tmp_path: Path, monkeypatch: Patch) -> None:
+    with Workspace(tmp_path) as store:
+        store.add("desk.plan.yaml", desk.GRAPH)
+        store.add("runs.jsonl", desk.careful(1).ledger())
+    app = session(tmp_path, monkeypatch, "rankings")
+    assert not app.selectbox
+    assert "really better than" not in said(app)

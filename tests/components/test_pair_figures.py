@@ -1,0 +1,209 @@
+"""Figures and sentences that set agents against each other: what they say, and that names are only words."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
+
+import plotly.graph_objects as go
+import pytest
+from builders import a_score
+
+from components import figures, ranking_words
+from components.palette import DARK, LIGHT
+from untaken.errors import Unscored
+from untaken.ranking import PairedDifference, PassK, RankReport, rank_agents
+
+HOSTILE = '<b onclick="x">$\\alpha$</b><a href="javascript:alert(1)">go</a></script>%{x}'
+NONE = Unscored("no interval")
+
+
+def a_pair(difference: float | None = 0.3, reach: float | None = 0.1, **fields: Any) -> PairedDifference:
+    """A difference with an interval `reach` to either side; without one nothing is known of it."""
+    known = difference is not None and reach is not None
+    values: dict[str, Any] = {
+        "metric": "completion",
+        "first": "ann",
+        "second": "bob",
+        "difference": NONE if difference is None else difference,
+        "low": difference - reach if known else NONE,
+        "high": difference + reach if known else NONE,
+        "interval": "bootstrap",
+        "p": 0.02 if known else NONE,
+        "test": "sign_flip",
+        "p_holm": 0.04 if known else NONE,
+        "family": 3,
+        "first_only": NONE,
+        "second_only": NONE,
+        "mde": 0.15 if known else NONE,
+        "p_above": 0.999 if known else NONE,
+        "n_tasks": 12,
+        "n_runs": 24,
+    }
+    return PairedDifference(**(values | fields))
+
+
+def a_report(*names: str, tasks: int = 8) -> RankReport:
+    """The first agent succeeds always and completes little, the last completes all and succeeds never."""
+    last = len(names) - 1
+    scores = [
+        a_score(name, f"t{t}", round(4 * place / last), 4, success=place + t % 3 < last, task_repeat=repeat)
+        for place, name in enumerate(names)
+        for t in range(tasks)
+        for repeat in (1, 2)
+    ]
+    return rank_agents(scores, resamples=200)
+
+
+def texts(figure: go.Figure) -> list[str]:
+    """Every text of a figure."""
+    pending, found = [json.loads(figure.to_json())], []
+    while pending:
+        value = pending.pop()
+        if isinstance(value, dict):
+            pending += value.values()
+        elif isinstance(value, list):
+            pending += value
+        elif isinstance(value, str):
+            found.append(value)
+    return found
+
+
+def said(figure: go.Figure) -> str:
+    return "\n".join(note.text for note in figure.layout.annotations)
+
+
+REPORT = a_report("ann", "bob", "cyd")
+ODD = a_report(HOSTILE, "b", f"{HOSTILE}2")
+DRAWN: dict[str, Callable[[RankReport, bool], go.Figure]] = {
+    "matrix": lambda report, dark: figures.pair_matrix(report.comparisons["completion"], dark=dark),
+    "difference": lambda report, dark: figures.difference_bar(
+        report.comparisons["completion"].pairs[0], dark=dark
+    ),
+    "gaps": lambda report, dark: figures.gap_bars(
+        report.sub_goal_gaps("completion", *report.comparisons["completion"].agents[:2]), dark=dark
+    ),
+    "scatter": lambda report, dark: figures.outcome_scatter(
+        report.placed("completion"), report.metrics["success_rate"], report.metrics["completion"], dark=dark
+    ),
+    "pass^k": lambda report, dark: figures.pass_k_lines(report.pass_k, dark=dark),
+}
+
+
+@pytest.mark.parametrize("name", DRAWN)
+@pytest.mark.parametrize("dark", [False, True])
+def test_every_figure_has_a_light_and_a_dark_variant(name: str, dark: bool) -> None:
+    assert DRAWN[name](REPORT, dark).layout.paper_bgcolor == (DARK if dark else LIGHT).background
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_names_from_ledgers_are_words_not_markup(name: str) -> None:
+    drawn = DRAWN[name](ODD, False)
+    assert not [t for t in texts(drawn) if "<a " in t or "<b on" in t or "$\\" in t or "%{x}" in t]
+
+
+def test_the_matrix_gives_each_pair_a_cell_with_its_difference_and_one_with_its_chance() -> None:
+    compared = REPORT.comparisons["completion"]
+    drawn = figures.pair_matrix(compared, marked=compared.pairs[1].digest)
+    (handles,) = drawn.data
+    assert sorted(c[0] for c in handles.customdata) == sorted([p.digest for p in compared.pairs] * 2)
+    assert said(drawn).count("…") == said(drawn).count("p < 0.001") + said(drawn).count("p =") == 3
+    assert sum(shape.line.width == 3 for shape in drawn.layout.shapes) == 2
+
+
+@pytest.mark.parametrize(
+    ("difference", "reach", "standing"),
+    [(0.3, 0.1, "above"), (-0.3, 0.1, "below"), (0.05, 0.1, "level"), (0.3, None, "unknown")],
+)
+def test_where_a_pair_stands_is_told_by_a_sign_and_a_line_not_by_colour_alone(
+    difference: float, reach: float | None, standing: ranking_words.Standing
+) -> None:
+    pair = a_pair(difference, reach)
+    assert ranking_words.standing_of(pair) == standing
+    assert len(set(ranking_words.SIGNS.values())) == 4
+    fills = [ranking_words.fill_of(pair, look) for look in (LIGHT, DARK)]
+    assert fills[0] != fills[1]
+
+
+def test_the_scatter_marks_those_whom_the_outcome_flatters_or_hides() -> None:
+    drawn = DRAWN["scatter"](REPORT, False)
+    marked = {str(trace.text[0]): trace.marker.color for trace in drawn.data if trace.mode == "markers+text"}
+    assert marked["ann"] == marked["cyd"] == LIGHT.warm
+    assert "the outcome hides it" in said(drawn)
+    assert "the outcome flatters it" in said(drawn)
+
+
+def test_names_in_the_scatter_do_not_cover_each_other() -> None:
+    alike = [a_score(name, f"t{t}", 2, 4, success=t < 2) for name in ("ann", "bob") for t in range(4)]
+    report = rank_agents(alike, resamples=0)
+    sides = [
+        trace.textposition for trace in DRAWN["scatter"](report, False).data if trace.mode == "markers+text"
+    ]
+    assert len(set(sides)) == 2
+
+
+def test_pass_k_of_single_trials_says_why_there_is_no_line() -> None:
+    single = rank_agents([a_score("a", f"t{t}", success=True) for t in range(3)], resamples=0).pass_k
+    assert "tried twice" in said(figures.pass_k_lines(single))
+
+
+def test_names_at_the_ends_of_lines_are_apart() -> None:
+    ends = [
+        PassK(agent=name, k=k, value=0.5, low=0.4, high=0.6, n_tasks=9, n_runs=18)
+        for name in "abc"
+        for k in (1, 2)
+    ]
+    heights = sorted(note.y for note in figures.pass_k_lines(ends).layout.annotations)
+    assert all(above - below > 0.05 for below, above in pairwise(heights))
+
+
+EMPTY = {
+    "matrix": lambda: figures.pair_matrix(rank_agents([], resamples=0).comparisons["completion"]),
+    "difference": lambda: figures.difference_bar(a_pair(0.3, None)),
+    "gaps": lambda: figures.gap_bars(()),
+    "scatter": lambda: figures.outcome_scatter((), (), ()),
+    "pass^k": lambda: figures.pass_k_lines(()),
+}
+
+
+@pytest.mark.parametrize("name", EMPTY)
+def test_a_figure_without_anything_to_draw_says_so(name: str) -> None:
+    drawn = EMPTY[name]()
+    assert len(drawn.data) == 0
+    assert len(said(drawn)) > 10
+
+
+SENTENCES = [
+    ("told apart", a_pair(), "Yes", "A is better than B by completed: 30.0 points over the 12 tasks"),
+    ("its interval", a_pair(), "Yes", "95 % interval +20.0 to +40.0, p = 0.020"),
+    ("the family", a_pair(), "Yes", "It stands once all 3 pairs under this metric are allowed for"),
+    ("not after Holm", a_pair(p_holm=0.06), "Only by itself", "It does not stand once all 3 pairs"),
+    ("the other way round", a_pair(-0.3), "Yes", "B is better than A"),
+    ("not told apart", a_pair(0.05), "Not told apart", "does not tell A and B apart"),
+    ("what could be found", a_pair(0.05), "Not told apart", "has to be 15.0 points or more"),
+    ("one task", a_pair(0.3, None), "Unknown", "it takes two tasks"),
+    ("no common task", a_pair(None), "Unknown", "no task has a value for both"),
+]
+
+
+@pytest.mark.parametrize(("desc", "pair", "word", "words"), SENTENCES, ids=[case[0] for case in SENTENCES])
+def test_is_one_really_better_is_answered_in_words(
+    desc: str, pair: PairedDifference, word: str, words: str
+) -> None:
+    assert ranking_words.verdict(pair) == word
+    assert words in ranking_words.sentences(pair, "A", "B")
+
+
+def test_how_a_p_was_had_is_said() -> None:
+    single = a_pair(test="mcnemar", interval="adjusted_wald", first_only=8, second_only=2)
+    assert "8 tasks that only the first and 2 that only the second" in ranking_words.method(single)
+    assert "cluster bootstrap" in ranking_words.method(a_pair())
+
+
+@pytest.mark.parametrize(
+    ("share", "words"), [(1.0, "> 99 %"), (0.0, "< 1 %"), (0.5, "50 %"), (NONE, "unscored")]
+)
+def test_no_number_of_resamples_shows_certainty(share: float, words: str) -> None:
+    assert ranking_words.share_words(share) == words
