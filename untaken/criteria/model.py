@@ -2,25 +2,42 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
 from untaken import limits
+from untaken.errors import Finding
 
 Status = Literal["proposed", "accepted", "rejected"]
 Words = Annotated[str, Meta(max_length=2_000)]
 Label = Annotated[str, Meta(min_length=1, max_length=limits.NAME_CHARS)]
 
 
+class Content(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a change may change."""
+
+    name: Label
+    description: Words
+    accepted_values: Annotated[list[Label], Meta(min_length=2, max_length=20)]
+    status: Status
+
+
 class Change(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What somebody did to a criterion: who, when (RFC 3339), what, and why."""
+    """What somebody did to a criterion: who, when (RFC 3339), what, and why.
+
+    Attributes:
+        before: how it was, so that the change can be taken back.
+        takes_back: the last change before this one that was not taken back yet is undone by it.
+    """
 
     author: Label
     at: Label
     what: Words
     why: Words = ""
+    before: Content | None = None
+    takes_back: bool = False
 
 
 class Criterion(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -29,6 +46,7 @@ class Criterion(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, o
     Attributes:
         origin: where it came from: ``human``, ``task``, ``solution`` or a file's name.
         status: rejected criteria are kept, with the reason in `history`, and not quantified.
+        merged: names of similar criteria that were proposed, too, and that this one stands for.
     """
 
     name: Label
@@ -37,6 +55,7 @@ class Criterion(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, o
     origin: str = ""
     status: Status = "accepted"
     history: list[Change] = []
+    merged: Annotated[list[Label], Meta(max_length=200)] = []
 
 
 class CriteriaSet(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -74,16 +93,22 @@ class Quantified:
     """One run, or problem, by every criterion.
 
     Attributes:
-        subject: digest of the run, or the name of the recorded problem.
+        subject: digest of the run, or the name of the recorded problem; of a disturbed run, the original's.
         success: the outcome; ``None`` where unknown.
         values: by the criterion's name; a criterion that the reply left out is not there.
         unparseable: why the reply could not be read; empty where it could.
+        unscored: criteria without a value for want of evidence, and why (§0.2).
+        run_id, agent, task_id: of the run, where there is one (untrusted text).
     """
 
     subject: str
     success: bool | None
     values: dict[str, Value]
     unparseable: str = ""
+    unscored: dict[str, str] = field(default_factory=dict)
+    run_id: str = ""
+    agent: str = ""
+    task_id: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,6 +119,7 @@ class QuantifierRun:
         by: ``recorded``, a model's name, or ``ledger`` for what is computed without a model.
         seed: of a model; passes over the same runs with other seeds show how stable a criterion is.
         deterministic: the quantifier gives the same values every time, whatever the seed.
+        findings: what was noticed, such as text in a record that addresses whoever judges it.
     """
 
     name: str
@@ -102,6 +128,7 @@ class QuantifierRun:
     items: tuple[Quantified, ...]
     seed: int = 0
     deterministic: bool = False
+    findings: tuple[Finding, ...] = ()
 
     @property
     def unparseable(self) -> tuple[str, ...]:
