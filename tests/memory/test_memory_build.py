@@ -94,6 +94,14 @@ def test_costs_in_another_unit_are_left_out_and_named() -> None:
     assert PolicyMemory.build(runs[2:]).snapshot().cost_unit == "tokens"
 
 
+def test_runs_priced_otherwise_later_on_change_nothing_that_was_known() -> None:
+    early = [past(f"r{i}", "a", day=i, cost=3.0, cost_unit="eur") for i in range(2)]
+    late = [past(f"s{i}", "a", day=10 + i, cost=9.0, cost_unit="usd") for i in range(4)]
+    before, after = (PolicyMemory.build(runs) for runs in (early, [*late, *early]))
+    assert after.log[:2] == before.log
+    assert after.snapshot().cost_unit == "eur"
+
+
 def test_the_order_of_runs_makes_no_difference_to_the_bytes(tmp_path) -> None:
     runs = [past(f"r{i}", "a", "b|a", day=i % 3, success=bool(i % 2), cost=i / 7) for i in range(12)]
     runs += [past(f"r{i}", "a", day=9, success=None) for i in range(20, 24)]

@@ -117,9 +117,11 @@ def test_a_runs_own_outcome_never_counts(runs: list[Run]) -> None:
         assert evaluate_run(run, memory.snapshot()).decisions == evaluate_run(run, without).decisions
 
 
-@given(histories(), st.integers(1, 5))
-def test_what_happens_later_changes_nothing(runs: list[Run], more: int) -> None:
-    later = [past(f"later{i}", "b", "c", day=100 + i, cost=1000.0, steps=999) for i in range(more)]
+@given(histories(), st.integers(1, 5), st.sampled_from(["usd", "tokens"]))
+def test_what_happens_later_changes_nothing(runs: list[Run], more: int, unit: str) -> None:
+    later = [
+        past(f"later{i}", "b", "c", day=100 + i, cost=1000.0, steps=999, cost_unit=unit) for i in range(more)
+    ]
     before, after = PolicyMemory.build(runs), PolicyMemory.build([*runs, *later])
     for run in runs:
         one, two = evaluate_run(run, before), evaluate_run(run, after)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Iterable
 from datetime import UTC
 from typing import Final, NamedTuple
@@ -107,18 +106,21 @@ def _first(outcomes: tuple[Observed, ...]) -> tuple[object, ...]:
 
 
 def _in_one_unit(observations: list[Observed]) -> tuple[list[Observed], list[Finding]]:
-    """Without the costs that are not in the unit most runs are priced in (by name among equals)."""
-    priced_runs = {(o.run_id, o.cost_unit) for o in observations if o.cost is not None}
-    votes = Counter(unit for _, unit in priced_runs)
-    usual = min(votes, key=lambda name: (-votes[name], name), default="usd")
-    foreign = {run_id for run_id, unit in priced_runs if unit != usual}
+    """Without the costs that are not in the unit of the earliest priced run.
+
+    The earliest, not the most frequent: which unit counts must not depend on what happened later.
+    """
+    priced_runs = [o for o in observations if o.cost is not None]
+    first = min(priced_runs, key=lambda o: (o.ts, o.key), default=None)
+    unit = "usd" if first is None else first.cost_unit
+    foreign = {o.run_id for o in priced_runs if o.cost_unit != unit}
     kept = [
         msgspec.structs.replace(o, cost=None, cost_unit="usd") if o.run_id in foreign else o
         for o in observations
     ]
     why = Left(
         "memory-cost-unit-left-out",
-        f"counted without cost, which is not in {usual!r} like that of most runs",
+        f"counted without cost, which is not in {unit!r} like that of the earliest priced run",
     )
     return kept, _findings_of(why, foreign)
 
