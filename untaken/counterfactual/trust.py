@@ -144,8 +144,12 @@ def _judged(
     if band is None:
         return _weak(NOTHING_VARIED, advantage)
     low, high = band.ends(advantage, -1.0, 1.0)
-    one, two = (Estimate(variance=s.variance(band.slope), n=s.n) for s in (first, second))
-    support, why = _support(low, high, runs, lambda: more_runs(advantage, one, two))
+
+    def needed() -> int:
+        one, two = (Estimate(variance=s.variance(band.slope), n=s.n) for s in (first, second))
+        return more_runs(advantage, one, two)
+
+    support, why = _support(low, high, runs, needed)
     return Trust(
         advantage=advantage,
         low=low,

@@ -124,7 +124,7 @@ class Sums(NamedTuple):
         priced, timed = self.priced == n, self.timed == n
         return Spread(
             n=runs,
-            success_sd=deviation(self.xx, self.x, n, runs),
+            success_sd=sqrt(xx / (n * n << 2 * SCALE_BITS) * runs / (runs - 1)) if runs > 1 else ONE_RUN,
             cost_sd=deviation(self.cc, self.c, self.priced, runs),
             steps_sd=deviation(self.ss, self.s, self.timed, runs),
             success_cost=correlation(n * self.xc - self.x * self.c, xx, cc) if priced else SOME_LACK,
@@ -135,6 +135,7 @@ class Sums(NamedTuple):
 
 NOTHING: Final = Sums()
 SOME_LACK: Final = Unscored("some outcomes lack the figure")
+ONE_RUN: Final = Unscored("fewer than two runs have the figure")
 NEVER_VARIED: Final = Unscored("one of the two never varied")
 
 
@@ -144,7 +145,7 @@ def deviation(squares: int, total: int, n: int, runs: float) -> Score:
     The root is taken in whole numbers, so that no huge figure overflows.
     """
     if n < 2 or runs <= 1:
-        return Unscored("fewer than two runs have the figure")
+        return ONE_RUN
     root = isqrt((n * squares - total**2) // n**2) / (1 << SCALE_BITS)
     return root * sqrt(runs / (runs - 1))
 
