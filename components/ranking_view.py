@@ -11,6 +11,7 @@ import streamlit as st
 
 from components import cards, pair_view, state, tables, text
 from components.ranking_words import metric_words, percent, points, pull_words
+from untaken.errors import number
 from untaken.ledger import Run
 from untaken.ranking import DiscordantPair, RankReport, RuleEffect, WorkflowVerdict
 from untaken.report import rule_table
@@ -19,6 +20,8 @@ OUTCOME: Final = "success_rate"
 MOST_PULLS: Final = 3
 MOST_GAPS: Final = 3
 MOST_CARDS: Final = 4
+MOST_LISTED: Final = 12
+MOST_TURNS: Final = 6
 WINS: Final = {
     "workflow": "The workflow wins, until the gap is explained",
     "agent": "The agent completes more of what is critical",
@@ -41,8 +44,19 @@ def discordant(report: RankReport, runs: Mapping[str, Run], metric: str) -> None
             told.setdefault((pair.first, pair.second), []).append(pair)
     if not told:
         st.info("No pair of agents changes places between the outcome and a sub-goal metric.")
-    for pairs in told.values():
+    widest = sorted(told.values(), key=lambda pairs: -max(_parting(report, pair) for pair in pairs))
+    for pairs in widest[:MOST_TURNS]:
         _discordant(report, pairs, runs, metric)
+    if len(widest) > MOST_TURNS:
+        st.caption(f"The {MOST_TURNS} pairs that turn most, of {len(widest)}; the table holds them all.")
+
+
+def _parting(report: RankReport, pair: DiscordantPair) -> float:
+    """How far the two metrics part over a pair."""
+    a, b = (
+        {s.agent: number(s.value) or 0.0 for s in report.metrics[m]} for m in (pair.a_metric, pair.b_metric)
+    )
+    return a[pair.first] - a[pair.second] + b[pair.second] - b[pair.first]
 
 
 def _discordant(
@@ -80,24 +94,27 @@ def workflows(report: RankReport) -> None:
         "By critical completion over common tasks: the workflow wins while its share is higher, until the "
         "gap is explained. Below each verdict, what would explain it."
     )
-    numbered = list(enumerate(report.workflows))
-    _workflow_cards(numbered[:MOST_CARDS])
+    numbered = list(enumerate(report.workflows[:MOST_LISTED]))
+    _workflow_cards(report, numbered[:MOST_CARDS])
     if more := numbered[MOST_CARDS:]:
         with st.expander(f"{cards.counted(len(more), 'more pair')} of workflow and agent"):
-            _workflow_cards(more)
+            _workflow_cards(report, more)
+    if left := len(report.workflows) - len(numbered):
+        st.caption(f"{cards.counted(left, 'further pair')} can be looked at one by one above.")
 
 
-def _workflow_cards(numbered: Sequence[tuple[int, WorkflowVerdict]]) -> None:
+def _workflow_cards(report: RankReport, numbered: Sequence[tuple[int, WorkflowVerdict]]) -> None:
     for start in range(0, len(numbered), 2):
         for column, (place, one) in zip(
             st.columns(2, gap="large"), numbered[start : start + 2], strict=False
         ):
             with column:
-                _workflow(one, place)
+                _workflow(report, one, place)
 
 
-def _workflow(one: WorkflowVerdict, place: int) -> None:
+def _workflow(report: RankReport, one: WorkflowVerdict, place: int) -> None:
     gap = one.gap
+    between = (gap.metric, one.workflow, one.agent)
     with st.container(border=True, gap="xsmall", height="stretch"):
         st.markdown(
             f"**{text.label(one.workflow, 40)}** (workflow) against **{text.label(one.agent, 40)}** (agent): "
@@ -110,9 +127,12 @@ def _workflow(one: WorkflowVerdict, place: int) -> None:
         )
         goals = (
             f"{text.label(g.title or g.sub_goal, 40)} {points(g.contribution)}"
-            for g in one.sub_goals[:MOST_GAPS]
+            for g in report.sub_goal_gaps(*between)[:MOST_GAPS]
         )
-        tasks = (f"{text.label(t.task_id, 30)} {points(t.contribution)}" for t in one.tasks[:MOST_GAPS])
+        tasks = (
+            f"{text.label(t.task_id, 30)} {points(t.contribution)}"
+            for t in report.task_gaps(*between)[:MOST_GAPS]
+        )
         replans = f"{_replans(one.workflow_replans)} against {_replans(one.agent_replans)}"
         st.caption(
             f"Sub-goals: {' · '.join(goals) or 'none'}  \nTasks: {' · '.join(tasks) or 'none'}  \n"

@@ -157,14 +157,16 @@ def workflow_and_agent(workflow: int, agent: int) -> RankReport:
 
 
 def test_the_workflow_wins_while_its_critical_completion_is_higher_and_what_explains_it_is_listed() -> None:
-    (verdict,) = workflow_and_agent(4, 3).workflows
+    report = workflow_and_agent(4, 3)
+    (verdict,) = report.workflows
+    between = (verdict.gap.metric, verdict.workflow, verdict.agent)
     assert (verdict.workflow, verdict.agent, verdict.wins) == ("flow", "bot", "workflow")
     assert verdict.gap.difference == pytest.approx(7 / 16)
-    assert [(gap.sub_goal, gap.contribution) for gap in verdict.sub_goals] == [
+    assert [(gap.sub_goal, gap.contribution) for gap in report.sub_goal_gaps(*between)] == [
         ("s3", pytest.approx(7 / 16)),
         ("s2", 0),
     ]
-    assert [gap.task_id for gap in verdict.tasks] == [f"t{i}" for i in range(1, 8)]
+    assert [gap.task_id for gap in report.task_gaps(*between)] == [f"t{i}" for i in range(1, 8)]
     assert verdict.agent_replans == 2
     assert isinstance(verdict.workflow_replans, Unscored)
 

@@ -113,8 +113,8 @@ def _p(value: Score) -> str:
 def _say_workflows(report: RankReport, console: Console) -> None:
     """Workflow against agent: who wins by critical completion, and the sub-goal most of the gap is at."""
     for verdict in report.workflows:
-        most = max(verdict.sub_goals, key=lambda gap: abs(gap.contribution), default=None)
         gap = verdict.gap
+        most = next(iter(report.sub_goal_gaps(gap.metric, gap.first, gap.second)), None)
         words = f"workflow {verdict.workflow} against agent {verdict.agent}: {WINS[verdict.wins]}"
         span = f" (critical completion {signed(gap.difference)}, 95 % {signed(gap.low)} … {signed(gap.high)})"
         where = f"; most of the gap is at {most.sub_goal} ({most.contribution:+.3f})" if most else ""

@@ -180,8 +180,7 @@ class WorkflowVerdict:
 
     Attributes:
         wins: ``workflow`` while its critical completion is the higher one, until the gap is explained.
-        gap: workflow minus agent.
-        sub_goals, tasks: what would explain it: where the gap comes from, the largest part first.
+        gap: workflow minus agent. What would explain it: `RankReport.sub_goal_gaps` and `task_gaps`.
         workflow_replans, agent_replans: mean number of changes of plan per run on the same tasks.
     """
 
@@ -189,8 +188,6 @@ class WorkflowVerdict:
     agent: str
     wins: WorkflowWins
     gap: PairedDifference
-    sub_goals: tuple[SubGoalGap, ...]
-    tasks: tuple[TaskGap, ...]
     workflow_replans: Score
     agent_replans: Score
 

@@ -70,8 +70,36 @@ def sub_goal_gaps(
             found[key].title = (mine or its or _Share()).title
             if mine and its:
                 found[key].rates.append(mine.rate - its.rate)
-    gaps = [gap.of(key, len(tasks), bootstrap) for key, gap in found.items()]
+    alike: dict[int, list[NodeKey]] = defaultdict(list)
+    for key, gap in found.items():
+        alike[len(gap.rates)].append(key)
+    gaps = [one for keys in alike.values() for one in _measured(found, keys, len(tasks), bootstrap)]
     return tuple(sorted(gaps, key=lambda g: (-abs(g.contribution), g.graph, g.sub_goal)))
+
+
+def _measured(
+    found: Mapping[NodeKey, _Gap], keys: Sequence[NodeKey], tasks: int, bootstrap: Bootstrap
+) -> list[SubGoalGap]:
+    """The gaps of sub-goals that count on equally many tasks, their intervals at once."""
+    rates = np.array([found[key].rates for key in keys])
+    measured = Measured.of(rates, np.zeros(len(keys), dtype=np.bool_), bootstrap, tested=False)
+    gaps = []
+    for row, (graph, sub_goal) in enumerate(keys):
+        gap = found[graph, sub_goal]
+        low, high, difference = measured.scores(row)
+        gaps.append(
+            SubGoalGap(
+                graph=graph,
+                sub_goal=sub_goal,
+                title=gap.title,
+                difference=difference,
+                low=low,
+                high=high,
+                contribution=gap.part / tasks,
+                n_tasks=measured.tasks,
+            )
+        )
+    return gaps
 
 
 def pulls(cells: RunsByCell, pair: DiscordantPair, tasks: Sequence[str]) -> tuple[Pull, ...]:
@@ -173,20 +201,3 @@ class _Gap:
     title: str = ""
     part: float = 0.0
     rates: list[float] = field(default_factory=list)
-
-    def of(self, key: NodeKey, tasks: int, bootstrap: Bootstrap) -> SubGoalGap:
-        """The gap, once all tasks are in."""
-        graph, sub_goal = key
-        rates = np.array([self.rates])
-        measured = Measured.of(rates, np.zeros(1, dtype=np.bool_), bootstrap)
-        low, high, difference = measured.scores(0)
-        return SubGoalGap(
-            graph=graph,
-            sub_goal=sub_goal,
-            title=self.title,
-            difference=difference,
-            low=low,
-            high=high,
-            contribution=self.part / tasks,
-            n_tasks=len(self.rates),
-        )

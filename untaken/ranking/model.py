@@ -145,7 +145,7 @@ class RankReport:
         """Each workflow against each agent, by critical completion."""
         from untaken.ranking.workflow import METRIC, workflow_verdicts  # noqa: PLC0415 (slow)
 
-        return workflow_verdicts(self.cells, self.comparisons[METRIC], self.bootstrap)
+        return workflow_verdicts(self.cells, self.comparisons[METRIC])
 
     @cached_property
     def cells(self) -> RunsByCell:

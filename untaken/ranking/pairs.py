@@ -91,11 +91,14 @@ class Measured:
     above: Floats
 
     @classmethod
-    def of(cls, differences: Floats, binary: NDArray[np.bool_], bootstrap: Bootstrap) -> Measured:
+    def of(
+        cls, differences: Floats, binary: NDArray[np.bool_], bootstrap: Bootstrap, *, tested: bool = True
+    ) -> Measured:
         """Measure (pairs, tasks) differences.
 
         Single binary trials get the adjusted Wald interval, as do differences that are the same on every
         task: a bootstrap finds no spread in them, and no other difference varies more than one of trials.
+        Not `tested`, they get no p.
         """
         pairs, tasks = differences.shape
         b, c = paired.discordant_tasks(differences)
@@ -110,8 +113,9 @@ class Measured:
             interval[:, walds] = paired.wald_interval(centre, error)[:, walds]
             error = np.where(walds, error, paired.standard_error(differences))
             mde = paired.minimal_detectable(error, tasks)
-            flips = paired.sign_flip_p(differences, resamples=bootstrap.resamples, seed=bootstrap.seed)
-            p = np.where(binary, paired.mcnemar_p(np.round(b), np.round(c)), flips)
+            if tested:
+                flips = paired.sign_flip_p(differences, resamples=bootstrap.resamples, seed=bootstrap.seed)
+                p = np.where(binary, paired.mcnemar_p(np.round(b), np.round(c)), flips)
         return cls(
             tasks=tasks,
             binary=binary,

@@ -8,23 +8,18 @@ from typing import Final
 
 from untaken.errors import Score, Unscored
 from untaken.ranking.comparisons import Comparison, PairedDifference, WorkflowVerdict, WorkflowWins
-from untaken.ranking.drivers import sub_goal_gaps, task_gaps
-from untaken.ranking.model import Bootstrap
 from untaken.ranking.tables import RunsByCell, quantised
 from untaken.subgoals.model import RunScore
 
 METRIC: Final = "critical_completion"
 
 
-def workflow_verdicts(
-    cells: RunsByCell, critical: Comparison, bootstrap: Bootstrap
-) -> tuple[WorkflowVerdict, ...]:
+def workflow_verdicts(cells: RunsByCell, critical: Comparison) -> tuple[WorkflowVerdict, ...]:
     """Each workflow against each agent, by name; an agent whose runs are of both kinds is neither.
 
     Args:
         cells: the scored runs.
         critical: the comparison by critical completion.
-        bootstrap: behind the intervals of sub-goals.
     """
     kinds = kinds_of(cells)
     workflows, agents = (
@@ -36,7 +31,7 @@ def workflow_verdicts(
         for agent in agents:
             pair = critical.pair(workflow, agent)
             if pair is not None:
-                verdicts.append(_verdict(cells, oriented(pair, workflow), bootstrap))
+                verdicts.append(_verdict(cells, oriented(pair, workflow)))
     return tuple(verdicts)
 
 
@@ -69,15 +64,13 @@ def _times(value: Score, factor: int) -> Score:
     return value if isinstance(value, Unscored) else value * factor
 
 
-def _verdict(cells: RunsByCell, gap: PairedDifference, bootstrap: Bootstrap) -> WorkflowVerdict:
+def _verdict(cells: RunsByCell, gap: PairedDifference) -> WorkflowVerdict:
     workflow, agent = gap.first, gap.second
     return WorkflowVerdict(
         workflow=workflow,
         agent=agent,
         wins=_wins(gap.difference),
         gap=gap,
-        sub_goals=sub_goal_gaps(cells, METRIC, workflow, agent, bootstrap),
-        tasks=task_gaps(cells, METRIC, workflow, agent),
         workflow_replans=_replans(cells, workflow, agent),
         agent_replans=_replans(cells, agent, workflow),
     )

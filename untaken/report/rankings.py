@@ -41,7 +41,7 @@ def rank_document(
         "ties": {metric: [list(group) for group in found.ties] for metric, found in compared.items()},
         "pass_k": [entry(one) for one in report.pass_k],
         "quadrants": [entry(one) for metric in [*report.metrics][1:] for one in report.placed(metric)],
-        "workflows": [_workflow(verdict) for verdict in report.workflows],
+        "workflows": [_workflow(report, verdict) for verdict in report.workflows],
         **(_rule(rule) if rule else {}),
         "shared_tasks": list(report.shared_tasks),
         "unmatched_tasks": list(report.unmatched_tasks),
@@ -58,11 +58,12 @@ def _discordant(report: RankReport, pair: DiscordantPair) -> Document:
     return entry(pair) | {"runs": [entry(pull) for pull in report.pulls(pair)[:WEIGHTIEST]]}
 
 
-def _workflow(verdict: WorkflowVerdict) -> Document:
+def _workflow(report: RankReport, verdict: WorkflowVerdict) -> Document:
+    between = (verdict.gap.metric, verdict.workflow, verdict.agent)
     return entry(verdict) | {
         "gap": entry(verdict.gap),
-        "sub_goals": [entry(gap) for gap in verdict.sub_goals[:WEIGHTIEST]],
-        "tasks": [entry(gap) for gap in verdict.tasks[:WEIGHTIEST]],
+        "sub_goals": [entry(gap) for gap in report.sub_goal_gaps(*between)[:WEIGHTIEST]],
+        "tasks": [entry(gap) for gap in report.task_gaps(*between)[:WEIGHTIEST]],
     }
 
 
