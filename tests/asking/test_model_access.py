@@ -16,6 +16,7 @@ from untaken.errors import Unscored, UntakenError
 
 pytest.importorskip("pydantic_ai", reason="the extra untaken[judge] is not installed")
 
+from pydantic_ai.exceptions import ModelHTTPError
 from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
@@ -147,6 +148,70 @@ def test_the_budget_ends_the_asking(tmp_path: Path) -> None:
     with ModelAccess(saying(GREEN), ReplyStore(tmp_path), budget=2) as model:
         answers = [model.ask(a_question(f"{n}")) for n in range(3)]
     assert [type(answer) for answer in answers] == [Answer, Answer, Unscored]
+
+
+def test_no_more_is_sent_than_the_budget_however_many_ask_at_once(tmp_path: Path) -> None:
+    never = saying('{"colour": "blue", "why": ""}')
+    with ModelAccess(never, ReplyStore(tmp_path), budget=5) as model:
+        answers = model.ask_all([a_question(f"{n}") for n in range(8)], at_once=8)
+        assert model.spent.requests <= 5
+    assert all(isinstance(answer, Unscored) for answer in answers)
+
+
+def test_no_key_stands_in_a_name_or_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("UNTAKEN_MODEL_KEY", "sk-very-secret")
+
+    def speak(_messages: list[Any], _info: AgentInfo) -> ModelResponse:
+        raise ModelHTTPError(401, "m", {"message": "wrong key sk-very-secret"})
+
+    with ModelAccess(FunctionModel(speak, model_name="m"), ReplyStore(tmp_path)) as model:
+        answer = model.ask(a_question())
+    assert isinstance(answer, Unscored)
+    assert "401" in answer.reason
+    assert "secret" not in answer.reason
+    address = ModelAccess("http://ann:hidden@127.0.0.1:9/v1#m", ReplyStore(tmp_path))
+    assert address.name == "http://127.0.0.1:9/v1#m"
+
+
+def test_a_question_that_the_server_refuses_does_not_end_the_asking(tmp_path: Path) -> None:
+    def speak(_messages: list[Any], _info: AgentInfo) -> ModelResponse:
+        raise ModelHTTPError(400, "m", {"message": "too long"})
+
+    with ModelAccess(FunctionModel(speak, model_name="m"), ReplyStore(tmp_path)) as model:
+        answers = [model.ask(a_question(f"{n}")) for n in range(5)]
+    assert [isinstance(a, Unscored) and "too long" in a.reason for a in answers] == [True] * 5
+
+
+def test_cancelling_asks_nothing_more(tmp_path: Path) -> None:
+    asked: list[str] = []
+
+    def speak(messages: list[Any], info: AgentInfo) -> ModelResponse:
+        asked.append(str(messages[0].parts[-1].content))
+        return ModelResponse(parts=[ToolCallPart(info.output_tools[0].name, GREEN)])
+
+    def stop(done: int, _total: int, _what: str) -> None:
+        if done == 2:
+            raise KeyboardInterrupt
+
+    with (
+        pytest.raises(KeyboardInterrupt),
+        ModelAccess(FunctionModel(speak, model_name="m"), ReplyStore(tmp_path)) as model,
+    ):
+        model.ask_all([a_question(f"{n}") for n in range(20)], at_once=1, progress=stop)
+    assert len(asked) < 6
+
+
+def test_a_reply_to_another_question_is_not_taken(tmp_path: Path) -> None:
+    store = ReplyStore(tmp_path)
+    with ModelAccess(saying(GREEN, name="m"), store) as model:
+        model.ask(a_question("one"))
+    (file,) = tmp_path.glob("??/*.json")
+    key = a_question("two").key("m")
+    (tmp_path / key[:2]).mkdir(exist_ok=True)
+    (tmp_path / key[:2] / f"{key}.json").write_bytes(file.read_bytes())
+    answer = ModelAccess("m", store, offline=True).ask(a_question("two"))
+    assert isinstance(answer, Unscored)
+    assert "another question" in answer.reason
 
 
 def test_without_a_recorded_reply_nothing_is_asked_offline(tmp_path: Path) -> None:

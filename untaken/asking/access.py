@@ -5,15 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
-from threading import Lock
+from threading import Condition
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self
 
 import msgspec
 
-from untaken.asking.question import Answer, Question, T
+from untaken.asking.question import Answer, Question, T, Unreached
 from untaken.asking.replies import Reply, ReplyStore
 from untaken.errors import Unscored, UntakenError
 
@@ -26,6 +26,10 @@ SETTING: Final = "UNTAKEN_MODEL"
 """Environment variable that names the model."""
 KEY_SETTING: Final = "UNTAKEN_MODEL_KEY"
 """Environment variable with the key for a model named by its address."""
+REQUESTS: Final = 16
+"""Most requests for one question, tool calls and retries included."""
+LOCAL: Final = "local"
+"""Names the packaged model."""
 IN_A_ROW: Final = 3
 """Failures to reach the model after which it is left alone."""
 
@@ -84,16 +88,22 @@ class ModelAccess:
                 "no language model is named",
                 hint=f"Set {SETTING}, for example to openai:gpt-4.1 or http://127.0.0.1:8080/v1#name.",
             )
-        self.name: str = chosen if isinstance(chosen, str) else chosen.model_name
+        self.name: str = _public(chosen) if isinstance(chosen, str) else chosen.model_name
         self.replies = replies
         self._model, self._budget, self._offline = chosen, budget, offline
         self._engine: Engine | None = None
-        self._spent, self._down, self._lock = Spent(), 0, Lock()
+        self._spent, self._down, self._under_way = Spent(), 0, 0
+        self._lock = Condition()
 
     @property
     def spent(self) -> Spent:
         """What was asked so far, and what it cost."""
         return self._spent
+
+    @property
+    def uses_tools(self) -> bool:
+        """Whether the model can be expected to call tools: the packaged one is too small."""
+        return self.name != LOCAL
 
     def ask(self, question: Question[T]) -> Answer[T] | Unscored:
         """The answer, from the store where it was given before.
@@ -113,17 +123,23 @@ class ModelAccess:
         answer = (
             reply if isinstance(reply, Unscored) else _answer(question, reply, from_store=kept is not None)
         )
-        self._count(answer, None if kept or isinstance(reply, Unscored) else reply)
+        self._count(answer)
         return answer
 
     def ask_all(
-        self, questions: Iterable[Question[T]], *, at_once: int = 4, progress: Progress | None = None
+        self,
+        questions: Iterable[Question[T]],
+        *,
+        at_once: int | None = None,
+        progress: Progress | None = None,
     ) -> list[Answer[T] | Unscored]:
         """The answers, in the order of the questions, several asked at once.
 
+        Where one cannot be asked at all, or the work is cancelled, those that wait are not asked any more.
+
         Args:
             questions: any number.
-            at_once: requests under way at one time.
+            at_once: requests under way at one time; by default 4, and 1 for the packaged model.
             progress: called with (done, total, what) after each.
 
         Raises:
@@ -138,14 +154,16 @@ class ModelAccess:
                 progress(next(done), len(asked), f"asking {self.name}")
             return answer
 
-        with ThreadPoolExecutor(max_workers=max(1, at_once)) as pool:
+        workers = at_once or (4 if self.name != LOCAL else 1)
+        pool = ThreadPoolExecutor(max_workers=max(1, workers))
+        try:
             return list(pool.map(one, asked))
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
 
     def close(self) -> None:
         """Close the connection, and stop the packaged model where it runs."""
-        if self._engine is not None:
-            self._engine.close()
-            self._engine = None
+        self.__exit__(None, None, None)
 
     def __enter__(self) -> Self:
         return self
@@ -153,7 +171,9 @@ class ModelAccess:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.close()
+        engine, self._engine = self._engine, None
+        if engine is not None:
+            engine.__exit__(kind, error, trace)
 
     def _send(self, question: Question[Any]) -> Reply | Unscored:
         if self._offline:
@@ -161,34 +181,73 @@ class ModelAccess:
                 f"no reply of {self.name} to this question is recorded, and none may be asked for"
             )
         with self._lock:
-            if self._budget is not None and self._spent.requests >= self._budget:
-                return Unscored(f"the budget of {self._budget} requests is spent")
+            room = self._room()
+            if isinstance(room, Unscored):
+                return room
+            if self._engine is None:
+                self._engine = _start(self._model)
+            engine = self._engine
+            self._under_way += room
+        reply: Reply | Unscored | None = None
+        try:
+            reply = engine.answer(question, self.name, requests=room)
+            return reply
+        finally:
+            with self._lock:
+                self._under_way -= room
+                self._down = self._down + 1 if isinstance(reply, Unreached) else 0
+                if isinstance(reply, Reply):
+                    self._pay(reply)
+                self._lock.notify_all()
+
+    def _room(self) -> int | Unscored:
+        """Requests that a question may cost: what is left beside those under way; waits for these."""
+        while True:
             if self._down >= IN_A_ROW:
                 return Unscored(
                     f"{self.name} could not be reached {IN_A_ROW} times in a row; it is left alone"
                 )
-            if self._engine is None:
-                self._engine = _start(self._model)
-            engine = self._engine
-        reply = engine.answer(question, self.name)
-        with self._lock:
-            self._down = 0 if isinstance(reply, Reply) else self._down + 1
-        return reply
+            if self._budget is None:
+                return REQUESTS
+            left = self._budget - self._spent.requests
+            if left <= 0:
+                return Unscored(f"the budget of {self._budget} requests is spent")
+            if left > self._under_way:
+                return min(REQUESTS, left - self._under_way)
+            self._lock.wait()
 
-    def _count(self, answer: Answer[Any] | Unscored, sent: Reply | None) -> None:
+    def _pay(self, reply: Reply) -> None:
+        now = self._spent
+        self._spent = replace(
+            now,
+            requests=now.requests + reply.requests,
+            input_tokens=now.input_tokens + reply.input_tokens,
+            output_tokens=now.output_tokens + reply.output_tokens,
+        )
+
+    def _count(self, answer: Answer[Any] | Unscored) -> None:
         with self._lock:
             now = self._spent
-            self._spent = Spent(
+            self._spent = replace(
+                now,
                 answered=now.answered + isinstance(answer, Answer),
                 from_store=now.from_store + (isinstance(answer, Answer) and answer.from_store),
                 unanswered=now.unanswered + isinstance(answer, Unscored),
-                requests=now.requests + (sent.requests if sent else 0),
-                input_tokens=now.input_tokens + (sent.input_tokens if sent else 0),
-                output_tokens=now.output_tokens + (sent.output_tokens if sent else 0),
             )
 
 
+def _public(name: str) -> str:
+    """How a model is called in verdicts and replies: an address without the name and password in it."""
+    head, at, tail = name.partition("://")
+    if not at:
+        return name
+    host, slash, path = tail.partition("/")
+    return head + at + host.rpartition("@")[2] + slash + path
+
+
 def _answer(question: Question[T], reply: Reply, *, from_store: bool) -> Answer[T] | Unscored:
+    if reply.prompt_sha256 != question.prompt_sha256:
+        return Unscored("the recorded reply is to another question")
     if reply.failure:
         return Unscored(reply.failure)
     try:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable
 from contextlib import ExitStack
 from hashlib import sha256
+from types import TracebackType
 from typing import Any, Final
 
 import msgspec
@@ -19,21 +20,31 @@ from pydantic_ai import (
     capture_run_messages,
 )
 from pydantic_ai import Tool as AgentTool
-from pydantic_ai.exceptions import AgentRunError, ModelAPIError, UserError
+from pydantic_ai.exceptions import (
+    AgentRunError,
+    ModelAPIError,
+    ModelHTTPError,
+    UsageLimitExceeded,
+    UserError,
+)
 from pydantic_ai.messages import ModelMessage, ModelResponse, ToolCallPart, ToolReturnPart
 from pydantic_ai.models import Model, infer_model
 from pydantic_ai.settings import ModelSettings
 
-from untaken.asking.question import Question
+from untaken.asking.access import LOCAL, REQUESTS
+from untaken.asking.question import Question, Unreached
 from untaken.asking.replies import Reply, ToolUse
 from untaken.errors import Unscored, UntakenError
 
 RETRIES: Final = 2
 """Times that a model is told what is wrong with the form of its answer."""
-REQUESTS: Final = 16
-"""Most requests for one question, tool calls and retries included."""
+REFUSED: Final = (400, 413, 422)
+"""What a server answers to a question that is not to its liking: another one may be."""
 TIMEOUT: Final = 120.0
 """Seconds for one request."""
+SECRET: Final = ("KEY", "TOKEN", "SECRET", "PASSWORD")
+"""Endings of environment variables whose values stand in no message."""
+SECRET_CHARS: Final = 6
 RAW_CHARS: Final = 16_384
 
 
@@ -55,12 +66,20 @@ class Engine:
             self._open.close()
             raise
 
-    def close(self) -> None:
-        """Ends the connection."""
-        self._open.close()
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Ends the connection; after an error without waiting for what is under way."""
+        self._open.__exit__(kind, error, trace)
 
-    def answer(self, question: Question[Any], name: str) -> Reply | Unscored:
-        """The reply, which may say that no answer had the form asked for; unscored where none came."""
+    def answer(self, question: Question[Any], name: str, *, requests: int) -> Reply | Unscored:
+        """The reply, which may say that no answer had the form asked for; unscored where none came.
+
+        Args:
+            question: what is asked.
+            name: what the model is called in the reply.
+            requests: that it may cost.
+        """
         form: Any = StructuredDict(question.schema, name="answer")
         agent: Agent[None, Any] = Agent(
             self._model,
@@ -76,14 +95,21 @@ class Engine:
             max_tokens=question.max_tokens,
             timeout=TIMEOUT,
         )
-        limits = UsageLimits(request_limit=REQUESTS)
+        limits = UsageLimits(request_limit=requests)
 
         async def run() -> Reply | Unscored:
             with capture_run_messages() as messages:
                 try:
                     result = await agent.run(question.prompt, model_settings=settings, usage_limits=limits)
+                except ModelHTTPError as error:
+                    kind = Unscored if error.status_code in REFUSED else Unreached
+                    return kind(f"{name} answered with an error: {_short(error)}")
                 except ModelAPIError as error:
-                    return Unscored(f"{name} could not be reached: {_short(error)}")
+                    return Unreached(f"{name} could not be reached: {_short(error)}")
+                except UsageLimitExceeded as error:
+                    if requests < REQUESTS:
+                        return Unscored(f"the budget was spent before {name} had answered")
+                    return _reply(question, name, messages, failure=f"{name} came to no end: {_short(error)}")
                 except AgentRunError as error:
                     why = f"{name} gave no answer in the form asked for: {_short(error)}"
                     return _reply(question, name, messages, failure=why)
@@ -147,7 +173,7 @@ def _resolved(model: str | Model, stack: ExitStack) -> tuple[Model, bool]:
     """The model, and whether it takes a JSON Schema natively for certain."""
     if isinstance(model, Model):
         return model, False
-    if model == "local":
+    if model == LOCAL:
         from untaken.asking.local import serving  # noqa: PLC0415 (an extra)
 
         return _at_address(stack.enter_context(serving()), "none"), True
@@ -173,4 +199,9 @@ def _at_address(address: str, key: str) -> Model:
 
 
 def _short(error: BaseException) -> str:
-    return " ".join(str(error).split())[:300]
+    """What went wrong, on one line, without any key that a server may have sent back."""
+    words = " ".join(str(error).split())
+    for name, value in os.environ.items():
+        if name.upper().endswith(SECRET) and len(value) >= SECRET_CHARS:
+            words = words.replace(value, "…")
+    return words[:300]

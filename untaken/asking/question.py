@@ -14,6 +14,7 @@ import msgspec
 import rfc8785
 
 from untaken.asking.replies import Reply
+from untaken.errors import Unscored
 
 T = TypeVar("T", bound=msgspec.Struct)
 
@@ -111,6 +112,11 @@ class Question(Generic[T]):
             "about": self.about,
         }
         return sha256(rfc8785.dumps(identity)).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Unreached(Unscored):
+    """No reply, because the model could not be reached: enough of these in a row, and it is left alone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

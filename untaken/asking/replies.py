@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 from secrets import token_hex
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
+from untaken import limits
 from untaken.errors import UntakenError, Where
 from untaken.ledger.strict_json import JsonFault, parse_json
 
-SALT_FILE = "salt"
+SALT_FILE: Final = "salt"
+REPLY_BYTES: Final = 4 * limits.MIB
 
 
 class ToolUse(msgspec.Struct, frozen=True, kw_only=True):
@@ -82,10 +84,13 @@ class ReplyStore:
         """
         file = self._file(key)
         try:
-            data = file.read_bytes()
+            with file.open("rb") as stream:
+                data = stream.read(REPLY_BYTES + 1)
         except FileNotFoundError:
             return None
         try:
+            if len(data) > REPLY_BYTES:
+                raise JsonFault("too-large", f"it is longer than {REPLY_BYTES:,} bytes")
             return msgspec.convert(parse_json(data), Reply)
         except (JsonFault, msgspec.MsgspecError) as error:
             raise UntakenError(

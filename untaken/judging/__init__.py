@@ -1,8 +1,9 @@
 """Agent-as-a-judge on the plan: one localised question a sub-goal, with evidence that is checked (§6)."""
 
 from untaken.judging.addressing import Addressing, addresses_judge, texts_to_judges
-from untaken.judging.judge import judge_run, questions_of, settle, verdict_events
+from untaken.judging.judge import author, findings_of, judge_run, settle, verdict_events
 from untaken.judging.model import Citation, JudgeAnswer, JudgeReport, NodeVerdict, WhyUnscored
+from untaken.judging.questions import questions_of
 
 __all__ = [
     "Addressing",
@@ -12,6 +13,8 @@ __all__ = [
     "NodeVerdict",
     "WhyUnscored",
     "addresses_judge",
+    "author",
+    "findings_of",
     "judge_run",
     "questions_of",
     "settle",

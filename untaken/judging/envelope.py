@@ -21,7 +21,7 @@ def nonce_for(salt: str, *parts: str) -> str:
 def neutral(text: str) -> str:
     """The text without anything that could end its envelope or steer a terminal or a tokenizer."""
     plain = text.translate(_NEUTRAL).replace("<|", "< |").replace("|>", "| >")
-    return "".join(c if c in "\n\t" or c.isprintable() else "�" for c in plain)
+    return "".join(c if c in "\n\t" or c.isprintable() else " " if c.isspace() else "�" for c in plain)
 
 
 def enveloped(text: str, nonce: str, label: str = "") -> str:

@@ -10,7 +10,13 @@ from msgspec import Meta, Struct
 from untaken.errors import Finding
 
 WhyUnscored = Literal[
-    "no_answer", "code_missing", "could_not_tell", "evidence_missing", "evidence_not_found", "judge_addressed"
+    "no_answer",
+    "code_missing",
+    "could_not_tell",
+    "evidence_missing",
+    "evidence_not_found",
+    "claims_only",
+    "judge_addressed",
 ]
 """Why a judge's word does not count; `UNSCORED_WORDS` says it in words."""
 
@@ -20,6 +26,7 @@ UNSCORED_WORDS: Final[dict[WhyUnscored, str]] = {
     "could_not_tell": "the judge could not tell",
     "evidence_missing": "a pass needs evidence, and none was cited",
     "evidence_not_found": "a cited quote does not stand in the event cited",
+    "claims_only": "nothing but the agent's own words was cited, and a claim of success is no evidence of it",
     "judge_addressed": "text in the record addresses whoever judges it, so a pass cannot be trusted",
 }
 

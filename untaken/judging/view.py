@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import msgspec
 
 from untaken.asking import Tool
+from untaken.judging.addressing import LOOKED_AT
 from untaken.judging.envelope import enveloped
 from untaken.judging.rendering import event_text, headline
 from untaken.ledger import Run
@@ -21,18 +24,30 @@ FOUND = 10
 """Hits of a search."""
 
 
-class LedgerView:
-    """One run's ledger, read only; what was written after the run is left out."""
+def record_of(run: Run) -> dict[int, Event]:
+    """The events of the run itself by `seq`: what others wrote about it, then or later, is left out."""
+    last = run.events[-1].seq if run.finished is None else run.finished.seq
+    about = tuple(kind for kind in AFTER_RUN if kind is not SkillSelection)
+    return {e.seq: e for e in run.events if e.seq <= last and not isinstance(e, about)}
 
-    def __init__(self, run: Run, nonce: str) -> None:
-        """A view of `run` for the question with this code."""
+
+def record_digest(run: Run) -> str:
+    """Digest of the run itself: the same before and after verdicts, notes or insights are appended to it.
+
+    Every line names the hash of the one before; so the line after the run's own last one names that.
+    """
+    last = next(reversed(record_of(run)))
+    return next((event.prev for event in run.events if event.seq == last + 1), run.digest)
+
+
+class LedgerView:
+    """One run's ledger, read only; what was written about the run is left out."""
+
+    def __init__(self, events: Mapping[int, Event], nonce: str) -> None:
+        """A view of these events (`record_of`) for the question with this code."""
         self._nonce = nonce
-        self.events: dict[int, Event] = {
-            event.seq: event
-            for event in run.events
-            if not isinstance(event, AFTER_RUN) or isinstance(event, SkillSelection)
-        }
-        self._states = [event for event in self.events.values() if isinstance(event, State | RunFinished)]
+        self.events = events
+        self._states = [event for event in events.values() if isinstance(event, State | RunFinished)]
 
     def list_events(self, first_seq: int = 0) -> str:
         """The events from `first_seq` on, one line each."""
@@ -49,8 +64,9 @@ class LedgerView:
     def search(self, text: str) -> str:
         """The events that hold a text, upper and lower case alike."""
         wanted = text.casefold()
-        hits = [e for e in self.events.values() if wanted and wanted in event_text(e).casefold()]
-        lines = [f"{headline(e)} {_around(event_text(e), wanted)}" for e in hits[:FOUND]]
+        texts = {seq: event_text(event)[:LOOKED_AT] for seq, event in self.events.items() if wanted}
+        hits = [seq for seq, text in texts.items() if wanted in text.casefold()]
+        lines = [f"{headline(self.events[seq])} {_around(texts[seq], wanted)}" for seq in hits[:FOUND]]
         more = f"\n{len(hits) - FOUND} more" if len(hits) > FOUND else ""
         return self._marked("\n".join(lines) or "found nowhere") + more
 
@@ -63,7 +79,7 @@ class LedgerView:
 
     def excerpt(self, event: Event) -> str:
         """The event between its marks."""
-        words = event_text(event)
+        words = event_text(event)[:LOOKED_AT]
         cut = f"\n… {len(words) - EVENT_CHARS} more characters" if len(words) > EVENT_CHARS else ""
         return enveloped(words[:EVENT_CHARS] + cut, self._nonce, headline(event))
 
