@@ -14,7 +14,7 @@ from untaken.report.html.summary import counted
 from untaken.subgoals import NodeScore, RunScore, Status
 
 Tally = Mapping[str, Counter[Status]]
-LISTED: Final = 50
+LISTED: Final = 1000
 
 
 def sub_goals_section(corpus: Corpus) -> Markup | None:
@@ -64,8 +64,8 @@ def _cell(found: Counter[Status]) -> str:
 
 def unused_section(corpus: Corpus) -> Markup | None:
     """Runs without a score, with the reason."""
-    found = [(run, corpus.scores[digest]) for digest, run in corpus.runs.items()]
-    unscored = [(run, score.reason) for run, score in found if isinstance(score, Unscored)]
+    found = [(run, _why_not(corpus.scores[digest])) for digest, run in corpus.runs.items()]
+    unscored = [(run, why) for run, why in found if why is not None]
     if not unscored:
         return None
     rows = [
@@ -79,7 +79,7 @@ def unused_section(corpus: Corpus) -> Markup | None:
         for run, why in unscored[:LISTED]
     ]
     heads = (tag("th", name, scope="col") for name in ("run", "agent", "task", "why"))
-    more = f"The first {LISTED} of {len(unscored)}" if len(unscored) > LISTED else "All of them"
+    more = f"The first {LISTED} of {len(unscored)}" if len(unscored) > LISTED else f"All {len(unscored)}"
     table = tag("table", tag("caption", more), tag("thead", tag("tr", *heads)), tag("tbody", *rows))
     return together(
         tag("h2", "Runs without a score"),
@@ -91,3 +91,11 @@ def unused_section(corpus: Corpus) -> Markup | None:
         ),
         tag("div", table, class_="card scroll"),
     )
+
+
+def _why_not(score: RunScore | Unscored) -> str | None:
+    if isinstance(score, Unscored):
+        return score.reason
+    if not score.nodes and isinstance(score.completion, Unscored):
+        return score.completion.reason
+    return None
