@@ -17,6 +17,9 @@ from untaken.ledger import heads_path
 VERBS = {
     "score": "score {ledgers} --graphs graphs --runs --json",
     "rank": "rank {ledgers} --graphs graphs --resamples 50 --json",
+    "gate": "gate {ledgers} --graphs graphs --require completion>=0.5 --resamples 50 --json",
+    "report": "report {ledgers} --graphs graphs --html report.html --json",
+    "full report": "report {ledgers} --graphs graphs --html full.html --full --json",
     "memory": "memory build {ledgers} -o m.memory.jsonl --json",
     "counterfactual": "counterfactual {ledgers} --json",
     "counterfactual with a memory": "counterfactual {ledgers} --memory m.memory.jsonl --json",
