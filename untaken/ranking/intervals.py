@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from math import sqrt
 from typing import Final
 
@@ -14,17 +15,32 @@ from untaken.ranking.tables import Floats, MetricTable, quantise
 TAILS: Final = (0.025, 0.975)
 BLOCK: Final = 2_000_000
 """Cells of a resampling block: bounds memory whatever the number of tasks or agents."""
+KEPT: Final = 10_000_000
+"""Cells of draws, of two bytes each, that are kept for the next time."""
+MOST_DRAWN: Final = 65_535
 
 
 def task_weights(tasks: int, resamples: int, seed: int) -> Iterator[Floats]:
     """How often each task was drawn, with replacement, (block, tasks) at a time."""
+    many = tasks * resamples > KEPT or tasks > MOST_DRAWN
+    for block in _drawn(tasks, resamples, seed) if many else _kept(tasks, resamples, seed):
+        yield block.astype(np.float64)
+
+
+@lru_cache(maxsize=4)
+def _kept(tasks: int, resamples: int, seed: int) -> tuple[NDArray[np.uint16], ...]:
+    """The same draws are asked for over and over: for each metric, and for each pair that is looked at."""
+    return tuple(block.astype(np.uint16) for block in _drawn(tasks, resamples, seed))
+
+
+def _drawn(tasks: int, resamples: int, seed: int) -> Iterator[NDArray[np.int64]]:
     rng = np.random.default_rng(seed)
     block = max(1, BLOCK // tasks)
     for begin in range(0, resamples, block):
         rows = min(block, resamples - begin)
         drawn = rng.integers(0, tasks, size=(rows, tasks))
         drawn += np.arange(rows)[:, None] * tasks
-        yield np.bincount(drawn.ravel(), minlength=rows * tasks).reshape(rows, tasks).astype(np.float64)
+        yield np.bincount(drawn.ravel(), minlength=rows * tasks).reshape(rows, tasks)
 
 
 def resampled_means(

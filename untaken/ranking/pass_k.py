@@ -96,7 +96,7 @@ def _intervals(
 
     tasks = chances.shape[1]
     spans: list[tuple[Score, Score]] = [(NO_INTERVAL, NO_INTERVAL)] * len(chances)
-    if tasks > 1 and bootstrap.resamples:
+    if tasks > 1 and bootstrap.resamples and not single:
         drawn, _ = resampled_differences(chances, resamples=bootstrap.resamples, seed=bootstrap.seed)
         spans = [(float(low), float(high)) for low, high in drawn.T]
     for row, values in enumerate(chances):
