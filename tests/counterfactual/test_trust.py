@@ -7,6 +7,8 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 from histories import moment, past, seen
+from hypothesis import given
+from hypothesis import strategies as st
 
 from untaken.counterfactual import Branch, Scale, Weights, evaluate_run
 from untaken.counterfactual.trust import Estimate, Trust, compare, more_runs
@@ -267,3 +269,37 @@ def test_the_closed_form_agrees_with_a_monte_carlo_over_the_same_posteriors() ->
         low, high = np.quantile(draws, [0.025, 0.975])
         assert (found.low, found.high) == pytest.approx((low, high), abs=0.05)
         assert found.p_better == pytest.approx((draws > 0.1).mean(), abs=0.05)
+
+
+FIGURES = st.one_of(st.none(), st.sampled_from([0.0, 1e-300, 0.5, 1.0, 1e300]), st.floats(0, 10))
+OUTCOMES = st.lists(
+    st.tuples(st.sampled_from("ab"), st.integers(0, 6), st.sampled_from([0.0, 0.3, 1.0]), FIGURES, FIGURES),
+    min_size=1,
+    max_size=24,
+)
+SHARES = st.sampled_from(
+    [(0.5, 0.3, 0.2), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.5, 0.5), (1e-12, 0.0, 1.0)]
+)
+
+
+@given(outcomes=OUTCOMES, shares=SHARES)
+def test_whatever_the_histories_an_interval_holds_its_advantage_and_stays_in_range(
+    outcomes: list[tuple[str, int, float, float | None, float | None]], shares: tuple[float, float, float]
+) -> None:
+    log = [
+        seen(f"{skill}{run}", skill, success=won, cost=cost, steps=steps, key=str(i))
+        for i, (skill, run, won, cost, steps) in enumerate(outcomes)
+    ]
+    snapshot = PolicyMemory(log).snapshot()
+    weights = Weights(success=shares[0], cost=shares[1], steps=shares[2])
+    scale = Scale(spans=snapshot.spans(), weights=weights)
+    alternative, selected = snapshot.record("b", "ctx"), snapshot.record("a", "ctx")
+    if alternative is None:
+        return
+    found = compare(alternative, selected, scale, 0.1)
+    if not isinstance(found.low, Unscored):
+        assert isinstance(found.advantage, float)
+        assert isinstance(found.high, float)
+        assert isinstance(found.p_better, float)
+        assert -1 - 1e-9 <= found.low <= found.advantage <= found.high <= 1 + 1e-9
+        assert 0 <= found.p_better <= 1
