@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from components import cards, figures, memory_view, state, tables, text
+from components.choice_words import context_words
 from untaken.report import applied_table, context_names, estimates_table, records_table, signal_review
 
 PERCENT = st.column_config.NumberColumn(format="percent")
@@ -47,7 +48,7 @@ st.caption(
 )
 memory_view.complete_link(records)
 context = memory_view.choose(
-    "context", "Context", list(names), shown=lambda key: text.one_line(names[key], 120)
+    "context", "Context", list(names), shown=lambda key: text.one_line(context_words(names[key], key), 120)
 )
 here = records[records["context_hash"] == context]
 drawn = figures.skill_rates(here, dark=state.is_dark())
