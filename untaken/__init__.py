@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from untaken.corpus import evaluate_corpus
     from untaken.counterfactual import evaluate_run
+    from untaken.criteria import quantify, verify_criteria
     from untaken.errors import Unscored, UntakenError
     from untaken.fix_first import triage
     from untaken.formats import convert
@@ -40,12 +41,14 @@ _ROOMS: Final = {
     "evaluate_run": "counterfactual",
     "html_report": "report.html",
     "load_graph": "plans",
+    "quantify": "criteria",
     "rank_agents": "ranking",
     "read_ledger": "ledger",
     "run_report": "report",
     "save_graph": "plans",
     "score_run": "subgoals",
     "triage": "fix_first",
+    "verify_criteria": "criteria",
     "verify_ledger": "ledger",
 }
 
@@ -62,12 +65,14 @@ __all__ = [
     "evaluate_run",
     "html_report",
     "load_graph",
+    "quantify",
     "rank_agents",
     "read_ledger",
     "run_report",
     "save_graph",
     "score_run",
     "triage",
+    "verify_criteria",
     "verify_ledger",
 ]
 

@@ -1,5 +1,8 @@
 """AgentEval: criteria beyond success, their values for each run, and which of them deserve trust (§8)."""
 
+from untaken.criteria.deterministic import LEDGER_CRITERIA, LedgerCriterion, ledger_criteria, quantify_ledgers
+from untaken.criteria.discrimination import AttackTest, Separation
+from untaken.criteria.disturb import ATTACKS, Attack, Disturbed, disturb
 from untaken.criteria.files import load_criteria, parse_criteria, save_criteria
 from untaken.criteria.means import (
     AcrossRuns,
@@ -16,22 +19,52 @@ from untaken.criteria.model import (
     Value,
     read_value,
 )
+from untaken.criteria.quantifier import quantify, quantify_disturbed
 from untaken.criteria.recorded import read_quantifier_runs
+from untaken.criteria.stability import PassStep, Stability, krippendorff_alpha, pass_steps
+from untaken.criteria.verifier import (
+    CriterionCheck,
+    Discrimination,
+    Thresholds,
+    Verification,
+    verify_criteria,
+)
 
 __all__ = [
+    "ATTACKS",
     "AcrossRuns",
+    "Attack",
+    "AttackTest",
     "Change",
     "CriteriaSet",
     "Criterion",
+    "CriterionCheck",
     "CriterionMeans",
+    "Discrimination",
+    "Disturbed",
+    "LEDGER_CRITERIA",
+    "LedgerCriterion",
+    "PassStep",
     "Quantified",
     "QuantifierRun",
+    "Separation",
+    "Stability",
+    "Thresholds",
     "Value",
+    "Verification",
     "across_runs",
     "criterion_means",
+    "disturb",
+    "krippendorff_alpha",
+    "ledger_criteria",
     "load_criteria",
     "parse_criteria",
+    "pass_steps",
+    "quantify",
+    "quantify_disturbed",
+    "quantify_ledgers",
     "read_quantifier_runs",
     "read_value",
     "save_criteria",
+    "verify_criteria",
 ]

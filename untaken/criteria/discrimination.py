@@ -1,0 +1,233 @@
+"""What a criterion tells apart: successes from failures, and runs from the same runs made worse (§8)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from math import comb, erfc, sqrt
+from statistics import fmean
+from typing import Final
+
+from untaken.criteria.means import levels_by_subject
+from untaken.criteria.model import QuantifierRun
+from untaken.errors import Score, Unscored
+from untaken.ranking import wilson
+
+Z_95: Final = 1.959963984540054
+EXACT: Final = 40
+"""Subjects up to which a permutation test counts every arrangement."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Separation:
+    """Successes against failures, a subject's level the mean over its passes.
+
+    Attributes:
+        success_n, failed_n: subjects with a value, by outcome.
+        gap: success mean − failed mean, in levels.
+        superiority: chance that a success has the higher level than a failure, ties half: 0.5 is none.
+        low, high: its 95 % interval (Newcombe 2006, method 5).
+        p: two-sided permutation test of the rank sum, exact up to `EXACT` subjects, then normal.
+    """
+
+    success_n: int
+    failed_n: int
+    gap: Score
+    superiority: Score
+    low: Score
+    high: Score
+    p: Score
+
+    @property
+    def separates(self) -> bool | None:
+        """Whether successes score higher for certain; ``None`` where it cannot be told."""
+        return None if isinstance(self.low, Unscored) else self.low > 0.5
+
+    @property
+    def reversed(self) -> bool:
+        """Whether failures score higher for certain."""
+        return not isinstance(self.high, Unscored) and self.high < 0.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttackTest:
+    """Original against disturbed, subject by subject, one attack.
+
+    Attributes:
+        n: subjects with a value in both; `wins` of them lost level by the attack, `losses` gained.
+        win_rate: (wins + half the ties) ÷ n, with Wilson's 95 % interval, which ties make wider than needed.
+        p: one-sided exact sign test of wins against losses.
+        drop: mean loss of level.
+        detected: the interval is above 0.5, and p holds for all attacks tried together (Bonferroni).
+    """
+
+    attack: str
+    n: int
+    wins: int
+    ties: int
+    losses: int
+    win_rate: Score
+    low: Score
+    high: Score
+    p: Score
+    drop: Score
+    detected: bool
+
+    @property
+    def rewarded(self) -> bool:
+        """Whether the disturbed runs score higher for certain."""
+        return not isinstance(self.high, Unscored) and self.high < 0.5
+
+
+def subject_means(passes: Sequence[QuantifierRun], name: str) -> dict[str, float]:
+    """Each subject's mean level over the passes."""
+    return {subject: fmean(levels) for subject, levels in levels_by_subject(passes, name).items()}
+
+
+def outcomes(passes: Sequence[QuantifierRun]) -> dict[str, bool]:
+    """The outcome of each subject that has one."""
+    return {item.subject: item.success for run in passes for item in run.items if item.success is not None}
+
+
+def separation(passes: Sequence[QuantifierRun], name: str) -> Separation:
+    """Successes against failures by one criterion."""
+    known = outcomes(passes)
+    means = [
+        (known[subject], mean) for subject, mean in subject_means(passes, name).items() if subject in known
+    ]
+    success = [mean for outcome, mean in means if outcome]
+    failed = [mean for outcome, mean in means if not outcome]
+    if not success or not failed:
+        none = Unscored(f"no {'failed' if success else 'successful'} run has a value")
+        return Separation(
+            success_n=len(success),
+            failed_n=len(failed),
+            gap=none,
+            superiority=none,
+            low=none,
+            high=none,
+            p=none,
+        )
+    theta = superiority(success, failed)
+    low, high = superiority_interval(theta, len(success), len(failed))
+    return Separation(
+        success_n=len(success),
+        failed_n=len(failed),
+        gap=fmean(success) - fmean(failed),
+        superiority=theta,
+        low=low,
+        high=high,
+        p=rank_sum_p(success, failed),
+    )
+
+
+def attack_test(
+    original: Sequence[QuantifierRun],
+    disturbed: Sequence[QuantifierRun],
+    name: str,
+    attack: str,
+    *,
+    attacks: int = 1,
+) -> AttackTest:
+    """Original against disturbed by one criterion.
+
+    Args:
+        original: passes over the runs as recorded.
+        disturbed: passes over the runs made worse; their subjects are the originals'.
+        name: of the criterion.
+        attack: what was done to them.
+        attacks: how many were tried.
+    """
+    before, after = subject_means(original, name), subject_means(disturbed, name)
+    drops = [before[subject] - level for subject, level in after.items() if subject in before]
+    wins, losses = sum(drop > 0 for drop in drops), sum(drop < 0 for drop in drops)
+    counts = {"n": len(drops), "wins": wins, "losses": losses, "ties": len(drops) - wins - losses}
+    if not drops:
+        none = Unscored("no run has a value before and after")
+        return AttackTest(
+            attack=attack, **counts, win_rate=none, low=none, high=none, p=none, drop=none, detected=False
+        )
+    points = wins + counts["ties"] / 2
+    low, high = wilson(points, len(drops))
+    p = sum(comb(wins + losses, k) for k in range(wins, wins + losses + 1)) / 2 ** (wins + losses)
+    return AttackTest(
+        attack=attack,
+        **counts,
+        win_rate=points / len(drops),
+        low=low,
+        high=high,
+        p=p,
+        drop=fmean(drops),
+        detected=low > 0.5 and p * attacks <= 0.05,
+    )
+
+
+def attack_tests(
+    original: Sequence[QuantifierRun], disturbed: Mapping[str, Sequence[QuantifierRun]], name: str
+) -> tuple[AttackTest, ...]:
+    """One row of the criterion × attack matrix."""
+    return tuple(
+        attack_test(original, passes, name, attack, attacks=len(disturbed))
+        for attack, passes in disturbed.items()
+    )
+
+
+def superiority(first: Sequence[float], second: Sequence[float]) -> float:
+    """P(first > second) + ½ P(first = second) over all pairs: the area under the ROC curve."""
+    return sum((a > b) + (a == b) / 2 for a in first for b in second) / (len(first) * len(second))
+
+
+def superiority_interval(theta: float, first_n: int, second_n: int) -> tuple[float, float]:
+    """95 % interval of a probability of superiority (Newcombe, Statistics in Medicine 25, 2006, method 5).
+
+    The values t for which |θ̂ − t| ≤ z √V(t), V(t) = t(1 − t)/(mn) · [1 + N*((1 − t)/(2 − t) + t/(1 + t))] and
+    N* = (m + n)/2 − 1: well-behaved where θ̂ is 0 or 1.
+    """
+    star = (first_n + second_n) / 2 - 1
+
+    def outside(t: float) -> bool:
+        variance = t * (1 - t) / (first_n * second_n) * (1 + star * ((1 - t) / (2 - t) + t / (1 + t)))
+        return abs(theta - t) > Z_95 * sqrt(variance)
+
+    low = 0.0 if theta == 0 else _border(outside, 0.0, theta)
+    high = 1.0 if theta == 1 else _border(outside, 1.0, theta)
+    return low, high
+
+
+def _border(outside: Callable[[float], bool], out: float, inside: float) -> float:
+    for _ in range(60):
+        middle = (out + inside) / 2
+        out, inside = (middle, inside) if outside(middle) else (out, middle)
+    return inside
+
+
+def rank_sum_p(first: Sequence[float], second: Sequence[float]) -> float:
+    """Two-sided p of the rank sum under every arrangement of the outcomes; mid-ranks where values tie."""
+    ranks = _doubled_ranks([*first, *second])
+    m, n = len(first), len(first) + len(second)
+    seen, middle = sum(ranks[:m]), m * (n + 1)
+    if n > EXACT:
+        spread = m * (n - m) / (n * (n - 1)) * sum((rank - n - 1) ** 2 for rank in ranks)
+        return erfc(abs(seen - middle) / sqrt(2 * spread)) if spread else 1.0
+    ways = _sums(ranks, m)
+    extreme = sum(count for total, count in ways.items() if abs(total - middle) >= abs(seen - middle))
+    return extreme / comb(n, m)
+
+
+def _sums(ranks: Sequence[int], m: int) -> dict[int, int]:
+    """How many choices of m ranks have each sum: exact whole numbers, smaller choices first."""
+    ways: list[dict[int, int]] = [{0: 1}] + [{} for _ in range(m)]
+    for done, rank in enumerate(ranks):
+        for size in range(min(done, m - 1), -1, -1):
+            larger = ways[size + 1]
+            for total, count in ways[size].items():
+                larger[total + rank] = larger.get(total + rank, 0) + count
+    return ways[m]
+
+
+def _doubled_ranks(values: Sequence[float]) -> list[int]:
+    """Twice the mid-ranks, so that they are whole."""
+    ordered = sorted(values)
+    first = {value: place for place, value in reversed(list(enumerate(ordered)))}
+    last = {value: place for place, value in enumerate(ordered)}
+    return [first[value] + last[value] + 2 for value in values]

@@ -1,0 +1,264 @@
+"""Which criteria deserve trust: stable, telling good from bad, and not saying what another says (§8)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import inf
+from typing import Final
+
+from untaken.criteria.discrimination import AttackTest, Separation, attack_tests, separation, subject_means
+from untaken.criteria.disturb import DROP
+from untaken.criteria.model import QuantifierRun
+from untaken.criteria.stability import Stability, stability
+from untaken.errors import Score, Unscored
+
+NOT_DONE: Final = Unscored("not done: no values of disturbed runs were given")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Thresholds:
+    """What a criterion must meet; all of it is a choice, the defaults are documented (§8).
+
+    Attributes:
+        cv: most that the mean coefficient of variation over passes may be.
+        sd_share: most that the mean sd may be, as a share of the scale, where means are near 0.
+        near_zero: mean level below which a subject's spread is judged by its sd.
+        correlation: rank correlation (absolute) with a kept criterion from which on it is redundant.
+        similarity: likeness of names and descriptions from which on it is redundant, where it is given.
+        subjects: fewest common subjects for a rank correlation to count.
+    """
+
+    cv: float = 0.5
+    sd_share: float = 0.15
+    near_zero: float = 0.5
+    correlation: float = 0.9
+    similarity: float = 0.85
+    subjects: int = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Discrimination:
+    """What a criterion tells apart.
+
+    Attributes:
+        separation: successes against failures.
+        drop: the paper's test, a quarter of the sentences left out; unscored where it was not done.
+        attacks: every disturbance that was tried, that one included.
+        discriminates: ``None`` where nothing could be tested; never true where failures score higher.
+        note: what decided, with the numbers.
+    """
+
+    separation: Separation
+    drop: AttackTest | Unscored
+    attacks: tuple[AttackTest, ...]
+    discriminates: bool | None
+    note: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CriterionCheck:
+    """One criterion, verified.
+
+    Attributes:
+        redundant_with: the kept criterion that says the same, and `correlation` with it (or `similarity`).
+        keep: stable and discriminating and not redundant; what was not measured is not kept.
+        reason: why, in words with the numbers.
+    """
+
+    name: str
+    stability: Stability
+    discrimination: Discrimination
+    redundant_with: str | None
+    correlation: Score
+    similarity: float | None
+    keep: bool
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verification:
+    """What the verifier found, criterion by criterion in the order given.
+
+    Attributes:
+        attacks: the disturbances that were tried, in order.
+        thresholds: what was asked for.
+    """
+
+    criteria: tuple[CriterionCheck, ...]
+    passes: int
+    subjects: int
+    attacks: tuple[str, ...]
+    thresholds: Thresholds
+
+    @property
+    def kept(self) -> tuple[str, ...]:
+        """Names of the criteria to keep."""
+        return tuple(check.name for check in self.criteria if check.keep)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Measured:
+    name: str
+    stability: Stability
+    discrimination: Discrimination
+
+    @property
+    def passes(self) -> bool:
+        return bool(self.stability.stable and self.discrimination.discriminates)
+
+    @property
+    def strength(self) -> float:
+        """Stronger criteria are kept first: by separation, then by the attacks they detect."""
+        theta = self.discrimination.separation.superiority
+        detected = sum(test.detected for test in self.discrimination.attacks)
+        return (-inf if isinstance(theta, Unscored) else theta) + detected / 1_000
+
+
+def verify_criteria(
+    passes: Sequence[QuantifierRun],
+    *,
+    disturbed: Mapping[str, Sequence[QuantifierRun]] | None = None,
+    thresholds: Thresholds | None = None,
+    similarities: Mapping[tuple[str, str], float] | None = None,
+) -> Verification:
+    """Decides which criteria to keep, with a reason for each.
+
+    Args:
+        passes: of one quantifier over the same runs; two or more unless it is deterministic.
+        disturbed: by attack, passes over the same runs made worse (`quantify_disturbed`); their subjects are
+            the originals'. Without, the drop test is "not done", and said to be.
+        thresholds: what to ask for; `Thresholds()` by default.
+        similarities: likeness of two criteria by their words, by pair of names in either order.
+
+    Returns:
+        Every criterion of the passes: how stable it is, what it tells apart, and whether to keep it (§8).
+    """
+    asked, attacked = thresholds or Thresholds(), disturbed or {}
+    names = dict.fromkeys(c.name for run in passes for c in run.criteria)
+    measured = [_measure(passes, attacked, name, asked) for name in names]
+    kept: list[_Measured] = []
+    twins: dict[str, _Twin] = {}
+    for one in sorted((m for m in measured if m.passes), key=lambda m: -m.strength):
+        twin = next((t for k in kept if (t := _twin(passes, one.name, k.name, asked, similarities))), None)
+        if twin is None:
+            kept.append(one)
+        else:
+            twins[one.name] = twin
+    return Verification(
+        criteria=tuple(_check(one, twins.get(one.name)) for one in measured),
+        passes=len(passes),
+        subjects=len({item.subject for run in passes for item in run.items}),
+        attacks=tuple(attacked),
+        thresholds=asked,
+    )
+
+
+def _measure(
+    passes: Sequence[QuantifierRun],
+    disturbed: Mapping[str, Sequence[QuantifierRun]],
+    name: str,
+    asked: Thresholds,
+) -> _Measured:
+    steady = stability(passes, name, cv=asked.cv, sd_share=asked.sd_share, near_zero=asked.near_zero)
+    tests = attack_tests(passes, disturbed, name)
+    found = separation(passes, name)
+    drop = next((test for test in tests if test.attack == DROP.name), NOT_DONE)
+    note, verdict = _discriminates(found, tests)
+    return _Measured(
+        name=name,
+        stability=steady,
+        discrimination=Discrimination(
+            separation=found, drop=drop, attacks=tests, discriminates=verdict, note=note
+        ),
+    )
+
+
+def _discriminates(found: Separation, tests: Sequence[AttackTest]) -> tuple[str, bool | None]:
+    apart = _separation_words(found)
+    detected = [test for test in tests if test.detected]
+    tested = [test for test in tests if test.n]
+    if found.reversed:
+        return f"failed runs score higher: {apart}", False
+    by = [apart] if found.separates else []
+    by += [f"notices {_attack_words(test)}" for test in detected]
+    if by:
+        rewarded = [f"but rewards {_attack_words(test)}" for test in tests if test.rewarded]
+        return "; ".join([*by, *rewarded]), True
+    if found.separates is None and not tested:
+        return f"{apart}; and no disturbed run has a value", None
+    notices = f"notices none of {len(tested)} disturbances" if tested else "disturbed runs: not done"
+    return f"{apart}; {notices}", False
+
+
+def _separation_words(found: Separation) -> str:
+    theta, low, high, p = found.superiority, found.low, found.high, found.p
+    if isinstance(theta, Unscored):
+        return theta.reason
+    over = f"{found.success_n} successes and {found.failed_n} failures"
+    sure = f"95 % {low:.2f}–{high:.2f}, p {p:.3f}, {over}"
+    return f"a success scores above a failure in {100 * theta:.0f} % of pairs ({sure})"
+
+
+def _attack_words(test: AttackTest) -> str:
+    return f"{test.attack} ({test.wins} worse, {test.ties} equal, {test.losses} better of {test.n})"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Twin:
+    name: str
+    correlation: Score
+    similarity: float | None
+    words: str
+
+
+def _twin(
+    passes: Sequence[QuantifierRun],
+    name: str,
+    other: str,
+    asked: Thresholds,
+    similarities: Mapping[tuple[str, str], float] | None,
+) -> _Twin | None:
+    """The kept criterion as a twin of this one, where the two say the same."""
+    rho, n = _correlation(passes, name, other)
+    alike = (similarities or {}).get((name, other), (similarities or {}).get((other, name)))
+    together = not isinstance(rho, Unscored) and abs(rho) >= asked.correlation and n >= asked.subjects
+    if together:
+        words = f"rank correlation {rho:+.2f} over {n} runs, {asked.correlation:g} is the most"
+    elif alike is not None and alike >= asked.similarity:
+        words = f"likeness of its words {alike:.2f}, {asked.similarity:g} is the most"
+    else:
+        return None
+    return _Twin(name=other, correlation=rho, similarity=alike, words=words)
+
+
+def _correlation(passes: Sequence[QuantifierRun], name: str, other: str) -> tuple[Score, int]:
+    from untaken.ranking import spearman  # noqa: PLC0415 (NumPy is slow to load)
+
+    first, second = subject_means(passes, name), subject_means(passes, other)
+    common = [subject for subject in first if subject in second]
+    return spearman([first[s] for s in common], [second[s] for s in common]), len(common)
+
+
+def _check(one: _Measured, twin: _Twin | None) -> CriterionCheck:
+    keep = one.passes and twin is None
+    return CriterionCheck(
+        name=one.name,
+        stability=one.stability,
+        discrimination=one.discrimination,
+        redundant_with=twin.name if twin else None,
+        correlation=twin.correlation if twin else Unscored("no kept criterion says the same"),
+        similarity=twin.similarity if twin else None,
+        keep=keep,
+        reason=_reason(one, twin),
+    )
+
+
+def _reason(one: _Measured, twin: _Twin | None) -> str:
+    steady, telling = one.stability, one.discrimination
+    stable = {True: "stable", False: "not stable", None: "stability unknown"}[steady.stable]
+    tells = {True: "discriminates", False: "does not discriminate", None: "discrimination unknown"}
+    words = f"{stable} ({steady.note}); {tells[telling.discriminates]} ({telling.note})"
+    if twin is not None:
+        return f"rejected: says what {twin.name!r} says ({twin.words}); {words}"
+    return f"{'kept' if one.passes else 'rejected'}: {words}"
