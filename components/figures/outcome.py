@@ -168,9 +168,7 @@ def pass_k_lines(curves: Sequence[PassK], *, dark: bool = False) -> go.Figure:
     for one in curves:
         by_agent.setdefault(one.agent, []).append(one)
     if not by_agent or max(one.k for one in curves) < 2:
-        return message(
-            "No task was tried twice by an agent, so only pass^1, the success rate, is known", dark=dark
-        )
+        return message("No task was tried twice,<br>so only pass^1, the success rate, is known", dark=dark)
     look, symbols, figure = tokens(dark), markers(list(by_agent)), go.Figure()
     for place, (agent, some) in enumerate(by_agent.items()):
         _curve(figure, some, symbols[agent], 0.02 * (place - len(by_agent) / 2), look)

@@ -247,17 +247,20 @@ def gap_bars(gaps: Sequence[SubGoalGap], *, dark: bool = False) -> go.Figure:
         )
     )
     themed(figure, dark=dark, height=70 + 30 * len(shown))
-    ends = [
-        x
-        for gap in shown
-        for x in (number(gap.low), number(gap.difference), number(gap.high))
-        if x is not None
-    ]
-    room = 0.06 * (max(*ends, 0.0) - min(*ends, 0.0)) or 0.05
+    _gap_axes(figure, shown, look)
+    return figure
+
+
+def _gap_axes(figure: go.Figure, shown: Sequence[SubGoalGap], look: Tokens) -> None:
+    spans = [(number(gap.low), number(gap.difference), number(gap.high)) for gap in shown]
+    ends = [0.0, *(x for span in spans for x in span if x is not None)]
+    room = 0.06 * (max(ends) - min(ends)) or 0.05
+    sure = any(low is not None for low, _, _ in spans)
     figure.update_xaxes(
         tickformat="+.0%",
-        title_text="completed more often, with 95 % interval",
-        range=[min(*ends, 0.0) - room, max(*ends, 0.0) + room],
+        title_text="completed more often"
+        + (", with 95 % interval" if sure else "; one task, so no interval"),
+        range=[min(ends) - room, max(ends) + room],
     )
     figure.update_yaxes(
         tickvals=list(range(len(shown))),
@@ -268,7 +271,7 @@ def gap_bars(gaps: Sequence[SubGoalGap], *, dark: bool = False) -> go.Figure:
         showgrid=False,
         tickfont={"color": look.text, "size": 12},
     )
-    return figure
+    figure.update_layout(meta={"least_width": 460})
 
 
 def _gap_hover(gap: SubGoalGap) -> str:
