@@ -1,9 +1,25 @@
 """AgentEval: criteria beyond success, their values for each run, and which of them deserve trust (§8)."""
 
+from untaken.criteria.consolidation import (
+    Consolidation,
+    Merged,
+    UniqueCount,
+    consolidate,
+    unique_by_seeds,
+)
+from untaken.criteria.critic import Proposal, propose, propose_criteria
 from untaken.criteria.deterministic import LEDGER_CRITERIA, LedgerCriterion, ledger_criteria, quantify_ledgers
 from untaken.criteria.discrimination import AttackTest, Separation
 from untaken.criteria.disturb import ATTACKS, Attack, Disturbed, disturb
 from untaken.criteria.files import load_criteria, parse_criteria, save_criteria
+from untaken.criteria.kept import (
+    change_criteria,
+    forget_replies,
+    kept_criteria,
+    kept_digest,
+    kept_runs,
+    take_in_criteria,
+)
 from untaken.criteria.means import (
     AcrossRuns,
     CriterionMeans,
@@ -32,39 +48,53 @@ from untaken.criteria.verifier import (
 
 __all__ = [
     "ATTACKS",
+    "LEDGER_CRITERIA",
     "AcrossRuns",
     "Attack",
     "AttackTest",
     "Change",
+    "Consolidation",
     "CriteriaSet",
     "Criterion",
     "CriterionCheck",
     "CriterionMeans",
     "Discrimination",
     "Disturbed",
-    "LEDGER_CRITERIA",
     "LedgerCriterion",
+    "Merged",
     "PassStep",
+    "Proposal",
     "Quantified",
     "QuantifierRun",
     "Separation",
     "Stability",
     "Thresholds",
+    "UniqueCount",
     "Value",
     "Verification",
     "across_runs",
+    "change_criteria",
+    "consolidate",
     "criterion_means",
     "disturb",
+    "forget_replies",
+    "kept_criteria",
+    "kept_digest",
+    "kept_runs",
     "krippendorff_alpha",
     "ledger_criteria",
     "load_criteria",
     "parse_criteria",
     "pass_steps",
+    "propose",
+    "propose_criteria",
     "quantify",
     "quantify_disturbed",
     "quantify_ledgers",
     "read_quantifier_runs",
     "read_value",
     "save_criteria",
+    "take_in_criteria",
+    "unique_by_seeds",
     "verify_criteria",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from secrets import token_hex
 from typing import Any
 
 import msgspec
@@ -60,9 +61,19 @@ def parse_criteria(data: bytes, *, name: str) -> CriteriaSet:
 
 
 def save_criteria(criteria: CriteriaSet, path: str | Path) -> None:
-    """Write a criteria file; equal criteria give equal bytes."""
-    encoded = msgspec.json.format(msgspec.json.encode(criteria), indent=2)
-    Path(path).write_bytes(encoded + b"\n")
+    """Write a criteria file, whole or not at all; equal criteria give equal bytes."""
+    file = Path(path)
+    draft = file.with_name(f".{file.name}.{token_hex(8)}.tmp")
+    try:
+        draft.write_bytes(criteria_bytes(criteria))
+        draft.replace(file)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def criteria_bytes(criteria: CriteriaSet) -> bytes:
+    """The bytes of a criteria file."""
+    return msgspec.json.format(msgspec.json.encode(criteria), indent=2) + b"\n"
 
 
 def _as_set(found: Any, name: str) -> Any:

@@ -1,0 +1,152 @@
+"""People write, edit, accept and reject criteria; each change says who, when and why, and is taken back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta, timezone
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from untaken.criteria import CriteriaSet, Criterion, editing, parse_criteria
+from untaken.errors import UntakenError
+
+AT = datetime(2026, 3, 1, 12, tzinfo=UTC)
+WHO: dict[str, Any] = {"by": "human:ann", "at": AT}
+SET = CriteriaSet(
+    id="desk",
+    criteria=[
+        Criterion(name="Tone", accepted_values=["rude", "plain", "kind"], status="proposed"),
+        Criterion(name="Speed", description="How fast", accepted_values=["slow", "fast"]),
+    ],
+)
+Edit = Callable[[CriteriaSet], CriteriaSet]
+
+
+def tone(criteria: CriteriaSet) -> Criterion:
+    return editing.find(criteria, "Tone")
+
+
+EDITS: list[dict[str, Any]] = [
+    {
+        "desc": "accepted",
+        "edit": lambda c: editing.accept(c, "Tone", why="it matters", **WHO),
+        "want": {"status": "accepted"},
+        "what": "accepted it",
+    },
+    {
+        "desc": "rejected",
+        "edit": lambda c: editing.reject(c, "Tone", **WHO),
+        "want": {"status": "rejected"},
+        "what": "rejected it",
+    },
+    {
+        "desc": "described",
+        "edit": lambda c: editing.edit(c, "Tone", description=" How it sounds. ", **WHO),
+        "want": {"description": "How it sounds."},
+        "what": "changed description",
+    },
+    {
+        "desc": "given other values",
+        "edit": lambda c: editing.edit(c, "Tone", accepted_values=["rude", " kind ", ""], **WHO),
+        "want": {"accepted_values": ["rude", "kind"]},
+        "what": "changed accepted values",
+    },
+    {
+        "desc": "put in order",
+        "edit": lambda c: editing.reorder(c, "Tone", ["kind", "plain", "rude"], **WHO),
+        "want": {"accepted_values": ["kind", "plain", "rude"]},
+        "what": "put the accepted values in another order",
+    },
+]
+
+
+@pytest.mark.parametrize("case", EDITS, ids=lambda case: case["desc"])
+def test_a_change_is_made_and_kept_and_taken_back(case: dict[str, Any]) -> None:
+    changed = tone(case["edit"](SET))
+    for field, value in case["want"].items():
+        assert getattr(changed, field) == value
+    (change,) = changed.history
+    assert (change.author, change.at, change.what) == ("human:ann", "2026-03-01T12:00:00+00:00", case["what"])
+    back = tone(editing.take_back(case["edit"](SET), "Tone", **WHO))
+    assert msgspec.structs.replace(back, history=[]) == tone(SET)
+    assert [c.what for c in back.history] == [case["what"], f"took back: {case['what']}"]
+    assert editing.find(case["edit"](SET), "Speed") == editing.find(SET, "Speed")
+
+
+def test_a_criterion_that_a_person_writes_is_accepted_and_says_so() -> None:
+    made = editing.write(SET, "Care ", description="d", accepted_values=["no", "yes"], why="w", **WHO)
+    care = made.criteria[-1]
+    assert (care.name, care.status, care.origin) == ("Care", "accepted", "human")
+    assert (care.history[0].what, care.history[0].why) == ("wrote it", "w")
+
+
+def test_an_edited_proposal_is_still_a_proposal() -> None:
+    assert tone(editing.edit(SET, "Tone", description="x", **WHO)).status == "proposed"
+
+
+def test_renaming_keeps_place_and_history() -> None:
+    renamed = editing.edit(editing.accept(SET, "Tone", **WHO), "Tone", new_name="Manner", **WHO)
+    assert [c.name for c in renamed.criteria] == ["Manner", "Speed"]
+    assert [c.what for c in renamed.criteria[0].history] == ["accepted it", "changed name"]
+    assert [c.name for c in editing.take_back(renamed, "Manner", **WHO).criteria] == ["Tone", "Speed"]
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        lambda c: editing.accept(c, "Speed", **WHO),
+        lambda c: editing.edit(c, "Speed", description="How fast", **WHO),
+        lambda c: editing.reorder(c, "Speed", ["slow", "fast"], **WHO),
+        lambda c: editing.add(c, [Criterion(name="SPEED", accepted_values=["x", "y"])]),
+    ],
+)
+def test_what_changes_nothing_leaves_no_trace(edit: Edit) -> None:
+    assert edit(SET) == SET
+
+
+@pytest.mark.parametrize(
+    ("code", "edit"),
+    [
+        ("criterion-unknown", lambda c: editing.accept(c, "tone", **WHO)),
+        ("criteria-invalid", lambda c: editing.write(c, "tone", accepted_values=["a", "b"], **WHO)),
+        ("criteria-invalid", lambda c: editing.write(c, "  ", accepted_values=["a", "b"], **WHO)),
+        ("criteria-invalid", lambda c: editing.write(c, "New", accepted_values=["a"], **WHO)),
+        ("criteria-invalid", lambda c: editing.edit(c, "Tone", new_name="speed", **WHO)),
+        ("criteria-invalid", lambda c: editing.edit(c, "Tone", accepted_values=["A", "a"], **WHO)),
+        ("criteria-invalid", lambda c: editing.edit(c, "Tone", description="x" * 2_001, **WHO)),
+        ("criteria-invalid", lambda c: editing.reorder(c, "Tone", ["rude", "kind"], **WHO)),
+        ("nothing-to-take-back", lambda c: editing.take_back(c, "Tone", **WHO)),
+    ],
+)
+def test_what_cannot_be_done_is_named_and_changes_nothing(code: str, edit: Edit) -> None:
+    with pytest.raises(UntakenError) as caught:
+        edit(SET)
+    assert caught.value.code == code
+    assert caught.value.hint
+
+
+def test_a_moment_is_written_in_universal_time() -> None:
+    berlin = AT.astimezone(timezone(timedelta(hours=1)))
+    changed = editing.accept(SET, "Tone", by="human:ann", at=berlin)
+    assert tone(changed).history[0].at == "2026-03-01T12:00:00+00:00"
+
+
+STEPS: list[Edit] = [case["edit"] for case in EDITS if case["desc"] != "put in order"]
+
+
+@given(st.lists(st.sampled_from(STEPS), max_size=8))
+def test_taking_everything_back_leads_to_the_beginning_and_history_only_grows(steps: list[Edit]) -> None:
+    now, lengths = SET, [0]
+    for step in steps:
+        now = step(now)
+        lengths.append(len(tone(now).history))
+    while any(change.before for change in editing.changes_standing(tone(now))):
+        now = editing.take_back(now, "Tone", **WHO)
+        lengths.append(len(tone(now).history))
+    assert msgspec.structs.replace(tone(now), history=[]) == tone(SET)
+    assert lengths == sorted(lengths)
+    assert parse_criteria(msgspec.json.encode(now), name="x") == now

@@ -1,0 +1,142 @@
+"""The criteria that a workspace keeps, and recorded replies of quantifiers beside them."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import Final
+
+from filelock import FileLock
+from msgspec.structs import replace
+
+from untaken.criteria.deterministic import ledger_criteria
+from untaken.criteria.editing import Edit, add
+from untaken.criteria.files import load_criteria, parse_criteria, save_criteria
+from untaken.criteria.model import CriteriaSet, QuantifierRun
+from untaken.criteria.recorded import CRITERIA, REPLIES, read_quantifier_runs
+from untaken.errors import Finding, UntakenError, Where
+
+FILE: Final = "criteria.json"
+RECORDED: Final = "quantified"
+"""Folder of recorded replies, each file beside its criteria."""
+_STEM: Final = re.compile(r"[^A-Za-z0-9_-]+")
+
+
+def kept_criteria(folder: Path) -> CriteriaSet:
+    """The criteria of the workspace in `folder`; those that ledgers answer, where nothing was kept yet.
+
+    Raises:
+        UntakenError: ``criteria-invalid`` for a file changed by hand.
+    """
+    file = folder / FILE
+    return load_criteria(file) if file.exists() else replace(ledger_criteria(), id="workspace")
+
+
+def change_criteria(folder: Path, change: Edit) -> CriteriaSet:
+    """Change the workspace's criteria in one step, whoever else changes them meanwhile.
+
+    Raises:
+        UntakenError: as `change` and `kept_criteria`; then nothing is written.
+    """
+    with FileLock(folder / f".{FILE}.lock"):
+        before = kept_criteria(folder)
+        changed = change(before)
+        if changed != before:
+            save_criteria(changed, folder / FILE)
+    return changed
+
+
+def kept_runs(folder: Path) -> tuple[QuantifierRun, ...]:
+    """What recorded quantifiers said, pass by pass; empty where nothing was brought.
+
+    Raises:
+        UntakenError: as `read_quantifier_runs`.
+    """
+    place = folder / RECORDED
+    return read_quantifier_runs(place) if any(place.glob(f"*{REPLIES}")) else ()
+
+
+def kept_digest(folder: Path) -> str:
+    """Changes whenever the criteria or the recorded replies of the workspace do: a key for caches."""
+    digest = sha256()
+    for file in (folder / FILE, *sorted((folder / RECORDED).glob("*"))):
+        if file.is_file():
+            digest.update(f"{file.name}\0".encode() + sha256(file.read_bytes()).digest())
+    return digest.hexdigest()
+
+
+def take_in_criteria(folder: Path, files: Sequence[tuple[str, bytes]]) -> tuple[Finding, ...]:
+    """Bring criteria files and recorded replies into the workspace; a bad file never stops the good ones.
+
+    Criteria join those of the workspace, where a name that is known stays as it is. Replies are kept beside
+    the criteria of the same name, which must come with them.
+
+    Args:
+        folder: of the workspace.
+        files: name (untrusted, never a path) and content of each.
+
+    Returns:
+        One finding a file: a note on what became of it, or what is wrong with it.
+    """
+    return tuple(_taken(folder, name, data, files) for name, data in files)
+
+
+def forget_replies(folder: Path) -> int:
+    """Delete the recorded replies that were brought; how many passes there were."""
+    files = list((folder / RECORDED).glob("*"))
+    for file in files:
+        file.unlink()
+    return sum(file.name.endswith(REPLIES) for file in files)
+
+
+def _taken(folder: Path, name: str, data: bytes, files: Sequence[tuple[str, bytes]]) -> Finding:
+    try:
+        if name.endswith(REPLIES):
+            said = _take_replies(folder, name, data, files)
+        else:
+            said = _take_criteria(folder, name, data)
+    except UntakenError as error:
+        return _named(error, name).finding()
+    return Finding(code="criteria-taken-in", message=said, where=Where(file=name), severity="note")
+
+
+def _take_criteria(folder: Path, name: str, data: bytes) -> str:
+    found = parse_criteria(data, name=name)
+    before = len(kept_criteria(folder).criteria)
+    after = len(change_criteria(folder, lambda known: add(known, found.criteria)).criteria)
+    return f"{len(found.criteria)} criteria, {after - before} of them new"
+
+
+def _take_replies(folder: Path, name: str, data: bytes, files: Sequence[tuple[str, bytes]]) -> str:
+    stem = name.removesuffix(REPLIES)
+    beside = next((content for other, content in files if other in {stem + e for e in CRITERIA}), None)
+    if beside is None:
+        raise UntakenError(
+            "criteria-missing",
+            "these replies came without their criteria",
+            where=Where(file=name),
+            hint=f"Bring NAME{CRITERIA[0]} or NAME{CRITERIA[1]} together with NAME{REPLIES}.",
+        )
+    plain = _STEM.sub("-", stem.replace("\\", "/").rsplit("/", maxsplit=1)[-1]).strip("-")[:60] or "run"
+    place = folder / RECORDED
+    place.mkdir(exist_ok=True)
+    kept, other = place / f"{plain}{REPLIES}", sha256(beside + data).hexdigest()[:6]
+    if kept.exists() and kept.read_bytes() != data:
+        plain = f"{plain}-{other}"  # another pass of the same name
+    with tempfile.TemporaryDirectory(dir=folder, prefix=".criteria-") as draft:
+        for ending, content in ((CRITERIA[1], beside), (REPLIES, data)):
+            (Path(draft) / f"{plain}{ending}").write_bytes(content)
+        (run,) = read_quantifier_runs(Path(draft) / f"{plain}{REPLIES}")
+        for ending in (CRITERIA[1], REPLIES):  # the criteria first: replies are read beside them
+            (Path(draft) / f"{plain}{ending}").replace(place / f"{plain}{ending}")
+    unread = f", {len(run.unparseable)} of them unreadable" if run.unparseable else ""
+    return f"{len(run.items)} replies by {len(run.criteria)} criteria{unread}"
+
+
+def _named(error: UntakenError, name: str) -> UntakenError:
+    """The same error, of the file as its owner calls it."""
+    where = Where(file=name, line=error.where.line, column=error.where.column)
+    return UntakenError(error.code, error.message, where=where, hint=error.hint)
