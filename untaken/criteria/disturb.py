@@ -88,7 +88,7 @@ def disturb(
 
 def _chained(run: Run, events: Events, attack: str) -> Run:
     """The events as a run of their own: counted, chained, and marked as never recorded."""
-    places = {event.seq: place for place, event in reversed(list(enumerate(events)))}
+    places = {event.seq: place for place, event in enumerate(events)}
     chained: Events = []
     prev = GENESIS
     for place, event in enumerate(events):
@@ -142,7 +142,7 @@ def inject_invalid_actions(reading: Reading, random: Random, share: float) -> Ev
 
 
 def insert_loops(reading: Reading, random: Random, share: float) -> Events | Unscored:
-    """Makes a share of the actions again, at once, with the answer they had."""
+    """Makes a share of the actions again, at once; they work again and change nothing."""
     working = [step.call for step in reading.steps if step.ok is not False]
     if not working:
         return Unscored("no action of the agent is there to repeat")
@@ -228,11 +228,11 @@ def _inserted(reading: Reading, after: set[int], made: Callable[[ToolCall], Even
 
 
 def _pair(near: AnyEvent, call_id: str, tool: str, arguments: Mapping[str, Any], *, ok: bool) -> Events:
-    """A call and its answer, at the moment of another event."""
+    """A call and its answer, at the moment of another event; nothing recorded cites them."""
     at: datetime = near.ts
     call = ToolCall(
         run_id=near.run_id,
-        seq=near.seq,
+        seq=-1,
         ts=at,
         prev=GENESIS,
         call_id=call_id,
@@ -241,7 +241,7 @@ def _pair(near: AnyEvent, call_id: str, tool: str, arguments: Mapping[str, Any],
     )
     answer = Observation(
         run_id=near.run_id,
-        seq=near.seq,
+        seq=-1,
         ts=at,
         prev=GENESIS,
         call_id=call_id,

@@ -1,0 +1,266 @@
+"""The verifier keeps what is stable, tells good from bad and is said once; every rejection has its reason."""
+
+from __future__ import annotations
+
+from itertools import permutations
+from random import Random
+from typing import Any
+
+import pytest
+from builders import RunBuilder, a_graph, a_run
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import mannwhitneyu
+
+from untaken.criteria import (
+    Criterion,
+    CriterionCheck,
+    Quantified,
+    QuantifierRun,
+    Thresholds,
+    Value,
+    krippendorff_alpha,
+    pass_steps,
+    quantify,
+    quantify_disturbed,
+    verify_criteria,
+)
+from untaken.criteria.discrimination import rank_sum_p, superiority, superiority_interval
+from untaken.errors import Unscored
+from untaken.ledger import Run
+from untaken.plans import PlanGraph
+
+SCALE = ["a", "b", "c", "d", "e"]
+
+
+def a_pass(levels: dict[str, list[int | None]], *, successes: int = 0, seed: int = 0) -> QuantifierRun:
+    """Levels by criterion, subject by subject; the first subjects succeeded."""
+    n = max(map(len, levels.values()))
+    items = tuple(
+        Quantified(
+            subject=f"s{i}",
+            success=i < successes,
+            values={
+                name: Value(said=SCALE[level], level=level)
+                for name, found in levels.items()
+                if (level := found[i]) is not None
+            },
+        )
+        for i in range(n)
+    )
+    criteria = tuple(Criterion(name=name, accepted_values=SCALE) for name in levels)
+    return QuantifierRun(name=f"seed {seed}", by="model", criteria=criteria, items=items, seed=seed)
+
+
+def verified(*passes: QuantifierRun, **more: Any) -> dict[str, CriterionCheck]:
+    return {check.name: check for check in verify_criteria(passes, **more).criteria}
+
+
+# Stability
+
+KRIPPENDORFF = (
+    "123321412...",
+    "1233224125.3",
+    ".333234225 1.".replace(" ", ""),
+    "1233244125 1.".replace(" ", ""),
+)
+
+
+def test_alpha_is_the_published_one() -> None:
+    """Four observers, twelve units, missing values: ordinal α = 0.815 (Krippendorff 2011, section E)."""
+    units = [[int(v) for v in unit if v != "."] for unit in zip(*KRIPPENDORFF, strict=True)]
+    assert krippendorff_alpha(units) == pytest.approx(0.815, abs=5e-4)
+
+
+@given(st.lists(st.lists(st.integers(0, 4), max_size=4), max_size=12), st.randoms())
+def test_alpha_knows_no_order_of_passes_or_subjects_and_is_at_most_one(
+    units: list[list[int]], random: Random
+) -> None:
+    alpha = krippendorff_alpha(units)
+    again = [random.sample(unit, len(unit)) for unit in random.sample(units, len(units))]
+    if isinstance(alpha, Unscored):
+        assert len({v for unit in units if len(unit) > 1 for v in unit}) < 2
+    else:
+        assert krippendorff_alpha(again) == pytest.approx(alpha)
+        assert alpha <= 1 + 1e-12
+
+
+def test_the_spread_is_the_mean_over_subjects_and_told_as_a_share_of_the_scale() -> None:
+    steady = verified(a_pass({"x": [4, 2]}), a_pass({"x": [2, 2]}, seed=1))["x"].stability
+    assert (steady.cv, steady.sd, steady.sd_share) == (pytest.approx(1 / 6), 0.5, 0.125)
+    assert (steady.subjects, steady.passes, steady.stable) == (2, 2, True)
+
+
+def test_near_the_worst_value_the_sd_decides_since_the_cv_has_no_meaning_there() -> None:
+    first, second = a_pass({"x": [0, 0, 0, 0]}), a_pass({"x": [0, 0, 0, 0]}, seed=1)
+    steady = verified(first, second)["x"].stability
+    assert isinstance(steady.cv, Unscored)
+    assert (steady.near_zero, steady.near_zero_sd_share, steady.stable) == (4, 0.0, True)
+
+
+def test_an_unstable_criterion_is_rejected_with_its_numbers() -> None:
+    good, bad = [4] * 10 + [0] * 10, [0] * 10 + [4] * 10
+    check = verified(a_pass({"x": good}, successes=10), a_pass({"x": bad}, successes=10, seed=1))["x"]
+    assert (check.stability.stable, check.keep) == (False, False)
+    assert check.reason.startswith("rejected: not stable (mean CV 1.000, at most 0.5 allowed)")
+
+
+def test_one_pass_says_nothing_about_stability_and_that_is_not_stable() -> None:
+    check = verified(a_pass({"x": [4] * 10 + [0] * 10}, successes=10))["x"]
+    assert (check.stability.stable, check.keep) == (None, False)
+    assert "it needs two passes" in check.reason
+
+
+def test_another_pass_changes_the_mean_cv_less_and_less() -> None:
+    passes = [a_pass({"x": [4 - n % 2, 2 + n % 3]}, seed=n) for n in range(12)]
+    steps = pass_steps(passes)
+    assert [step.passes for step in steps] == list(range(3, 13))
+    assert steps[-1].delta < steps[0].delta
+    assert pass_steps(passes[:2]) == ()
+
+
+# Discrimination
+
+
+@pytest.mark.parametrize(
+    ("first", "second"), [([4.0, 3, 3], [1.0, 0]), ([1.0, 1, 1], [1.0, 1]), ([0.0, 2, 2, 4], [2.0, 2, 3])]
+)
+def test_the_permutation_p_counts_every_arrangement(first: list[float], second: list[float]) -> None:
+    seen = abs(superiority(first, second) - 0.5)
+    pooled = [*first, *second]
+    arranged = [superiority(p[: len(first)], p[len(first) :]) for p in permutations(pooled)]
+    share = sum(abs(theta - 0.5) >= seen - 1e-12 for theta in arranged) / len(arranged)
+    assert rank_sum_p(first, second) == pytest.approx(share)
+
+
+def test_with_many_subjects_p_is_near_the_exact_one() -> None:
+    random = Random(1)
+    first, second = (
+        [random.choice(range(5)) + 0.4 for _ in range(25)],
+        [random.choice(range(5)) for _ in range(25)],
+    )
+    want = mannwhitneyu(first, second, use_continuity=False, method="asymptotic").pvalue
+    assert rank_sum_p(first, second) == pytest.approx(want)
+
+
+@given(st.integers(2, 60), st.integers(2, 60), st.floats(0, 1))
+def test_the_interval_of_superiority_holds_it_and_turns_with_the_groups(m: int, n: int, theta: float) -> None:
+    low, high = superiority_interval(theta, m, n)
+    assert 0 <= low <= theta <= high <= 1
+    turned = superiority_interval(1 - theta, m, n)
+    assert turned == (pytest.approx(1 - high, abs=1e-6), pytest.approx(1 - low, abs=1e-6))
+
+
+def test_the_interval_covers_the_truth_about_as_often_as_it_says() -> None:
+    random, covered, rounds = Random(7), 0, 600
+    for _ in range(rounds):
+        first = [random.gauss(0.8, 1) for _ in range(12)]
+        second = [random.gauss(0, 1) for _ in range(9)]
+        low, high = superiority_interval(superiority(first, second), 12, 9)
+        covered += low <= 0.7142 <= high  # Φ(0.8 / √2)
+    assert 0.92 <= covered / rounds <= 0.99
+
+
+def test_a_criterion_is_kept_where_successes_score_higher_and_rejected_where_failures_do() -> None:
+    up, down = [4] * 10 + [1] * 10, [1] * 10 + [4] * 10
+    checks = verified(
+        a_pass({"up": up, "down": down}, successes=10), a_pass({"up": up, "down": down}, successes=10)
+    )
+    assert checks["up"].keep
+    assert checks["up"].reason.startswith("kept: stable")
+    assert not checks["down"].keep
+    assert "failed runs score higher" in checks["down"].reason
+
+
+def test_a_disturbance_that_lowers_most_runs_is_noticed_ties_stated() -> None:
+    passes = (a_pass({"x": [3] * 12}), a_pass({"x": [3] * 12}, seed=1))
+    worse = a_pass({"x": [2] * 10 + [3, 4]})
+    check = verified(*passes, disturbed={"drop_sentences": [worse]})["x"]
+    (test,) = check.discrimination.attacks
+    assert (test.n, test.wins, test.ties, test.losses, test.win_rate) == (12, 10, 1, 1, 10.5 / 12)
+    assert check.discrimination.drop == test
+    assert check.keep
+    assert "drop_sentences (10 worse, 1 equal, 1 better of 12)" in check.reason
+
+
+def test_equal_before_and_after_is_no_notice() -> None:
+    passes = (a_pass({"x": [3] * 12}), a_pass({"x": [3] * 12}, seed=1))
+    check = verified(*passes, disturbed={"shuffle": [passes[0]]})["x"]
+    assert check.discrimination.attacks[0].win_rate == 0.5
+    assert not check.keep
+    assert "notices none of 1 disturbances" in check.reason
+
+
+def test_what_was_not_tried_is_said_not_to_be_done() -> None:
+    check = verified(a_pass({"x": [3] * 8}), a_pass({"x": [3] * 8}, seed=1))["x"]
+    assert check.discrimination.discriminates is None
+    assert check.discrimination.drop == Unscored("not done: no values of disturbed runs were given")
+    assert not check.keep
+
+
+def test_many_disturbances_need_more_evidence_each() -> None:
+    passes = (a_pass({"x": [3] * 7}), a_pass({"x": [3] * 7}, seed=1))
+    worse = a_pass({"x": [2] * 6 + [3]})
+    assert verified(*passes, disturbed={"one": [worse]})["x"].keep
+    few = {"one": [worse], **{f"a{n}": [passes[0]] for n in range(6)}}
+    assert not verified(*passes, disturbed=few)["x"].keep
+
+
+# Redundancy
+
+
+def test_of_two_criteria_that_say_the_same_the_stronger_is_kept() -> None:
+    strong = [4, 4, 4, 4, 3, 3, 3, 3, 1, 1, 1, 1, 0, 0, 0, 0]
+    weak = [4, 4, 4, 4, 3, 3, 3, 1, 3, 1, 1, 1, 0, 0, 0, 0]
+    passes = [a_pass({"weak": weak, "strong": strong}, successes=8, seed=n) for n in range(2)]
+    checks = verified(*passes)
+    assert checks["strong"].keep
+    assert (checks["weak"].keep, checks["weak"].redundant_with) == (False, "strong")
+    assert "rejected: says what 'strong' says (rank correlation +0.9" in checks["weak"].reason
+    assert verified(*passes, thresholds=Thresholds(correlation=1.01))["weak"].keep
+
+
+def test_likeness_of_words_makes_redundant_too_where_it_is_given() -> None:
+    first = [4] * 5 + [3] * 5 + [1] * 5 + [0] * 5
+    second = [3, 4, 4, 3, 4, 4, 3, 3, 4, 4, 1, 0, 1, 0, 0, 1, 1, 0, 0, 1]
+    passes = [a_pass({"one": first, "two": second}, successes=10, seed=n) for n in range(2)]
+    assert all(check.keep for check in verified(*passes).values())
+    checks = verified(*passes, similarities={("two", "one"): 0.9})
+    assert [check.redundant_with for check in checks.values()].count(None) == 1
+
+
+# The naive criterion
+
+PLAN: PlanGraph = a_graph(
+    {"id": "open", "check": {"tool_call": {"name": "open"}}},
+    {"id": "save", "deps": ["open"], "critical": True, "check": {"tool_call": {"name": "save"}}},
+)
+
+
+def a_careful_run(n: int) -> Run:
+    """Tries again what failed, and gets there."""
+    run = a_run(f"careful-{n}", agent="careful").call("open", "open", ok=True, n=n)
+    run.call("save", "save", ok=False).call("save", "save", ok=True)
+    return run.finish(success=True).run()
+
+
+def a_random_run(n: int) -> Run:
+    """Does anything at all, and never the same again after a failure."""
+    random = Random(n)
+    run: RunBuilder = a_run(f"random-{n}", agent="random")
+    for step in range(8):
+        run.call(random.choice(["jump", "spin", "open"]), ok=random.random() < 0.3, step=step)
+    return run.finish(success=False).run()
+
+
+def test_the_naive_response_to_feedback_scores_random_agents_best_and_is_rejected() -> None:
+    runs = [make(n) for make in (a_careful_run, a_random_run) for n in range(12)]
+    passes = quantify(runs, graphs=[PLAN])
+    checks = verified(*passes, disturbed=quantify_disturbed(runs, graphs=[PLAN]))
+    naive = checks["Response to feedback"]
+    assert naive.stability.deterministic
+    assert naive.discrimination.separation.reversed
+    assert (naive.keep, naive.redundant_with) == (False, None)
+    assert "failed runs score higher" in naive.reason
+    assert checks["Plan completion"].keep or checks["Plan completion"].redundant_with
+    assert [check for check in checks.values() if check.keep]
