@@ -20,6 +20,11 @@ from untaken.errors import UntakenError, Where
 Edit = Callable[[CriteriaSet], CriteriaSet]
 
 
+def now() -> datetime:
+    """The moment of a change that is made now."""
+    return datetime.now(UTC)
+
+
 def write(
     criteria: CriteriaSet,
     name: str,
