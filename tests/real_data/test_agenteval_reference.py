@@ -8,7 +8,14 @@ from typing import Any
 
 import pytest
 
-from untaken.criteria import QuantifierRun, across_runs, criterion_means, read_quantifier_runs
+from untaken.criteria import (
+    QuantifierRun,
+    across_runs,
+    criterion_means,
+    read_quantifier_runs,
+    verify_criteria,
+)
+from untaken.errors import Unscored
 
 
 @pytest.fixture(scope="module")
@@ -64,3 +71,28 @@ def test_gaps_and_deviations_over_the_four_runs(
         }
         for a in across_runs(passes)
     } == {k: pytest.approx(v) for k, v in wanted["across_runs"].items()}
+
+
+def test_the_verifier_keeps_what_tells_right_from_wrong_and_says_why_not(
+    passes: tuple[QuantifierRun, ...], wanted: dict[str, Any]
+) -> None:
+    found = verify_criteria(passes)
+    checks = {check.name: check for check in found.criteria}
+    assert set(found.kept) == {"Calculation Correctness", "Code Correctness"}
+    interpretation = checks["Problem Interpretation"]
+    assert interpretation.stability.stable
+    assert interpretation.discrimination.discriminates is False
+    assert interpretation.reason.startswith("rejected: stable (mean CV 0.012")
+    assert "does not discriminate (a success scores above a failure in 53 % of pairs" in interpretation.reason
+    assert checks["Mathematical Methodology"].redundant_with == "Calculation Correctness"
+    for name, check in checks.items():
+        across = wanted["across_runs"][name]
+        assert check.stability.sd == pytest.approx(across["mean_within_problem_pstdev"])
+        assert check.stability.subjects == across["problems_with_two_or_more_values"]
+
+
+def test_without_disturbed_replies_the_drop_test_is_not_done(passes: tuple[QuantifierRun, ...]) -> None:
+    for check in verify_criteria(passes).criteria:
+        assert isinstance(check.discrimination.drop, Unscored)
+        assert check.discrimination.drop.reason.startswith("not done")
+        assert check.keep or check.redundant_with or "disturbed runs: not done" in check.reason

@@ -174,7 +174,7 @@ def _criteria_findings(criteria: Sequence[Criterion]) -> list[Finding]:
 
 def _ask(run: Run, criteria: Sequence[Criterion], salt: str, seed: int) -> _Asked:
     text = template()
-    listed = "\n\n".join(_described(criterion) for criterion in criteria)
+    listed = "\n\n".join(f"{key}\n{_described(c)}" for key, c in zip(_keys(criteria), criteria, strict=True))
     digest = record_digest(run)
     nonce = nonce_for(salt, digest, listed, text.name, str(text.version))
     parts = [
@@ -197,15 +197,22 @@ def _ask(run: Run, criteria: Sequence[Criterion], salt: str, seed: int) -> _Aske
 
 
 def _form(criteria: Sequence[Criterion]) -> type[Struct]:
-    """The form of a reply: a bounded text for each criterion, by its name, so that other words are kept."""
+    """The form of a reply: a bounded text for each criterion, by its number, so that other words are kept.
+
+    A number and not the name: names are others' words, and need not be fit for a JSON Schema.
+    """
     value = Annotated[str, Meta(max_length=VALUE_CHARS)]
-    fields = [(f"c{n}", value) for n in range(len(criteria))]
-    names = {f"c{n}": criterion.name for n, criterion in enumerate(criteria)}
-    values = msgspec.defstruct("Values", fields, frozen=True, rename=names, forbid_unknown_fields=True)
+    values = msgspec.defstruct(
+        "Values", [(key, value) for key in _keys(criteria)], forbid_unknown_fields=True
+    )
     code = Annotated[str, Meta(max_length=40)]
     return msgspec.defstruct(
-        "Quantification", [("code", code), ("values", values)], frozen=True, forbid_unknown_fields=True
+        "Quantification", [("code", code), ("values", values)], forbid_unknown_fields=True
     )
+
+
+def _keys(criteria: Sequence[Criterion]) -> list[str]:
+    return [f"c{n}" for n in range(1, len(criteria) + 1)]
 
 
 def _described(criterion: Criterion) -> str:
@@ -257,8 +264,9 @@ def _settled(
         return quantified(asked.run, {}, unparseable=NO_CODE)
     if addressed:
         return quantified(asked.run, {}, unscored={c.name: ADDRESSED for c in criteria})
-    said = {c.name: getattr(answer.output.values, f"c{n}") for n, c in enumerate(criteria)}
-    return quantified(asked.run, {c.name: read_value(c, said[c.name]) for c in criteria})
+    said = [getattr(answer.output.values, key) for key in _keys(criteria)]
+    values = {c.name: read_value(c, value) for c, value in zip(criteria, said, strict=True)}
+    return quantified(asked.run, values)
 
 
 def _joined(parts: Sequence[Quantified]) -> Quantified:
