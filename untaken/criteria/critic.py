@@ -156,6 +156,24 @@ def propose(
     )
 
 
+def example_pair(runs: Iterable[Run]) -> tuple[Run | None, Run | None]:
+    """A successful and a failed run to propose from: of one task where there is one that has both.
+
+    Args:
+        runs: unbroken ones are chosen from, by task and in their order.
+    """
+    known: dict[str, dict[bool, Run]] = {}
+    for run in runs:
+        if not run.integrity.broken and isinstance(run.success, bool):
+            known.setdefault(run.task_id, {}).setdefault(run.success, run)
+    both = min((task for task, found in known.items() if len(found) == 2), default=None)
+    if both is not None:
+        return known[both][True], known[both][False]
+    every = [found for _, found in sorted(known.items())]
+    successes, failures = ([f[outcome] for f in every if outcome in f] for outcome in (True, False))
+    return next(iter(successes), None), next(iter(failures), None)
+
+
 def not_proposed(found: Proposal) -> UntakenError:
     """What to say where nothing came of the asking."""
     why = found.unanswered[0] if found.unanswered else "nothing that was proposed can be used"

@@ -1,0 +1,138 @@
+"""``untaken criteria propose``: what a language model proposes to judge runs by."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from untaken.asking import ModelAccess, ReplyStore
+from untaken.asking.access import SETTING
+from untaken.cli.console import Console, counted, plain
+from untaken.cli.grammar import Verbs, verb
+from untaken.cli.inputs import Ledgers, UsageError, read_ledgers
+from untaken.criteria import Proposal, example_pair, propose, save_criteria
+from untaken.criteria.critic import TASK_CHARS, not_proposed
+from untaken.criteria.embedding import WORDS_IN
+from untaken.errors import Where
+from untaken.ledger import Run
+from untaken.report import proposal_document
+
+REPLIES = "untaken-replies"
+SEEDS = 5
+
+
+def add_to(verbs: Verbs) -> None:
+    """Adds the verb."""
+    parser = verb(verbs, "propose", "ask a language model for criteria to judge runs by", run_propose)
+    parser.add_argument(
+        "paths", nargs="*", metavar="PATH", help="ledgers to take a successful and a failed run from"
+    )
+    parser.add_argument("--task", required=True, metavar="TEXT", help="what the agent is for; @FILE reads it")
+    parser.add_argument("--successful", metavar="RUN", help="id of the successful run to show")
+    parser.add_argument("--failed", metavar="RUN", help="id of the failed run to show")
+    parser.add_argument(
+        "--model", metavar="M", help=f"provider:name, http://…/v1#name, or local; or {SETTING}"
+    )
+    parser.add_argument("--seeds", type=int, default=SEEDS, metavar="N", help=f"how often to ask ({SEEDS})")
+    parser.add_argument("--tau", type=float, metavar="T", help="cosine above which two criteria are one")
+    parser.add_argument("--replies", default=REPLIES, metavar="DIR", help=f"store of replies ({REPLIES})")
+    parser.add_argument("--offline", action="store_true", help="read recorded replies, and ask nothing")
+    parser.add_argument("--budget", type=int, metavar="N", help="send at most N requests")
+    parser.add_argument("-o", "--out", metavar="FILE", help="write the criteria file (*.criteria.json)")
+
+
+def run_propose(args: argparse.Namespace, console: Console) -> int:
+    """Prints what was proposed; 1 where nothing was, or a ledger is broken."""
+    _check(args)
+    task = _task(args.task)
+    ledgers = read_ledgers(args.paths, console) if args.paths else Ledgers.none()
+    successful, failed = _pair(args, [run for _, run in ledgers.runs])
+    with ModelAccess(args.model, ReplyStore(args.replies), budget=args.budget, offline=args.offline) as model:
+        found = propose(
+            task,
+            successful=successful,
+            failed=failed,
+            model=model,
+            seeds=range(args.seeds),
+            tau=args.tau,
+            progress=console.progress,
+        )
+        spent, name = model.spent, model.name
+    _say(found, console)
+    console.warn(
+        f"{plain(name)}: {counted(spent.requests, 'request')}, {spent.input_tokens:,} tokens in, "
+        f"{spent.output_tokens:,} out; {spent.from_store} of {counted(spent.answered, 'answer')} "
+        "from the reply store"
+    )
+    console.findings([*ledgers.findings, *found.findings])
+    console.document(
+        proposal_document(found, model=name, successful=successful, failed=failed, findings=ledgers.findings)
+    )
+    if not found.criteria.criteria:
+        console.error(not_proposed(found))
+        return 1
+    if args.out:
+        save_criteria(found.criteria, args.out)
+        console.warn(f"written: {plain(args.out)}")
+    return 1 if ledgers.broken else 0
+
+
+def _check(args: argparse.Namespace) -> None:
+    if args.seeds < 1:
+        raise UsageError("seeds-invalid", "at least one seed is needed", hint="For example --seeds 5.")
+    if args.tau is not None and not 0 <= args.tau <= 1:
+        raise UsageError("threshold-invalid", "--tau is between 0 and 1", hint="1 merges equal names only.")
+    if (args.successful or args.failed) and not args.paths:
+        raise UsageError(
+            "no-ledgers", "--successful and --failed name runs, but no PATH of a ledger is given"
+        )
+
+
+def _task(words: str) -> str:
+    """The text, or that of the file it names with ``@``."""
+    if words.startswith("@"):
+        file = Path(words[1:])
+        if not file.is_file():
+            raise UsageError("path-not-found", "there is no such file", where=Where(file=str(file)))
+        words = file.read_text("utf-8", errors="replace")
+    if not words.strip():
+        raise UsageError(
+            "task-empty", "the task has no words", hint="Say in a sentence what the agent is for."
+        )
+    return words.strip()[:TASK_CHARS]
+
+
+def _pair(args: argparse.Namespace, runs: list[Run]) -> tuple[Run | None, Run | None]:
+    """The runs named, else a pair of one task."""
+    if args.successful is None and args.failed is None:
+        return example_pair(runs)
+    by_id = {run.run_id: run for run in runs}
+    for name in (args.successful, args.failed):
+        if name is not None and name not in by_id:
+            raise UsageError(
+                "run-unknown",
+                f"no run {name!r} in {', '.join(args.paths)}",
+                hint="`untaken verify` lists them.",
+            )
+    return by_id.get(args.successful), by_id.get(args.failed)
+
+
+def _say(found: Proposal, console: Console) -> None:
+    rows = [
+        (g.criterion.name, g.proposals, g.criterion.origin, " < ".join(g.criterion.accepted_values))
+        for g in found.consolidation.groups
+    ]
+    console.table(("criterion", "proposed", "from", "accepted values, worst to best"), rows)
+    console.say()
+    for group in found.consolidation.groups:
+        if group.criterion.merged:
+            console.say(
+                f"{plain(group.criterion.name)} stands for {plain(', '.join(group.criterion.merged))}"
+            )
+    asked = sum(len(seeds) for seeds in found.answers.values()) + len(found.unanswered)
+    told = f"{counted(len(rows), 'criterion') if len(rows) == 1 else f'{len(rows)} criteria'}"
+    console.say(f"{told} of {counted(asked, 'question')}; {len(found.unanswered)} without an answer")
+    console.say(f"One above a cosine of {found.consolidation.tau:g}: {WORDS_IN[found.consolidation.by]}")
+    for why in dict.fromkeys(found.unanswered):
+        console.say(f"  unanswered: {plain(why)}")
+    console.say("Nothing is used before a person accepts it: on the Criteria page, or in the file (status).")
