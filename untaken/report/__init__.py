@@ -31,6 +31,13 @@ from untaken.report.memory import (
     memory_verify_document,
 )
 from untaken.report.overview import Overview, Share, overview
+from untaken.report.proposing import (
+    LISTED,
+    UNIQUE,
+    criteria_list,
+    proposal_document,
+    unique_table,
+)
 from untaken.report.rankings import rank_document
 from untaken.report.records import (
     APPLIED,
@@ -92,6 +99,7 @@ __all__ = [
     "FAILURES",
     "FILES",
     "FIX_FIRST",
+    "LISTED",
     "MISSING_RULE",
     "PAIRS",
     "PASS_K",
@@ -105,6 +113,7 @@ __all__ = [
     "SUB_GOALS",
     "ChoiceCounts",
     "ChoiceReview",
+    "UNIQUE",
     "Column",
     "Overview",
     "PathCounts",
@@ -126,6 +135,7 @@ __all__ = [
     "count_choices",
     "count_paths",
     "counterfactual_document",
+    "criteria_list",
     "csv_text",
     "decisions_table",
     "discordant_table",
@@ -146,6 +156,7 @@ __all__ = [
     "pairs_table",
     "pass_k_table",
     "placebo_of",
+    "proposal_document",
     "rank_document",
     "rankings_table",
     "records_table",
