@@ -111,9 +111,9 @@ __all__ = [
     "SIGNALS",
     "SMALL_Q",
     "SUB_GOALS",
+    "UNIQUE",
     "ChoiceCounts",
     "ChoiceReview",
-    "UNIQUE",
     "Column",
     "Overview",
     "PathCounts",
@@ -173,5 +173,6 @@ __all__ = [
     "timeline",
     "triage_document",
     "triage_table",
+    "unique_table",
     "verify_document",
 ]

@@ -22,6 +22,7 @@ from untaken.counterfactual import (
     Summary,
     Weights,
 )
+from untaken.criteria import UniqueCount
 from untaken.errors import Unscored, UntakenError
 from untaken.fix_first import FixFirst
 from untaken.gate import GateCheck, MissedSubGoal
@@ -254,6 +255,33 @@ def _memory_verify() -> Schema:
     )
 
 
+def _criteria_proposal() -> Schema:
+    proposed = _object(
+        name=TEXT,
+        description=TEXT,
+        accepted_values=_list(TEXT),
+        origin=TEXT,
+        status=TEXT,
+        merged=_list(TEXT),
+        proposals=COUNT,
+        least=_or_null({"type": "number"}),
+    )
+    return _document(
+        "untaken.criteria-proposal/1",
+        model=TEXT,
+        task=TEXT,
+        successful=_or_null(TEXT),
+        failed=_or_null(TEXT),
+        by={"enum": ["embedding", "words"]},
+        tau={"type": "number"},
+        criteria=_list(proposed),
+        answers=_values(COUNT),
+        unanswered=_list(TEXT),
+        unique=_list(_entry(UniqueCount)),
+        findings=_findings(),
+    )
+
+
 def _report() -> Schema:
     return _document(
         "untaken.report/1",
@@ -279,6 +307,7 @@ SCHEMAS: Final[Mapping[str, Callable[[], Schema]]] = {
     "rank": _rank,
     "triage": _triage,
     "gate": _gate,
+    "criteria-proposal": _criteria_proposal,
     "report": _report,
     "memory": _memory,
     "memory-queue": _memory_queue,
