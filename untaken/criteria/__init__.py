@@ -7,7 +7,7 @@ from untaken.criteria.consolidation import (
     consolidate,
     unique_by_seeds,
 )
-from untaken.criteria.critic import Proposal, propose, propose_criteria
+from untaken.criteria.critic import Proposal, example_pair, propose, propose_criteria
 from untaken.criteria.deterministic import LEDGER_CRITERIA, LedgerCriterion, ledger_criteria, quantify_ledgers
 from untaken.criteria.discrimination import AttackTest, Separation
 from untaken.criteria.disturb import ATTACKS, Attack, Disturbed, disturb
@@ -77,6 +77,7 @@ __all__ = [
     "consolidate",
     "criterion_means",
     "disturb",
+    "example_pair",
     "forget_replies",
     "kept_criteria",
     "kept_digest",

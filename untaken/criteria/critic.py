@@ -63,7 +63,7 @@ class Proposal:
 
     criteria: CriteriaSet
     consolidation: Consolidation
-    answers: Mapping[Way, Sequence[Sequence[Criterion]]]
+    answers: Mapping[str, Sequence[Sequence[Criterion]]]
     unanswered: tuple[str, ...]
     findings: tuple[Finding, ...]
 
@@ -246,9 +246,9 @@ def _read(answer: Answer[CriticAnswer] | Unscored, way: Way) -> list[Criterion] 
 
 def _sorted_out(
     read: Mapping[Way, Sequence[list[Criterion] | None]],
-) -> tuple[dict[Way, list[list[Criterion]]], list[Finding]]:
+) -> tuple[dict[str, list[list[Criterion]]], list[Finding]]:
     """What may be shown to a person, and findings on criteria that speak to a judge: these are left out."""
-    kept: dict[Way, list[list[Criterion]]] = {}
+    kept: dict[str, list[list[Criterion]]] = {}
     refused: dict[str, Finding] = {}
     for way, answers in read.items():
         kept[way] = []
