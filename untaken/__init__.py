@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from untaken.corpus import evaluate_corpus
     from untaken.counterfactual import evaluate_run
     from untaken.criteria import quantify, verify_criteria
+    from untaken.criteria import propose_criteria
     from untaken.errors import Unscored, UntakenError
     from untaken.fix_first import triage
     from untaken.formats import convert
@@ -42,6 +43,7 @@ _ROOMS: Final = {
     "html_report": "report.html",
     "load_graph": "plans",
     "quantify": "criteria",
+    "propose_criteria": "criteria",
     "rank_agents": "ranking",
     "read_ledger": "ledger",
     "run_report": "report",
@@ -66,6 +68,7 @@ __all__ = [
     "html_report",
     "load_graph",
     "quantify",
+    "propose_criteria",
     "rank_agents",
     "read_ledger",
     "run_report",
