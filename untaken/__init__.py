@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from untaken.corpus import evaluate_corpus
     from untaken.counterfactual import evaluate_run
-    from untaken.criteria import quantify, verify_criteria
-    from untaken.criteria import propose_criteria
+    from untaken.criteria import propose_criteria, quantify, verify_criteria
     from untaken.errors import Unscored, UntakenError
     from untaken.fix_first import triage
     from untaken.formats import convert
@@ -42,8 +41,8 @@ _ROOMS: Final = {
     "evaluate_run": "counterfactual",
     "html_report": "report.html",
     "load_graph": "plans",
-    "quantify": "criteria",
     "propose_criteria": "criteria",
+    "quantify": "criteria",
     "rank_agents": "ranking",
     "read_ledger": "ledger",
     "run_report": "report",
