@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from untaken.errors import Unscored, UntakenError
     from untaken.fix_first import triage
     from untaken.formats import convert
+    from untaken.judging import judge_run
     from untaken.ledger import LedgerWriter, read_ledger, verify_ledger
     from untaken.ledger.context import context_hash
     from untaken.memory import PolicyMemory
@@ -40,6 +41,7 @@ _ROOMS: Final = {
     "evaluate_corpus": "corpus",
     "evaluate_run": "counterfactual",
     "html_report": "report.html",
+    "judge_run": "judging",
     "load_graph": "plans",
     "propose_criteria": "criteria",
     "quantify": "criteria",
@@ -65,6 +67,7 @@ __all__ = [
     "evaluate_corpus",
     "evaluate_run",
     "html_report",
+    "judge_run",
     "load_graph",
     "quantify",
     "propose_criteria",

@@ -6,6 +6,7 @@ import argparse
 from collections import defaultdict
 from pathlib import Path
 
+from untaken.cli.appending import refuse_compressed
 from untaken.cli.console import Console, counted, rate, signed
 from untaken.cli.diagnostics import interval, say_diagnostics
 from untaken.cli.grammar import Verbs, takes_ledgers, verb
@@ -23,7 +24,6 @@ from untaken.counterfactual import (
 )
 from untaken.errors import Finding, Where
 from untaken.ledger import LedgerWriter
-from untaken.ledger.lines import is_compressed
 from untaken.memory import PolicyMemory, queue_signals
 from untaken.report import counterfactual_document
 
@@ -53,7 +53,7 @@ def counterfactual(args: argparse.Namespace, console: Console) -> int:
     weights = _weights(args.weights)
     ledgers = read_ledgers(sorted(args.paths), console)
     if args.append:
-        _refuse_compressed(ledgers)
+        refuse_compressed(ledgers)
     memory = (
         PolicyMemory.load(Path(args.memory))
         if args.memory
@@ -134,19 +134,6 @@ def _say(evaluations: list[RunEvaluation], threshold: float, console: Console) -
     console.say(
         f"mean delta {signed(total.mean_delta)}, max {signed(total.max_delta)}; association, not effect"
     )
-
-
-def _refuse_compressed(ledgers: Ledgers) -> None:
-    """Said before a byte is written, so that no ledger gets its insights when another cannot."""
-    for file in dict.fromkeys(file for file, _ in ledgers.runs):
-        with file.open("rb") as stream:
-            if is_compressed(stream.read(4)):
-                raise UsageError(
-                    "ledger-compressed",
-                    "a compressed ledger cannot be appended to; nothing was written",
-                    where=Where(file=str(file)),
-                    hint="Decompress it first; its heads file goes with it under the new name.",
-                )
 
 
 def _append(

@@ -1,6 +1,7 @@
 """Agent-as-a-judge on the plan: one localised question a sub-goal, with evidence that is checked (§6)."""
 
 from untaken.judging.addressing import Addressing, addresses_judge, texts_to_judges
+from untaken.judging.agreement import Concord, Pair, VerdictAgreement, verdict_agreement
 from untaken.judging.judge import author, findings_of, judge_run, settle, verdict_events
 from untaken.judging.model import Citation, JudgeAnswer, JudgeReport, NodeVerdict, WhyUnscored
 from untaken.judging.questions import questions_of
@@ -8,9 +9,12 @@ from untaken.judging.questions import questions_of
 __all__ = [
     "Addressing",
     "Citation",
+    "Concord",
     "JudgeAnswer",
     "JudgeReport",
     "NodeVerdict",
+    "Pair",
+    "VerdictAgreement",
     "WhyUnscored",
     "addresses_judge",
     "author",
@@ -19,5 +23,6 @@ __all__ = [
     "questions_of",
     "settle",
     "texts_to_judges",
+    "verdict_agreement",
     "verdict_events",
 ]

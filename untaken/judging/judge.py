@@ -60,8 +60,14 @@ def judge_run(
         UntakenError: ``run-broken`` for a run not to be trusted, ``sub-goal-unknown``; as `ModelAccess.ask`.
     """
     _refuse(run, graph, sub_goals)
-    with_tools = model.uses_tools if tools is None else tools
-    asked = questions_of(run, graph, model.replies.salt, sub_goals=sub_goals, tools=with_tools)
+    asked = questions_of(
+        run,
+        graph,
+        model.replies.salt,
+        sub_goals=sub_goals,
+        tools=model.uses_tools if tools is None else tools,
+        brief=not model.uses_tools,
+    )
     answers = model.ask_all([one.question for one in asked], progress=progress)
     findings = (*findings_of(run), *_in_graph(run, graph))
     addressed = bool(list(texts_to_judges(run)))
@@ -115,7 +121,6 @@ def settle(
         prompt_sha256=asked.question.prompt_sha256,
         nonce=asked.nonce,
         raw=reply.raw if reply else "",
-        from_store=isinstance(answer, Answer) and answer.from_store,
     )
 
 

@@ -35,7 +35,7 @@ class Citation(Struct, frozen=True, forbid_unknown_fields=True):
     """An event, and words quoted from it letter for letter."""
 
     seq: Annotated[int, Meta(ge=0, le=10_000_000)]
-    quote: Annotated[str, Meta(max_length=400)]
+    quote: Annotated[str, Meta(max_length=160)]
 
 
 class JudgeAnswer(Struct, frozen=True, forbid_unknown_fields=True):
@@ -43,8 +43,22 @@ class JudgeAnswer(Struct, frozen=True, forbid_unknown_fields=True):
 
     code: Annotated[str, Meta(max_length=40)]
     verdict: Literal["pass", "fail", "unscored"]
-    evidence: Annotated[list[Citation], Meta(max_length=4)]
-    reason: Annotated[str, Meta(max_length=400)]
+    evidence: Annotated[list[Citation], Meta(max_length=3)]
+    reason: Annotated[str, Meta(max_length=240)]
+
+
+class BriefCitation(Citation, frozen=True, forbid_unknown_fields=True):
+    """As `Citation`, for the packaged model."""
+
+    quote: Annotated[str, Meta(max_length=48)]
+
+
+class BriefAnswer(JudgeAnswer, frozen=True, forbid_unknown_fields=True):
+    """As `JudgeAnswer`, for the packaged model, which fills whatever room it is given."""
+
+    code: Annotated[str, Meta(max_length=16)]
+    evidence: Annotated[list[BriefCitation], Meta(max_length=1)]  # type: ignore[assignment]
+    reason: Annotated[str, Meta(max_length=48)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +88,6 @@ class NodeVerdict:
     prompt_sha256: str
     nonce: str
     raw: str
-    from_store: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ from typing import Final
 
 from untaken.asking import Question, Template, read_template
 from untaken.judging.envelope import enveloped, nonce_for
-from untaken.judging.model import JudgeAnswer
+from untaken.judging.model import BriefAnswer, JudgeAnswer
 from untaken.judging.view import LedgerView, record_digest, record_of
 from untaken.ledger import Run
 from untaken.ledger.events import Event, Message, Observation, RunFinished, State, ToolCall
@@ -42,7 +42,13 @@ def template(name: str = "judge") -> Template:
 
 
 def questions_of(
-    run: Run, graph: PlanGraph, salt: str, *, sub_goals: Collection[str] | None = None, tools: bool = True
+    run: Run,
+    graph: PlanGraph,
+    salt: str,
+    *,
+    sub_goals: Collection[str] | None = None,
+    tools: bool = True,
+    brief: bool = False,
 ) -> tuple[Asked, ...]:
     """What is asked about a run: one localised question a sub-goal.
 
@@ -54,6 +60,7 @@ def questions_of(
         salt: secret of the reply store, so that who wrote the ledger cannot know a question's code.
         sub_goals: as for `judge_run`.
         tools: as for `judge_run`.
+        brief: ask for an answer of very few words.
     """
     score, text, events = score_run(run, graph), template(), record_of(run)
     record, policy = record_digest(run), graph_digest(graph)
@@ -66,7 +73,7 @@ def questions_of(
         question = Question(
             template=text,
             prompt=_prompt(graph, node, scored, view, nonce),
-            output=JudgeAnswer,
+            output=BriefAnswer if brief else JudgeAnswer,
             tools=view.tools() if tools else (),
             about=record,
         )

@@ -23,6 +23,14 @@ from untaken.report.documents import (
 from untaken.report.export import csv_text, neutral
 from untaken.report.frame import Column
 from untaken.report.holdings import AUDIT, FILES, audit_table, files_table
+from untaken.report.judging import (
+    CONCORD,
+    DISAGREEMENTS,
+    agree_document,
+    concord_table,
+    disagreements_table,
+    judge_document,
+)
 from untaken.report.memory import (
     memory_apply_document,
     memory_document,
@@ -92,8 +100,10 @@ __all__ = [
     "APPLIED",
     "AUDIT",
     "CHOICES",
+    "CONCORD",
     "CONTRADICTIONS",
     "DECISIONS",
+    "DISAGREEMENTS",
     "DISCORDANT",
     "ESTIMATES",
     "FAILURES",
@@ -123,11 +133,13 @@ __all__ = [
     "SignalReview",
     "TimelineRow",
     "agents_table",
+    "agree_document",
     "agreement_table",
     "applied_table",
     "audit_table",
     "choice_review",
     "choices_table",
+    "concord_table",
     "context_names",
     "contradictions_table",
     "contradictory",
@@ -138,6 +150,7 @@ __all__ = [
     "criteria_list",
     "csv_text",
     "decisions_table",
+    "disagreements_table",
     "discordant_table",
     "dump",
     "estimates_table",
@@ -145,6 +158,7 @@ __all__ = [
     "finding_entries",
     "gate_document",
     "json_schema",
+    "judge_document",
     "memory_apply_document",
     "memory_document",
     "memory_preview_document",

@@ -26,6 +26,7 @@ from untaken.criteria import UniqueCount
 from untaken.errors import Unscored, UntakenError
 from untaken.fix_first import FixFirst
 from untaken.gate import GateCheck, MissedSubGoal
+from untaken.judging import Concord, NodeVerdict, Pair
 from untaken.ledger import AnyEvent, Head
 from untaken.ledger.events import Name
 from untaken.memory import Difference, Effect, Observed, Record, Span
@@ -255,6 +256,27 @@ def _memory_verify() -> Schema:
     )
 
 
+def _judge() -> Schema:
+    verdict = _entry(NodeVerdict, evidence=_list(_object(seq=COUNT, quote=TEXT)))
+    return _document("untaken.judge/1", model=TEXT, verdicts=_list(verdict), findings=_findings())
+
+
+def _agree() -> Schema:
+    concord = _entry(Concord)
+    return _document(
+        "untaken.agree/1",
+        a=_list(TEXT),
+        b=_list(TEXT),
+        cluster={"enum": ["task", "run"]},
+        left_out=COUNT,
+        overall=concord,
+        agents=_list(concord),
+        sub_goals=_list(concord),
+        disagreements=_list(_entry(Pair)),
+        findings=_findings(),
+    )
+
+
 def _criteria_proposal() -> Schema:
     proposed = _object(
         name=TEXT,
@@ -307,6 +329,8 @@ SCHEMAS: Final[Mapping[str, Callable[[], Schema]]] = {
     "rank": _rank,
     "triage": _triage,
     "gate": _gate,
+    "judge": _judge,
+    "agree": _agree,
     "criteria-proposal": _criteria_proposal,
     "report": _report,
     "memory": _memory,

@@ -1,0 +1,230 @@
+"""``untaken judge``: a language model's verdicts on sub-goals; ``untaken agree``: do two authors agree?"""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from untaken.asking import ModelAccess, ReplyStore
+from untaken.asking.access import SETTING, Spent
+from untaken.cli.appending import append_verdicts, refuse_compressed
+from untaken.cli.console import NOTHING, Console, counted, plain, rate
+from untaken.cli.grammar import TakesMany, Verbs, takes_ledgers, verb
+from untaken.cli.inputs import Ledgers, UsageError, paths_of, read_graphs, read_ledgers
+from untaken.errors import Finding, Unscored, number
+from untaken.judging import (
+    Concord,
+    JudgeReport,
+    NodeVerdict,
+    VerdictAgreement,
+    judge_run,
+    verdict_agreement,
+    verdict_events,
+)
+from untaken.judging.model import UNSCORED_WORDS
+from untaken.ledger import Run
+from untaken.plans import GraphSet, PlanGraph
+from untaken.report import agree_document, judge_document
+
+REPLIES = "untaken-replies"
+
+
+def add_to(verbs: Verbs) -> None:
+    """Adds both verbs."""
+    parser = verb(verbs, "judge", "ask a language model about sub-goals that no check decides", judge)
+    takes_ledgers(parser, few="*")
+    many = {"nargs": "+", "action": TakesMany}
+    help_graphs = "plan graph, or folder searched for them"
+    parser.add_argument("--graphs", required=True, metavar="PATH", help=help_graphs, **many)  # type: ignore[arg-type]
+    parser.add_argument(
+        "--model", metavar="M", help=f"provider:name, http://…/v1#name, or local; by default {SETTING}"
+    )
+    parser.add_argument("--replies", default=REPLIES, metavar="DIR", help=f"store of replies ({REPLIES})")
+    parser.add_argument("--offline", action="store_true", help="read recorded replies, and ask nothing")
+    parser.add_argument("--sub-goals", default=[], metavar="ID", help="ask about these only", **many)  # type: ignore[arg-type]
+    parser.add_argument("--budget", type=int, metavar="N", help="send at most N requests")
+    parser.add_argument("--no-tools", action="store_true", help="show excerpts only")
+    parser.add_argument(
+        "--accept-claims", action="store_true", help="let a pass rest on the agent's own words alone"
+    )
+    parser.add_argument("--append", action="store_true", help="append the verdicts to the ledgers, once")
+    parser = verb(verbs, "agree", "compare two authors' verdicts: share, Cohen's κ, where they part", agree)
+    takes_ledgers(parser, few="*")
+    for name, glob in (("a", "human:*"), ("b", "judge:*")):
+        words = f"whose verdicts, as globs ({glob})"
+        parser.add_argument(f"--{name}", default=[glob], metavar="GLOB", help=words, **many)  # type: ignore[arg-type]
+
+
+def judge(args: argparse.Namespace, console: Console) -> int:
+    """Prints verdicts; 1 where a ledger is broken, a graph invalid, or no question has an answer."""
+    ledgers = read_ledgers(paths_of(args), console)
+    graphs = read_graphs(args.graphs)
+    if args.append:
+        refuse_compressed(ledgers)
+    work, noticed = _work(ledgers, graphs, args.sub_goals)
+    with ModelAccess(args.model, ReplyStore(args.replies), budget=args.budget, offline=args.offline) as model:
+        reports = _judged(work, model, args, console)
+        spent, name = model.spent, model.name
+    verdicts = [verdict for _, _, report in reports for verdict in report.verdicts]
+    _say(verdicts, console)
+    _say_cost(spent, name, console)
+    findings = [*ledgers.findings, *graphs.findings, *noticed, *_findings(reports, verdicts)]
+    if args.append:
+        drafts = [(file, run.run_id, verdict_events(run, report)) for file, run, report in reports]
+        findings += append_verdicts(ledgers, drafts, console)
+    told = tuple(dict.fromkeys(findings))
+    console.findings(told)
+    console.document(judge_document(verdicts, model=name, findings=told))
+    invalid = any(finding.severity == "error" for finding in graphs.findings)
+    return 1 if ledgers.broken or invalid or _silent(verdicts) else 0
+
+
+Work = tuple[Path, Run, PlanGraph]
+Judged = tuple[Path, Run, JudgeReport]
+
+
+def _work(ledgers: Ledgers, graphs: GraphSet, sub_goals: Sequence[str]) -> tuple[list[Work], list[Finding]]:
+    """The unbroken runs that have a plan graph with something to ask about."""
+    work: list[Work] = []
+    findings: list[Finding] = []
+    for file, run in ledgers.runs:
+        if run.integrity.broken:
+            continue
+        graph, noticed = graphs.for_task(run.task_id, run.started.graph)
+        findings += noticed
+        if not isinstance(graph, Unscored):
+            work.append((file, run, graph))
+    known = {node.id for _, _, graph in work for node in graph.sub_goals}
+    if unknown := [name for name in sub_goals if name not in known]:
+        raise UsageError("sub-goal-unknown", f"no plan graph of these runs has a sub-goal {unknown[0]!r}")
+    return work, findings
+
+
+def _judged(
+    work: Sequence[Work], model: ModelAccess, args: argparse.Namespace, console: Console
+) -> list[Judged]:
+    reports = []
+    for at, (file, run, graph) in enumerate(work, start=1):
+
+        def tell(done: int, total: int, _what: str, at: int = at) -> None:
+            console.progress(done, total, f"run {at} of {len(work)}: asking {model.name}")
+
+        ids = {node.id for node in graph.sub_goals}
+        asked = [name for name in args.sub_goals if name in ids] if args.sub_goals else None
+        report = judge_run(
+            run,
+            graph,
+            model,
+            sub_goals=asked,
+            tools=False if args.no_tools else None,
+            accept_claims=args.accept_claims,
+            progress=tell,
+        )
+        reports.append((file, run, report))
+    return reports
+
+
+def _findings(reports: Sequence[Judged], verdicts: Sequence[NodeVerdict]) -> Iterator[Finding]:
+    for _, _, report in reports:
+        yield from report.findings
+    unanswered = Counter(v.reason for v in verdicts if v.unscored_reason == "no_answer")
+    for why, count in unanswered.items():
+        yield Finding(
+            code="questions-unanswered",
+            message=f"{counted(count, 'question')} of {len(verdicts)} without an answer: {why}",
+            hint="What was answered is kept: the next time only the others are asked.",
+        )
+
+
+def _silent(verdicts: Sequence[NodeVerdict]) -> bool:
+    """Whether there were questions, and no answer to any."""
+    return bool(verdicts) and all(verdict.unscored_reason == "no_answer" for verdict in verdicts)
+
+
+def _say(verdicts: Sequence[NodeVerdict], console: Console) -> None:
+    said = {True: "met", False: "not met", None: "unscored"}
+    rows = [
+        (
+            verdict.run_id,
+            verdict.sub_goal,
+            said[verdict.passed],
+            ", ".join(str(cited.seq) for cited in verdict.evidence) or NOTHING,
+            verdict.reason,
+        )
+        for verdict in verdicts
+    ]
+    console.table(("run", "sub-goal", "verdict", "events", "why"), rows)
+    counts = Counter(said[verdict.passed] for verdict in verdicts)
+    told = ", ".join(f"{counts[word]} {word}" for word in said.values() if counts[word])
+    console.say()
+    console.say(f"{counted(len(verdicts), 'question')}{': ' + told if told else ''}")
+    for why, words in UNSCORED_WORDS.items():
+        if count := sum(verdict.unscored_reason == why for verdict in verdicts):
+            console.say(f"  {count} {why}: {words}")
+
+
+def _say_cost(spent: Spent, name: str, console: Console) -> None:
+    """On stderr: what a run of the command cost is no part of what it found."""
+    console.warn(
+        f"{plain(name)}: {counted(spent.requests, 'request')}, {spent.input_tokens:,} tokens in, "
+        f"{spent.output_tokens:,} out; {spent.from_store} of {counted(spent.answered, 'answer')} "
+        "from the reply store"
+    )
+
+
+def agree(args: argparse.Namespace, console: Console) -> int:
+    """Prints how far two authors agree; 1 where a ledger is broken."""
+    ledgers = read_ledgers(_ledger_paths(args), console)
+    found = verdict_agreement((run for _, run in ledgers.runs), args.a, args.b)
+    _say_agreement(found, console)
+    console.findings(ledgers.findings)
+    console.document(agree_document(found, findings=ledgers.findings))
+    return 1 if ledgers.broken else 0
+
+
+def _ledger_paths(args: argparse.Namespace) -> list[str]:
+    if not args.paths and not hasattr(args, "greedy"):
+        raise UsageError("no-ledgers", "no PATH of a ledger, or of a folder of ledgers, is given")
+    return paths_of(args)
+
+
+def _say_agreement(found: VerdictAgreement, console: Console) -> None:
+    whose = f"a = {', '.join(found.a)}; b = {', '.join(found.b)}"
+    headings = ("", "n", "agree", "share", "95 %", "kappa", "95 %", "only a", "only b")
+    console.table(headings, [_row(one) for one in (found.overall, *found.agents)])
+    parted = [one for one in found.sub_goals if one.only_a + one.only_b]
+    if parted:
+        console.say()
+        console.table(headings, [_row(one) for one in parted[:10]])
+        if len(parted) > 10:
+            console.say(f"… and {len(parted) - 10} more sub-goals on which they part; --json lists them all")
+    console.say()
+    console.say(plain(f"{whose}; met or not met by {counted(found.overall.n, 'pair')} of verdicts"))
+    console.say(
+        f"{counted(found.left_out, 'sub-goal')} with an opinion of one of them only; "
+        f"intervals take {found.cluster}s for independent"
+    )
+
+
+def _row(one: Concord) -> tuple[object, ...]:
+    name = (
+        "all" if one.part == "all" else one.name if one.part == "agent" else f"{one.graph} {one.name}".strip()
+    )
+    return (
+        name,
+        one.n,
+        one.both_met + one.both_not,
+        rate(one.agreement),
+        _span(one.low, one.high),
+        rate(one.kappa),
+        _span(one.kappa_low, one.kappa_high),
+        one.only_a,
+        one.only_b,
+    )
+
+
+def _span(low: float | Unscored, high: float | Unscored) -> str:
+    ends = number(low), number(high)
+    return NOTHING if None in ends else f"{ends[0]:.3f} to {ends[1]:.3f}"

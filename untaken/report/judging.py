@@ -1,0 +1,94 @@
+"""The documents and tables of judges: their verdicts, and how far they agree with people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Final
+
+from untaken.errors import Finding
+from untaken.judging import Concord, NodeVerdict, Pair, VerdictAgreement
+from untaken.report.documents import Document, entry, finding_entries
+from untaken.report.frame import Columns, count, figure, frame, text, truth, why
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def judge_document(
+    verdicts: Iterable[NodeVerdict], *, model: str, findings: Iterable[Finding] = ()
+) -> Document:
+    """``untaken.judge/1``: each verdict with its evidence, or why the judge's word does not count.
+
+    What it cost is not in it: asked now or read from the reply store, the document is the same.
+    """
+    return {
+        "schema": "untaken.judge/1",
+        "model": model,
+        "verdicts": [_verdict(verdict) for verdict in verdicts],
+        "findings": finding_entries(findings),
+    }
+
+
+def _verdict(verdict: NodeVerdict) -> Document:
+    evidence = [{"seq": cited.seq, "quote": cited.quote} for cited in verdict.evidence]
+    return entry(verdict) | {"evidence": evidence}
+
+
+def agree_document(agreement: VerdictAgreement, *, findings: Iterable[Finding] = ()) -> Document:
+    """``untaken.agree/1``: how far two authors' verdicts agree, and where they part."""
+    return {
+        "schema": "untaken.agree/1",
+        "a": list(agreement.a),
+        "b": list(agreement.b),
+        "cluster": agreement.cluster,
+        "left_out": agreement.left_out,
+        "overall": entry(agreement.overall),
+        "agents": [entry(one) for one in agreement.agents],
+        "sub_goals": [entry(one) for one in agreement.sub_goals],
+        "disagreements": [entry(pair) for pair in agreement.disagreements],
+        "findings": finding_entries(findings),
+    }
+
+
+CONCORD: Final[Columns[Concord]] = {
+    "part": text("`all`, `agent` or `sub_goal`", "part"),
+    "name": text("which agent or sub-goal", "name"),
+    "graph": text("the plan graph of a sub-goal, where the run names it", "graph"),
+    "n": count("sub-goals of runs on which both have an opinion", "n"),
+    "both_met": count("both say met", "both_met"),
+    "only_a": count("the first says met, the second not met", "only_a"),
+    "only_b": count("the second says met, the first not met", "only_b"),
+    "both_not": count("both say not met", "both_not"),
+    "agreement": figure("share of one opinion", "agreement"),
+    "low": figure("lower end of its 95 % interval", "low"),
+    "high": figure("upper end of its 95 % interval", "high"),
+    "kappa": figure("Cohen's κ: agreement beyond chance", "kappa"),
+    "kappa_low": figure("lower end of its 95 % interval", "kappa_low"),
+    "kappa_high": figure("upper end of its 95 % interval", "kappa_high"),
+    "clusters": count("tasks (or runs) these come from", "clusters"),
+    "kappa_reason": why("kappa", "kappa"),
+    "low_reason": why("low", "low"),
+}
+
+DISAGREEMENTS: Final[Columns[Pair]] = {
+    "agent": text("who ran", "agent"),
+    "task_id": text("the task", "task_id"),
+    "sub_goal": text("the sub-goal", "sub_goal"),
+    "a": truth("whether the first author says it was met", "a"),
+    "b": truth("whether the second one does", "b"),
+    "a_by": text("who the first is", lambda pair: ", ".join(pair.a_by)),
+    "b_by": text("who the second is", lambda pair: ", ".join(pair.b_by)),
+    "graph": text("the plan graph that the run names", "graph"),
+    "run_id": text("the run", "run_id"),
+    "digest": text("content digest of the run, for links", "digest"),
+}
+
+
+def concord_table(agreement: VerdictAgreement) -> pd.DataFrame:
+    """How far two authors' verdicts agree: over all, by agent, and by sub-goal with the least first."""
+    return frame(CONCORD, (agreement.overall, *agreement.agents, *agreement.sub_goals))
+
+
+def disagreements_table(agreement: VerdictAgreement) -> pd.DataFrame:
+    """Each sub-goal of a run on which the two authors part."""
+    return frame(DISAGREEMENTS, agreement.disagreements)
