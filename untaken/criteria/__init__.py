@@ -23,8 +23,10 @@ from untaken.criteria.kept import (
 from untaken.criteria.means import (
     AcrossRuns,
     CriterionMeans,
+    OutcomeMean,
     across_runs,
     criterion_means,
+    outcome_means,
 )
 from untaken.criteria.model import (
     Change,
@@ -62,6 +64,7 @@ __all__ = [
     "Disturbed",
     "LedgerCriterion",
     "Merged",
+    "OutcomeMean",
     "PassStep",
     "Proposal",
     "Quantified",
@@ -85,6 +88,7 @@ __all__ = [
     "krippendorff_alpha",
     "ledger_criteria",
     "load_criteria",
+    "outcome_means",
     "parse_criteria",
     "pass_steps",
     "propose",

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from math import fsum
-from statistics import pstdev
+from math import fsum, sqrt
+from statistics import fmean, pstdev, stdev
 
+from untaken.counterfactual.interval import student_quantile
 from untaken.criteria.model import QuantifierRun
 from untaken.errors import Score, Unscored
 
@@ -51,6 +52,25 @@ class AcrossRuns:
     runs_ordered_rightly: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutcomeMean:
+    """One criterion over the runs of one outcome (and agent): a run's level is the mean over its passes.
+
+    Attributes:
+        low, high: 95 % interval of the mean over runs (Student's t), within the scale; unscored for one run.
+        top: the best level.
+    """
+
+    name: str
+    agent: str
+    success: bool
+    n: int
+    mean: float
+    low: Score
+    high: Score
+    top: int
+
+
 def criterion_means(run: QuantifierRun) -> tuple[CriterionMeans, ...]:
     """Each criterion's means in one pass, in the order of the criteria."""
     return tuple(_means(run, criterion.name) for criterion in run.criteria)
@@ -60,6 +80,41 @@ def across_runs(runs: Sequence[QuantifierRun]) -> tuple[AcrossRuns, ...]:
     """Each criterion over all passes that know it."""
     names = dict.fromkeys(criterion.name for run in runs for criterion in run.criteria)
     return tuple(_across([r for r in runs if name in {c.name for c in r.criteria}], name) for name in names)
+
+
+def outcome_means(passes: Sequence[QuantifierRun], *, by_agent: bool = False) -> tuple[OutcomeMean, ...]:
+    """Means by criterion and outcome, successes first, in the order of the criteria (fig. 3).
+
+    Args:
+        passes: over the same runs.
+        by_agent: one mean for each agent; otherwise over all of them, and `agent` is empty.
+    """
+    tops = {c.name: len(c.accepted_values) - 1 for run in passes for c in run.criteria}
+    kinds = {
+        item.subject: (item.agent if by_agent else "", item.success)
+        for run in passes
+        for item in run.items
+        if item.success is not None
+    }
+    found = []
+    for name, top in tops.items():
+        grouped: dict[tuple[str, bool], list[float]] = {}
+        for subject, levels in levels_by_subject(passes, name).items():
+            if subject in kinds:
+                grouped.setdefault(kinds[subject], []).append(fmean(levels))
+        ordered = sorted(grouped.items(), key=lambda group: (group[0][0], not group[0][1]))
+        found += [_outcome_mean(name, agent, success, v, top) for (agent, success), v in ordered]
+    return tuple(found)
+
+
+def _outcome_mean(name: str, agent: str, success: bool, values: Sequence[float], top: int) -> OutcomeMean:
+    mean, n = fmean(values), len(values)
+    low: Score = Unscored("one run has no spread")
+    high: Score = low
+    if n > 1:
+        half = student_quantile(n - 1) * stdev(values) / sqrt(n)
+        low, high = max(0.0, mean - half), min(float(top), mean + half)
+    return OutcomeMean(name=name, agent=agent, success=success, n=n, mean=mean, low=low, high=high, top=top)
 
 
 def levels_by_subject(runs: Iterable[QuantifierRun], name: str) -> dict[str, list[int]]:

@@ -43,17 +43,20 @@ class Discrimination:
 
     Attributes:
         separation: successes against failures.
-        drop: the paper's test, a quarter of the sentences left out; unscored where it was not done.
-        attacks: every disturbance that was tried, that one included.
+        attacks: every disturbance that was tried.
         discriminates: ``None`` where nothing could be tested; never true where failures score higher.
         note: what decided, with the numbers.
     """
 
     separation: Separation
-    drop: AttackTest | Unscored
     attacks: tuple[AttackTest, ...]
     discriminates: bool | None
     note: str
+
+    @property
+    def drop(self) -> AttackTest | Unscored:
+        """The paper's test, a quarter of the sentences left out; unscored where it was not done."""
+        return next((test for test in self.attacks if test.attack == DROP.name), NOT_DONE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,14 +166,11 @@ def _measure(
     steady = stability(passes, name, cv=asked.cv, sd_share=asked.sd_share, near_zero=asked.near_zero)
     tests = attack_tests(passes, disturbed, name)
     found = separation(passes, name)
-    drop = next((test for test in tests if test.attack == DROP.name), NOT_DONE)
     note, verdict = _discriminates(found, tests)
     return _Measured(
         name=name,
         stability=steady,
-        discrimination=Discrimination(
-            separation=found, drop=drop, attacks=tests, discriminates=verdict, note=note
-        ),
+        discrimination=Discrimination(separation=found, attacks=tests, discriminates=verdict, note=note),
     )
 
 
