@@ -22,7 +22,17 @@ from untaken.counterfactual import (
     Summary,
     Weights,
 )
-from untaken.criteria import UniqueCount
+from untaken.criteria import (
+    AcrossRuns,
+    AttackTest,
+    CriterionCheck,
+    CriterionMeans,
+    Discrimination,
+    Separation,
+    Stability,
+    Thresholds,
+    UniqueCount,
+)
 from untaken.errors import Unscored, UntakenError
 from untaken.fix_first import FixFirst
 from untaken.gate import GateCheck, MissedSubGoal
@@ -277,6 +287,60 @@ def _agree() -> Schema:
     )
 
 
+def _criteria() -> Schema:
+    means = _entry(
+        CriterionMeans, accepted_values=_list(TEXT), unscored=COUNT, out_of_vocabulary=_values(COUNT)
+    )
+    one = _object(
+        run=TEXT,
+        by=TEXT,
+        seed=COUNT,
+        deterministic={"type": "boolean"},
+        problems=COUNT,
+        criteria=_list(means),
+        unparseable=_list(TEXT),
+    )
+    across = _entry(AcrossRuns)
+    across["properties"].pop("name")
+    across["required"].remove("name")
+    said = _object(
+        run=TEXT,
+        subject=TEXT,
+        run_id=TEXT,
+        agent=TEXT,
+        task_id=TEXT,
+        success=_or_null({"type": "boolean"}),
+        values=_values(TEXT),
+        levels=_values(_or_null(COUNT)),
+        unscored=_values(TEXT),
+        unparseable=TEXT,
+    )
+    return _document(
+        "untaken.criteria/1",
+        optional={"runs": _list(said)},
+        quantifier_runs=_list(one),
+        across_runs=_values(across),
+        findings=_findings(),
+    )
+
+
+def _criteria_verify() -> Schema:
+    test = _entry(AttackTest)
+    telling = _entry(Discrimination, separation=_entry(Separation), drop=_or_null(test), attacks=_list(test))
+    telling["properties"]["drop_reason"] = TEXT
+    check = _entry(CriterionCheck, stability=_entry(Stability), discrimination=telling)
+    return _document(
+        "untaken.criteria-verify/1",
+        passes=COUNT,
+        subjects=COUNT,
+        attacks=_list(TEXT),
+        thresholds=_entry(Thresholds),
+        kept=_list(TEXT),
+        criteria=_list(check),
+        findings=_findings(),
+    )
+
+
 def _criteria_proposal() -> Schema:
     proposed = _object(
         name=TEXT,
@@ -331,6 +395,8 @@ SCHEMAS: Final[Mapping[str, Callable[[], Schema]]] = {
     "gate": _gate,
     "judge": _judge,
     "agree": _agree,
+    "criteria": _criteria,
+    "criteria-verify": _criteria_verify,
     "criteria-proposal": _criteria_proposal,
     "report": _report,
     "memory": _memory,
