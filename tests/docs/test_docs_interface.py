@@ -21,6 +21,7 @@ from untaken import limits, report
 from untaken.cli import main, parser
 from untaken.counterfactual.model import DeltaVerdict, EvaluationStatus, Support
 from untaken.formats import formats
+from untaken.judging import WhyUnscored
 from untaken.ledger import event_type
 from untaken.ledger import events as e
 from untaken.memory import Flag, Observed, Signal
@@ -57,6 +58,8 @@ TABLES: dict[str, Columns[Any]] = {
     "estimates_table": report.ESTIMATES,
     "signals_table": report.SIGNALS,
     "applied_table": report.APPLIED,
+    "concord_table": report.CONCORD,
+    "disagreements_table": report.DISAGREEMENTS,
     "files_table": report.FILES,
     "audit_table": report.AUDIT,
 }
@@ -223,7 +226,7 @@ def test_documents_without_a_schema_hold_what_is_listed(
     assert listed(document["schema"]) == found
 
 
-@pytest.mark.parametrize("choices", [Status, Diagnosis, DeltaVerdict, Support, EvaluationStatus, Flag])
+@pytest.mark.parametrize("choices", [Status, Diagnosis, DeltaVerdict, Support, EvaluationStatus, Flag, WhyUnscored])
 def test_every_word_a_key_may_hold_is_listed(choices: Any) -> None:
     assert [word for word in get_args(choices) if f"`{word}`" not in DOCUMENTS] == []
 
