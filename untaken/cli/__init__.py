@@ -21,6 +21,7 @@ INTERRUPTED: Final = 130
 _AS_GIVEN: Final = frozenset(
     {
         "agent-unknown",
+        "criteria-missing",
         "format-unknown",
         "ledger-compressed",
         "memory-missing",
@@ -30,6 +31,7 @@ _AS_GIVEN: Final = frozenset(
         "model-not-named",
         "model-unknown",
         "output-not-a-folder",
+        "replies-missing",
         "requirement-invalid",
         "source-not-found",
         "sub-goal-unknown",
@@ -52,6 +54,7 @@ _VERBS: Final = {
     "agree": "judge",
     "memory": "history",
     "counterfactual": "choices",
+    "criteria": "criteria",
     "graph": "plans",
     "schema": "schemas",
 }

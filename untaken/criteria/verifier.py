@@ -182,13 +182,13 @@ def _discriminates(found: Separation, tests: Sequence[AttackTest]) -> tuple[str,
         return f"failed runs score higher: {apart}", False
     by = [apart] if found.separates else []
     by += [f"notices {_attack_words(test)}" for test in detected]
+    rewarded = [f"rewards {_attack_words(test)}" for test in tests if test.rewarded]
     if by:
-        rewarded = [f"but rewards {_attack_words(test)}" for test in tests if test.rewarded]
-        return "; ".join([*by, *rewarded]), True
+        return "; ".join([*by, *(f"but {words}" for words in rewarded)]), True
     if found.separates is None and not tested:
         return f"{apart}; and no disturbed run has a value", None
     notices = f"notices none of {len(tested)} disturbances" if tested else "disturbed runs: not done"
-    return f"{apart}; {notices}", False
+    return "; ".join([apart, notices, *rewarded]), False
 
 
 def _separation_words(found: Separation) -> str:
@@ -196,7 +196,8 @@ def _separation_words(found: Separation) -> str:
     if isinstance(theta, Unscored):
         return theta.reason
     over = f"{found.success_n} successes and {found.failed_n} failures"
-    sure = f"95 % {low:.2f}–{high:.2f}, p {p:.3f}, {over}"
+    chance = "p < 0.001" if not isinstance(p, Unscored) and p < 0.001 else f"p {p:.3f}"
+    sure = f"95 % {low:.2f}–{high:.2f}, {chance}, {over}"
     return f"a success scores above a failure in {100 * theta:.0f} % of pairs ({sure})"
 
 

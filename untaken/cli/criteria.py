@@ -1,0 +1,280 @@
+"""``untaken criteria quantify|verify``: values of criteria, and which criteria deserve trust (§8)."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+from untaken.asking import ModelAccess, ReplyStore
+from untaken.asking.access import SETTING, Spent
+from untaken.cli import proposing
+from untaken.cli.console import NOTHING, Console, counted, plain, rate, signed
+from untaken.cli.grammar import TakesMany, Verbs, verb
+from untaken.cli.inputs import Ledgers, UsageError, paths_of, read_graphs, read_ledgers
+from untaken.criteria import (
+    ATTACKS,
+    AcrossRuns,
+    CriterionCheck,
+    CriterionMeans,
+    QuantifierRun,
+    Thresholds,
+    Verification,
+    across_runs,
+    criterion_means,
+    load_criteria,
+    quantify,
+    quantify_disturbed,
+    read_quantifier_runs,
+    verify_criteria,
+)
+from untaken.errors import Finding, Unscored
+from untaken.plans import GraphSet
+from untaken.report import criteria_document, criteria_verify_document
+
+REPLIES = "untaken-replies"
+_LIMITS = {field.name: field.default for field in fields(Thresholds)}
+
+
+def add_to(verbs: Verbs) -> None:
+    """Adds the verb and its own."""
+    group = verbs.add_parser(
+        "criteria", help="judge runs by criteria beyond success", description="Criteria."
+    )
+    inner = group.add_subparsers(dest="criteria_verb", metavar="VERB", required=True)
+    proposing.add_to(inner)
+    does = "give each run a value of each criterion, by its ledger, a model, or recorded replies"
+    parser = verb(inner, "quantify", does, run_quantify)
+    _takes_runs(parser)
+    parser.add_argument("--runs", action="store_true", help="list the values of each run in the document")
+    parser = verb(inner, "verify", "say which criteria to keep, and why", run_verify)
+    _takes_runs(parser)
+    parser.add_argument(
+        "--disturbed",
+        nargs=2,
+        action="append",
+        default=[],
+        metavar=("ATTACK", "PATH"),
+        help="recorded replies on disturbed runs; may be repeated",
+    )
+    names = ", ".join(attack.name for attack in ATTACKS)
+    parser.add_argument(
+        "--attacks",
+        nargs="*",
+        action=TakesMany,
+        metavar="ATTACK",
+        help=f"disturb the runs in these ways: {names} (all, but none where a model is asked)",
+    )
+    for name, default in _LIMITS.items():
+        flag, kind = f"--{name.replace('_', '-')}", type(default)
+        parser.add_argument(
+            flag, type=kind, default=default, metavar="X", help=f"threshold (default {default})"
+        )
+
+
+def _takes_runs(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("paths", nargs="*", metavar="PATH", help="ledgers, or folders searched for them")
+    parser.add_argument(
+        "--graphs",
+        nargs="+",
+        default=[],
+        action=TakesMany,
+        metavar="PATH",
+        help="plan graphs, or folders of them",
+    )
+    parser.add_argument("--recorded", metavar="PATH", help="recorded replies (*.evaluated_problems.json)")
+    parser.add_argument("--criteria", metavar="FILE", help="criteria file; by default what ledgers answer")
+    parser.add_argument(
+        "--model", metavar="M", help=f"ask a model: provider:name, http://…/v1#name, local; or {SETTING}"
+    )
+    parser.add_argument("--seeds", type=int, default=1, metavar="N", help="passes of the model (default 1)")
+    parser.add_argument("--replies", default=REPLIES, metavar="DIR", help=f"store of replies ({REPLIES})")
+    parser.add_argument("--offline", action="store_true", help="read recorded replies, and ask nothing")
+    parser.add_argument("--budget", type=int, metavar="N", help="send at most N requests")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Found:
+    """What was quantified, and the same runs disturbed."""
+
+    passes: tuple[QuantifierRun, ...]
+    disturbed: dict[str, tuple[QuantifierRun, ...]]
+    findings: tuple[Finding, ...]
+    broken: bool
+
+
+def run_quantify(args: argparse.Namespace, console: Console) -> int:
+    """Prints means by outcome; 1 where a ledger is broken or a graph invalid."""
+    found = _found(args, console, ())
+    for one in found.passes:
+        about = f"{one.by}, deterministic" if one.deterministic else f"{one.by}, seed {one.seed}"
+        console.say(plain(f"{one.name}: {counted(len(one.items), 'run')} by {about}"))
+        console.table(_MEANS, [_means_row(means, one) for means in criterion_means(one)])
+        if one.unparseable:
+            console.say(f"{counted(len(one.unparseable), 'reply')} unreadable")
+        console.say()
+    if len(found.passes) > 1:
+        console.table(_ACROSS, [_across_row(across) for across in across_runs(found.passes)])
+        console.say()
+    console.say("Levels count from 0, the worst accepted value; n is the number of runs with one")
+    console.findings(found.findings)
+    console.document(criteria_document(found.passes, runs=args.runs, findings=found.findings))
+    return 1 if found.broken else 0
+
+
+def run_verify(args: argparse.Namespace, console: Console) -> int:
+    """Prints what to keep and why; 1 where a ledger is broken or a graph invalid."""
+    found = _found(args, console, _attacks(args))
+    limits = Thresholds(**{name: getattr(args, name) for name in _LIMITS})
+    verified = verify_criteria(found.passes, disturbed=found.disturbed, thresholds=limits)
+    console.table(_CHECKS, [_check_row(check) for check in verified.criteria])
+    console.say()
+    if verified.attacks:
+        _say_attacks(verified, console)
+    for check in verified.criteria:
+        console.say(plain(f"{check.name}: {check.reason}"))
+    console.say()
+    over = f"{counted(verified.subjects, 'run')}, {verified.passes} pass{'es' * (verified.passes != 1)}"
+    console.say(f"{len(verified.kept)} of {len(verified.criteria)} criteria kept; {over}")
+    if not verified.attacks:
+        console.say("Disturbed runs: not done; the drop test is missing, not passed")
+    console.findings(found.findings)
+    console.document(criteria_verify_document(verified, findings=found.findings))
+    return 1 if found.broken else 0
+
+
+def _attacks(args: argparse.Namespace) -> tuple[str, ...]:
+    known = tuple(attack.name for attack in ATTACKS)
+    asked = () if args.attacks is None and (args.model or args.offline) else args.attacks
+    named = known if asked is None else tuple(asked)
+    for name in named:
+        if name not in known:
+            raise UsageError(
+                "attack-unknown", f"there is no attack {name!r}", hint=f"One of: {', '.join(known)}."
+            )
+    return named
+
+
+def _found(args: argparse.Namespace, console: Console, attacks: Sequence[str]) -> _Found:
+    if args.recorded:
+        if args.paths or args.graphs or args.model:
+            hint = "Give either --recorded, or ledgers with their plan graphs."
+            raise UsageError(
+                "recorded-alone", "--recorded stands without ledgers, graphs and model", hint=hint
+            )
+        passes = read_quantifier_runs(args.recorded)
+        return _Found(passes=passes, disturbed=_recorded(args), findings=(), broken=False)
+    if args.seeds < 1:
+        raise UsageError("seeds-invalid", "at least one seed is needed", hint="For example --seeds 5.")
+    ledgers = read_ledgers(_paths(args), console)
+    graphs = read_graphs(args.graphs) if args.graphs else GraphSet()
+    passes, disturbed = _quantified(args, ledgers, graphs, attacks, console)
+    noticed = [finding for one in passes for finding in one.findings]
+    findings = tuple(dict.fromkeys((*ledgers.findings, *graphs.findings, *noticed)))
+    invalid = any(finding.severity == "error" for finding in graphs.findings)
+    return _Found(
+        passes=passes,
+        disturbed=disturbed | _recorded(args),
+        findings=findings,
+        broken=ledgers.broken > 0 or invalid,
+    )
+
+
+def _paths(args: argparse.Namespace) -> list[str]:
+    return list(args.paths) if args.paths else paths_of(args) if hasattr(args, "greedy") else _no_paths()
+
+
+def _no_paths() -> list[str]:
+    hint = "Give ledgers, or recorded replies with --recorded PATH."
+    raise UsageError("no-ledgers", "no PATH of a ledger, or of a folder of ledgers, is given", hint=hint)
+
+
+def _quantified(
+    args: argparse.Namespace, ledgers: Ledgers, graphs: GraphSet, attacks: Sequence[str], console: Console
+) -> tuple[tuple[QuantifierRun, ...], dict[str, tuple[QuantifierRun, ...]]]:
+    runs = [run for _, run in ledgers.runs]
+    criteria = load_criteria(args.criteria) if args.criteria else None
+    chosen = [attack for attack in ATTACKS if attack.name in attacks]
+    if not (args.model or args.offline):
+        passes = quantify(runs, graphs=graphs, criteria=criteria)
+        return passes, quantify_disturbed(runs, graphs=graphs, attacks=chosen, criteria=criteria)
+    with ModelAccess(args.model, ReplyStore(args.replies), budget=args.budget, offline=args.offline) as model:
+        more = {"graphs": graphs, "criteria": criteria, "model": model, "seeds": args.seeds}
+        passes = quantify(runs, progress=console.progress, **more)
+        worse = quantify_disturbed(runs, attacks=chosen, progress=console.progress, **more)
+        _say_cost(model.spent, model.name, console)
+    return passes, worse
+
+
+def _recorded(args: argparse.Namespace) -> dict[str, tuple[QuantifierRun, ...]]:
+    return {attack: read_quantifier_runs(Path(path)) for attack, path in getattr(args, "disturbed", [])}
+
+
+def _say_cost(spent: Spent, model: str, console: Console) -> None:
+    console.warn(
+        f"{plain(model)}: {counted(spent.requests, 'request')}, {spent.input_tokens:,} tokens in, "
+        f"{spent.output_tokens:,} out; {spent.from_store} of {counted(spent.answered, 'answer')} "
+        "from the reply store"
+    )
+
+
+_MEANS = ("criterion", "success", "failed", "gap", "unscored", "not accepted values")
+
+
+def _means_row(means: CriterionMeans, one: QuantifierRun) -> tuple[object, ...]:
+    said = ", ".join(f"{value} ({n})" for value, n in means.out_of_vocabulary.items())
+    return (
+        means.name,
+        rate(means.success_mean, of=f"n={means.success_n}"),
+        rate(means.failed_mean, of=f"n={means.failed_n}"),
+        signed(means.gap),
+        sum(means.name in item.unscored for item in one.items),
+        said or NOTHING,
+    )
+
+
+_ACROSS = ("over all passes", "passes", "mean gap", "sd of a run", "runs", "right order")
+
+
+def _across_row(across: AcrossRuns) -> tuple[object, ...]:
+    return (
+        across.name,
+        across.runs,
+        signed(across.mean_of_run_gaps),
+        rate(across.mean_within_problem_sd),
+        across.problems,
+        f"{across.runs_ordered_rightly}/{across.runs}",
+    )
+
+
+_CHECKS = ("criterion", "", "CV", "sd/scale", "α", "success above failed", "95 %", "redundant with")
+
+
+def _check_row(check: CriterionCheck) -> tuple[object, ...]:
+    steady, apart = check.stability, check.discrimination.separation
+    low, high = apart.low, apart.high
+    sure = NOTHING if isinstance(low, Unscored) or isinstance(high, Unscored) else f"{low:.2f}–{high:.2f}"
+    return (
+        check.name,
+        "kept" if check.keep else "rejected",
+        "deterministic" if steady.deterministic else rate(steady.cv),
+        rate(steady.sd_share),
+        rate(steady.alpha),
+        rate(apart.superiority, of=f"n={apart.success_n}+{apart.failed_n}"),
+        sure,
+        check.redundant_with or NOTHING,
+    )
+
+
+def _say_attacks(found: Verification, console: Console) -> None:
+    """The criterion × attack matrix: win rates, marked where the attack is noticed or rewarded."""
+    rows = []
+    for check in found.criteria:
+        tests = check.discrimination.attacks
+        marks = ["!" if test.detected else "↑" if test.rewarded else "" for test in tests]
+        cells = [f"{rate(test.win_rate)}{mark}" for test, mark in zip(tests, marks, strict=True)]
+        rows.append((check.name, *cells))
+    console.table(("lost by the attack, ties half", *found.attacks), rows)
+    console.say("! noticed (95 %, all attacks together held against chance), ↑ rewarded")
+    console.say()
