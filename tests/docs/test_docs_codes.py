@@ -16,7 +16,7 @@ NO_CODES = {
     *("memory-queue", "memory-preview", "memory-apply", "memory-verify"),  # schemas
     *("hand-crafted", "algorithm-generated"),  # sets of records
     *("utf-8", "utf-16", "utf-16-le", "utf-16-be"),
-    *("sub-goal", "sub-goals", "untaken-workspace"),
+    *("sub-goal", "sub-goals", "untaken-workspace", "untaken-replies", "smollm2-135m"),
 }
 """Texts in the program that look like codes and are none."""
 KEBAB = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)+")

@@ -182,9 +182,10 @@ def _resolved(model: str | Model, stack: ExitStack) -> tuple[Model, bool]:
     try:
         return infer_model(model), False
     except UserError as error:
-        code = "model-unknown" if "Unknown" in str(error) else "model-key-missing"
         hint = "Name it as provider:model, and set the provider's key in its own environment variable."
-        raise UntakenError(code, _short(error), hint=hint) from error
+        if "Unknown" in str(error):
+            raise UntakenError("model-unknown", _short(error), hint=hint) from error
+        raise UntakenError("model-key-missing", _short(error), hint=hint) from error
     except ImportError as error:
         hint = "Install pydantic-ai-slim with the extra of that provider."
         raise UntakenError("model-extra-missing", _short(error), hint=hint) from error
