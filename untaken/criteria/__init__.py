@@ -11,10 +11,12 @@ from untaken.criteria.critic import Proposal, example_pair, propose, propose_cri
 from untaken.criteria.deterministic import LEDGER_CRITERIA, LedgerCriterion, ledger_criteria, quantify_ledgers
 from untaken.criteria.discrimination import AttackTest, Separation
 from untaken.criteria.disturb import ATTACKS, Attack, Disturbed, disturb
-from untaken.criteria.files import load_criteria, parse_criteria, save_criteria
+from untaken.criteria.files import criteria_bytes, load_criteria, parse_criteria, save_criteria
 from untaken.criteria.kept import (
     change_criteria,
     forget_replies,
+    keep_answers,
+    kept_answers,
     kept_criteria,
     kept_digest,
     kept_runs,
@@ -39,6 +41,7 @@ from untaken.criteria.model import (
 )
 from untaken.criteria.quantifier import quantify, quantify_disturbed
 from untaken.criteria.recorded import read_quantifier_runs
+from untaken.criteria.side_by_side import SideBySide, agents_of, compare_agents
 from untaken.criteria.stability import PassStep, Stability, krippendorff_alpha, pass_steps
 from untaken.criteria.verifier import (
     CriterionCheck,
@@ -70,18 +73,24 @@ __all__ = [
     "Quantified",
     "QuantifierRun",
     "Separation",
+    "SideBySide",
     "Stability",
     "Thresholds",
     "UniqueCount",
     "Value",
     "Verification",
     "across_runs",
+    "agents_of",
     "change_criteria",
+    "compare_agents",
     "consolidate",
+    "criteria_bytes",
     "criterion_means",
     "disturb",
     "example_pair",
     "forget_replies",
+    "keep_answers",
+    "kept_answers",
     "kept_criteria",
     "kept_digest",
     "kept_runs",

@@ -62,10 +62,14 @@ def parse_criteria(data: bytes, *, name: str) -> CriteriaSet:
 
 def save_criteria(criteria: CriteriaSet, path: str | Path) -> None:
     """Write a criteria file, whole or not at all; equal criteria give equal bytes."""
-    file = Path(path)
+    write_whole(Path(path), criteria_bytes(criteria))
+
+
+def write_whole(file: Path, data: bytes) -> None:
+    """Replace a file in one step."""
     draft = file.with_name(f".{file.name}.{token_hex(8)}.tmp")
     try:
-        draft.write_bytes(criteria_bytes(criteria))
+        draft.write_bytes(data)
         draft.replace(file)
     finally:
         draft.unlink(missing_ok=True)

@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import re
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
+import msgspec
 from filelock import FileLock
 from msgspec.structs import replace
 
 from untaken.criteria.deterministic import ledger_criteria
 from untaken.criteria.editing import Edit, add
-from untaken.criteria.files import load_criteria, parse_criteria, save_criteria
-from untaken.criteria.model import CriteriaSet, QuantifierRun
+from untaken.criteria.files import load_criteria, parse_criteria, save_criteria, write_whole
+from untaken.criteria.model import CriteriaSet, Criterion, QuantifierRun
 from untaken.criteria.recorded import CRITERIA, REPLIES, read_quantifier_runs
 from untaken.errors import Finding, UntakenError, Where
+from untaken.ledger.strict_json import JsonFault, parse_json
 
 FILE: Final = "criteria.json"
+PROPOSED: Final = "proposed.json"
+"""What each seed proposed the last time."""
 RECORDED: Final = "quantified"
 """Folder of recorded replies, each file beside its criteria."""
 _STEM: Final = re.compile(r"[^A-Za-z0-9_-]+")
@@ -59,10 +63,32 @@ def kept_runs(folder: Path) -> tuple[QuantifierRun, ...]:
     return read_quantifier_runs(place) if any(place.glob(f"*{REPLIES}")) else ()
 
 
+def keep_answers(folder: Path, answers: Mapping[str, Sequence[Sequence[Criterion]]]) -> None:
+    """Keep what each seed proposed, for the number of different criteria by seeds."""
+    write_whole(folder / PROPOSED, msgspec.json.encode(answers))
+
+
+def kept_answers(folder: Path) -> dict[str, list[list[Criterion]]]:
+    """What each seed proposed the last time, by the way of asking; empty where nothing was proposed yet.
+
+    Raises:
+        UntakenError: ``criteria-invalid`` for a file changed by hand.
+    """
+    file = folder / PROPOSED
+    if not file.exists():
+        return {}
+    try:
+        return msgspec.convert(parse_json(file.read_bytes()), dict[str, list[list[Criterion]]])
+    except (JsonFault, msgspec.ValidationError) as error:
+        hint = "Delete it; proposing again makes another one."
+        where = Where(file=str(file))
+        raise UntakenError("criteria-invalid", f"no proposals: {error}", where=where, hint=hint) from error
+
+
 def kept_digest(folder: Path) -> str:
     """Changes whenever the criteria or the recorded replies of the workspace do: a key for caches."""
     digest = sha256()
-    for file in (folder / FILE, *sorted((folder / RECORDED).glob("*"))):
+    for file in (folder / FILE, folder / PROPOSED, *sorted((folder / RECORDED).glob("*"))):
         if file.is_file():
             digest.update(f"{file.name}\0".encode() + sha256(file.read_bytes()).digest())
     return digest.hexdigest()
