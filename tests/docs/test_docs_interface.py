@@ -60,6 +60,10 @@ TABLES: dict[str, Columns[Any]] = {
     "applied_table": report.APPLIED,
     "concord_table": report.CONCORD,
     "disagreements_table": report.DISAGREEMENTS,
+    "values_table": report.VALUES,
+    "outcome_means_table": report.OUTCOME_MEANS,
+    "verification_table": report.VERIFICATION,
+    "attacks_table": report.ATTACK_TESTS,
     "files_table": report.FILES,
     "audit_table": report.AUDIT,
 }
