@@ -32,9 +32,14 @@ MARKDOWN = (
     ":material/home: $x^2$ # h"
 )
 FORMULA = f'=HYPERLINK("{EVIL}","pay")'
+LEADS_AWAY = (
+    "e.matches('a[*|href*=evil]') && (e.origin !== location.origin || /evil/.test(e.pathname + e.hash))"
+)
+"""A link of the app's own may carry an id in its query, percent-encoded; nothing else of a link is theirs."""
 INJECTED = (
     "(e.matches('img,script,iframe,embed,object,link') && (e.src || e.href || '').includes('evil')) || "
-    "e.matches('script[data-evil],iframe[srcdoc=x],a[href^=\"javascript\" i],a[href*=evil]') || "
+    "e.matches('script[data-evil],iframe[srcdoc=x],a[href^=\"javascript\" i]') || "
+    f"({LEADS_AWAY}) || "
     "(e.tagName === 'STYLE' && e.textContent.includes('body{display:none}')) || e.hasAttribute('onerror') || "
     "(e.matches('annotation') && e.textContent.includes('x^2'))"
 )
@@ -159,6 +164,10 @@ def test_hostile_files_are_shown_as_words_and_nothing_else(
     expect(page.locator(".st-key-scroll-flow .hovertext").first).to_contain_text("![pixel]")
     untouched(page)
     opened_alone(open_page, download(page, "Rank flow (HTML)"), tmp_path, ".main-svg")
+    page.locator(".st-key-fix_first a[href*=sub_goal]").first.click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Run")
+    expect(page.locator(".plan-live")).to_contain_text("Selected: ")
+    untouched(page)
     page.goto(f"{address}/run?run={failed.head.sha256}")
     drawn = boxes(page)
     assert len(drawn) == 3
