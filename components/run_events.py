@@ -56,11 +56,37 @@ def timeline(report: RunReport) -> None:
     if at is None:
         st.caption("Choose a row to see the whole event.")
         return
-    event = next(event for event in report.run.events if event.seq == rows[at].seq)
+    whole_event(report, rows[at].seq)
+
+
+def whole_event(report: RunReport, seq: int) -> None:
+    """All that was recorded of one event."""
+    event = next((event for event in report.run.events if event.seq == seq), None)
+    if event is None:
+        st.caption(f"This run has no event {seq}.")
+        return
     whole = json.dumps(as_mapping(event), ensure_ascii=False, indent=2, default=str)
     st.code(whole[:MOST_CHARS], language="json", wrap_lines=True, height=320)
     if len(whole) > MOST_CHARS:
         st.caption(f"The first {MOST_CHARS:,} of {len(whole):,} characters.")
+
+
+def event_link(report: RunReport, seq: int, *, key: str) -> None:
+    """A button that opens one event in place, and closes it again."""
+    opened = st.session_state.get("opened_event") == key
+    st.button(
+        f"{'▾' if opened else '▸'} event {seq}",
+        key=f"event-{key}",
+        type="tertiary",
+        on_click=_open,
+        args=(None if opened else key,),
+    )
+    if opened:
+        whole_event(report, seq)
+
+
+def _open(key: str | None) -> None:
+    st.session_state["opened_event"] = key
 
 
 def decisions(report: RunReport) -> None:

@@ -16,6 +16,7 @@ from components.plan_drawing import READABLE, draw
 from components.plan_layout import larger
 from components.plan_view import plan_view
 from components.run_events import event_table
+from components.run_verdicts import verdicts_on
 from untaken.ledger import Verdict
 from untaken.plans import PlanGraph, SubGoal
 from untaken.report import RunReport
@@ -144,6 +145,7 @@ def _evidence(report: RunReport, goals: dict[str, SubGoal], chosen: str | None, 
             st.text(text.one_line(goal.description, 600))
         st.code(check_words(goal), language=None, wrap_lines=True)
     if node is not None:
+        verdicts_on(report, node)
         _evidence_events(report, node)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from components import cards, exports, removing, state, tables, text, upload
-from untaken.report import audit_table, files_table
+from untaken.report import addressing_findings, audit_table, files_table
 
 store = state.workspace()
 cards.headline("Data", "What is in this workspace, and can it be trusted?")
@@ -61,10 +61,14 @@ if broken or unread:
             st.markdown(f":material/link_off: UNREADABLE · {name} · {why}")
 
 corpus = state.corpus()
-noticed = [*state.findings(), *corpus.findings]
+addressing = state.derived(addressing_findings, of_all=True)
+noticed = [*state.findings(), *corpus.findings, *addressing]
 if noticed:
     st.subheader("Findings", anchor=False)
     st.caption("What was noticed while reading and scoring; nothing here stopped the work.")
+    if addressing:
+        runs_meant = cards.counted(len({finding.where.run for finding in addressing}), "run")
+        st.caption(f"{runs_meant} with text that addresses whoever judges it: no judge's pass on it counts.")
     tables.table(exports.findings_table(noticed), key="findings", name="Findings", height=240)
 
 st.subheader("Take it with you", anchor=False)

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 import streamlit as st
 
-from components import cards, run_events, run_evidence, run_list, run_view, state, text
+from components import (
+    cards,
+    run_events,
+    run_evidence,
+    run_list,
+    run_unnoticed,
+    run_verdicts,
+    run_view,
+    state,
+    text,
+)
 from untaken.report import run_report
 
 
@@ -20,6 +30,8 @@ def main() -> None:
     report = run_report(corpus, chosen)
     run_view.integrity_banner(report)
     run_view.facts(report)
+    run_verdicts.warning(report)
+    run_unnoticed.failures(report)
     run_evidence.plan_and_evidence(report)
     views = {
         "Events": run_events.timeline,

@@ -105,6 +105,8 @@ from untaken.report.standings import (
 )
 from untaken.report.timeline import TimelineRow, timeline
 from untaken.report.triage import FIX_FIRST, triage_document, triage_table
+from untaken.report.unnoticed import UnnoticedFailure, runs_not_detecting_errors, unnoticed_failures
+from untaken.report.voices import Quoted, Voice, addressing_findings, decided_by_check, voices
 
 __all__ = [
     "AGENTS",
@@ -143,11 +145,15 @@ __all__ = [
     "Column",
     "Overview",
     "PathCounts",
+    "Quoted",
     "ReviewItem",
     "RunReport",
     "Share",
     "SignalReview",
     "TimelineRow",
+    "UnnoticedFailure",
+    "Voice",
+    "addressing_findings",
     "agents_table",
     "agree_document",
     "agreement_table",
@@ -168,6 +174,7 @@ __all__ = [
     "criteria_list",
     "criteria_verify_document",
     "csv_text",
+    "decided_by_check",
     "decisions_table",
     "disagreements_table",
     "discordant_table",
@@ -198,6 +205,7 @@ __all__ = [
     "review_table",
     "rule_table",
     "run_report",
+    "runs_not_detecting_errors",
     "runs_table",
     "score_document",
     "signal_review",
@@ -208,7 +216,9 @@ __all__ = [
     "triage_document",
     "triage_table",
     "unique_table",
+    "unnoticed_failures",
     "values_table",
     "verification_table",
     "verify_document",
+    "voices",
 ]

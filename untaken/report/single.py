@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from untaken.corpus import Corpus
 from untaken.counterfactual import Decision, RunEvaluation
 from untaken.errors import Finding, Unscored, UntakenError
+from untaken.judging import findings_of
 from untaken.ledger import Integrity, Run
 from untaken.plans import PlanGraph
 from untaken.ranking import Contradiction
 from untaken.report.timeline import TimelineRow, timeline
+from untaken.report.unnoticed import UnnoticedFailure, unnoticed_failures
 from untaken.subgoals import NodeScore, RunScore
 
 
@@ -24,6 +26,8 @@ class RunReport:
         timeline: its events in order, actions with their sub-goal, decision points with their deltas.
         contradiction: set where the outcome and the sub-goals disagree.
         findings: what was noticed about this run.
+        addressing: events whose text speaks to whoever judges the run; also among the findings.
+        unnoticed: failures that it saw without ever changing its plan.
     """
 
     run: Run
@@ -33,6 +37,8 @@ class RunReport:
     timeline: tuple[TimelineRow, ...]
     contradiction: Contradiction | None
     findings: tuple[Finding, ...]
+    addressing: tuple[Finding, ...] = ()
+    unnoticed: tuple[UnnoticedFailure, ...] = ()
 
     @property
     def integrity(self) -> Integrity:
@@ -75,6 +81,7 @@ def run_report(corpus: Corpus, digest: str, graph: PlanGraph | None = None) -> R
         )
     score, evaluation = corpus.scores[digest], corpus.evaluations[digest]
     found, noticed = corpus.graphs.for_task(run.task_id, run.started.graph)
+    addressing = () if run.integrity.broken else findings_of(run)
     mapped = {} if isinstance(score, Unscored) else {seq: goal for seq, goal, _ in score.mapped}
     return RunReport(
         run=run,
@@ -83,5 +90,12 @@ def run_report(corpus: Corpus, digest: str, graph: PlanGraph | None = None) -> R
         evaluation=evaluation,
         timeline=timeline(run, mapped=mapped, decisions={d.decision_point: d for d in evaluation.decisions}),
         contradiction=next((c for c in corpus.contradictions if c.digest == digest), None),
-        findings=(*noticed, *(() if isinstance(score, Unscored) else score.findings), *evaluation.notes),
+        findings=(
+            *noticed,
+            *(() if isinstance(score, Unscored) else score.findings),
+            *evaluation.notes,
+            *addressing,
+        ),
+        addressing=addressing,
+        unnoticed=unnoticed_failures(run, score),
     )

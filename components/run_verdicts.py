@@ -1,0 +1,69 @@
+"""Who said what of a sub-goal, with the words it rests on; what to know before trusting a judge."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import Final
+
+import streamlit as st
+
+from components import state, text
+from components.run_events import event_link
+from untaken.report import RunReport, Voice, decided_by_check, voices
+from untaken.subgoals import NodeScore
+
+MOST_VOICES: Final = 20
+MOST_WARNINGS: Final = 5
+SAID: Final = {True: ("✓ met", "blue"), False: ("✗ not met", "orange"), None: ("? could not tell", "gray")}
+STANDING_WORDS: Final = {
+    "decides": "decides",
+    "outranked": "does not decide",
+    "no opinion": "no opinion",
+    "replaced": "replaced by a later word",
+    "not counted": "left out by the rules in force",
+}
+
+
+def warning(report: RunReport) -> None:
+    """Say that text in the record speaks to whoever judges it, and where."""
+    if not report.addressing:
+        return
+    with st.container(border=True, gap="xsmall", key="addressing"):
+        st.markdown(":material/record_voice_over: **Text in this record addresses whoever judges it.**")
+        st.caption("No judge's pass on this run counts; read the words yourself.")
+        for finding in report.addressing[:MOST_WARNINGS]:
+            st.text(text.one_line(finding.message, 240))
+        if len(report.addressing) > MOST_WARNINGS:
+            st.caption(f"and {len(report.addressing) - MOST_WARNINGS} more under Findings")
+
+
+def verdicts_on(report: RunReport, node: NodeScore) -> None:
+    """Each verdict on a sub-goal, the highest authority first."""
+    given = voices(report.run, node, state.rules().globs)
+    if not given:
+        return
+    with st.expander(f"Verdicts ({len(given)})", expanded=True):
+        above = "Its own check decides, and no verdict overturns it. " if decided_by_check(node) else ""
+        st.caption(f"{above}Order of authority: its check, recorded checks, reviewers, judges.")
+        for authority, some in groupby(given[:MOST_VOICES], key=lambda voice: voice.authority):
+            st.markdown(f"**{authority.capitalize()}**")
+            for voice in some:
+                _voice(report, voice)
+        if len(given) > MOST_VOICES:
+            st.caption(f"and {len(given) - MOST_VOICES} more among the events")
+
+
+def _voice(report: RunReport, voice: Voice) -> None:
+    words, colour = SAID[voice.passed]
+    with st.container(horizontal=True, gap="xsmall"):
+        st.badge(words, color=colour)  # type: ignore[arg-type]
+        st.badge(STANDING_WORDS[voice.standing], color="violet" if voice.standing == "decides" else "gray")
+        st.text(text.one_line(voice.by, 80))
+    if voice.reason:
+        st.text(text.one_line(voice.reason, 600))
+    for number, cited in enumerate(voice.quotes):
+        if cited.quote:
+            st.code(text.one_line(cited.quote, 400), language=None, wrap_lines=True)
+        if not cited.stands:
+            st.caption("✗ These words do not stand in the event cited.")
+        event_link(report, cited.seq, key=f"quote-{voice.seq}-{number}")

@@ -1,0 +1,116 @@
+"""Who said what of one sub-goal, in the order of authority, and whether the words quoted stand (§6)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from untaken.corpus import Corpus
+from untaken.errors import Finding
+from untaken.judging import findings_of
+from untaken.judging.rendering import holds
+from untaken.ledger import Run, Verdict
+from untaken.subgoals import NodeScore
+from untaken.subgoals.verdicts import AUTHORITIES, whose_count
+
+Standing = Literal["decides", "outranked", "no opinion", "replaced", "not counted"]
+
+DECIDED_BY_CHECK: Final = ("expr", "tool_call", "outcome", "any_of")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quoted:
+    """Words that a verdict rests on, and whether they stand in the event cited; untrusted text."""
+
+    seq: int
+    quote: str
+    stands: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Voice:
+    """One verdict on a sub-goal.
+
+    Attributes:
+        seq: of the verdict itself.
+        authority: ``recorded checks``, ``reviewers`` or ``judges``, in this order.
+        standing: it ``decides``, is ``outranked`` by a higher authority or a majority, was ``replaced`` by
+            this author's later word, had ``no opinion``, or is ``not counted`` under the rules in force.
+    """
+
+    seq: int
+    by: str
+    authority: str
+    passed: bool | None
+    reason: str
+    quotes: tuple[Quoted, ...]
+    standing: Standing
+
+
+def voices(run: Run, node: NodeScore, verdicts: Sequence[str] = ()) -> tuple[Voice, ...]:
+    """Every verdict on a sub-goal, the highest authority first, then in the order of the ledger.
+
+    Args:
+        run: what was judged.
+        node: what scoring made of it.
+        verdicts: globs over VERDICT.by that count; empty for everybody's.
+    """
+    given = [verdict for verdict in run.of(Verdict) if verdict.sub_goal == node.sub_goal]
+    latest = {verdict.by: verdict.seq for verdict in given}
+    counted = {verdict.seq for verdict in whose_count(given, [verdicts])}
+    winners = node.decided_by.removeprefix("verdict:").split(", ")
+    found = [
+        Voice(
+            seq=verdict.seq,
+            by=verdict.by,
+            authority=_authority(verdict.by),
+            passed=verdict.passed,
+            reason=verdict.reason or "",
+            quotes=_quotes(run, verdict),
+            standing=_standing(verdict, latest, counted, winners),
+        )
+        for verdict in given
+    ]
+    order = [title for title, _ in AUTHORITIES]
+    return tuple(sorted(found, key=lambda voice: (order.index(voice.authority), voice.seq)))
+
+
+def decided_by_check(node: NodeScore) -> bool:
+    """Whether its own check decided a sub-goal, which no verdict overturns."""
+    return node.decided_by in DECIDED_BY_CHECK
+
+
+def addressing_findings(corpus: Corpus) -> tuple[Finding, ...]:
+    """Every event of the corpus's unbroken runs that addresses whoever judges it."""
+    return tuple(
+        found for run in corpus.runs.values() if not run.integrity.broken for found in findings_of(run)
+    )
+
+
+def _authority(by: str) -> str:
+    return next(title for title, prefixes in AUTHORITIES if by.startswith(prefixes))
+
+
+def _quotes(run: Run, verdict: Verdict) -> tuple[Quoted, ...]:
+    events = {event.seq: event for event in run.events} if verdict.evidence else {}
+    return tuple(
+        Quoted(
+            seq=cited.seq,
+            quote=cited.quote,
+            stands=cited.seq in events and (not cited.quote or holds(events[cited.seq], cited.quote)),
+        )
+        for cited in verdict.evidence or ()
+    )
+
+
+def _standing(
+    verdict: Verdict, latest: dict[str, int], counted: set[int], winners: Sequence[str]
+) -> Standing:
+    if verdict.seq not in counted:
+        return "not counted"
+    if latest[verdict.by] != verdict.seq:
+        return "replaced"
+    if verdict.passed is None:
+        return "no opinion"
+    return "decides" if verdict.by in winners else "outranked"
