@@ -23,6 +23,13 @@ from untaken.report.criteria import (
     values_table,
     verification_table,
 )
+from untaken.report.criteria_review import (
+    SIDE,
+    CriteriaReview,
+    ledger_review,
+    recorded_review,
+    side_table,
+)
 from untaken.report.decisions import DECISIONS, PathCounts, count_paths, decisions_table
 from untaken.report.documents import (
     counterfactual_document,
@@ -134,6 +141,7 @@ __all__ = [
     "REVIEW",
     "RUNS",
     "SCHEMAS",
+    "SIDE",
     "SIGNALS",
     "SMALL_Q",
     "SUB_GOALS",
@@ -143,6 +151,7 @@ __all__ = [
     "ChoiceCounts",
     "ChoiceReview",
     "Column",
+    "CriteriaReview",
     "Overview",
     "PathCounts",
     "Quoted",
@@ -185,6 +194,7 @@ __all__ = [
     "gate_document",
     "json_schema",
     "judge_document",
+    "ledger_review",
     "memory_apply_document",
     "memory_document",
     "memory_preview_document",
@@ -200,6 +210,7 @@ __all__ = [
     "proposal_document",
     "rank_document",
     "rankings_table",
+    "recorded_review",
     "records_table",
     "review_queue",
     "review_table",
@@ -208,6 +219,7 @@ __all__ = [
     "runs_not_detecting_errors",
     "runs_table",
     "score_document",
+    "side_table",
     "signal_review",
     "signals_table",
     "sub_goal_failures",
