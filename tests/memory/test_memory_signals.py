@@ -87,11 +87,46 @@ def test_a_moment_in_another_zone_is_the_same_signal(memory: Path) -> None:
     assert read_queue(memory)[0].ended.tzinfo is UTC
 
 
-def test_the_same_key_with_another_payload_is_a_conflict_and_changes_nothing(memory: Path) -> None:
+def test_a_waiting_signal_is_renewed_when_later_ledgers_change_its_figures(memory: Path) -> None:
+    queue_signals(memory, [a_signal(), a_signal(2)])
+    newer = a_signal(delta=0.2, supported=False)
+    assert [queue_signals(memory, [newer]), queue_signals(memory, [newer])] == [1, 0]
+    assert read_queue(memory) == (newer, a_signal(2))
+    assert len(apply_signals(memory, at=LATER).observations) == 1
+
+
+def test_what_a_run_evaluated_anew_signals_no_more_is_withdrawn(memory: Path) -> None:
+    queue_signals(memory, [a_signal(), a_signal(1, "b"), a_signal(2)])
+    assert queue_signals(memory, [a_signal()], evaluated=["s1", "s3"]) == 0
+    assert read_queue(memory) == (a_signal(), a_signal(2))
+    assert queue_signals(memory, [], evaluated=["s1"]) == 0
+    assert read_queue(memory) == (a_signal(2),)
+
+
+def test_a_signal_that_was_applied_stays_so_when_its_figures_change(memory: Path) -> None:
+    queue_signals(memory, [a_signal()])
+    before = apply_signals(memory, at=LATER).memory.log
+    queue_signals(memory, [a_signal(delta=0.2, supported=False)], evaluated=["s1"])
+    again = apply_signals(memory, everything=True)
+    assert (again.observations, again.waiting, again.memory.log) == ((), (), before)
+
+
+OTHERWISE = [
+    ("figures twice over, of one evaluation", [a_signal(delta=0.5), a_signal(delta=0.6)]),
+    ("another context", [msgspec.structs.replace(a_signal(), context_hash="elsewhere")]),
+    ("another run under the same id", [a_signal(ended=moment(6))]),
+    ("another claim", [a_signal(outcome=0.9)]),
+]
+
+
+@pytest.mark.parametrize(("desc", "signals"), OTHERWISE, ids=[case[0] for case in OTHERWISE])
+def test_the_same_key_with_another_meaning_is_a_conflict_and_changes_nothing(
+    desc: str, signals: list[Signal], memory: Path
+) -> None:
     queue_signals(memory, [a_signal()])
     before = queue_path(memory).read_bytes()
     with pytest.raises(UntakenError) as caught:
-        queue_signals(memory, [a_signal(2), a_signal(delta=0.5)])
+        queue_signals(memory, [a_signal(2), *signals])
     assert caught.value.code == "memory-conflict"
     assert queue_path(memory).read_bytes() == before
 

@@ -153,8 +153,10 @@ def _append(
     aside = [file for file in by_file if str(file) in broken]
     sound = [file for file in by_file if str(file) not in broken]
     if memory is not None:
-        signals = gather_signals(evaluation for file in sound for evaluation, _ in by_file[file])
-        console.say(f"{counted(queue_signals(memory, signals), 'signal')} queued")
+        fresh = [evaluation for file in sound for evaluation, _ in by_file[file]]
+        evaluated = [evaluation.run_id for evaluation in fresh]
+        new = queue_signals(memory, gather_signals(fresh), evaluated=evaluated)
+        console.say(f"{counted(new, 'signal')} queued")
     written = 0
     for file in sound:
         with LedgerWriter(file, fsync="always") as ledger:

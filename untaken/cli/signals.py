@@ -54,8 +54,9 @@ def queue(args: argparse.Namespace, console: Console) -> int:
     """Evaluates the ledgers given, queues their signals and lists what waits; 1 where a ledger is broken."""
     memory = PolicyMemory.load(args.file)
     ledgers = _ledgers(args.paths, console)
-    found = gather_signals(evaluate_run(run, memory) for _, run in ledgers.runs)
-    new = queue_signals(args.file, found) if found else 0
+    evaluations = [e for _, run in ledgers.runs if (e := evaluate_run(run, memory)).status == "evaluated"]
+    evaluated = [evaluation.run_id for evaluation in evaluations]
+    new = queue_signals(args.file, gather_signals(evaluations), evaluated=evaluated) if evaluated else 0
     waiting = waiting_signals(memory, read_queue(args.file))
     applied = sum(observed.kind == "weak" for observed in memory.log)
     heads = ("run", "at", "skill", "context", "claims", "meant", "delta", "supported")

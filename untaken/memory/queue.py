@@ -18,7 +18,14 @@ from untaken.memory.lines import locked, numbered, replace_lines
 from untaken.memory.log import read_log, write_log
 from untaken.memory.model import Observed
 from untaken.memory.policy import PolicyMemory
-from untaken.memory.signals import Signal, as_observation, parse_signal, same_signal, signal_line
+from untaken.memory.signals import (
+    Signal,
+    as_observation,
+    parse_signal,
+    same_meaning,
+    same_signal,
+    signal_line,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,29 +73,39 @@ def read_queue(memory: str | PathLike[str]) -> tuple[Signal, ...]:
     return _in_order(signals.values())
 
 
-def queue_signals(memory: str | PathLike[str], signals: Iterable[Signal]) -> int:
-    """Add signals to the queue beside a memory file, all or none; a signal that is there already is a no-op.
+def queue_signals(
+    memory: str | PathLike[str], signals: Iterable[Signal], *, evaluated: Iterable[str] = ()
+) -> int:
+    """Bring the queue beside a memory file up to date with what evaluations say, all of it or nothing.
 
-    The file is kept in order of the keys, so that it has the same bytes whatever the order of the runs.
+    A signal that is queued already is renewed: later ledgers of earlier runs may change its delta and
+    support. What was applied stays applied, in the memory. The file is kept in order of the keys, so that it
+    has the same bytes whatever the order of the runs.
+
+    Args:
+        memory: the memory file.
+        signals: of the evaluations.
+        evaluated: ids of the runs evaluated anew; those given replace whatever is queued of them.
 
     Returns:
-        How many were new.
+        How many are new, or came in a newer form.
 
     Raises:
-        UntakenError: ``memory-conflict`` for a key queued with another payload, ``memory-malformed`` for
-            figures out of range, ``memory-locked``; as `read_queue`.
+        UntakenError: ``memory-conflict`` for one key with two payloads among those given, or queued for
+            another skill, context or run; ``memory-malformed`` for figures out of range, ``memory-locked``;
+            as `read_queue`.
     """
-    path = queue_path(memory)
-    where = Where(file=path.name)
+    path, again = queue_path(memory), frozenset(evaluated)
+    coming = _by_key(signals, Where(file=path.name))
     with locked(Path(memory)):
         queued = {signal.key: signal for signal in read_queue(memory)}
-        before = len(queued)
-        for given in signals:
-            signal = parse_signal(signal_line(given), where)
-            same_signal(queued.setdefault(signal.key, signal), signal, where)
-        if len(queued) > before:
-            replace_lines(path, map(signal_line, _in_order(queued.values())))
-    return len(queued) - before
+        kept = {key: signal for key, signal in queued.items() if signal.run_id not in again}
+        for key in coming.keys() & kept.keys():
+            same_meaning(kept[key], coming[key], Where(file=path.name))
+        after = kept | coming
+        if after != queued:
+            replace_lines(path, map(signal_line, _in_order(after.values())))
+    return sum(queued.get(key) != signal for key, signal in coming.items())
 
 
 def waiting_signals(memory: PolicyMemory, signals: Iterable[Signal]) -> tuple[Signal, ...]:
@@ -192,6 +209,14 @@ def _folded(
     keys = {signal.key for signal in chosen}
     left = tuple(signal for signal in waiting if signal.key not in keys)
     return Applied(observations=observations, waiting=left, memory=known)
+
+
+def _by_key(signals: Iterable[Signal], where: Where) -> dict[str, Signal]:
+    found: dict[str, Signal] = {}
+    for given in signals:
+        signal = parse_signal(signal_line(given), where)
+        same_signal(found.setdefault(signal.key, signal), signal, where)
+    return found
 
 
 def _in_order(signals: Iterable[Signal]) -> tuple[Signal, ...]:

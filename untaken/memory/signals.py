@@ -93,5 +93,15 @@ def same_signal(known: Signal, other: Signal, where: Where) -> None:
     """
     if known != other:
         message = f"the signal {other.key!r} is queued with another payload"
-        hint = f"two runs may share one run id, or memory or weights were others then: {_HINT}"
-        raise UntakenError("memory-conflict", message, where=where, hint=hint)
+        raise UntakenError(
+            "memory-conflict", message, where=where, hint=f"two runs may share one run id: {_HINT}"
+        )
+
+
+def same_meaning(known: Signal, other: Signal, where: Where) -> None:
+    """Make sure that two signals under one key are one, but for the figures of their evaluations.
+
+    Raises:
+        UntakenError: ``memory-conflict``.
+    """
+    same_signal(known, msgspec.structs.replace(other, supported=known.supported, delta=known.delta), where)

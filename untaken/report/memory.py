@@ -39,7 +39,7 @@ def memory_queue_document(
 
     Args:
         waiting: queued and not in the memory.
-        queued: how many of them are new in the queue.
+        queued: how many of them are new in the queue, or in a newer form.
         applied: how many weak signals the memory holds.
         findings: what was noticed.
     """
