@@ -15,6 +15,7 @@ NO_CODES = {
     *("node-link", "tau-bench", "tau2-bench", "who-and-when"),  # formats
     *("memory-queue", "memory-preview", "memory-apply", "memory-verify"),  # schemas
     "criteria-verify",
+    "criteria-proposal",
     *("hand-crafted", "algorithm-generated"),  # sets of records
     *("utf-8", "utf-16", "utf-16-le", "utf-16-be"),
     *("sub-goal", "sub-goals", "untaken-workspace", "untaken-replies", "smollm2-135m"),
