@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from builders import RunBuilder, a_graph, a_run
 from payloads import PAYLOADS
 
-from tests.builders import RunBuilder, a_graph, a_run
 from untaken.asking import Answer, ModelAccess, Reply, ReplyStore
 from untaken.errors import UntakenError
 from untaken.judging import (

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from real_records import Converted
 
+from untaken.judging import verdict_agreement
 from untaken.ledger import Message, Observation, Run, ToolCall, Verdict
 from untaken.plans import edges
 
@@ -86,6 +87,27 @@ def test_judge_and_people_agree_as_often_as_in_the_reference(
     want = wanted["alignment_agent_judge_vs_human"][agent]
     assert dict(pairs) == {key: n for key, n in want.items() if key.startswith("human_")}
     assert pairs["human_True_judge_True"] + pairs["human_False_judge_False"] == want["n"]
+
+
+def test_agreement_of_judge_and_people_has_the_counts_of_the_reference(
+    devai: Converted, wanted: dict[str, Any]
+) -> None:
+    found = verdict_agreement(devai.runs)
+    assert {one.name: (one.both_met + one.both_not, one.n) for one in found.agents} == {
+        "GPT-Pilot": (177, 199),
+        "MetaGPT": (185, 199),
+        "OpenHands": (182, 199),
+    }
+    for one in found.agents:
+        want = wanted["alignment_agent_judge_vs_human"][one.name]
+        share = (want["human_True_judge_True"] + want["human_True_judge_False"]) / want["of"]
+        other = (want["human_True_judge_True"] + want["human_False_judge_True"]) / want["of"]
+        chance = share * other + (1 - share) * (1 - other)
+        assert one.agreement == pytest.approx(want["rate"])
+        assert one.kappa == pytest.approx((want["rate"] - chance) / (1 - chance))
+        assert one.kappa_low < one.kappa < one.kappa_high
+    assert found.overall.kappa == pytest.approx(0.816, abs=0.0005)
+    assert found.left_out == 0
 
 
 def test_rankings_disagree_as_in_the_reference(devai: Converted, wanted: dict[str, Any]) -> None:
