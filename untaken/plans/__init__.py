@@ -1,6 +1,7 @@
 """Plan graphs: the model, files, validation, success checks, and which action served which sub-goal."""
 
 from untaken.plans.calls import call_matches, json_equal
+from untaken.plans.diff import GraphDiff, diff_graphs
 from untaken.plans.expressions import check_expression, evaluate_expression
 from untaken.plans.files import (
     GRAPH_FORMATS,
@@ -24,6 +25,7 @@ __all__ = [
     "GRAPH_FORMATS",
     "GRAPH_SUFFIXES",
     "Check",
+    "GraphDiff",
     "GraphFormat",
     "GraphSet",
     "Mapping",
@@ -35,6 +37,7 @@ __all__ = [
     "ancestors",
     "call_matches",
     "check_expression",
+    "diff_graphs",
     "edges",
     "escape_glob",
     "evaluate_expression",
