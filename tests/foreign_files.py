@@ -289,6 +289,31 @@ def generated_record(**changed: Any) -> dict[str, Any]:
     return {**record, **changed}
 
 
+def maths_record(**changed: Any) -> dict[str, Any]:
+    """A problem solved with one piece of code."""
+    record = {
+        "problem": "What is 2 + 2?",
+        "type": "Number Theory",
+        "level": "Level 1",
+        "solution": "It is 4.",
+        "correct_ans": "4",
+        "problem_id": "7",
+        "response_with_ans": "The answer is 4.",
+        "check_result": "the answer is correct",
+        "is_correct": True,
+        "round": 1,
+        "time": 12.5,
+        "trial": 2,
+        "messages": [
+            {"role": "user", "content": "What is 2 + 2?"},
+            {"role": "assistant", "content": "I compute it.\n```python\nprint(2 + 2)\n```"},
+            {"role": "user", "content": "exitcode: 0 (execution succeeded)\nCode output: 4"},
+            {"role": "assistant", "content": "The answer is 4."},
+        ],
+    }
+    return {**record, **changed}
+
+
 def put(path: Path, content: Any) -> Path:
     """Writes a file: bytes and text as they are, anything else as JSON."""
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -15,6 +15,7 @@ from foreign_files import (
     devai_sheet,
     generated_record,
     hand_crafted_record,
+    maths_record,
     put,
     tau2_document,
     tau2_simulation,
@@ -38,6 +39,7 @@ FILES: dict[str, dict[str, Any]] = {
     "tau-bench": {"gpt-9-airline.json": [tau_record(trial=t) for t in range(3)]},
     "tau2-bench": {"r.json": tau2_document(simulations=[tau2_simulation(ACTION, trial=t) for t in range(3)])},
     "who-and-when": {"A/1.json": generated_record(), "H/2.json": hand_crafted_record()},
+    "agenteval": {f"number_theory/{n}.json": maths_record(problem_id=str(n)) for n in range(2)},
 }
 
 
@@ -199,6 +201,7 @@ ONE_RUN: dict[str, dict[str, Any]] = {
     "tau-bench": {"gpt-9-airline.json": [tau_record()]},
     "tau2-bench": {"r.json": tau2_document()},
     "who-and-when": FILES["who-and-when"],
+    "agenteval": {"number_theory/7.json": maths_record()},
 }
 TALK = "[].info.task.actions[].kwargs.content"
 """An expected message to the user is no action: by rule, what it says is dropped with it."""
@@ -271,7 +274,7 @@ def test_texts_that_differ_never_share_a_file_name() -> None:
 
 def test_each_format_says_what_it_is() -> None:
     names = [info.name for info in formats()]
-    assert names == list(FORMATS) == ["native", "devai", "tau-bench", "tau2-bench", "who-and-when"]
+    assert names == list(FORMATS) == ["native", *FILES]
     assert all(info.title and info.what.endswith(".") and info.extensions for info in formats())
 
 

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import pytest
+from real_records import Converted
 
 from untaken.criteria import (
     QuantifierRun,
     across_runs,
     criterion_means,
+    join_runs,
     read_quantifier_runs,
     verify_criteria,
 )
 from untaken.errors import Unscored
+from untaken.ledger import Run
 
 
 @pytest.fixture(scope="module")
@@ -96,3 +101,42 @@ def test_without_disturbed_replies_the_drop_test_is_not_done(passes: tuple[Quant
         assert isinstance(check.discrimination.drop, Unscored)
         assert check.discrimination.drop.reason.startswith("not done")
         assert check.keep or check.redundant_with or "disturbed runs: not done" in check.reason
+
+
+def test_the_logs_become_runs_with_their_outcomes_rounds_and_seconds(
+    converted: Callable[[str, str], Converted], wanted: dict[str, Any]
+) -> None:
+    whole = converted("agenteval", "agenteval/model-logs")
+    by_category: dict[str, list[Run]] = {}
+    for run in whole.runs:
+        by_category.setdefault(run.task_id.split("/")[0], []).append(run)
+    assert {
+        name: {
+            "runs": len(runs),
+            "is_correct": sum(run.success is True for run in runs),
+            "mean_round": fmean(_metric(run, "round") for run in runs),
+            "mean_time_s": fmean(_metric(run, "time") for run in runs),
+        }
+        for name, runs in by_category.items()
+    } == {
+        name: pytest.approx({key: want[key] for key in ("runs", "is_correct", "mean_round", "mean_time_s")})
+        for name, want in wanted["logs"].items()
+    }
+    assert all(field.dropped == 0 for loss in whole.conversion.losses for field in loss.fields)
+
+
+def test_recorded_replies_join_the_runs_they_speak_of(
+    passes: tuple[QuantifierRun, ...], converted: Callable[[str, str], Converted]
+) -> None:
+    runs = {run.digest: run for run in converted("agenteval", "agenteval/model-logs").runs}
+    joined = join_runs(passes, list(runs.values()))
+    items = [item for one in joined for item in one.items]
+    assert {item.task_id.split("/")[0] for item in items} == {"prealgebra"}
+    assert all(item.success == runs[item.subject].success for item in items)
+    assert verify_criteria(joined).kept == verify_criteria(passes).kept
+
+
+def _metric(run: Run, name: str) -> float:
+    assert run.finished is not None
+    assert run.finished.metrics is not None
+    return run.finished.metrics[name]

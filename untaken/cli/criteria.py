@@ -23,6 +23,7 @@ from untaken.criteria import (
     Verification,
     across_runs,
     criterion_means,
+    join_runs,
     load_criteria,
     quantify,
     quantify_disturbed,
@@ -158,13 +159,7 @@ def _attacks(args: argparse.Namespace) -> tuple[str, ...]:
 
 def _found(args: argparse.Namespace, console: Console, attacks: Sequence[str]) -> _Found:
     if args.recorded:
-        if args.paths or args.graphs or args.model:
-            hint = "Give either --recorded, or ledgers with their plan graphs."
-            raise UsageError(
-                "recorded-alone", "--recorded stands without ledgers, graphs and model", hint=hint
-            )
-        passes = read_quantifier_runs(args.recorded)
-        return _Found(passes=passes, disturbed=_recorded(args), findings=(), broken=False)
+        return _of_replies(args, console)
     if args.seeds < 1:
         raise UsageError("seeds-invalid", "at least one seed is needed", hint="For example --seeds 5.")
     ledgers = read_ledgers(_paths(args), console)
@@ -178,6 +173,21 @@ def _found(args: argparse.Namespace, console: Console, attacks: Sequence[str]) -
         disturbed=disturbed | _recorded(args),
         findings=findings,
         broken=ledgers.broken > 0 or invalid,
+    )
+
+
+def _of_replies(args: argparse.Namespace, console: Console) -> _Found:
+    """Recorded replies, joined with the runs they speak of where ledgers are given."""
+    if args.graphs or args.model:
+        hint = "Recorded replies hold the values; leave out --graphs and --model."
+        raise UsageError("recorded-alone", "--recorded stands without plan graphs and model", hint=hint)
+    ledgers = read_ledgers(args.paths, console) if args.paths else Ledgers.none()
+    runs = [run for _, run in ledgers.runs]
+    return _Found(
+        passes=join_runs(read_quantifier_runs(args.recorded), runs),
+        disturbed={name: join_runs(passes, runs) for name, passes in _recorded(args).items()},
+        findings=ledgers.findings,
+        broken=ledgers.broken > 0,
     )
 
 

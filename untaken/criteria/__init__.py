@@ -40,7 +40,7 @@ from untaken.criteria.model import (
     read_value,
 )
 from untaken.criteria.quantifier import quantify, quantify_disturbed
-from untaken.criteria.recorded import read_quantifier_runs
+from untaken.criteria.recorded import join_runs, read_quantifier_runs
 from untaken.criteria.side_by_side import SideBySide, agents_of, compare_agents
 from untaken.criteria.stability import PassStep, Stability, krippendorff_alpha, pass_steps
 from untaken.criteria.verifier import (
@@ -89,6 +89,7 @@ __all__ = [
     "disturb",
     "example_pair",
     "forget_replies",
+    "join_runs",
     "keep_answers",
     "kept_answers",
     "kept_criteria",

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
 from untaken.criteria.files import load_criteria
 from untaken.criteria.model import Criterion, Quantified, QuantifierRun, Value, read_value
 from untaken.errors import UntakenError, Where
+from untaken.ledger import Run
 from untaken.ledger.strict_json import JsonFault, parse_json
 
 REPLIES: Final = ".evaluated_problems.json"
@@ -39,6 +41,27 @@ def read_quantifier_runs(path: str | Path) -> tuple[QuantifierRun, ...]:
             hint=f"They are in files that end in {REPLIES}, each beside its criteria ({CRITERIA[0]}).",
         )
     return tuple(_read(file) for file in files)
+
+
+def join_runs(passes: Sequence[QuantifierRun], runs: Sequence[Run]) -> tuple[QuantifierRun, ...]:
+    """The passes with the runs they speak of, where names match: ``prealgebra_11.json`` is ``prealgebra/11``.
+
+    A subject that matches the task of exactly one unbroken run gets its digest, run id, agent and task; the
+    others stay as they are. The outcome stays the recorded one.
+    """
+    found: dict[str, Run | None] = {}
+    for run in runs:
+        if not run.integrity.broken:
+            key = run.task_id.replace("/", "_")
+            found[key] = run if key not in found else None
+    return tuple(replace(one, items=tuple(_joined(item, found) for item in one.items)) for one in passes)
+
+
+def _joined(item: Quantified, runs: Mapping[str, Run | None]) -> Quantified:
+    run = runs.get(item.subject.removesuffix(".json"))
+    if run is None:
+        return item
+    return replace(item, subject=run.digest, run_id=run.run_id, agent=run.agent, task_id=run.task_id)
 
 
 def _read(file: Path) -> QuantifierRun:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from untaken.errors import UntakenError
-from untaken.formats import devai, native, tau2_bench, tau_bench, who_and_when
+from untaken.formats import agenteval, devai, native, tau2_bench, tau_bench, who_and_when
 from untaken.formats.importer import Importer
 from untaken.formats.intake import Intake
 from untaken.formats.losses import Findings
@@ -25,6 +25,7 @@ FORMATS: Final[dict[str, Importer]] = {
         tau_bench.IMPORTER,
         tau2_bench.IMPORTER,
         who_and_when.IMPORTER,
+        agenteval.IMPORTER,
     )
 }
 """Every importer, by the name of its format."""

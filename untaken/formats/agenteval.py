@@ -1,0 +1,189 @@
+"""AgentEval's maths logs: one JSON file a problem, as AutoGen's agents solved it.
+
+A file is one record {problem, messages [{role, content}], is_correct, round, time, …}, named by the number of
+its problem, in a folder of its category. Success is as recorded. A message that reports an exit code answers
+the code written before it: the call and its observation. Neither moments nor cost are recorded, only how long
+the run took; and no plan graph.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import timedelta
+from hashlib import sha256
+from itertools import groupby
+from typing import Any, Final
+
+from untaken.formats.importer import Importer
+from untaken.formats.intake import Intake
+from untaken.formats.losses import FileLog
+from untaken.formats.model import FormatInfo
+from untaken.formats.readings import amount, cut_name, objects, text, truth, whole
+from untaken.formats.recording import EPOCH, TICK, RunDraft
+from untaken.formats.sources import Source
+from untaken.formats.tidy import Places, Tidier
+from untaken.formats.who_and_when_texts import code_in, exit_code
+from untaken.ledger import Message, Observation, RunFinished, RunStarted, ToolCall
+
+AGENT: Final = "autogen"
+SAID: Final = (
+    "problem",
+    "level",
+    "type",
+    "solution",
+    "correct_ans",
+    "problem_id",
+    "response_with_ans",
+    "check_result",
+    "trial",
+)
+"""Parts of a record kept, as they are, in RUN_STARTED.metadata."""
+PLACES: Final = Places(
+    kept=[
+        *SAID,
+        "is_correct",
+        "round",
+        "time",
+        "messages[]",
+        "messages[].role",
+        "messages[].content.**",
+    ]
+)
+TOOL: Final = "python"
+_AGENTS: Final = "assistant"
+_LONGEST: Final = 10 * 365 * 24 * 3600.0
+"""Seconds of a recorded duration that are believed."""
+
+
+def _recognises(_: str, head: bytes) -> bool:
+    asked = all(key in head for key in (b'"problem"', b'"correct_ans"', b'"messages"'))
+    return asked and head.lstrip()[:1] == b"{"
+
+
+def _convert(sources: Sequence[Source], intake: Intake) -> None:
+    for _, group in groupby(sources, key=lambda source: source.folders):
+        read = [one for source in group if (one := _read(source, intake)) is not None]
+        if not read:
+            continue
+        digest = sha256("".join(log.sha256 for _, _, log in read).encode()).hexdigest()
+        with intake.ledger(f"{_category(read[0][1], read[0][0])}-{digest[:8]}") as write:
+            for source, record, log in read:
+                if (run := _run(source, record, intake, log)) is not None:
+                    write(run, log)
+
+
+def _read(source: Source, intake: Intake) -> tuple[Source, dict[str, Any], FileLog] | None:
+    """The record of one file; ``None``, with a finding, where there is none."""
+    intake.step(source.name)
+    log = intake.open(source)
+    reader = intake.reader(source, log)
+    if reader is None:
+        return None
+    for element in reader.values():
+        record, held = Tidier(PLACES, log.findings).record(element.value, "")
+        log.records += 1
+        is_record = isinstance(record, dict) and isinstance(record.get("messages"), list)
+        log.count(held.items(), PLACES.kept if is_record else frozenset())
+        if is_record:
+            return source, record, log
+        log.findings.add("not-this-format", "no record of a problem: it has no messages", severity="error")
+    return None
+
+
+def _category(record: Mapping[str, Any], source: Source) -> str:
+    """The kind of problem, as the folders of the logs spell it."""
+    said = text(record.get("type")) or (source.folders[-1] if source.folders else "")
+    return re.sub(r"\W+", "_", said.casefold()).strip("_")[:64] or "problem"
+
+
+def _run(source: Source, record: Mapping[str, Any], intake: Intake, log: FileLog) -> RunDraft | None:
+    """The run of one record; ``None`` for one that is there already."""
+    agent = intake.agent_name(intake.agent or AGENT, log)
+    number = text(record.get("problem_id")) or source.stem
+    task_id = cut_name(f"{_category(record, source)}/{number}")
+    run_id = intake.claim(f"agenteval/{agent}/{task_id}", record, log)
+    if run_id is None:
+        return None
+    log.synthesised["RUN_STARTED.agent"] += not intake.agent
+    trial = whole(record.get("trial"), log.findings, "trial")
+    run = RunDraft(run_id=run_id)
+    run.add(
+        RunStarted,
+        EPOCH,
+        agent=agent,
+        task_id=task_id,
+        task_repeat=trial if trial is not None and trial >= 0 else None,
+        metadata={
+            "format": "agenteval",
+            "timestamps": "synthesised",
+            **{key: record[key] for key in SAID if record.get(key) is not None},
+        },
+    )
+    steps = _tell(run, record, log)
+    _finish(run, record, steps, log)
+    message = "only the length of a run is recorded; its events are made up to lie one after the other"
+    intake.findings.once("synthetic-timestamps", message, severity="note")
+    return run
+
+
+def _tell(run: RunDraft, record: Mapping[str, Any], log: FileLog) -> int:
+    """Puts the messages down; returns the number of the assistant's."""
+    messages = objects(record["messages"])
+    if not messages:
+        log.findings.add("missing-trajectory", "there are no messages", run=run.run_id)
+    steps = 0
+    code: str | None = None
+    for now, call_id, message in _numbered(messages):
+        role, content = text(message.get("role")) or "unknown", message.get("content")
+        said = content if isinstance(content, str) else ""
+        ended = None if role == _AGENTS else exit_code(said)
+        if ended is not None:
+            arguments = {"run_by": role} | ({"code": code} if code else {})
+            run.add(ToolCall, now, call_id=call_id, tool=TOOL, arguments=arguments)
+            run.add(Observation, now, call_id=call_id, ok=ended == 0, content=content)
+            log.synthesised["TOOL_CALL"] += 1
+        elif content is not None:  # an empty turn lets the assistant go on: it is a round, too
+            run.add(Message, now, role=role, content=content)
+        if role == _AGENTS:
+            steps += 1
+            code = code_in(said) or code
+    return steps
+
+
+def _numbered(messages: Sequence[dict[str, Any]]) -> Iterator[tuple[Any, str, dict[str, Any]]]:
+    for place, message in enumerate(messages, start=1):
+        yield EPOCH + place * TICK, f"call-{place}", message
+
+
+def _finish(run: RunDraft, record: Mapping[str, Any], steps: int, log: FileLog) -> None:
+    findings = log.findings
+    success = truth(record.get("is_correct"), findings, "is_correct")
+    if success is None:
+        findings.add("missing-reward", "is_correct is not recorded; success is unknown", run=run.run_id)
+    took, rounds = amount(record.get("time"), findings, "time"), whole(record.get("round"), findings, "round")
+    log.defaulted["RUN_FINISHED.cost"] += 1
+    last = run.drafts[-1].ts or EPOCH
+    end = EPOCH + timedelta(seconds=took) if took is not None and took < _LONGEST else last
+    metrics: dict[str, float] = {} if rounds is None else {"round": float(rounds)}
+    run.add(
+        RunFinished,
+        max(end, last),
+        success=success,
+        cost=None,
+        steps=steps,
+        metrics=metrics | ({} if took is None else {"time": took}),
+    )
+
+
+IMPORTER: Final = Importer(
+    info=FormatInfo(
+        name="agenteval",
+        title="AgentEval maths logs",
+        extensions=(".json",),
+        what="Maths problems solved by AutoGen agents, one file each, with outcome, rounds and seconds.",
+    ),
+    recognises=_recognises,
+    convert=_convert,
+    passes=1,
+)
