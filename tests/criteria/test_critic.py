@@ -29,7 +29,7 @@ PACE = {"name": "Pace", "description": "How fast is it? Speed.", "accepted_value
 
 
 class Critic:
-    """A stand-in for a model: says these answers in turn, the last for ever, and keeps what it was asked."""
+    """A stand-in for a model: has one answer for each seed, and keeps what it was asked."""
 
     def __init__(self, *answers: list[dict[str, Any]]) -> None:
         self.answers, self.asked = list(answers), []
@@ -37,7 +37,7 @@ class Critic:
 
     def _speak(self, messages: list[Any], info: AgentInfo) -> ModelResponse:
         self.asked.append(messages[-1].parts[-1].content)
-        said = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+        said = self.answers[min(info.model_settings["seed"], len(self.answers) - 1)]
         words = json.dumps({"criteria": said})
         if info.output_tools:
             return ModelResponse(parts=[ToolCallPart(info.output_tools[0].name, words)])
@@ -160,7 +160,7 @@ def test_what_was_written_about_a_run_is_not_shown(tmp_path: Path) -> None:
 
 def test_nothing_is_proposed_from_a_broken_run(tmp_path: Path) -> None:
     broken = a_run("r").finish(True).run("ALTERED")
-    with pytest.raises(UntakenError, match="ledger-broken"):
+    with pytest.raises(UntakenError, match="run-broken"):
         asked(tmp_path, Critic([SPEED]), failed=broken)
 
 

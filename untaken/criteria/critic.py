@@ -130,7 +130,7 @@ def propose(
         progress: called with (done, total, what) after each question.
 
     Raises:
-        UntakenError: ``ledger-broken`` for a run not to be trusted; as `ModelAccess.ask`.
+        UntakenError: ``run-broken`` for a run not to be trusted; as `ModelAccess.ask`.
     """
     runs = {"successful": successful, "failed": failed}
     given = {label: run for label, run in runs.items() if run is not None}
@@ -184,10 +184,10 @@ def not_proposed(found: Proposal) -> UntakenError:
 def _require_whole(run: Run) -> None:
     if run.integrity.broken:
         raise UntakenError(
-            "ledger-broken",
-            f"the ledger is {run.integrity.verdict}: {run.integrity.reason}",
+            "run-broken",
+            f"the run is {run.integrity.verdict}: nothing can be concluded from it ({run.integrity.reason})",
             where=Where(file=run.source or None, line=run.integrity.line, run=run.run_id),
-            hint="Restore the ledger; nothing is concluded from a broken one.",
+            hint="Restore the ledger as it was recorded, or leave the run out.",
         )
 
 
