@@ -6,6 +6,7 @@ tags, links and TeX in every label.
 """
 
 from components.figures.agents import rank_flow, sub_goal_bars
+from components.figures.agreement import agreement_figure
 from components.figures.choices import choice_deltas, choice_figure
 from components.figures.decisions import delta_distribution, delta_figure
 from components.figures.memory import estimate_course, skill_rates
@@ -22,6 +23,7 @@ from components.figures.triage import fix_first_bars
 from components.plan_html import plan_html
 
 __all__ = [
+    "agreement_figure",
     "choice_deltas",
     "choice_figure",
     "delta_distribution",

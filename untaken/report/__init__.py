@@ -49,6 +49,7 @@ from untaken.report.judging import (
     concord_table,
     disagreements_table,
     judge_document,
+    people_and_judges,
 )
 from untaken.report.memory import (
     memory_apply_document,
@@ -58,6 +59,7 @@ from untaken.report.memory import (
     memory_verify_document,
 )
 from untaken.report.overview import Overview, Share, overview
+from untaken.report.plans import graph_diff_document
 from untaken.report.proposing import (
     LISTED,
     UNIQUE,
@@ -192,6 +194,7 @@ __all__ = [
     "files_table",
     "finding_entries",
     "gate_document",
+    "graph_diff_document",
     "json_schema",
     "judge_document",
     "ledger_review",
@@ -206,6 +209,7 @@ __all__ = [
     "overview",
     "pairs_table",
     "pass_k_table",
+    "people_and_judges",
     "placebo_of",
     "proposal_document",
     "rank_document",

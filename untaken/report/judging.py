@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
+from untaken.corpus import Corpus
 from untaken.errors import Finding
-from untaken.judging import Concord, NodeVerdict, Pair, VerdictAgreement
+from untaken.judging import Concord, NodeVerdict, Pair, VerdictAgreement, verdict_agreement
 from untaken.report.documents import Document, entry, finding_entries
 from untaken.report.frame import Columns, count, figure, frame, text, truth, why
 
@@ -92,3 +93,8 @@ def concord_table(agreement: VerdictAgreement) -> pd.DataFrame:
 def disagreements_table(agreement: VerdictAgreement) -> pd.DataFrame:
     """Each sub-goal of a run on which the two authors part."""
     return frame(DISAGREEMENTS, agreement.disagreements)
+
+
+def people_and_judges(corpus: Corpus) -> VerdictAgreement:
+    """How far the corpus's judges agree with its reviewers."""
+    return verdict_agreement(corpus.runs.values())

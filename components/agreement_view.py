@@ -1,0 +1,57 @@
+"""Do judges agree with people? Share, κ, the sub-goals on which they part, and the runs."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from components import cards, figures, state, tables
+from untaken.errors import Unscored
+from untaken.report import concord_table, disagreements_table, people_and_judges
+
+
+def agreement() -> None:
+    """The section, over all runs of the workspace; nothing where no sub-goal has a word of both."""
+    found = state.derived(people_and_judges, of_all=True)
+    if not found.overall.n:
+        return
+    st.subheader("Do judges agree with people?", anchor=False)
+    whole = found.overall
+    kappa = "unscored" if isinstance(whole.kappa, Unscored) else f"{whole.kappa:.2f}"
+    st.caption(
+        f"Of {whole.n:,} sub-goals of runs with a verdict of both, {whole.both_met + whole.both_not:,} have "
+        f"one opinion ({cards.percent(whole.agreement)}); Cohen's κ {kappa}. 95 % intervals take "
+        f"{found.cluster}s for independent ({whole.clusters:,} of them). {found.left_out:,} sub-goals have a "
+        "word of one only."
+    )
+    tables.figure(
+        figures.agreement_figure(found, dark=state.is_dark()), key="agreement", name="Agreement of judges"
+    )
+    tables.table(
+        concord_table(found),
+        key="concord",
+        name="Agreement by agent and sub-goal",
+        height=240,
+        columns={"kappa_reason": None, "low_reason": None, "clusters": None},
+    )
+    parted = disagreements_table(found)
+    if parted.empty:
+        return
+    st.caption(
+        f"The {cards.counted(len(parted), 'sub-goal')} on which they part; choose one to open its run."
+    )
+    row = tables.table(
+        parted,
+        key="disagreements",
+        name="Where judges and people part",
+        selectable=True,
+        height=240,
+        columns={
+            "a": st.column_config.CheckboxColumn("people"),
+            "b": st.column_config.CheckboxColumn("judge"),
+            "digest": None,
+        },
+    )
+    if row is not None and st.session_state.get("disagreement_seen") != row:
+        st.session_state["disagreement_seen"] = row  # the table keeps its selection on the page it opens
+        state.open_run(str(parted["digest"].iloc[row]), sub_goal=str(parted["sub_goal"].iloc[row]))
+    st.session_state["disagreement_seen"] = row
