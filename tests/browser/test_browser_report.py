@@ -13,6 +13,8 @@ from untaken import html_report
 
 FITS = "document.documentElement.scrollWidth <= window.innerWidth"
 GROUND = "getComputedStyle(document.body).backgroundColor"
+PAPER = 673
+"""Pixels between the margins of an A4 page."""
 LONG = "a-name-that-goes-on-" * 20
 
 
@@ -52,6 +54,14 @@ def test_the_report_is_light_or_dark_as_the_reader_likes_it_and_light_on_paper(p
     page.emulate_media(color_scheme="dark", media="print")
     assert grounds == {"light": "rgb(243, 245, 247)", "dark": "rgb(12, 17, 22)"}
     assert page.evaluate(GROUND) == "rgb(255, 255, 255)"
+
+
+def test_nothing_is_cut_off_on_paper_and_what_is_folded_is_left_out(page: sync_api.Page) -> None:
+    page.emulate_media(media="print")
+    page.set_viewport_size({"width": PAPER, "height": 900})
+    assert page.evaluate(FITS)
+    assert page.locator("details:not([open])").count() > 0
+    assert page.locator("details:not([open])").locator("visible=true").count() == 0
 
 
 def test_the_data_page_hands_out_the_report_in_both_lengths(

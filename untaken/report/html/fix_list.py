@@ -11,7 +11,6 @@ from untaken.corpus import Corpus
 from untaken.counterfactual.choices import Choice, choices
 from untaken.errors import Score, Unscored
 from untaken.fix_first import FixFirst, Triage
-from untaken.fix_first.model import ROUGH
 from untaken.report.html.markup import Markup, short, tag, together
 from untaken.report.html.style import STAR
 from untaken.report.html.summary import counted, gain_words
@@ -20,6 +19,12 @@ FOCUSED: Final = 5
 CONTRADICTIONS: Final = 8
 CHOICES: Final = 40
 NAMED: Final = 5
+
+
+_UNITS: Final = (
+    "Of a sub-goal that is what mending it can gain at most; of a choice, what runs that chose otherwise "
+    "scored more. The two cannot be weighed exactly against each other."
+)
 
 
 def fix_section(corpus: Corpus, found: Triage, *, full: bool) -> Markup:
@@ -39,7 +44,7 @@ def fix_section(corpus: Corpus, found: Triage, *, full: bool) -> Markup:
         tag("h2", "What to fix first"),
         tag(
             "p",
-            f"By expected gain: how often it happens × how much it costs when it does. {ROUGH}{left}",
+            f"By expected gain: how often it happens × how much it costs when it does. {_UNITS}{left}",
             class_="note",
         ),
         tag("ol", *cards, class_="fix"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from untaken.corpus import Corpus
 from untaken.fix_first import triage
 from untaken.report.html.agents import sub_goals_section, unused_section
+from untaken.report.html.better import better_section
 from untaken.report.html.courses import courses_section
 from untaken.report.html.fix_list import choices_section, contradictions_section, fix_section
 from untaken.report.html.markup import Markup, page, short, stylesheet, tag
@@ -51,10 +52,11 @@ def _body(corpus: Corpus, heading: str, *, full: bool, date: str) -> Markup:
         f"{counted(seen.graphs, 'plan graph')} · {'full' if full else 'focused'} report"
     )
     sections = (
-        lead(seen, found),
+        lead(corpus, seen, found),
         numbers(seen),
         fix_section(corpus, found, full=full),
         flow_section(corpus.ranking, full=full),
+        better_section(corpus.ranking, seen.metric, full=full),
         sub_goals_section(corpus) if full else None,
         courses_section(corpus, full=full),
         contradictions_section(corpus, found, full=full),

@@ -14,7 +14,7 @@ from typing import Final, Literal
 from untaken.plans import PlanGraph
 from untaken.report.html.markup import Markup, short, tag
 from untaken.report.html.plan_layout import Edge, Layout, Point, lay_out
-from untaken.report.html.style import STAR, STATUS
+from untaken.report.html.style import PLANNED, STAR, STATUS, StatusStyle
 from untaken.subgoals import RunScore, Status
 
 Kind = Literal["needs", "option", "violated"]
@@ -29,28 +29,33 @@ PAD: Final = 4.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Picture:
-    """An SVG element, and how many pixels it is wide."""
+    """An SVG element, and how many pixels it is wide and high."""
 
     svg: Markup
     width: float
+    height: float
 
 
-def plan_picture(graph: PlanGraph, score: RunScore, *, name: str) -> Picture | None:
+def plan_picture(
+    graph: PlanGraph, score: RunScore | None, *, name: str, readable: int = READABLE
+) -> Picture | None:
     """The picture, or ``None`` where the graph is too large for one.
 
     Args:
         graph: what should have happened.
-        score: what did.
+        score: what did; without one the plan alone is drawn.
         name: unique in the document; harmless, and not from a record.
+        readable: the largest number of sub-goals that is drawn.
     """
-    if not 0 < len(graph.sub_goals) <= READABLE:
+    if not 0 < len(graph.sub_goals) <= readable:
         return None
-    status = {node.sub_goal: node.status for node in score.nodes}
+    looks = {node.sub_goal: STATUS[node.status] for node in score.nodes} if score else {}
+    other = STATUS["unscored"] if score else PLANNED
     labels = tuple(_lines(goal.title or goal.id, goal.critical) for goal in graph.sub_goals)
     edges = _edges(graph, score)
     layout = _laid_out(tuple(len(label) for label in labels), tuple(edges))
     boxes = [
-        _box(centre, label, status.get(goal.id, "unscored"), goal.critical)
+        _box(centre, label, looks.get(goal.id, other), goal.critical)
         for goal, centre, label in zip(graph.sub_goals, layout.centres, labels, strict=True)
     ]
     lines = [part for edge, kind in edges.items() for part in _line(layout.lines[edge], kind)]
@@ -66,11 +71,13 @@ def plan_picture(graph: PlanGraph, score: RunScore, *, name: str) -> Picture | N
         role="img",
         aria_labelledby=f"{name}-title {name}-desc",
     )
-    return Picture(svg=drawn, width=width)
+    return Picture(svg=drawn, width=width, height=height)
 
 
-def described(graph: PlanGraph, score: RunScore) -> str:
+def described(graph: PlanGraph, score: RunScore | None) -> str:
     """What the picture shows, for who does not see it."""
+    if score is None:
+        return f"{len(graph.sub_goals)} sub-goals, {sum(goal.critical for goal in graph.sub_goals)} critical."
     counts = Counter(node.status for node in score.nodes)
     parts = ", ".join(f"{counts[status]} {look.word}" for status, look in STATUS.items() if counts[status])
     titles = {goal.id: goal.title or goal.id for goal in graph.sub_goals}
@@ -96,12 +103,13 @@ def _laid_out(lines: tuple[int, ...], edges: tuple[Edge, ...]) -> Layout:
     return lay_out([(BOX_WIDTH, n * LINE_HEIGHT + 22.0) for n in lines], edges)
 
 
-def _edges(graph: PlanGraph, score: RunScore) -> dict[Edge, Kind]:
+def _edges(graph: PlanGraph, score: RunScore | None) -> dict[Edge, Kind]:
     """What a longer way implies is left out: it would run behind the boxes on that way."""
     import networkx as nx  # noqa: PLC0415 (slow)
 
     place = {goal.id: number for number, goal in enumerate(graph.sub_goals)}
-    reached = {(v.dependency, v.sub_goal) for v in score.violations if v.kind == "critical"}
+    broken = score.violations if score else ()
+    reached = {(v.dependency, v.sub_goal) for v in broken if v.kind == "critical"}
     kinds: dict[Edge, Kind] = {}
     for goal in graph.sub_goals:
         for option in goal.any_of:
@@ -113,8 +121,7 @@ def _edges(graph: PlanGraph, score: RunScore) -> dict[Edge, Kind]:
     return {edge: kind for edge, kind in kinds.items() if edge in kept}
 
 
-def _box(centre: Point, label: Sequence[str], status: Status, critical: bool) -> Markup:
-    look = STATUS[status]
+def _box(centre: Point, label: Sequence[str], look: StatusStyle, critical: bool) -> Markup:
     x, y = centre
     height = len(label) * LINE_HEIGHT + 22.0
     width = 4 if critical else 2
@@ -130,7 +137,7 @@ def _box(centre: Point, label: Sequence[str], status: Status, critical: bool) ->
         stroke_width=width,
         stroke_dasharray=look.dash,
     )
-    marks = f"{look.icon} {STAR} " if critical else f"{look.icon} "
+    marks = "".join(f"{mark} " for mark in (look.icon, STAR if critical else "") if mark)
     first = y - (len(label) - 1) * LINE_HEIGHT / 2 + 5
     rows = [
         tag("text", (marks if n == 0 else "") + row, x=f"{x:g}", y=f"{first + n * LINE_HEIGHT:g}")

@@ -44,6 +44,16 @@ DEFINITIONS: Final = (
         "95% interval",
         "How far off the figure may be, given how few tasks there are. Wide: collect more, then decide.",
     ),
+    (
+        "Told apart",
+        "The interval of the difference leaves zero out: so much is hardly luck. Not told apart is no proof "
+        "of being equal.",
+    ),
+    (
+        "Score",
+        "Of a run, from 0 to 1: half of it is success, the rest is how little it cost and how few steps it "
+        "took.",
+    ),
     ("τ-b", "How far two rankings agree: +1 the same order, 0 unrelated, −1 the reverse (Kendall)."),
     (
         "Association",

@@ -34,6 +34,8 @@ STATUS: Final[dict[Status, StatusStyle]] = {
     ),
 }
 """In the order of the legend."""
+PLANNED: Final = StatusStyle(word="planned", icon="", fill="#FFFFFF", line="#6B7280")
+"""Of a plan that no run is laid over."""
 
 
 @cache

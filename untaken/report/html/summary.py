@@ -5,6 +5,7 @@ from __future__ import annotations
 from untaken.corpus import Corpus
 from untaken.errors import Unscored, number
 from untaken.fix_first import FixFirst, Triage
+from untaken.report.html.better import leaders
 from untaken.report.html.markup import Markup, short, tag, together
 from untaken.report.html.rank_flow import metric_words
 from untaken.report.overview import Overview, Share, overview
@@ -21,9 +22,10 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
-def lead(seen: Overview, found: Triage) -> Markup:
+def lead(corpus: Corpus, seen: Overview, found: Triage) -> Markup:
     """The paragraph to read if one reads nothing else."""
-    sentences = [_worked(seen), _misleads(seen), _agree(seen), _first(found)]
+    first = leaders(corpus.ranking, seen.metric)
+    sentences = [_worked(seen), _misleads(seen), first, _agree(seen), _first(found)]
     said = [part for sentence in sentences if sentence for part in (sentence, " ")]
     return tag("section", tag("p", *said[:-1]), class_="lead", aria_label="Summary")
 
@@ -50,7 +52,9 @@ def _misleads(seen: Overview) -> Markup:
     unlucky_words = f"{counted(unlucky.count, 'run')} failed although every sub-goal was completed"
     failed = f" {unlucky_words}." if unlucky.count else ""
     if not lucky.n:
-        unknown = "Whether success can be trusted cannot be told: no success has evidence of a critical step."
+        unknown = (
+            "Whether success can be trusted cannot be told: no success has a critical sub-goal with evidence."
+        )
         return together(unknown, failed)
     where = f"the {lucky.n:,} successes where one can tell"
     if not lucky.count:
@@ -66,14 +70,11 @@ def _agree(seen: Overview) -> Markup | None:
     if agreement is None or isinstance(agreement.tau_b, Unscored):
         unknown = "Whether ranking by success and by sub-goals gives the same order cannot be told."
         return together(unknown) if seen.agents > 1 else None
+    between = f"Between the ranking by success and the ranking by {metric_words(seen.metric)}, "
+    if not seen.discordant:
+        return together(between, _strong("no two agents change places"), ".")
     places = f"{len(seen.discordant)} of {counted(seen.pairs, 'pair')} of agents change places"
-    low, high = number(agreement.low), number(agreement.high)
-    span = f", 95% interval {low:+.2f} to {high:+.2f}" if low is not None and high is not None else ""
-    return together(
-        f"Between the ranking by success and the ranking by {metric_words(seen.metric)}, ",
-        _strong(places),
-        f" (Kendall τ-b {agreement.tau_b:+.2f}{span}).",
-    )
+    return together(between, _strong(places), ".")
 
 
 def _first(found: Triage) -> Markup | None:
@@ -93,10 +94,12 @@ def _first(found: Triage) -> Markup | None:
 
 def gain_words(item: FixFirst) -> str:
     """The expected gain, with what limits it."""
-    points = f"{100 * item.gain:.1f} ({100 * item.low:.1f} to {100 * item.high:.1f}) percentage points"
+    points = f"{100 * item.gain:.1f} percentage points"
+    span = f"(95% interval {100 * item.low:.1f} to {100 * item.high:.1f})"
     if item.kind == "sub_goal":
-        return f"Mending it gains at most {points} of {item.unit} over all these runs."
-    return f"Over all these runs that is {points} of the score: an association, not a proven effect."
+        goals = "critical sub-goals" if item.unit == "critical completion" else "sub-goals"
+        return f"Mending it raises the share of {goals} completed by at most {points} {span}."
+    return f"Over all these runs that is {points} of the score {span}: an association, not a proven effect."
 
 
 def _of(share: Share) -> str:
@@ -117,11 +120,11 @@ def numbers(seen: Overview) -> Markup:
         _number(
             "Successes with a critical sub-goal undone",
             _percent(seen.lucky),
-            _rests(seen.lucky, "successes where one can tell", "more cannot be told"),
+            _rests(seen.lucky, "successes where one can tell", "more successes without such evidence"),
         ),
         _number(
             "Agreement of the two rankings (τ-b)",
-            "unscored" if isinstance(tau, Unscored) else f"{tau:+.2f}",
+            "unscored" if isinstance(tau, Unscored) else signed(tau),
             short(tau.reason, 160) if isinstance(tau, Unscored) else _interval(seen),
         ),
         class_="numbers",
@@ -131,6 +134,11 @@ def numbers(seen: Overview) -> Markup:
 def _number(name: str, figure: str, rests: str) -> Markup:
     said = together(tag("dd", figure, class_="figure"), tag("dd", rests, class_="facts"))
     return tag("div", tag("dt", name), said, class_="number")
+
+
+def signed(value: float) -> str:
+    """``+0.60``, ``−0.33``."""
+    return f"{value:+.2f}".replace("-", "−")
 
 
 def _percent(share: Share) -> str:
@@ -148,6 +156,6 @@ def _rests(share: Share, of: str, left: str) -> str:
 def _interval(seen: Overview) -> str:
     agreement = seen.agreement
     low, high = (number(agreement.low), number(agreement.high)) if agreement else (None, None)
-    span = f"95% interval {low:+.2f} to {high:+.2f}; " if low is not None and high is not None else ""
-    places = f"{len(seen.discordant)} of {seen.pairs} pairs change places"
+    span = f"95% interval {signed(low)} to {signed(high)}; " if low is not None and high is not None else ""
+    places = f"{len(seen.discordant)} of {counted(seen.pairs, 'pair')} change places"
     return f"{span}+1 is the same order, −1 the reverse; {places}"
