@@ -1,0 +1,181 @@
+"""Figures of criteria: two agents side by side, and how many different criteria some seeds give."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import plotly.graph_objects as go
+
+from components import text
+from components.figures.theme import message, themed
+from components.palette import MARKERS, tokens
+from untaken.criteria import SideBySide, UniqueCount
+from untaken.errors import Unscored
+
+WAYS: Final = {"task": "from the task", "solution": "from the task and two runs"}
+DASHES: Final = ("solid", "dash", "dot", "dashdot")
+APART: Final = 0.17
+"""Of a row, between the two agents."""
+
+
+def agents_by_criterion(
+    found: Sequence[SideBySide], first: str, second: str, *, dark: bool = False
+) -> go.Figure:
+    """Mean of two agents by each criterion as a share of its scale, with 95 % intervals.
+
+    Args:
+        found: of `compare_agents`, for these two.
+        first: drawn as circles.
+        second: drawn as squares.
+        dark: the theme.
+    """
+    if not found:
+        return message("No task has values of both agents", dark=dark)
+    look = tokens(dark)
+    figure = go.Figure()
+    for own, name, colour in ((True, first, look.good), (False, second, look.bad)):
+        marks = [_mark(one, place, own=own) for place, one in enumerate(found)]
+        figure.add_trace(_intervals(marks, colour))
+        points = _points(marks, name, found)
+        points.marker = {
+            "symbol": MARKERS[0 if own else 1],
+            "color": colour,
+            "size": 11,
+            "line": {"width": 1.5, "color": look.background},
+        }
+        figure.add_trace(points)
+    themed(figure, dark=dark, height=96 + 46 * len(found), margin=(8, 96, 34, 44))
+    for place, one in enumerate(found):
+        figure.add_annotation(
+            x=1, xref="paper", xanchor="left", xshift=10, y=place, showarrow=False,
+            text=f"{'≠' if one.told_apart else '≈'}  n = {one.tasks:,}",
+            font={"size": 12, "color": look.text if one.told_apart else look.muted},
+        )  # fmt: skip
+    figure.update_xaxes(
+        range=[-0.03, 1.03], tickvals=[0, 0.25, 0.5, 0.75, 1], tickformat=".0%",
+        title_text="mean, as a share of the scale (0 % worst, 100 % best)",
+    )  # fmt: skip
+    figure.update_yaxes(
+        tickvals=list(range(len(found))),
+        ticktext=[text.figure(one.name, 26) for one in found],
+        range=[len(found) - 0.4, -0.6],
+        showgrid=False,
+        tickfont={"color": look.text, "size": 12},
+    )
+    return _legend(figure)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Mark:
+    """One agent by one criterion, as shares of the scale; `low` and `high` are ``None`` for one task."""
+
+    at: float
+    mean: float
+    low: float | None
+    high: float | None
+
+
+def _mark(one: SideBySide, place: int, *, own: bool) -> _Mark:
+    mean, *ends = (
+        (one.first, one.first_low, one.first_high) if own else (one.second, one.second_low, one.second_high)
+    )
+    low, high = (None if isinstance(end, Unscored) else end / one.top for end in ends)
+    return _Mark(at=place - APART if own else place + APART, mean=mean / one.top, low=low, high=high)
+
+
+def _intervals(marks: Sequence[_Mark], colour: str) -> go.Scatter:
+    known = [mark for mark in marks if mark.low is not None]
+    return go.Scatter(
+        x=[x for mark in known for x in (mark.low, mark.high, None)],
+        y=[y for mark in known for y in (mark.at, mark.at, None)],
+        mode="lines",
+        line={"color": colour, "width": 3},
+        opacity=0.6,
+        hoverinfo="skip",
+        showlegend=False,
+    )
+
+
+def _points(marks: Sequence[_Mark], name: str, found: Sequence[SideBySide]) -> go.Scatter:
+    words = [
+        f"{text.figure(name)} by {text.figure(one.name)}: {mark.mean:.0%} of the scale"
+        + (" (one task: no interval)" if mark.low is None else f" (95 % {mark.low:.0%} to {mark.high:.0%})")
+        + f"<br>over {one.tasks:,} common tasks, {one.runs:,} runs of both"
+        for one, mark in zip(found, marks, strict=True)
+    ]
+    return go.Scatter(
+        x=[mark.mean for mark in marks],
+        y=[mark.at for mark in marks],
+        mode="markers",
+        name=text.figure(name, 30),
+        hovertext=words,
+        hoverinfo="text",
+        cliponaxis=False,
+    )
+
+
+def unique_criteria(counts: Sequence[UniqueCount], *, dark: bool = False) -> go.Figure:
+    """How many different criteria some seeds give, by way of asking and threshold (fig. 4 of the paper).
+
+    Args:
+        counts: of `unique_by_seeds`.
+        dark: the theme.
+    """
+    if not counts:
+        return message("Nothing was proposed here yet", dark=dark)
+    look = tokens(dark)
+    figure = go.Figure()
+    taus = sorted({one.tau for one in counts})
+    for place, way in enumerate(dict.fromkeys(one.way for one in counts)):
+        colour = look.good if place == 0 else look.bad
+        for tau in taus:
+            curve = [one for one in counts if (one.way, one.tau) == (way, tau)]
+            figure.add_trace(_curve(curve, colour, DASHES[taus.index(tau) % len(DASHES)], MARKERS[place]))
+    themed(figure, dark=dark, height=340, margin=(8, 24, 34, 44))
+    figure.update_xaxes(title_text="seeds drawn", dtick=1 if max(one.of for one in counts) <= 12 else None)
+    figure.update_yaxes(title_text="different criteria", rangemode="tozero", nticks=6)
+    return _legend(figure)
+
+
+def _curve(curve: Sequence[UniqueCount], colour: str, dash: str, symbol: str) -> go.Scatter:
+    one = curve[0]
+    words = f"{WAYS.get(one.way, text.figure(one.way))}, τ = {one.tau:g}"
+    return go.Scatter(
+        x=[point.seeds for point in curve],
+        y=[point.mean for point in curve],
+        error_y={
+            "type": "data",
+            "array": [max(0.0, point.high - point.mean) for point in curve],
+            "arrayminus": [max(0.0, point.mean - point.low) for point in curve],
+            "thickness": 1,
+            "width": 3,
+            "color": colour,
+        },
+        mode="lines+markers",
+        name=words,
+        line={"color": colour, "dash": dash, "width": 2},
+        marker={"symbol": symbol, "size": 7, "color": colour},
+        hovertext=[
+            f"{words}<br>{point.seeds} of {point.of} seeds: {point.mean:.1f} criteria "
+            f"(95 % of draws {point.low:g} to {point.high:g}, {point.draws} draws)"
+            for point in curve
+        ],
+        hoverinfo="text",
+    )
+
+
+def _legend(figure: go.Figure) -> go.Figure:
+    figure.update_layout(
+        showlegend=True,
+        legend={
+            "orientation": "h",
+            "x": 0,
+            "xanchor": "left",
+            "y": 1,
+            "yanchor": "bottom",
+            "font": {"size": 12},
+        },
+    )
+    return figure
