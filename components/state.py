@@ -1,6 +1,6 @@
 """What a session knows: the workspace, the rules in force, and what is selected.
 
-The selection lives in the address (`?run=…&sub_goal=…&decision=…`, `?choice=…`), so that a view can be sent
+The selection lives in the address (`?run=…&sub_goal=…&decision=…`, `?choice=…`, `?criterion=…`), so that a view can be sent
 to somebody. Clicking in the navigation clears the address, so it is mirrored in the session and written back.
 """
 
@@ -31,7 +31,7 @@ from untaken.subgoals.model import MissingRule
 
 FOLDER: Final = "UNTAKEN_WORKSPACE"
 DEMO: Final = "UNTAKEN_DEMO"
-SELECTION: Final = ("run", "sub_goal", "decision", "choice", "metric", "pair")
+SELECTION: Final = ("run", "sub_goal", "decision", "choice", "metric", "pair", "criterion")
 SAMPLES: Final = Path(__file__).parents[1] / "sample_runs"
 DEFAULT_FOLDER: Final = "untaken-workspace"
 RUN_PAGE: Final = "pages/run.py"

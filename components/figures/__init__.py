@@ -17,6 +17,7 @@ from components.figures.pairs import (
     pair_matrix,
 )
 from components.figures.plan import plan_figure
+from components.figures.proposals import agents_by_criterion, unique_criteria
 from components.figures.run import progress_curve, timeline_figure
 from components.figures.theme import themed
 from components.figures.triage import fix_first_bars
@@ -24,6 +25,7 @@ from components.plan_html import plan_html
 
 __all__ = [
     "agreement_figure",
+    "agents_by_criterion",
     "choice_deltas",
     "choice_figure",
     "delta_distribution",
@@ -43,4 +45,5 @@ __all__ = [
     "sub_goal_bars",
     "themed",
     "timeline_figure",
+    "unique_criteria",
 ]
