@@ -1,0 +1,102 @@
+"""Which runs of a task to show, and which of them the others are held against (§4)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from untaken.comparing.cells import Pattern, Side
+from untaken.comparing.model import KNOWN
+from untaken.errors import Unscored, number
+
+
+def reference_of(sides: Sequence[Side]) -> tuple[Side, str]:
+    """The run that the others are held against, and why this one.
+
+    The successful run that completed most sub-goals, of equals the one with the fewest actions; where none
+    succeeded, the best of all.
+    """
+    successful = [side for side in sides if side.run.success is True]
+    best = min(successful or sides, key=_best_first)
+    why = "the successful run" if successful else "no run shown succeeded: the run"
+    if isinstance(best.score, Unscored):
+        return best, f"{why} with the fewest actions"
+    return best, f"{why} with most sub-goals completed, of equals the one with the fewest actions"
+
+
+def _best_first(side: Side) -> tuple[float, float, int, str, int, str]:
+    run, score = side.run, side.score
+    completion = None if isinstance(score, Unscored) else number(score.completion)
+    critical = None if isinstance(score, Unscored) else number(score.critical_completion)
+    return (
+        -1.0 if completion is None else -1.0 - completion,
+        -1.0 if critical is None else -1.0 - critical,
+        len(side.calls),
+        run.agent,
+        run.started.task_repeat or 0,
+        run.digest,
+    )
+
+
+def differing_most(sides: Sequence[Side], patterns: Mapping[str, Pattern], most: int) -> list[Side]:
+    """At most so many runs that differ as much as can be; all of them where they are not more.
+
+    The best success and the worst failure of each agent stand first; of more than fit, one after another
+    the run that differs at most rows from those already taken. Then any other run that looks like none of
+    them, in the same way.
+
+    Args:
+        sides: the runs of a task.
+        patterns: status of each row, by run digest.
+        most: at least 1.
+    """
+    if len(sides) <= most:
+        return list(sides)
+    taken = [reference_of(sides)[0]]
+    _extend(taken, _both_ends(sides), patterns, most)
+    looks: dict[object, Side] = {}
+    for side in sides:
+        looks.setdefault(_look(side, patterns), side)
+    seen = {_look(side, patterns) for side in taken}
+    _extend(taken, [side for look, side in looks.items() if look not in seen], patterns, most)
+    return taken
+
+
+def _both_ends(sides: Sequence[Side]) -> list[Side]:
+    """Of each agent the best success and the worst failure."""
+    found = []
+    for agent in sorted({side.run.agent for side in sides}):
+        own = [side for side in sides if side.run.agent == agent]
+        good = [side for side in own if side.run.success is True]
+        bad = [side for side in own if side.run.success is False]
+        found += [min(good, key=_best_first)] if good else []
+        found += [max(bad, key=_best_first)] if bad else []
+        found += [] if good or bad else [min(own, key=_best_first)]
+    return found
+
+
+def _look(side: Side, patterns: Mapping[str, Pattern]) -> object:
+    return (side.run.success, frozenset(patterns[side.run.digest].items()))
+
+
+def _extend(taken: list[Side], offered: Sequence[Side], patterns: Mapping[str, Pattern], most: int) -> None:
+    """Takes the farthest from all that is taken, until nothing is offered or enough are taken."""
+    left = {side.run.digest: side for side in offered}
+    for side in taken:
+        left.pop(side.run.digest, None)
+    nearest = {d: min(_apart(side, old, patterns) for old in taken) for d, side in left.items()}
+    while left and len(taken) < most:
+        farthest = left.pop(max(nearest, key=nearest.__getitem__))
+        del nearest[farthest.run.digest]
+        taken.append(farthest)
+        for digest, side in left.items():
+            nearest[digest] = min(nearest[digest], _apart(side, farthest, patterns))
+
+
+def _apart(one: Side, other: Side, patterns: Mapping[str, Pattern]) -> int:
+    """Rows known to differ, and one more where the outcome does."""
+    mine, theirs = patterns[one.run.digest], patterns[other.run.digest]
+    rows = sum(
+        status in KNOWN and theirs.get(name) in KNOWN and status != theirs[name]
+        for name, status in mine.items()
+    )
+    return rows + (one.run.success != other.run.success)

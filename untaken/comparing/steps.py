@@ -1,0 +1,142 @@
+"""What each run did at one row, step beside step, with the arguments that differ marked (§4)."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from untaken.comparing.model import Row
+from untaken.ledger import Message, Observation, Run, ToolCall, readable
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Argument:
+    """One argument of a call, as text; `differs` from the same call of another run shown."""
+
+    name: str
+    text: str
+    differs: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What came back: an observation; `ok` is ``None`` where that was not recorded."""
+
+    seq: int
+    ok: bool | None
+    transient: bool
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One action; texts are untrusted.
+
+    Attributes:
+        tool: empty for a message, whose words are in `text`.
+    """
+
+    seq: int
+    tool: str
+    text: str
+    arguments: tuple[Argument, ...]
+    answers: tuple[Answer, ...]
+
+
+def steps_of(row: Row, runs: Mapping[str, Run]) -> dict[str, tuple[Step, ...]]:
+    """By run digest, the actions that served a row, in order.
+
+    The n-th call of a tool at this row is held against the n-th call of the same tool in the other runs: an
+    argument differs where not all of those that made it gave the same value, or where one left it out.
+
+    Args:
+        row: of a side-by-side.
+        runs: at least those of its cells, by digest.
+    """
+    acted = {cell.digest: _actions(runs[cell.digest], cell.events) for cell in row.cells}
+    values = _values(acted.values())
+    found = {}
+    for digest, actions in acted.items():
+        answers = _answers(runs[digest]) if actions else {}
+        seen: Counter[str] = Counter()
+        steps = []
+        for action in actions:
+            steps.append(_step(action, answers.get(action.seq, ()), values, seen))
+        found[digest] = tuple(steps)
+    return found
+
+
+Action = ToolCall | Message
+Place = tuple[str, int]
+"""A tool, and which of its calls."""
+
+
+def _actions(run: Run, events: Sequence[int]) -> list[Action]:
+    wanted = set(events)
+    return [e for e in run.events if e.seq in wanted and isinstance(e, ToolCall | Message)]
+
+
+def _values(acted: Any) -> Mapping[Place, Mapping[str, set[bytes | None]]]:
+    """Of each call the values that each argument was given; ``None`` stands for left out."""
+    calls: dict[Place, list[dict[str, Any]]] = defaultdict(list)
+    for actions in acted:
+        seen: Counter[str] = Counter()
+        for action in actions:
+            if isinstance(action, ToolCall):
+                calls[action.tool, seen[action.tool]].append(action.arguments)
+                seen[action.tool] += 1
+    return {
+        place: {
+            name: {_bytes(one[name]) if name in one else None for one in given}
+            for name in {name for one in given for name in one}
+        }
+        for place, given in calls.items()
+    }
+
+
+def _bytes(value: Any) -> bytes:
+    return msgspec.json.encode(value, order="sorted")
+
+
+def _step(
+    action: Action,
+    answers: Sequence[Observation],
+    values: Mapping[Place, Mapping[str, set[bytes | None]]],
+    seen: Counter[str],
+) -> Step:
+    if isinstance(action, Message):
+        return Step(seq=action.seq, tool="", text=readable(action.content) or "", arguments=(), answers=())
+    given = values[action.tool, seen[action.tool]]
+    seen[action.tool] += 1
+    return Step(
+        seq=action.seq,
+        tool=action.tool,
+        text="",
+        arguments=tuple(
+            Argument(name=name, text=readable(value) or "null", differs=len(given[name]) > 1)
+            for name, value in action.arguments.items()
+        ),
+        answers=tuple(
+            Answer(seq=o.seq, ok=o.ok, transient=bool(o.transient), text=readable(o.content) or "")
+            for o in answers
+        ),
+    )
+
+
+def _answers(run: Run) -> Mapping[int, list[Observation]]:
+    """`seq` of a call → what answered it: by its id, or without one whatever follows it."""
+    found: dict[int, list[Observation]] = defaultdict(list)
+    by_id: dict[str, int] = {}
+    last: int | None = None
+    for event in run.events:
+        if isinstance(event, ToolCall):
+            last = by_id[event.call_id] = event.seq
+        elif isinstance(event, Observation):
+            call = last if event.call_id is None else by_id.get(event.call_id)
+            if call is not None:
+                found[call].append(event)
+    return found
