@@ -5,7 +5,6 @@ from __future__ import annotations
 import streamlit as st
 
 from components import (
-    agreement_view,
     cards,
     run_events,
     run_evidence,
@@ -47,7 +46,6 @@ def main() -> None:
             show(report)
     with st.expander("Identity of this run"):
         st.code(f"run id  {text.one_line(report.run.run_id, 500)}\ndigest  {chosen}", language=None)
-    agreement_view.agreement()
 
 
 main()
