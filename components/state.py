@@ -1,7 +1,7 @@
 """What a session knows: the workspace, the rules in force, and what is selected.
 
-The selection lives in the address (`?run=…&sub_goal=…&decision=…`, `?choice=…`, `?criterion=…`), so that a view can be sent
-to somebody. Clicking in the navigation clears the address, so it is mirrored in the session and written back.
+The selection lives in the address (`?run=…&sub_goal=…&decision=…`, `?choice=…`, `?criterion=…`), so that a
+view can be sent to somebody. Clicking in the navigation clears the address, so it is mirrored in the session and written back.
 """
 
 from __future__ import annotations
