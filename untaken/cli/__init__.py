@@ -21,6 +21,7 @@ INTERRUPTED: Final = 130
 _AS_GIVEN: Final = frozenset(
     {
         "agent-unknown",
+        "compare-too-few",
         "criteria-missing",
         "format-unknown",
         "ledger-compressed",
@@ -33,6 +34,7 @@ _AS_GIVEN: Final = frozenset(
         "output-not-a-folder",
         "replies-missing",
         "requirement-invalid",
+        "run-unknown",
         "source-not-found",
         "sub-goal-unknown",
         "threshold-invalid",
@@ -48,6 +50,7 @@ _VERBS: Final = {
     "score": "scoring",
     "rank": "ranking",
     "triage": "triage",
+    "compare": "compare",
     "gate": "gate",
     "report": "report",
     "judge": "judge",

@@ -99,14 +99,15 @@ def _pair(pair: PairedDifference) -> tuple[object, ...]:
         pair.second,
         signed(pair.difference),
         f"{signed(pair.low)} … {signed(pair.high)}",
-        _p(pair.p),
-        _p(pair.p_holm),
+        p_words(pair.p),
+        p_words(pair.p_holm),
         rate(pair.p_above),
         rate(pair.mde),
     )
 
 
-def _p(value: Score) -> str:
+def p_words(value: Score) -> str:
+    """A p-value; a very small one by what it is below."""
     return rate(value) if isinstance(value, Unscored) or value >= SMALLEST_P else f"<{SMALLEST_P}"
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Union, get_arg
 
 import msgspec
 
+from untaken.comparing import Cell, ComparedRun, OutcomeSplit, Parting, Row, SideBySide, Split
 from untaken.counterfactual import (
     Branch,
     Contrast,
@@ -36,11 +37,12 @@ from untaken.criteria import (
 from untaken.errors import Unscored, UntakenError
 from untaken.fix_first import FixFirst
 from untaken.gate import GateCheck, MissedSubGoal
-from untaken.judging import Concord, NodeVerdict, Pair
+from untaken.judging import Concord, JudgedMapping, NodeVerdict, Pair
 from untaken.ledger import AnyEvent, Head
 from untaken.ledger.events import Name
 from untaken.memory import Difference, Effect, Observed, Record, Span
 from untaken.plans import PlanGraph
+from untaken.plans.diff import ChangedSubGoal, Edge, Renamed, Reordered
 from untaken.ranking import (
     Agreement,
     Contradiction,
@@ -205,6 +207,24 @@ def _triage() -> Schema:
     )
 
 
+def _compare() -> Schema:
+    cell = _entry(Cell, tools=_values(COUNT))
+    whole = _entry(
+        SideBySide,
+        runs=_list(_entry(ComparedRun)),
+        rows=_list(_entry(Row, cells=_list(cell))),
+        partings=_list(_entry(Parting, splits=_list(_entry(Split)))),
+        outcome_splits=_list(_entry(OutcomeSplit)),
+    )
+    return _document(
+        "untaken.compare/1",
+        missing={"enum": ["fail", "drop"]},
+        verdicts=_list(TEXT),
+        findings=_findings(),
+        **whole["properties"],
+    )
+
+
 def _gate() -> Schema:
     return _document(
         "untaken.gate/1",
@@ -268,7 +288,14 @@ def _memory_verify() -> Schema:
 
 def _judge() -> Schema:
     verdict = _entry(NodeVerdict, evidence=_list(_object(seq=COUNT, quote=TEXT)))
-    return _document("untaken.judge/1", model=TEXT, verdicts=_list(verdict), findings=_findings())
+    mapping = _entry(JudgedMapping, actions=_list(_object(seq=COUNT, sub_goal=TEXT)))
+    return _document(
+        "untaken.judge/1",
+        model=TEXT,
+        verdicts=_list(verdict),
+        mappings=_list(mapping),
+        findings=_findings(),
+    )
 
 
 def _agree() -> Schema:
@@ -381,6 +408,26 @@ def _report() -> Schema:
     )
 
 
+def _graph_diff() -> Schema:
+    version = _object(file=TEXT, id=TEXT, version={"type": "integer"}, title=TEXT)
+    change = _list(_object(field=TEXT, before={}, after={}))
+    named = _list(_object(sub_goal=TEXT, title=TEXT))
+    return _document(
+        "untaken.graph-diff/1",
+        before=version,
+        after=version,
+        equal={"type": "boolean"},
+        fields=change,
+        added=named,
+        removed=named,
+        changed=_list(_entry(ChangedSubGoal, fields=change)),
+        edges_added=_list(_entry(Edge)),
+        edges_removed=_list(_entry(Edge)),
+        renamed=_list(_entry(Renamed)),
+        reordered=_list(_entry(Reordered)),
+    )
+
+
 SCHEMAS: Final[Mapping[str, Callable[[], Schema]]] = {
     "event": lambda: msgspec.json.schema(AnyEvent),
     "heads": lambda: msgspec.json.schema(dict[Name, Head]),
@@ -392,6 +439,7 @@ SCHEMAS: Final[Mapping[str, Callable[[], Schema]]] = {
     "counterfactual": _counterfactual,
     "rank": _rank,
     "triage": _triage,
+    "compare": _compare,
     "gate": _gate,
     "judge": _judge,
     "agree": _agree,
@@ -399,6 +447,7 @@ SCHEMAS: Final[Mapping[str, Callable[[], Schema]]] = {
     "criteria-verify": _criteria_verify,
     "criteria-proposal": _criteria_proposal,
     "report": _report,
+    "graph-diff": _graph_diff,
     "memory": _memory,
     "memory-queue": _memory_queue,
     "memory-preview": _memory_preview,

@@ -1,0 +1,175 @@
+"""``untaken compare``: where runs of a task part ways."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from typing import Final
+
+from untaken.cli.console import NOTHING, Console, counted, plain, rate, signed
+from untaken.cli.grammar import TakesMany, Verbs, takes_graphs, verb
+from untaken.cli.inputs import UsageError
+from untaken.cli.ranking import p_words
+from untaken.cli.scoring import say_rules, scored_paths
+from untaken.comparing import MOST_SHOWN, ComparedRun, OutcomeSplit, Row, SideBySide, align_runs, tasks_of
+from untaken.comparing.model import CellStatus
+from untaken.errors import Unscored
+from untaken.ledger import Run
+from untaken.report import compare_document
+
+ICONS: Final[dict[CellStatus, str]] = {
+    "completed": "✓",
+    "attempted": "✗",
+    "skipped": "–",
+    "unscored": "?",
+    "not_required": "·",
+    "called": "●",
+    "not_called": "–",
+}
+OUTCOMES: Final = {True: "✓", False: "✗"}
+TOP: Final = 10
+
+
+def add_to(verbs: Verbs) -> None:
+    """Adds the verb."""
+    parser = verb(verbs, "compare", "say where runs of a task part ways, aligned by sub-goal", compare)
+    takes_graphs(parser)
+    parser.add_argument(
+        "--task", metavar="ID", help="the task; by default that of the runs, else one with most to compare"
+    )
+    parser.add_argument(
+        "--runs",
+        nargs="+",
+        default=[],
+        action=TakesMany,
+        metavar="ID",
+        help=f"run ids or digests; by default the {MOST_SHOWN} runs of the task that differ most",
+    )
+    parser.add_argument(
+        "--reference", metavar="ID", help="the run the others are held against; by default the best success"
+    )
+
+
+def compare(args: argparse.Namespace, console: Console) -> int:
+    """Prints the matrix, where each run parts from the reference, and what goes with success."""
+    scored = scored_paths(args, console)
+    runs = [run for _, run in scored.ledgers.runs]
+    named = _named(args.runs, runs, args.task)
+    held = _named([args.reference], runs, args.task) if args.reference else []
+    task = _task(args.task, [*named, *held], runs)
+    found = align_runs(
+        task,
+        runs,
+        scored.scores,
+        scored.graphs,
+        shown=[run.digest for run in (*named, *held)] if named else (),
+        reference=held[0].digest if held else None,
+    )
+    _say(found, console)
+    say_rules(args, scored, console)
+    console.findings(scored.findings)
+    console.document(
+        compare_document(found, missing=args.missing, verdicts=args.verdicts, findings=scored.findings)
+    )
+    return 1 if scored.broken else 0
+
+
+def _named(names: Sequence[str], runs: Sequence[Run], task: str | None) -> list[Run]:
+    """The runs with these ids or digests."""
+    found: dict[str, Run] = {}
+    for name in names:
+        here = [run for run in runs if name in (run.run_id, run.digest) and task in (None, run.task_id)]
+        if not here:
+            raise UsageError(
+                "run-unknown",
+                f"no run {name!r}" + (f" of the task {task!r}" if task else ""),
+                hint="`untaken score PATH… --graphs PATH… --runs` lists them.",
+            )
+        found |= {run.digest: run for run in here}
+    return list(found.values())
+
+
+def _task(asked: str | None, named: Sequence[Run], runs: Sequence[Run]) -> str:
+    """The task asked for, else that of the runs named, else the one with most to compare."""
+    of_named = sorted({run.task_id for run in named})
+    if len(of_named) > 1:
+        raise UsageError(
+            "runs-of-different-tasks",
+            f"the runs named are of {len(of_named)} tasks: {', '.join(map(repr, of_named[:5]))}",
+            hint="Runs are compared inside one task.",
+        )
+    if asked is not None and all(run.task_id != asked for run in runs):
+        raise UsageError(
+            "task-unknown", f"no run of the task {asked!r}", hint="Task ids are told as written."
+        )
+    listed = [task.task_id for task in tasks_of(runs)]
+    return asked or next(iter([*of_named, *listed]), "")
+
+
+def _say(found: SideBySide, console: Console) -> None:
+    console.say(plain(_head(found)))
+    console.say()
+    for number, run in enumerate(found.runs, start=1):
+        console.say(plain(f"  {number:>2}  {_run_words(run)}{'  reference' * (number == 1)}"))
+    console.say()
+    what = "sub-goal" if found.basis == "sub_goal" else "tool"
+    headings = [what, *(f"{n} {_outcome(run)}" for n, run in enumerate(found.runs, start=1)), "parts"]
+    console.table(headings, [_row(row) for row in found.rows])
+    console.say("status and number of actions; ! where one of them failed")
+    console.say()
+    _say_partings(found, console)
+    _say_outcomes(found.outcome_splits, what, console)
+
+
+def _head(found: SideBySide) -> str:
+    how = (
+        f"aligned by the sub-goals of {found.graph_id} version {found.graph_version}"
+        if found.basis == "sub_goal"
+        else f"aligned by tool: {found.basis_reason}"
+    )
+    broken = f"; {counted(found.broken, 'broken run')} left out" if found.broken else ""
+    return f"{found.task_id}: {len(found.runs)} of {counted(found.of_task, 'run')}, {how}{broken}"
+
+
+def _run_words(run: ComparedRun) -> str:
+    share = "no sub-goal score" if isinstance(run.completed, Unscored) else f"{run.completed}/{run.required}"
+    return f"{_outcome(run)} {run.name}, {run.run_id}: {share}, {counted(run.actions, 'call')}"
+
+
+def _outcome(run: ComparedRun) -> str:
+    return "?" if isinstance(run.success, Unscored) else OUTCOMES[run.success]
+
+
+def _row(row: Row) -> tuple[object, ...]:
+    cells = (
+        f"{ICONS[cell.status]} {cell.steps or ''}{'!' * bool(cell.failures)}".strip() for cell in row.cells
+    )
+    return (f"{row.title}{' ★' * row.critical}", *cells, "≠" if row.parts else "")
+
+
+def _say_partings(found: SideBySide, console: Console) -> None:
+    """Where each run parts from the reference, in each way of looking at it."""
+    for number, parting in enumerate(found.partings, start=2):
+        known = parting.alike + parting.different
+        console.say(plain(f"{number} differs at {parting.different} of {known} rows known in both"))
+        for split in parting.splits:
+            console.say(plain(f"    {split.level:<9}  {split.words}"))
+    console.say()
+
+
+def _say_outcomes(splits: Sequence[OutcomeSplit], what: str, console: Console) -> None:
+    rows = [
+        (
+            split.title,
+            f"{split.done_in_successes}/{split.successes}",
+            f"{split.done_in_failures}/{split.failures}",
+            signed(split.difference),
+            p_words(split.p),
+            p_words(split.p_holm),
+            split.unknown or NOTHING,
+        )
+        for split in splits[:TOP]
+    ]
+    if rows:
+        console.table((what, "in successes", "in failures", "difference", "p", "Holm", "unknown"), rows)
+        console.say("over all runs of the task; association, not effect")
