@@ -14,7 +14,7 @@ FOUND = codes_in(ROOT / "untaken")
 NO_CODES = {
     *("node-link", "tau-bench", "tau2-bench", "who-and-when"),  # formats
     *("memory-queue", "memory-preview", "memory-apply", "memory-verify"),  # schemas
-    "criteria-verify",
+    *("criteria-verify", "graph-diff"),
     "criteria-proposal",
     *("hand-crafted", "algorithm-generated"),  # sets of records
     *("utf-8", "utf-16", "utf-16-le", "utf-16-be"),

@@ -3,32 +3,47 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from untaken.cli.console import NOTHING, Console, counted, plain
 from untaken.cli.grammar import Verbs, verb
-from untaken.cli.inputs import UsageError
+from untaken.cli.inputs import UsageError, read_ledgers
 from untaken.errors import Finding, UntakenError, Where
+from untaken.ledger import Run
 from untaken.plans import (
     GRAPH_FORMATS,
+    GraphDiff,
     PlanGraph,
+    diff_graphs,
     edges,
     export_graph,
     graph_files,
     inspect_graph,
     load_graph,
 )
-from untaken.report import finding_entries
+from untaken.plans.yaml_text import flow
+from untaken.report import finding_entries, graph_diff_document
 
 
 def add_to(verbs: Verbs) -> None:
     """Adds the verb and its own."""
-    group = verbs.add_parser("graph", help="check and export plan graphs", description="Plan graphs.")
+    group = verbs.add_parser(
+        "graph", help="check, compare, draw, discover plan graphs", description="Plan graphs."
+    )
     inner = group.add_subparsers(dest="graph_verb", metavar="VERB", required=True)
     parser = verb(inner, "check", "say what is wrong with plan graphs", check)
     parser.add_argument("paths", nargs="+", metavar="PATH", help="plan graph, or folder searched for them")
+    parser = verb(inner, "diff", "say what differs between two versions of a plan graph", diff)
+    parser.add_argument("old", metavar="OLD", help="plan graph")
+    parser.add_argument("new", metavar="NEW", help="plan graph")
+    parser = verb(inner, "draw", "draw a plan graph as an SVG file", draw)
+    parser.add_argument("file", metavar="FILE", help="plan graph")
+    parser.add_argument("-o", "--out", metavar="FILE", required=True, help="the picture (.svg)")
+    parser.add_argument("--run", dest="ledger", metavar="LEDGER", help="colour it by what a run made of it")
+    parser.add_argument("--run-id", metavar="ID", help="which run, where the ledger holds several")
     parser = verb(inner, "export", "write a plan graph in another format", export)
     parser.add_argument("file", metavar="FILE", help="plan graph")
     parser.add_argument("--to", choices=GRAPH_FORMATS, default=None, help="default yaml; json with --json")
@@ -57,6 +72,91 @@ def check(args: argparse.Namespace, console: Console) -> int:
     console.say(f"{counted(len(checked), 'graph')}, {invalid} invalid")
     console.document({"schema": "untaken.graph-check/1", "graphs": [_entry(c) for c in checked]})
     return 1 if invalid else 0
+
+
+def diff(args: argparse.Namespace, console: Console) -> int:
+    """Prints what differs; like ``diff``: 0 where nothing does, 1 where something does, 2 for trouble."""
+    try:
+        old, new = load_graph(args.old), load_graph(args.new)
+    except UntakenError as error:
+        raise UsageError(error.code, error.message, where=error.where, hint=error.hint) from error
+    found = diff_graphs(old, new)
+    say_diff(found, console)
+    console.document(graph_diff_document(found, before=args.old, after=args.new))
+    return 0 if found.equal else 1
+
+
+def say_diff(found: GraphDiff, console: Console) -> None:
+    """The differences as a table, and the renames that they may be."""
+    old, new = (f"{graph.id} version {graph.version}" for graph in (found.before, found.after))
+    console.say(plain(f"{old} → {new}"))
+    rows = list(_diff_rows(found))
+    if rows:
+        console.table(("", "what", "where", "before", "after"), rows)
+    for pair in found.renamed:
+        console.say(plain(f"{pair.before!r} may now be called {pair.after!r}: all but the id is the same"))
+    console.say(counted(len(rows), "difference") if rows else "nothing differs that can matter")
+
+
+def _diff_rows(found: GraphDiff) -> Iterator[tuple[object, ...]]:
+    for change in found.fields:
+        yield "~", change.field, "(graph)", _value(change.before), _value(change.after)
+    yield from (("-", "sub-goal", node.id, node.title or node.id, "") for node in found.removed)
+    yield from (("+", "sub-goal", node.id, "", node.title or node.id) for node in found.added)
+    for goal in found.changed:
+        for change in goal.fields:
+            yield "~", change.field, goal.sub_goal, _value(change.before), _value(change.after)
+    yield from (("-", "edge", f"{edge.dependency} → {edge.sub_goal}", "", "") for edge in found.edges_removed)
+    yield from (("+", "edge", f"{edge.dependency} → {edge.sub_goal}", "", "") for edge in found.edges_added)
+    for pair in found.reordered:
+        order = f"{pair.first}, {pair.second}"
+        yield "~", "first to claim", order, pair.second, pair.first
+
+
+def _value(value: Any) -> str:
+    return NOTHING if value in (None, "", [], {}) else flow(value)
+
+
+def draw(args: argparse.Namespace, console: Console) -> int:
+    """Writes the picture."""
+    from untaken.report.html.plan_file import plan_svg  # noqa: PLC0415 (slow)
+    from untaken.subgoals import score_run  # noqa: PLC0415 (slow)
+
+    graph = load_graph(args.file)
+    run = _run(args, console) if args.ledger else None
+    score = score_run(run, graph) if run else None
+    text = plan_svg(graph, score)
+    Path(args.out).write_text(text, encoding="utf-8", newline="\n")
+    shown = f", coloured by run {run.run_id}" if run else ""
+    console.say(plain(f"{args.out}: {counted(len(graph.sub_goals), 'sub-goal')}{shown}"))
+    console.document(
+        {
+            "schema": "untaken.graph-draw/1",
+            "file": args.out,
+            "bytes": len(text.encode()),
+            "graph": graph.id,
+            "version": graph.version,
+            "run_id": run.run_id if run else None,
+        }
+    )
+    return 0
+
+
+def _run(args: argparse.Namespace, console: Console) -> Run:
+    """The run named, or the only one.
+
+    Raises:
+        UsageError: ``run-unknown`` where there is none of that id, or several and none is named.
+    """
+    runs = [run for _, run in read_ledgers([args.ledger], console).runs]
+    chosen = [run for run in runs if args.run_id in (None, run.run_id)]
+    if len(chosen) != 1:
+        there = f"{counted(len(runs), 'run')} in {args.ledger}"
+        wanted = "name one of them" if args.run_id is None else f"not just one called {args.run_id!r}"
+        raise UsageError(
+            "run-unknown", f"{there}: {wanted}", hint="--run-id ID; `untaken verify` lists them."
+        )
+    return chosen[0]
 
 
 def export(args: argparse.Namespace, console: Console) -> int:

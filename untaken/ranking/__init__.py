@@ -29,8 +29,8 @@ from untaken.ranking.model import (
     Standing,
 )
 from untaken.ranking.pass_k import pass_hat_k
-from untaken.ranking.rates import wilson
 from untaken.ranking.rules import rule_effect
+from untaken.rates import wilson
 
 if TYPE_CHECKING:
     from untaken.ranking.agreement import kendall_p, kendall_tau_b, spearman

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from untaken.ranking.intervals import BLOCK, TAILS, bootstrap_interval, task_weights
-from untaken.ranking.rates import Z_95
 from untaken.ranking.tables import Floats, quantise
+from untaken.rates import Z_95
 
 POWER: Final = 0.8
 EXACT_FLIPS: Final = 12

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from untaken.errors import Score, Unscored
 from untaken.ranking.comparisons import PassK
 from untaken.ranking.model import NO_INTERVAL, Bootstrap
-from untaken.ranking.rates import wilson
+from untaken.rates import wilson
 
 if TYPE_CHECKING:
     import numpy as np

@@ -7,8 +7,8 @@ import numpy as np
 from untaken.errors import Score, Unscored
 from untaken.ranking.intervals import bootstrap_interval, drawn_only, rank_interval
 from untaken.ranking.model import NO_INTERVAL, Standing
-from untaken.ranking.rates import wilson
 from untaken.ranking.tables import OUTCOME, Floats, MetricTable, quantise
+from untaken.rates import wilson
 
 
 def standings(table: MetricTable, resampled: Floats) -> tuple[Standing, ...]:
