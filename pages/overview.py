@@ -27,7 +27,8 @@ if isinstance(seen.lucky.rate, Unscored):
 lost = seen.broken + len(state.unread())
 broken = f" · {cards.counted(lost, 'broken ledger')}, in no rate" if lost else ""
 st.caption(
-    f"{seen.runs:,} runs · {seen.agents} agents · {seen.tasks} tasks · "
+    f"{cards.counted(seen.runs, 'run')} · {cards.counted(seen.agents, 'agent')} · "
+    f"{cards.counted(seen.tasks, 'task')} · "
     f"{cards.counted(seen.graphs, 'plan graph')}{broken}  \n"
     f"{text.label(state.rules().in_words(), 200)}"
 )
@@ -46,7 +47,9 @@ with flow:
 with beside:
     st.subheader("Runs that contradict themselves", anchor=False)
     found = contradictory(state.derived(review_queue))
-    st.caption(f"{len(found)} runs whose outcome and sub-goals disagree; the weightiest first.")
+    st.caption(
+        f"{cards.counted(len(found), 'run')} whose outcome and sub-goals disagree; the weightiest first."
+    )
     cards.run_links(found[:3], empty="No outcome contradicts its sub-goals here.")
 
 st.subheader("Which sub-goals are missed", anchor=False)

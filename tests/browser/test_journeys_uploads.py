@@ -135,7 +135,7 @@ def test_many_files_at_once_then_the_overview_speaks_of_the_good_ones(
     expect(page.get_by_text(re.compile("4 runs · 3 agents · 1 task"))).to_be_visible()
     expect(page.get_by_text(re.compile("1 broken ledger"))).to_be_visible()
     expect(page.get_by_test_id("stMetricValue").first).to_have_text("67%")
-    page.get_by_test_id("stPageLink-NavLink").filter(has_text="failed").first.click()
+    page.locator(".st-key-fix_first a[href*=sub_goal]").first.click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Run")
     assert {box["status"] for box in boxes(page)} >= {"skipped"}
 
