@@ -8,6 +8,14 @@ tags, links and TeX in every label.
 from components.figures.agents import rank_flow, sub_goal_bars
 from components.figures.agreement import agreement_figure
 from components.figures.choices import choice_deltas, choice_figure
+from components.figures.compare import compare_matrix
+from components.figures.criteria import (
+    attack_matrix,
+    criteria_distributions,
+    criteria_means,
+    original_vs_disturbed,
+    pass_change,
+)
 from components.figures.decisions import delta_distribution, delta_figure
 from components.figures.memory import estimate_course, skill_rates
 from components.figures.outcome import outcome_scatter, pass_k_lines
@@ -24,18 +32,24 @@ from components.figures.triage import fix_first_bars
 from components.plan_html import plan_html
 
 __all__ = [
-    "agreement_figure",
     "agents_by_criterion",
+    "agreement_figure",
+    "attack_matrix",
     "choice_deltas",
     "choice_figure",
+    "compare_matrix",
+    "criteria_distributions",
+    "criteria_means",
     "delta_distribution",
     "delta_figure",
     "difference_bar",
     "estimate_course",
     "fix_first_bars",
     "gap_bars",
+    "original_vs_disturbed",
     "outcome_scatter",
     "pair_matrix",
+    "pass_change",
     "pass_k_lines",
     "plan_figure",
     "plan_html",

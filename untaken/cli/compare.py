@@ -154,6 +154,8 @@ def _say_partings(found: SideBySide, console: Console) -> None:
         console.say(plain(f"{number} differs at {parting.different} of {known} rows known in both"))
         for split in parting.splits:
             console.say(plain(f"    {split.level:<9}  {split.words}"))
+        if not parting.splits:
+            console.say("    no status, choice or call that is recorded differs")
     console.say()
 
 

@@ -1,0 +1,187 @@
+"""Runs of a task side by side: what each did about each sub-goal, and where they part."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from typing import Any, Final
+
+import plotly.graph_objects as go
+
+from components import text
+from components.figures.theme import message, themed
+from components.palette import BORDER, CRITICAL_BORDER, STAR, STATUS, StatusStyle, Tokens, tokens
+from untaken.comparing import Cell, CellStatus, ComparedRun, Row, SideBySide
+from untaken.errors import Unscored
+
+MOST_ROWS: Final = 60
+ROW: Final = 42
+"""Pixels."""
+COLUMN: Final = 92
+TITLES: Final = 250
+TITLE_CHARS: Final = 34
+HEAD: Final = 84
+PARTS: Final = "≠"
+FAILED: Final = "!"
+CELLS: Final[dict[CellStatus, StatusStyle]] = {
+    **STATUS,
+    "called": StatusStyle(word="called", icon="●", fill="#F5F7F9", line="#5B6773"),
+    "not_called": StatusStyle(word="not called", icon="–", fill="#EEF0F2", line="#6B7280", dash=(7, 5)),
+}
+OUTCOMES: Final = {True: "✓ success", False: "✗ failure"}
+
+
+def compare_matrix(found: SideBySide, *, marked: str | None = None, dark: bool = False) -> go.Figure:
+    """Sub-goals × runs: status and number of actions; where a run parts from the reference is marked.
+
+    Args:
+        found: runs of a task, aligned.
+        marked: key of the row to stand out.
+        dark: the theme.
+
+    A cell has the colour, icon and border of its status, the number of actions behind it, ``!`` where one of
+    them failed, and ``≠`` where its run first differs from the reference in the order of the plan. It carries
+    the run's digest and the row's key, parted by a space.
+    """
+    rows, look = _shown(found), tokens(dark)
+    if not rows:
+        return message("These runs have neither sub-goals nor tool calls to align by", dark=dark)
+    first = {one.digest: split.key for one in found.partings if (split := one.split("plan"))}
+    figure = go.Figure()
+    shapes = [_line_of_parting(rows, look)] if any(row.parts for row in rows) else []
+    for y, row in enumerate(rows):
+        if row.key == marked:
+            shapes.append(_band(y, len(found.runs), look))
+        shapes += [_box((x, y), row, cell) for x, cell in enumerate(row.cells)]
+    figure.update_layout(shapes=shapes)
+    figure.add_trace(_words(rows, first))
+    figure.add_trace(_handles(found, rows))
+    _frame(figure, found, rows, look, dark=dark)
+    return figure
+
+
+def _shown(found: SideBySide) -> Sequence[Row]:
+    """All rows in order; of very many those at which runs part, and as many others as there is room for."""
+    if len(found.rows) <= MOST_ROWS:
+        return found.rows
+    kept = sorted(range(len(found.rows)), key=lambda y: not found.rows[y].parts)[:MOST_ROWS]
+    return [found.rows[y] for y in sorted(kept)]
+
+
+def _line_of_parting(rows: Sequence[Row], look: Tokens) -> dict[str, Any]:
+    """Above the first row at which runs part."""
+    y = next(place for place, row in enumerate(rows) if row.parts) - 0.5
+    line = {"color": look.text, "width": 2, "dash": "dash"}
+    return {"type": "line", "xref": "paper", "x0": 0, "x1": 1, "y0": y, "y1": y, "line": line}
+
+
+def _band(y: int, columns: int, look: Tokens) -> dict[str, Any]:
+    return {
+        "type": "rect",
+        "x0": -0.5,
+        "x1": columns - 0.5,
+        "y0": y - 0.48,
+        "y1": y + 0.48,
+        "fillcolor": look.band,
+        "line": {"color": look.text, "width": 1},
+        "layer": "below",
+    }
+
+
+def _box(at: tuple[int, int], row: Row, cell: Cell) -> dict[str, Any]:
+    style = CELLS[cell.status]
+    width = CRITICAL_BORDER if row.critical else BORDER
+    return {
+        "type": "rect",
+        "x0": at[0] - 0.44,
+        "x1": at[0] + 0.44,
+        "y0": at[1] - 0.38,
+        "y1": at[1] + 0.38,
+        "fillcolor": style.fill,
+        "line": {"color": style.line, "width": width, "dash": style.line_name},
+        "layer": "below",
+    }
+
+
+def _words(rows: Sequence[Row], first: dict[str, str | None]) -> go.Scatter:
+    cells = [(x, y, row, cell) for y, row in enumerate(rows) for x, cell in enumerate(row.cells)]
+    return go.Scatter(
+        x=[x for x, _, _, _ in cells],
+        y=[y for _, y, _, _ in cells],
+        mode="text",
+        text=[_cell_words(cell, parts=first.get(cell.digest) == row.key) for _, _, row, cell in cells],
+        textfont={"size": 14, "color": [CELLS[cell.status].ink for _, _, _, cell in cells]},
+        hoverinfo="skip",
+        cliponaxis=False,
+    )
+
+
+def _cell_words(cell: Cell, *, parts: bool) -> str:
+    shown = [f"<b>{CELLS[cell.status].icon}</b>", f"{cell.steps}{FAILED * bool(cell.failures)}"]
+    return "  ".join([PARTS] * parts + (shown if cell.steps else shown[:1]))
+
+
+def _handles(found: SideBySide, rows: Sequence[Row]) -> go.Scatter:
+    """What a pointer meets: nothing to see, but it says more, and carries the cell when it is clicked."""
+    cells = [(x, y, row, cell) for y, row in enumerate(rows) for x, cell in enumerate(row.cells)]
+    return go.Scatter(
+        x=[x for x, _, _, _ in cells],
+        y=[y for _, y, _, _ in cells],
+        mode="markers",
+        marker={"size": 38, "symbol": "square", "opacity": 0},
+        customdata=[[f"{cell.digest} {row.key}"] for _, _, row, cell in cells],
+        hovertext=[_hover(found.run(cell.digest), row, cell) for _, _, row, cell in cells],
+        hoverinfo="text",
+        selected={"marker": {"opacity": 0}},
+        unselected={"marker": {"opacity": 0}},
+    )
+
+
+def _hover(run: ComparedRun, row: Row, cell: Cell) -> str:
+    lines = [
+        f"<b>{text.figure(row.title)}</b>",
+        f"{text.figure(run.name, 40)}: {CELLS[cell.status].icon} {CELLS[cell.status].word}",
+    ]
+    if cell.first is not None:
+        place = f"event {cell.first}" if cell.first == cell.last else f"events {cell.first} to {cell.last}"
+        called = ", ".join(f"{text.figure(tool, 30)} × {n}" for tool, n in cell.tools[:4])
+        lines.append(f"{place}: {called}")
+    lines += [f"{cell.failures} failed"] if cell.failures else []
+    lines += [text.figure(line, 90) for line in textwrap.wrap(text.one_line(cell.reason, 240), 70)]
+    return "<br>".join(lines)
+
+
+def _frame(figure: go.Figure, found: SideBySide, rows: Sequence[Row], look: Tokens, *, dark: bool) -> None:
+    themed(figure, dark=dark, height=HEAD + 24 + ROW * len(rows), margin=(8, 8, HEAD, 16))
+    figure.update_xaxes(
+        tickvals=list(range(len(found.runs))),
+        ticktext=[_head(run, held=run.digest == found.reference) for run in found.runs],
+        side="top",
+        range=[-0.55, len(found.runs) - 0.45],
+        showgrid=False,
+        tickangle=0,
+        tickfont={"color": look.text, "size": 12},
+    )
+    figure.update_yaxes(
+        tickvals=list(range(len(rows))),
+        ticktext=[_title(row) for row in rows],
+        range=[len(rows) - 0.45, -0.55],
+        showgrid=False,
+        tickfont={"color": look.text, "size": 12},
+    )
+    figure.update_layout(meta={"least_width": TITLES + COLUMN * len(found.runs)}, clickmode="event+select")
+
+
+def _head(run: ComparedRun, *, held: bool) -> str:
+    name = textwrap.wrap(text.one_line(run.agent, 40), 13)[:2]
+    outcome = "? unknown" if isinstance(run.success, Unscored) else OUTCOMES[run.success]
+    repeat = "" if run.task_repeat is None else f"#{run.task_repeat}"
+    lines = [text.figure(line, 16) for line in name]
+    return "<br>".join([*(["reference"] * held), *lines, *([repeat] if repeat else []), f"<b>{outcome}</b>"])
+
+
+def _title(row: Row) -> str:
+    lines = textwrap.wrap(text.one_line(row.title, 200), TITLE_CHARS) or [row.key]
+    shown = [text.figure(line, TITLE_CHARS + 2) for line in lines[:2]]
+    more = " …" if len(lines) > 2 else ""
+    return f"{f'{STAR} ' * row.critical}{'<br>'.join(shown)}{more}"
