@@ -199,12 +199,14 @@ _NEXT_RECORDS = "  next: `untaken verify PATH` and `untaken graph check PATH` sa
 
 
 def _rests_on(check: GateCheck) -> str:
-    from untaken.cli.console import rate  # noqa: PLC0415
+    from untaken.cli.console import NOTHING, counted, rate  # noqa: PLC0415
 
-    tasks = "" if check.n_tasks is None else f" of {check.n_tasks} tasks"
+    low, high = rate(check.low), rate(check.high)
+    span = "no interval" if NOTHING in (low, high) else f"95 % interval {low} to {high}"
+    tasks = "" if check.n_tasks is None else f" of {counted(check.n_tasks, 'task')}"
     return (
-        f"  value {rate(check.value)}, 95 % interval {rate(check.low)} to {rate(check.high)}, "
-        f"{check.n_runs} runs{tasks}; as `untaken {check.source}` prints it"
+        f"  value {rate(check.value)}, {span}, {counted(check.n_runs, 'run')}{tasks}; "
+        f"as `untaken {check.source}` prints it"
     )
 
 
