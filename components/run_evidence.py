@@ -212,13 +212,21 @@ def _evidence_events(report: RunReport, node: NodeScore) -> None:
         st.caption("No event of this run maps to it.")
         return
     frame = event_table(rows)
-    frame.insert(1, "role", ["evidence" if row.seq in node.evidence else "action" for row in rows])
+    mapped = report.score.mapped if isinstance(report.score, RunScore) else ()
+    judged = {seq for seq, goal, authority in mapped if authority == "judge" and goal == node.sub_goal}
+    frame.insert(1, "role", [_role(row.seq, node, judged) for row in rows])
     tables.table(
         frame.drop(columns=["type", "sub-goal", "time"]),
         key="evidence",
         name="Events of this sub-goal",
         height=min(38 + 35 * len(rows), 320),
     )
+
+
+def _role(seq: int, node: NodeScore, judged: Collection[int]) -> str:
+    """What an event is to a sub-goal; that only a judge mapped it is said."""
+    role = "evidence" if seq in node.evidence else "action"
+    return f"{role}, mapped by a judge" if seq in judged else role
 
 
 def sub_goal_table(report: RunReport) -> None:

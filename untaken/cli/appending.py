@@ -30,14 +30,14 @@ def refuse_compressed(ledgers: Ledgers) -> None:
                 )
 
 
-def append_verdicts(
+def append_drafts(
     ledgers: Ledgers, drafts: Iterable[tuple[Path, str, Sequence[Draft]]], console: Console
 ) -> list[Finding]:
-    """Appends verdicts, those of one run in one transaction.
+    """Appends what a judge said, that of one run in one transaction.
 
     Args:
         ledgers: what was read; a file in which anything is broken is left alone, and named.
-        drafts: (file, run id, its verdicts).
+        drafts: (file, run id, its events).
         console: where the number written is told.
     """
     by_file: dict[Path, list[tuple[str, Sequence[Draft]]]] = defaultdict(list)
@@ -52,7 +52,7 @@ def append_verdicts(
             for run_id, some in by_file[file]:
                 ledger.append(run_id, some)
                 written += len(some)
-    console.say(f"{counted(written, 'verdict')} appended to {counted(len(sound), 'ledger')}")
+    console.say(f"{counted(written, 'event')} appended to {counted(len(sound), 'ledger')}")
     return [_left_alone(file) for file in by_file if str(file) in broken]
 
 

@@ -5,26 +5,30 @@ from __future__ import annotations
 import argparse
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from untaken.asking import ModelAccess, ReplyStore
-from untaken.asking.access import SETTING, Spent
-from untaken.cli.appending import append_verdicts, refuse_compressed
+from untaken.asking.access import SETTING, Progress, Spent
+from untaken.cli.appending import append_drafts, refuse_compressed
 from untaken.cli.console import NOTHING, Console, counted, plain, rate
 from untaken.cli.grammar import TakesMany, Verbs, takes_ledgers, verb
 from untaken.cli.inputs import Ledgers, UsageError, paths_of, read_graphs, read_ledgers
 from untaken.errors import Finding, Unscored, number
 from untaken.judging import (
     Concord,
-    JudgeReport,
+    JudgedMapping,
     NodeVerdict,
     VerdictAgreement,
+    findings_of,
+    judge_mapping,
     judge_run,
+    mapping_events,
     verdict_agreement,
     verdict_events,
 )
 from untaken.judging.model import UNSCORED_WORDS
-from untaken.ledger import Run
+from untaken.ledger import Draft, Run
 from untaken.plans import GraphSet, PlanGraph
 from untaken.report import agree_document, judge_document
 
@@ -49,7 +53,10 @@ def add_to(verbs: Verbs) -> None:
     parser.add_argument(
         "--accept-claims", action="store_true", help="let a pass rest on the agent's own words alone"
     )
-    parser.add_argument("--append", action="store_true", help="append the verdicts to the ledgers, once")
+    parser.add_argument(
+        "--map", action="store_true", help="ask which sub-goals unmapped actions served, in place of verdicts"
+    )
+    parser.add_argument("--append", action="store_true", help="append what was said to the ledgers, once")
     parser = verb(verbs, "agree", "compare two authors' verdicts: share, Cohen's κ, where they part", agree)
     takes_ledgers(parser, few="*")
     for name, glob in (("a", "human:*"), ("b", "judge:*")):
@@ -65,24 +72,35 @@ def judge(args: argparse.Namespace, console: Console) -> int:
         refuse_compressed(ledgers)
     work, noticed = _work(ledgers, graphs, args.sub_goals)
     with ModelAccess(args.model, ReplyStore(args.replies), budget=args.budget, offline=args.offline) as model:
-        reports = _judged(work, model, args, console)
-        spent, name = model.spent, model.name
-    verdicts = [verdict for _, _, report in reports for verdict in report.verdicts]
-    _say(verdicts, console)
-    _say_cost(spent, name, console)
-    findings = [*ledgers.findings, *graphs.findings, *noticed, *_findings(reports, verdicts)]
+        said = _mapped(work, model, console) if args.map else _judged(work, model, args, console)
+        _say_cost(model.spent, model.name, console)
+    findings = [*ledgers.findings, *graphs.findings, *noticed, *said.findings]
     if args.append:
-        drafts = [(file, run.run_id, verdict_events(run, report)) for file, run, report in reports]
-        findings += append_verdicts(ledgers, drafts, console)
+        findings += append_drafts(ledgers, said.drafts, console)
     told = tuple(dict.fromkeys(findings))
     console.findings(told)
-    console.document(judge_document(verdicts, model=name, findings=told))
+    console.document(judge_document(said.verdicts, model=model.name, mappings=said.mappings, findings=told))
     invalid = any(finding.severity == "error" for finding in graphs.findings)
-    return 1 if ledgers.broken or invalid or _silent(verdicts) else 0
+    return 1 if ledgers.broken or invalid or said.silent else 0
 
 
 Work = tuple[Path, Run, PlanGraph]
-Judged = tuple[Path, Run, JudgeReport]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """What a judge said of the runs.
+
+    Attributes:
+        drafts: (file, run id, events to append).
+        silent: there were questions, and no answer to any.
+    """
+
+    verdicts: Sequence[NodeVerdict] = ()
+    mappings: Sequence[JudgedMapping] = ()
+    drafts: Sequence[tuple[Path, str, Sequence[Draft]]]
+    findings: Sequence[Finding]
+    silent: bool
 
 
 def _work(ledgers: Ledgers, graphs: GraphSet, sub_goals: Sequence[str]) -> tuple[list[Work], list[Finding]]:
@@ -102,15 +120,9 @@ def _work(ledgers: Ledgers, graphs: GraphSet, sub_goals: Sequence[str]) -> tuple
     return work, findings
 
 
-def _judged(
-    work: Sequence[Work], model: ModelAccess, args: argparse.Namespace, console: Console
-) -> list[Judged]:
+def _judged(work: Sequence[Work], model: ModelAccess, args: argparse.Namespace, console: Console) -> Said:
     reports = []
-    for at, (file, run, graph) in enumerate(work, start=1):
-
-        def tell(done: int, total: int, _what: str, at: int = at) -> None:
-            console.progress(done, total, f"run {at} of {len(work)}: asking {model.name}")
-
+    for at, (_, run, graph) in enumerate(work, start=1):
         ids = {node.id for node in graph.sub_goals}
         asked = [name for name in args.sub_goals if name in ids] if args.sub_goals else None
         report = judge_run(
@@ -120,15 +132,58 @@ def _judged(
             sub_goals=asked,
             tools=False if args.no_tools else None,
             accept_claims=args.accept_claims,
-            progress=tell,
+            progress=_telling(console, f"run {at} of {len(work)}: asking {model.name}"),
         )
-        reports.append((file, run, report))
-    return reports
+        reports.append(report)
+    verdicts = [verdict for report in reports for verdict in report.verdicts]
+    _say(verdicts, console)
+    return Said(
+        verdicts=verdicts,
+        drafts=[
+            (file, run.run_id, verdict_events(run, report))
+            for (file, run, _), report in zip(work, reports, strict=True)
+        ],
+        findings=[*(finding for report in reports for finding in report.findings), *_unanswered(verdicts)],
+        silent=bool(verdicts) and all(verdict.unscored_reason == "no_answer" for verdict in verdicts),
+    )
 
 
-def _findings(reports: Sequence[Judged], verdicts: Sequence[NodeVerdict]) -> Iterator[Finding]:
-    for _, _, report in reports:
-        yield from report.findings
+def _mapped(work: Sequence[Work], model: ModelAccess, console: Console) -> Said:
+    found = [
+        judge_mapping(
+            run, graph, model, progress=_telling(console, f"run {at} of {len(work)}: asking {model.name}")
+        )
+        for at, (_, run, graph) in enumerate(work, start=1)
+    ]
+    rows = [(one.run_id, action.seq, action.sub_goal) for one in found for action in one.actions]
+    console.table(("run", "action", "sub-goal"), rows)
+    asked, lost = sum(one.asked for one in found), sum(one.unanswered for one in found)
+    console.say()
+    console.say(f"{counted(asked, 'unmapped action')}: {len(rows)} mapped by {plain(model.name)}")
+    unanswered = Finding(
+        code="questions-unanswered",
+        message=f"{counted(lost, 'action')} of {asked} without an answer that counts",
+        hint="What was answered is kept: the next time only the others are asked.",
+    )
+    return Said(
+        mappings=found,
+        drafts=[
+            (file, run.run_id, mapping_events(run, one))
+            for (file, run, _), one in zip(work, found, strict=True)
+        ],
+        findings=[*(f for _, run, _ in work for f in findings_of(run)), *([unanswered] if lost else [])],
+        silent=bool(asked) and lost == asked,
+    )
+
+
+def _telling(console: Console, what: str) -> Progress:
+    def tell(done: int, total: int, _what: str) -> None:
+        console.progress(done, total, what)
+
+    return tell
+
+
+def _unanswered(verdicts: Sequence[NodeVerdict]) -> Iterator[Finding]:
     unanswered = Counter(v.reason for v in verdicts if v.unscored_reason == "no_answer")
     for why, count in unanswered.items():
         yield Finding(
@@ -136,11 +191,6 @@ def _findings(reports: Sequence[Judged], verdicts: Sequence[NodeVerdict]) -> Ite
             message=f"{counted(count, 'question')} of {len(verdicts)} without an answer: {why}",
             hint="What was answered is kept: the next time only the others are asked.",
         )
-
-
-def _silent(verdicts: Sequence[NodeVerdict]) -> bool:
-    """Whether there were questions, and no answer to any."""
-    return bool(verdicts) and all(verdict.unscored_reason == "no_answer" for verdict in verdicts)
 
 
 def _say(verdicts: Sequence[NodeVerdict], console: Console) -> None:

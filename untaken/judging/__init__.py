@@ -3,6 +3,7 @@
 from untaken.judging.addressing import Addressing, addresses_judge, texts_to_judges
 from untaken.judging.agreement import Concord, Pair, VerdictAgreement, verdict_agreement
 from untaken.judging.judge import author, findings_of, judge_run, settle, verdict_events
+from untaken.judging.mapping import JudgedMapping, judge_mapping, mapping_events
 from untaken.judging.model import Citation, JudgeAnswer, JudgeReport, NodeVerdict, WhyUnscored
 from untaken.judging.questions import questions_of
 
@@ -12,6 +13,7 @@ __all__ = [
     "Concord",
     "JudgeAnswer",
     "JudgeReport",
+    "JudgedMapping",
     "NodeVerdict",
     "Pair",
     "VerdictAgreement",
@@ -19,7 +21,9 @@ __all__ = [
     "addresses_judge",
     "author",
     "findings_of",
+    "judge_mapping",
     "judge_run",
+    "mapping_events",
     "questions_of",
     "settle",
     "texts_to_judges",

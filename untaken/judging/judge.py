@@ -159,7 +159,12 @@ def findings_of(run: Run) -> tuple[Finding, ...]:
     return tuple(finding_of(run, found) for found in texts_to_judges(run))
 
 
-def _refuse(run: Run, graph: PlanGraph, sub_goals: Collection[str] | None) -> None:
+def refuse_broken(run: Run) -> None:
+    """Nothing is concluded from a broken run.
+
+    Raises:
+        UntakenError: ``run-broken``.
+    """
     if run.integrity.broken:
         raise UntakenError(
             "run-broken",
@@ -167,6 +172,10 @@ def _refuse(run: Run, graph: PlanGraph, sub_goals: Collection[str] | None) -> No
             where=Where(file=run.source or None, line=run.integrity.line, run=run.run_id),
             hint="Restore the ledger as it was recorded, or leave the run out.",
         )
+
+
+def _refuse(run: Run, graph: PlanGraph, sub_goals: Collection[str] | None) -> None:
+    refuse_broken(run)
     if unknown := sorted(set(sub_goals or ()) - {node.id for node in graph.sub_goals}):
         raise UntakenError(
             "sub-goal-unknown",

@@ -124,6 +124,20 @@ class Verdict(Event, frozen=True, kw_only=True, tag="VERDICT", gc=False, omit_de
     reason: str | None = None
 
 
+class MappedAction(Struct, frozen=True, kw_only=True, gc=False):
+    """An action, by its `seq`, and the sub-goal that it served."""
+
+    seq: Seq
+    sub_goal: Name
+
+
+class ActionMapping(Event, frozen=True, kw_only=True, tag="ACTION_MAPPING", gc=False, omit_defaults=True):
+    """After the run: which sub-goals a judge says that actions served which nothing else maps."""
+
+    by: Annotated[str, Meta(pattern="^judge:.+$", max_length=limits.NAME_CHARS)]
+    actions: list[MappedAction]
+
+
 class RunFinished(Event, frozen=True, kw_only=True, tag="RUN_FINISHED", gc=False, omit_defaults=True):
     """The run's own outcome. ``success``, ``steps`` or ``cost`` of ``None`` is unknown, never false or 0."""
 
@@ -182,9 +196,10 @@ AnyEvent = (
     | CounterfactualInsight
     | EvaluationSummary
     | ReviewNote
+    | ActionMapping
 )
 
-AFTER_RUN = (CounterfactualInsight, EvaluationSummary, ReviewNote, SkillSelection, Verdict)
+AFTER_RUN = (ActionMapping, CounterfactualInsight, EvaluationSummary, ReviewNote, SkillSelection, Verdict)
 """Events that may follow RUN_FINISHED. A selection there is no decision point of the run (§2.1)."""
 
 

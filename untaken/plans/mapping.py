@@ -11,13 +11,13 @@ from typing import Any, Literal
 
 from untaken import limits
 from untaken.errors import Finding, Where
-from untaken.ledger.events import Message, Plan, ToolCall
+from untaken.ledger.events import ActionMapping, Message, Plan, ToolCall
 from untaken.ledger.model import Run
 from untaken.plans.calls import call_matches, contains
 from untaken.plans.globs import matches_glob
 from untaken.plans.model import PlanGraph, Rule, SubGoal
 
-Authority = Literal["tag", "rule", "check", "plan"]
+Authority = Literal["tag", "rule", "check", "plan", "judge"]
 _AGENT_ROLES = frozenset({"assistant", "agent", "ai", "model"})
 _LIST_MARK = re.compile(r"^\s*(?:[-*•]|\(?\d{1,4}[.):])\s*")
 _NAME_CHARS = 2 * limits.NAME_CHARS
@@ -34,7 +34,7 @@ class Mapping:
         mapped: (seq, sub-goal, authority) in the order of the ledger. One call may serve several sub-goals,
             then it stands here once for each. Authority ``tag``: the ledger says so; ``rule``: a rule of the
             graph; ``check``: a tool_call check expects this tool; ``plan``: the plan in force named this
-            sub-goal alone.
+            sub-goal alone; ``judge``: nothing else maps it, and a judge recorded in the ledger does.
         extra: seq of each tool call that serves no sub-goal, the user's own calls included.
         findings: unknown tags, and actions that rules of several sub-goals claim.
     """
@@ -44,14 +44,20 @@ class Mapping:
     findings: tuple[Finding, ...]
 
 
-def map_actions(run: Run, graph: PlanGraph) -> Mapping:
+def map_actions(run: Run, graph: PlanGraph, *, judged: bool = True) -> Mapping:
     """Map the run's tool calls, and the agent's messages where a text rule matches, to sub-goals.
 
     Authority, highest first: the event's own tag; the graph's rules, first match in graph order; the tool
     that a tool_call check expects: a call that fulfils such checks serves these, one that fulfils none is an
-    attempt at each check on its tool; in a run without tags, a plan in force that names exactly one sub-goal.
+    attempt at each check on its tool; in a run without tags, a plan in force that names exactly one sub-goal;
+    a judge's word in the ledger (ACTION_MAPPING), of several the latest.
+
+    Args:
+        run: any run.
+        graph: its plan graph.
+        judged: listen to judges.
     """
-    return _Mapper(run, _index(graph)).mapping()
+    return _Mapper(run, _index(graph), judged=judged).mapping()
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +130,8 @@ def _distinct(claims: Sequence[_Claim]) -> tuple[str, ...]:
 
 
 class _Mapper:
-    def __init__(self, run: Run, index: _Index) -> None:
+    def __init__(self, run: Run, index: _Index, *, judged: bool) -> None:
+        self.judged = {a.seq: a.sub_goal for e in run.of(ActionMapping) for a in e.actions} if judged else {}
         self.run = run
         self.index = index
         self.mapped: list[tuple[int, str, Authority]] = []
@@ -167,6 +174,8 @@ class _Mapper:
             return
         if self.plan is not None:
             self.mapped.append((event.seq, self.plan, "plan"))
+        elif (named := self.judged.get(event.seq)) in self.index.known and event.requestor != "user":
+            self.mapped.append((event.seq, str(named), "judge"))
         else:
             self.extra.append(event.seq)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from untaken.corpus import Corpus
 from untaken.errors import Finding
-from untaken.judging import Concord, NodeVerdict, Pair, VerdictAgreement, verdict_agreement
+from untaken.judging import Concord, JudgedMapping, NodeVerdict, Pair, VerdictAgreement, verdict_agreement
 from untaken.report.documents import Document, entry, finding_entries
 from untaken.report.frame import Columns, count, figure, frame, text, truth, why
 
@@ -16,7 +16,11 @@ if TYPE_CHECKING:
 
 
 def judge_document(
-    verdicts: Iterable[NodeVerdict], *, model: str, findings: Iterable[Finding] = ()
+    verdicts: Iterable[NodeVerdict],
+    *,
+    model: str,
+    mappings: Iterable[JudgedMapping] = (),
+    findings: Iterable[Finding] = (),
 ) -> Document:
     """``untaken.judge/1``: each verdict with its evidence, or why the judge's word does not count.
 
@@ -26,6 +30,7 @@ def judge_document(
         "schema": "untaken.judge/1",
         "model": model,
         "verdicts": [_verdict(verdict) for verdict in verdicts],
+        "mappings": [_mapping(mapping) for mapping in mappings],
         "findings": finding_entries(findings),
     }
 
@@ -33,6 +38,11 @@ def judge_document(
 def _verdict(verdict: NodeVerdict) -> Document:
     evidence = [{"seq": cited.seq, "quote": cited.quote} for cited in verdict.evidence]
     return entry(verdict) | {"evidence": evidence}
+
+
+def _mapping(mapping: JudgedMapping) -> Document:
+    actions = [{"seq": action.seq, "sub_goal": action.sub_goal} for action in mapping.actions]
+    return entry(mapping) | {"actions": actions}
 
 
 def agree_document(agreement: VerdictAgreement, *, findings: Iterable[Finding] = ()) -> Document:

@@ -127,6 +127,11 @@ def _verdict(event: ev.Verdict) -> Words:
     return f"Verdict on {event.sub_goal}", words + (f": {event.reason}" if event.reason else "")
 
 
+def _mapping(event: ev.ActionMapping) -> Words:
+    served = ", ".join(f"{action.seq} → {action.sub_goal}" for action in event.actions)
+    return f"Actions mapped by {event.by}", served
+
+
 def _finished(event: ev.RunFinished) -> Words:
     outcome = {True: "success", False: "failure", None: "outcome not recorded"}[event.success]
     facts = [outcome]
@@ -160,6 +165,7 @@ _WORDS: Final[dict[type, Callable[..., Words]]] = {
     ev.Message: _message,
     ev.State: _state,
     ev.Verdict: _verdict,
+    ev.ActionMapping: _mapping,
     ev.RunFinished: _finished,
     ev.CounterfactualInsight: _insight,
     ev.EvaluationSummary: _summary,
