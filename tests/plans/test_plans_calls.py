@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from builders import a_run
 
-from tests.builders import a_run
 from untaken.plans import ToolCallSpec, call_matches, json_equal
 
 NESTED = {"filter": {"city": "Oslo", "max": 3}, "tags": [{"k": 1}]}

@@ -9,8 +9,8 @@ from typing import Any
 
 import networkx
 import pytest
+from builders import a_graph
 
-from tests.builders import a_graph
 from untaken.errors import UntakenError
 from untaken.plans import edges, export_graph, parse_graph, read_graph
 

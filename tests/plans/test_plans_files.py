@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
+from builders import a_graph
 
-from tests.builders import a_graph
 from untaken.errors import UntakenError
 from untaken.plans import (
     PlanGraph,

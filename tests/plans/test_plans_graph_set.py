@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from builders import a_graph
 
-from tests.builders import a_graph
 from untaken.errors import Unscored
 from untaken.plans import GraphSet, PlanGraph, escape_glob, load_graphs, save_graph
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from builders import a_run
 from msgspec.structs import replace
 
-from tests.builders import a_run
 from untaken import limits
 from untaken.plans import (
     PlanGraph,

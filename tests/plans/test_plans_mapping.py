@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from builders import a_graph, a_run
 
-from tests.builders import a_graph, a_run
 from untaken.plans import map_actions
 
 

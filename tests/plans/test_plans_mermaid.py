@@ -6,8 +6,8 @@ import re
 from typing import Any
 
 import pytest
+from builders import a_graph
 
-from tests.builders import a_graph
 from untaken import limits
 from untaken.errors import UntakenError
 from untaken.plans import export_graph, parse_graph, read_graph

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from builders import a_graph
 from msgspec.structs import replace
 
-from tests.builders import a_graph
 from untaken.plans import ancestors, edges, graph_digest, transitive_reduction
 
 DIAMOND = [

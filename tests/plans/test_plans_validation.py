@@ -6,8 +6,8 @@ from typing import Any
 
 import msgspec
 import pytest
+from builders import a_graph
 
-from tests.builders import a_graph
 from untaken import limits
 from untaken.errors import UntakenError
 from untaken.plans import PlanGraph, SubGoal, parse_graph, topological, validate

@@ -11,10 +11,10 @@ from typing import Any
 
 import networkx
 import pytest
+from builders import a_run
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.builders import a_run
 from untaken import limits
 from untaken.errors import Unscored, UntakenError
 from untaken.ledger.events import ToolCall
