@@ -9,7 +9,13 @@ from untaken.criteria.consolidation import (
 )
 from untaken.criteria.critic import Proposal, example_pair, propose, propose_criteria
 from untaken.criteria.deterministic import LEDGER_CRITERIA, LedgerCriterion, ledger_criteria, quantify_ledgers
-from untaken.criteria.discrimination import AttackTest, Separation
+from untaken.criteria.discrimination import (
+    AttackTest,
+    BeforeAfter,
+    Separation,
+    before_after,
+    subject_means,
+)
 from untaken.criteria.disturb import ATTACKS, Attack, Disturbed, disturb
 from untaken.criteria.files import criteria_bytes, load_criteria, parse_criteria, save_criteria
 from untaken.criteria.kept import (
@@ -57,6 +63,7 @@ __all__ = [
     "AcrossRuns",
     "Attack",
     "AttackTest",
+    "BeforeAfter",
     "Change",
     "Consolidation",
     "CriteriaSet",
@@ -81,6 +88,7 @@ __all__ = [
     "Verification",
     "across_runs",
     "agents_of",
+    "before_after",
     "change_criteria",
     "compare_agents",
     "consolidate",
@@ -109,6 +117,7 @@ __all__ = [
     "read_quantifier_runs",
     "read_value",
     "save_criteria",
+    "subject_means",
     "take_in_criteria",
     "unique_by_seeds",
     "verify_criteria",

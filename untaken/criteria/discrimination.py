@@ -8,7 +8,7 @@ from math import comb, erfc, sqrt
 from statistics import fmean
 from typing import Final
 
-from untaken.criteria.means import levels_by_subject
+from untaken.criteria.means import levels_by_subject, mean_interval, top_level
 from untaken.criteria.model import QuantifierRun
 from untaken.errors import Score, Unscored
 from untaken.ranking import wilson
@@ -77,6 +77,55 @@ class AttackTest:
     def rewarded(self) -> bool:
         """Whether the disturbed runs score higher for certain."""
         return not isinstance(self.high, Unscored) and self.high < 0.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BeforeAfter:
+    """Mean levels of the same runs as recorded and made worse, each with its 95 % interval (fig. 7).
+
+    Attributes:
+        n: runs with a value in both.
+        top: the best level.
+    """
+
+    name: str
+    n: int
+    before: float
+    before_low: Score
+    before_high: Score
+    after: float
+    after_low: Score
+    after_high: Score
+    top: int
+
+
+def before_after(
+    original: Sequence[QuantifierRun], disturbed: Sequence[QuantifierRun]
+) -> tuple[BeforeAfter, ...]:
+    """Each criterion before and after one disturbance, over the runs that have a value in both."""
+    found = []
+    for name in dict.fromkeys(c.name for run in original for c in run.criteria):
+        before, after = subject_means(original, name), subject_means(disturbed, name)
+        common = [subject for subject in after if subject in before]
+        if not common:
+            continue
+        top = top_level(original, name)
+        first, second = [before[s] for s in common], [after[s] for s in common]
+        spans = (*mean_interval(first, top), *mean_interval(second, top))
+        found.append(
+            BeforeAfter(
+                name=name,
+                n=len(common),
+                before=fmean(first),
+                before_low=spans[0],
+                before_high=spans[1],
+                after=fmean(second),
+                after_low=spans[2],
+                after_high=spans[3],
+                top=top,
+            )
+        )
+    return tuple(found)
 
 
 def subject_means(passes: Sequence[QuantifierRun], name: str) -> dict[str, float]:

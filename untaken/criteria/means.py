@@ -108,13 +108,26 @@ def outcome_means(passes: Sequence[QuantifierRun], *, by_agent: bool = False) ->
 
 
 def _outcome_mean(name: str, agent: str, success: bool, values: Sequence[float], top: int) -> OutcomeMean:
-    mean, n = fmean(values), len(values)
-    low: Score = Unscored("one run has no spread")
-    high: Score = low
-    if n > 1:
-        half = student_quantile(n - 1) * stdev(values) / sqrt(n)
-        low, high = max(0.0, mean - half), min(float(top), mean + half)
-    return OutcomeMean(name=name, agent=agent, success=success, n=n, mean=mean, low=low, high=high, top=top)
+    low, high = mean_interval(values, top)
+    return OutcomeMean(
+        name=name,
+        agent=agent,
+        success=success,
+        n=len(values),
+        mean=fmean(values),
+        low=low,
+        high=high,
+        top=top,
+    )
+
+
+def mean_interval(values: Sequence[float], top: int) -> tuple[Score, Score]:
+    """95 % interval of the mean of runs' levels (Student's t), within the scale from 0 to `top`."""
+    n = len(values)
+    if n < 2:
+        return Unscored("one run has no spread"), Unscored("one run has no spread")
+    mean, half = fmean(values), student_quantile(n - 1) * stdev(values) / sqrt(n)
+    return max(0.0, mean - half), min(float(top), mean + half)
 
 
 def levels_by_subject(runs: Iterable[QuantifierRun], name: str) -> dict[str, list[int]]:
@@ -126,6 +139,13 @@ def levels_by_subject(runs: Iterable[QuantifierRun], name: str) -> dict[str, lis
             if value is not None and value.level is not None:
                 found.setdefault(item.subject, []).append(value.level)
     return found
+
+
+def top_level(passes: Iterable[QuantifierRun], name: str) -> int:
+    """The best level of a criterion."""
+    return max(
+        (len(c.accepted_values) - 1 for run in passes for c in run.criteria if c.name == name), default=1
+    )
 
 
 def _means(run: QuantifierRun, name: str) -> CriterionMeans:

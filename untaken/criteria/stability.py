@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum
 from statistics import fmean, pstdev
 
-from untaken.criteria.means import levels_by_subject
+from untaken.criteria.means import levels_by_subject, top_level
 from untaken.criteria.model import QuantifierRun
 from untaken.errors import Score, Unscored
 
@@ -105,13 +105,6 @@ def _note(
     if not isinstance(near, Unscored):
         parts.append(f"where means are near 0, sd {near:.3f} of the scale, at most {sd_share:g} allowed")
     return "; ".join(parts)
-
-
-def top_level(passes: Iterable[QuantifierRun], name: str) -> int:
-    """The best level of a criterion."""
-    return max(
-        (len(c.accepted_values) - 1 for run in passes for c in run.criteria if c.name == name), default=1
-    )
 
 
 def pass_steps(passes: Sequence[QuantifierRun], *, near_zero: float = 0.5) -> tuple[PassStep, ...]:

@@ -1,0 +1,344 @@
+"""Criteria beyond success: means by outcome, distributions, stability over passes, and what each one notices.
+
+Levels are drawn as shares of the scale, from the worst accepted value (0 %) to the best (100 %), so that
+criteria with scales of different lengths stand side by side. Successes are filled circles, failures open
+diamonds; recorded runs and runs made worse likewise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import plotly.graph_objects as go
+
+from components import text
+from components.figures.theme import message, themed
+from components.palette import Tokens, tokens
+from untaken.criteria import (
+    AttackTest,
+    BeforeAfter,
+    CriterionCheck,
+    OutcomeMean,
+    PassStep,
+    QuantifierRun,
+    Verification,
+    subject_means,
+)
+from untaken.criteria.discrimination import outcomes
+from untaken.errors import Score, Unscored, number, reason
+
+ROW: Final = 52
+"""Pixels a criterion."""
+CHARS: Final = 26
+LEAST_WIDTH: Final = 460
+CELL_WIDTH: Final = 108
+AXIS: Final = "mean level, share of the scale; 95 % interval over runs"
+KEY: Final = ("● success", "◇ failure")
+BEFORE_AFTER: Final = ("● as recorded", "◇ made worse")
+APART: Final = 0.17
+"""Of a row, between the marks of the two groups."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Mean:
+    """A mean to draw: of the first group (filled) or of the second (open)."""
+
+    name: str
+    first: bool
+    words: str
+    mean: float
+    low: Score
+    high: Score
+    n: int
+    top: int
+
+
+def criteria_means(means: Sequence[OutcomeMean], *, dark: bool = False) -> go.Figure:
+    """Mean of each criterion for successes and for failures, with 95 % intervals (source figure 3).
+
+    Args:
+        means: of one agent, or over all of them, in the order to show.
+        dark: the theme.
+    """
+    names = list(dict.fromkeys(mean.name for mean in means))
+    if not names:
+        return message("No run with an outcome has a value", dark=dark)
+    look, figure = tokens(dark), go.Figure()
+    for one in means:
+        drawn = _Mean(
+            name=one.name,
+            first=one.success,
+            words=KEY[not one.success],
+            mean=one.mean,
+            low=one.low,
+            high=one.high,
+            n=one.n,
+            top=one.top,
+        )
+        _mark(figure, names.index(one.name), drawn, look)
+    return _rows(figure, names, KEY, AXIS, look, dark=dark)
+
+
+def criteria_distributions(passes: Sequence[QuantifierRun], *, dark: bool = False) -> go.Figure:
+    """How the runs of each outcome are spread over each scale; one point a run (source figure 5).
+
+    Args:
+        passes: over the same runs; a run stands at its mean level.
+        dark: the theme.
+    """
+    tops = {c.name: len(c.accepted_values) - 1 for run in passes for c in run.criteria}
+    known, look, figure = outcomes(passes), tokens(dark), go.Figure()
+    names = [name for name in tops if any(s in known for s in subject_means(passes, name))]
+    if not names:
+        return message("No run with an outcome has a value", dark=dark)
+    for success in (True, False):
+        points = [
+            (mean / tops[name], names.index(name) + (-APART if success else APART))
+            for name in names
+            for subject, mean in subject_means(passes, name).items()
+            if known.get(subject) is success
+        ]
+        figure.add_trace(_boxes(points, success=success, look=look))
+    figure.update_layout(boxmode="overlay")
+    return _rows(figure, names, KEY, "level, share of the scale; box: middle half", look, dark=dark)
+
+
+def pass_change(steps: Sequence[PassStep], *, dark: bool = False) -> go.Figure:
+    """Change of the summed mean coefficient of variation with each further pass (source figure 6)."""
+    if not steps:
+        return message("It takes three passes to see a change", dark=dark)
+    look = tokens(dark)
+    figure = go.Figure(
+        go.Scatter(
+            x=[step.passes for step in steps],
+            y=[step.delta for step in steps],
+            mode="lines+markers",
+            line={"color": look.good, "width": 2},
+            marker={"symbol": "circle", "size": 8, "color": look.good},
+            hovertext=[
+                f"{step.passes} passes: {step.delta:.3f}, summed over {step.criteria} criteria"
+                for step in steps
+            ],
+            hoverinfo="text",
+        )
+    )
+    themed(figure, dark=dark, height=260)
+    figure.update_xaxes(title_text="passes", dtick=1 if len(steps) < 15 else None)
+    figure.update_yaxes(title_text="change of the summed CV", rangemode="tozero")
+    return figure
+
+
+def original_vs_disturbed(found: Sequence[BeforeAfter], *, dark: bool = False) -> go.Figure:
+    """Mean of each criterion as recorded and after a disturbance, with 95 % intervals (source figure 7).
+
+    Args:
+        found: of one attack, in the order to show.
+        dark: the theme.
+    """
+    if not found:
+        return message("No disturbed run has a value: the test was not done", dark=dark)
+    look, figure = tokens(dark), go.Figure()
+    for row, one in enumerate(found):
+        same = {"name": one.name, "n": one.n, "top": one.top}
+        before = _Mean(
+            first=True,
+            words=BEFORE_AFTER[0],
+            mean=one.before,
+            low=one.before_low,
+            high=one.before_high,
+            **same,
+        )
+        after = _Mean(
+            first=False, words=BEFORE_AFTER[1], mean=one.after, low=one.after_low, high=one.after_high, **same
+        )
+        _mark(figure, row, before, look)
+        _mark(figure, row, after, look)
+    return _rows(figure, [one.name for one in found], BEFORE_AFTER, AXIS, look, dark=dark)
+
+
+def attack_matrix(found: Verification, *, dark: bool = False) -> go.Figure:
+    """Criterion × attack: how often the disturbed run scores worse, ties half.
+
+    Args:
+        found: what the verifier found with disturbed runs.
+        dark: the theme.
+
+    Marks say what colours say: ✓ noticed, ↑ rewarded (the disturbed runs score higher), – no value.
+    """
+    if not found.attacks or not found.criteria:
+        return message("The runs were not disturbed: not done, not passed", dark=dark)
+    look, figure = tokens(dark), go.Figure()
+    cells = [
+        (row, column, check, test)
+        for row, check in enumerate(found.criteria)
+        for column, test in enumerate(check.discrimination.attacks)
+    ]
+    for row, column, _, test in cells:
+        _cell(figure, (column, row), test, look)
+    figure.add_trace(
+        go.Scatter(
+            x=[column for _, column, _, _ in cells],
+            y=[row for row, _, _, _ in cells],
+            mode="markers",
+            marker={"size": 30, "opacity": 0},
+            hovertext=[_cell_hover(check, test) for _, _, check, test in cells],
+            hoverinfo="text",
+        )
+    )
+    themed(figure, dark=dark, height=90 + 40 * len(found.criteria), margin=(8, 8, 60, 8))
+    figure.update_xaxes(
+        tickvals=list(range(len(found.attacks))),
+        ticktext=[
+            text.figure(attack.replace("_", " "), 24).replace(" ", "<br>", 1) for attack in found.attacks
+        ],
+        side="top",
+        range=[-0.5, len(found.attacks) - 0.5],
+        showgrid=False,
+        tickfont={"color": look.text, "size": 12},
+    )
+    _criteria_axis(figure, [check.name for check in found.criteria], look)
+    figure.update_layout(meta={"least_width": 180 + CELL_WIDTH * len(found.attacks)})
+    return figure
+
+
+def _mark(figure: go.Figure, row: int, one: _Mean, look: Tokens) -> None:
+    """A mean with its interval."""
+    colour = look.good if one.first else look.bad
+    y = row + (-APART if one.first else APART)
+    low, high = number(one.low), number(one.high)
+    if low is not None and high is not None:
+        figure.add_trace(
+            go.Scatter(
+                x=[low / one.top, high / one.top],
+                y=[y, y],
+                mode="lines",
+                line={"color": colour, "width": 3, "dash": "solid" if one.first else "dot"},
+                hoverinfo="skip",
+            )
+        )
+    figure.add_trace(
+        go.Scatter(
+            x=[one.mean / one.top],
+            y=[y],
+            mode="markers",
+            marker=_marker(colour, first=one.first),
+            hovertext=[_mean_hover(one)],
+            hoverinfo="text",
+            cliponaxis=False,
+        )
+    )
+
+
+def _marker(colour: str, *, first: bool, size: int = 11) -> dict[str, Any]:
+    return {
+        "symbol": "circle" if first else "diamond-open",
+        "size": size,
+        "color": colour,
+        "line": {"color": colour, "width": 2},
+    }
+
+
+def _boxes(points: Sequence[tuple[float, float]], *, success: bool, look: Tokens) -> go.Box:
+    colour = look.good if success else look.bad
+    return go.Box(
+        x=[x for x, _ in points],
+        y=[y for _, y in points],
+        orientation="h",
+        width=2 * APART * 0.85,
+        boxpoints="all",
+        jitter=0.6,
+        pointpos=0,
+        line={"color": colour, "width": 1.5},
+        fillcolor=look.fill if success else "rgba(0,0,0,0)",
+        marker=_marker(colour, first=success, size=5) | {"opacity": 0.6},
+        hovertemplate="%{x:.0%} of the scale<extra></extra>",
+    )
+
+
+def _rows(
+    figure: go.Figure, names: Sequence[str], key: Sequence[str], axis: str, look: Tokens, *, dark: bool
+) -> go.Figure:
+    """The common frame: a row a criterion, the scale below, what the marks mean above."""
+    themed(figure, dark=dark, height=110 + ROW * len(names), margin=(8, 16, 34, 8))
+    figure.update_xaxes(range=[-0.03, 1.03], tickformat=".0%", title_text=axis, nticks=6)
+    _criteria_axis(figure, names, look)
+    words = (
+        f'<span style="color:{look.good}">{key[0]}</span>   <span style="color:{look.bad}">{key[1]}</span>'
+    )
+    figure.add_annotation(
+        text=words,
+        x=0,
+        y=1,
+        xref="paper",
+        yref="paper",
+        xanchor="left",
+        yanchor="bottom",
+        yshift=6,
+        showarrow=False,
+        font={"size": 13, "color": look.text},
+    )
+    figure.update_layout(meta={"least_width": LEAST_WIDTH})
+    return figure
+
+
+def _criteria_axis(figure: go.Figure, names: Sequence[str], look: Tokens) -> None:
+    figure.update_yaxes(
+        tickvals=list(range(len(names))),
+        ticktext=[text.figure(name, CHARS) for name in names],
+        range=[len(names) - 0.5, -0.5],
+        showgrid=False,
+        tickfont={"color": look.text, "size": 13},
+    )
+
+
+def _cell(figure: go.Figure, at: tuple[int, int], test: AttackTest, look: Tokens) -> None:
+    fill = look.fill if test.detected else look.warm if test.rewarded else look.background
+    figure.add_shape(
+        type="rect",
+        x0=at[0] - 0.47,
+        x1=at[0] + 0.47,
+        y0=at[1] - 0.44,
+        y1=at[1] + 0.44,
+        fillcolor=fill,
+        line={
+            "color": look.good if test.detected else look.bad if test.rewarded else look.grid,
+            "width": 1.5,
+            "dash": "solid" if test.detected else "dot",
+        },
+        layer="below",
+    )
+    rate = number(test.win_rate)
+    sign = "✓ " if test.detected else "↑ " if test.rewarded else ""
+    words = "–" if rate is None else f"{sign}{100 * rate:.0f} %"
+    figure.add_annotation(
+        x=at[0],
+        y=at[1],
+        text=f"<b>{words}</b>" if sign else words,
+        showarrow=False,
+        font={"size": 13, "color": look.text if rate is not None else look.muted},
+        captureevents=False,
+    )
+
+
+def _cell_hover(check: CriterionCheck, test: AttackTest) -> str:
+    head = f"<b>{text.figure(check.name)}</b> × {text.figure(test.attack)}"
+    if isinstance(test.win_rate, Unscored):
+        return f"{head}<br>{text.figure(test.win_rate.reason, 90)}"
+    low, high, p = (number(value) or 0.0 for value in (test.low, test.high, test.p))
+    verdict = "noticed" if test.detected else "rewarded" if test.rewarded else "not noticed"
+    return "<br>".join(
+        [
+            head,
+            f"{verdict}: {test.wins} worse, {test.ties} equal, {test.losses} better of {test.n} runs",
+            f"worse in {test.win_rate:.0%}, ties half (95 % {low:.0%}–{high:.0%}); sign test p {p:.3f}",
+        ]
+    )
+
+
+def _mean_hover(one: _Mean) -> str:
+    low, high = number(one.low), number(one.high)
+    sure = reason(one.low) if low is None or high is None else f"95 % {low:.2f}–{high:.2f}"
+    head = f"<b>{text.figure(one.name)}</b>, {one.words}"
+    return f"{head}<br>level {one.mean:.2f} of 0–{one.top} ({sure}), n={one.n}"
