@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from datetime import datetime
-from functools import cache
-from types import NoneType, UnionType
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Union, get_args, get_origin
+from typing import Final
 
 import msgspec
 
@@ -23,18 +20,7 @@ from untaken.counterfactual import (
     Summary,
     Weights,
 )
-from untaken.criteria import (
-    AcrossRuns,
-    AttackTest,
-    CriterionCheck,
-    CriterionMeans,
-    Discrimination,
-    Separation,
-    Stability,
-    Thresholds,
-    UniqueCount,
-)
-from untaken.errors import Unscored, UntakenError
+from untaken.errors import UntakenError
 from untaken.fix_first import FixFirst
 from untaken.gate import GateCheck, MissedSubGoal
 from untaken.judging import Concord, JudgedMapping, NodeVerdict, Pair
@@ -58,26 +44,23 @@ from untaken.ranking import (
     TaskGap,
     WorkflowVerdict,
 )
-from untaken.report.documents import flat_fields
+from untaken.report import criteria_schemas
 from untaken.report.rankings import RANKS, RULE_RANKS
+from untaken.report.shapes import (
+    COUNT,
+    TEXT,
+    Schema,
+    document,
+    entry_shape,
+    findings,
+    fixed,
+    list_of,
+    or_null,
+    values_of,
+)
 from untaken.subgoals import AgentScore, RunScore, Violation
 
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
-
-Schema = dict[str, Any]
-
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
-_SCALARS: Final[dict[type, str]] = {
-    str: "string",
-    int: "integer",
-    float: "number",
-    bool: "boolean",
-    NoneType: "null",
-    datetime: "string",
-}
-TEXT: Final[Schema] = {"type": "string"}
-COUNT: Final[Schema] = {"type": "integer", "minimum": 0}
 
 
 def json_schema(name: str) -> Schema:
@@ -97,101 +80,103 @@ def json_schema(name: str) -> Schema:
 
 
 def _score() -> Schema:
-    run = _entry(
+    run = entry_shape(
         RunScore,
-        status=_values(TEXT),
-        reasons=_values(TEXT),
-        violations=_list(_entry(Violation)),
-        extra=_list(COUNT),
+        status=values_of(TEXT),
+        reasons=values_of(TEXT),
+        violations=list_of(entry_shape(Violation)),
+        extra=list_of(COUNT),
     )
-    unscored = _object(run_id=TEXT, digest=TEXT, reason=TEXT)
-    return _document(
+    unscored = fixed(run_id=TEXT, digest=TEXT, reason=TEXT)
+    return document(
         "untaken.score/1",
-        optional={"runs": _list(run)},
+        optional={"runs": list_of(run)},
         missing={"enum": ["fail", "drop"]},
-        verdicts=_list(TEXT),
-        agents=_list(_entry(AgentScore)),
-        unscored_runs=_list(unscored),
-        findings=_findings(),
+        verdicts=list_of(TEXT),
+        agents=list_of(entry_shape(AgentScore)),
+        unscored_runs=list_of(unscored),
+        findings=findings(),
     )
 
 
 def _verify() -> Schema:
-    run = _object(
+    run = fixed(
         run_id=TEXT,
         verdict={"enum": ["INTACT", "UNANCHORED", "TRUNCATED", "ALTERED", "MALFORMED"]},
-        line=_or_null(COUNT),
-        column=_or_null(COUNT),
+        line=or_null(COUNT),
+        column=or_null(COUNT),
         reason=TEXT,
         events=COUNT,
-        sha256=_or_null(TEXT),
+        sha256=or_null(TEXT),
         file=TEXT,
     )
-    return _document("untaken.verify/1", runs=_list(run), verdicts=_values(COUNT), findings=_findings())
+    return document("untaken.verify/1", runs=list_of(run), verdicts=values_of(COUNT), findings=findings())
 
 
 def _counterfactual() -> Schema:
-    decision = _entry(Decision, alternatives=_list(_entry(Branch)))
-    run = _entry(RunEvaluation, decisions=_list(decision), notes=_findings())
-    diagnostics = _object(
-        placebo=_entry(Placebo), influence=_list(_entry(Influence)), contrasts=_list(_entry(Contrast))
+    decision = entry_shape(Decision, alternatives=list_of(entry_shape(Branch)))
+    run = entry_shape(RunEvaluation, decisions=list_of(decision), notes=findings())
+    diagnostics = fixed(
+        placebo=entry_shape(Placebo),
+        influence=list_of(entry_shape(Influence)),
+        contrasts=list_of(entry_shape(Contrast)),
     )
-    return _document(
+    return document(
         "untaken.counterfactual/1",
         optional={"diagnostics": diagnostics},
-        weights=_entry(Weights),
+        weights=entry_shape(Weights),
         threshold={"type": "number"},
-        runs=_list(run),
-        insights=_list(_entry(Insight)),
-        signals=_list(_entry(Signal)),
-        summary=_entry(Summary, codes=_values(COUNT)),
-        findings=_findings(),
+        runs=list_of(run),
+        insights=list_of(entry_shape(Insight)),
+        signals=list_of(entry_shape(Signal)),
+        summary=entry_shape(Summary, codes=values_of(COUNT)),
+        findings=findings(),
     )
 
 
 def _rank() -> Schema:
-    standing = _entry(Standing)
+    standing = entry_shape(Standing)
     standing["properties"] |= {f"{rank}_reason": TEXT for rank in RANKS}
-    change = _entry(RuleChange)
+    change = entry_shape(RuleChange)
     change["properties"] |= {f"{rank}_reason": TEXT for rank in RULE_RANKS}
-    workflow = _entry(
+    workflow = entry_shape(
         WorkflowVerdict,
-        gap=_entry(PairedDifference),
-        sub_goals=_list(_entry(SubGoalGap)),
-        tasks=_list(_entry(TaskGap)),
+        gap=entry_shape(PairedDifference),
+        sub_goals=list_of(entry_shape(SubGoalGap)),
+        tasks=list_of(entry_shape(TaskGap)),
     )
-    return _document(
+    return document(
         "untaken.rank/1",
-        optional={"rule": _object(changes=_list(change), flips=_list(_entry(RuleFlip)))},
+        optional={"rule": fixed(changes=list_of(change), flips=list_of(entry_shape(RuleFlip)))},
         missing={"enum": ["fail", "drop"]},
-        metrics=_values(_list(standing)),
-        agreement=_list(_entry(Agreement)),
-        discordant=_list(_entry(DiscordantPair, runs=_list(_entry(Pull)))),
-        contradictions=_list(_entry(Contradiction)),
-        pairs=_list(_entry(PairedDifference)),
-        ties=_values(_list(_list(TEXT))),
-        pass_k=_list(_entry(PassK)),
-        quadrants=_list(_entry(Placed)),
-        workflows=_list(workflow),
-        shared_tasks=_list(TEXT),
-        unmatched_tasks=_list(TEXT),
-        findings=_findings(),
+        metrics=values_of(list_of(standing)),
+        agreement=list_of(entry_shape(Agreement)),
+        discordant=list_of(entry_shape(DiscordantPair, runs=list_of(entry_shape(Pull)))),
+        contradictions=list_of(entry_shape(Contradiction)),
+        pairs=list_of(entry_shape(PairedDifference)),
+        ties=values_of(list_of(list_of(TEXT))),
+        pass_k=list_of(entry_shape(PassK)),
+        quadrants=list_of(entry_shape(Placed)),
+        workflows=list_of(workflow),
+        shared_tasks=list_of(TEXT),
+        unmatched_tasks=list_of(TEXT),
+        findings=findings(),
     )
 
 
 def _triage() -> Schema:
     number = {"type": "number"}
-    item = _entry(
+    item = entry_shape(
         FixFirst,
-        often=_object(count=COUNT, n=COUNT, share=number, low=number, high=number),
-        runs=_list(_object(run_id=TEXT, digest=TEXT, decision_point=_or_null(COUNT))),
-        agents=_values(COUNT),
+        often=fixed(count=COUNT, n=COUNT, share=number, low=number, high=number),
+        runs=list_of(fixed(run_id=TEXT, digest=TEXT, decision_point=or_null(COUNT))),
+        agents=values_of(COUNT),
     )
-    return _document(
+    return document(
         "untaken.triage/1",
         missing={"enum": ["fail", "drop"]},
-        verdicts=_list(TEXT),
-        agents=_list(TEXT),
+        verdicts=list_of(TEXT),
+        agents=list_of(TEXT),
         scored=COUNT,
         unscored=COUNT,
         evaluated=COUNT,
@@ -201,202 +186,121 @@ def _triage() -> Schema:
         found_contradictions=COUNT,
         order=TEXT,
         reason=TEXT,
-        items=_list(item),
-        contradictions=_list(_entry(Contradiction)),
-        findings=_findings(),
+        items=list_of(item),
+        contradictions=list_of(entry_shape(Contradiction)),
+        findings=findings(),
     )
 
 
 def _compare() -> Schema:
-    cell = _entry(Cell, tools=_values(COUNT))
-    whole = _entry(
+    cell = entry_shape(Cell, tools=values_of(COUNT))
+    whole = entry_shape(
         SideBySide,
-        runs=_list(_entry(ComparedRun)),
-        rows=_list(_entry(Row, cells=_list(cell))),
-        partings=_list(_entry(Parting, splits=_list(_entry(Split)))),
-        outcome_splits=_list(_entry(OutcomeSplit)),
+        runs=list_of(entry_shape(ComparedRun)),
+        rows=list_of(entry_shape(Row, cells=list_of(cell))),
+        partings=list_of(entry_shape(Parting, splits=list_of(entry_shape(Split)))),
+        outcome_splits=list_of(entry_shape(OutcomeSplit)),
     )
-    return _document(
+    return document(
         "untaken.compare/1",
         missing={"enum": ["fail", "drop"]},
-        verdicts=_list(TEXT),
-        findings=_findings(),
+        verdicts=list_of(TEXT),
+        findings=findings(),
         **whole["properties"],
     )
 
 
 def _gate() -> Schema:
-    return _document(
+    return document(
         "untaken.gate/1",
         met={"type": "boolean"},
         on={"enum": ["point", "interval"]},
         missing={"enum": ["fail", "drop"]},
-        verdicts=_list(TEXT),
-        checks=_list(_entry(GateCheck, missed=_list(_entry(MissedSubGoal)))),
-        findings=_findings(),
+        verdicts=list_of(TEXT),
+        checks=list_of(entry_shape(GateCheck, missed=list_of(entry_shape(MissedSubGoal)))),
+        findings=findings(),
     )
 
 
 def _memory() -> Schema:
-    return _document(
+    return document(
         "untaken.memory/1",
         optional={"cost_reason": TEXT, "steps_reason": TEXT},
-        as_of=_or_null(TEXT),
+        as_of=or_null(TEXT),
         digest=TEXT,
         observations=COUNT,
         runs=COUNT,
-        cost_unit=_or_null(TEXT),
-        cost=_or_null(_entry(Span)),
-        steps=_or_null(_entry(Span)),
-        records=_list(_entry(Record)),
-        findings=_findings(),
+        cost_unit=or_null(TEXT),
+        cost=or_null(entry_shape(Span)),
+        steps=or_null(entry_shape(Span)),
+        records=list_of(entry_shape(Record)),
+        findings=findings(),
     )
 
 
 def _memory_queue() -> Schema:
-    return _document(
+    return document(
         "untaken.memory-queue/1",
         queued=COUNT,
         applied=COUNT,
-        waiting=_list(_entry(Signal)),
-        findings=_findings(),
+        waiting=list_of(entry_shape(Signal)),
+        findings=findings(),
     )
 
 
 def _memory_preview() -> Schema:
-    signal, effect = _entry(Signal), _entry(Effect)
+    signal, effect = entry_shape(Signal), entry_shape(Effect)
     both = effect | {"properties": signal["properties"] | effect["properties"]}
     both["required"] = [*signal["required"], *effect["required"]]
-    return _document("untaken.memory-preview/1", digest=TEXT, effects=_list(both))
+    return document("untaken.memory-preview/1", digest=TEXT, effects=list_of(both))
 
 
 def _memory_apply() -> Schema:
-    applied, waiting = _list(_entry(Observed)), _list(_entry(Signal))
-    return _document("untaken.memory-apply/1", digest=TEXT, applied=applied, waiting=waiting)
+    applied, waiting = list_of(entry_shape(Observed)), list_of(entry_shape(Signal))
+    return document("untaken.memory-apply/1", digest=TEXT, applied=applied, waiting=waiting)
 
 
 def _memory_verify() -> Schema:
-    return _document(
+    return document(
         "untaken.memory-verify/1",
         same={"type": "boolean"},
         digest=TEXT,
         observations=COUNT,
-        differences=_list(_entry(Difference)),
-        findings=_findings(),
+        differences=list_of(entry_shape(Difference)),
+        findings=findings(),
     )
 
 
 def _judge() -> Schema:
-    verdict = _entry(NodeVerdict, evidence=_list(_object(seq=COUNT, quote=TEXT)))
-    mapping = _entry(JudgedMapping, actions=_list(_object(seq=COUNT, sub_goal=TEXT)))
-    return _document(
+    verdict = entry_shape(NodeVerdict, evidence=list_of(fixed(seq=COUNT, quote=TEXT)))
+    mapping = entry_shape(JudgedMapping, actions=list_of(fixed(seq=COUNT, sub_goal=TEXT)))
+    return document(
         "untaken.judge/1",
         model=TEXT,
-        verdicts=_list(verdict),
-        mappings=_list(mapping),
-        findings=_findings(),
+        verdicts=list_of(verdict),
+        mappings=list_of(mapping),
+        findings=findings(),
     )
 
 
 def _agree() -> Schema:
-    concord = _entry(Concord)
-    return _document(
+    concord = entry_shape(Concord)
+    return document(
         "untaken.agree/1",
-        a=_list(TEXT),
-        b=_list(TEXT),
+        a=list_of(TEXT),
+        b=list_of(TEXT),
         cluster={"enum": ["task", "run"]},
         left_out=COUNT,
         overall=concord,
-        agents=_list(concord),
-        sub_goals=_list(concord),
-        disagreements=_list(_entry(Pair)),
-        findings=_findings(),
-    )
-
-
-def _criteria() -> Schema:
-    means = _entry(
-        CriterionMeans, accepted_values=_list(TEXT), unscored=COUNT, out_of_vocabulary=_values(COUNT)
-    )
-    one = _object(
-        run=TEXT,
-        by=TEXT,
-        seed=COUNT,
-        deterministic={"type": "boolean"},
-        problems=COUNT,
-        criteria=_list(means),
-        unparseable=_list(TEXT),
-    )
-    across = _entry(AcrossRuns)
-    across["properties"].pop("name")
-    across["required"].remove("name")
-    said = _object(
-        run=TEXT,
-        subject=TEXT,
-        run_id=TEXT,
-        agent=TEXT,
-        task_id=TEXT,
-        success=_or_null({"type": "boolean"}),
-        values=_values(TEXT),
-        levels=_values(_or_null(COUNT)),
-        unscored=_values(TEXT),
-        unparseable=TEXT,
-    )
-    return _document(
-        "untaken.criteria/1",
-        optional={"runs": _list(said)},
-        quantifier_runs=_list(one),
-        across_runs=_values(across),
-        findings=_findings(),
-    )
-
-
-def _criteria_verify() -> Schema:
-    test = _entry(AttackTest)
-    telling = _entry(Discrimination, separation=_entry(Separation), drop=_or_null(test), attacks=_list(test))
-    telling["properties"]["drop_reason"] = TEXT
-    check = _entry(CriterionCheck, stability=_entry(Stability), discrimination=telling)
-    return _document(
-        "untaken.criteria-verify/1",
-        passes=COUNT,
-        subjects=COUNT,
-        attacks=_list(TEXT),
-        thresholds=_entry(Thresholds),
-        kept=_list(TEXT),
-        criteria=_list(check),
-        findings=_findings(),
-    )
-
-
-def _criteria_proposal() -> Schema:
-    proposed = _object(
-        name=TEXT,
-        description=TEXT,
-        accepted_values=_list(TEXT),
-        origin=TEXT,
-        status=TEXT,
-        merged=_list(TEXT),
-        proposals=COUNT,
-        least=_or_null({"type": "number"}),
-    )
-    return _document(
-        "untaken.criteria-proposal/1",
-        model=TEXT,
-        task=TEXT,
-        successful=_or_null(TEXT),
-        failed=_or_null(TEXT),
-        by={"enum": ["embedding", "words"]},
-        tau={"type": "number"},
-        criteria=_list(proposed),
-        answers=_values(COUNT),
-        unanswered=_list(TEXT),
-        unique=_list(_entry(UniqueCount)),
-        findings=_findings(),
+        agents=list_of(concord),
+        sub_goals=list_of(concord),
+        disagreements=list_of(entry_shape(Pair)),
+        findings=findings(),
     )
 
 
 def _report() -> Schema:
-    return _document(
+    return document(
         "untaken.report/1",
         file=TEXT,
         bytes=COUNT,
@@ -404,15 +308,15 @@ def _report() -> Schema:
         full={"type": "boolean"},
         runs=COUNT,
         digest=TEXT,
-        findings=_findings(),
+        findings=findings(),
     )
 
 
 def _graph_diff() -> Schema:
-    version = _object(file=TEXT, id=TEXT, version={"type": "integer"}, title=TEXT)
-    change = _list(_object(field=TEXT, before={}, after={}))
-    named = _list(_object(sub_goal=TEXT, title=TEXT))
-    return _document(
+    version = fixed(file=TEXT, id=TEXT, version={"type": "integer"}, title=TEXT)
+    change = list_of(fixed(field=TEXT, before={}, after={}))
+    named = list_of(fixed(sub_goal=TEXT, title=TEXT))
+    return document(
         "untaken.graph-diff/1",
         before=version,
         after=version,
@@ -420,11 +324,11 @@ def _graph_diff() -> Schema:
         fields=change,
         added=named,
         removed=named,
-        changed=_list(_entry(ChangedSubGoal, fields=change)),
-        edges_added=_list(_entry(Edge)),
-        edges_removed=_list(_entry(Edge)),
-        renamed=_list(_entry(Renamed)),
-        reordered=_list(_entry(Reordered)),
+        changed=list_of(entry_shape(ChangedSubGoal, fields=change)),
+        edges_added=list_of(entry_shape(Edge)),
+        edges_removed=list_of(entry_shape(Edge)),
+        renamed=list_of(entry_shape(Renamed)),
+        reordered=list_of(entry_shape(Reordered)),
     )
 
 
@@ -443,9 +347,9 @@ SCHEMAS: Final[Mapping[str, Callable[[], Schema]]] = {
     "gate": _gate,
     "judge": _judge,
     "agree": _agree,
-    "criteria": _criteria,
-    "criteria-verify": _criteria_verify,
-    "criteria-proposal": _criteria_proposal,
+    "criteria": criteria_schemas.criteria,
+    "criteria-verify": criteria_schemas.criteria_verify,
+    "criteria-proposal": criteria_schemas.criteria_proposal,
     "report": _report,
     "graph-diff": _graph_diff,
     "memory": _memory,
@@ -456,72 +360,3 @@ SCHEMAS: Final[Mapping[str, Callable[[], Schema]]] = {
 }
 """By name: ledger lines, heads sidecars, plan graphs, lines of a memory and of its queue; then the ``--json``
 documents."""
-
-
-def _document(schema: str, *, optional: Mapping[str, Schema] | None = None, **properties: Schema) -> Schema:
-    whole = _object(schema={"const": schema}, **properties)
-    whole["properties"] |= optional or {}
-    return whole
-
-
-def _object(**properties: Schema) -> Schema:
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
-
-
-def _list(items: Schema) -> Schema:
-    return {"type": "array", "items": items}
-
-
-def _values(of: Schema) -> Schema:
-    return {"type": "object", "additionalProperties": of}
-
-
-def _or_null(schema: Schema) -> Schema:
-    return {"anyOf": [schema, {"type": "null"}]}
-
-
-@cache
-def _finding() -> Schema:
-    return _object(
-        code=TEXT,
-        severity={"enum": ["error", "warning", "note"]},
-        message=TEXT,
-        file=_or_null(TEXT),
-        line=_or_null(COUNT),
-        run=_or_null(TEXT),
-        hint=TEXT,
-    )
-
-
-def _findings() -> Schema:
-    return _list(_finding())
-
-
-def _entry(kind: type[DataclassInstance | msgspec.Struct], **more: Schema) -> Schema:
-    """What the documents make of an object: flat fields, and a reason beside what may be unscored."""
-    flat = {name: hint for name, hint in flat_fields(kind).items() if name not in more}
-    entry = _object(**{name: _type(hint) for name, hint in flat.items()}, **more)
-    unscored = [name for name, hint in flat.items() if Unscored in get_args(hint)]
-    entry["properties"] |= {f"{name}_reason": TEXT for name in unscored}
-    return entry
-
-
-def _type(hint: Any) -> Schema:
-    origin, args = get_origin(hint), get_args(hint)
-    if hint is Unscored:
-        return {"type": "null"}
-    if origin is Annotated:
-        return _type(args[0])
-    if origin is Literal:
-        return {"enum": list(args)}
-    if origin is tuple:
-        return _list(_type(args[0]))
-    if origin in (Union, UnionType):
-        parts = [_type(part) for part in args]
-        return {"anyOf": [part for i, part in enumerate(parts) if part not in parts[:i]]}
-    return {"type": _SCALARS[hint]}
