@@ -65,6 +65,7 @@ def align_runs(
     graphs: GraphSet,
     *,
     shown: Collection[str] = (),
+    include: Collection[str] = (),
     reference: str | None = None,
     most: int = MOST_SHOWN,
 ) -> SideBySide:
@@ -76,6 +77,7 @@ def align_runs(
         scores: of the runs, by digest.
         graphs: the plan graphs that they were scored against.
         shown: digests of the runs to show; of none given, `most` that differ most.
+        include: digests of runs to have among those.
         reference: digest of the run shown that the others are held against; the best success by default.
         most: runs to show where none are named; at least 2.
 
@@ -86,8 +88,9 @@ def align_runs(
     of_task = [run for run in runs if run.task_id == task_id]
     sound = sorted((run for run in of_task if not run.integrity.broken), key=_in_order)
     sides = [Side(run, scores[run.digest]) for run in sound]
-    _all_there(sides, [*shown, *([reference] if reference else [])], task_id)
-    chosen = [side for side in sides if side.run.digest in shown] if shown else _chosen(sides, max(most, 2))
+    _all_there(sides, [*shown, *include, *([reference] if reference else [])], task_id)
+    kept = shown or _differing_most(sides, {*include, reference}, max(most, 2))
+    chosen = [side for side in sides if side.run.digest in kept]
     if len(chosen) < 2:
         raise UntakenError(
             "compare-too-few",
@@ -111,12 +114,12 @@ def _all_there(sides: Sequence[Side], named: Sequence[str], task_id: str) -> Non
         )
 
 
-def _chosen(sides: Sequence[Side], most: int) -> list[Side]:
+def _differing_most(sides: Sequence[Side], include: Collection[str | None], most: int) -> set[str]:
     basis, _ = _basis(sides)
     tools = None if basis == "sub_goal" else tools_of(sides)
     patterns = {side.run.digest: side.pattern(tools) for side in sides}
-    kept = {side.run.digest for side in differing_most(sides, patterns, most)} if sides else set()
-    return [side for side in sides if side.run.digest in kept]
+    kept = differing_most(sides, patterns, most, [s for s in sides if s.run.digest in include])
+    return {side.run.digest for side in kept}
 
 
 def _basis(sides: Sequence[Side]) -> tuple[Basis, str]:

@@ -37,7 +37,9 @@ def _best_first(side: Side) -> tuple[float, float, int, str, int, str]:
     )
 
 
-def differing_most(sides: Sequence[Side], patterns: Mapping[str, Pattern], most: int) -> list[Side]:
+def differing_most(
+    sides: Sequence[Side], patterns: Mapping[str, Pattern], most: int, include: Sequence[Side] = ()
+) -> list[Side]:
     """At most so many runs that differ as much as can be; all of them where they are not more.
 
     The best success and the worst failure of each agent stand first; of more than fit, one after another
@@ -48,10 +50,12 @@ def differing_most(sides: Sequence[Side], patterns: Mapping[str, Pattern], most:
         sides: the runs of a task.
         patterns: status of each row, by run digest.
         most: at least 1.
+        include: to have among them whatever they look like.
     """
     if len(sides) <= most:
         return list(sides)
-    taken = [reference_of(sides)[0]]
+    best = reference_of(sides)[0]
+    taken = [best, *(side for side in include if side is not best)]
     _extend(taken, _both_ends(sides), patterns, most)
     looks: dict[object, Side] = {}
     for side in sides:

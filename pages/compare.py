@@ -1,0 +1,54 @@
+"""Where do these runs of a task part ways?"""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from components import cards, compare_choice, compare_view, into_view, state, tables
+from untaken.report import matrix_table, outcome_splits_table, partings_table
+
+SIGNED = st.column_config.NumberColumn(format="%+.2f")
+THREE_PLACES = st.column_config.NumberColumn(format="%.3f")
+
+
+def main() -> None:
+    cards.headline("Compare", "Where do these runs of a task part ways?")
+    corpus = state.corpus()
+    if not corpus.runs:
+        cards.nothing_here()
+        return
+    compare_choice.remember()
+    with st.container(key="compare-choice"):
+        task = compare_choice.choose_task(corpus)
+        if task is None:
+            st.info("No task was run twice, so there is nothing to compare.")
+            return
+        found = compare_choice.choose_runs(corpus, task)
+    if found is None:
+        return
+    compare_view.alignment(found)
+    compare_view.first_parting(found)
+    row = compare_view.choose_row(found)
+    compare_view.matrix(found, row)
+    if row is not None:
+        st.subheader("Step beside step", anchor=False)
+        with st.container(key="compare-steps"):
+            compare_view.pick_row(found, row)
+            compare_view.steps(found, row, corpus.runs)
+        into_view.into_view("compare-steps", row.key)
+
+    st.subheader("Where each run parts from the reference", anchor=False)
+    compare_view.partings(found)
+    with st.expander("Every way of looking at it, as a table"):
+        tables.table(partings_table(found), key="partings", name="Partings", height=320)
+
+    st.subheader("What goes with success", anchor=False)
+    compare_view.outcomes(found)
+    columns = {"difference": SIGNED} | dict.fromkeys(("p", "p_holm"), THREE_PLACES)
+    tables.table(outcome_splits_table(found), key="outcomes", name="What goes with success", columns=columns)
+
+    st.subheader("The matrix as a table", anchor=False)
+    tables.table(matrix_table(found), key="cells", name="Matrix of runs", height=320)
+
+
+main()
