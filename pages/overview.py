@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from components import cards, figures, fix_first, state, tables, text, three_numbers
+from components import cards, figures, fix_first, state, tables, text, three_numbers, unnoticed_runs
 from untaken.errors import Unscored
 from untaken.fix_first import triage_by_agent
 from untaken.report import contradictory, overview, review_queue, review_table, sub_goal_failures
@@ -29,7 +29,7 @@ broken = f" · {cards.counted(lost, 'broken ledger')}, in no rate" if lost else 
 st.caption(
     f"{cards.counted(seen.runs, 'run')} · {cards.counted(seen.agents, 'agent')} · "
     f"{cards.counted(seen.tasks, 'task')} · "
-    f"{cards.counted(seen.graphs, 'plan graph')}{broken}  \n"
+    f"{cards.counted(seen.graphs, 'plan graph')}{broken}{cards.aside()}  \n"
     f"{text.label(state.rules().in_words(), 200)}"
 )
 three_numbers.draw(seen)
@@ -51,6 +51,7 @@ with beside:
         f"{cards.counted(len(found), 'run')} whose outcome and sub-goals disagree; the weightiest first."
     )
     cards.run_links(found[:3], empty="No outcome contradicts its sub-goals here.")
+    unnoticed_runs.links()
 
 st.subheader("Which sub-goals are missed", anchor=False)
 st.caption("Share of each agent's runs in which the sub-goal was completed. ★ critical.")
