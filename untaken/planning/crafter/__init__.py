@@ -1,0 +1,35 @@
+"""Crafter: a faithful simulator, its tech tree as a plan graph, recorded scores.
+
+Nothing here needs the package ``crafter`` before a world is made or the tech tree is asked for.
+"""
+
+from untaken.planning.crafter.names import ACHIEVEMENTS, ACTIONS, MATERIALS, OBJECTS
+from untaken.planning.crafter.scores import (
+    BUDGET_STEPS,
+    MethodScore,
+    Recording,
+    SeedScore,
+    crafter_score,
+    method_scores,
+    read_scores,
+)
+from untaken.planning.crafter.tech_tree import tech_tree
+from untaken.planning.crafter.world import CrafterWorld, Observation, Step
+
+__all__ = [
+    "ACHIEVEMENTS",
+    "ACTIONS",
+    "BUDGET_STEPS",
+    "MATERIALS",
+    "OBJECTS",
+    "CrafterWorld",
+    "MethodScore",
+    "Observation",
+    "Recording",
+    "SeedScore",
+    "Step",
+    "crafter_score",
+    "method_scores",
+    "read_scores",
+    "tech_tree",
+]
