@@ -35,6 +35,7 @@ _AS_GIVEN: Final = frozenset(
         "replies-missing",
         "requirement-invalid",
         "run-unknown",
+        "scores-missing",
         "source-not-found",
         "sub-goal-unknown",
         "threshold-invalid",
@@ -58,6 +59,7 @@ _VERBS: Final = {
     "memory": "history",
     "counterfactual": "choices",
     "criteria": "criteria",
+    "crafter": "crafter",
     "graph": "plans",
     "schema": "schemas",
 }

@@ -21,6 +21,7 @@ from untaken.report.compare import (
     outcome_splits_table,
     partings_table,
 )
+from untaken.report.crafter import crafter_score_document
 from untaken.report.criteria import (
     ATTACK_TESTS,
     OUTCOME_MEANS,
@@ -69,7 +70,7 @@ from untaken.report.memory import (
     memory_verify_document,
 )
 from untaken.report.overview import Overview, Share, overview
-from untaken.report.plans import graph_diff_document
+from untaken.report.plans import graph_diff_document, graph_discover_document
 from untaken.report.proposing import (
     LISTED,
     UNIQUE,
@@ -196,6 +197,7 @@ __all__ = [
     "count_choices",
     "count_paths",
     "counterfactual_document",
+    "crafter_score_document",
     "criteria_document",
     "criteria_list",
     "criteria_verify_document",
@@ -210,6 +212,7 @@ __all__ = [
     "finding_entries",
     "gate_document",
     "graph_diff_document",
+    "graph_discover_document",
     "json_schema",
     "judge_document",
     "ledger_review",

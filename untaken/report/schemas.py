@@ -27,6 +27,7 @@ from untaken.judging import Concord, JudgedMapping, NodeVerdict, Pair
 from untaken.ledger import AnyEvent, Head
 from untaken.ledger.events import Name
 from untaken.memory import Difference, Effect, Observed, Record, Span
+from untaken.planning.crafter import MethodScore, SeedScore
 from untaken.plans import PlanGraph
 from untaken.plans.diff import ChangedSubGoal, Edge, Renamed, Reordered
 from untaken.ranking import (
@@ -299,6 +300,17 @@ def _agree() -> Schema:
     )
 
 
+def _crafter_score() -> Schema:
+    percent = values_of({"type": "number"})
+    seed = entry_shape(SeedScore, success_percent=percent)
+    return document(
+        "untaken.crafter-score/1",
+        budget_steps=COUNT,
+        methods=list_of(entry_shape(MethodScore, success_percent=percent, by_seed=list_of(seed))),
+        findings=findings(),
+    )
+
+
 def _report() -> Schema:
     return document(
         "untaken.report/1",
@@ -332,6 +344,30 @@ def _graph_diff() -> Schema:
     )
 
 
+def _graph_discover() -> Schema:
+    number, found, edge = {"type": "number"}, _entry(Found), _entry(Support)
+    return _document(
+        "untaken.graph-discover/1",
+        graph=TEXT,
+        version={"type": "integer"},
+        current=_or_null({"type": "integer"}),
+        theta=number,
+        min_share=number,
+        min_runs=COUNT,
+        runs=COUNT,
+        agents=_values(COUNT),
+        left_out=_values(COUNT),
+        unmapped=COUNT,
+        sub_goals=_list(found),
+        rare=_list(found),
+        edges=_list(edge),
+        dropped=_list(edge),
+        implied=_list(edge),
+        alternatives=_list(_entry(Alternatives)),
+        findings=_findings(),
+    )
+
+
 SCHEMAS: Final[Mapping[str, Callable[[], Schema]]] = {
     "event": lambda: msgspec.json.schema(AnyEvent),
     "heads": lambda: msgspec.json.schema(dict[Name, Head]),
@@ -350,8 +386,10 @@ SCHEMAS: Final[Mapping[str, Callable[[], Schema]]] = {
     "criteria": criteria_schemas.criteria,
     "criteria-verify": criteria_schemas.criteria_verify,
     "criteria-proposal": criteria_schemas.criteria_proposal,
+    "crafter-score": _crafter_score,
     "report": _report,
     "graph-diff": _graph_diff,
+    "graph-discover": _graph_discover,
     "memory": _memory,
     "memory-queue": _memory_queue,
     "memory-preview": _memory_preview,

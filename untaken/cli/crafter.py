@@ -1,0 +1,73 @@
+"""``untaken crafter score``: the Crafter score of recorded scores (§7)."""
+
+from __future__ import annotations
+
+import argparse
+
+from untaken.cli.console import NOTHING, Console, counted, plain
+from untaken.cli.grammar import Verbs, verb
+from untaken.cli.inputs import UsageError
+from untaken.errors import Score, Unscored
+from untaken.planning.crafter import ACHIEVEMENTS, BUDGET_STEPS, MethodScore, method_scores, read_scores
+from untaken.report import crafter_score_document
+
+
+def add_to(verbs: Verbs) -> None:
+    """Adds the verb and its own."""
+    group = verbs.add_parser("crafter", help="planning in Crafter, and its scores", description="Crafter.")
+    inner = group.add_subparsers(dest="crafter_verb", metavar="VERB", required=True)
+    parser = verb(inner, "score", "say the Crafter score of recorded scores, by method", run_score)
+    parser.add_argument(
+        "paths", nargs="+", metavar="PATH", help="recorded scores (.json, .json.gz), or folders of them"
+    )
+    parser.add_argument(
+        "--budget-steps",
+        type=int,
+        default=BUDGET_STEPS,
+        metavar="N",
+        help=f"episodes within the first N environment steps of a seed count (default {BUDGET_STEPS})",
+    )
+
+
+def run_score(args: argparse.Namespace, console: Console) -> int:
+    """Prints the score of each method and its success rates; 1 where a record is unusable."""
+    if args.budget_steps < 1:
+        raise UsageError(
+            "budget-steps-invalid", "--budget-steps is at least 1", hint="Published scores take 1000000."
+        )
+    recordings, findings = read_scores(args.paths)
+    scores = method_scores(recordings, budget_steps=args.budget_steps)
+    console.table(("method", "task", "score", "± sd", "seeds", "episodes"), [_row(score) for score in scores])
+    console.say()
+    shown = [score for score in scores if score.success_percent]
+    if shown:
+        headings = ("reached in % of episodes", *(plain(score.method) for score in shown))
+        console.table(headings, [_rates(name, shown) for name in ACHIEVEMENTS])
+        console.say()
+    console.say(
+        f"{counted(len(scores), 'method')}; episodes within {args.budget_steps:,} steps of each seed; "
+        "mean and population sd over seeds"
+    )
+    console.findings(findings)
+    console.document(crafter_score_document(scores, budget_steps=args.budget_steps, findings=findings))
+    return 1 if any(finding.severity == "error" for finding in findings) else 0
+
+
+def _row(score: MethodScore) -> tuple[object, ...]:
+    recorded = sum(seed.recorded for seed in score.by_seed)
+    return (
+        score.method,
+        score.task or NOTHING,
+        _percent(score.score_mean),
+        _percent(score.score_sd),
+        score.seeds if score.seeds == len(score.by_seed) else f"{score.seeds} of {len(score.by_seed)}",
+        score.episodes if score.episodes == recorded else f"{score.episodes} of {recorded}",
+    )
+
+
+def _rates(name: str, scores: list[MethodScore]) -> tuple[str, ...]:
+    return (name, *(_percent(score.success_percent[name]) for score in scores))
+
+
+def _percent(value: Score) -> str:
+    return NOTHING if isinstance(value, Unscored) else f"{value:.2f}"
