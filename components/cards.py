@@ -37,6 +37,13 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
+def aside() -> str:
+    """How many runs a page leaves out, because their agents share no task with those compared; or nothing."""
+    left = state.runs_aside()
+    words = "share no task with these: “Agents compared” in the sidebar shows them"
+    return f" · {counted(left, 'more run')}, of agents that {words}" if left else ""
+
+
 def run_links(items: Sequence[ReviewItem], *, empty: str) -> None:
     """A link to the Run page for each run, with what there is to see in it."""
     if not items:

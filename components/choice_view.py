@@ -31,12 +31,12 @@ def evaluated_or_not(corpus: Corpus) -> None:
     evaluations = list(corpus.evaluations.values())
     skipped = [e for e in evaluations if e.status != "evaluated"]
     st.caption(
-        f"{len(evaluations) - len(skipped):,} runs evaluated, {len(skipped):,} not · each delta against what "
-        "was known when the run started, its own outcome left out · a ledger shows association, not what an "
-        "alternative causes"
+        f"{cards.counted(len(evaluations) - len(skipped), 'run')} evaluated, {len(skipped):,} not"
+        f"{cards.aside()} · each delta against what was known when the run started, its own outcome left out "
+        "· a ledger shows association, not what an alternative causes"
     )
     if skipped:
-        with st.expander(f"Why {len(skipped):,} runs were not evaluated"):
+        with st.expander(f"Why {cards.counted(len(skipped), 'run')} went without evaluation"):
             reasons = Counter(e.code or e.reason for e in skipped)
             st.code("\n".join(f"{n:>6}  {code}" for code, n in reasons.items()), language=None)
 

@@ -169,7 +169,9 @@ def _fold(chosen: Sequence[Signal]) -> str:
         done = fold_in(state.policy(state.workspace()), chosen)
     except UntakenError as error:
         return f"✗ Nothing was folded in: {error.message}. {error.hint}"
-    return f"✓ {cards.counted(len(done.observations), 'weak signal')} folded in."
+    before = len(chosen) - len(done.observations)
+    known = f"; {before:,} had been folded in before" if before else ""
+    return f"✓ {cards.counted(len(done.observations), 'weak signal')} folded in{known}."
 
 
 def show_done() -> None:

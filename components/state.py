@@ -1,7 +1,8 @@
 """What a session knows: the workspace, the rules in force, and what is selected.
 
 The selection lives in the address (`?run=…&sub_goal=…&decision=…`, `?choice=…`, `?criterion=…`), so that a
-view can be sent to somebody. Clicking in the navigation clears the address, so it is mirrored in the session and written back.
+view can be sent to somebody. Clicking in the navigation clears the address, so it is mirrored in the session
+and written back.
 """
 
 from __future__ import annotations
@@ -156,6 +157,12 @@ def group_name() -> str | None:
     names = [group.name for group in groups()]
     chosen = st.session_state.get("group")
     return None if len(names) < 2 else (chosen if chosen in names else names[0])
+
+
+def runs_aside() -> int:
+    """Number of runs of the agents that are not compared now."""
+    name = group_name()
+    return 0 if name is None else sum(len(group.digests) for group in groups() if group.name != name)
 
 
 def runs() -> list[Run]:

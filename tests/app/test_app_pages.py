@@ -149,9 +149,11 @@ def test_agents_of_another_benchmark_are_chosen_not_mixed_in(tmp_path: Path, mon
     assert selector.label == "Agents compared"
     assert [words.rsplit(" · ", 1)[0] for words in selector.options] == ["careful, failing, lucky", "stray"]
     selector.select_index(1).run()
-    assert "1 agents · 1 tasks" in said(app) or "1 agent · 1 task" in said(app)
+    assert "1 agent · 1 task" in said(app)
+    assert "12 more runs, of agents that share no task with these" in said(app)
     go_to(app, "decisions")
     assert app.selectbox(key="group").value == "other"
+    assert "12 more runs, of agents that share no task with these" in said(app)
     go_to(app, "data")
     assert "13 runs" in said(app)  # what is held does not depend on who is compared
 
