@@ -44,11 +44,18 @@ sys.path.insert(0, str(ROOT))
 import pandas as pd
 
 import untaken
-from components.figures import choice_deltas, choice_figure, delta_distribution, delta_figure
+from components.figures import (
+    choice_deltas,
+    choice_figure,
+    delta_distribution,
+    delta_figure,
+    estimate_course,
+    skill_rates,
+)
 from untaken.counterfactual import THRESHOLD, Scale, Weights, choices, verdict_of
 from untaken.counterfactual.trust import compare
 from untaken.memory import Observed, preview
-from untaken.report import choice_review, choices_table
+from untaken.report import choice_review, choices_table, context_names, estimates_table, records_table
 
 pd.set_option("display.max_colwidth", None)
 
@@ -206,6 +213,20 @@ def words(value: float | untaken.Unscored) -> str:
 
 print(f"{first.selected} taken, {first.alternative} left, in {first.context}")
 pd.DataFrame([known_at(began[len(began) * part // 5 - 1]) for part in range(1, 6)]).set_index("as of")
+
+# %% [markdown]
+# That is the memory: what each skill came to in this context, with its interval and the outcomes behind it.
+
+# %%
+snapshot = corpus.memory.snapshot()
+records = records_table(snapshot, context_names(corpus))
+skill_rates(records[records["context_hash"] == first.context_hash])
+
+# %% [markdown]
+# And how the estimate for the skill that was taken came about, an outcome a step:
+
+# %%
+estimate_course(estimates_table(snapshot, first.selected, first.context_hash))
 
 # %% [markdown]
 # ## 7. What logged odds add
