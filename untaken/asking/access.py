@@ -6,7 +6,6 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from itertools import count
 from threading import Condition
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self
@@ -146,20 +145,17 @@ class ModelAccess:
             UntakenError: as `ask`.
         """
         asked: Sequence[Question[T]] = list(questions)
-        done = count(1)
-
-        def one(question: Question[T]) -> Answer[T] | Unscored:
-            answer = self.ask(question)
-            if progress is not None:
-                progress(next(done), len(asked), f"asking {self.name}")
-            return answer
-
+        answers: list[Answer[T] | Unscored] = []
         workers = at_once or (4 if self.name != LOCAL else 1)
         pool = ThreadPoolExecutor(max_workers=max(1, workers))
         try:
-            return list(pool.map(one, asked))
+            for answer in pool.map(self.ask, asked):
+                answers.append(answer)
+                if progress is not None:  # from here, not from a worker: no other thread may draw a page
+                    progress(len(answers), len(asked), f"asking {self.name}")
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
+        return answers
 
     def close(self) -> None:
         """Close the connection, and stop the packaged model where it runs."""

@@ -8,11 +8,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
 from untaken.criteria import (
+    BeforeAfter,
+    OutcomeMean,
+    PassStep,
     QuantifierRun,
     SideBySide,
     Verification,
+    before_after,
     kept_runs,
     ledger_criteria,
+    outcome_means,
+    pass_steps,
     quantify,
     quantify_disturbed,
     verify_criteria,
@@ -34,13 +40,43 @@ class CriteriaReview:
     Attributes:
         source: computed from the ledgers of the workspace, or recorded replies that were brought.
         passes: of the quantifier.
-        disturbed: passes over the runs made worse, by attack; empty where there are none.
+        means: by criterion and outcome, over all agents.
+        disturbed: by attack, each criterion before and after; empty where there are no disturbed runs.
+        steps: what each further pass changes.
     """
 
     source: Source
     passes: tuple[QuantifierRun, ...]
-    disturbed: Mapping[str, Sequence[QuantifierRun]]
+    means: tuple[OutcomeMean, ...]
+    disturbed: Mapping[str, tuple[BeforeAfter, ...]]
+    steps: tuple[PassStep, ...]
     verification: Verification
+
+    @property
+    def deterministic(self) -> bool:
+        """Whether another pass can say nothing new."""
+        return all(run.deterministic for run in self.passes)
+
+    @property
+    def values(self) -> int:
+        """How many values there are."""
+        return sum(len(item.values) for run in self.passes for item in run.items)
+
+    @property
+    def unscored(self) -> int:
+        """How many are missing for want of evidence."""
+        return sum(len(item.unscored) for run in self.passes for item in run.items)
+
+    @property
+    def strange(self) -> int:
+        """How many values are none of the accepted ones."""
+        every = (value for run in self.passes for item in run.items for value in item.values.values())
+        return sum(value.out_of_vocabulary for value in every)
+
+    @property
+    def unread(self) -> int:
+        """How many replies could not be read."""
+        return sum(len(run.unparseable) for run in self.passes)
 
 
 def ledger_review(corpus: Corpus) -> CriteriaReview:
@@ -64,8 +100,14 @@ def recorded_review(folder: Path) -> CriteriaReview | None:
 def _review(
     source: Source, passes: tuple[QuantifierRun, ...], disturbed: Mapping[str, Sequence[QuantifierRun]]
 ) -> CriteriaReview:
-    verified = verify_criteria(passes, disturbed=disturbed)
-    return CriteriaReview(source=source, passes=passes, disturbed=disturbed, verification=verified)
+    return CriteriaReview(
+        source=source,
+        passes=passes,
+        means=outcome_means(passes),
+        disturbed={attack: before_after(passes, worse) for attack, worse in disturbed.items()},
+        steps=pass_steps(passes),
+        verification=verify_criteria(passes, disturbed=disturbed),
+    )
 
 
 SIDE: Final[Columns[SideBySide]] = {

@@ -1,0 +1,194 @@
+"""What a person does to the criteria of a workspace: accept, reject, reword, write, undo; bring files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, Final
+
+import streamlit as st
+
+from components import exports, state, tables, text
+from untaken.criteria import (
+    CriteriaSet,
+    Criterion,
+    change_criteria,
+    criteria_bytes,
+    editing,
+    forget_replies,
+    take_in_criteria,
+)
+from untaken.criteria.deterministic import BY
+from untaken.criteria.recorded import CRITERIA, REPLIES
+from untaken.errors import Finding, UntakenError
+
+STATUS: Final = {"accepted": "✓ accepted", "proposed": "? proposed", "rejected": "✗ rejected"}
+STEPS: Final = {"accept": "Accept", "reject": "Reject", "take_back": "Take the last change back"}
+DONE: Final = "criteria_done"
+BROUGHT: Final = "criteria_brought"
+AUTHOR: Final = "criteria_author"
+
+
+def show_done() -> None:
+    """What became of the last change of this session, once."""
+    told = st.session_state.pop(DONE, None)
+    if told:
+        (st.success if told.startswith("✓") else st.error)(text.label(told, 400))
+
+
+def author() -> str:
+    """Who makes the changes, as they are signed."""
+    name = str(st.session_state.get(AUTHOR) or "").strip()
+    return f"human:{name[:100]}" if name else "human:reviewer"
+
+
+def _changed(edit: editing.Edit, told: str) -> bool:
+    """Make the change, and keep what to say of it."""
+    try:
+        change_criteria(state.workspace().path, edit)
+    except UntakenError as error:
+        st.session_state[DONE] = f"✗ Nothing was changed: {error.message}. {error.hint}"
+        return False
+    st.session_state[DONE] = f"✓ {told}"
+    return True
+
+
+def _signed(why: str) -> dict[str, Any]:
+    return {"by": author(), "at": editing.now(), "why": why}
+
+
+def decide(criterion: Criterion) -> None:
+    """Accept it, reject it, or take the last change back; with who and why."""
+    name, why = criterion.name, f"why-{criterion.name}"
+    who, reason = st.columns([1, 2])
+    who.text_input("Your name", key=AUTHOR, max_chars=100, placeholder="reviewer")
+    reason.text_input("Why", key=why, max_chars=500, placeholder="kept in the history")
+    steps = {
+        "accept": (criterion.status != "accepted", editing.accept, f"{name} is accepted."),
+        "reject": (criterion.status != "rejected", editing.reject, f"{name} is rejected."),
+        "take_back": (
+            any(change.before for change in editing.changes_standing(criterion)),
+            editing.take_back,
+            f"The last change to {name} is taken back.",
+        ),
+    }
+    with st.container(horizontal=True):
+        for step, (possible, edit, told) in steps.items():
+            if st.button(STEPS[step], key=f"criterion_{step}", disabled=not possible):
+                before = _before(criterion) if step == "take_back" else name
+                if _changed(partial(edit, name=name, **_signed(st.session_state[why])), told):
+                    state.select(criterion=before)
+                st.rerun()
+
+
+def _before(criterion: Criterion) -> str:
+    """What it is called once its last change is taken back."""
+    return next(c.before.name for c in reversed(editing.changes_standing(criterion)) if c.before)
+
+
+def reword(criterion: Criterion) -> None:
+    """Other words, other values, another order; not for what is computed from the ledger."""
+    if criterion.origin == BY:
+        st.caption("Computed from the ledger: its words and values belong to the measure.")
+        return
+    with st.expander("Reword, or put the values in another order"):
+        with st.form("criterion_edit", border=False):
+            fields = _fields("edit", criterion)
+            asked = st.form_submit_button("Save")
+        if asked:
+            _save(criterion, fields)
+            st.rerun()
+
+
+def write_new() -> None:
+    """A criterion of one's own."""
+    with st.expander("Write a criterion"):
+        with st.form("criterion_write", border=False, clear_on_submit=True):
+            fields = _fields("write", None)
+            asked = st.form_submit_button("Add")
+        if asked:
+            written = partial(
+                editing.write,
+                name=fields["name"],
+                description=fields["description"],
+                accepted_values=fields["values"].splitlines(),
+                **_signed(fields["why"]),
+            )
+            _changed(written, f"{fields['name'].strip()} is written.")
+            st.rerun()
+
+
+def _fields(which: str, criterion: Criterion | None) -> dict[str, str]:
+    mark = f"{which}-{criterion.name if criterion else ''}"
+    values = "\n".join(criterion.accepted_values) if criterion else ""
+    return {
+        "name": st.text_input("Name", criterion.name if criterion else "", key=f"{mark}-name", max_chars=200),
+        "description": st.text_area(
+            "What is looked at", criterion.description if criterion else "", key=f"{mark}-words", height=80
+        ),
+        "values": st.text_area("Accepted values, one a line, the worst first", values, key=f"{mark}-values"),
+        "why": st.text_input("Why", key=f"{mark}-why", max_chars=500),
+    }
+
+
+def _save(criterion: Criterion, fields: dict[str, str]) -> None:
+    reworded = partial(
+        editing.edit,
+        name=criterion.name,
+        new_name=fields["name"],
+        description=fields["description"],
+        accepted_values=fields["values"].splitlines(),
+        **_signed(fields["why"]),
+    )
+    if _changed(reworded, f"{criterion.name} is reworded."):
+        state.select(criterion=" ".join(fields["name"].split()))
+
+
+def bring(recorded: bool) -> None:
+    """Criteria files and recorded replies, many at once, and what became of each; or the list as a file."""
+    turn = st.session_state.setdefault("criteria_turn", 0)
+    files = st.file_uploader(
+        f"Criteria files (*{CRITERIA[1]}, *{CRITERIA[0]}) and recorded replies (*{REPLIES}), several at once",
+        accept_multiple_files=True,
+        key=f"criteria-upload-{turn}",
+        help="AgentEval's own files are read. Replies need the criteria file of the same name beside them.",
+    )
+    with st.container(horizontal=True):
+        if st.button("Add files", type="primary", disabled=not files, key="criteria_add"):
+            folder = state.workspace().path
+            st.session_state[BROUGHT] = take_in_criteria(folder, [(f.name, f.getvalue()) for f in files])
+            st.session_state["criteria_turn"] = turn + 1
+            st.rerun()
+        if recorded and st.button("Remove the recorded replies", key="criteria_forget"):
+            passes = forget_replies(state.workspace().path)
+            st.session_state[DONE] = f"✓ {passes} passes of recorded replies are removed; the criteria stay."
+            st.session_state[BROUGHT] = ()
+            st.rerun()
+    _show_brought(st.session_state.get(BROUGHT, ()))
+
+
+def _show_brought(findings: Sequence[Finding]) -> None:
+    if findings:
+        shown = exports.findings_table(findings).loc[:, ["severity", "file", "message", "hint", "code"]]
+        tables.table(shown, key="brought", name="Criteria files brought")
+
+
+def take_along(criteria: CriteriaSet) -> None:
+    """The list as a criteria file."""
+    tables.download(
+        lambda: criteria_bytes(criteria),
+        label="Criteria with history (JSON)",
+        file="workspace.criteria.json",
+        mime="application/json",
+        key="criteria-file",
+    )
+
+
+def history(criterion: Criterion) -> None:
+    """Who did what to it, when, and why."""
+    for change in reversed(criterion.history):
+        why = f": {text.label(change.why, 500)}" if change.why else ""
+        st.caption(
+            f"{text.label(change.at, 40)} · **{text.label(change.author, 60)}** "
+            f"{text.label(change.what, 200)}{why}"
+        )

@@ -1,0 +1,228 @@
+"""The Criteria page: never empty on runs; replies are brought, people decide with history, models propose."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import desk
+import pytest
+from sessions import go_to, said, session
+from streamlit.testing.v1 import AppTest
+
+from untaken.criteria import editing, kept_criteria, kept_runs, ledger_criteria, propose
+from untaken.store import Workspace
+
+Patch = pytest.MonkeyPatch
+CLARITY = [{"name": "Clarity", "description": "How clear.", "accepted_values": ["bad", "fair", "good"]}]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A workspace with the desk's runs."""
+    with Workspace(tmp_path) as store:
+        store.add("desk.plan.yaml", desk.GRAPH)
+        store.add("runs.jsonl", b"".join(run.ledger() for run in desk.builders()))
+    return tmp_path
+
+
+def opened(folder: Path, monkeypatch: Patch, **address: str) -> AppTest:
+    monkeypatch.delenv("UNTAKEN_MODEL", raising=False)
+    app = session(folder, monkeypatch, "data")
+    for name, value in address.items():
+        app.query_params[name] = value
+    return go_to(app, "criteria")
+
+
+def metrics(app: AppTest) -> dict[str, str]:
+    return {card.label: card.value for card in app.metric}
+
+
+def replies(levels: dict[str, tuple[bool, str]]) -> bytes:
+    records = {
+        name: {"actual_success": success, "estimated_performance": json.dumps({"Clarity": value})}
+        for name, (success, value) in levels.items()
+    }
+    return json.dumps(records).encode()
+
+
+def bring(app: AppTest, *files: tuple[str, bytes]) -> AppTest:
+    app.file_uploader[0].set_value([(name, data, "application/json") for name, data in files]).run()
+    app.button(key="criteria_add").click().run()
+    assert not app.exception
+    return app
+
+
+PASSES = [
+    ("run1.criteria.txt", json.dumps(CLARITY).encode()),
+    (
+        "run1.evaluated_problems.json",
+        replies({"a": (True, "good"), "b": (True, "good"), "c": (False, "bad")}),
+    ),
+    ("run2.criteria.txt", json.dumps(CLARITY).encode()),
+    (
+        "run2.evaluated_problems.json",
+        replies({"a": (True, "good"), "b": (True, "n/a"), "c": (False, "fair")}),
+    ),
+]
+
+
+def test_without_a_key_or_a_file_the_runs_themselves_are_judged(folder: Path, monkeypatch: Patch) -> None:
+    app = opened(folder, monkeypatch)
+    shown = metrics(app)
+    assert shown["Runs"] == str(len(desk.builders()))
+    assert shown["Criteria to keep"].endswith(f"of {len(ledger_criteria().criteria)}")
+    assert "UNTAKEN_MODEL" in said(app)
+    assert not app.error
+
+
+def test_a_link_opens_its_criterion_and_a_name_from_nowhere_the_first(
+    folder: Path, monkeypatch: Patch
+) -> None:
+    app = opened(folder, monkeypatch, criterion="Plan order")
+    assert app.selectbox(key="criterion_picker").value == "Plan order"
+    app.selectbox(key="criterion_picker").set_value("Termination").run()
+    assert app.query_params["criterion"] == "Termination"
+    other = opened(folder, monkeypatch, criterion="<script>")
+    assert other.selectbox(key="criterion_picker").value == "Step efficiency"
+    assert "<script>" not in said(other)
+
+
+def test_a_person_rejects_with_a_reason_and_takes_it_back(folder: Path, monkeypatch: Patch) -> None:
+    app = opened(folder, monkeypatch, criterion="Response to feedback")
+    app.text_input(key="criteria_author").set_value("ann").run()
+    app.text_input(key="why-Response to feedback").set_value("random agents win").run()
+    app.button(key="criterion_reject").click().run()
+    assert "is rejected" in said(app)
+    criterion = editing.find(kept_criteria(folder), "Response to feedback")
+    assert criterion.status == "rejected"
+    assert [(c.author, c.why) for c in criterion.history] == [("human:ann", "random agents win")]
+    assert "random agents win" in said(app)
+
+    app.button(key="criterion_take_back").click().run()
+    criterion = editing.find(kept_criteria(folder), "Response to feedback")
+    assert (criterion.status, len(criterion.history)) == ("accepted", 2)
+    assert app.button(key="criterion_take_back").disabled
+
+
+def test_a_criterion_is_written_reworded_and_put_in_order(folder: Path, monkeypatch: Patch) -> None:
+    app = opened(folder, monkeypatch)
+    app.text_input(key="write--name").set_value("Care")
+    app.text_area(key="write--values").set_value("much\nnone")
+    next(button for button in app.button if button.label == "Add").click().run()
+    assert editing.find(kept_criteria(folder), "Care").accepted_values == ["much", "none"]
+
+    app = opened(folder, monkeypatch, criterion="Care")
+    assert "No run has a value of it yet" in said(app)
+    app.text_area(key="edit-Care-values").set_value("none\nmuch")
+    app.text_input(key="edit-Care-name").set_value("Carefulness")
+    next(button for button in app.button if button.label == "Save").click().run()
+    changed = editing.find(kept_criteria(folder), "Carefulness")
+    assert changed.accepted_values == ["none", "much"]
+    assert app.selectbox(key="criterion_picker").value == "Carefulness"
+
+
+def test_what_cannot_be_written_is_said_and_changes_nothing(folder: Path, monkeypatch: Patch) -> None:
+    app = opened(folder, monkeypatch)
+    app.text_input(key="write--name").set_value("plan order")
+    app.text_area(key="write--values").set_value("a\nb")
+    next(button for button in app.button if button.label == "Add").click().run()
+    assert "Nothing was changed" in said(app)
+    assert kept_criteria(folder).criteria == ledger_criteria().criteria
+
+
+def test_what_the_ledger_computes_is_not_reworded(folder: Path, monkeypatch: Patch) -> None:
+    app = opened(folder, monkeypatch, criterion="Plan order")
+    assert "belong to the measure" in said(app)
+    assert not [button for button in app.button if button.label == "Save"]
+
+
+def test_recorded_replies_are_brought_shown_and_removed(folder: Path, monkeypatch: Patch) -> None:
+    app = bring(opened(folder, monkeypatch), *PASSES, ("bad.criteria.json", b"{"))
+    assert [run.name for run in kept_runs(folder)] == ["run1", "run2"]
+    brought = next(frame.value for frame in app.dataframe if frame.proto.alt == "Criteria files brought")
+    assert brought["severity"].tolist() == ["note"] * 4 + ["error"]
+    shown = metrics(app)
+    assert (shown["Criteria to keep"].split()[-1], shown["Runs"], shown["Passes"]) == ("1", "3", "2")
+    assert "do not say whose runs" in said(app)
+
+    app.button(key="criteria_forget").click().run()
+    assert kept_runs(folder) == ()
+    assert metrics(app)["Runs"] == str(len(desk.builders()))
+    assert "Clarity" in [c.name for c in kept_criteria(folder).criteria]
+
+
+def test_an_empty_workspace_takes_recorded_replies_all_the_same(tmp_path: Path, monkeypatch: Patch) -> None:
+    app = opened(tmp_path, monkeypatch)
+    assert "holds no run yet" in said(app)
+    app = bring(app, *PASSES)
+    assert metrics(app)["Runs"] == "3"
+    assert "holds no run yet" not in said(app)
+
+
+def test_damaged_files_are_said_and_cost_only_themselves(folder: Path, monkeypatch: Patch) -> None:
+    bring(opened(folder, monkeypatch), *PASSES)
+    (folder / "quantified" / "run1.evaluated_problems.json").write_bytes(b"nonsense")
+    (folder / "proposed.json").write_bytes(b"[]")
+    app = opened(folder, monkeypatch)
+    assert len(app.error) == 2
+    assert metrics(app)["Runs"] == str(len(desk.builders()))
+    (folder / "criteria.json").write_bytes(b"nonsense")
+    app = opened(folder, monkeypatch)
+    assert len(app.error) == 3
+    assert metrics(app)["Runs"] == str(len(desk.builders()))
+
+
+def test_two_agents_stand_side_by_side(folder: Path, monkeypatch: Patch) -> None:
+    app = opened(folder, monkeypatch)
+    assert app.selectbox(key="criteria_first").value == "careful"
+    assert app.selectbox(key="criteria_second").options == ["failing", "lucky", "stray"]
+    app.selectbox(key="criteria_first").set_value("failing").run()
+    side = next(frame.value for frame in app.dataframe if frame.proto.alt == "Two agents by criterion")
+    assert set(side["tasks"]) <= {1, 2}
+
+
+def test_a_model_proposes_from_the_page_and_nothing_is_accepted_by_itself(
+    folder: Path, monkeypatch: Patch
+) -> None:
+    pytest.importorskip("pydantic_ai", reason="the extra untaken[judge] is not installed")
+    from pydantic_ai.messages import ModelResponse, ToolCallPart
+    from pydantic_ai.models.function import AgentInfo, FunctionModel
+
+    from untaken.asking import ModelAccess, ReplyStore
+
+    def speak(_messages: list[Any], info: AgentInfo) -> ModelResponse:
+        tone = {"name": "Tone", "description": "Manners.", "accepted_values": ["rude", "kind"]}
+        words = json.dumps({"criteria": [tone]})
+        return ModelResponse(parts=[ToolCallPart(info.output_tools[0].name, words)])
+
+    name = "http://127.0.0.1:9/v1#nobody"  # nobody is there: the page reads what was recorded
+    with ModelAccess(FunctionModel(speak, model_name=name), ReplyStore(folder / "replies")) as model:
+        propose("Answer refunds.", model=model, seeds=range(2))
+    app = opened(folder, monkeypatch)
+    monkeypatch.setenv("UNTAKEN_MODEL", name)
+    app.run()
+    app.text_area(key="propose_task").set_value("Answer refunds.")
+    app.number_input(key="propose_seeds").set_value(2)
+    app.checkbox(key="propose_runs").set_value(False)
+    next(button for button in app.button if button.label == "Propose").click().run()
+    assert not app.exception
+    told = said(app).replace("\\", "")
+    assert "1 criterion proposed, 1 new here" in told
+    assert "2 answers from the store" in told
+    assert editing.find(kept_criteria(folder), "Tone").status == "proposed"
+    assert "Does asking more often bring new criteria?" in said(app)
+
+
+def test_a_model_that_does_not_answer_is_said(folder: Path, monkeypatch: Patch) -> None:
+    pytest.importorskip("pydantic_ai", reason="the extra untaken[judge] is not installed")
+    app = opened(folder, monkeypatch)
+    monkeypatch.setenv("UNTAKEN_MODEL", "nonsense")
+    app.run()
+    next(button for button in app.button if button.label == "Propose").click().run()
+    assert "Say in a sentence" in said(app)
+    app.text_area(key="propose_task").set_value("Answer refunds.")
+    next(button for button in app.button if button.label == "Propose").click().run()
+    assert len(app.error) == 1
+    assert kept_criteria(folder).criteria == ledger_criteria().criteria
