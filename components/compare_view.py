@@ -22,6 +22,7 @@ MOST_BESIDE: Final = 6
 MOST_STEPS: Final = 12
 MOST_CHARS: Final = 400
 MOST_PLACES: Final = 4
+SMALL_P: Final = 0.05
 BESIDE_KEY: Final = "compare_beside"
 
 
@@ -197,10 +198,12 @@ def outcomes(found: SideBySide) -> None:
         st.info("It takes runs that succeeded and runs that failed to say what goes with success.")
         return
     top = known[0]
+    p = f"p {p_words(top.p)}, Holm {p_words(top.p_holm)} of {len(known)} {_what(found)}s"
+    apart = (number(top.p_holm) or 0.0) <= SMALL_P
+    head = "" if apart else f"No {_what(found)} is told apart from chance. Nearest comes "
     st.markdown(
-        f"**{text.label(top.title, 80)}** was {verb} in {top.done_in_successes} of {top.successes} successes "
-        f"and in {top.done_in_failures} of {top.failures} failures "
-        f"(p {p_words(top.p)}, Holm {p_words(top.p_holm)} of {len(known)} {_what(found)}s)."
+        f"{head}**{text.label(top.title, 80)}**, {verb} in {top.done_in_successes} of {top.successes} successes "
+        f"and in {top.done_in_failures} of {top.failures} failures ({p})."
     )
     st.caption(
         "Over all runs of the task, shown or not. Fisher's exact test, as if each run stood for itself: runs "

@@ -17,10 +17,13 @@ from untaken.errors import Unscored
 MOST_ROWS: Final = 60
 ROW: Final = 42
 """Pixels."""
-COLUMN: Final = 92
-TITLES: Final = 250
-TITLE_CHARS: Final = 34
-HEAD: Final = 84
+COLUMN: Final = 74
+TITLE_CHARS: Final = 46
+MANY: Final = 6
+"""With more runs than these, titles get less room."""
+SHORT_CHARS: Final = 30
+CHAR: Final = 7
+HEAD: Final = 98
 PARTS: Final = "≠"
 FAILED: Final = "!"
 CELLS: Final[dict[CellStatus, StatusStyle]] = {
@@ -152,6 +155,7 @@ def _hover(run: ComparedRun, row: Row, cell: Cell) -> str:
 
 
 def _frame(figure: go.Figure, found: SideBySide, rows: Sequence[Row], look: Tokens, *, dark: bool) -> None:
+    chars = TITLE_CHARS if len(found.runs) <= MANY else SHORT_CHARS
     themed(figure, dark=dark, height=HEAD + 24 + ROW * len(rows), margin=(8, 8, HEAD, 16))
     figure.update_xaxes(
         tickvals=list(range(len(found.runs))),
@@ -164,24 +168,26 @@ def _frame(figure: go.Figure, found: SideBySide, rows: Sequence[Row], look: Toke
     )
     figure.update_yaxes(
         tickvals=list(range(len(rows))),
-        ticktext=[_title(row) for row in rows],
+        ticktext=[_title(row, chars) for row in rows],
         range=[len(rows) - 0.45, -0.55],
         showgrid=False,
         tickfont={"color": look.text, "size": 12},
     )
-    figure.update_layout(meta={"least_width": TITLES + COLUMN * len(found.runs)}, clickmode="event+select")
+    figure.update_layout(
+        meta={"least_width": CHAR * chars + COLUMN * len(found.runs)}, clickmode="event+select"
+    )
 
 
 def _head(run: ComparedRun, *, held: bool) -> str:
-    name = textwrap.wrap(text.one_line(run.agent, 40), 13)[:2]
+    name = textwrap.wrap(text.one_line(run.agent, 40), 11)[:3]
     outcome = "? unknown" if isinstance(run.success, Unscored) else OUTCOMES[run.success]
     repeat = "" if run.task_repeat is None else f"#{run.task_repeat}"
-    lines = [text.figure(line, 16) for line in name]
+    lines = [text.figure(line, 12) for line in name]
     return "<br>".join([*(["reference"] * held), *lines, *([repeat] if repeat else []), f"<b>{outcome}</b>"])
 
 
-def _title(row: Row) -> str:
-    lines = textwrap.wrap(text.one_line(row.title, 200), TITLE_CHARS) or [row.key]
-    shown = [text.figure(line, TITLE_CHARS + 2) for line in lines[:2]]
+def _title(row: Row, chars: int) -> str:
+    lines = textwrap.wrap(text.one_line(row.title, 200), chars) or [row.key]
+    shown = [text.figure(line, chars + 2) for line in lines[:2]]
     more = " …" if len(lines) > 2 else ""
     return f"{f'{STAR} ' * row.critical}{'<br>'.join(shown)}{more}"

@@ -130,6 +130,8 @@ def _basis(sides: Sequence[Side]) -> tuple[Basis, str]:
         return "tool", f"{without} of {len(sides)} runs have no sub-goal score"
     if len(plans) > 1:
         return "tool", f"the runs were scored against {len(plans)} different plan graphs"
+    if not any(side.nodes for side in sides):
+        return "tool", "their plan graph expects nothing"
     return "sub_goal", ""
 
 
