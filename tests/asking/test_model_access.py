@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 from threading import Thread
+from time import sleep
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -187,6 +188,7 @@ def test_cancelling_asks_nothing_more(tmp_path: Path) -> None:
 
     def speak(messages: list[Any], info: AgentInfo) -> ModelResponse:
         asked.append(str(messages[0].parts[-1].content))
+        sleep(0.05)  # so that whoever cancels is not overtaken
         return ModelResponse(parts=[ToolCallPart(info.output_tools[0].name, GREEN)])
 
     def stop(done: int, _total: int, _what: str) -> None:

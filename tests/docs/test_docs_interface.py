@@ -18,6 +18,7 @@ from doc_pages import ROOT, listed_keys, names, occurring_keys, page, plain_name
 import untaken
 from components import memory_view, navigation, palette, state
 from untaken import limits, report
+from untaken.asking.access import KEY_SETTING, SETTING
 from untaken.cli import main, parser
 from untaken.counterfactual.model import DeltaVerdict, EvaluationStatus, Support
 from untaken.formats import formats
@@ -233,7 +234,9 @@ def test_documents_without_a_schema_hold_what_is_listed(
     assert listed(document["schema"]) == found
 
 
-@pytest.mark.parametrize("choices", [Status, Diagnosis, DeltaVerdict, Support, EvaluationStatus, Flag, WhyUnscored])
+@pytest.mark.parametrize(
+    "choices", [Status, Diagnosis, DeltaVerdict, Support, EvaluationStatus, Flag, WhyUnscored]
+)
 def test_every_word_a_key_may_hold_is_listed(choices: Any) -> None:
     assert [word for word in get_args(choices) if f"`{word}`" not in DOCUMENTS] == []
 
@@ -281,7 +284,7 @@ def test_every_query_parameter_is_listed_and_no_other() -> None:
         f"`{name}`" for name in (*state.SELECTION, *memory_view.ADDRESS)
     ]
     variables = {names(cells[0])[0] for cells in rows(PAGES, "environment variable")}
-    assert variables == {state.FOLDER, state.DEMO}
+    assert variables == {state.FOLDER, state.DEMO, SETTING, KEY_SETTING}
 
 
 def test_the_colours_are_those_of_the_app() -> None:
