@@ -20,6 +20,7 @@ from untaken.counterfactual import (
     Summary,
     Weights,
 )
+from untaken.discovery import Alternatives, Found, Support
 from untaken.errors import UntakenError
 from untaken.fix_first import FixFirst
 from untaken.gate import GateCheck, MissedSubGoal
@@ -345,26 +346,26 @@ def _graph_diff() -> Schema:
 
 
 def _graph_discover() -> Schema:
-    number, found, edge = {"type": "number"}, _entry(Found), _entry(Support)
-    return _document(
+    number, found, edge = {"type": "number"}, entry_shape(Found), entry_shape(Support)
+    return document(
         "untaken.graph-discover/1",
         graph=TEXT,
         version={"type": "integer"},
-        current=_or_null({"type": "integer"}),
+        current=or_null({"type": "integer"}),
         theta=number,
         min_share=number,
         min_runs=COUNT,
         runs=COUNT,
-        agents=_values(COUNT),
-        left_out=_values(COUNT),
+        agents=values_of(COUNT),
+        left_out=values_of(COUNT),
         unmapped=COUNT,
-        sub_goals=_list(found),
-        rare=_list(found),
-        edges=_list(edge),
-        dropped=_list(edge),
-        implied=_list(edge),
-        alternatives=_list(_entry(Alternatives)),
-        findings=_findings(),
+        sub_goals=list_of(found),
+        rare=list_of(found),
+        edges=list_of(edge),
+        dropped=list_of(edge),
+        implied=list_of(edge),
+        alternatives=list_of(entry_shape(Alternatives)),
+        findings=findings(),
     )
 
 
