@@ -10,7 +10,7 @@ import pytest
 from builders import RunBuilder, a_graph, a_run
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import mannwhitneyu
+from scipy.stats import binomtest, mannwhitneyu
 
 from untaken.criteria import (
     Criterion,
@@ -25,7 +25,7 @@ from untaken.criteria import (
     quantify_disturbed,
     verify_criteria,
 )
-from untaken.criteria.discrimination import rank_sum_p, superiority, superiority_interval
+from untaken.criteria.discrimination import rank_sum_p, sign_p, superiority, superiority_interval
 from untaken.errors import Unscored
 from untaken.ledger import Run
 from untaken.plans import PlanGraph
@@ -131,6 +131,20 @@ def test_the_permutation_p_counts_every_arrangement(first: list[float], second: 
     arranged = [superiority(p[: len(first)], p[len(first) :]) for p in permutations(pooled)]
     share = sum(abs(theta - 0.5) >= seen - 1e-12 for theta in arranged) / len(arranged)
     assert rank_sum_p(first, second) == pytest.approx(share)
+
+
+@given(
+    st.lists(st.integers(0, 4), min_size=1, max_size=9), st.lists(st.integers(0, 4), min_size=1, max_size=9)
+)
+def test_superiority_counts_every_pair_ties_half(first: list[int], second: list[int]) -> None:
+    pairs = [(a > b) + (a == b) / 2 for a in first for b in second]
+    assert superiority(first, second) == pytest.approx(sum(pairs) / len(pairs))
+
+
+def test_the_sign_test_is_that_of_the_binomial_and_nears_it_where_it_is_not_exact() -> None:
+    assert sign_p(8, 2) == pytest.approx(binomtest(8, 10, alternative="greater").pvalue)
+    assert sign_p(0, 0) == 1.0
+    assert sign_p(620, 560) == pytest.approx(binomtest(620, 1180, alternative="greater").pvalue, rel=1e-2)
 
 
 def test_with_many_subjects_p_is_near_the_exact_one() -> None:

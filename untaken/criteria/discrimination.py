@@ -16,6 +16,8 @@ from untaken.ranking import wilson
 Z_95: Final = 1.959963984540054
 EXACT: Final = 40
 """Subjects up to which a permutation test counts every arrangement."""
+EXACT_SIGNS: Final = 1_000
+"""Wins and losses up to which a sign test is exact; beyond, normal with a correction for continuity."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +58,7 @@ class AttackTest:
     Attributes:
         n: subjects with a value in both; `wins` of them lost level by the attack, `losses` gained.
         win_rate: (wins + half the ties) ÷ n, with Wilson's 95 % interval, which ties make wider than needed.
-        p: one-sided exact sign test of wins against losses.
+        p: one-sided sign test of wins against losses, exact up to `EXACT_SIGNS` of them.
         drop: mean loss of level.
         detected: the interval is above 0.5, and p holds for all attacks tried together (Bonferroni).
     """
@@ -198,7 +200,7 @@ def attack_test(
         )
     points = wins + counts["ties"] / 2
     low, high = wilson(points, len(drops))
-    p = sum(comb(wins + losses, k) for k in range(wins, wins + losses + 1)) / 2 ** (wins + losses)
+    p = sign_p(wins, losses)
     return AttackTest(
         attack=attack,
         **counts,
@@ -223,7 +225,9 @@ def attack_tests(
 
 def superiority(first: Sequence[float], second: Sequence[float]) -> float:
     """P(first > second) + ½ P(first = second) over all pairs: the area under the ROC curve."""
-    return sum((a > b) + (a == b) / 2 for a in first for b in second) / (len(first) * len(second))
+    m, n = len(first), len(second)
+    above = sum(_doubled_ranks([*first, *second])[:m]) - m * (m + 1)
+    return above / (2 * m * n)
 
 
 def superiority_interval(theta: float, first_n: int, second_n: int) -> tuple[float, float]:
@@ -248,6 +252,14 @@ def _border(outside: Callable[[float], bool], out: float, inside: float) -> floa
         middle = (out + inside) / 2
         out, inside = (middle, inside) if outside(middle) else (out, middle)
     return inside
+
+
+def sign_p(wins: int, losses: int) -> float:
+    """One-sided sign test: the chance of so many wins or more if either were as likely."""
+    n = wins + losses
+    if n > EXACT_SIGNS:
+        return erfc((wins - losses - 1) / sqrt(2 * n)) / 2
+    return sum(comb(n, k) for k in range(wins, n + 1)) / 2**n
 
 
 def rank_sum_p(first: Sequence[float], second: Sequence[float]) -> float:

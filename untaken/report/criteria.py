@@ -133,7 +133,7 @@ ATTACK_TESTS: Final[Columns[_Tested]] = {
     "win_rate": figure("(worse + half of equal) / n", "test.win_rate"),
     "low": figure("lower end of its 95 % interval", "test.low"),
     "high": figure("upper end of its 95 % interval", "test.high"),
-    "p": figure("one-sided exact sign test", "test.p"),
+    "p": figure("one-sided sign test", "test.p"),
     "drop": figure("mean loss of level", "test.drop"),
     "win_rate_reason": why("win_rate", "test.win_rate"),
     "detected": truth("noticed, all attacks together held against chance", "test.detected"),
