@@ -46,7 +46,8 @@ def test_the_packaged_model_is_asked_through_the_command_line(tmp_path: Path, ca
         weights_file()
     except UntakenError as error:
         pytest.skip(f"{error.message}; {error.hint}")
-    ledger = write_desk(tmp_path)
+    run = a_run("desk").call("search", "look").observe("order 17", call_id="c1").finish(True)
+    ledger = write_desk(tmp_path, run, a_graph({"id": "look", "check": {"verdict": True}}, graph_id="desk"))
     store = tmp_path / "replies"
     found = judged(ledger, store, capsys, "--model", "local", "--sub-goals", "look")
     jsonschema.validate(found, json_schema("judge"))

@@ -69,13 +69,14 @@ def judge_run(
         brief=not model.uses_tools,
     )
     answers = model.ask_all([one.question for one in asked], progress=progress)
-    findings = (*findings_of(run), *_in_graph(run, graph))
-    addressed = bool(list(texts_to_judges(run)))
+    addressing = findings_of(run)
     verdicts = tuple(
-        settle(run, graph, one, answer, model=model.name, addressed=addressed, accept_claims=accept_claims)
+        settle(
+            run, graph, one, answer, model=model.name, addressed=bool(addressing), accept_claims=accept_claims
+        )
         for one, answer in zip(asked, answers, strict=True)
     )
-    return JudgeReport(verdicts=verdicts, findings=findings)
+    return JudgeReport(verdicts=verdicts, findings=(*addressing, *_in_graph(run, graph)))
 
 
 def settle(
