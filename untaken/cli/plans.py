@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from untaken.cli.comparing import say_diff
 from untaken.cli.console import NOTHING, Console, counted, plain
+from untaken.cli.drafts import add_discover
 from untaken.cli.grammar import Verbs, verb
 from untaken.cli.inputs import UsageError, read_ledgers
 from untaken.errors import Finding, UntakenError, Where
 from untaken.ledger import Run
 from untaken.plans import (
     GRAPH_FORMATS,
-    GraphDiff,
     PlanGraph,
     diff_graphs,
     edges,
@@ -24,7 +24,6 @@ from untaken.plans import (
     inspect_graph,
     load_graph,
 )
-from untaken.plans.yaml_text import flow
 from untaken.report import finding_entries, graph_diff_document
 
 
@@ -44,6 +43,7 @@ def add_to(verbs: Verbs) -> None:
     parser.add_argument("-o", "--out", metavar="FILE", required=True, help="the picture (.svg)")
     parser.add_argument("--run", dest="ledger", metavar="LEDGER", help="colour it by what a run made of it")
     parser.add_argument("--run-id", metavar="ID", help="which run, where the ledger holds several")
+    add_discover(inner)
     parser = verb(inner, "export", "write a plan graph in another format", export)
     parser.add_argument("file", metavar="FILE", help="plan graph")
     parser.add_argument("--to", choices=GRAPH_FORMATS, default=None, help="default yaml; json with --json")
@@ -84,37 +84,6 @@ def diff(args: argparse.Namespace, console: Console) -> int:
     say_diff(found, console)
     console.document(graph_diff_document(found, before=args.old, after=args.new))
     return 0 if found.equal else 1
-
-
-def say_diff(found: GraphDiff, console: Console) -> None:
-    """The differences as a table, and the renames that they may be."""
-    old, new = (f"{graph.id} version {graph.version}" for graph in (found.before, found.after))
-    console.say(plain(f"{old} → {new}"))
-    rows = list(_diff_rows(found))
-    if rows:
-        console.table(("", "what", "where", "before", "after"), rows)
-    for pair in found.renamed:
-        console.say(plain(f"{pair.before!r} may now be called {pair.after!r}: all but the id is the same"))
-    console.say(counted(len(rows), "difference") if rows else "nothing differs that can matter")
-
-
-def _diff_rows(found: GraphDiff) -> Iterator[tuple[object, ...]]:
-    for change in found.fields:
-        yield "~", change.field, "(graph)", _value(change.before), _value(change.after)
-    yield from (("-", "sub-goal", node.id, node.title or node.id, "") for node in found.removed)
-    yield from (("+", "sub-goal", node.id, "", node.title or node.id) for node in found.added)
-    for goal in found.changed:
-        for change in goal.fields:
-            yield "~", change.field, goal.sub_goal, _value(change.before), _value(change.after)
-    yield from (("-", "edge", f"{edge.dependency} → {edge.sub_goal}", "", "") for edge in found.edges_removed)
-    yield from (("+", "edge", f"{edge.dependency} → {edge.sub_goal}", "", "") for edge in found.edges_added)
-    for pair in found.reordered:
-        order = f"{pair.first}, {pair.second}"
-        yield "~", "first to claim", order, pair.second, pair.first
-
-
-def _value(value: Any) -> str:
-    return NOTHING if value in (None, "", [], {}) else flow(value)
 
 
 def draw(args: argparse.Namespace, console: Console) -> int:

@@ -21,7 +21,7 @@ class GraphSet:
 
     Attributes:
         graphs: one graph an id, in the order they were found.
-        findings: unreadable files, ids given twice, and warnings about each graph.
+        findings: drafts, which are never used; unreadable files, ids given twice, warnings about each graph.
         ambiguous: ids that two files of the same version claim with different content; none of them is used.
     """
 
@@ -139,6 +139,9 @@ def _gathered(read: list[tuple[PlanGraph, Where]], findings: list[Finding]) -> G
     kept: dict[str, PlanGraph] = {}
     ambiguous: set[str] = set()
     for graph, where in read:
+        if graph.metadata.get("draft") is True:
+            findings.append(_draft(graph, where))
+            continue
         other = kept.setdefault(graph.id, graph)
         if other is graph:
             continue
@@ -158,6 +161,15 @@ def _gathered(read: list[tuple[PlanGraph, Where]], findings: list[Finding]) -> G
             )
     graphs = tuple(graph for graph in kept.values() if graph.id not in ambiguous)
     return GraphSet(graphs=graphs, findings=tuple(findings), ambiguous=frozenset(ambiguous))
+
+
+def _draft(graph: PlanGraph, where: Where) -> Finding:
+    return Finding(
+        code="graph-draft",
+        message=f"the plan graph {graph.id!r} is a draft: no run is scored by it",
+        where=where,
+        hint="Go through it, then take `draft: true` out of its metadata.",
+    )
 
 
 def _twice(graph: PlanGraph, where: Where, how: str, severity: Severity) -> Finding:

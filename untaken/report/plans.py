@@ -1,10 +1,14 @@
-"""The JSON document about two versions of a plan graph."""
+"""The JSON documents about two versions of a plan graph, and about a draft of one."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+from untaken.discovery import Draft
+from untaken.errors import Finding
 from untaken.plans import GraphDiff, PlanGraph, SubGoal
 from untaken.plans.diff import FieldChange
-from untaken.report.documents import Document, entry
+from untaken.report.documents import Document, entry, finding_entries
 
 
 def graph_diff_document(diff: GraphDiff, *, before: str, after: str) -> Document:
@@ -41,3 +45,32 @@ def _version(graph: PlanGraph, file: str) -> Document:
 
 def _sub_goal(node: SubGoal) -> Document:
     return {"sub_goal": node.id, "title": node.title or node.id}
+
+
+def graph_discover_document(draft: Draft, *, findings: Iterable[Finding] = ()) -> Document:
+    """``untaken.graph-discover/1``: a draft of a plan graph, and what each part of it rests on.
+
+    Args:
+        draft: what was proposed.
+        findings: what was noticed while reading, to stand before what the draft itself says.
+    """
+    return {
+        "schema": "untaken.graph-discover/1",
+        "graph": draft.graph.id,
+        "version": draft.graph.version,
+        "current": draft.current.version if draft.current else None,
+        "theta": draft.theta,
+        "min_share": draft.min_share,
+        "min_runs": draft.min_runs,
+        "runs": draft.runs,
+        "agents": dict(draft.agents),
+        "left_out": dict(draft.left_out),
+        "unmapped": draft.unmapped,
+        "sub_goals": [entry(found) for found in draft.sub_goals],
+        "rare": [entry(found) for found in draft.rare],
+        "edges": [entry(edge) for edge in draft.edges],
+        "dropped": [entry(edge) for edge in draft.dropped],
+        "implied": [entry(edge) for edge in draft.implied],
+        "alternatives": [entry(group) for group in draft.alternatives],
+        "findings": finding_entries([*findings, *draft.findings]),
+    }

@@ -1,0 +1,155 @@
+"""``untaken graph discover``: a draft of a plan graph from runs that succeeded."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable
+from pathlib import Path
+
+from untaken.cli.comparing import say_diff
+from untaken.cli.console import Console, counted, plain
+from untaken.cli.grammar import TakesMany, Verbs, takes_ledgers, verb
+from untaken.cli.inputs import UsageError, paths_of, read_graphs, read_ledgers
+from untaken.discovery import Draft, Found, Support, discover
+from untaken.discovery.draft import MIN_RUNS, MIN_SHARE, THETA
+from untaken.errors import Unscored, UntakenError
+from untaken.ledger import Run
+from untaken.plans import PlanGraph, diff_graphs, matches_glob, save_graph
+from untaken.report import graph_discover_document
+
+
+def add_discover(verbs: Verbs) -> None:
+    """Adds the verb."""
+    parser = verb(verbs, "discover", "propose a plan graph from runs that succeeded", run_discover)
+    takes_ledgers(parser, few="*")
+    parser.add_argument(
+        "--graphs",
+        nargs="+",
+        action=TakesMany,
+        metavar="PATH",
+        help="plan graph, or folder: its tags and rules map actions, and the draft is its next version",
+    )
+    parser.add_argument("--agent", action="append", metavar="NAME", help="only its runs; may be repeated")
+    parser.add_argument("--task", metavar="GLOB", help="only runs of these tasks")
+    parser.add_argument(
+        "--theta", type=float, default=THETA, metavar="T", help=f"share of runs for an edge ({THETA})"
+    )
+    parser.add_argument(
+        "--min-share",
+        type=float,
+        default=MIN_SHARE,
+        metavar="S",
+        help=f"share of runs for a sub-goal ({MIN_SHARE})",
+    )
+    parser.add_argument(
+        "--min-runs",
+        type=int,
+        default=MIN_RUNS,
+        metavar="N",
+        help=f"runs that hold both for an edge ({MIN_RUNS})",
+    )
+    parser.add_argument("-o", "--out", metavar="FILE", help="write the draft (*.plan.yaml)")
+
+
+def run_discover(args: argparse.Namespace, console: Console) -> int:
+    """Prints the draft with what it rests on; 1 where a ledger is broken."""
+    ledgers = read_ledgers(paths_of(args), console)
+    runs = _chosen([run for _, run in ledgers.runs], args)
+    graph, runs = _graph(args.graphs, runs) if args.graphs else (None, runs)
+    try:
+        draft = discover(
+            runs,
+            graph,
+            theta=args.theta,
+            min_share=args.min_share,
+            min_runs=args.min_runs,
+            graph_id=Path(args.out).name.split(".")[0] or "draft" if args.out else "draft",
+        )
+    except UntakenError as error:
+        raise UsageError(error.code, error.message, where=error.where, hint=error.hint) from error
+    if args.out:
+        save_graph(draft.graph, args.out)
+        console.warn(f"written: {plain(args.out)}")
+    _say(draft, console)
+    console.findings([*ledgers.findings, *draft.findings])
+    console.document(graph_discover_document(draft, findings=ledgers.findings))
+    return 1 if ledgers.broken else 0
+
+
+def _chosen(runs: Iterable[Run], args: argparse.Namespace) -> list[Run]:
+    everyone = list(runs)
+    known = {run.agent for run in everyone}
+    for name in args.agent or ():
+        if name not in known:
+            raise UsageError(
+                "agent-unknown", f"no run is of the agent {name!r}", hint=", ".join(sorted(known))
+            )
+    return [
+        run
+        for run in everyone
+        if (not args.agent or run.agent in args.agent)
+        and (args.task is None or matches_glob(args.task, run.task_id))
+    ]
+
+
+def _graph(folders: list[str], runs: list[Run]) -> tuple[PlanGraph, list[Run]]:
+    """The one graph of the runs, and the runs that it speaks of.
+
+    Raises:
+        UsageError: ``draft-of-several-graphs``, or ``no-graphs`` where none speaks of any run.
+    """
+    graphs = read_graphs(folders)
+    by_graph: dict[str, tuple[PlanGraph, list[Run]]] = {}
+    for run in runs:
+        graph, _ = graphs.for_task(run.task_id, run.started.graph)
+        if not isinstance(graph, Unscored):
+            by_graph.setdefault(graph.id, (graph, []))[1].append(run)
+    if len(by_graph) > 1:
+        named = ", ".join(map(repr, sorted(by_graph)[:5]))
+        raise UsageError(
+            "draft-of-several-graphs",
+            f"these runs have {len(by_graph)} plan graphs: {named}",
+            hint="A draft is of one: choose with --task GLOB.",
+        )
+    if not by_graph:
+        raise UsageError("no-graphs", "no plan graph speaks of any of these runs")
+    return next(iter(by_graph.values()))
+
+
+def _say(draft: Draft, console: Console) -> None:
+    agents = ", ".join(f"{agent} {runs}" for agent, runs in draft.agents.items())
+    console.say(plain(f"{counted(draft.runs, 'successful run')} used ({agents})"))
+    for words, count in draft.left_out.items():
+        console.say(f"{counted(count, 'run')} {words} left out")
+    console.say()
+    console.table(("sub-goal", "runs", "share", "95 %"), [_found(found) for found in draft.sub_goals])
+    console.say()
+    headings = ("needs", "sub-goal", "first", "both", "share", "95 %", "without", "agents")
+    console.table(headings, [_edge(edge) for edge in draft.edges])
+    console.say()
+    for group in draft.alternatives:
+        options = " or ".join(group.options)
+        console.say(plain(f"proposed: any of {options}, in {group.runs} runs; more than one in {group.both}"))
+    if draft.rare:
+        console.say(plain(f"too rare: {', '.join(f'{r.sub_goal} ({r.runs})' for r in draft.rare)}"))
+    console.say(
+        f"An edge: first in at least {draft.theta:g} of the runs that hold both, at least {draft.min_runs}. "
+        f"A sub-goal: in at least {draft.min_share:g} of the runs."
+    )
+    console.say("It says what came first, not what is needed. Nothing is used before a person accepts it.")
+    if draft.current:
+        console.say()
+        say_diff(diff_graphs(draft.current, draft.graph), console)
+
+
+def _found(found: Found) -> tuple[object, ...]:
+    return found.sub_goal, found.runs, f"{found.share:.3f}", _interval(found)
+
+
+def _edge(edge: Support) -> tuple[object, ...]:
+    share, interval = f"{edge.share:.3f}", _interval(edge)
+    return edge.dependency, edge.sub_goal, edge.first, edge.both, share, interval, edge.alone, edge.agents
+
+
+def _interval(of: Found | Support) -> str:
+    return f"{of.low:.3f} to {of.high:.3f}"

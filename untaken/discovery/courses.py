@@ -1,0 +1,89 @@
+"""When a run first attempted each sub-goal (§4, discovery)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from untaken import limits
+from untaken.ledger import Run
+from untaken.plans import PlanGraph, Rule, SubGoal, escape_glob, map_actions
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """One run: `first` is the seq of the first attempt at each sub-goal, `unmapped` counts other actions."""
+
+    agent: str
+    first: Mapping[str, int]
+    unmapped: int = 0
+
+
+def courses_by_graph(runs: Iterable[Run], graph: PlanGraph) -> list[Course]:
+    """As a graph's tags, rules and checks map actions; a group is attempted where one of its options is."""
+    groups = {node.id: node.any_of for node in graph.sub_goals if node.any_of}
+    found = []
+    for run in runs:
+        mapping = map_actions(run, graph)
+        first: dict[str, int] = {}
+        for seq, sub_goal, _ in mapping.mapped:
+            first.setdefault(sub_goal, seq)
+        found.append(Course(run.agent, _with_groups(first, groups), len(mapping.extra)))
+    return found
+
+
+def _with_groups(first: dict[str, int], groups: Mapping[str, Sequence[str]]) -> dict[str, int]:
+    """Groups may hold groups: as often as there are groups, what is known of them is carried upwards."""
+    for _ in groups:
+        before = len(first)
+        for group, options in groups.items():
+            known = [first[option] for option in (group, *options) if option in first]
+            if known:
+                first[group] = min(known)
+        if len(first) == before:
+            break
+    return first
+
+
+def courses_by_names(runs: Sequence[Run]) -> tuple[list[Course], list[SubGoal]]:
+    """Without a graph: tags name sub-goals, and any other tool is a sub-goal of its own.
+
+    A tool all of whose tagged calls, over all runs, serve one sub-goal serves it in untagged calls, too.
+
+    Returns:
+        The courses; and the sub-goals they speak of, with a rule for each such tool.
+    """
+    served = _served(runs)
+    found = [Course(run.agent, _first(run, served)) for run in runs]
+    tools: dict[str, list[str]] = {name: [] for course in found for name in course.first}
+    for tool, name in served.items():
+        if name in tools:
+            tools[name].append(tool)
+    return found, [SubGoal(id=name, rules=_rules(tools[name])) for name in tools]
+
+
+def _served(runs: Iterable[Run]) -> dict[str, str]:
+    """The sub-goal that each tool serves where no tag says so; by itself where tags disagree."""
+    tags: dict[str, set[str]] = {}
+    for run in runs:
+        for call in run.actions:
+            named = tags.setdefault(call.tool, set())
+            if call.sub_goal is not None:
+                named.add(call.sub_goal)
+    return {tool: next(iter(named)) if len(named) == 1 else tool for tool, named in tags.items()}
+
+
+def _first(run: Run, served: Mapping[str, str]) -> dict[str, int]:
+    first: dict[str, int] = {}
+    for call in run.actions:
+        if call.sub_goal is not None:
+            first.setdefault(call.sub_goal, call.seq)
+        elif call.requestor != "user":
+            first.setdefault(served[call.tool], call.seq)
+    return first
+
+
+def _rules(tools: Iterable[str]) -> list[Rule]:
+    patterns = [escape_glob(tool) for tool in tools]
+    fitting = [pattern for pattern in patterns if len(pattern) <= limits.PATTERN_CHARS]
+    return [Rule(tool=pattern) for pattern in fitting[: limits.RULES_PER_SUB_GOAL]]

@@ -1,0 +1,279 @@
+"""From runs that succeeded to a draft of a plan graph (§4, discovery)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+
+import msgspec
+
+from untaken.discovery.alternatives import alternatives
+from untaken.discovery.courses import Course, courses_by_graph, courses_by_names
+from untaken.discovery.model import Alternatives, Draft, Found, Support
+from untaken.discovery.precedence import Pair, Precedence, before, measured, precedence, without_circles
+from untaken.errors import Finding, UntakenError
+from untaken.ledger import Run
+from untaken.plans import PlanGraph, SubGoal, ancestors, topological, transitive_reduction
+from untaken.rates import wilson
+
+THETA: Final = 0.95
+MIN_SHARE: Final = 0.2
+MIN_RUNS: Final = 5
+"""In fewer runs, one order throughout is no sign of more than chance: ½⁵ = 3 %, ½⁴ = 6 %."""
+LARGEST: Final = 1_000
+"""Sub-goals of a draft: nobody could go through more."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Thresholds:
+    """What a sub-goal and an edge need to be in a draft."""
+
+    theta: float = THETA
+    min_share: float = MIN_SHARE
+    min_runs: int = MIN_RUNS
+
+
+def discover(
+    runs: Iterable[Run],
+    graph: PlanGraph | None = None,
+    *,
+    theta: float = THETA,
+    min_share: float = MIN_SHARE,
+    min_runs: int = MIN_RUNS,
+    graph_id: str = "draft",
+) -> Draft:
+    """Propose a plan graph: sub-goals that runs attempted, and edges where one came before the other.
+
+    An edge says what came first in runs that succeeded, not what is needed: where everybody keeps one order,
+    habit and need look the same. Runs are used that succeeded and whose ledger is not broken.
+
+    Args:
+        runs: to learn from; only those that succeeded are used.
+        graph: says by its tags, rules and checks which action serves which sub-goal, and is what the draft is
+            a next version of; without one, tags and tools are the sub-goals.
+        theta: of the runs that attempted both, the share in which the one came first; above ½, at most 1.
+        min_share: of the runs, the share that attempted a sub-goal of the draft.
+        min_runs: that attempted both sub-goals of an edge.
+        graph_id: of the draft, where there is no `graph`.
+
+    Raises:
+        UntakenError: ``draft-threshold-invalid``; ``draft-without-runs`` where nothing is left to learn from;
+            ``draft-too-large``.
+    """
+    limits = _valid(Thresholds(theta=theta, min_share=min_share, min_runs=min_runs))
+    used, left_out = _usable(runs)
+    if not used:
+        why = ", ".join(f"{count} {words}" for words, count in left_out.items()) or "there are no runs"
+        raise UntakenError("draft-without-runs", f"no successful run to learn from: {why}")
+    if graph is None:
+        courses, nodes = courses_by_names(used)
+        base = PlanGraph(id=graph_id, version=0, sub_goals=nodes)
+    else:
+        courses, base = courses_by_graph(used, graph), graph
+    return _Drafting(courses, base, limits).draft(graph, left_out)
+
+
+def _valid(limits: Thresholds) -> Thresholds:
+    if 0.5 < limits.theta <= 1 and 0 <= limits.min_share <= 1 and limits.min_runs >= 1:
+        return limits
+    raise UntakenError(
+        "draft-threshold-invalid",
+        "theta lies above 0.5 and is at most 1, the least share between 0 and 1, the fewest runs are 1",
+        hint="For example --theta 0.95 --min-share 0.2 --min-runs 5.",
+    )
+
+
+def _usable(runs: Iterable[Run]) -> tuple[list[Run], dict[str, int]]:
+    used: list[Run] = []
+    left: Counter[str] = Counter()
+    for run in runs:
+        if run.integrity.broken:
+            left["with a broken ledger"] += 1
+        elif run.success is not True:
+            left["failed" if run.success is False else "without a recorded success"] += 1
+        elif not run.actions:
+            left["without actions"] += 1
+        else:
+            used.append(run)
+    return used, dict(sorted(left.items()))
+
+
+class _Drafting:
+    """One draft in the making."""
+
+    def __init__(self, courses: Sequence[Course], base: PlanGraph, limits: Thresholds) -> None:
+        self.courses = courses
+        self.base = base
+        self.limits = limits
+        self.held = Counter(name for course in courses for name in course.first)
+        self.groups = {node.id: node.any_of for node in base.sub_goals if node.any_of}
+
+    def draft(self, current: PlanGraph | None, left_out: Mapping[str, int]) -> Draft:
+        known = [node.id for node in self.base.sub_goals if self.held[node.id]]
+        kept = [name for name in known if self.held[name] >= self.limits.min_share * len(self.courses)]
+        if len(kept) > LARGEST:
+            raise UntakenError(
+                "draft-too-large",
+                f"{len(kept):,} sub-goals; a draft holds at most {LARGEST:,}",
+                hint="Raise the least share of runs (--min-share).",
+            )
+        counts = precedence(self.courses, kept, {})
+        proposed = self.proposed(counts)
+        if proposed:
+            counts = precedence(self.courses, kept, {group.sub_goal: group.options for group in proposed})
+        taken, dropped = without_circles(self.relation(counts, proposed), len(counts.names))
+        graph = self.graph(counts, taken, proposed)
+        edges = _edges(graph, counts)
+        return Draft(
+            graph=msgspec.structs.replace(graph, metadata=self.metadata(graph, edges, proposed)),
+            current=current,
+            runs=len(self.courses),
+            agents=dict(sorted(Counter(course.agent for course in self.courses).items())),
+            left_out=left_out,
+            unmapped=sum(course.unmapped for course in self.courses),
+            sub_goals=tuple(self.found(node.id) for node in graph.sub_goals if node.id in self.held),
+            rare=tuple(self.found(name) for name in known if name not in kept),
+            edges=edges,
+            dropped=tuple(map(counts.support, dropped)),
+            implied=(implied := tuple(self.implied(graph, counts))),
+            alternatives=proposed,
+            theta=self.limits.theta,
+            min_share=self.limits.min_share,
+            min_runs=self.limits.min_runs,
+            findings=tuple(self.findings(counts, dropped, implied)),
+        )
+
+    def proposed(self, counts: Precedence) -> tuple[Alternatives, ...]:
+        """Groups that the base does not have yet."""
+        known = {*self.groups, *(option for options in self.groups.values() for option in options)}
+        limits = self.limits
+        ways = before(counts, theta=limits.theta, min_runs=limits.min_runs)
+        among = set(counts.names) - known
+        return alternatives(counts, ways, among, theta=limits.theta, min_runs=limits.min_runs)
+
+    def relation(self, counts: Precedence, proposed: Sequence[Alternatives]) -> list[Pair]:
+        """What comes before what. Nothing needs an option where it can need the group: the other would do."""
+        place = {name: n for n, name in enumerate(counts.names)}
+        groups = self.groups | {group.sub_goal: list(group.options) for group in proposed}
+        ways = before(counts, theta=self.limits.theta, min_runs=self.limits.min_runs)
+        there, unwanted = set(ways), set[Pair]()
+        for group, options in groups.items():
+            for option in options:
+                if group in place and option in place:
+                    one, other = place[group], place[option]
+                    unwanted |= {(one, other), (other, one)}
+                    unwanted |= {(other, n) for n in range(len(place)) if (one, n) in there}
+        return [way for way in ways if way not in unwanted]
+
+    def graph(self, counts: Precedence, taken: Sequence[Pair], proposed: Sequence[Alternatives]) -> PlanGraph:
+        """The draft without what it rests on: reduced, each sub-goal after what it needs."""
+        deps: dict[str, list[str]] = {name: [] for name in counts.names}
+        for a, b in taken:
+            deps[counts.names[b]].append(counts.names[a])
+        known = {node.id: node for node in self.base.sub_goals}
+        offered = {group.sub_goal: group for group in proposed}
+        nodes = [
+            _group(offered[name], deps[name])
+            if name in offered
+            else msgspec.structs.replace(
+                known[name],
+                deps=sorted(deps[name], key=counts.names.index),
+                any_of=[option for option in known[name].any_of if option in deps],
+            )
+            for name in counts.names
+        ]
+        whole = msgspec.structs.replace(self.base, version=self.base.version + 1, sub_goals=nodes)
+        reduced = transitive_reduction(whole)
+        by_id = {node.id: node for node in reduced.sub_goals}
+        return msgspec.structs.replace(reduced, sub_goals=[by_id[name] for name in topological(reduced)])
+
+    def implied(self, graph: PlanGraph, counts: Precedence) -> Iterator[Support]:
+        """Orders that follow from the draft, and that enough runs contradict."""
+        place = {name: n for n, name in enumerate(counts.names)}
+        for name, above in ancestors(graph).items():
+            for dependency in sorted(above):
+                pair = place[dependency], place[name]
+                if counts.both[pair] >= self.limits.min_runs and counts.share(pair) < self.limits.theta:
+                    yield counts.support(pair)
+
+    def found(self, name: str) -> Found:
+        runs, of = self.held[name], len(self.courses)
+        low, high = wilson(runs, of)
+        return Found(sub_goal=name, runs=runs, share=runs / of, low=low, high=high)
+
+    def metadata(
+        self, graph: PlanGraph, edges: Sequence[Support], proposed: Sequence[Alternatives]
+    ) -> dict[str, Any]:
+        """The mark that keeps a draft from scoring runs, and what each part of it rests on."""
+        support = {
+            **asdict(self.limits),
+            "runs": len(self.courses),
+            "agents": sorted({course.agent for course in self.courses}),
+            "sub_goals": {node.id: self.held[node.id] for node in graph.sub_goals if node.id in self.held},
+            "edges": [_rounded(edge) for edge in edges],
+            "alternatives": [msgspec.to_builtins(group) for group in proposed],
+        }
+        return {**self.base.metadata, "draft": True, "support": support}
+
+    def findings(
+        self, counts: Precedence, dropped: Sequence[Pair], implied: Sequence[Support]
+    ) -> Iterator[Finding]:
+        pairs = measured(counts, self.limits.min_runs)
+        if pairs and all(counts.first[p] == 0 or counts.first[p[::-1]] == 0 for p in pairs):
+            yield Finding(
+                code="draft-one-order",
+                message=f"no two sub-goals ever changed their order in {len(self.courses)} runs: "
+                "what is needed cannot be told from what is habit",
+                hint="Add runs of agents that go about it in another order, or strike edges by hand.",
+            )
+        for pair in dropped[:10]:
+            edge = counts.support(pair)
+            yield Finding(
+                code="draft-circle",
+                message=f"{edge.dependency!r} before {edge.sub_goal!r} ({edge.first} of {edge.both} runs) "
+                "would close a circle of stronger edges; it is left out",
+            )
+        if implied:
+            yield Finding(
+                code="draft-implied",
+                message=f"{len(implied)} orders follow from the edges, and are not those of the runs that "
+                f"hold both; the first: {implied[0].dependency!r} before {implied[0].sub_goal!r} "
+                f"({implied[0].first} of {implied[0].both} runs)",
+            )
+        seldom = len(measured(counts, 1)) - len(pairs)
+        if seldom:
+            yield Finding(
+                code="draft-seldom-together",
+                message=f"{seldom} pairs of sub-goals stand together in fewer than "
+                f"{self.limits.min_runs} runs: no edge was looked for between them",
+                severity="note",
+            )
+
+
+def _group(group: Alternatives, deps: list[str]) -> SubGoal:
+    title = " or ".join(group.options)
+    metadata = {"proposed": True}
+    return SubGoal(
+        id=group.sub_goal, title=title, deps=sorted(deps), any_of=list(group.options), metadata=metadata
+    )
+
+
+def _edges(graph: PlanGraph, counts: Precedence) -> tuple[Support, ...]:
+    place = {name: n for n, name in enumerate(counts.names)}
+    return tuple(
+        counts.support((place[dep], place[node.id])) for node in graph.sub_goals for dep in node.deps
+    )
+
+
+def _rounded(edge: Support) -> dict[str, Any]:
+    return {
+        "dependency": edge.dependency,
+        "sub_goal": edge.sub_goal,
+        "first": edge.first,
+        "both": edge.both,
+        "low": round(edge.low, 4),
+        "high": round(edge.high, 4),
+        "agents": edge.agents,
+    }
