@@ -202,8 +202,8 @@ def outcomes(found: SideBySide) -> None:
     apart = (number(top.p_holm) or 0.0) <= SMALL_P
     head = "" if apart else f"No {_what(found)} is told apart from chance. Nearest comes "
     st.markdown(
-        f"{head}**{text.label(top.title, 80)}**, {verb} in {top.done_in_successes} of {top.successes} successes "
-        f"and in {top.done_in_failures} of {top.failures} failures ({p})."
+        f"{head}**{text.label(top.title, 80)}**, {verb} in {top.done_in_successes} of {top.successes} "
+        f"successes and in {top.done_in_failures} of {top.failures} failures ({p})."
     )
     st.caption(
         "Over all runs of the task, shown or not. Fisher's exact test, as if each run stood for itself: runs "

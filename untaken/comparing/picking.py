@@ -62,6 +62,7 @@ def differing_most(
         looks.setdefault(_look(side, patterns), side)
     seen = {_look(side, patterns) for side in taken}
     _extend(taken, [side for look, side in looks.items() if look not in seen], patterns, most)
+    _extend(taken, sides, patterns, 2)  # it takes two, however alike they look
     return taken
 
 
@@ -73,7 +74,7 @@ def _both_ends(sides: Sequence[Side]) -> list[Side]:
         good = [side for side in own if side.run.success is True]
         bad = [side for side in own if side.run.success is False]
         found += [min(good, key=_best_first)] if good else []
-        found += [max(bad, key=_best_first)] if bad else []
+        found += [max(bad, key=lambda side: _best_first(side)[:3])] if bad else []
         found += [] if good or bad else [min(own, key=_best_first)]
     return found
 
