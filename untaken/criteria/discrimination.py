@@ -259,7 +259,8 @@ def sign_p(wins: int, losses: int) -> float:
     n = wins + losses
     if n > EXACT_SIGNS:
         return erfc((wins - losses - 1) / sqrt(2 * n)) / 2
-    return sum(comb(n, k) for k in range(wins, n + 1)) / 2**n
+    ways: int = sum(comb(n, k) for k in range(wins, n + 1))
+    return ways / (1 << n)
 
 
 def rank_sum_p(first: Sequence[float], second: Sequence[float]) -> float:
