@@ -13,14 +13,13 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from copy import copy
 from hashlib import sha256
 from typing import Any, Final
 
 import crafter
 import numpy as np
 from crafter import engine, objects
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 _NIGHT: Final = 0.5
 """Daylight below which the stock picture is noisy."""
@@ -125,7 +124,7 @@ def _twin_of(world: World, player: Player) -> tuple[World, Player]:
     """The world and its player once more; positions are shared: the package replaces, never changes them."""
     twin = object.__new__(World)
     twin.__dict__.update(world.__dict__)
-    twin.random = copy(world.random)
+    twin.random = _random_from(world.random)
     twin._mat_ids = world._mat_ids.copy()
     twin._mat_map, twin._obj_map = world._mat_map.copy(), world._obj_map.copy()
     twins = {obj: object.__new__(type(obj)) for obj in world._objects if obj is not None}
@@ -141,6 +140,24 @@ def _twin_of(world: World, player: Player) -> tuple[World, Player]:
     for key, objs in world._chunks.items():
         twin._chunks[key].update((twins[obj], None) for obj in objs)
     return twin, twins[player]
+
+
+def _random_from(random: np.random.RandomState) -> np.random.RandomState:
+    """The same random numbers from here on; a copy by `copy` would share the generator itself."""
+    twin = np.random.RandomState(np.random.MT19937(_UNSEEDED))
+    twin.set_state(random.get_state())
+    return twin
+
+
+class _Unseeded(np.random.SeedSequence):
+    """Spares the dear seeding of a generator that is given its state at once."""
+
+    def generate_state(self, n_words: int, dtype: DTypeLike = np.uint32) -> NDArray[Any]:
+        """Nothing in particular."""
+        return np.zeros(n_words, dtype)
+
+
+_UNSEEDED: Final = _Unseeded(0)
 
 
 def state_hash(env: crafter.Env) -> str:
