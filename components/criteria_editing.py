@@ -148,10 +148,10 @@ def bring(recorded: bool) -> None:
     """Criteria files and recorded replies, many at once, and what became of each; or the list as a file."""
     turn = st.session_state.setdefault("criteria_turn", 0)
     files = st.file_uploader(
-        f"Criteria files (*{CRITERIA[1]}, *{CRITERIA[0]}) and recorded replies (*{REPLIES}), several at once",
+        f"Criteria files (NAME{CRITERIA[1]}, {CRITERIA[0]}), recorded replies (NAME{text.label(REPLIES)})",
         accept_multiple_files=True,
         key=f"criteria-upload-{turn}",
-        help="AgentEval's own files are read. Replies need the criteria file of the same name beside them.",
+        help="Several at once; AgentEval's own, too. Replies need the criteria file of the same name.",
     )
     with st.container(horizontal=True):
         if st.button("Add files", type="primary", disabled=not files, key="criteria_add"):

@@ -22,7 +22,7 @@ from untaken.criteria import (
     kept_digest,
     unique_by_seeds,
 )
-from untaken.errors import UntakenError
+from untaken.errors import Unscored, UntakenError, number, reason
 from untaken.report import (
     CriteriaReview,
     attacks_table,
@@ -37,6 +37,7 @@ from untaken.report import (
 
 SOURCES: Final = {"recorded": "Recorded replies", "ledger": "Computed from the ledgers"}
 MOST_CARDS: Final = 12
+SIGNS: Final = {True: "✓", False: "✗", None: "?"}
 TWO: Final = st.column_config.NumberColumn(format="%.2f")
 THREE: Final = st.column_config.NumberColumn(format="%.3f")
 PERCENT: Final = st.column_config.NumberColumn(format="percent")
@@ -110,7 +111,7 @@ def source(found: Mapping[str, CriteriaReview]) -> CriteriaReview:
 def summary(review: CriteriaReview) -> None:
     """Four numbers: how many deserve trust, over how many runs and passes, and what has no value."""
     verified = review.verification
-    again = "computed the same way every time" if review.deterministic else "of the quantifier, over the same"
+    again = "computed the same way every time" if review.deterministic else "of the quantifier, over the same runs"
     missing = (
         f"{review.unscored:,} unscored for want of evidence · {review.strange:,} none of the accepted ones · "
         f"{cards.counted(review.unread, 'reply')} unreadable".replace("replys", "replies")
@@ -182,7 +183,8 @@ def attacks(review: CriteriaReview) -> None:
         key="matrix",
         name="Criteria against disturbed runs",
     )
-    attack = st.selectbox("Attack", list(review.disturbed), key="criteria_attack", format_func=_attack_words)
+    names = sorted(review.disturbed, key=lambda name: not review.disturbed[name])  # those with values first
+    attack = st.selectbox("Attack", names, key="criteria_attack", format_func=_attack_words)
     drawn = figures.original_vs_disturbed(review.disturbed[attack], dark=dark)
     tables.figure(drawn, key="disturbed", name="As recorded and made worse")
     with st.expander("As a table"):
@@ -269,7 +271,33 @@ def _verdict(check: CriterionCheck, status: str | None) -> None:
             type="tertiary",
             on_click=lambda: state.select(criterion=check.name),
         )
-        st.caption(text.label(check.reason.split(": ", maxsplit=1)[-1], 900))
+        st.caption("  \n".join(text.label(line, 200) for line in _grounds(check)))
+
+
+def _grounds(check: CriterionCheck) -> list[str]:
+    """What decided, in a few lines; the whole reason stands with the criterion itself."""
+    telling = check.discrimination
+    apart = telling.separation
+    lines = [] if check.redundant_with is None else [f"✗ says what {check.redundant_with} says"]
+    lines.append(f"{SIGNS[check.stability.stable]} stable: {check.stability.note}")
+    if isinstance(apart.superiority, Unscored) or isinstance(apart.low, Unscored):
+        lines.append(f"? success against failure: {reason(apart.superiority)}")
+    else:
+        known = True if apart.separates else False if apart.reversed else None
+        lines.append(
+            f"{SIGNS[known]} a success is above a failure in {apart.superiority:.0%} of pairs "
+            f"(95 % {apart.low:.0%} to {number(apart.high):.0%}, n {apart.success_n} and {apart.failed_n})"
+        )
+    noticed = [test.attack.replace("_", " ") for test in telling.attacks if test.detected]
+    rewarded = [test.attack.replace("_", " ") for test in telling.attacks if test.rewarded]
+    if telling.attacks:
+        sign = "✓" if noticed else "✗"
+        lines.append(f"{sign} made worse: notices {', '.join(noticed) or 'nothing'}")
+    else:
+        lines.append("? made worse: not done")
+    if rewarded:
+        lines.append(f"✗ rewards {', '.join(rewarded)}")
+    return lines
 
 
 def agents(review: CriteriaReview) -> None:
