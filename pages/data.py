@@ -9,7 +9,10 @@ from untaken.report import addressing_findings, audit_table, files_table
 
 store = state.workspace()
 cards.headline("Data", "What is in this workspace, and can it be trusted?")
-st.caption(f"Workspace: {text.label(store.path, 200)}. Nothing leaves this machine.")
+st.caption(
+    f"Workspace: {text.label(store.path, 200)}. Nothing leaves this machine "
+    "but what you put to a language model."
+)
 
 with st.container(border=True):
     upload.upload(store)
