@@ -111,7 +111,7 @@ def source(found: Mapping[str, CriteriaReview]) -> CriteriaReview:
 def summary(review: CriteriaReview) -> None:
     """Four numbers: how many deserve trust, over how many runs and passes, and what has no value."""
     verified = review.verification
-    again = "computed the same way every time" if review.deterministic else "of the quantifier, over the same runs"
+    again = "computed the same way every time" if review.deterministic else "over the same runs"
     missing = (
         f"{review.unscored:,} unscored for want of evidence · {review.strange:,} none of the accepted ones · "
         f"{cards.counted(review.unread, 'reply')} unreadable".replace("replys", "replies")
