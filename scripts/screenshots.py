@@ -20,6 +20,7 @@ from scripts.get_browser import find
 PAGES = {
     "overview": "/",
     "run": "/run",
+    "compare": "/compare",
     "decisions": "/decisions",
     "rankings": "/rankings",
     "memory": "/memory",

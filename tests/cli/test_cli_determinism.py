@@ -17,6 +17,7 @@ from untaken.ledger import heads_path
 VERBS = {
     "score": "score {ledgers} --graphs graphs --runs --json",
     "rank": "rank {ledgers} --graphs graphs --resamples 50 --json",
+    "compare": "compare {ledgers} --graphs graphs --json",
     "gate": "gate {ledgers} --graphs graphs --require completion>=0.5 --resamples 50 --json",
     "report": "report {ledgers} --graphs graphs --html report.html --json",
     "full report": "report {ledgers} --graphs graphs --html full.html --full --json",

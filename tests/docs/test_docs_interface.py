@@ -16,7 +16,7 @@ import pytest
 from doc_pages import ROOT, listed_keys, names, occurring_keys, page, plain_names, rows, section
 
 import untaken
-from components import memory_view, navigation, palette, state
+from components import compare_choice, memory_view, navigation, palette, state
 from untaken import limits, report
 from untaken.asking.access import KEY_SETTING, SETTING
 from untaken.cli import main, parser
@@ -55,6 +55,9 @@ TABLES: dict[str, Columns[Any]] = {
     "sub_goal_failures": report.FAILURES,
     "review_table": report.REVIEW,
     "triage_table": report.FIX_FIRST,
+    "matrix_table": report.MATRIX,
+    "partings_table": report.PARTINGS,
+    "outcome_splits_table": report.OUTCOME_SPLITS,
     "records_table": report.RECORDS,
     "estimates_table": report.ESTIMATES,
     "signals_table": report.SIGNALS,
@@ -281,7 +284,7 @@ def test_every_page_is_listed_and_no_other() -> None:
 
 def test_every_query_parameter_is_listed_and_no_other() -> None:
     assert [cells[0] for cells in rows(PAGES, "query parameter")] == [
-        f"`{name}`" for name in (*state.SELECTION, *memory_view.ADDRESS)
+        f"`{name}`" for name in (*state.SELECTION, *compare_choice.ADDRESS, *memory_view.ADDRESS)
     ]
     variables = {names(cells[0])[0] for cells in rows(PAGES, "environment variable")}
     assert variables == {state.FOLDER, state.DEMO, SETTING, KEY_SETTING}
