@@ -25,11 +25,12 @@ QUESTIONS = {
     "decisions": "Which skill choices cost us, over all runs?",
     "rankings": "Do outcome and sub-goal rankings agree?",
     "memory": "What does history say?",
+    "criteria": "Is it good beyond success?",
     "data": "What is in this workspace, and can it be trusted?",
 }
 NEXT_STEPS = {
     **dict.fromkeys(
-        ("overview", "run", "decisions", "rankings", "memory"),
+        ("overview", "run", "decisions", "rankings", "memory", "criteria"),
         "Upload run ledgers and plan graphs on the Data page",
     ),
     "data": "upload run ledgers (.jsonl), plan graphs (.plan.yaml) or traces of a known format",
