@@ -24,6 +24,7 @@ PAGES = {
     "decisions": "/decisions",
     "rankings": "/rankings",
     "memory": "/memory",
+    "criteria": "/criteria",
     "data": "/data",
 }
 SIZES = {"wide": (1440, 900), "narrow": (390, 844)}
