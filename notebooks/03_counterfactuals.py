@@ -104,9 +104,9 @@ choice_deltas(review.choices, review.paths, most=10)
 delta_distribution(review.paths)
 
 # %% [markdown]
-# The two hills are not good and bad choices. Split by the outcome of the run, almost every delta of a failed
-# run says that the alternative may be better, and almost every delta of a successful run that it was not. The
-# mean advantage of the very same alternatives differs by a ninth of that.
+# The two hills are not good and bad choices. Split by the outcome of the run, four of five deltas of failed
+# runs say that the alternative may be better, and three of four of successful runs that it was not. Between
+# the two the mean delta differs by 0.45, the mean advantage of the very same alternatives by a ninth of that.
 
 # %%
 paths = review.paths.dropna(subset=["delta"]).copy()
@@ -234,7 +234,8 @@ estimate_course(estimates_table(snapshot, first.selected, first.context_hash))
 # A skill may look good because it was taken in the easy cases. One agent of the samples chose by chance and
 # logged with which odds: `propensities` in its `SKILL_SELECTION` events. Weighing each choice by the inverse
 # of its odds undoes that preference: *SNIPS* with the weights alone, *doubly robust* with a prediction, too.
-# The effective number of runs says how much is left after weighing, and it is often very little.
+# The effective number of runs says how much is left after weighing, and it is often very little. Here are the
+# alternatives with the better history, at 3 effective runs or more.
 
 # %%
 known = [(choice, review.odds(choice)) for choice in review.choices]
@@ -243,6 +244,7 @@ rows = [
         "selected": choice.selected,
         "alternative": choice.alternative,
         "advantage": words(choice.advantage),
+        "support": choice.support,
         "SNIPS": words(odds.snips),
         "low": words(odds.snips_low),
         "high": words(odds.snips_high),
@@ -251,13 +253,14 @@ rows = [
         "largest weight": f"{odds.largest_share:.0%}",
     }
     for choice, odds in known
+    if not isinstance(choice.advantage, untaken.Unscored) and choice.advantage > 0
     if not isinstance(odds.effective, untaken.Unscored) and odds.effective >= 3
 ]
 pd.DataFrame(rows)
 
 # %% [markdown]
-# Where the interval from the odds covers 0 and the advantage's does not, the advantage rests on runs of other
-# agents, which may differ in more than this choice. Without logged odds that cannot be told at all.
+# A supported advantage beside an interval from the odds that covers 0 rests mostly on runs of other agents,
+# which may differ in more than this choice. Without logged odds that cannot be told at all.
 #
 # ## 8. What weak signals do
 #

@@ -88,7 +88,13 @@ CASES = [
         "the same shares with more runs",
         arm("a", 40, 60) + arm("b", 70, 30),
         "supported",
-        "lies above 0 (100 and 100",
+        "lies above 0 (100 runs took the alternative, 100 the selected skill)",
+    ),
+    Case(
+        "an end near 0 is told by a digit that is not 0",
+        arm("a", 12, 13) + arm("b", 19, 6),
+        "supported",
+        "0.003 to 0.26 lies above 0",
     ),
     Case(
         "a worse alternative",

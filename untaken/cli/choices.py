@@ -107,7 +107,7 @@ def _say(evaluations: list[RunEvaluation], threshold: float, console: Console) -
             rate(b.score),
             signed(b.delta),
             interval(b.delta_low, b.delta_high),
-            b.verdict,
+            signed(b.advantage),
             b.support,
         )
         for e in evaluations
@@ -116,7 +116,7 @@ def _say(evaluations: list[RunEvaluation], threshold: float, console: Console) -
         if b.verdict == "alternative_may_be_better"
     ]
     console.table(
-        ("run", "at", "taken", "not taken", "n", "score", "delta", "95 %", "verdict", "support"), rows
+        ("run", "at", "taken", "not taken", "n", "score", "delta", "95 %", "advantage", "support"), rows
     )
     total = summarise(evaluations)
     console.say()

@@ -166,14 +166,20 @@ def _support(
     if min(runs) < N_MIN:
         known = f"{runs[0]} runs took the alternative and {runs[1]} the selected skill"
         return "weak", f"{known}: needs at least {N_MIN} of each"
-    interval = f"the 95 % interval {low:.2f} to {high:.2f}"
+    interval = f"the 95 % interval {_end(low)} to {_end(high)}"
     if low > 0:
-        return "supported", f"{interval} lies above 0 ({runs[0]} and {runs[1]} runs)"
+        took = f"{runs[0]} runs took the alternative, {runs[1]} the selected skill"
+        return "supported", f"{interval} lies above 0 ({took})"
     if high < 0:
         return "supported", f"{interval} lies below 0: the selected skill has the better history"
     more = more_needed()
     wanted = f"about {more}" if more <= MOST_RUNS else f"more than {MOST_RUNS}"
-    return "weak", f"{interval} covers 0: needs {wanted} more runs of each"
+    return "weak", f"{interval} covers 0: needs {wanted} more {'run' if more == 1 else 'runs'} of each"
+
+
+def _end(end: float) -> str:
+    """An end of an interval, by two decimals; nearer to 0 by one digit, for 0.00 lies on no side of 0."""
+    return f"{end:.2f}" if abs(end) >= 0.005 or not end else f"{end:.1g}"
 
 
 def _weak(why: Unscored, advantage: Score | None = None) -> Trust:
