@@ -14,8 +14,9 @@ FOUND = codes_in(ROOT / "untaken")
 NO_CODES = {
     *("node-link", "tau-bench", "tau2-bench", "who-and-when"),  # formats
     *("memory-queue", "memory-preview", "memory-apply", "memory-verify"),  # schemas
-    *("criteria-verify", "graph-diff"),
+    *("criteria-verify", "graph-diff", "graph-discover"),
     "criteria-proposal",
+    "crafter-score",
     *("hand-crafted", "algorithm-generated"),  # sets of records
     *("utf-8", "utf-16", "utf-16-le", "utf-16-be"),
     *("sub-goal", "sub-goals", "untaken-workspace", "untaken-replies", "smollm2-135m"),
