@@ -1,4 +1,4 @@
-"""Plan graphs on the command line: compared, drawn."""
+"""Plan graphs on the command line: compared, drawn, discovered."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import jsonschema
 import pytest
 
 from untaken.cli import main
+from untaken.plans import load_graph
 from untaken.report import json_schema
 
 HOSTILE = "</title><script>alert(1)</script>&\\u0007"
@@ -26,6 +27,8 @@ def world(tmp_path: Path) -> Path:
     (folder / "new.plan.yaml").write_bytes(newer)
     hostile = desk.GRAPH.replace(b"title: Check policy", f'title: "{HOSTILE}"'.encode())
     (folder / "hostile.plan.yaml").write_bytes(hostile)
+    (folder / "other").mkdir()
+    (folder / "other" / "o.plan.yaml").write_text("id: o\ntasks: [other]\nsub_goals: [{id: a}]\n")
     (folder / "bad.plan.yaml").write_text("id: g\nsub_goals: [{id: a, deps: [a]}]\n")
     (folder / "empty.plan.yaml").write_text("id: g\nsub_goals: []\nmetadata: {nothing_expected: true}\n")
     return folder
@@ -43,6 +46,19 @@ EXITS = {
     "one run of many": (f"graph draw {OLD} -o {{w}}/a.svg --run {{w}}/ledgers", 2, "run-unknown"),
     "a run named": (f"graph draw {OLD} -o {{w}}/a.svg --run {{w}}/ledgers --run-id lucky-10", 0, ""),
     "a run not there": (f"graph draw {OLD} -o {{w}}/a.svg --run {{w}}/ledgers --run-id x", 2, "run-unknown"),
+    "discovered": ("graph discover {w}/ledgers -o {w}/d.plan.yaml", 0, "written"),
+    "discovered by rules": (
+        "graph discover {w}/ledgers --agent careful --graphs {w}/graphs",
+        0,
+        "draft-one-order",
+    ),
+    "paths last": ("graph discover --graphs {w}/graphs {w}/ledgers", 0, ""),
+    "no graph of theirs": ("graph discover {w}/ledgers --task other --graphs {w}/graphs", 2, "no-graphs"),
+    "nobody succeeded": ("graph discover {w}/ledgers --agent failing", 2, "draft-without-runs"),
+    "nobody of that name": ("graph discover {w}/ledgers --agent nobody", 2, "agent-unknown"),
+    "no threshold": ("graph discover {w}/ledgers --theta 0.4", 2, "draft-threshold-invalid"),
+    "runs of two graphs": ("graph discover {w}/ledgers --graphs {w}/graphs {w}/other", 2, "draft-of-several"),
+    "one of two graphs": ("graph discover {w}/ledgers --task refund* --graphs {w}/graphs {w}/other", 0, ""),
     "nothing to draw": ("graph draw {w}/empty.plan.yaml -o {w}/a.svg", 1, "graph-not-drawn"),
 }
 
@@ -111,3 +127,49 @@ def test_hostile_titles_stay_words_and_the_file_needs_nothing_from_elsewhere(wor
 
 def test_the_same_graph_gives_the_same_bytes(world: Path) -> None:
     assert drawn(world, "hostile.plan.yaml") == drawn(world, "hostile.plan.yaml")
+
+
+def test_a_draft_is_written_shown_and_compared_with_the_current_version(
+    world: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target = world / "next.plan.yaml"
+    words = f"graph discover {world}/ledgers --graphs {world}/graphs --min-runs 3 -o {target}".split()
+    assert main(words) == 0
+    shown = capsys.readouterr().out
+    assert "8 successful runs used (careful 4, lucky 4)" in shown
+    assert "4 runs failed left out" in shown
+    assert "desk version 1 → desk version 2" in shown
+    assert "-  sub-goal" not in shown
+    assert main([*words, "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    jsonschema.validate(document, json_schema("graph-discover"))
+    told = [(e["dependency"], e["sub_goal"], e["first"], e["both"], e["alone"]) for e in document["edges"]]
+    assert told == [("order", "policy", 4, 4, 0), ("policy", "refund", 4, 4, 4)]
+    assert load_graph(target).metadata["draft"] is True
+    assert main(["graph", "check", str(target)]) == 0
+
+
+def test_a_draft_among_the_graphs_scores_nothing_and_is_named(
+    world: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    scored = ["score", str(world / "ledgers"), "--graphs", str(world / "graphs"), "--json"]
+    assert main(scored) == 0
+    before = json.loads(capsys.readouterr().out)["agents"]
+    out = str(world / "graphs" / "next.plan.yaml")
+    assert main(["graph", "discover", *scored[1:4], "-o", out]) == 0
+    capsys.readouterr()
+    assert main(scored) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["agents"] == before
+    assert "graph-draft" in [finding["code"] for finding in document["findings"]]
+
+
+def test_the_same_runs_give_the_same_draft_in_any_order_of_files(world: Path) -> None:
+    files = sorted(map(str, (world / "ledgers").glob("*.jsonl")))
+    texts = set()
+    for number, order in enumerate((files, files[::-1])):
+        target = world / f"d{number}" / "d.plan.yaml"
+        target.parent.mkdir()
+        assert main(["graph", "discover", *order, "-o", str(target)]) == 0
+        texts.add(target.read_bytes())
+    assert len(texts) == 1
