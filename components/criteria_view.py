@@ -20,6 +20,7 @@ from untaken.criteria import (
     kept_answers,
     kept_criteria,
     kept_digest,
+    ledger_criteria,
     unique_by_seeds,
 )
 from untaken.errors import Unscored, UntakenError, number, reason
@@ -334,8 +335,15 @@ def _short(name: str) -> str:
     return text.one_line(name, 60)
 
 
-def listing(known: CriteriaSet) -> None:
-    """All criteria of the workspace, rejected ones too, as a table and as a file."""
+def listing(known: CriteriaSet, *, empty: bool) -> None:
+    """All criteria of the workspace, rejected ones too, as a table and as a file.
+
+    Args:
+        known: the criteria.
+        empty: the workspace holds no value; then those that it began with are not worth a list.
+    """
+    if empty and known.criteria == ledger_criteria().criteria:
+        return
     st.subheader("The criteria of this workspace", anchor=False)
     shown = criteria_list(known)
     shown["status"] = shown["status"].map(criteria_editing.STATUS)

@@ -23,7 +23,7 @@ if found:
 else:
     cards.nothing_here()
 criteria_proposing.unique(counts)
-criteria_view.listing(known)
+criteria_view.listing(known, empty=not found)
 criteria_editing.write_new()
 criteria_editing.bring(recorded="recorded" in found)
 criteria_proposing.draw(state.runs())
