@@ -236,7 +236,7 @@ def _box(group: list[SubGoal], status: dict[str, Status]) -> Box:
         sub_goals=tuple(goal.id for goal in group),
         status=shown,
         critical=critical,
-        lines=_wrapped(mark + text.one_line(words)),
+        lines=wrapped(mark + text.one_line(words)),
         said=said,
     )
 
@@ -285,5 +285,6 @@ def _columns(line: str) -> float:
     return len(line) + wide * 0.9
 
 
-def _wrapped(words: str) -> tuple[str, ...]:
+def wrapped(words: str) -> tuple[str, ...]:
+    """A label in the lines of its box."""
     return tuple(textwrap.wrap(words, LINE_CHARS, max_lines=LINES, placeholder=" …")) or (words,)

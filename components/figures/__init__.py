@@ -25,6 +25,7 @@ from components.figures.pairs import (
     pair_matrix,
 )
 from components.figures.plan import plan_figure
+from components.figures.plan_diff import plan_diff_figure
 from components.figures.proposals import agents_by_criterion, unique_criteria
 from components.figures.run import progress_curve, timeline_figure
 from components.figures.theme import themed
@@ -51,6 +52,7 @@ __all__ = [
     "pair_matrix",
     "pass_change",
     "pass_k_lines",
+    "plan_diff_figure",
     "plan_figure",
     "plan_html",
     "progress_curve",

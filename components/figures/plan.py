@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import plotly.graph_objects as go
@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from components import text
 from components.figures.theme import message, themed
 from components.palette import BORDER, CRITICAL_BORDER, STAR, STATUS, Tokens, tokens
-from components.plan_drawing import Box, Drawing, draw
+from components.plan_drawing import Drawing, draw
 from components.plan_layout import Layout, larger
 from untaken.plans.model import PlanGraph
 from untaken.subgoals.model import RunScore
@@ -59,26 +59,27 @@ def plan_figure(
     return figure
 
 
-def _edges_of(box: Box, centre: tuple[float, float]) -> tuple[float, float, float, float]:
-    (x, y), (width, height) = centre, box.size
+def corners(size: tuple[float, float], centre: tuple[float, float]) -> tuple[float, float, float, float]:
+    """Left, top, right and bottom of a box."""
+    (x, y), (width, height) = centre, size
     return x - width / 2, y - height / 2, x + width / 2, y + height / 2
 
 
 def _boxes(drawing: Drawing, layout: Layout) -> Iterator[dict[str, Any]]:
     for box, centre in zip(drawing.boxes, layout.centres, strict=True):
         style = STATUS[box.status]
-        left, top, right, bottom = _edges_of(box, centre)
         width = CRITICAL_BORDER if box.critical else BORDER
         yield {
             "type": "path",
-            "path": _rounded(left, top, right, bottom),
+            "path": rounded(*corners(box.size, centre)),
             "fillcolor": style.fill,
             "line": {"color": style.line, "width": width, "dash": style.line_name},
             "layer": "below",
         }
 
 
-def _rounded(left: float, top: float, right: float, bottom: float, radius: float = 8.0) -> str:
+def rounded(left: float, top: float, right: float, bottom: float, radius: float = 8.0) -> str:
+    """The path of a box with round corners."""
     r = radius
     return (
         f"M {left + r},{top} L {right - r},{top} Q {right},{top} {right},{top + r} "
@@ -89,22 +90,29 @@ def _rounded(left: float, top: float, right: float, bottom: float, radius: float
 
 
 def _lines(drawing: Drawing, layout: Layout, look: Tokens) -> Iterator[dict[str, Any]]:
+    sizes = [box.size for box in drawing.boxes]
     for start, end, kind in drawing.lines:
-        before = _edges_of(drawing.boxes[start], layout.centres[start])
-        after = _edges_of(drawing.boxes[end], layout.centres[end])
-        if layout.direction == "LR":
-            x0, y0, x1, y1 = before[2], layout.centres[start][1], after[0], layout.centres[end][1]
-            bend = f"C {(x0 + x1) / 2},{y0} {(x0 + x1) / 2},{y1} {x1 - 9},{y1}"
-        else:
-            x0, y0, x1, y1 = layout.centres[start][0], before[3], layout.centres[end][0], after[1]
-            bend = f"C {x0},{(y0 + y1) / 2} {x1},{(y0 + y1) / 2} {x1},{y1 - 9}"
-        line = _line_style(kind, look)
-        yield {"type": "path", "path": f"M {x0},{y0} {bend}", "line": line, "layer": "below"}
-        head = f"M {x1},{y1} L {x1 - 10},{y1 - 5} L {x1 - 10},{y1 + 5} Z"
-        if layout.direction == "TB":
-            head = f"M {x1},{y1} L {x1 - 5},{y1 - 10} L {x1 + 5},{y1 - 10} Z"
-        fill = line["color"]
-        yield {"type": "path", "path": head, "fillcolor": fill, "line": {"width": 0}, "layer": "below"}
+        yield from arrow((start, end), sizes, layout, _line_style(kind, look))
+
+
+def arrow(
+    ends: tuple[int, int], sizes: Sequence[tuple[float, float]], layout: Layout, line: dict[str, Any]
+) -> Iterator[dict[str, Any]]:
+    """The shapes of a line from one box to another (positions in `sizes`), and of its head."""
+    start, end = ends
+    before = corners(sizes[start], layout.centres[start])
+    after = corners(sizes[end], layout.centres[end])
+    if layout.direction == "LR":
+        x0, y0, x1, y1 = before[2], layout.centres[start][1], after[0], layout.centres[end][1]
+        bend = f"C {(x0 + x1) / 2},{y0} {(x0 + x1) / 2},{y1} {x1 - 9},{y1}"
+    else:
+        x0, y0, x1, y1 = layout.centres[start][0], before[3], layout.centres[end][0], after[1]
+        bend = f"C {x0},{(y0 + y1) / 2} {x1},{(y0 + y1) / 2} {x1},{y1 - 9}"
+    yield {"type": "path", "path": f"M {x0},{y0} {bend}", "line": line, "layer": "below"}
+    head = f"M {x1},{y1} L {x1 - 10},{y1 - 5} L {x1 - 10},{y1 + 5} Z"
+    if layout.direction == "TB":
+        head = f"M {x1},{y1} L {x1 - 5},{y1 - 10} L {x1 + 5},{y1 - 10} Z"
+    yield {"type": "path", "path": head, "fillcolor": line["color"], "line": {"width": 0}, "layer": "below"}
 
 
 def _line_style(kind: str, look: Tokens) -> dict[str, Any]:

@@ -1,0 +1,174 @@
+"""Two versions of a plan graph in one drawing: what came, what went, what changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+import plotly.graph_objects as go
+
+from components import text
+from components.figures.plan import LEGEND, PAD, arrow, corners, rounded
+from components.figures.theme import message, themed
+from components.palette import BORDER, CRITICAL_BORDER, INK, STAR, Tokens, tokens
+from components.plan_drawing import Box, wrapped
+from components.plan_layout import Layout, larger, lay_out
+from untaken.plans import GraphDiff, SubGoal, edges
+
+Change = Literal["kept", "added", "removed", "changed"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Look:
+    """How a change is told: by its mark, its line and its colour."""
+
+    word: str
+    mark: str
+    fill: str
+    line: str
+    dash: str = "solid"
+
+
+LOOKS: Final[dict[Change, Look]] = {
+    "kept": Look(word="as before", mark="", fill="#FFFFFF", line="#6B7280"),
+    "added": Look(word="added", mark="+", fill="#BFE0F7", line="#0B5C94"),
+    "removed": Look(word="removed", mark="−", fill="#EEF0F2", line="#6B7280", dash="dash"),
+    "changed": Look(word="changed", mark="~", fill="#FFD199", line="#B34E00", dash="dot"),
+}
+WIDE: Final = 3.0
+
+
+def plan_diff_figure(
+    diff: GraphDiff, *, dark: bool = False, width: int = 960, height: int = 560
+) -> go.Figure:
+    """Draw both versions at once.
+
+    Args:
+        diff: from one version to the other.
+        dark: the theme.
+        width: room in pixels, for choosing between left-to-right and top-to-bottom.
+        height: at most so many pixels high.
+    """
+    goals = [*diff.after.sub_goals, *diff.removed]
+    if not goals:
+        return message("Neither version has a sub-goal", dark=dark)
+    changes = _changes(diff)
+    boxes = [_box(goal, changes) for goal in goals]
+    sizes = tuple(box.size for box in boxes)
+    lines = _lines(diff, {goal.id: place for place, goal in enumerate(goals)})
+    layout = larger([lay_out(sizes, tuple(lines), "LR"), lay_out(sizes, tuple(lines), "TB")], width, height)
+    looks = [LOOKS[changes.get(goal.id, "kept")] for goal in goals]
+    look = tokens(dark)
+    figure = go.Figure()
+    arrows = [part for ends, kind in lines.items() for part in arrow(ends, sizes, layout, _style(kind, look))]
+    figure.update_layout(shapes=[*arrows, *_shapes(boxes, looks, layout)])
+    scale = layout.scale(width, height - LEGEND)
+    themed(figure, dark=dark, height=round(layout.height * scale + LEGEND + 2 * PAD))
+    figure.add_trace(_labels(boxes, layout, scale))
+    _frame(figure, layout, _legend(changes, lines), look)
+    figure.update_layout(meta={"description": _said(diff)}, margin={"t": 8, "b": round(LEGEND)})
+    return figure
+
+
+def _changes(diff: GraphDiff) -> dict[str, Change]:
+    changes: dict[str, Change] = {goal.sub_goal: "changed" for goal in diff.changed}
+    changes |= {goal.id: "added" for goal in diff.added}
+    changes |= {goal.id: "removed" for goal in diff.removed}
+    return changes
+
+
+def _box(goal: SubGoal, changes: Mapping[str, Change]) -> Box:
+    look = LOOKS[changes.get(goal.id, "kept")]
+    marks = [look.mark, STAR if goal.critical else ""]
+    words = text.one_line(" ".join([*filter(None, marks), goal.title or goal.id]))
+    said = text.one_line(f"{goal.title or goal.id} ({goal.id}): {look.word}", 160)
+    return Box(
+        sub_goals=(goal.id,), status="unscored", critical=goal.critical, lines=wrapped(words), said=said
+    )
+
+
+def _lines(diff: GraphDiff, place: Mapping[str, int]) -> dict[tuple[int, int], Change]:
+    added = {(edge.dependency, edge.sub_goal) for edge in diff.edges_added}
+    kinds: dict[tuple[int, int], Change] = {}
+    for a, b in edges(diff.after):
+        kinds[place[a], place[b]] = "added" if (a, b) in added else "kept"
+    for edge in diff.edges_removed:
+        kinds[place[edge.dependency], place[edge.sub_goal]] = "removed"
+    return kinds
+
+
+def _style(kind: Change, look: Tokens) -> dict[str, Any]:
+    if kind == "added":
+        return {"color": look.good, "width": WIDE, "dash": "solid"}
+    if kind == "removed":
+        return {"color": look.bad, "width": 1.5, "dash": "dash"}
+    return {"color": look.line, "width": 1.5, "dash": "solid"}
+
+
+def _shapes(boxes: list[Box], looks: list[Look], layout: Layout) -> Iterator[dict[str, Any]]:
+    for box, look, centre in zip(boxes, looks, layout.centres, strict=True):
+        width = CRITICAL_BORDER if box.critical else BORDER
+        yield {
+            "type": "path",
+            "path": rounded(*corners(box.size, centre)),
+            "fillcolor": look.fill,
+            "line": {"color": look.line, "width": width, "dash": look.dash},
+            "layer": "below",
+        }
+
+
+def _labels(boxes: list[Box], layout: Layout, scale: float) -> go.Scatter:
+    return go.Scatter(
+        x=[x for x, _ in layout.centres],
+        y=[y for _, y in layout.centres],
+        mode="text",
+        text=["<br>".join(text.figure(line) for line in box.lines) for box in boxes],
+        textfont={"size": max(7, round(14.5 * scale, 1)), "color": INK},
+        hovertext=[text.figure(box.said, 160) for box in boxes],
+        hoverinfo="text",
+    )
+
+
+def _legend(changes: Mapping[str, Change], lines: Mapping[tuple[int, int], Change]) -> str:
+    there = set(changes.values())
+    words = [f"{look.mark} {look.word}" for change, look in LOOKS.items() if change in there]
+    drawn = set(lines.values())
+    words += ["━▸ edge added"] if "added" in drawn else []
+    words += ["╌▸ edge removed"] if "removed" in drawn else []
+    return "&nbsp;&nbsp;&nbsp;&nbsp;".join(words) or "nothing differs in what is drawn"
+
+
+def _frame(figure: go.Figure, layout: Layout, legend: str, look: Tokens) -> None:
+    figure.update_xaxes(visible=False, range=[-PAD, layout.width + PAD], constrain="domain", automargin=False)
+    figure.update_yaxes(
+        visible=False,
+        range=[layout.height + PAD, -PAD],
+        scaleanchor="x",
+        constrain="domain",
+        automargin=False,
+    )
+    figure.add_annotation(
+        text=legend,
+        x=0.5,
+        y=0,
+        yshift=-12,
+        xref="paper",
+        yref="paper",
+        xanchor="center",
+        yanchor="top",
+        showarrow=False,
+        font={"color": look.muted, "size": 12},
+    )
+
+
+def _said(diff: GraphDiff) -> str:
+    counts = {
+        "added": len(diff.added),
+        "removed": len(diff.removed),
+        "changed": len(diff.changed),
+        "edges added": len(diff.edges_added),
+        "edges removed": len(diff.edges_removed),
+    }
+    parts = ", ".join(f"{count} {words}" for words, count in counts.items() if count)
+    return f"Two versions of a plan graph: {parts or 'nothing differs in what is drawn'}"

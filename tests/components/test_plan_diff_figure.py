@@ -1,0 +1,55 @@
+"""Two versions in one drawing: each change is told by mark, line and colour."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from drawn import a_graph
+
+from components import figures
+from components.figures.plan_diff import LOOKS
+from untaken.plans import diff_graphs
+
+HOSTILE = '<b onclick="x">$\\alpha$</b><a href="javascript:alert(1)">go</a>%{x}'
+OLD = a_graph({"a": [], "gone": ["a"], "c": ["a"], "d": ["c"]})
+NEW = a_graph({"a": [], HOSTILE: ["a"], "c": [], "d": ["c"]}, critical={"d"})
+DIFF = diff_graphs(OLD, NEW)
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_each_sub_goal_is_drawn_with_the_line_and_mark_of_its_change(dark: bool) -> None:
+    figure = figures.plan_diff_figure(DIFF, dark=dark)
+    boxes = [shape for shape in figure.layout.shapes if shape.path.endswith("Z") and shape.line.width]
+    drawn = [(box.fillcolor, box.line.color, box.line.dash) for box in boxes]
+    want = [LOOKS[change] for change in ("kept", "added", "kept", "changed", "removed")]
+    assert drawn == [(look.fill, look.line, look.dash) for look in want]
+    marks = [words.split(" ")[0] for words in figure.data[0].text]
+    assert marks == ["a", "+", "c", "~", "−"]
+    assert len({(look.mark, look.dash) for look in LOOKS.values()}) == len(LOOKS)
+
+
+def test_edges_that_came_and_went_differ_in_width_and_dash() -> None:
+    figure = figures.plan_diff_figure(DIFF)
+    lines = [(s.line.width, s.line.dash) for s in figure.layout.shapes if not s.path.endswith("Z")]
+    assert sorted(lines) == [(1.5, "dash"), (1.5, "dash"), (1.5, "solid"), (3, "solid")]
+    legend = figure.layout.annotations[0].text
+    for words in ("+ added", "− removed", "~ changed", "edge added", "edge removed"):
+        assert words in legend
+
+
+def test_a_cycle_across_versions_can_be_drawn() -> None:
+    turned = diff_graphs(a_graph({"a": [], "b": ["a"]}), a_graph({"a": ["b"], "b": []}))
+    assert "1 edges added, 1 edges removed" in figures.plan_diff_figure(turned).layout.meta["description"]
+
+
+def test_hostile_names_stay_words() -> None:
+    written = json.dumps(json.loads(figures.plan_diff_figure(DIFF).to_json()), ensure_ascii=False)
+    assert "<b onclick" not in written
+    assert "<a " not in written
+    assert "$" not in written
+
+
+def test_two_empty_versions_are_said() -> None:
+    empty = a_graph({})
+    assert "Neither" in figures.plan_diff_figure(diff_graphs(empty, empty)).layout.annotations[0].text
