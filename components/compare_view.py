@@ -64,7 +64,13 @@ def matrix(found: SideBySide, marked: Row | None) -> None:
     """Every row in every run; a click opens the steps behind a cell."""
     drawn = figures.compare_matrix(found, marked=marked.key if marked else None, dark=state.is_dark())
     alt = f"{len(found.rows)} {_what(found)}s of {len(found.runs)} runs; the table below holds the same"
-    tables.figure(drawn, key="compare-matrix", name="Runs side by side", alt=alt, on_pick=_pick_cell)
+    tables.figure(
+        drawn,
+        key="compare-matrix",
+        name="Runs side by side",
+        alt=alt,
+        on_pick=lambda carried: _pick_cell(found, carried),
+    )
     shown = {cell.status for row in found.rows for cell in row.cells}
     words = " · ".join(f"{style.icon} {style.word}" for status, style in CELLS.items() if status in shown)
     more = f" The figure shows {MOST_ROWS} of {len(found.rows)} rows." if len(found.rows) > MOST_ROWS else ""
@@ -74,10 +80,10 @@ def matrix(found: SideBySide, marked: Row | None) -> None:
     )
 
 
-def _pick_cell(carried: str) -> None:
-    digest, _, key = carried.partition(" ")
+def _pick_cell(found: SideBySide, carried: str) -> None:
+    digest, _, place = carried.partition(" ")
     st.session_state[BESIDE_KEY] = digest
-    _pick_row(key)
+    _pick_row(found.rows[int(place)].key)
 
 
 def _pick_row(key: str | None) -> None:

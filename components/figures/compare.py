@@ -44,7 +44,7 @@ def compare_matrix(found: SideBySide, *, marked: str | None = None, dark: bool =
 
     A cell has the colour, icon and border of its status, the number of actions behind it, ``!`` where one of
     them failed, and ``≠`` where its run first differs from the reference in the order of the plan. It carries
-    the run's digest and the row's key, parted by a space.
+    the run's digest and the row's place in `found`, parted by a space.
     """
     rows, look = _shown(found), tokens(dark)
     if not rows:
@@ -127,12 +127,13 @@ def _cell_words(cell: Cell, *, parts: bool) -> str:
 def _handles(found: SideBySide, rows: Sequence[Row]) -> go.Scatter:
     """What a pointer meets: nothing to see, but it says more, and carries the cell when it is clicked."""
     cells = [(x, y, row, cell) for y, row in enumerate(rows) for x, cell in enumerate(row.cells)]
+    at = {row.key: place for place, row in enumerate(found.rows)}
     return go.Scatter(
         x=[x for x, _, _, _ in cells],
         y=[y for _, y, _, _ in cells],
         mode="markers",
         marker={"size": 38, "symbol": "square", "opacity": 0},
-        customdata=[[f"{cell.digest} {row.key}"] for _, _, row, cell in cells],
+        customdata=[[f"{cell.digest} {at[row.key]}"] for _, _, row, cell in cells],
         hovertext=[_hover(found.run(cell.digest), row, cell) for _, _, row, cell in cells],
         hoverinfo="text",
         selected={"marker": {"opacity": 0}},

@@ -22,6 +22,7 @@ Patch = pytest.MonkeyPatch
 QUESTIONS = {
     "overview": "Where does the outcome metric mislead us, and what should we fix first?",
     "run": "What happened in this run?",
+    "compare": "Where do these runs of a task part ways?",
     "decisions": "Which skill choices cost us, over all runs?",
     "rankings": "Do outcome and sub-goal rankings agree?",
     "memory": "What does history say?",
@@ -30,7 +31,7 @@ QUESTIONS = {
 }
 NEXT_STEPS = {
     **dict.fromkeys(
-        ("overview", "run", "decisions", "rankings", "memory", "criteria"),
+        ("overview", "run", "compare", "decisions", "rankings", "memory", "criteria"),
         "Upload run ledgers and plan graphs on the Data page",
     ),
     "data": "upload run ledgers (.jsonl), plan graphs (.plan.yaml) or traces of a known format",
@@ -44,6 +45,7 @@ FIGURE = re.compile(r"<(img|script|a )|\$x")
 """Words of the hostile files that markdown, or a plotly label, would act upon: they are escaped."""
 PLAIN = {
     *("Text.body", "Code.code_text", "Selectbox.options", "Selectbox.raw_value", "MultiSelect.options"),
+    "MultiSelect.raw_values",
     *("BidiComponent.json", "BidiComponent.js_content"),  # our own drawing: textContent, labels on a canvas
     *("Button.id", "Block.id"),
 }
