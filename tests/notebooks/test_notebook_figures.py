@@ -14,13 +14,8 @@ CRITERIA = "its records come from a model or from published tables; it stands on
 WITHOUT = {
     "themed": "what all figures look like, and no figure",
     "plan_html": "a page of its own, to be clicked; `plan_figure` shows the same",
-    "agents_by_criterion": CRITERIA,
     "agreement_figure": CRITERIA,
-    "attack_matrix": CRITERIA,
     "compare_matrix": "runs side by side: it stands on the Compare page",
-    "criteria_distributions": CRITERIA,
-    "criteria_means": CRITERIA,
-    "original_vs_disturbed": CRITERIA,
     "pass_change": CRITERIA,
     "unique_criteria": CRITERIA,
 }
