@@ -10,12 +10,15 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from components import text
+from components.choice_words import signed
 from components.figures.theme import message, themed
 from components.palette import DELTA_WORDS, Tokens, tokens
 from untaken.counterfactual.model import Branch, Decision, DeltaVerdict, RunEvaluation
 from untaken.errors import number
 
 MOST_ROWS = 60
+LEAST_WIDTH = 420
+NO_ENDS = (None, None)
 SYMBOL: dict[DeltaVerdict, str] = {
     "alternative_may_be_better": "triangle-right",
     "actual_was_better": "triangle-left",
@@ -25,39 +28,42 @@ SYMBOL: dict[DeltaVerdict, str] = {
 
 
 def delta_figure(evaluation: RunEvaluation, *, threshold: float = 0.1, dark: bool = False) -> go.Figure:
-    """Each alternative of a run's decision points with its delta, and the band in which nothing is claimed.
+    """Each alternative of a run's decision points: delta, 95 % interval, n, and the band of no claim.
 
     Args:
         evaluation: the run's counterfactual evaluation.
         threshold: half the width of the band; deltas inside or on its edge are equivalent.
         dark: the theme.
 
-    Alternatives without history are shown, in their own column, as unknown: never as 0.
+    Alternatives without history are shown, in their own column, as unknown: never as 0. A mark is hollow
+    where the advantage over the selected skill's own history has no support.
     """
     every = _rows(evaluation.decisions)
     if not every:
         return message(_nothing(evaluation), dark=dark)
     look = tokens(dark)
     rows = every[:MOST_ROWS]
-    known = [abs(row.delta) for row in rows if row.delta is not None]
-    reach = max([*known, threshold * 2]) * 1.25
+    known = [abs(end) for row in rows for end in (row.delta, *row.interval) if end is not None]
+    reach = max([*known, threshold * 2]) * 1.08
     unknown_at = -reach * 1.2
     figure = go.Figure()
     figure.add_vrect(x0=-threshold, x1=threshold, fillcolor=look.band, line_width=0, layer="below")
     figure.add_vline(x=0, line={"color": look.line, "width": 1})
-    _add_sticks(figure, rows, look)
+    _add_intervals(figure, rows, look)
+    _add_figures(figure, rows, reach, look)
     _add_marks(figure, rows, unknown_at, look)
     themed(figure, dark=dark, height=96 + 24 * len(rows), margin=(8, 16, 30, 8))
     _add_words(figure, [(-reach, "◂ actual better"), (reach, "may be better ▸")], look)
     cut = " (the first ones; the table has all)" if len(every) > MOST_ROWS else ""
     steps = [round(x * 0.2, 1) for x in range(-9, 10) if abs(x * 0.2) < reach]
     figure.update_xaxes(
-        range=[unknown_at * 1.14, reach],
-        title_text=f"delta{cut}",
+        range=[unknown_at * 1.14, reach * 1.75],
+        title_text=f"delta, with 95 % interval; hollow: weak support{cut}",
         tickvals=[unknown_at, *steps],
         ticktext=["unknown", *(f"{step:+.1f}".replace("-", "−") if step else "0" for step in steps)],
         showgrid=False,
     )
+    figure.update_layout(meta={"least_width": LEAST_WIDTH})
     figure.update_yaxes(
         tickvals=list(range(len(rows))),
         ticktext=[row.words for row in rows],
@@ -78,6 +84,13 @@ class Row:
     words: str
     decision: Decision
     branches: tuple[Branch, ...] = ()
+
+    @property
+    def interval(self) -> tuple[float | None, float | None]:
+        """Of that delta."""
+        if not self.branches:
+            return NO_ENDS
+        return number(self.branches[0].delta_low), number(self.branches[0].delta_high)
 
     @property
     def delta(self) -> float | None:
@@ -108,15 +121,32 @@ def _nothing(evaluation: RunEvaluation) -> str:
     return "No decision point of this run had an alternative"
 
 
-def _add_sticks(figure: go.Figure, rows: Sequence[Row], look: Tokens) -> None:
-    known = [(place, row.delta) for place, row in enumerate(rows) if row.delta is not None]
+def _add_intervals(figure: go.Figure, rows: Sequence[Row], look: Tokens) -> None:
+    known = [(place, *row.interval) for place, row in enumerate(rows) if None not in row.interval]
     figure.add_trace(
         go.Scatter(
-            x=[x for _, delta in known for x in (0.0, delta, None)],
-            y=[y for place, _ in known for y in (place, place, None)],
+            x=[x for _, low, high in known for x in (low, high, None)],
+            y=[y for place, _, _ in known for y in (place, place, None)],
             mode="lines",
-            line={"color": look.line, "width": 1.5},
+            line={"color": look.muted, "width": 2},
             hoverinfo="skip",
+        )
+    )
+
+
+def _add_figures(figure: go.Figure, rows: Sequence[Row], at: float, look: Tokens) -> None:
+    """Delta and n of each known alternative, in a column beside the intervals."""
+    known = [(place, row.delta, row.branches[0].n) for place, row in enumerate(rows) if row.delta is not None]
+    figure.add_trace(
+        go.Scatter(
+            x=[at] * len(known),
+            y=[place for place, _, _ in known],
+            mode="text",
+            text=[f"<b>{signed(delta)}</b> · n {n:,}" for _, delta, n in known],
+            textposition="middle right",
+            textfont={"size": 12, "color": look.text},
+            hoverinfo="skip",
+            cliponaxis=False,
         )
     )
 
@@ -138,13 +168,13 @@ def _add_marks(figure: go.Figure, rows: Sequence[Row], unknown_at: float, look: 
             y=[place for place, _ in marked],
             mode="markers+text",
             marker={
-                "symbol": [SYMBOL[verdict] for verdict in verdicts],
+                "symbol": [_symbol(row.branches[0]) for _, row in marked],
                 "color": colours,
                 "size": 11,
                 "line": {"width": 1.5, "color": colours},
             },
-            text=["?" if d is None else f" {d:+.2f} ".replace("-", "−") for d in deltas],
-            textposition=["middle right" if d is None or d >= 0 else "middle left" for d in deltas],
+            text=["?" if d is None else "" for d in deltas],
+            textposition="middle right",
             textfont={"size": 12, "color": look.text},
             hovertext=[_hover(row) for _, row in marked],
             hoverinfo="text",
@@ -153,12 +183,22 @@ def _add_marks(figure: go.Figure, rows: Sequence[Row], unknown_at: float, look: 
     )
 
 
+def _interval_words(row: Row) -> str:
+    low, high = row.interval
+    return "" if low is None or high is None else f", 95 % interval {signed(low)} to {signed(high)}"
+
+
+def _symbol(branch: Branch) -> str:
+    hollow = branch.support == "weak"
+    return f"{SYMBOL[branch.verdict]}-open" if hollow else SYMBOL[branch.verdict]
+
+
 def _hover(row: Row) -> str:
     branch = row.branches[0]
     names = ", ".join(text.figure(b.alternative) for b in row.branches[:8])
     lines = [
         f"{names} instead of {text.figure(row.decision.selected)}",
-        DELTA_WORDS[branch.verdict],
+        DELTA_WORDS[branch.verdict] + _interval_words(row),
         f"{branch.n} earlier runs took it here" if branch.known else "no earlier run took it here",
         text.figure(branch.support_reason, 120),
     ]

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 
+import msgspec
 import pandas as pd
 import plotly.graph_objects as go
 import pytest
@@ -184,11 +185,23 @@ def test_an_unknown_alternative_is_shown_as_unknown_and_never_at_zero() -> None:
     figure = figures.delta_figure(
         an_evaluation(a_branch("known", 0.4, "alternative_may_be_better"), a_branch("new", None, "unknown"))
     )
-    marks = figure.data[-1]
-    assert list(marks.text) == [" +0.40 ", "?"]
+    *_, figures_beside, marks = figure.data
+    assert list(figures_beside.text) == ["<b>+0.40</b> · n 5"]
+    assert list(marks.text) == ["", "?"]
     assert marks.x[1] == figure.layout.xaxis.tickvals[0]
     assert figure.layout.xaxis.ticktext[0] == "unknown"
     assert marks.x[1] < -0.4
+
+
+def test_a_delta_is_drawn_with_its_interval_and_hollow_without_support() -> None:
+    known = a_branch("known", 0.4, "alternative_may_be_better")
+    sure = msgspec.structs.replace(
+        known, alternative="sure", support="supported", delta_low=0.2, delta_high=0.5
+    )
+    lines, _, marks = figures.delta_figure(an_evaluation(known, sure)).data
+    assert list(lines.x) == [0.2, 0.5, None]
+    assert list(marks.marker.symbol) == ["triangle-right-open", "triangle-right"]
+    assert "95 % interval +0.20 to +0.50" in marks.hovertext[1]
 
 
 def test_alternatives_without_history_share_one_row_and_are_counted() -> None:
