@@ -161,7 +161,7 @@ def moment(text: str | None) -> datetime | None:
         named = datetime.fromisoformat(text)
         named.astimezone(UTC)
     except (ValueError, OverflowError) as error:
-        raise UsageError("time-invalid", str(error), hint=hint) from error
+        raise UsageError("time-invalid", f"{text!r} names no moment", hint=hint) from error
     if named.tzinfo is None:
         raise UsageError("time-invalid", "the time has no time zone", hint=hint)
     return named
