@@ -13,6 +13,7 @@ from untaken.ledger import Run
 from untaken.ranking import Comparison, PairedDifference, RankReport, SubGoalGap, TaskGap
 
 MOST_TASKS: Final = 4
+MOST_GROUPS: Final = 4
 USUAL: Final = ("critical_completion", "completion", "success_rate")
 
 
@@ -77,10 +78,13 @@ def matrix(compared: Comparison, marked: PairedDifference | None) -> None:
     st.caption(
         "Above the diagonal: row minus column in percentage points, 95 % interval below it. ▲ row ahead, "
         "▼ row behind, ≈ not told apart (the interval holds 0), ? no interval. Below the diagonal: chance "
-        f"that the one ranked higher is above, over task resamples, and Holm's p over all {family} pairs."
+        f"that the one ranked higher is above, over task resamples, and Holm's p over "
+        f"{cards.counted(family, 'pair')}."
     )
     tied = [" = ".join(text.label(name, 40) for name in group) for group in compared.ties if len(group) > 1]
-    st.caption(f"Not told apart: {' · '.join(tied)}" if tied else "Every pair is told apart.")
+    more = f" · and {len(tied) - MOST_GROUPS} more such groups" if len(tied) > MOST_GROUPS else ""
+    named = " · ".join(tied[:MOST_GROUPS])
+    st.caption(f"Not told apart: {named}{more}" if tied else "Every pair is told apart.")
 
 
 def detail(one: PairedDifference, report: RankReport, runs: Mapping[str, Run]) -> None:
@@ -93,10 +97,8 @@ def detail(one: PairedDifference, report: RankReport, runs: Mapping[str, Run]) -
             st.markdown(ranking_words.sentences(one, f"**{first}**", f"**{second}**"))
             drawn = figures.difference_bar(one, dark=state.is_dark())
             tables.figure(drawn, key="difference", name="Difference of two agents")
-            st.caption(
-                f"Shaded: differences below {points(one.mde, sign=False)} points, which {one.n_tasks} tasks "
-                f"like these find in fewer than four of five cases · {ranking_words.method(one)}"
-            )
+            if ranking_words.standing_of(one) != "unknown":
+                st.caption(f"{ranking_words.band_words(one)} · {ranking_words.method(one)}")
         with driven:
             _sub_goals(report.sub_goal_gaps(one.metric, one.first, one.second))
         _tasks(one, report.task_gaps(one.metric, one.first, one.second), runs)

@@ -10,7 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from components import cards, pair_view, state, tables, text
-from components.ranking_words import metric_words, percent, points, pull_words
+from components.ranking_words import metric_words, percent, points, pull_words, turn_words
 from untaken.errors import number
 from untaken.ledger import Run
 from untaken.ranking import DiscordantPair, RankReport, RuleEffect, WorkflowVerdict
@@ -71,11 +71,13 @@ def _discordant(
         below = (f"{metric_words(p.b_metric)} ({_values(report, p.b_metric, first, second)})" for p in pairs)
         st.caption(" · ".join(below))
         shown = next((p for p in pairs if p.b_metric == metric), pairs[-1])
+        both = (report.comparisons[m].pair(first, second) for m in (OUTCOME, shown.b_metric))
+        st.caption(turn_words(*both))
         pulls = report.pulls(shown)
         with st.expander(f"{cards.counted(len(pulls), 'run')} that pull the two apart, the weightiest first"):
             st.caption(f"Outcome against {metric_words(shown.b_metric)}; each adds its share to the turn.")
-            sides = ([p for p in pulls if p.agent == agent][:MOST_PULLS] for agent in (first, second))
-            for pull in chain.from_iterable(sides):
+            halves = ([p for p in pulls if p.agent == agent][:MOST_PULLS] for agent in (first, second))
+            for pull in chain.from_iterable(halves):
                 words = f" · {text.label(pull.task_id, 40)}: {pull_words(pull, shown.b_metric)}"
                 pair_view.run_link(runs[pull.digest], words)
 

@@ -108,6 +108,15 @@ def sentences(pair: PairedDifference, first: str, second: str) -> str:
     return f"{told} {_family(pair)}"
 
 
+def band_words(pair: PairedDifference) -> str:
+    """What the shaded band of a difference says."""
+    size = points(pair.mde, sign=False)
+    return (
+        f"Shaded: differences below {size} points, which {pair.n_tasks} tasks like these find in fewer than "
+        "four of five cases"
+    )
+
+
 def _detectable(pair: PairedDifference) -> str:
     return (
         f"with these tasks, a true difference has to be {points(pair.mde, sign=False)} points or more "
@@ -144,3 +153,13 @@ def pull_words(pull: Pull, metric: str) -> str:
     """What is odd about a run: ``succeeded, 25 % completed``."""
     outcome = "succeeded" if pull.outcome else "failed"
     return f"{outcome}, {pull.value:.0%}".replace("%", " % ") + metric_words(metric)
+
+
+def turn_words(by_outcome: PairedDifference | None, by_metric: PairedDifference | None) -> str:
+    """Whether a pair that changes place between two metrics is told apart by either of them."""
+    sure = [pair.metric for pair in (by_outcome, by_metric) if pair is not None and pair.told_apart]
+    if not sure:
+        return "Told apart by neither: that they change places may be luck."
+    if len(sure) == 2:
+        return "Told apart by both: that they change places is hardly luck."
+    return f"Told apart by {metric_words(sure[0])} alone."

@@ -32,17 +32,17 @@ if not corpus.runs:
     st.stop()
 report, dark = corpus.ranking, state.is_dark()
 unmatched = (
-    f" · {len(report.unmatched_tasks)} tasks that not every agent ran are left out"
+    f" · {cards.counted(len(report.unmatched_tasks), 'task')} that not every agent ran, left out"
     if report.unmatched_tasks
     else ""
 )
 st.caption(
-    f"Over the {len(report.shared_tasks)} tasks that every agent ran{unmatched} · "
+    f"Over {cards.counted(len(report.shared_tasks), 'task')} that every agent ran{unmatched} · "
     "repeats averaged inside a task first  \n"
     f"{text.label(state.rules().in_words(), 200)}"
 )
 if report.unmatched_tasks:
-    with st.expander(f"The {len(report.unmatched_tasks)} unmatched tasks"):
+    with st.expander(cards.counted(len(report.unmatched_tasks), "unmatched task")):
         st.code("\n".join(text.one_line(task) for task in report.unmatched_tasks), language=None)
 
 st.subheader("Rank flow", anchor=False)

@@ -64,7 +64,7 @@ def rank_flow(report: RankReport, *, metrics: Sequence[str] | None = None, dark:
             if y is not None and standing is not None:
                 _label(figure, standing, (x, y), look.text, moved, left=x == 0)
     last = len(names) - 1
-    themed(figure, dark=dark, height=110 + 44 * len(agents), margin=(150, 190, 44, 8))
+    themed(figure, dark=dark, height=110 + 44 * len(agents), margin=(184, 200, 44, 8))
     figure.update_xaxes(
         tickvals=list(range(len(names))),
         ticktext=[_two_lines(metric_words(m)) for m in names],
@@ -75,7 +75,7 @@ def rank_flow(report: RankReport, *, metrics: Sequence[str] | None = None, dark:
         tickfont={"color": look.text, "size": 12},
     )
     figure.update_yaxes(visible=False, range=[len(agents) + 0.5, 0.5])
-    figure.update_layout(meta={"least_width": 340 + 90 * len(names)})
+    figure.update_layout(meta={"least_width": 384 + 90 * len(names)})
     return figure
 
 

@@ -77,10 +77,16 @@ def outcome_scatter(
     themed(figure, dark=dark, height=430)
     figure.update_xaxes(
         range=x_range,
+        tickvals=_shares(x_range),
         tickformat=".0%",
         title_text=f"{metric_words('success_rate')} (dashed: means of the agents)",
     )
-    figure.update_yaxes(range=y_range, tickformat=".0%", title_text=metric_words(placed[0].metric))
+    figure.update_yaxes(
+        range=y_range,
+        tickvals=_shares(y_range),
+        tickformat=".0%",
+        title_text=metric_words(placed[0].metric),
+    )
     figure.update_layout(meta={"least_width": 480})
     return figure
 
@@ -94,6 +100,12 @@ def _padded(values: Sequence[float]) -> list[float]:
     low, high = min(values), max(values)
     room = max(0.06 * (high - low), 0.03)
     return [low - room, high + room]
+
+
+def _shares(reach: Sequence[float]) -> list[float]:
+    """Where an axis of shares is marked: never beyond 0 and 1, though it may reach further for the names."""
+    step = next(step for step in (2, 5, 10, 20) if (reach[1] - reach[0]) * 100 / step <= 8)
+    return [percent / 100 for percent in range(0, 101, step) if reach[0] <= percent / 100 <= reach[1]]
 
 
 def _cross(one: Placed, across: Sequence[float], up: Sequence[float], look: Tokens) -> go.Scatter:

@@ -246,7 +246,7 @@ def gap_bars(gaps: Sequence[SubGoalGap], *, dark: bool = False) -> go.Figure:
             hoverinfo="text",
         )
     )
-    themed(figure, dark=dark, height=70 + 30 * len(shown))
+    themed(figure, dark=dark, height=96 + 30 * len(shown))
     _gap_axes(figure, shown, look)
     return figure
 
@@ -254,12 +254,11 @@ def gap_bars(gaps: Sequence[SubGoalGap], *, dark: bool = False) -> go.Figure:
 def _gap_axes(figure: go.Figure, shown: Sequence[SubGoalGap], look: Tokens) -> None:
     spans = [(number(gap.low), number(gap.difference), number(gap.high)) for gap in shown]
     ends = [0.0, *(x for span in spans for x in span if x is not None)]
-    room = 0.06 * (max(ends) - min(ends)) or 0.05
+    room = 0.1 * (max(ends) - min(ends)) or 0.05
     sure = any(low is not None for low, _, _ in spans)
     figure.update_xaxes(
         tickformat="+.0%",
-        title_text="completed more often"
-        + (", with 95 % interval" if sure else "; one task, so no interval"),
+        title_text=f"completed more often, {'with 95 % interval' if sure else 'one task'}",
         range=[min(ends) - room, max(ends) + room],
     )
     figure.update_yaxes(

@@ -207,3 +207,29 @@ def test_how_a_p_was_had_is_said() -> None:
 )
 def test_no_number_of_resamples_shows_certainty(share: float, words: str) -> None:
     assert ranking_words.share_words(share) == words
+
+
+@pytest.mark.parametrize(
+    ("by_outcome", "by_metric", "says"),
+    [
+        (a_pair(), a_pair(-0.3), "Told apart by both"),
+        (a_pair(0.01), a_pair(-0.01), "Told apart by neither: that they change places may be luck."),
+        (a_pair(0.01), a_pair(-0.3), "Told apart by completed alone."),
+        (a_pair(0.3, None), None, "Told apart by neither"),
+    ],
+)
+def test_a_pair_that_changes_places_says_whether_that_may_be_luck(
+    by_outcome: PairedDifference, by_metric: PairedDifference | None, says: str
+) -> None:
+    assert says in ranking_words.turn_words(by_outcome, by_metric)
+
+
+def test_an_axis_of_shares_is_never_marked_beyond_one() -> None:
+    report = a_report("ann", "bob", "a name that is long")
+    drawn = figures.outcome_scatter(
+        report.placed("completion"), report.metrics["success_rate"], report.metrics["completion"]
+    )
+    for axis in (drawn.layout.xaxis, drawn.layout.yaxis):
+        assert axis.range[1] > 1
+        assert max(axis.tickvals) <= 1
+        assert len(axis.tickvals) > 2
