@@ -10,13 +10,15 @@ from pathlib import Path
 from statistics import mean, pstdev
 from typing import Any
 
+import jsonschema
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from untaken.cli import main
 from untaken.errors import Unscored, UntakenError
 from untaken.planning.crafter import ACHIEVEMENTS, Recording, crafter_score, method_scores, read_scores
+from untaken.report import json_schema
 
 
 def a_record(*episodes: tuple[str, ...], **changed: Any) -> dict[str, Any]:
@@ -231,6 +233,30 @@ def test_where_there_is_nothing_to_score_it_says_so(name: str, code: str, tmp_pa
     assert caught.value.code == code
 
 
+keys = st.sampled_from(list(a_record(())))
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=5,
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(changed=st.dictionaries(keys, values, max_size=3), junk=st.binary(max_size=40))
+def test_whatever_a_file_holds_a_score_is_between_0_and_100_or_there_is_a_finding(
+    changed: dict[str, Any], junk: bytes, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    folder = tmp_path_factory.mktemp("scores")
+    (folder / "junk.json").write_bytes(junk)
+    put(folder / "s.json", a_record(("wake_up",)) | changed)
+    put(folder / "good.json", a_record(("eat_cow",), method="good"))
+    found, findings = read_scores([folder])
+    for score in method_scores(found):
+        assert isinstance(score.score_mean, Unscored) or 0 <= score.score_mean <= 100
+    assert len(found) == 2 or "error" in {finding.severity for finding in findings}
+    assert "good" in {recording.method for recording in found}
+
+
 # The verb
 
 
@@ -241,6 +267,17 @@ def test_the_verb_prints_methods_and_their_rates(tmp_path: Path, capsys: pytest.
     assert "m       crafter   0.20  0.00  1 of 2    2 of 3" in said
     assert ["wake_up", "50.00"] in [line.split() for line in said.splitlines()]
     assert "episodes within 1,000,000 steps of each seed" in said
+
+
+@pytest.mark.parametrize("budget", ["99", "1000000"])
+def test_its_document_fits_its_schema_with_and_without_a_score(
+    budget: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = put(tmp_path / "s.json", a_record(("wake_up",)), {"method": "unusable"})
+    assert main(["crafter", "score", str(file), "--budget-steps", budget, "--json"]) == 1
+    out, err = capsys.readouterr()
+    jsonschema.validate(json.loads(out), json_schema("crafter-score"))
+    assert "[scores-invalid]" in err
 
 
 def test_its_document_says_why_there_is_no_score(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
