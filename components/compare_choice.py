@@ -19,6 +19,7 @@ from untaken.report import compared_tasks
 
 ADDRESS: Final = ("task", "runs", "reference")
 """What the page's address holds beside the selection (untrusted)."""
+PAGE: Final = "pages/compare.py"
 OUTCOMES: Final = {True: "✓", False: "✗"}
 MOST_OFFERED: Final = 300
 
@@ -73,7 +74,17 @@ def choose_task(corpus: Corpus) -> TaskRuns | None:
         on_change=lambda: _choose(task=st.session_state["compare_task_picker"]),
         filter_mode="contains",
     )
+    if not _chosen("task"):
+        _choose(task=str(chosen))  # so that the address can be sent as it stands
     return offered[str(chosen)]
+
+
+def link(run: Run) -> None:
+    """A link to this page for the task of a run, where other runs of it are there."""
+    if any(task.task_id == run.task_id for task in state.derived(compared_tasks, of_all=True)):
+        st.page_link(
+            PAGE, label="Compare with the other runs of this task", query_params={"task": run.task_id}
+        )
 
 
 def _task_words(task: TaskRuns) -> str:

@@ -6,6 +6,7 @@ import streamlit as st
 
 from components import (
     cards,
+    compare_choice,
     run_events,
     run_evidence,
     run_list,
@@ -30,6 +31,7 @@ def main() -> None:
     report = run_report(corpus, chosen)
     run_view.integrity_banner(report)
     run_view.facts(report)
+    compare_choice.link(report.run)
     run_verdicts.warning(report)
     run_unnoticed.failures(report)
     run_evidence.plan_and_evidence(report)

@@ -1,0 +1,58 @@
+"""Where do runs of a task part ways? Asked in a real browser, by clicking in the matrix of runs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+from test_journeys_rankings import CELL
+
+expect.set_options(timeout=20_000)
+pytestmark = pytest.mark.xdist_group("browser")
+Open = Callable[..., Page]
+MATRIX = ".st-key-scroll-compare-matrix"
+STILL = """(plot) => { const before = plot.getBoundingClientRect().y; return new Promise((tell) =>
+  setTimeout(() => tell(before === plot.getBoundingClientRect().y), 400)) }"""
+
+
+def cell(page: Page, x: int, y: int) -> None:
+    """Click a cell of the matrix."""
+    plot = page.locator(f"{MATRIX} .js-plotly-plot")
+    plot.scroll_into_view_if_needed()
+    page.wait_for_function(STILL, arg=plot.element_handle())
+    at = page.evaluate(CELL, [plot.element_handle(), x, y])
+    page.mouse.move(*at)
+    page.mouse.click(*at)
+
+
+def test_a_click_in_the_matrix_sets_the_steps_side_by_side_and_the_address_leads_back(
+    demo: str, open_page: Open
+) -> None:
+    page = open_page(f"{demo}/compare?task=refund-05")
+    told = page.locator(".st-key-compare-steps")
+    picked = told.get_by_role("combobox")
+    expect(picked).to_have_value("≠ ★ Check policy applies")
+    cell(page, 1, 3)
+    expect(picked).to_have_value("≠ ★ Determine refund eligibility")
+    expect(told.get_by_role("link").nth(1)).to_contain_text("careful-planner #1")  # the run that was clicked
+    expect(told).to_contain_text(re.compile(r"17\s+check_eligibility"))
+    page.wait_for_url(re.compile("sub_goal=eligibility"))
+    again = open_page(page.url)
+    told = again.locator(".st-key-compare-steps")
+    expect(told.get_by_role("combobox")).to_have_value("≠ ★ Determine refund eligibility")
+    told.get_by_role("link").first.click()
+    again.wait_for_url(re.compile(r"/run\?run=[0-9a-f]{64}&sub_goal=eligibility"))
+
+
+def test_on_a_small_screen_the_matrix_scrolls_in_its_frame_and_the_page_does_not(
+    demo: str, open_page: Open
+) -> None:
+    page = open_page(f"{demo}/compare?task=refund-05")
+    page.set_viewport_size({"width": 390, "height": 844})
+    frame = page.locator(MATRIX)
+    frame.locator(".js-plotly-plot").wait_for()
+    wider = "(frame) => frame.scrollWidth > frame.clientWidth + 200"
+    page.wait_for_function(wider, arg=frame.element_handle())
+    assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
