@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from hashlib import sha256
 from typing import Any, Final
 
 import streamlit as st
@@ -27,6 +28,11 @@ STEPS: Final = {"accept": "Accept", "reject": "Reject", "take_back": "Take the l
 DONE: Final = "criteria_done"
 BROUGHT: Final = "criteria_brought"
 AUTHOR: Final = "criteria_author"
+
+
+def short(name: str) -> str:
+    """A criterion's name as part of a widget's key: no words of a file."""
+    return sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:8]
 
 
 def show_done() -> None:
@@ -59,7 +65,7 @@ def _signed(why: str) -> dict[str, Any]:
 
 def decide(criterion: Criterion) -> None:
     """Accept it, reject it, or take the last change back; with who and why."""
-    name, why = criterion.name, f"why-{criterion.name}"
+    name, why = criterion.name, f"why-{short(criterion.name)}"
     who, reason = st.columns([1, 2])
     who.text_input("Your name", key=AUTHOR, max_chars=100, placeholder="reviewer")
     reason.text_input("Why", key=why, max_chars=500, placeholder="kept in the history")
@@ -119,7 +125,7 @@ def write_new() -> None:
 
 
 def _fields(which: str, criterion: Criterion | None) -> dict[str, str]:
-    mark = f"{which}-{criterion.name if criterion else ''}"
+    mark = f"{which}-{short(criterion.name)}" if criterion else which
     values = "\n".join(criterion.accepted_values) if criterion else ""
     return {
         "name": st.text_input("Name", criterion.name if criterion else "", key=f"{mark}-name", max_chars=200),

@@ -268,7 +268,7 @@ def _verdict(check: CriterionCheck, status: str | None) -> None:
         )
         st.button(
             f"{mark} · **{text.label(check.name, 60)}**{person}",
-            key=f"verdict-{check.name}",
+            key=f"verdict-{criteria_editing.short(check.name)}",
             type="tertiary",
             on_click=lambda: state.select(criterion=check.name),
         )

@@ -8,9 +8,11 @@ from typing import Any
 
 import desk
 import pytest
-from sessions import go_to, said, session
+from sessions import go_to, said, sent, session
 from streamlit.testing.v1 import AppTest
+from test_app_pages import HOSTILE, acted_upon
 
+from components.criteria_editing import short
 from untaken.criteria import editing, kept_criteria, kept_runs, ledger_criteria, propose
 from untaken.store import Workspace
 
@@ -92,7 +94,7 @@ def test_a_link_opens_its_criterion_and_a_name_from_nowhere_the_first(
 def test_a_person_rejects_with_a_reason_and_takes_it_back(folder: Path, monkeypatch: Patch) -> None:
     app = opened(folder, monkeypatch, criterion="Response to feedback")
     app.text_input(key="criteria_author").set_value("ann").run()
-    app.text_input(key="why-Response to feedback").set_value("random agents win").run()
+    app.text_input(key=f"why-{short('Response to feedback')}").set_value("random agents win").run()
     app.button(key="criterion_reject").click().run()
     assert "is rejected" in said(app)
     criterion = editing.find(kept_criteria(folder), "Response to feedback")
@@ -108,15 +110,15 @@ def test_a_person_rejects_with_a_reason_and_takes_it_back(folder: Path, monkeypa
 
 def test_a_criterion_is_written_reworded_and_put_in_order(folder: Path, monkeypatch: Patch) -> None:
     app = opened(folder, monkeypatch)
-    app.text_input(key="write--name").set_value("Care")
-    app.text_area(key="write--values").set_value("much\nnone")
+    app.text_input(key="write-name").set_value("Care")
+    app.text_area(key="write-values").set_value("much\nnone")
     next(button for button in app.button if button.label == "Add").click().run()
     assert editing.find(kept_criteria(folder), "Care").accepted_values == ["much", "none"]
 
     app = opened(folder, monkeypatch, criterion="Care")
     assert "No run has a value of it yet" in said(app)
-    app.text_area(key="edit-Care-values").set_value("none\nmuch")
-    app.text_input(key="edit-Care-name").set_value("Carefulness")
+    app.text_area(key=f"edit-{short('Care')}-values").set_value("none\nmuch")
+    app.text_input(key=f"edit-{short('Care')}-name").set_value("Carefulness")
     next(button for button in app.button if button.label == "Save").click().run()
     changed = editing.find(kept_criteria(folder), "Carefulness")
     assert changed.accepted_values == ["none", "much"]
@@ -125,8 +127,8 @@ def test_a_criterion_is_written_reworded_and_put_in_order(folder: Path, monkeypa
 
 def test_what_cannot_be_written_is_said_and_changes_nothing(folder: Path, monkeypatch: Patch) -> None:
     app = opened(folder, monkeypatch)
-    app.text_input(key="write--name").set_value("plan order")
-    app.text_area(key="write--values").set_value("a\nb")
+    app.text_input(key="write-name").set_value("plan order")
+    app.text_area(key="write-values").set_value("a\nb")
     next(button for button in app.button if button.label == "Add").click().run()
     assert "Nothing was changed" in said(app)
     assert kept_criteria(folder).criteria == ledger_criteria().criteria
@@ -226,3 +228,28 @@ def test_a_model_that_does_not_answer_is_said(folder: Path, monkeypatch: Patch) 
     next(button for button in app.button if button.label == "Propose").click().run()
     assert len(app.error) == 1
     assert kept_criteria(folder).criteria == ledger_criteria().criteria
+
+
+def test_hostile_words_in_criteria_are_words(folder: Path, monkeypatch: Patch) -> None:
+    named = {
+        "name": HOSTILE,
+        "description": HOSTILE,
+        "accepted_values": [HOSTILE, "fine"],
+        "merged": [HOSTILE],
+    }
+    said_of = {"actual_success": True, "estimated_performance": json.dumps({HOSTILE: HOSTILE})}
+    files = [
+        ("r.criteria.json", json.dumps([named]).encode()),
+        ("r.evaluated_problems.json", json.dumps({HOSTILE: said_of}).encode()),
+        (f"{HOSTILE}.criteria.json", b"nonsense"),
+    ]
+    app = bring(opened(folder, monkeypatch), *files)
+    app.selectbox(key="criterion_picker").set_value(HOSTILE).run()
+    app.text_input(key="criteria_author").set_value(HOSTILE).run()
+    app.text_input(key=f"why-{short(HOSTILE)}").set_value(HOSTILE).run()
+    app.button(key="criterion_reject").click().run()
+    assert editing.find(kept_criteria(folder), HOSTILE).status == "rejected"
+    fields = {"TextInput.default", "TextArea.default"}  # what is typed over is shown letter by letter
+    assert {place for place, _ in acted_upon(app)} <= fields
+    places = {place for place, words in sent(app) if "onerror" in words}
+    assert places >= {"Markdown.body", "PlotlyChart.spec", "Selectbox.options"}
