@@ -1,5 +1,7 @@
 """Take the screenshots in docs/img/: every page on the sample runs, wide and narrow, light and dark.
 
+The top of the HTML report is taken with them.
+
 Run from the top of the checkout: ``python -m scripts.screenshots [OUT] [--workspace FOLDER]``.
 """
 
@@ -9,6 +11,7 @@ import argparse
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 import urllib.request
 from pathlib import Path
@@ -70,6 +73,18 @@ def shoot(browser: Browser, url: str, target: Path, size: tuple[int, int], *, da
     context.close()
 
 
+def shoot_report(browser: Browser, target: Path) -> None:
+    """The top of the HTML report on the sample runs."""
+    with tempfile.TemporaryDirectory() as folder:
+        page = Path(folder) / "report.html"
+        made = ["report", "sample_runs/ledgers", "--graphs", "sample_runs/graphs", "--html", str(page)]
+        subprocess.run([sys.executable, "-m", "untaken", *made], check=True)
+        opened = browser.new_page(viewport={"width": 1440, "height": 900})
+        opened.goto(page.as_uri())
+        opened.screenshot(path=target)
+        opened.close()
+
+
 def main() -> None:
     """Parse the command line, start app and browser, take the pictures."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -88,6 +103,7 @@ def main() -> None:
                         target = chosen.out / f"{name}-{size}-{'dark' if dark else 'light'}.png"
                         shoot(browser, address + path, target, pixels, dark=dark, full=chosen.full)
                         print(target)
+            shoot_report(browser, chosen.out / "report-wide-light.png")
             browser.close()
     finally:
         server.terminate()
