@@ -16,6 +16,7 @@ WITHOUT = {
     "plan_html": "a page of its own, to be clicked; `plan_figure` shows the same",
     "agreement_figure": CRITERIA,
     "compare_matrix": "runs side by side: it stands on the Compare page",
+    "plan_diff_figure": "two versions of a plan graph: it belongs to editing one",
     "pass_change": CRITERIA,
     "unique_criteria": CRITERIA,
 }
