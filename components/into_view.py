@@ -7,16 +7,20 @@ from typing import Final
 import streamlit as st
 
 SCROLLER: Final = """
-const seen = new WeakMap();
+const seen = new Map();
 
-export default function ({ parentElement, data }) {
-  const before = seen.get(parentElement);
-  seen.set(parentElement, data.what);
+export default function ({ data }) {
+  const before = seen.get(data.key);
+  seen.set(data.key, data.what);
   if (before === undefined || before === data.what || !data.what) return;
   const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
-  const show = () => document.querySelector(`.st-key-${data.key}`)
+  let left = false;
+  const leave = () => { left = true; };
+  for (const own of ["wheel", "pointerdown", "keydown"])
+    addEventListener(own, leave, { once: true, passive: true });
+  const show = () => left || document.querySelector(`.st-key-${data.key}`)
     ?.scrollIntoView({ block: "nearest", behavior: calm ? "auto" : "smooth" });
-  setTimeout(show, 150);  // once the rest of the page stands
+  for (const wait of [150, 700, 2000, 4000]) setTimeout(show, wait);  // the rest of the page may still grow
 }
 """
 
