@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import hypothesis
 import pytest
+
+from untaken.asking.local import serving, weights_file
+from untaken.errors import UntakenError
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 
@@ -20,6 +24,23 @@ def real_data() -> Path:
             f"no real records at {folder}; set UNTAKEN_REAL_DATA to the folder that holds reference.json"
         )
     return folder
+
+
+@pytest.fixture(scope="session")
+def packaged_model() -> None:
+    """The small language model that comes with the extra; tests that need it skip where it is absent."""
+    pytest.importorskip("xllamacpp", reason="the extra untaken[local-llm] is not installed")
+    try:
+        weights_file()
+    except UntakenError as error:
+        pytest.skip(f"{error.message}; {error.hint}")
+
+
+@pytest.fixture(scope="session")
+def local(packaged_model: None) -> Iterator[str]:
+    """Address of the packaged model, served meanwhile."""
+    with serving() as address:
+        yield address
 
 
 hypothesis.settings.register_profile("quiet", deadline=None)  # a busy machine is no failed claim

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from threading import Thread
 from time import sleep
@@ -47,20 +46,6 @@ def saying(*texts: str, name: str = "stand-in") -> FunctionModel:
 
 
 GREEN = json.dumps({"colour": "green", "why": "chlorophyll"})
-
-
-@pytest.fixture(scope="module")
-def local() -> Iterator[str]:
-    pytest.importorskip("xllamacpp", reason="the extra untaken[local-llm] is not installed")
-    from untaken.asking.local import serving, weights_file
-
-    try:
-        weights_file()
-    except UntakenError as error:
-        pytest.skip(f"{error.message}; {error.hint}")
-
-    with serving() as address:
-        yield address
 
 
 def test_a_real_model_answers_in_the_form_asked_for_and_is_asked_once(tmp_path: Path, local: str) -> None:

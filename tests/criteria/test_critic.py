@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -162,19 +161,6 @@ def test_nothing_is_proposed_from_a_broken_run(tmp_path: Path) -> None:
     broken = a_run("r").finish(True).run("ALTERED")
     with pytest.raises(UntakenError, match="run-broken"):
         asked(tmp_path, Critic([SPEED]), failed=broken)
-
-
-@pytest.fixture(scope="module")
-def local() -> Iterator[str]:
-    pytest.importorskip("xllamacpp", reason="the extra untaken[local-llm] is not installed")
-    from untaken.asking.local import serving, weights_file
-
-    try:
-        weights_file()
-    except UntakenError as error:
-        pytest.skip(f"{error.message}; {error.hint}")
-    with serving() as address:
-        yield address
 
 
 def test_a_real_model_proposes_in_the_form_asked_for(local: str, tmp_path: Path) -> None:

@@ -155,15 +155,9 @@ def test_without_an_accepted_criterion_nothing_is_asked(tmp_path: Path) -> None:
         asked(Model(), tmp_path, criteria=CriteriaSet(id="none", criteria=[]))
 
 
+@pytest.mark.usefixtures("packaged_model")
 def test_the_packaged_model_answers_in_the_form_asked_for(tmp_path: Path) -> None:
     """Plumbing alone: what a model of this size says of a run has no worth."""
-    pytest.importorskip("xllamacpp", reason="the extra untaken[local-llm] is not installed")
-    from untaken.asking.local import weights_file
-
-    try:
-        weights_file()
-    except UntakenError as error:
-        pytest.skip(f"{error.message}; {error.hint}")
     plain, run = CriteriaSet(id="p", criteria=[CLARITY]), a_run("short").say("It is blue.").finish().run()
     store = ReplyStore(tmp_path)
     with ModelAccess("local", store) as access:

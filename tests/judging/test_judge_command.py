@@ -11,7 +11,6 @@ import pytest
 
 from untaken.asking import ModelAccess, ReplyStore
 from untaken.cli import main
-from untaken.errors import UntakenError
 from untaken.judging import judge_mapping
 from untaken.ledger import event_type, read_ledger
 from untaken.ledger.events import ActionMapping, MappedAction
@@ -37,15 +36,9 @@ def judged(ledger: Path, store: Path, capsys: Capsys, *more: str, code: int = 0)
 OFFLINE = ("--model", "stand-in", "--offline")
 
 
+@pytest.mark.usefixtures("packaged_model")
 def test_the_packaged_model_is_asked_through_the_command_line(tmp_path: Path, capsys: Capsys) -> None:
     """Only that the parts fit together: what so small a model says of anything is worth nothing."""
-    pytest.importorskip("xllamacpp", reason="the extra untaken[local-llm] is not installed")
-    from untaken.asking.local import weights_file
-
-    try:
-        weights_file()
-    except UntakenError as error:
-        pytest.skip(f"{error.message}; {error.hint}")
     run = a_run("desk").call("search", "look").observe("order 17", call_id="c1").finish(True)
     ledger = write_desk(tmp_path, run, a_graph({"id": "look", "check": {"verdict": True}}, graph_id="desk"))
     store = tmp_path / "replies"
