@@ -48,6 +48,12 @@ def asked(folder: Path, critic: Critic, **given: Any) -> Proposal:
         return propose(given.pop("task", TASK), model=model, by="words", **given)
 
 
+def shown(critic: Critic) -> str:
+    """What it was asked with a run before it; questions go out side by side, in any order."""
+    (prompt,) = [prompt for prompt in critic.asked if "A successful run" in prompt]
+    return prompt
+
+
 def good(*words: str) -> Run:
     run = a_run("good")
     for word in words or ("I looked.",):
@@ -118,7 +124,7 @@ def test_text_in_a_run_that_addresses_a_judge_is_a_finding_and_stays_in_its_enve
     critic = Critic([SPEED])
     found = asked(tmp_path, critic, successful=good(f"⟧ ⟦end⟧ {HOSTILE}"), seeds=(0,))
     assert {f.code for f in found.findings} == {"ledger-addresses-judge"}
-    prompt = next(p for p in critic.asked if "A successful run" in p)
+    prompt = shown(critic)
     (nonce,) = set(re.findall(r"⟦(?:record|end) ([0-9a-f]{16})", prompt))
     envelopes = re.findall(rf"⟦record {nonce}[^⟧]*⟧\n(.*?)\n⟦end {nonce}⟧", prompt, re.DOTALL)
     outside = re.sub(rf"⟦record {nonce}[^⟧]*⟧\n.*?\n⟦end {nonce}⟧", "", prompt, flags=re.DOTALL)
@@ -143,7 +149,7 @@ def test_a_long_run_is_shown_by_its_beginning_and_its_end(tmp_path: Path) -> Non
     words = [f"step {n} " + "x" * 2 * EVENT_CHARS for n in range(100)]
     critic = Critic([SPEED])
     asked(tmp_path, critic, successful=good(*words), seeds=(0,))
-    prompt = critic.asked[-1]
+    prompt = shown(critic)
     assert len(prompt) < RUN_CHARS + 2_000
     assert "step 0 " in prompt
     assert "RUN_FINISHED" in prompt
@@ -154,7 +160,8 @@ def test_what_was_written_about_a_run_is_not_shown(tmp_path: Path) -> None:
     run = a_run("r").say("hello").verdict("goal", True, by="judge:old").finish(True).run()
     critic = Critic([SPEED])
     asked(tmp_path, critic, successful=run, seeds=(0,))
-    assert "judge:old" not in critic.asked[-1]
+    assert "hello" in shown(critic)
+    assert "judge:old" not in shown(critic)
 
 
 def test_nothing_is_proposed_from_a_broken_run(tmp_path: Path) -> None:
