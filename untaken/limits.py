@@ -24,6 +24,8 @@ FILE_FAULTS: Final = 1_000
 EVENTS_PER_RUN: Final = 1_000_000
 NAME_CHARS: Final = 512
 """Of run ids, agents, task ids, tools, skills and sub-goal ids."""
+CONTEXT_LAYERS: Final = 8
+"""Contexts of one decision point, from fine to coarse."""
 
 # Policy memory
 MEMORY_LINE_BYTES: Final = 64 * KIB
@@ -39,6 +41,11 @@ YAML_DEPTH: Final = 32
 YAML_VALUES: Final = 400_000
 """Scalars, lists and mappings of one file."""
 PATTERN_CHARS: Final = 500
+AUTHOR_CHARS: Final = 120
+TAG_CHARS: Final = 60
+TAGS_PER_RUN: Final = 20
+REMARK_CHARS: Final = 10_000
+"""Of what is said of a saved version."""
 
 # Expressions
 EXPRESSION_CHARS: Final = 2_000
@@ -59,6 +66,11 @@ ARCHIVE_MEMBERS: Final = 20_000
 ARCHIVE_BYTES: Final = 2048 * MIB
 ARCHIVE_RATIO: Final = 200
 
+# Backups of a workspace
+BACKUP_MEMBERS: Final = 1_000_000
+BACKUP_MANIFEST_BYTES: Final = 512 * MIB
+BACKUP_ROW_BYTES: Final = 64 * MIB
+
 # Scoring
 MAPPING_COMPARISONS: Final = 500_000
 """Of actions with rules and tool-call checks, in one run."""
@@ -68,3 +80,8 @@ CALL_COMPARISONS: Final = 2_000_000
 """Calls looked at, over all tool-call checks, in one run."""
 VIOLATIONS: Final = 10_000
 """Of each kind that are listed for one run."""
+
+# Records of planning
+PLANNING_BYTES: Final = 64 * MIB
+"""After decompression."""
+PLANNED_STEPS: Final = 100_000

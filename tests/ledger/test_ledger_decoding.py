@@ -28,6 +28,12 @@ def finished(fields: str) -> str:
     return '{"type":"RUN_FINISHED",' + HEAD + ',"success":true,' + fields + '"steps":1}'
 
 
+def chosen(layers: str) -> str:
+    """A SKILL_SELECTION line in the context ``fine``, with these layers."""
+    fields = ',"selected":"a","alternatives":["b"],"context_hash":"fine","context_layers":'
+    return '{"type":"SKILL_SELECTION",' + HEAD + fields + layers + "}"
+
+
 def raw(content: bytes) -> bytes:
     """A MESSAGE line with these bytes inside its string."""
     return say('"#"').encode().replace(b"#", content)
@@ -97,6 +103,12 @@ REFUSED: list[tuple[str, bytes | str, str, str | None]] = [
      "bad-event", '"ts"'),
     ("a negative cost", finished('"cost":-1.0,'), "bad-event", '"cost"'),
     ("success as text", finished("").replace("true", '"true"'), "bad-event", '"success"'),
+    ("layers that begin elsewhere", chosen('["coarse"]'), "bad-event", None),
+    ("the same layer twice", chosen('["fine","coarse","coarse"]'), "bad-event", None),
+    ("layers without any", chosen("[]"), "bad-event", '"context_layers"'),
+    ("a layer without a name", chosen('["fine",""]'), "bad-event", '"context_layers"'),
+    ("nine layers", chosen('["fine",' + ",".join(f'"{n}"' for n in range(8)) + "]"), "bad-event",
+     '"context_layers"'),
     ("a line beyond the limit", " " * limits.LINE_BYTES + say("1"), "line-too-long", None),
     ("a line cut at the limit", say('"' + "x" * limits.LINE_BYTES + '"') + "\n", "line-too-long", None),
 ]  # fmt: skip

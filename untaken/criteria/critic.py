@@ -19,7 +19,7 @@ from untaken.judging import addresses_judge, texts_to_judges
 from untaken.judging.addressing import finding_of
 from untaken.judging.envelope import enveloped, nonce_for
 from untaken.judging.rendering import event_text, headline
-from untaken.judging.view import record_digest, record_of
+from untaken.judging.view import record_of
 from untaken.ledger import Run
 
 Way = Literal["task", "solution"]
@@ -193,7 +193,7 @@ def _require_whole(run: Run) -> None:
 
 def _question(task: str, runs: Mapping[str, Run], salt: str, seed: int) -> Question[CriticAnswer]:
     text = template()
-    digests = [record_digest(run) for run in runs.values()]
+    digests = [run.digest for run in runs.values()]
     nonce = nonce_for(salt, "critic", str(text.version), task, *digests)
     parts = [f"What the agent is for:\n{enveloped(task[:TASK_CHARS], nonce, 'task')}"]
     parts += [f"A {label} run:\n{enveloped(_record(run), nonce, label)}" for label, run in runs.items()]

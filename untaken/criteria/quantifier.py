@@ -18,7 +18,7 @@ from untaken.criteria.model import CriteriaSet, Criterion, Quantified, Quantifie
 from untaken.errors import Finding, Unscored, UntakenError
 from untaken.judging.addressing import addresses_judge, finding_of, texts_to_judges
 from untaken.judging.envelope import enveloped, nonce_for
-from untaken.judging.view import LedgerView, record_digest, record_of
+from untaken.judging.view import LedgerView, record_of
 from untaken.ledger import Run, RunFinished, RunStarted
 from untaken.ledger.events import Event
 from untaken.plans import GraphSet, PlanGraph
@@ -175,7 +175,7 @@ def _criteria_findings(criteria: Sequence[Criterion]) -> list[Finding]:
 def _ask(run: Run, criteria: Sequence[Criterion], salt: str, seed: int) -> _Asked:
     text = template()
     listed = "\n\n".join(f"{key}\n{_described(c)}" for key, c in zip(_keys(criteria), criteria, strict=True))
-    digest = record_digest(run)
+    digest = run.digest
     nonce = nonce_for(salt, digest, listed, text.name, str(text.version))
     parts = [
         f"The criteria, {len(criteria)} of them:",

@@ -15,7 +15,7 @@ from untaken.judging.envelope import enveloped, nonce_for
 from untaken.judging.judge import author, refuse_broken
 from untaken.judging.questions import described, template
 from untaken.judging.rendering import event_text, headline
-from untaken.judging.view import record_digest, record_of
+from untaken.judging.view import record_of
 from untaken.ledger import Draft, Run
 from untaken.ledger.events import ActionMapping, MappedAction, ToolCall
 from untaken.plans import PlanGraph, graph_digest, map_actions
@@ -120,7 +120,7 @@ def _unmapped(run: Run, graph: PlanGraph) -> list[ToolCall]:
 def _question(
     run: Run, graph: PlanGraph, batch: Sequence[ToolCall], salt: str
 ) -> tuple[str, Question[MappingAnswer]]:
-    text, record = template("mapping"), record_digest(run)
+    text, record = template("mapping"), run.digest
     first = str(batch[0].seq)
     nonce = nonce_for(salt, record, graph_digest(graph), text.name, str(text.version), first)
     goals = [

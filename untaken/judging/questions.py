@@ -10,7 +10,7 @@ from typing import Final
 from untaken.asking import Question, Template, read_template
 from untaken.judging.envelope import enveloped, nonce_for
 from untaken.judging.model import BriefAnswer, JudgeAnswer
-from untaken.judging.view import LedgerView, record_digest, record_of
+from untaken.judging.view import LedgerView, record_of
 from untaken.ledger import Run
 from untaken.ledger.events import Event, Message, Observation, RunFinished, State, ToolCall
 from untaken.plans import PlanGraph, graph_digest
@@ -63,7 +63,7 @@ def questions_of(
         brief: ask for an answer of very few words.
     """
     score, text, events = score_run(run, graph), template(), record_of(run)
-    record, policy = record_digest(run), graph_digest(graph)
+    record, policy = run.digest, graph_digest(graph)
     found = []
     for node, scored in zip(graph.sub_goals, _in_order(score, graph), strict=True):
         if node.id not in sub_goals if sub_goals is not None else scored.decided_by in DECIDED:

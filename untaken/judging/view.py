@@ -11,7 +11,7 @@ from untaken.judging.addressing import LOOKED_AT
 from untaken.judging.envelope import enveloped
 from untaken.judging.rendering import event_text, headline
 from untaken.ledger import Run
-from untaken.ledger.events import AFTER_RUN, Event, RunFinished, SkillSelection, State
+from untaken.ledger.events import ABOUT_RUN, Event, RunFinished, State
 from untaken.subgoals.state import StateFold
 
 EVENT_CHARS = 2_000
@@ -27,17 +27,7 @@ FOUND = 10
 def record_of(run: Run) -> dict[int, Event]:
     """The events of the run itself by `seq`: what others wrote about it, then or later, is left out."""
     last = run.events[-1].seq if run.finished is None else run.finished.seq
-    about = tuple(kind for kind in AFTER_RUN if kind is not SkillSelection)
-    return {e.seq: e for e in run.events if e.seq <= last and not isinstance(e, about)}
-
-
-def record_digest(run: Run) -> str:
-    """Digest of the run itself: the same before and after verdicts, notes or insights are appended to it.
-
-    Every line names the hash of the one before; so the line after the run's own last one names that.
-    """
-    last = next(reversed(record_of(run)))
-    return next((event.prev for event in run.events if event.seq == last + 1), run.digest)
+    return {e.seq: e for e in run.events if e.seq <= last and not isinstance(e, ABOUT_RUN)}
 
 
 class LedgerView:

@@ -1,9 +1,13 @@
-"""The context hash: one number for "the same situation", so that history can be looked up by it."""
+"""The context hash: one number for "the same situation", so that history can be looked up by it.
+
+A situation told in full hardly ever comes twice; told in broad terms it comes often, and says less. So a
+decision point may have *layers*: the same situation told several times, from fine to coarse.
+"""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import rfc8785
@@ -32,3 +36,43 @@ def context_hash(context: Mapping[str, Any]) -> str:
             hint="Use text keys, finite numbers and integers below 2⁵³.",
         ) from error
     return hashlib.sha256(canonical).hexdigest()
+
+
+def layered_hashes(contexts: Iterable[Mapping[str, Any]]) -> list[str]:
+    """The hashes of one situation told from fine to coarse; a telling that comes again is no further layer.
+
+    Raises:
+        UntakenError: as `context_hash`.
+    """
+    return list(dict.fromkeys(map(context_hash, contexts)))
+
+
+def check_layers(context: str, layers: Sequence[str]) -> None:
+    """Layers begin with the context hash itself, and none comes twice.
+
+    Raises:
+        ValueError: says which rule is broken.
+    """
+    if layers[0] != context:
+        raise ValueError("the first of `context_layers` is not `context_hash`")
+    if len(set(layers)) < len(layers):
+        raise ValueError("one of `context_layers` comes twice")
+
+
+def in_common(contexts: Iterable[Any]) -> dict[str, Any] | None:
+    """The fields that all readable contexts have alike; ``None`` where one of them has no fields.
+
+    It makes a coarse layer readable, of which a ledger holds the hash alone.
+    """
+    shared: dict[str, Any] | None = None
+    for context in contexts:
+        if not isinstance(context, dict):
+            return None
+        if shared is None:
+            shared = dict(context)
+        elif shared != context:
+            shared = {key: value for key, value in shared.items() if context.get(key, _ABSENT) == value}
+    return shared
+
+
+_ABSENT = object()

@@ -14,6 +14,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from untaken import limits
+from untaken.ledger.context import check_layers
 
 Name = Annotated[str, Meta(min_length=1, max_length=limits.NAME_CHARS)]
 Sha256 = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
@@ -24,6 +25,8 @@ Count = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 Seq = Count
 Instant = Annotated[datetime, Meta(tz=True)]
 Probability = Annotated[float, Meta(ge=0.0, le=1.0)]
+Layers = Annotated[tuple[Name, ...], Meta(min_length=1, max_length=limits.CONTEXT_LAYERS)]
+"""Hashes of one situation, from fine to coarse; the first is its context hash (`check_layers`)."""
 
 GENESIS = "0" * 64
 """The `prev` of a run's first event."""
@@ -66,13 +69,26 @@ class Plan(Event, frozen=True, kw_only=True, tag="PLAN", gc=False, omit_defaults
 
 
 class SkillSelection(Event, frozen=True, kw_only=True, tag="SKILL_SELECTION", gc=False, omit_defaults=True):
-    """A decision point: what was chosen, among what, in which context."""
+    """A decision point: what was chosen, among what, in which context; `layers` of it, where there are more.
+
+    `context` is the readable form of the finest.
+    """
 
     selected: Name
     alternatives: list[Name]
     context_hash: Name
     context: Any = None
     propensities: dict[str, Probability] | None = None
+    context_layers: Layers | None = None
+
+    def __post_init__(self) -> None:
+        if self.context_layers is not None:
+            check_layers(self.context_hash, self.context_layers)
+
+    @property
+    def layers(self) -> tuple[str, ...]:
+        """The hashes by which history is looked up, from fine to coarse: one where no layers were written."""
+        return self.context_layers or (self.context_hash,)
 
 
 class ToolCall(Event, frozen=True, kw_only=True, tag="TOOL_CALL", gc=False, omit_defaults=True):
@@ -199,7 +215,9 @@ AnyEvent = (
     | ActionMapping
 )
 
-AFTER_RUN = (ActionMapping, CounterfactualInsight, EvaluationSummary, ReviewNote, SkillSelection, Verdict)
+ABOUT_RUN = (ActionMapping, CounterfactualInsight, EvaluationSummary, ReviewNote, Verdict)
+"""What others write about a run, in it or after it: no event of the run's own."""
+AFTER_RUN = (*ABOUT_RUN, SkillSelection)
 """Events that may follow RUN_FINISHED. A selection there is no decision point of the run (§2.1)."""
 
 

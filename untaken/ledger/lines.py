@@ -40,7 +40,7 @@ def read_blocks(stream: Readable, *, name: str = "") -> Iterator[list[bytes]]:
         UntakenError: ``ledger-compression`` (damaged or cut short), ``ledger-too-large``.
     """
     rest = b""
-    for chunk in _bounded(_plain(stream, name), name):
+    for chunk in plain_chunks(stream, name=name):
         first, *others = chunk.split(b"\n")
         first = _bounded_line(rest + first) if rest else first
         if not others:
@@ -50,6 +50,15 @@ def read_blocks(stream: Readable, *, name: str = "") -> Iterator[list[bytes]]:
         yield [first, *others]
     if rest:
         yield [rest]
+
+
+def plain_chunks(stream: Readable, *, name: str = "") -> Iterator[bytes]:
+    """The bytes of a ledger after decompression.
+
+    Raises:
+        UntakenError: as in `read_blocks`.
+    """
+    return _bounded(_plain(stream, name), name)
 
 
 def _bounded_line(line: bytes) -> bytes:

@@ -14,7 +14,16 @@ from msgspec import Meta
 
 from untaken import limits
 from untaken.errors import Unscored
-from untaken.ledger.events import AnyEvent, Event, RunFinished, RunStarted, Sha256, SkillSelection, ToolCall
+from untaken.ledger.events import (
+    ABOUT_RUN,
+    AnyEvent,
+    Event,
+    RunFinished,
+    RunStarted,
+    Sha256,
+    SkillSelection,
+    ToolCall,
+)
 
 IntegrityVerdict = Literal["INTACT", "UNANCHORED", "TRUNCATED", "ALTERED", "MALFORMED"]
 BROKEN: frozenset[IntegrityVerdict] = frozenset({"TRUNCATED", "ALTERED", "MALFORMED"})
@@ -120,16 +129,26 @@ class Run:
 
     @cached_property
     def digest(self) -> str:
-        """Content digest: SHA-256 of the last line, which chains over all before it. Stable id for links.
+        """Content digest: SHA-256 of the run's own last line, which chains over all before it. Id for links.
 
-        A broken run is read up to its fault, so its last line may be the good run's: its digest is marked
-        with the verdict and the place, and never stands for the run it is a damaged copy of.
+        What was written about the run later (verdicts, notes, insights) does not change it: the line after
+        the run's own last one names that line's hash. A broken run is read up to its fault, so its last line
+        may be the good run's: its digest is marked with the verdict and the place, and never stands for the
+        run it is a damaged copy of.
         """
         last = self.integrity.head.sha256 if self.integrity.head else ""
         if not self.integrity.broken:
-            return last
+            return self.events[self.own].prev if self.own < len(self.events) else last
         mark = f"{last} {self.integrity.verdict} {self.integrity.line} {self.source}"
         return sha256(mark.encode()).hexdigest()
+
+    @cached_property
+    def own(self) -> int:
+        """How many events are the run's own: those up to RUN_FINISHED, or before what others wrote last."""
+        if self.finished is not None:
+            return self.finished.seq + 1
+        written = reversed(self.events)
+        return next((event.seq + 1 for event in written if not isinstance(event, ABOUT_RUN)), 0)
 
     @property
     def agent(self) -> str:

@@ -13,10 +13,10 @@ from typing import BinaryIO
 from untaken.errors import Finding, UntakenError, Where
 from untaken.ledger.heads import heads_path, parse_heads, read_record
 from untaken.ledger.journal import load_intents, settle
-from untaken.ledger.lines import read_blocks
+from untaken.ledger.lines import Readable, read_blocks
 from untaken.ledger.model import Head
 
-LedgerSource = str | os.PathLike[str] | bytes | BinaryIO
+LedgerSource = str | os.PathLike[str] | bytes | BinaryIO | Readable
 _TRIES = 5
 
 
@@ -35,7 +35,7 @@ class View:
     heads: Mapping[str, Head]
     path: Path | None = None
     content: bytes | None = None
-    stream: BinaryIO | None = None
+    stream: Readable | None = None
     size: int | None = None
     findings: tuple[Finding, ...] = ()
 
@@ -49,17 +49,18 @@ class View:
             yield from read_blocks(self.stream or io.BytesIO(self.content or b""), name=self.name)
             return
         with self.path.open("rb") as file:
-            yield from read_blocks(file if self.size is None else _Front(file, self.size), name=self.name)
+            yield from read_blocks(file if self.size is None else Front(file, self.size), name=self.name)
 
 
-class _Front:
+class Front:
     """The first `size` bytes of a file."""
 
     def __init__(self, file: BinaryIO, size: int) -> None:
         self._file = file
         self._left = size
 
-    def read(self, size: int) -> bytes:
+    def read(self, size: int, /) -> bytes:
+        """Up to `size` bytes; none at the end."""
         data = self._file.read(min(size, self._left))
         self._left -= len(data)
         return data

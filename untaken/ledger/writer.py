@@ -15,18 +15,18 @@ from __future__ import annotations
 import math
 import os
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, TypeVar, cast
+from typing import Any, Literal, Self, TypeVar, cast
 
 import msgspec
 
 from untaken import limits
 from untaken.errors import Finding, UntakenError, Where
 from untaken.ledger.chain import Chain
-from untaken.ledger.context import context_hash
+from untaken.ledger.context import layered_hashes
 from untaken.ledger.decoding import decode_event, encode_event
 from untaken.ledger.events import AnyEvent, Event, RunStarted, SkillSelection, event_type
 from untaken.ledger.journal import journal_path
@@ -56,6 +56,7 @@ class LedgerWriter:
 
     Args:
         path: the ledger, not compressed; created where it does not exist.
+        torn: ``refuse`` leaves a torn last line where it is and raises instead.
         clock: gives each event's `ts`, timezone-aware. With a clock of your own the bytes are reproducible.
         fsync: when to wait for the disk: ``close`` (once, on closing), ``always`` (at every event: nothing
             acknowledged is lost even to a loss of power) or ``never``.
@@ -72,8 +73,10 @@ class LedgerWriter:
         clock: Clock | None = None,
         fsync: FsyncPolicy = "close",
         timeout: float = 10.0,
+        torn: Literal["remove", "refuse"] = "remove",
     ) -> None:
         self.path = Path(path)
+        self._torn = torn
         self._clock = clock or _now
         self._turn = threading.Lock()
         self._file = LedgerFile(self.path, fsync=fsync, timeout=timeout)
@@ -175,6 +178,9 @@ class LedgerWriter:
                     chain.run_id,
                     "An acknowledged event was lost: restore the ledger from a copy.",
                 )
+        if self._torn == "refuse":
+            hint = "Restore the ledger from a copy."
+            raise self._error("ledger-torn-line", "the last line is torn", "", hint)
         self._file.remove_torn()
 
     def _chain(self, run_id: str) -> Chain:
@@ -236,7 +242,7 @@ class LedgerWriter:
         return self._error("ledger-unwritable", message, run_id, hint)
 
     def _error(self, code: str, message: str, run_id: str, hint: str) -> UntakenError:
-        return UntakenError(code, message, where=Where(file=str(self.path), run=run_id), hint=hint)
+        return UntakenError(code, message, where=Where(file=str(self.path), run=run_id or None), hint=hint)
 
 
 class RunWriter:
@@ -256,6 +262,7 @@ class RunWriter:
         alternatives: Sequence[str],
         context: Mapping[str, Any],
         *,
+        coarser: Iterable[Mapping[str, Any]] = (),
         propensities: Mapping[str, float] | None = None,
     ) -> SkillSelection:
         """Append a decision point, with the hash of its context.
@@ -265,18 +272,22 @@ class RunWriter:
             alternatives: the skills there were; the selected one may be among them.
             context: the situation, as far as it matters to the choice. History is looked up by it, so what
                 never comes twice (an id, a moment, an amount) keeps a choice from ever having any.
+            coarser: the same situation in ever broader terms, from finer to coarser, at most 7 times: where
+                the skills have no history in `context`, the next one of these is asked.
             propensities: the probability with which each skill was to be taken, where the agent knows it.
 
         Raises:
             UntakenError: ``context-not-canonical``, and as in `LedgerWriter.write`.
         """
+        layers = layered_hashes((context, *coarser))
         return self.write(
             SkillSelection,
             selected=selected,
             alternatives=list(alternatives),
-            context_hash=context_hash(context),
+            context_hash=layers[0],
             context=dict(context),
             propensities=None if propensities is None else dict(propensities),
+            context_layers=tuple(layers) if len(layers) > 1 else None,
         )
 
 
