@@ -1,10 +1,10 @@
-"""Takes in whatever people bring: ledgers, heads, plan graphs, foreign traces, and archives of these."""
+"""Takes in whatever people bring: ledgers, heads, plan graphs, records, foreign traces, archives of these."""
 
 from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -18,6 +18,7 @@ from untaken.formats import sniff as sniff_format
 from untaken.formats.archives import Archive
 from untaken.formats.losses import Findings
 from untaken.ledger import Integrity, heads_path
+from untaken.planning.record import looks_like_planning, parse_planning
 from untaken.store import Added, Workspace, looks_like_ledger, peek
 from untaken.store import sniff as sniff_native
 
@@ -27,6 +28,8 @@ Progress = Callable[[int, int, str], None]
 JOINING: Final = frozenset({"devai"})
 """Formats whose files speak of the same runs: later files are converted together with the earlier ones."""
 HEADS: Final = ".heads.json"
+PLANNING: Final = "planning"
+"""Kind of a record of planning (`untaken.planning.record`), kept beside the ledger of its run."""
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9._ +=,-]+")
 _PART_CHARS: Final = 120
 _DEPTH: Final = 12
@@ -38,8 +41,8 @@ class Taken:
 
     Attributes:
         name: as it was brought, inside an archive ``archive/member`` (untrusted text).
-        kind: ``ledger``, ``graph``, ``heads``, ``archive``, or the name of a foreign format; ``None`` where
-            it is nothing known.
+        kind: ``ledger``, ``graph``, ``heads``, ``planning``, ``archive``, or the name of a foreign format;
+            ``None`` where it is nothing known.
         new: false where nothing of it was new.
         runs, graphs: how many of each it gave.
         integrity: the verdict on each run of a ledger.
@@ -144,6 +147,8 @@ def _is_zip(data: bytes | Path) -> bool:
 def _kind(name: str, data: bytes | Path) -> str | None:
     """What a file is: by its content among ledgers, graphs and foreign traces, then by its name."""
     head = peek(data)
+    if looks_like_planning(head):
+        return PLANNING
     native = sniff_native(name, head)
     if native is None or (native == "ledger" and not looks_like_ledger(head)):
         return sniff_format(name, head) or native
@@ -187,6 +192,8 @@ def _native(desk: Desk, brought: Sequence[Brought]) -> Iterator[tuple[int, Taken
     for one in brought:
         if one.kind == "heads" and one.name.removesuffix(HEADS) in ledgers:
             yield one.position, Taken(name=one.name, kind="heads", new=True)
+        elif one.kind == PLANNING:
+            yield one.position, _planning(desk, one)
         elif one.kind is None or one.kind in ("ledger", "graph", "heads"):
             sidecar = heads.get(one.name) if one.kind == "ledger" else None
             added = desk.workspace.add(one.name, one.data, heads=sidecar.data if sidecar else None)
@@ -203,6 +210,17 @@ def _row(one: Brought, added: Added) -> Taken:
         integrity=added.integrity,
         findings=added.findings if added.kind else (_unknown(one),),
     )
+
+
+def _planning(desk: Desk, one: Brought) -> Taken:
+    """Keeps a record of planning that is exactly of its form; one that is not says why."""
+    data = one.data if isinstance(one.data, bytes) else one.data.read_bytes()
+    try:
+        parse_planning(data, where=Where(file=one.name))
+    except UntakenError as error:
+        return Taken(name=one.name, kind=PLANNING, findings=(error.finding(),))
+    new = desk.workspace.keep_source(one.name, data, PLANNING, agent=None, findings=(), loss=())
+    return Taken(name=one.name, kind=PLANNING, new=new)
 
 
 def _unknown(one: Brought) -> Finding:
@@ -229,10 +247,11 @@ def _converted(desk: Desk, format: str, batch: Sequence[Brought]) -> Iterator[tu
     """One row a trace: converted with the others of its format, and put into the workspace."""
     sources, out = desk.scratch / format / "in", desk.scratch / format / "out"
     staged = {_placed(sources, one.name, one.data, format): one for one in batch}
+    earlier: dict[str, str] = {}
     if format in JOINING:
         for source in desk.workspace.sources(format):
             if source.origin == desk.agent and source.path:
-                _placed(sources, source.name, source.path, format)
+                earlier[_placed(sources, source.name, source.path, format)] = source.digest
     try:
         done = convert(
             format,
@@ -245,39 +264,59 @@ def _converted(desk: Desk, format: str, batch: Sequence[Brought]) -> Iterator[tu
         for one in batch:
             yield one.position, Taken(name=one.name, kind=format, findings=(error.finding(),))
         return
-    noticed = _add_conversion(desk.workspace, done)
+    added, noticed = _add_conversion(desk.workspace, done)
     losses = {loss.name: loss for loss in done.losses}
+    for place, digest in earlier.items():
+        if place in losses:
+            desk.workspace.link_source(digest, _results(losses[place], added))
     for place, one in staged.items():
-        row = _kept(desk, one, format, losses.get(place))
+        row = _kept(desk, one, format, losses.get(place), added)
         yield one.position, replace(row, findings=(*row.findings, *noticed))
         noticed = ()  # what is true of the conversion as a whole is said once
 
 
-def _kept(desk: Desk, one: Brought, format: str, loss: FileLoss | None) -> Taken:
+def _results(loss: FileLoss, added: Mapping[str, str]) -> list[str]:
+    """Digests of the ledgers that a trace's runs went to."""
+    return [added[name] for name in loss.ledgers if name in added]
+
+
+def _kept(desk: Desk, one: Brought, format: str, loss: FileLoss | None, added: Mapping[str, str]) -> Taken:
     """Keeps a converted trace with its account, under the name it was brought under."""
     if loss is None:
         return Taken(name=one.name, kind=format)
     findings = tuple(replace(f, where=replace(f.where, file=one.name)) for f in loss.findings)
     new = desk.workspace.keep_source(
-        one.name, one.data, format, agent=desk.agent, findings=findings, loss=loss.lines()
+        one.name,
+        one.data,
+        format,
+        agent=desk.agent,
+        findings=findings,
+        loss=loss.lines(),
+        results=_results(loss, added),
     )
     account = replace(loss, name=one.name, findings=findings)
     return Taken(name=one.name, kind=format, new=new, runs=loss.runs, loss=account, findings=findings)
 
 
-def _add_conversion(workspace: Workspace, done: Conversion) -> tuple[Finding, ...]:
-    """Puts ledgers and graphs into the workspace; gives what no single trace is to blame for."""
+def _add_conversion(workspace: Workspace, done: Conversion) -> tuple[dict[str, str], tuple[Finding, ...]]:
+    """Puts ledgers and graphs into the workspace.
+
+    Returns:
+        The digest of each ledger by its file's name, and what no single trace is to blame for.
+    """
+    digests: dict[str, str] = {}
     findings = [finding for finding in done.findings if finding.where.file is None]
     for path in done.ledgers:
         heads = heads_path(path)
         added = workspace.add(
             f"{done.format}/{path.name}", path, heads=heads if heads.exists() else None, origin=done.format
         )
+        digests[path.name] = added.digest
         findings += added.findings
     for path in done.graphs:
         added = workspace.add(f"{done.format}/{path.name}", path, origin=done.format)
         findings += [finding for finding in added.findings if finding.severity == "error"]
-    return tuple(findings)
+    return digests, tuple(findings)
 
 
 def _placed(folder: Path, name: str, data: bytes | Path, format: str) -> str:

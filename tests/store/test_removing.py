@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 from builders import a_run
+from sqlalchemy import update
 
 from untaken.store import Workspace
+from untaken.store.database import writing
+from untaken.store.tables import marks, removals
 
 FIRST, OTHER = a_run("r1").call("search").finish(), a_run("r2").finish()
 GRAPH = "id: desk\nversion: {version}\nsub_goals: [{{id: look, check: {{outcome: true}}}}]\n"
 
 
 @pytest.fixture
-def workspace(tmp_path: Path) -> Workspace:
+def workspace(tmp_path: Path) -> Iterator[Workspace]:
     """Two ledgers."""
-    store = Workspace(tmp_path / "w")
-    store.add("first.jsonl", FIRST.ledger())
-    store.add("other.jsonl", OTHER.ledger())
-    return store
+    with Workspace(tmp_path / "w") as store:
+        store.add("first.jsonl", FIRST.ledger())
+        store.add("other.jsonl", OTHER.ledger())
+        yield store
 
 
 def names(store: Workspace) -> list[str]:
@@ -103,3 +108,103 @@ def test_a_foreign_trace_kept_beside_its_conversion_can_be_removed_and_kept_agai
         store.remove(store.files()[0].digest)
         assert store.sources("tau-bench") == []
         assert (keep(), len(store.sources("tau-bench"))) == (True, 1)
+
+
+def after(days: float) -> datetime:
+    return datetime.now(UTC) + timedelta(days=days)
+
+
+def test_what_was_removed_is_deleted_after_thirty_days_and_not_before(workspace: Workspace) -> None:
+    first, other = (file.path for file in workspace.files())
+    digest = workspace.files()[0].digest
+    assert first is not None
+    assert other is not None
+    workspace.remove(digest)
+    assert (workspace.purge(after(29.9)), first.is_file()) == ([], True)
+    assert [file.name for file in workspace.purge(after(30.1))] == ["first.jsonl"]
+    assert (first.exists(), other.is_file(), workspace.removed(), names(workspace)) == (
+        False,
+        True,
+        [],
+        ["other.jsonl"],
+    )
+    assert workspace.audit_log()[-1].code == "file-purged"
+    assert (workspace.restore(digest), workspace.purge(after(40))) == (False, [])
+    forged = workspace.add("forged.jsonl", a_run("r1").call("sealed").finish().ledger())
+    assert [found.verdict for found in forged.integrity] == ["ALTERED"]
+
+
+def test_what_was_deleted_can_be_added_again_and_is_not_brought_by_its_folder(tmp_path: Path) -> None:
+    (tmp_path / "first.jsonl").write_bytes(FIRST.ledger())
+    with Workspace.open_folder(tmp_path) as store:
+        store.remove(store.files()[0].digest)
+        store.purge(after(31))
+    with Workspace.open_folder(tmp_path) as again:
+        assert (runs(again), list((again.path / "ledgers").iterdir())) == ([], [])
+        assert again.add("first.jsonl", FIRST.ledger()).new
+        assert runs(again) == ["r1"]
+        assert [run.integrity.verdict for run in again.read_runs()[0]] == ["INTACT"]
+
+
+def test_bytes_that_another_file_needs_are_not_deleted(tmp_path: Path) -> None:
+    with Workspace(tmp_path / "w") as store:
+        for name in ("a.json", "b.json"):
+            store.keep_source(name, b"[]", "tau-bench", agent=None, findings=(), loss=())
+        first, other = store.sources("tau-bench")
+        assert first.path == other.path
+        assert first.path is not None
+        store.remove(first.digest)
+        store.purge(after(31))
+        assert first.path.is_file()
+        store.remove(other.digest)
+        store.purge(after(62))
+        assert not first.path.exists()
+
+
+def test_opening_a_workspace_purges_it_once_a_day(tmp_path: Path) -> None:
+    with Workspace(tmp_path / "w") as store:
+        digest = store.add("first.jsonl", FIRST.ledger()).digest
+        store.remove(digest)
+        with writing(store._engine) as connection:
+            connection.execute(update(removals).values(removed_at="2026-01-01T00:00:00.000000+00:00"))
+    with Workspace(tmp_path / "w") as store:
+        assert [file.digest for file in store.removed()] == [digest]
+        with writing(store._engine) as connection:
+            connection.execute(
+                update(marks)
+                .where(marks.c.name == "purged_at")
+                .values(value="2026-01-02T00:00:00.000000+00:00")
+            )
+    with Workspace(tmp_path / "w") as store:
+        assert store.removed() == []
+
+
+def test_with_a_foreign_trace_go_the_ledgers_that_came_out_of_it_alone(tmp_path: Path) -> None:
+    with Workspace(tmp_path / "w") as store:
+        alone, shared = (
+            store.add(f"{r.head.sha256}.jsonl", r.ledger(), origin="devai") for r in (FIRST, OTHER)
+        )
+        for name, results in (("a.json", [alone.digest, shared.digest]), ("b.json", [shared.digest])):
+            store.keep_source(name, name.encode(), "devai", agent=None, findings=(), loss=(), results=results)
+        a, b = store.sources("devai")
+        before = store.digest()
+        assert [file.digest for file in store.goes_with(a.digest)] == [alone.digest]
+        store.remove(a.digest)
+        assert runs(store) == ["r2"]
+        store.remove(b.digest)
+        assert (runs(store), len(store.removed())) == ([], 4)
+        store.restore(b.digest)
+        assert runs(store) == ["r2"]
+        store.restore(a.digest)
+        assert (runs(store), store.digest()) == (["r1", "r2"], before)
+
+
+def test_what_was_removed_by_itself_does_not_come_back_with_its_trace(tmp_path: Path) -> None:
+    with Workspace(tmp_path / "w") as store:
+        ledger = store.add("first.jsonl", FIRST.ledger(), origin="devai")
+        store.keep_source("a.json", b"a", "devai", agent=None, findings=(), loss=(), results=[ledger.digest])
+        store.remove(ledger.digest)
+        (trace,) = store.sources("devai")
+        store.remove(trace.digest)
+        store.restore(trace.digest)
+        assert (runs(store), [f.name for f in store.removed()]) == ([], ["first.jsonl"])

@@ -214,12 +214,14 @@ def test_a_copy_is_whole_or_not_there(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.database("sqlite")
 def test_a_folder_that_is_no_database_is_refused_in_words(tmp_path: Path) -> None:
     (tmp_path / "untaken.sqlite3").write_bytes(b"this is not a database, whatever its name says" * 100)
     with pytest.raises(UntakenError, match="workspace-damaged"):
         Workspace(tmp_path)
 
 
+@pytest.mark.database("sqlite")
 def test_writes_are_durable_and_do_not_block_readers(tmp_path: Path) -> None:
     with Workspace(tmp_path) as workspace:
         workspace.add("a.jsonl", LEDGER)

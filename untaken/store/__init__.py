@@ -2,33 +2,61 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
 
 from untaken.store.content import LEDGERS, ledgers_and_graphs, looks_like_ledger, peek, sniff
 from untaken.store.model import Added, AuditEntry, FileKind, StoredFile
 
 if TYPE_CHECKING:
+    from untaken.store.backing_up import Backup
+    from untaken.store.diagnosing import Diagnosis, HealthCheck
+    from untaken.store.drafts import GraphDraft
+    from untaken.store.restoring import Restored, restore_workspace
+    from untaken.store.versions import Conflict, GraphVersion, Saved
     from untaken.store.workspace import Progress, Workspace
+
+_SLOW: Final = {
+    "Backup": "backing_up",
+    "Conflict": "versions",
+    "Diagnosis": "diagnosing",
+    "GraphDraft": "drafts",
+    "GraphVersion": "versions",
+    "HealthCheck": "diagnosing",
+    "Progress": "workspace",
+    "Restored": "restoring",
+    "Saved": "versions",
+    "Workspace": "workspace",
+    "restore_workspace": "restoring",
+}
+"""Names that need the database library, and where they are."""
 
 __all__ = [
     "LEDGERS",
     "Added",
     "AuditEntry",
+    "Backup",
+    "Conflict",
+    "Diagnosis",
     "FileKind",
+    "GraphDraft",
+    "GraphVersion",
+    "HealthCheck",
     "Progress",
+    "Restored",
+    "Saved",
     "StoredFile",
     "Workspace",
     "ledgers_and_graphs",
     "looks_like_ledger",
     "peek",
+    "restore_workspace",
     "sniff",
 ]
 
 
 def __getattr__(name: str) -> Any:
     """Loads the workspace, and the database library behind it, when it is first asked for."""
-    if name not in ("Progress", "Workspace"):
+    if name not in _SLOW:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from untaken.store import workspace  # noqa: PLC0415 (slow)
-
-    return getattr(workspace, name)
+    return getattr(import_module(f"{__name__}.{_SLOW[name]}"), name)

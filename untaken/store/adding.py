@@ -14,11 +14,12 @@ from untaken.errors import Finding, UntakenError, Where
 from untaken.ledger import Head, Integrity, read_ledger, verify_ledger
 from untaken.ledger.heads import parse_heads
 from untaken.plans import read_graph
-from untaken.store import records
+from untaken.store import records, versions
 from untaken.store.anchoring import Anchored, anchor
+from untaken.store.appending import holds_later
 from untaken.store.content import Staged, graph_suffix, ledger_suffix
+from untaken.store.database import writing
 from untaken.store.model import Added, FileKind, StoredFile
-from untaken.store.tables import writing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +70,7 @@ def add_ledger(arrival: Arrival, sidecar: Mapping[str, Head]) -> Added:
         return replace(arrival.answer("ledger", False, findings), integrity=tuple(faults))
     path = arrival.place("ledgers", ledger_suffix(copy.path))
     with writing(arrival.engine) as connection:
-        met = _meet_recorded(connection, runs, sidecar, path, arrival.origin)
+        met = _meet_recorded(connection, runs, sidecar, path, arrival)
         integrity = (*(anchored.integrity for anchored in met.values()), *faults)
         findings = records.bounded(_noticed(name, met.values(), faults))
         file = replace(arrival.file("ledger", path, findings), runs=len(runs))
@@ -83,18 +84,17 @@ def add_graph(arrival: Arrival) -> Added:
     """Keeps a plan graph that is valid; one that is not raises with the reason."""
     name, copy = arrival.name, arrival.copy
     if copy.bytes > limits.GRAPH_FILE_BYTES:
-        raise UntakenError(
-            "graph-too-large",
-            f"{copy.bytes} bytes; a plan graph file holds at most {limits.GRAPH_FILE_BYTES}",
-            where=Where(file=name),
-        )
+        raise versions.too_large(name, copy.bytes)
     data = copy.path.read_bytes()
     graph, noticed = read_graph(data, name=name)
-    findings = records.bounded(noticed)
     path = arrival.place("graphs", graph_suffix(data))
-    file = replace(arrival.file("graph", path, findings), graph_id=graph.id, graph_version=graph.version)
     with writing(arrival.engine) as connection:
+        number = versions.free_number(connection, graph.id, graph.version)
+        findings = records.bounded([*noticed, *_renumbered(name, graph.version, number)])
+        file = replace(arrival.file("graph", path, findings), graph_id=graph.id, graph_version=number)
         new = records.insert_file(connection, file, arrival.folder)
+        if new:
+            versions.insert_version(connection, graph.id, number, copy.digest, author=versions.UPLOAD)
     return replace(arrival.answer("graph", new, findings), graph_id=graph.id)
 
 
@@ -129,7 +129,7 @@ def _meet_recorded(
     own: list[Integrity],
     sidecar: Mapping[str, Head],
     path: Path,
-    origin: str | None,
+    arrival: Arrival,
 ) -> dict[str, Anchored]:
     recorded = records.recorded_heads(connection)
     longer = {
@@ -146,9 +146,17 @@ def _meet_recorded(
             sidecar=sidecar.get(integrity.run_id),
             recorded=head,
             extends=integrity.run_id in extending,
-            reimported=origin is not None and origin == from_format,
+            reimported=arrival.origin is not None and arrival.origin == from_format,
+            earlier=_earlier(connection, arrival.folder, integrity, head),
         )
     return met
+
+
+def _earlier(connection: Connection, folder: Path, own: Integrity, recorded: Head | None) -> bool:
+    """Whether the run came as it was before something was written about it here."""
+    if own.head is None or recorded is None or own.head.events >= recorded.events:
+        return False
+    return holds_later(connection, folder, own.run_id, own.head)
 
 
 def _extending(path: Path, recorded: Mapping[str, Head]) -> frozenset[str]:
@@ -179,6 +187,18 @@ def _fault(name: str, integrity: Integrity) -> Finding:
         hint="Conclude nothing from this run; fetch the ledger again from where it was written.",
         severity="error",
     )
+
+
+def _renumbered(name: str, stated: int, number: int) -> list[Finding]:
+    if stated == number:
+        return []
+    note = Finding(
+        code="graph-renumbered",
+        message=f"another graph is version {stated} here; this one is kept as version {number}",
+        where=Where(file=name),
+        severity="note",
+    )
+    return [note]
 
 
 def _disagreement(name: str, run_id: str) -> Finding:

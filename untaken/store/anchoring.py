@@ -42,6 +42,7 @@ def anchor(
     recorded: Head | None,
     extends: bool = False,
     reimported: bool = False,
+    earlier: bool = False,
 ) -> Anchored:
     """Compares a run's chain with the head recorded for it.
 
@@ -52,9 +53,15 @@ def anchor(
         extends: the chain's link at the recorded head's end is the recorded one.
         reimported: the recorded head belongs to a conversion of the same foreign format; a new conversion of
             better input replaces it.
+        earlier: the recorded chain is this one, and goes on with what was written about the run since.
     """
     if own.broken or own.head is None:
         return Anchored(integrity=own, expected=sidecar, accepted=False)
+    if earlier:
+        reason = "The chain holds; it is the recorded one before something was written about the run here."
+        return Anchored(
+            integrity=replace(own, verdict="INTACT", reason=reason), expected=own.head, accepted=False
+        )
     if recorded is None or reimported:
         return Anchored(integrity=_from_now_on(own), expected=own.head, accepted=True)
     if own.head == recorded:

@@ -10,7 +10,6 @@ from typing import Any, Final
 
 import msgspec
 from sqlalchemy import Connection, Row, Select, func, insert, select, update
-from sqlalchemy.dialects.sqlite import insert as insert_or
 
 from untaken.errors import Finding
 from untaken.ledger import Head
@@ -96,31 +95,25 @@ def find_file(connection: Connection, digest: str, folder: Path) -> StoredFile |
 
 
 def all_files(connection: Connection, folder: Path, *, removed: bool = False) -> list[StoredFile]:
-    """Every file that is here (or every one that was removed), in the order in which they were added."""
-    gone = files.c.digest.in_(_removed())
-    chosen = select(files).where(gone if removed else ~gone).order_by(files.c.position)
+    """Every file that is here (or every one that can be brought back), in the order in which they came."""
+    gone = files.c.digest.in_(removed_files())
+    kept = files.c.digest.in_(removed_files().where(removals.c.purged_at.is_(None)))
+    chosen = select(files).where(kept if removed else ~gone).order_by(files.c.position)
     return [stored_file(row, folder) for row in connection.execute(chosen)]
 
 
-def _removed() -> Select[tuple[str]]:
+def removed_files() -> Select[tuple[str]]:
+    """Digests of the files that are removed now."""
     return select(removals.c.file).where(removals.c.restored_at.is_(None))
 
 
-def remove(connection: Connection, digest: str) -> int:
-    """Takes a file out of every listing; how many times that was done, 0 where it is not here now."""
-    known = select(files.c.digest).where(files.c.digest == digest, ~files.c.digest.in_(_removed()))
-    if connection.execute(known).one_or_none() is None:
-        return 0
-    connection.execute(insert(removals).values(file=digest, removed_at=now()))
-    times = select(func.count()).select_from(removals).where(removals.c.file == digest)
-    return int(connection.execute(times).scalar_one())
+def is_removed(connection: Connection, digest: str) -> bool:
+    """Whether a file is removed now."""
+    return connection.execute(removed_files().where(removals.c.file == digest)).first() is not None
 
 
-def restore(connection: Connection, digest: str) -> int:
-    """Brings a removed file back; how many times it was removed, 0 where it is not removed now."""
-    gone = (removals.c.file == digest) & removals.c.restored_at.is_(None)
-    if not connection.execute(update(removals).where(gone).values(restored_at=now())).rowcount:
-        return 0
+def times_removed(connection: Connection, digest: str) -> int:
+    """How many times a file was removed so far."""
     times = select(func.count()).select_from(removals).where(removals.c.file == digest)
     return int(connection.execute(times).scalar_one())
 
@@ -166,17 +159,17 @@ def expected_heads(connection: Connection, file: str) -> tuple[dict[str, Head], 
     rows = connection.execute(select(heads).where(heads.c.file == file)).all()
     return (
         {r.run_id: Head(events=r.events, sha256=r.sha256) for r in rows},
-        frozenset(r.run_id for r in rows if r.superseded and _taken_over(connection, r)),
+        frozenset(r.run_id for r in rows if r.superseded and taken_over(connection, r)),
     )
 
 
-def _taken_over(connection: Connection, row: Row[Any]) -> bool:
+def taken_over(connection: Connection, row: Row[Any]) -> bool:
     """Whether a file that took over the run is still here: a removed one gives it back."""
     later = (
         (heads.c.run_id == row.run_id)
         & (heads.c.position > row.position)
         & (heads.c.accepted | heads.c.superseded)
-        & ~heads.c.file.in_(_removed())
+        & ~heads.c.file.in_(removed_files())
     )
     return connection.execute(select(heads.c.position).where(later).limit(1)).first() is not None
 
@@ -189,7 +182,7 @@ def content_digest(connection: Connection) -> str:
     marks = select(heads.c.file, heads.c.run_id, heads.c.sha256, heads.c.superseded)
     for mark in connection.execute(marks.order_by(heads.c.position)):
         hasher.update(repr(tuple(mark)).encode())
-    for gone in connection.execute(_removed().order_by(removals.c.position)):
+    for gone in connection.execute(removed_files().order_by(removals.c.position)):
         hasher.update(repr(tuple(gone)).encode())
     return hasher.hexdigest()
 
@@ -198,8 +191,10 @@ def insert_audit(connection: Connection, code: str, message: str, run: str | Non
     """Writes an audit line once; saying the same of the same run again changes nothing."""
     if connection.execute(select(func.count()).select_from(audit)).scalar_one() >= AUDIT_ENTRIES:
         return
-    row = {"ts": now(), "code": code, "message": message, "run": run or ""}
-    connection.execute(insert_or(audit).values(row).on_conflict_do_nothing())
+    said = sha256("\0".join((code, message, run or "")).encode(errors="surrogatepass")).hexdigest()
+    if connection.execute(select(audit.c.position).where(audit.c.said == said)).first() is None:
+        row = {"ts": now(), "code": code, "message": message, "run": run or "", "said": said}
+        connection.execute(insert(audit).values(row))
 
 
 def audit_entries(connection: Connection) -> list[AuditEntry]:

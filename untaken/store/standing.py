@@ -13,6 +13,7 @@ from untaken.ledger.journal import journal_path
 from untaken.ledger.source import open_view
 from untaken.plans import PlanGraph, read_graph
 from untaken.store.model import StoredFile
+from untaken.store.versions import as_version
 
 
 def as_it_stands(path: Path) -> tuple[bytes | Path, bytes | Path | None]:
@@ -51,4 +52,5 @@ def stored_graph(file: StoredFile) -> tuple[PlanGraph, list[Finding]]:
             where=Where(file=file.name),
             hint="Add the file again.",
         )
-    return read_graph(file.path.read_bytes(), name=file.name)
+    graph, noticed = read_graph(file.path.read_bytes(), name=file.name)
+    return as_version(graph, graph.version if file.graph_version is None else file.graph_version), noticed

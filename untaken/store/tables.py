@@ -1,51 +1,62 @@
-"""The workspace database: four tables, and how a connection to SQLite must be opened."""
+"""The tables of the workspace database, in types that SQLite and PostgreSQL share."""
 
 from __future__ import annotations
 
-import sqlite3
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
-from typing import Any, Final
+import re
 
 from sqlalchemy import (
+    BigInteger,
     Boolean,
     Column,
-    Connection,
-    Engine,
+    Dialect,
     Integer,
     MetaData,
     String,
     Table,
     Text,
+    TypeDecorator,
     UniqueConstraint,
-    create_engine,
-    event,
 )
-from sqlalchemy.exc import DatabaseError, OperationalError
-from sqlalchemy.pool import NullPool
-
-from untaken.errors import UntakenError, Where
-
-BUSY_SECONDS: Final = 30.0
-"""How long a writer waits for another one before it gives up."""
 
 metadata = MetaData()
+
+
+class Words(TypeDecorator[str]):
+    """Untrusted text: PostgreSQL refuses U+0000 in a text, so that there it is written in two characters."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
+        """As the database takes it."""
+        if value is None:
+            return None
+        value = value.encode("utf-8", "replace").decode()  # a file name may hold what is no character
+        if dialect.name == "sqlite":
+            return value
+        return value.replace("\x1a", "\x1a\x1a").replace("\x00", "\x1a0")
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> str | None:
+        """As it was."""
+        if value is None or dialect.name == "sqlite" or "\x1a" not in value:
+            return value
+        return re.sub("\x1a([\x1a0])", lambda m: "\x00" if m[1] == "0" else "\x1a", value)
+
 
 files = Table(
     "files",
     metadata,
     Column("position", Integer, primary_key=True, autoincrement=True),
     Column("digest", String(64), nullable=False, unique=True),
-    Column("name", Text, nullable=False),
+    Column("name", Words, nullable=False),
     Column("kind", String(40), nullable=False),
     Column("added_at", String(40), nullable=False),
-    Column("bytes", Integer, nullable=False),
+    Column("bytes", BigInteger, nullable=False),
     Column("path", Text),
     Column("runs", Integer, nullable=False),
-    Column("origin", String(40)),
-    Column("graph_id", Text),
-    Column("graph_version", Integer),
+    Column("origin", Words),
+    Column("graph_id", Words),
+    Column("graph_version", BigInteger),
     Column("findings", Text, nullable=False),
     Column("loss", Text, nullable=False),
 )
@@ -54,7 +65,7 @@ heads = Table(
     "heads",
     metadata,
     Column("position", Integer, primary_key=True, autoincrement=True),
-    Column("run_id", Text, nullable=False, index=True),
+    Column("run_id", Words, nullable=False, index=True),
     Column("file", String(64), nullable=False, index=True),
     Column("events", Integer, nullable=False),
     Column("sha256", String(64), nullable=False),
@@ -73,10 +84,11 @@ audit = Table(
     Column("position", Integer, primary_key=True, autoincrement=True),
     Column("ts", String(40), nullable=False),
     Column("code", String(80), nullable=False),
-    Column("message", Text, nullable=False),
-    Column("run", Text, nullable=False),
-    UniqueConstraint("code", "message", "run"),
+    Column("message", Words, nullable=False),
+    Column("run", Words, nullable=False),
+    Column("said", String(64), nullable=False, unique=True),
 )
+"""What happened, once for the same words about the same run: `said` is a digest of the three."""
 
 removals = Table(
     "removals",
@@ -85,75 +97,97 @@ removals = Table(
     Column("file", String(64), nullable=False, index=True),
     Column("removed_at", String(40), nullable=False),
     Column("restored_at", String(40)),
+    Column("purged_at", String(40)),
 )
-"""Every time a file was removed; it is gone while one of them has not been restored. Nothing is deleted."""
+"""Every time a file was removed; it is gone while one of them has not been restored.
 
+`purged_at`: its bytes were deleted. The rows of a file stay, and with them the heads of its runs."""
 
-def open_engine(path: Path) -> Engine:
-    """An engine on a SQLite file: WAL, synchronous FULL, a busy timeout, no connection kept between uses.
+graph_versions = Table(
+    "graph_versions",
+    metadata,
+    Column("position", Integer, primary_key=True, autoincrement=True),
+    Column("graph_id", Words, nullable=False),
+    Column("version", BigInteger, nullable=False),
+    Column("file", String(64), nullable=False, index=True),
+    Column("based_on", BigInteger),
+    Column("author", Words, nullable=False),
+    Column("message", Words, nullable=False),
+    Column("saved_at", String(40), nullable=False),
+    UniqueConstraint("graph_id", "version"),
+)
+"""Every version of every plan graph: `file` digests its bytes, `based_on` is the version it was made from."""
 
-    The driver's own transaction handling is switched off (`autocommit`), because it begins deferred: a
-    deferred read-then-write fails under contention however long the busy timeout is.
-    """
-    engine = create_engine(
-        f"sqlite:///{path}",
-        poolclass=NullPool,
-        connect_args={"timeout": BUSY_SECONDS, "isolation_level": None},
-    )
+graph_drafts = Table(
+    "graph_drafts",
+    metadata,
+    Column("position", Integer, primary_key=True, autoincrement=True),
+    Column("graph_id", Words, nullable=False),
+    Column("author", Words, nullable=False),
+    Column("content", Words, nullable=False),
+    Column("based_on", BigInteger),
+    Column("updated_at", String(40), nullable=False),
+    UniqueConstraint("graph_id", "author"),
+)
+"""What somebody is writing and has not saved."""
 
-    @event.listens_for(engine, "connect")
-    def configure(connection: Any, _record: object) -> None:
-        cursor = connection.cursor()
-        try:
-            cursor.execute("PRAGMA journal_mode=WAL")
-            cursor.execute("PRAGMA synchronous=FULL")
-        except sqlite3.DatabaseError:
-            connection.close()  # nobody else will: it never reached the pool
-            raise
-        finally:
-            cursor.close()
+reviews = Table(
+    "reviews",
+    metadata,
+    Column("position", Integer, primary_key=True, autoincrement=True),
+    Column("run", String(64), nullable=False, unique=True),
+    Column("run_id", Words, nullable=False),
+    Column("status", String(20), nullable=False),
+    Column("assignee", Words, nullable=False),
+    Column("tags", Text, nullable=False),
+    Column("revision", Integer, nullable=False),
+    Column("updated_at", String(40), nullable=False),
+    Column("updated_by", Words, nullable=False),
+)
+"""Where the review of a run stands: `run` is `Run.digest`, `tags` a JSON list, `revision` counts changes."""
 
-    return engine
+review_log = Table(
+    "review_log",
+    metadata,
+    Column("position", Integer, primary_key=True, autoincrement=True),
+    Column("run", String(64), nullable=False, index=True),
+    Column("author", Words, nullable=False),
+    Column("ts", String(40), nullable=False),
+    Column("field", String(40), nullable=False),
+    Column("before", Words, nullable=False),
+    Column("after", Words, nullable=False),
+)
+"""Every change of a review."""
 
+appends = Table(
+    "appends",
+    metadata,
+    Column("position", Integer, primary_key=True, autoincrement=True),
+    Column("file", String(64), nullable=False, index=True),
+    Column("run_id", Words, nullable=False),
+    Column("events_before", Integer, nullable=False),
+    Column("sha256_before", String(64), nullable=False),
+    Column("events_after", Integer, nullable=False),
+    Column("sha256_after", String(64), nullable=False),
+    Column("bytes_before", BigInteger, nullable=False),
+    Column("created_at", String(40), nullable=False),
+)
+"""Appends to stored ledgers that were announced and are not done: recovery completes or undoes them."""
 
-def create_tables(engine: Engine, path: Path) -> None:
-    """Makes the tables that are not there yet.
+conversions = Table(
+    "conversions",
+    metadata,
+    Column("position", Integer, primary_key=True, autoincrement=True),
+    Column("source", String(64), nullable=False),
+    Column("result", String(64), nullable=False, index=True),
+    UniqueConstraint("source", "result"),
+)
+"""Which ledgers and plan graphs came out of which foreign traces (digests of `files`)."""
 
-    Raises:
-        UntakenError: ``workspace-damaged`` where the file is no SQLite database.
-    """
-    try:
-        metadata.create_all(engine)
-    except OperationalError:  # a disk that is full, locked or read-only is no fault of the file
-        raise
-    except DatabaseError as error:
-        raise UntakenError(
-            "workspace-damaged",
-            f"the workspace's database cannot be read: {error.orig}",
-            where=Where(file=str(path)),
-            hint="Move the file away; the ledgers and graphs beside it can be added again.",
-        ) from error
-
-
-@contextmanager
-def writing(engine: Engine) -> Iterator[Connection]:
-    """A transaction that holds the write lock from its first statement on."""
-    with engine.connect() as connection:
-        connection.exec_driver_sql("BEGIN IMMEDIATE")
-        try:
-            yield connection
-        except BaseException:
-            connection.exec_driver_sql("ROLLBACK")
-            raise
-        connection.exec_driver_sql("COMMIT")
-
-
-@contextmanager
-def reading(engine: Engine) -> Iterator[Connection]:
-    """A transaction that sees one state of the database."""
-    with engine.connect() as connection:
-        connection.exec_driver_sql("BEGIN")
-        try:
-            yield connection
-        finally:
-            connection.exec_driver_sql("ROLLBACK")
+marks = Table(
+    "marks",
+    metadata,
+    Column("name", String(40), primary_key=True),
+    Column("value", Text, nullable=False),
+)
+"""What the workspace remembers of itself: the folder it belongs to, when it was purged last."""

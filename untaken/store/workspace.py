@@ -2,33 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import os
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
-from typing import Final, Self
-
-from filelock import FileLock
-from sqlalchemy import Connection
+from typing import Self
 
 from untaken import limits
 from untaken.errors import Finding, UntakenError, Where
-from untaken.ledger import Head, Run, read_ledger, verify_ledger
-from untaken.plans import GraphSet, PlanGraph
-from untaken.store import records
+from untaken.ledger import Draft, Head, Run, verify_ledger
+from untaken.ledger.writer import Clock
+from untaken.store import drafts, records, removing
 from untaken.store.adding import Arrival, add_graph, add_heads, add_ledger, read_heads
-from untaken.store.content import ledgers_and_graphs, peek, sniff, staged
+from untaken.store.appending import append_to_run, extended_here, settle_all, standing
+from untaken.store.backing_up import Backup, back_up
+from untaken.store.content import Staged, ledgers_and_graphs, peek, sniff, staged
+from untaken.store.database import STORE, open_engine, reading, writing
+from untaken.store.diagnosing import Diagnosis, diagnose
+from untaken.store.graph_shelf import GraphShelf
 from untaken.store.model import Added, AuditEntry, StoredFile
-from untaken.store.standing import as_it_stands, is_whole, stored_graph
-from untaken.store.tables import create_tables, open_engine, reading, writing
+from untaken.store.readings import FileReading, joined, key_of, read_file
+from untaken.store.reviews import Reviews
+from untaken.store.schema import DATABASE, is_workspace, prepare
+from untaken.store.standing import as_it_stands, is_whole
 
 Progress = Callable[[int, int, str], None]
 """Called with (done, total, name) while files are worked through."""
 
-DATABASE: Final = "untaken.sqlite3"
 
-
-class Workspace:
+class Workspace(GraphShelf):
     """A folder with ``ledgers/``, ``graphs/`` and ``untaken.sqlite3``; safe for several processes at once.
 
     Files are kept under their content digest, so adding the same bytes again changes nothing and an uploaded
@@ -43,9 +47,15 @@ class Workspace:
         self.path = Path(path)
         for room in ("ledgers", "graphs", "sources"):
             (self.path / room).mkdir(parents=True, exist_ok=True)
-        self._engine = open_engine(self.path / DATABASE)
-        with FileLock(self.path / ".creating.lock"):
-            create_tables(self._engine, self.path / DATABASE)
+        self._engine = open_engine(self.path / DATABASE, os.environ.get(STORE))
+        self.reviews = Reviews(self._engine)
+        try:
+            prepare(self._engine, self.path)
+            self._purge_daily()
+            settle_all(self._engine, self.path)
+        except BaseException:
+            self.close()
+            raise
 
     @classmethod
     def open_folder(
@@ -61,7 +71,7 @@ class Workspace:
             progress: called after each file.
         """
         source = Path(folder)
-        found = [] if at is None and (source / DATABASE).is_file() else ledgers_and_graphs(source)
+        found = [] if at is None and is_workspace(source) else ledgers_and_graphs(source)
         if at is None and not found:
             return cls(source)
         workspace = cls(at if at is not None else source / ".untaken")
@@ -101,19 +111,27 @@ class Workspace:
             What was found. Where `Added.kind` is ``None`` the file is none of these; a finding says so.
             A file that was removed is brought back, and is new again.
         """
-        added = self._take(name, data, heads, origin)
-        return replace(added, new=True) if self.restore(added.digest) else added
+        return self._take(name, data, heads, origin, back=True)
 
-    def _take(self, name: str, data: bytes | Path, heads: bytes | Path | None, origin: str | None) -> Added:
+    def _take(
+        self,
+        name: str,
+        data: bytes | Path,
+        heads: bytes | Path | None,
+        origin: str | None,
+        *,
+        back: bool = False,
+    ) -> Added:
         name = name[: limits.NAME_CHARS]
         kind = sniff(name, peek(data))
         if kind is None:
             return Added(name=name, digest="", kind=None, new=False, findings=(_unknown(name),))
         with staged(data, self.path) as copy:
             if (known := self._find(copy.digest)) is not None:
-                if known.path is not None and not is_whole(known):
-                    copy.keep(known.path)
-                return self._again(known, name)
+                restored = self._mend(known, copy, back=back)
+                return replace(self._again(known, name), new=restored)
+            if kind == "ledger" and (later := extended_here(self.ledgers(), copy)) is not None:
+                return self._again(later, name)
             arrival = Arrival(name=name, copy=copy, folder=self.path, engine=self._engine, origin=origin)
             try:
                 if kind == "ledger":
@@ -131,6 +149,7 @@ class Workspace:
         agent: str | None,
         findings: Sequence[Finding],
         loss: Sequence[str],
+        results: Sequence[str] = (),
     ) -> bool:
         """Keeps a foreign trace beside its conversion, so that it can be joined with traces added later.
 
@@ -141,6 +160,7 @@ class Workspace:
             agent: the name given to the agent, where the trace does not record it.
             findings: what the conversion noticed in it.
             loss: what the conversion could not carry over, in words.
+            results: digests of the ledgers that its runs went to; they are removed with it.
 
         Returns:
             False where the same content was kept before under this name; its account is brought up to date.
@@ -149,23 +169,31 @@ class Workspace:
             arrival = Arrival(
                 name=name[: limits.NAME_CHARS], copy=copy, folder=self.path, engine=self._engine, origin=agent
             )
-            path = arrival.place("sources", "")
             # Formats that tell by folder whose verdicts a file holds do have files of equal bytes.
             identity = sha256(f"{arrival.name}\0{copy.digest}".encode()).hexdigest()
-            account = arrival.file(kind, path, records.bounded(findings))
-            file = replace(account, digest=identity, loss=tuple(loss))
-            back = self.restore(identity)
-            with writing(self._engine) as connection:
+            with writing(self._engine) as connection:  # also while the copy is placed: it could be purged
+                path = arrival.place("sources", "")
+                account = arrival.file(kind, path, records.bounded(findings))
+                file = replace(account, digest=identity, loss=tuple(loss))
+                back = removing.restore(connection, identity, self.path)
                 new = records.insert_file(connection, file, self.path)
+                removing.link(connection, identity, results)
                 return new or records.update_account(connection, file) or back
+
+    def link_source(self, source: str, results: Sequence[str]) -> None:
+        """Remembers that a kept trace's runs went to these ledgers too (digests of each)."""
+        with writing(self._engine) as connection:
+            removing.link(connection, source, results)
 
     def remove(self, digest: str) -> bool:
         """Takes a file out of the workspace: its runs or its plan graph are no longer read.
 
-        Nothing is deleted. `restore`, or adding the file again, brings it back; opening the folder it came
-        from does not. The recorded heads of its
-        runs stay recorded, so that another chain under their run ids still shows. A run that the file had
-        taken over from an earlier one is read from that one again; of a plan graph, the version before it.
+        Nothing is deleted for thirty days. `restore`, or adding the file again, brings it back; opening the
+        folder it came from does not. The recorded heads of its runs stay recorded, so that another chain
+        under their run ids still shows. A run that the file had taken over from an earlier one is read from
+        that one again; of a plan graph, the version before it. With a foreign trace go the ledgers that
+        came out of it and of no other trace that is still here (`goes_with`), and come back with it; plan
+        graphs stay.
 
         Args:
             digest: of the file (`StoredFile.digest`).
@@ -173,11 +201,37 @@ class Workspace:
         Returns:
             False where there is no such file, or it was removed before. Otherwise the audit log says so.
         """
-        return self._moved(digest, records.remove, "file-removed", "was removed from this workspace")
+        with writing(self._engine) as connection:
+            return removing.remove(connection, digest, self.path)
+
+    def goes_with(self, digest: str) -> list[StoredFile]:
+        """The files that are removed with a foreign trace."""
+        with reading(self._engine) as connection:
+            going = removing.goes_with(connection, digest)
+            found = (records.find_file(connection, one, self.path) for one in going)
+            return [file for file in found if file is not None]
 
     def restore(self, digest: str) -> bool:
-        """Brings a removed file back; false where it was not removed. The audit log says so."""
-        return self._moved(digest, records.restore, "file-restored", "was brought back")
+        """Brings a removed file back; false where it is not removed, or was purged. The audit log says so."""
+        with writing(self._engine) as connection:
+            return removing.restore(connection, digest, self.path)
+
+    def purge(self, moment: datetime | None = None) -> list[StoredFile]:
+        """Deletes the bytes of what was removed more than thirty days before `moment` (default: now).
+
+        The recorded heads stay, and the audit log says what was deleted. Opening a workspace does this once
+        a day.
+
+        Returns:
+            What was given up now.
+        """
+        moment = moment or datetime.now(UTC)
+        with writing(self._engine) as connection:
+            removing.mark_purged(connection, moment)
+            expired = removing.expire(connection, self.path, moment - timedelta(days=removing.KEPT_DAYS))
+        with writing(self._engine) as connection:  # not before it is known that they are given up
+            removing.sweep(connection, self.path)
+        return expired
 
     def removed(self) -> list[StoredFile]:
         """What was removed and can be brought back, in the order in which it was added."""
@@ -197,10 +251,6 @@ class Workspace:
         """The ledgers, in the order in which they were added."""
         return [f for f in self.files() if f.kind == "ledger"]
 
-    def graphs(self) -> list[StoredFile]:
-        """Every plan graph, earlier versions included."""
-        return [f for f in self.files() if f.kind == "graph"]
-
     def heads(self) -> dict[str, Head]:
         """The recorded head of each run id."""
         with reading(self._engine) as connection:
@@ -212,39 +262,56 @@ class Workspace:
         Returns:
             The runs, each chain once, and what was noticed. A broken run is among them, with its verdict.
         """
-        runs: dict[str, Run] = {}
-        findings: list[Finding] = []
+        return joined(self.read_files(progress).values())
+
+    def read_files(
+        self, progress: Progress | None = None, *, known: Mapping[str, FileReading] | None = None
+    ) -> dict[str, FileReading]:
+        """Reads every ledger, by the file's digest; of those `known`, the ones that have changed since."""
+        found: dict[str, FileReading] = {}
         ledgers = self.ledgers()
         for done, file in enumerate(ledgers, start=1):
-            found, noticed = self._read(file)
-            for run in found:
-                runs.setdefault(run.digest, run)
-            findings.extend(noticed)
+            before = known.get(file.digest) if known else None
+            same = before is not None and before.key == key_of(self._engine, file)
+            found[file.digest] = before if before and same else read_file(self._engine, self.path, file)
             if progress:
                 progress(done, len(ledgers), file.name)
-        return list(runs.values()), findings
+        return found
 
-    def graph_set(self) -> GraphSet:
-        """Of every plan graph the highest version; of one version, what was added last.
+    def append_events(self, run: Run, drafts: Sequence[Draft], *, clock: Clock | None = None) -> Head:
+        """Appends events to the stored ledger of a run, all or none even in a crash; gives its new head.
 
-        A file that was damaged since it was added is a finding, and its graph is not used.
+        Args:
+            run: as read from this workspace; others may have appended to it since.
+            drafts: the events, such as `Verdict` and `ReviewNote`.
+            clock: gives each event's `ts`; the time of day when not given.
+
+        Raises:
+            UntakenError: ``ledger-broken-run``, ``ledger-torn-line``, ``run-unknown``, ``ledger-locked``,
+                ``ledger-unwritable``; nothing was written then.
         """
-        newest: dict[str, StoredFile] = {}
-        for file in self.graphs():
-            known = newest.get(file.graph_id or "")
-            if known is None or (known.graph_version or 0) <= (file.graph_version or 0):
-                newest[file.graph_id or ""] = file
-        graphs: list[PlanGraph] = []
-        findings: list[Finding] = []
-        for file in newest.values():
-            try:
-                graph, noticed = stored_graph(file)
-            except UntakenError as error:
-                findings.append(error.finding())
-            else:
-                graphs.append(graph)
-                findings += noticed
-        return GraphSet.of(graphs, findings)
+        return append_to_run(self._engine, self.path, run, drafts, clock=clock)
+
+    def activity(self) -> str:
+        """Changes with every draft and every review, which change no score; cheap to ask for."""
+        with reading(self._engine) as connection:
+            return drafts.activity(connection)
+
+    def backup(self, target: str | Path, *, progress: Progress | None = None) -> Backup:
+        """Writes everything the workspace holds to one archive, while it is in use; whole or not at all.
+
+        Args:
+            target: the archive; in a folder it is named after the moment.
+            progress: called after each file.
+
+        Raises:
+            UntakenError: ``backup-exists``, ``workspace-busy``.
+        """
+        return back_up(self._engine, self.path, Path(target), progress)
+
+    def diagnose(self, progress: Progress | None = None) -> Diagnosis:
+        """Compares every stored file with what was recorded of it, and looks for what else may be wrong."""
+        return diagnose(self._engine, self.path, progress)
 
     def digest(self) -> str:
         """Changes whenever what can be read from the workspace changes; the key of every cache above."""
@@ -261,30 +328,30 @@ class Workspace:
         with reading(self._engine) as connection:
             return records.audit_entries(connection)
 
-    def _moved(self, digest: str, move: Callable[[Connection, str], int], code: str, words: str) -> bool:
-        with writing(self._engine) as connection:
-            file, times = records.find_file(connection, digest, self.path), move(connection, digest)
-            if file is None or not times:
-                return False
-            again = f" (time {times})" if times > 1 else ""  # the log holds the same words once
-            message = f"{file.kind} {file.name!r}, {digest[:12]}, {words}{again}"
-            records.insert_audit(connection, code, message, None)
-        return True
+    def _purge_daily(self) -> None:
+        with reading(self._engine) as connection:
+            due = removing.purge_is_due(connection, datetime.now(UTC))
+        if due:
+            self.purge()
+
+    def _mend(self, known: StoredFile, copy: Staged, *, back: bool) -> bool:
+        """Puts the bytes back that are damaged or gone; with `back`, a removed file too: then true."""
+        with reading(self._engine) as connection:
+            removed = records.is_removed(connection, known.digest)
+        if not removed:
+            if known.path is not None and not is_whole(known):
+                copy.keep(known.path)
+            return False
+        if not back:
+            return False
+        with writing(self._engine) as connection:  # also while the copy is placed: it could be purged
+            if known.path is not None and not is_whole(known):
+                copy.keep(known.path)
+            return removing.restore(connection, known.digest, self.path)
 
     def _find(self, digest: str) -> StoredFile | None:
         with reading(self._engine) as connection:
             return records.find_file(connection, digest, self.path)
-
-    def _read(self, file: StoredFile) -> tuple[list[Run], list[Finding]]:
-        if file.path is None:
-            return [], []
-        with reading(self._engine) as connection:
-            expected, superseded = records.expected_heads(connection, file.digest)
-        try:
-            runs, findings = read_ledger(file.path, strict=False, heads=expected, name=file.name)
-        except UntakenError as error:  # the file is gone
-            return [], [error.finding()]
-        return [run for run in runs if run.run_id not in superseded], findings
 
     def _again(self, known: StoredFile, name: str) -> Added:
         answer = Added(
@@ -295,11 +362,10 @@ class Workspace:
             graph_id=known.graph_id,
             findings=known.findings,
         )
-        if known.kind != "ledger" or known.path is None:
-            return answer
-        with reading(self._engine) as connection:
-            expected, _ = records.expected_heads(connection, known.digest)
-        return replace(answer, integrity=tuple(verify_ledger(known.path, heads=expected, name=name)))
+        if known.kind != "ledger" or known.path is None or not known.path.is_file():
+            return answer  # its bytes are there unless it was purged
+        with standing(self._engine, self.path, known.digest) as now:
+            return replace(answer, integrity=tuple(verify_ledger(now.front, heads=now.heads, name=name)))
 
     def _add_ledger(self, arrival: Arrival, heads: bytes | Path | None) -> Added:
         """A sidecar that cannot be read is a finding; the ledger is then added as one without heads."""

@@ -1,0 +1,116 @@
+"""The doctor finds what is wrong, and nothing where nothing is."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from sqlalchemy import delete, insert
+from test_backups import filled
+
+from untaken.cli import main
+from untaken.store import Workspace
+from untaken.store.database import writing
+from untaken.store.tables import appends, files
+
+ANNOUNCED = {
+    "run_id": "r1",
+    "bytes_before": 1,
+    "events_before": 1,
+    "sha256_before": "0" * 64,
+    "events_after": 2,
+    "sha256_after": "1" * 64,
+    "created_at": "2026-01-01T00:00:00+00:00",
+}
+
+
+def ledger(workspace: Workspace) -> Path:
+    path = workspace.ledgers()[0].path
+    assert path is not None
+    return path
+
+
+def announce(workspace: Workspace) -> None:
+    with writing(workspace._engine) as connection:
+        connection.execute(insert(appends).values(file=workspace.ledgers()[0].digest, **ANNOUNCED))
+
+
+def forget(workspace: Workspace) -> None:
+    with writing(workspace._engine) as connection:
+        connection.execute(delete(files).where(files.c.kind == "ledger"))
+
+
+def damage(change: Callable[[bytes], bytes]) -> Callable[[Workspace], object]:
+    return lambda workspace: ledger(workspace).write_bytes(change(ledger(workspace).read_bytes()))
+
+
+class Ill(NamedTuple):
+    desc: str
+    harm: Callable[[Workspace], object]
+    check: str
+    state: str
+
+
+CASES = [
+    Ill("a changed ledger", damage(lambda data: data.replace(b"search", b"hidden")), "files", "fault"),
+    Ill("a cut ledger", damage(lambda data: data[: data.rindex(b"\n", 0, -1) + 1]), "files", "fault"),
+    Ill("a longer ledger", damage(lambda data: data + b"{}\n"), "files", "fault"),
+    Ill("a ledger that is gone", lambda w: ledger(w).unlink(), "files", "fault"),
+    Ill("a changed graph", lambda w: w.graphs()[0].path.write_bytes(b"id: x"), "files", "fault"),
+    Ill("a changed trace", lambda w: w.sources("devai")[0].path.write_bytes(b"{}"), "files", "fault"),
+    Ill("an append nobody settled", announce, "appends", "fault"),
+    Ill("heads of unknown files", forget, "rows", "fault"),
+    Ill("a file of nobody", lambda w: (w.path / "graphs" / "x").write_bytes(b""), "orphans", "note"),
+    Ill("half a copy", lambda w: (w.path / ".adding-x").write_bytes(b""), "orphans", "note"),
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda c: c.desc)
+def test_what_is_wrong_is_found_and_said_what_to_do(case: Ill, tmp_path: Path) -> None:
+    with filled(tmp_path / "w") as workspace:
+        before = workspace.diagnose()
+        assert (before.healthy, {c.name for c in before.checks if c.state == "fault"}) == (True, set())
+        case.harm(workspace)
+        found = {check.name: check for check in workspace.diagnose().checks}
+        assert (found[case.check].state, bool(found[case.check].hint)) == (case.state, True)
+
+
+def test_the_verb_prints_a_table_or_a_document_and_fails_on_a_fault(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with filled(tmp_path / "w") as workspace:
+        stored = ledger(workspace)
+    words = ["workspace", "doctor", "--workspace", str(tmp_path / "w")]
+    assert main(words) == 0
+    assert "stored files are what was added" in capsys.readouterr().out
+    stored.unlink()
+    assert main([*words, "--json"]) == 1
+    document = json.loads(capsys.readouterr().out)
+    assert (document["schema"], document["healthy"]) == ("untaken.workspace-doctor/1", False)
+
+
+def test_a_backup_and_its_restoring_from_the_command_line(
+    database: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    filled(tmp_path / "w").close()
+    archive, again = str(tmp_path / "b.zip"), str(tmp_path / "again")
+    words = ["workspace", "backup", archive, "--workspace", str(tmp_path / "w")]
+    assert main([*words, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["files"] == 6
+    assert main(words) == 2
+    monkeypatch.delenv("UNTAKEN_STORE", raising=False)
+    assert main(["workspace", "restore", archive, "--to", again]) == 0
+    assert "6 files" in capsys.readouterr().out
+    assert main(["workspace", "restore", archive, "--to", again]) == 2
+    assert main(["workspace", "doctor", "--workspace", again]) == 0
+
+
+@pytest.mark.database("sqlite")
+def test_no_workspace_is_made_where_there_is_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for words in (["doctor"], ["backup", str(tmp_path / "b.zip")]):
+        assert main(["workspace", *words, "--workspace", str(tmp_path / "none")]) == 2
+        assert "workspace-not-found" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []

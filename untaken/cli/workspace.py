@@ -1,0 +1,125 @@
+"""``untaken workspace``: back a workspace up, restore it, and ask whether it is well."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from dataclasses import asdict
+from pathlib import Path
+from typing import Final
+
+from untaken.cli.console import Console, counted, plain
+from untaken.cli.grammar import Verbs, verb
+from untaken.cli.inputs import UsageError
+from untaken.errors import Where
+from untaken.report.documents import finding_entries
+
+FOLDER: Final = "UNTAKEN_WORKSPACE"
+DEFAULT: Final = "untaken-workspace"
+STORE: Final = "UNTAKEN_STORE"
+STATES: Final = {"ok": "ok", "note": "note", "fault": "FAULT"}
+
+
+def add_to(verbs: Verbs) -> None:
+    """Adds the verb and its three parts."""
+    does = "back up, restore or examine a workspace"
+    group = verbs.add_parser("workspace", help=does, description=f"{does.capitalize()}.")
+    parts: Verbs = group.add_subparsers(dest="part", metavar="PART", required=True)
+    backup = verb(
+        parts, "backup", "write everything a workspace holds to one archive, while it is in use", back_up
+    )
+    backup.add_argument("target", metavar="TARGET", help="the archive, or a folder to put it in")
+    _takes_workspace(backup)
+    restore = verb(parts, "restore", "make a workspace out of a backup; nothing is overwritten", restored)
+    restore.add_argument("archive", metavar="ARCHIVE", help="as `workspace backup` wrote it")
+    restore.add_argument("--to", required=True, metavar="FOLDER", help="must not exist yet, or be empty")
+    doctor = verb(
+        parts, "doctor", "compare every stored file with what was recorded; exit 1 on a fault", examined
+    )
+    _takes_workspace(doctor)
+
+
+def back_up(args: argparse.Namespace, console: Console) -> int:
+    """Writes a backup; 1 where a stored file is damaged."""
+    from untaken.store import Workspace  # noqa: PLC0415 (slow)
+
+    with Workspace(_existing(args)) as workspace:
+        done = workspace.backup(args.target, progress=console.progress)
+    console.findings(done.findings)
+    held = f"{counted(done.files, 'file')}, {counted(done.rows, 'row')}, {done.bytes:,} bytes"
+    console.say(f"{plain(done.path)}: {held}")
+    console.document(
+        {
+            "schema": "untaken.workspace-backup/1",
+            "file": str(done.path),
+            "bytes": done.bytes,
+            "files": done.files,
+            "rows": done.rows,
+            "findings": finding_entries(done.findings),
+        }
+    )
+    return 1 if done.findings else 0
+
+
+def restored(args: argparse.Namespace, console: Console) -> int:
+    """Makes a workspace out of a backup."""
+    from untaken.store.restoring import restore_workspace  # noqa: PLC0415 (slow)
+
+    done = restore_workspace(Path(args.archive), Path(args.to), os.environ.get(STORE))
+    held = f"{counted(done.files, 'file')}, {counted(done.rows, 'row')}"
+    console.say(f"{plain(done.folder)}: {held}, as of {plain(done.made_at, 40)}")
+    console.document(
+        {
+            "schema": "untaken.workspace-restore/1",
+            "folder": str(done.folder),
+            "made_at": done.made_at,
+            "files": done.files,
+            "rows": done.rows,
+        }
+    )
+    return 0
+
+
+def examined(args: argparse.Namespace, console: Console) -> int:
+    """Prints what each check found; 1 on a fault."""
+    from untaken.store import Workspace  # noqa: PLC0415 (slow)
+
+    with Workspace(_existing(args)) as workspace:
+        workspace.purge()
+        diagnosis = workspace.diagnose(console.progress)
+    rows = [(STATES[check.state], check.name, check.message) for check in diagnosis.checks]
+    console.table(("state", "check", "what was found"), rows)
+    for check in diagnosis.checks:
+        for name in check.files:
+            console.say(f"  {check.name}: {plain(name, 200)}")
+        if check.hint:
+            console.say(f"  {check.name} → {check.hint}")
+    console.document(
+        {
+            "schema": "untaken.workspace-doctor/1",
+            "healthy": diagnosis.healthy,
+            "checks": [asdict(check) for check in diagnosis.checks],
+        }
+    )
+    return 0 if diagnosis.healthy else 1
+
+
+def _takes_workspace(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--workspace", metavar="FOLDER", help=f"default: ${FOLDER}, else {DEFAULT}; none is made"
+    )
+
+
+def _existing(args: argparse.Namespace) -> Path:
+    from untaken.store.schema import is_workspace  # noqa: PLC0415 (slow)
+
+    folder = Path(args.workspace or os.environ.get(FOLDER) or DEFAULT)
+    for place in (folder, folder / ".untaken"):
+        if is_workspace(place):
+            return place
+    raise UsageError(
+        "workspace-not-found",
+        "there is no workspace in this folder",
+        where=Where(file=str(folder)),
+        hint="Name its folder with --workspace.",
+    )

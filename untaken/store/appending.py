@@ -1,0 +1,341 @@
+"""Events appended to the workspace's ledgers: announced in the database, written, then the head moves (§1).
+
+The file has a journal of its own (`untaken.ledger`). The row in `appends` stands around it: while it is
+there, readers take the file up to where it was, and whoever comes next completes or undoes what a crash cut
+short.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Final
+
+import filelock
+from sqlalchemy import Connection, Engine, Row, delete, insert, select, update
+
+from untaken.errors import UntakenError, Where
+from untaken.ledger import (
+    Draft,
+    Head,
+    LedgerWriter,
+    Run,
+    disk,
+    heads_path,
+    load_heads,
+    read_ledger,
+    recover,
+    save_heads,
+)
+from untaken.ledger.lines import is_compressed, plain_chunks
+from untaken.ledger.source import Front
+from untaken.ledger.writer import Clock
+from untaken.store import records
+from untaken.store.content import Staged
+from untaken.store.database import reading, writing
+from untaken.store.model import StoredFile
+from untaken.store.tables import appends, files, heads
+
+LOCK_SECONDS: Final = 30.0
+_TRIES: Final = 20
+_CHUNK: Final = 1 << 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """A stored ledger at one moment, as far as nobody is writing.
+
+    Attributes:
+        heads: what each run is compared with.
+        superseded: run ids that another file has taken over.
+        front: the bytes that count; to be read once, and closed.
+    """
+
+    heads: dict[str, Head]
+    superseded: frozenset[str]
+    front: Front
+
+
+def append_to_run(
+    engine: Engine, folder: Path, run: Run, drafts: Sequence[Draft], *, clock: Clock | None = None
+) -> Head:
+    """Appends events to a run's stored ledger, all or none even in a crash, and gives the run's new head.
+
+    Args:
+        engine: of the workspace.
+        folder: the workspace's.
+        run: as read from this workspace; others may have appended to it since.
+        drafts: the events; with none, nothing is written.
+        clock: gives each event's `ts`; the time of day when not given.
+
+    Raises:
+        UntakenError: ``ledger-broken-run``, ``ledger-torn-line``, ``run-unknown``, ``ledger-locked``,
+            ``ledger-unwritable``; nothing was written then. OSError passes through: what was begun is
+            completed or undone by whoever comes next.
+    """
+    if run.integrity.broken:
+        raise _refused(run, f"the run is {run.integrity.verdict}: {run.integrity.reason}")
+    digest = _holder(engine, folder, run)
+    try:
+        with _alone(folder, digest):
+            _settle(engine, folder, digest)
+            return _append(engine, folder, digest, run, drafts, clock=clock)
+    except UntakenError as error:  # it names the stored file, which nobody knows
+        where = Where(file=run.source or None, run=run.run_id)
+        raise UntakenError(error.code, error.message, where=where, hint=error.hint) from None
+    except filelock.Timeout:
+        where = Where(file=run.source or None, run=run.run_id)
+        raise UntakenError(
+            "ledger-locked", "another writer holds this ledger", where=where, hint="Try again in a moment."
+        ) from None
+
+
+def _append(
+    engine: Engine, folder: Path, digest: str, run: Run, drafts: Sequence[Draft], *, clock: Clock | None
+) -> Head:
+    path, recorded = _ready(engine, folder, digest)
+    with LedgerWriter(path, clock=clock, fsync="always", timeout=LOCK_SECONDS, torn="refuse") as ledger:
+        start = ledger.head(run.run_id)
+        if start != recorded.get(run.run_id):
+            raise _refused(run, "its stored ledger does not end at the recorded head")
+        announced = _Announcement(engine, digest, run.run_id, start, path.stat().st_size)
+        end = ledger.append(run.run_id, drafts, intend=announced.write)
+    if drafts:
+        announced.done(end)
+    return end
+
+
+def settle_all(engine: Engine, folder: Path) -> None:
+    """Completes or undoes every append that a crash cut short, except where a writer is at work."""
+    with reading(engine) as connection:
+        begun = connection.execute(select(appends.c.file).distinct()).scalars().all()
+    for digest in begun:
+        with suppress(filelock.Timeout), _alone(folder, digest, timeout=0):
+            _settle(engine, folder, digest)
+
+
+@contextmanager
+def standing(engine: Engine, folder: Path, digest: str) -> Iterator[Standing]:
+    """A stored ledger and its heads, of one moment, while others append.
+
+    The database is asked before and after the file is measured: where it says the same, every byte within
+    the size is covered by a head or by an announced append, and what is only announced is left out.
+
+    Raises:
+        UntakenError: ``ledger-not-found``.
+    """
+    for _ in range(_TRIES):
+        before = _recorded(engine, folder, digest)
+        file, expected, superseded, pending = before
+        try:
+            stream = file.path.open("rb") if file and file.path else None
+        except FileNotFoundError:
+            stream = None
+        if stream is None:
+            if _recorded(engine, folder, digest) == before:
+                break
+            continue
+        with stream:
+            size = os.fstat(stream.fileno()).st_size
+            if _recorded(engine, folder, digest) == before:
+                size = min([size, *pending])
+                yield Standing(heads=expected, superseded=superseded, front=Front(stream, size))
+                return
+    name = file.name if file else digest
+    raise UntakenError("ledger-not-found", "there is no such file", where=Where(file=name))
+
+
+def extended_here(stored: Iterable[StoredFile], copy: Staged) -> StoredFile | None:
+    """The ledger that was appended to here, and of which a copy is the present or an earlier state."""
+    for file in stored:
+        if file.path is None or not heads_path(file.path).exists() or not file.path.is_file():
+            continue
+        size = file.path.stat().st_size
+        earlier = file.bytes < copy.bytes <= size and _digest(file.path, file.bytes) == file.digest
+        if (earlier or copy.bytes == size) and _digest(file.path, copy.bytes) == copy.digest:
+            return file
+    return None
+
+
+def holds_later(connection: Connection, folder: Path, run_id: str, head: Head) -> bool:
+    """Whether a chain that ends in `head` is the recorded one before something was written about the run."""
+    chosen = (heads.c.run_id == run_id) & heads.c.accepted
+    digest = connection.execute(select(heads.c.file).where(chosen)).scalar()
+    file = records.find_file(connection, digest, folder) if digest else None
+    if file is None or file.path is None or not file.path.is_file():
+        return False
+    runs, _ = read_ledger(file.path, strict=False, heads={}, name=file.name)
+    found = next((run for run in runs if run.run_id == run_id), None)
+    if found is None or not found.own <= head.events < len(found.events):
+        return False
+    return found.events[head.events].prev == head.sha256
+
+
+@dataclass(frozen=True, slots=True)
+class _Announcement:
+    engine: Engine
+    file: str
+    run_id: str
+    start: Head
+    size: int
+
+    def write(self, end: Head) -> None:
+        with writing(self.engine) as connection:
+            connection.execute(
+                insert(appends).values(
+                    file=self.file,
+                    run_id=self.run_id,
+                    events_before=self.start.events,
+                    sha256_before=self.start.sha256,
+                    events_after=end.events,
+                    sha256_after=end.sha256,
+                    bytes_before=self.size,
+                    created_at=records.now(),
+                )
+            )
+
+    def done(self, end: Head) -> None:
+        with writing(self.engine) as connection:
+            _move(connection, self.file, self.run_id, end)
+            connection.execute(delete(appends).where(appends.c.file == self.file))
+
+
+def _settle(engine: Engine, folder: Path, digest: str) -> None:
+    """What the file's own journal completed or undid, said to the database. Under the file's lock."""
+    with reading(engine) as connection:
+        begun = connection.execute(select(appends).where(appends.c.file == digest)).all()
+        file = records.find_file(connection, digest, folder)
+    if not begun:
+        return
+    now: dict[str, Head] = {}
+    if file is not None and file.path is not None and file.path.is_file():
+        recover(file.path, timeout=LOCK_SECONDS)
+        now = load_heads(heads_path(file.path)) if heads_path(file.path).exists() else {}
+    with writing(engine) as connection:
+        for row in begun:
+            end = Head(events=row.events_after, sha256=row.sha256_after)
+            if now.get(row.run_id) == end:
+                _move(connection, digest, row.run_id, end)
+        connection.execute(delete(appends).where(appends.c.file == digest))
+
+
+def _ready(engine: Engine, folder: Path, digest: str) -> tuple[Path, dict[str, Head]]:
+    """The stored file, uncompressed, with its recorded heads beside it."""
+    with reading(engine) as connection:
+        file = records.find_file(connection, digest, folder)
+        expected, _ = records.expected_heads(connection, digest)
+    if file is None or file.path is None or not file.path.is_file():
+        name = file.name if file else None
+        raise UntakenError("ledger-not-found", "there is no such file", where=Where(file=name))
+    path = _uncompressed(engine, folder, file, file.path)
+    sidecar = heads_path(path)
+    if not sidecar.exists() or load_heads(sidecar) != expected:
+        save_heads(sidecar, expected)
+    return path, expected
+
+
+def _uncompressed(engine: Engine, folder: Path, file: StoredFile, path: Path) -> Path:
+    """A ledger that came compressed is written out once: nothing can be appended to it as it is."""
+    with path.open("rb") as stream:
+        if not is_compressed(stream.read(4)):
+            return path
+        stream.seek(0)
+        plain = path.with_name(f"{file.digest}.jsonl")
+        fresh = path.with_name(f".{file.digest}.plain")
+        descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0), 0o644)
+        try:
+            for chunk in plain_chunks(stream, name=file.name):
+                disk.write_all(descriptor, chunk)
+            disk.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+    disk.rename(fresh, plain)
+    disk.sync_folder(plain.parent)
+    with writing(engine) as connection:
+        place = plain.relative_to(folder).as_posix()
+        connection.execute(update(files).where(files.c.digest == file.digest).values(path=place))
+    if plain != path:
+        with suppress(PermissionError):  # where a file that is being read cannot be removed, it stays
+            disk.remove(path)
+    return plain
+
+
+def _move(connection: Connection, file: str, run_id: str, end: Head) -> None:
+    """The recorded head of a run is that of this file from now on."""
+    of_run = heads.c.run_id == run_id
+    connection.execute(
+        update(heads)
+        .where(of_run, heads.c.accepted, heads.c.file != file)
+        .values(accepted=False, superseded=True)
+    )
+    connection.execute(
+        update(heads)
+        .where(of_run, heads.c.file == file)
+        .values(events=end.events, sha256=end.sha256, accepted=True, superseded=False)
+    )
+
+
+def _holder(engine: Engine, folder: Path, run: Run) -> str:
+    """Digest of the file that a run is read from."""
+    with reading(engine) as connection:
+        rows = _holding(connection, run.run_id)
+    for row in rows:
+        if Head(events=row.events, sha256=row.sha256) == run.integrity.head:
+            return str(row.file)
+    for row in rows:
+        with standing(engine, folder, row.file) as now:
+            found, _ = read_ledger(now.front, strict=False, heads=now.heads)
+        if any(one.digest == run.digest for one in found):
+            return str(row.file)
+    raise UntakenError(
+        "run-unknown",
+        "the workspace holds no such run any more",
+        where=Where(file=run.source or None, run=run.run_id),
+        hint="Was its ledger removed? Read the workspace again.",
+    )
+
+
+def _holding(connection: Connection, run_id: str) -> list[Row[Any]]:
+    """Rows of `heads` of the files that are here and hold the run, the recorded head first."""
+    chosen = select(heads).where(heads.c.run_id == run_id, ~heads.c.file.in_(records.removed_files()))
+    rows = connection.execute(chosen.order_by(heads.c.accepted.desc(), heads.c.position)).all()
+    return [row for row in rows if not (row.superseded and records.taken_over(connection, row))]
+
+
+def _recorded(
+    engine: Engine, folder: Path, digest: str
+) -> tuple[StoredFile | None, dict[str, Head], frozenset[str], tuple[int, ...]]:
+    with reading(engine) as connection:
+        expected, superseded = records.expected_heads(connection, digest)
+        begun = select(appends.c.bytes_before).where(appends.c.file == digest)
+        pending = tuple(connection.execute(begun).scalars())
+        return records.find_file(connection, digest, folder), expected, superseded, pending
+
+
+@contextmanager
+def _alone(folder: Path, digest: str, *, timeout: float = LOCK_SECONDS) -> Iterator[None]:
+    """One process at a time appends to a file."""
+    with filelock.FileLock(folder / "ledgers" / f".{digest}.appending.lock", timeout=timeout):
+        yield
+
+
+def _digest(path: Path, size: int) -> str:
+    hasher = sha256()
+    with path.open("rb") as stream:
+        while size > 0 and (piece := stream.read(min(size, _CHUNK))):
+            hasher.update(piece)
+            size -= len(piece)
+    return hasher.hexdigest()
+
+
+def _refused(run: Run, why: str) -> UntakenError:
+    return UntakenError(
+        "ledger-broken-run",
+        why,
+        where=Where(file=run.source or None, run=run.run_id),
+        hint="Nothing is appended to a broken run; restore the ledger first.",
+    )

@@ -1,0 +1,173 @@
+"""How a connection to the workspace database is opened, and what a transaction on it is.
+
+Both databases run the same statements. What differs stands here: how a transaction begins, and how one writer
+keeps others out.
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
+from sqlalchemy.exc import ArgumentError, OperationalError
+from sqlalchemy.pool import NullPool
+
+from untaken.errors import UntakenError, Where
+
+STORE: Final = "UNTAKEN_STORE"
+BUSY_SECONDS: Final = 30
+"""How long a writer waits for another one before it gives up."""
+CONNECT_SECONDS: Final = 10
+EXAMPLE: Final = "postgresql+psycopg://USER:PASSWORD@HOST:5432/DATABASE"
+
+_LOCK: Final = 0x756E74616B656E
+"""Number of the advisory lock that a writer holds ("untaken")."""
+_BEGIN: Final = {
+    ("sqlite", "write"): "BEGIN IMMEDIATE",
+    ("sqlite", "read"): "BEGIN",
+    ("postgresql", "write"): (
+        f"BEGIN; SET LOCAL lock_timeout = '{BUSY_SECONDS}s'; SELECT pg_advisory_xact_lock({_LOCK})"
+    ),
+    ("postgresql", "read"): "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+}
+
+
+def store_url(text: str) -> URL:
+    """The address of a PostgreSQL database.
+
+    Raises:
+        UntakenError: ``store-url-invalid``; the address is not repeated, because it holds a password.
+    """
+    try:
+        url = make_url(text)
+    except (ArgumentError, ValueError):
+        raise _invalid("it cannot be read as an address") from None
+    if url.drivername not in ("postgresql", "postgres", "postgresql+psycopg"):
+        raise _invalid("it is not the address of a PostgreSQL database")
+    if re.sub(r"\?.*", "", text).count("@") > 1:
+        raise _invalid("it holds more than one @; write the one in a password as %40")
+    if not url.database:
+        raise _invalid("it names no database")
+    return url.set(drivername="postgresql+psycopg")
+
+
+def open_engine(path: Path, url: str | None = None) -> Engine:
+    """An engine on a SQLite file, or on the PostgreSQL database at `url`.
+
+    SQLite: WAL, synchronous FULL, a busy timeout, no connection kept between uses. The drivers' own
+    transaction handling is switched off, because SQLite's begins deferred: a deferred read-then-write fails
+    under contention however long the busy timeout is.
+
+    Raises:
+        UntakenError: ``store-url-invalid``, ``store-driver-missing``.
+    """
+    return _postgresql(store_url(url)) if url else _sqlite(path)
+
+
+def _sqlite(path: Path) -> Engine:
+    engine = create_engine(
+        f"sqlite:///{path}",
+        poolclass=NullPool,
+        connect_args={"timeout": float(BUSY_SECONDS), "isolation_level": None},
+    )
+
+    @event.listens_for(engine, "connect")
+    def configure(connection: Any, _record: object) -> None:
+        cursor = connection.cursor()
+        try:
+            cursor.execute("PRAGMA journal_mode=WAL")
+            cursor.execute("PRAGMA synchronous=FULL")
+        except sqlite3.DatabaseError:
+            connection.close()  # nobody else will: it never reached the pool
+            raise
+        finally:
+            cursor.close()
+
+    return engine
+
+
+def _postgresql(url: URL) -> Engine:
+    try:
+        return create_engine(
+            url,
+            isolation_level="AUTOCOMMIT",
+            pool_pre_ping=True,
+            pool_size=2,
+            max_overflow=20,
+            connect_args={} if "connect_timeout" in url.query else {"connect_timeout": CONNECT_SECONDS},
+        )
+    except ImportError:
+        raise UntakenError(
+            "store-driver-missing",
+            "the driver for PostgreSQL is not installed",
+            where=place(url),
+            hint="pip install 'untaken[postgres]'",
+        ) from None
+
+
+@contextmanager
+def writing(engine: Engine) -> Iterator[Connection]:
+    """A transaction that keeps other writers out from its first statement on.
+
+    PostgreSQL: one advisory lock a database. What a writer reads is therefore what it writes upon, and
+    nothing has to be tried again.
+    """
+    with _connected(engine) as connection:
+        connection.exec_driver_sql(_BEGIN[engine.dialect.name, "write"])
+        try:
+            yield connection
+        except BaseException:
+            if not connection.invalidated:
+                connection.exec_driver_sql("ROLLBACK")
+            raise
+        connection.exec_driver_sql("COMMIT")
+
+
+@contextmanager
+def reading(engine: Engine) -> Iterator[Connection]:
+    """A transaction that sees one state of the database."""
+    with _connected(engine) as connection:
+        connection.exec_driver_sql(_BEGIN[engine.dialect.name, "read"])
+        try:
+            yield connection
+        finally:
+            if not connection.invalidated:
+                connection.exec_driver_sql("ROLLBACK")
+
+
+def _connected(engine: Engine) -> Connection:
+    try:
+        return engine.connect()
+    except OperationalError as error:
+        if engine.dialect.name == "sqlite":
+            raise
+        raise _unreachable(engine.url, str(error.orig)) from None
+
+
+def place(url: URL) -> Where:
+    """A database as it is named in messages: never with its user's password."""
+    port = f":{url.port}" if url.port else ""
+    return Where(file=f"{url.host or 'this machine'}{port}/{url.database}")
+
+
+def _unreachable(url: URL, said: str) -> UntakenError:
+    line = " ".join(said.split())
+    if url.password:
+        line = line.replace(str(url.password), "***")
+    return UntakenError(
+        "store-unreachable",
+        f"the database of the workspace does not answer: {line[:300]}",
+        where=place(url),
+        hint=f"Is the server running, and do address, user and database in {STORE} exist?",
+    )
+
+
+def _invalid(why: str) -> UntakenError:
+    return UntakenError(
+        "store-url-invalid", f"{STORE} is no address of a workspace: {why}", hint=f"Write it as {EXAMPLE}."
+    )

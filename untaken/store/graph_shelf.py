@@ -1,0 +1,128 @@
+"""The plan graphs of a workspace: the ones in force, their versions, and what is being written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from sqlalchemy import Engine
+
+from untaken.errors import Finding, UntakenError, Where
+from untaken.plans import GraphSet, PlanGraph
+from untaken.store import drafts, records, versions
+from untaken.store.database import reading, writing
+from untaken.store.drafts import GraphDraft
+from untaken.store.model import StoredFile
+from untaken.store.saving import save_version
+from untaken.store.standing import stored_graph
+from untaken.store.versions import Conflict, GraphVersion, Saved
+
+
+class GraphShelf:
+    """What a `Workspace` does with plan graphs."""
+
+    path: Path
+    _engine: Engine
+
+    def graphs(self) -> list[StoredFile]:
+        """Every plan graph, earlier versions included."""
+        with reading(self._engine) as connection:
+            return [f for f in records.all_files(connection, self.path) if f.kind == "graph"]
+
+    def graph_set(self) -> GraphSet:
+        """Of every plan graph the highest version; of one version, what was added last.
+
+        A file that was damaged since it was added is a finding, and its graph is not used.
+        """
+        newest: dict[str, StoredFile] = {}
+        for file in self.graphs():
+            known = newest.get(file.graph_id or "")
+            if known is None or (known.graph_version or 0) <= (file.graph_version or 0):
+                newest[file.graph_id or ""] = file
+        graphs: list[PlanGraph] = []
+        findings: list[Finding] = []
+        for file in newest.values():
+            try:
+                graph, noticed = stored_graph(file)
+            except UntakenError as error:
+                findings.append(error.finding())
+            else:
+                graphs.append(graph)
+                findings += noticed
+        return GraphSet.of(graphs, findings)
+
+    def save_graph(
+        self, graph: PlanGraph | bytes, *, author: str, message: str, based_on: int | None
+    ) -> Saved | Conflict:
+        """Saves a plan graph as its next version, unless somebody else saved one in between.
+
+        Looking and writing are one transaction: of two people who save at once, one gets a conflict. The file
+        that is written states the version's number; a YAML file given as bytes keeps its wording otherwise.
+
+        Args:
+            graph: a valid graph, or the bytes of its file.
+            author: who saves (untrusted, cut after 120 characters).
+            message: what was changed and why (untrusted, cut after 10,000 characters).
+            based_on: the version that was edited; ``None`` for a new graph.
+
+        Returns:
+            What was saved, or a conflict: then nothing is written, and there is a newer version to merge with
+            or to reload. Saving what the newest version says already is neither, and changes nothing.
+
+        Raises:
+            UntakenError: what is wrong with the graph; ``graph-versions-full``.
+        """
+        return save_version(self._engine, self.path, graph, author=author, message=message, based_on=based_on)
+
+    def graph_history(self, graph_id: str) -> list[GraphVersion]:
+        """Every version of a plan graph, lowest first, removed ones included; uploads among them."""
+        with reading(self._engine) as connection:
+            return versions.history(connection, graph_id)
+
+    def newest_version(self, graph_id: str) -> GraphVersion | None:
+        """The version of a plan graph that is in force; ``None`` where there is none."""
+        with reading(self._engine) as connection:
+            return versions.newest(connection, graph_id)
+
+    def graph_version(self, graph_id: str, version: int) -> PlanGraph:
+        """One version of a plan graph, also a removed one until it is purged.
+
+        Raises:
+            UntakenError: ``graph-version-unknown``, ``stored-graph-damaged``.
+        """
+        with reading(self._engine) as connection:
+            known = [one for one in versions.history(connection, graph_id) if one.version == version]
+            file = records.find_file(connection, known[0].file, self.path) if known else None
+        if file is None:
+            raise UntakenError(
+                "graph-version-unknown",
+                f"there is no version {version} of this plan graph",
+                where=Where(file=graph_id),
+                hint="`Workspace.graph_history` lists the versions there are.",
+            )
+        return versions.as_version(stored_graph(file)[0], version)
+
+    def keep_draft(
+        self, graph_id: str, *, author: str, content: str, based_on: int | None = None
+    ) -> GraphDraft:
+        """Keeps what somebody is writing, in the place of their earlier draft of this graph.
+
+        Raises:
+            UntakenError: ``graph-too-large``.
+        """
+        with writing(self._engine) as connection:
+            return drafts.keep(connection, graph_id, author, content, based_on)
+
+    def draft(self, graph_id: str, author: str) -> GraphDraft | None:
+        """The draft of one author."""
+        with reading(self._engine) as connection:
+            return drafts.find(connection, graph_id, author)
+
+    def discard_draft(self, graph_id: str, author: str) -> bool:
+        """Deletes a draft for good; false where there is none."""
+        with writing(self._engine) as connection:
+            return drafts.discard(connection, graph_id, author)
+
+    def drafts(self) -> list[GraphDraft]:
+        """Everybody's drafts, the one written last first."""
+        with reading(self._engine) as connection:
+            return drafts.every(connection)

@@ -1,0 +1,1 @@
+"""One file a step; the newest is `untaken.store.schema.REVISION`."""

@@ -1,0 +1,137 @@
+"""Files out of sight, brought back, and after thirty days deleted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, Final
+
+from sqlalchemy import Connection, Select, insert, select, update
+
+from untaken.ledger import heads_path
+from untaken.ledger.journal import journal_path
+from untaken.store import records
+from untaken.store.model import StoredFile
+from untaken.store.records import now, removed_files
+from untaken.store.tables import conversions, files, marks, removals
+
+KEPT_DAYS: Final = 30
+"""How long a removal can be taken back."""
+PURGED: Final = "purged_at"
+"""The mark that holds when the workspace was purged last."""
+
+
+def link(connection: Connection, source: str, results: Iterable[str]) -> None:
+    """Remembers which files came out of a foreign trace."""
+    known = set(connection.scalars(select(conversions.c.result).where(conversions.c.source == source)))
+    rows = [{"source": source, "result": result} for result in dict.fromkeys(results) if result not in known]
+    if rows:
+        connection.execute(insert(conversions), rows)
+
+
+def goes_with(connection: Connection, source: str) -> list[str]:
+    """What came out of a foreign trace and out of no other that is still here; in the order added."""
+    others = select(conversions.c.result).where(
+        conversions.c.source != source, ~conversions.c.source.in_(removed_files())
+    )
+    chosen = (
+        select(conversions.c.result)
+        .join(files, files.c.digest == conversions.c.result)
+        .where(conversions.c.source == source, ~conversions.c.result.in_(others))
+        .where(~conversions.c.result.in_(removed_files()))
+        .order_by(files.c.position)
+    )
+    return list(connection.scalars(chosen))
+
+
+def remove(connection: Connection, digest: str, folder: Path) -> bool:
+    """Takes a file, and what came out of it alone, out of every listing; false where it is not here now."""
+    here = select(files.c.digest).where(files.c.digest == digest, ~files.c.digest.in_(removed_files()))
+    if connection.execute(here).one_or_none() is None:
+        return False
+    moment = now()
+    for one in (digest, *goes_with(connection, digest)):
+        connection.execute(insert(removals).values(file=one, removed_at=moment))
+        _log(connection, one, folder, "file-removed", "was removed from this workspace")
+    return True
+
+
+def restore(connection: Connection, digest: str, folder: Path) -> bool:
+    """Brings a removed file back with what went with it; false where it is not removed, or was purged."""
+    when = select(removals.c.removed_at).where(removals.c.file == digest, removals.c.restored_at.is_(None))
+    moment = connection.execute(when).scalar_one_or_none()
+    if moment is None or not _bytes_are_there(connection, digest, folder):
+        return False
+    together = select(conversions.c.result).where(conversions.c.source == digest)
+    with_it = select(removals.c.file).where(
+        removals.c.file.in_(together), removals.c.removed_at == moment, removals.c.restored_at.is_(None)
+    )
+    for one in (digest, *connection.scalars(with_it).all()):
+        if one == digest or _bytes_are_there(connection, one, folder):
+            back = (removals.c.file == one) & removals.c.restored_at.is_(None)
+            connection.execute(update(removals).where(back).values(restored_at=now()))
+            _log(connection, one, folder, "file-restored", "was brought back")
+    return True
+
+
+def expire(connection: Connection, folder: Path, before: datetime) -> list[StoredFile]:
+    """Gives up what was removed before a moment: it can be added again, but not brought back.
+
+    The rows stay, and with them the heads of the runs: another chain under their run ids still shows.
+    """
+    chosen = (
+        select(files)
+        .join(removals, removals.c.file == files.c.digest)
+        .where(removals.c.restored_at.is_(None), removals.c.purged_at.is_(None))
+        .where(removals.c.removed_at < before.astimezone(UTC).isoformat(timespec="microseconds"))
+        .order_by(files.c.position)
+    )
+    old = [records.stored_file(row, folder) for row in connection.execute(chosen)]
+    for file in old:
+        marked = (removals.c.file == file.digest) & removals.c.restored_at.is_(None)
+        connection.execute(update(removals).where(marked).values(purged_at=now()))
+        _log(
+            connection, file.digest, folder, "file-purged", f"was deleted {KEPT_DAYS} days after its removal"
+        )
+    return old
+
+
+def sweep(connection: Connection, folder: Path) -> None:
+    """Deletes the bytes of what has expired, where nothing else needs them."""
+    chosen = select(files.c.path).where(files.c.digest.in_(_expired()), files.c.path.is_not(None)).distinct()
+    for path in connection.scalars(chosen).all():
+        needing = select(files.c.digest).where(files.c.path == path, ~files.c.digest.in_(_expired())).limit(1)
+        if connection.execute(needing).first() is None:
+            for beside in (folder / path, heads_path(folder / path), journal_path(folder / path)):
+                beside.unlink(missing_ok=True)
+
+
+def purge_is_due(connection: Connection, moment: datetime) -> bool:
+    """Whether the last one was a day ago or longer."""
+    last = connection.execute(select(marks.c.value).where(marks.c.name == PURGED)).scalar_one_or_none()
+    return last is None or datetime.fromisoformat(last) <= moment - timedelta(days=1)
+
+
+def mark_purged(connection: Connection, moment: datetime) -> None:
+    """Remembers when that was."""
+    value = moment.astimezone(UTC).isoformat(timespec="microseconds")
+    if not connection.execute(update(marks).where(marks.c.name == PURGED).values(value=value)).rowcount:
+        connection.execute(insert(marks).values(name=PURGED, value=value))
+
+
+def _expired() -> Select[tuple[str]]:
+    return select(removals.c.file).where(removals.c.restored_at.is_(None), removals.c.purged_at.is_not(None))
+
+
+def _bytes_are_there(connection: Connection, digest: str, folder: Path) -> bool:
+    path = connection.execute(select(files.c.path).where(files.c.digest == digest)).scalar_one_or_none()
+    return path is None or (folder / path).is_file()
+
+
+def _log(connection: Connection, digest: str, folder: Path, code: str, words: str) -> None:
+    file: Any = records.find_file(connection, digest, folder)
+    times = records.times_removed(connection, digest)
+    again = f" (time {times})" if times > 1 else ""  # the log holds the same words once
+    message = f"{file.kind} {file.name!r}, {digest[:12]}, {words}{again}"
+    records.insert_audit(connection, code, message, None)

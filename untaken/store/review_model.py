@@ -1,0 +1,57 @@
+"""Where the review of a run can stand, without the database that keeps it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final, Literal
+
+ReviewStatus = Literal["new", "in review", "explained", "fixed"]
+STATUSES: Final[tuple[ReviewStatus, ...]] = ("new", "in review", "explained", "fixed")
+REVIEWED: Final[frozenset[ReviewStatus]] = frozenset({"explained", "fixed"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Review:
+    """Where the review of one run stands; a run that nobody touched is ``new`` at revision 0.
+
+    Attributes:
+        run: the run's digest; `run_id` its own id.
+        assignee: who looks into it; empty for nobody (untrusted, as are the tags).
+        revision: how many times it was changed.
+        updated_at, updated_by: the last change.
+    """
+
+    run: str
+    run_id: str
+    status: ReviewStatus = "new"
+    assignee: str = ""
+    tags: tuple[str, ...] = ()
+    revision: int = 0
+    updated_at: datetime | None = None
+    updated_by: str = ""
+
+    @property
+    def reviewed(self) -> bool:
+        """Whether somebody came to an end with it: explained or fixed."""
+        return self.status in REVIEWED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewChange:
+    """One change of a review: `field` is ``status``, ``assignee`` or ``tags``."""
+
+    run: str
+    author: str
+    ts: datetime
+    field: str
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewConflict:
+    """Nothing was changed: somebody else changed the review after it was read; `now` is what it is now."""
+
+    seen: Review
+    now: Review

@@ -1,0 +1,133 @@
+"""Which tables a workspace database has, and how one from an earlier version gets those of this version."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+from uuid import uuid4
+
+from filelock import FileLock
+from sqlalchemy import Column, Connection, Engine, MetaData, String, Table, insert, inspect, select
+from sqlalchemy.exc import DatabaseError, OperationalError
+
+from untaken.errors import UntakenError, Where
+from untaken.store.database import place, reading, writing
+from untaken.store.tables import marks, metadata
+
+REVISION: Final = "0002"
+"""The newest step in `migrations/versions`; revisions sort by age."""
+FIRST: Final = "0001"
+"""What a database without a stamp holds: it was made before there were migrations."""
+DATABASE: Final = "untaken.sqlite3"
+IDENTITY: Final = ".workspace-id"
+
+_stamps = MetaData()
+_stamp = Table("alembic_version", _stamps, Column("version_num", String(32), primary_key=True))
+
+
+def is_workspace(folder: Path) -> bool:
+    """Whether a folder was opened as a workspace before."""
+    return (folder / DATABASE).is_file() or (folder / IDENTITY).is_file()
+
+
+def revision(connection: Connection) -> str | None:
+    """The step the database is at; ``None`` where it holds no workspace yet."""
+    inspected = inspect(connection)
+    if inspected.has_table(_stamp.name):
+        return connection.execute(select(_stamp.c.version_num)).scalar_one_or_none()
+    return FIRST if inspected.has_table("files") else None
+
+
+def prepare(engine: Engine, folder: Path) -> None:
+    """Makes the tables that are not there yet, or brings those of an earlier version up to this one.
+
+    One transaction: a crash leaves the database as it was.
+
+    Raises:
+        UntakenError: ``workspace-damaged`` where the file is no SQLite database; ``workspace-newer``;
+            ``store-other-folder``.
+    """
+    where = Where(file=str(folder / DATABASE)) if engine.dialect.name == "sqlite" else place(engine.url)
+    try:
+        with reading(engine) as connection:
+            known = revision(connection)
+        if known != REVISION:
+            with FileLock(folder / ".creating.lock"), writing(engine) as connection:
+                _bring_up(connection, where)
+    except OperationalError:  # a disk that is full, locked or read-only is no fault of the file
+        raise
+    except DatabaseError as error:
+        raise _damaged(error, where) from error
+    if engine.dialect.name != "sqlite":
+        _belongs(engine, folder, where)
+
+
+def _bring_up(connection: Connection, where: Where) -> None:
+    known = revision(connection)  # another process may have been faster
+    if known is None:
+        metadata.create_all(connection)
+        _stamps.create_all(connection)
+        connection.execute(insert(_stamp).values(version_num=REVISION))
+    elif known > REVISION:
+        raise newer(known, where)
+    elif known < REVISION:
+        migrate(connection, known)
+
+
+def migrate(connection: Connection, known: str | None) -> None:
+    """Takes every step after the one that the tables are at; from ``None`` on, all of them."""
+    from alembic.config import Config  # noqa: PLC0415 (slow, and hardly ever needed)
+    from alembic.runtime.environment import EnvironmentContext  # noqa: PLC0415
+    from alembic.script import ScriptDirectory  # noqa: PLC0415
+
+    steps = ScriptDirectory(str(Path(__file__).with_name("migrations")))
+    if known and not inspect(connection).has_table(_stamp.name):
+        _stamps.create_all(connection)
+        connection.execute(insert(_stamp).values(version_num=known))
+    to_newest = EnvironmentContext(
+        Config(), steps, fn=lambda at, _: steps._upgrade_revs("head", at), destination_rev="head"
+    )
+    with to_newest as environment:
+        environment.configure(connection=connection, target_metadata=metadata)
+        environment.run_migrations()
+
+
+def _belongs(engine: Engine, folder: Path, where: Where) -> None:
+    """A database by URL names files of one folder; another folder does not hold them."""
+    own = folder / IDENTITY
+    wanted = select(marks.c.value).where(marks.c.name == "folder")
+    with reading(engine) as connection:
+        identity = connection.execute(wanted).scalar_one_or_none()
+    if identity is None:
+        with writing(engine) as connection:
+            identity = connection.execute(wanted).scalar_one_or_none()
+            if identity is None:
+                identity = own.read_text().strip() if own.is_file() else uuid4().hex
+                own.write_text(identity + "\n")
+                connection.execute(insert(marks).values(name="folder", value=identity))
+    if not own.is_file() or own.read_text().strip() != identity:
+        raise UntakenError(
+            "store-other-folder",
+            "the database belongs to another workspace folder, which holds its ledgers and graphs",
+            where=where,
+            hint=f"Open that folder ({IDENTITY} in it reads {identity}), or use another database.",
+        )
+
+
+def newer(known: str, where: Where) -> UntakenError:
+    """The error for tables that this program does not know yet."""
+    return UntakenError(
+        "workspace-newer",
+        f"the workspace was written by a newer Untaken (its tables are at {known[:32]}, known is {REVISION})",
+        where=where,
+        hint="Update Untaken: pip install --upgrade untaken.",
+    )
+
+
+def _damaged(error: DatabaseError, where: Where) -> UntakenError:
+    return UntakenError(
+        "workspace-damaged",
+        f"the workspace's database cannot be read: {error.orig}",
+        where=where,
+        hint="Move the file away; the ledgers and graphs beside it can be added again.",
+    )
