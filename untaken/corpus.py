@@ -8,9 +8,17 @@ from pathlib import Path
 from typing import Final
 
 from untaken.counterfactual import RunEvaluation, evaluate_run, gather_signals
-from untaken.errors import Finding, Unscored
+from untaken.errors import Finding, Unscored, UntakenError
 from untaken.ledger import Run
-from untaken.memory import PolicyMemory, Signal, applied_signals, waiting_signals
+from untaken.memory import (
+    Memories,
+    Observed,
+    PolicyMemory,
+    Signal,
+    applied_signals,
+    by_memory,
+    waiting_signals,
+)
 from untaken.plans import GraphSet, PlanGraph
 from untaken.ranking import Contradiction, RankReport, RuleEffect, rule_effect
 from untaken.subgoals import AgentScore, MissingRule, RunScore, score_agents, score_outcome, score_run
@@ -31,7 +39,9 @@ class Corpus:
     Attributes:
         scores: each run against its plan graph, or why there is no score.
         agents: the runs pooled by agent; those without a score count by their outcome.
-        evaluations: the counterfactual evaluation of each run, against `memory` as of the run's start.
+        evaluations: the counterfactual evaluation of each run, against its memory as of the run's start.
+        memories: the policy memory that each run is compared with: one for each set of agents that can be
+            compared at all, so that one benchmark says nothing of another.
         ranking: agents by outcome and by each sub-goal metric, with contradictory runs; agents that ran none
             of the tasks of the others are set aside, and named in `findings`.
         missing, verdicts: the rules in force (§4).
@@ -43,10 +53,30 @@ class Corpus:
     agents: tuple[AgentScore, ...]
     evaluations: dict[str, RunEvaluation]
     ranking: RankReport
-    memory: PolicyMemory
+    memories: Memories
     missing: MissingRule
     verdicts: tuple[str, ...]
     findings: tuple[Finding, ...]
+
+    @property
+    def memory(self) -> PolicyMemory:
+        """The policy memory of all the runs, where they have one in common.
+
+        Raises:
+            UntakenError: ``memory-several`` where they do not.
+        """
+        memories = [memory for memory, _ in self.by_memory()]
+        if len(memories) > 1:
+            raise UntakenError(
+                "memory-several",
+                f"these runs are of {len(memories)} sets of agents, each with a policy memory of its own",
+                hint="Take one set with `part_of`, or the memory of each run from `memories`.",
+            )
+        return memories[0] if memories else PolicyMemory()
+
+    def by_memory(self) -> list[tuple[PolicyMemory, list[str]]]:
+        """Each policy memory once, with the runs that are compared with it, by digest."""
+        return by_memory(self.memories, self.runs)
 
     @property
     def aborted(self) -> tuple[RunEvaluation, ...]:
@@ -65,6 +95,7 @@ def score_runs(
     *,
     missing: MissingRule = "fail",
     verdicts: Sequence[str] = (),
+    known: Corpus | None = None,
     progress: Progress | None = None,
 ) -> tuple[dict[str, RunScore | Unscored], tuple[Finding, ...]]:
     """Scores each run against the graph of its task.
@@ -74,17 +105,23 @@ def score_runs(
         graphs: the plan graphs, as `untaken.plans.load_graphs` gathers them or one by one.
         missing: how sub-goals without a verdict count.
         verdicts: globs over VERDICT.by; empty counts everybody's.
+        known: evaluated before; what it says of a run that is still the same object, under the same rules and
+            graphs, is taken over.
         progress: called now and then.
 
     Returns:
         By run digest, the score or why there is none (a broken ledger, no graph, two graphs); and what was
         noticed on the way.
     """
-    everyone, known = list(runs), _gathered(graphs)
+    everyone, gathered, rules = list(runs), _gathered(graphs), (missing, tuple(verdicts))
+    if known and (known.graphs, known.missing, known.verdicts) != (gathered, *rules):
+        known = None
     scores: dict[str, RunScore | Unscored] = {}
     findings: list[Finding] = []
     for done, run in enumerate(everyone, start=1):
-        scores[run.digest] = _score(run, known, missing, tuple(verdicts), findings)
+        same = known is not None and known.runs.get(run.digest) is run
+        before = known.scores[run.digest] if known and same else None
+        scores[run.digest] = _score(run, gathered, rules, before, findings)
         _tell(progress, done, len(everyone), "scoring runs")
     return scores, tuple(findings)
 
@@ -110,8 +147,9 @@ def evaluate_corpus(
     runs: Iterable[Run],
     graphs: Graphs,
     *,
-    memory: PolicyMemory | None = None,
+    memory: PolicyMemory | Memories | None = None,
     evaluations: Mapping[str, RunEvaluation] | None = None,
+    known: Corpus | None = None,
     missing: MissingRule = "fail",
     verdicts: Sequence[str] = (),
     progress: Progress | None = None,
@@ -119,14 +157,16 @@ def evaluate_corpus(
 ) -> Corpus:
     """Evaluates many runs; the time it takes grows with their number.
 
-    Each run is compared with what was known when it started, its own outcome left out; so one memory of all
-    the runs serves them all.
+    Each run is compared with what was known when it started, its own outcome left out; so one memory serves
+    all the runs of agents that can be compared.
 
     Args:
         runs: of one or many ledgers; a chain that comes twice counts once.
         graphs: the plan graphs, as for `score_runs`.
-        memory: policy memory; built from `runs` when not given.
+        memory: one policy memory for all, or that of each run by digest; `memories_of` the runs when not
+            given.
         evaluations: those made before against this memory, by run digest: no rule below changes them.
+        known: as for `score_runs`.
         missing: how sub-goals without a verdict count.
         verdicts: globs over VERDICT.by; empty counts everybody's.
         progress: called now and then with (done, total, what).
@@ -134,16 +174,17 @@ def evaluate_corpus(
     """
     by_digest, gathered = {run.digest: run for run in runs}, _gathered(graphs)
     scores, noticed = score_runs(
-        by_digest.values(), gathered, missing=missing, verdicts=verdicts, progress=progress
+        by_digest.values(), gathered, missing=missing, verdicts=verdicts, known=known, progress=progress
     )
-    history = memory if memory is not None else PolicyMemory.build(by_digest.values())
+    memories = _memories(by_digest, memory)
     evaluated: dict[str, RunEvaluation] = {}
     for done, (digest, run) in enumerate(by_digest.items(), start=1):
-        known = evaluations.get(digest) if evaluations else None
-        evaluated[digest] = known or evaluate_run(run, history)
+        before = evaluations.get(digest) if evaluations else None
+        evaluated[digest] = before or evaluate_run(run, memories[digest])
         _tell(progress, done, len(by_digest), "looking at paths not taken")
     counted = countable(by_digest.values(), scores, missing)
     ranking, aside = _ranked(by_digest.values(), counted, missing, resamples)
+    left_out = [finding for history, _ in by_memory(memories, by_digest) for finding in history.findings]
     return Corpus(
         runs=by_digest,
         graphs=gathered,
@@ -151,35 +192,63 @@ def evaluate_corpus(
         agents=tuple(score_agents(counted)),
         evaluations=evaluated,
         ranking=ranking,
-        memory=history,
+        memories=memories,
         missing=missing,
         verdicts=tuple(verdicts),
-        findings=tuple(dict.fromkeys((*gathered.findings, *noticed, *history.findings, *aside))),
+        findings=tuple(dict.fromkeys((*gathered.findings, *noticed, *left_out, *aside))),
     )
 
 
-def remembered(runs: Iterable[Run], folder: Path) -> PolicyMemory:
-    """The policy memory of a workspace: outcomes from its ledgers, so that the two never disagree.
+def memories_of(runs: Iterable[Run], *, applied: Iterable[Observed] = ()) -> dict[str, PolicyMemory]:
+    """One policy memory for each set of agents with something in common (§3), by digest of each run.
+
+    In common are tasks that both ran, or the plan graph that both were started on, directly or through
+    others. What else there is changes no memory: neither the span of costs and steps nor any context is
+    shared with it.
+
+    Args:
+        runs: of one or many ledgers; a chain that comes twice counts once.
+        applied: weak observations that were folded in before. Each belongs to the set with the run that made
+            its choice; one whose run is gone stays in all of them.
+    """
+    by_digest = {run.digest: run for run in runs}
+    parts = _in_common(by_digest)
+    memories: dict[str, PolicyMemory] = {}
+    for part, weak in zip(parts, _shared_out(parts, tuple(applied)), strict=True):
+        memories |= dict.fromkeys((run.digest for run in part), PolicyMemory.build(part, applied=weak))
+    return memories
+
+
+def remembered(runs: Iterable[Run], folder: Path) -> dict[str, PolicyMemory]:
+    """The policy memories of a workspace: outcomes from its ledgers, so that the two never disagree.
 
     Args:
         runs: of the workspace.
         folder: the workspace's; its file `POLICY` holds the weak signals that were folded in.
     """
     applied, unread = applied_signals(folder / POLICY)
-    memory = PolicyMemory.build(runs, applied=applied)
-    memory.findings += unread
-    return memory
+    memories = memories_of(runs, applied=applied)
+    for memory, _ in by_memory(memories, memories):
+        memory.findings += unread
+    return memories
 
 
 def signals_waiting(corpus: Corpus) -> tuple[Signal, ...]:
-    """The weak signals of all evaluations that the corpus's memory does not hold, by key."""
-    return waiting_signals(corpus.memory, gather_signals(corpus.evaluations.values()))
+    """The weak signals of all evaluations that the memory of their run does not hold, by key."""
+    chosen = frozenset(gather_signals(corpus.evaluations.values()))  # of two runs under one id, the first's
+    waiting = [
+        signal
+        for memory, digests in corpus.by_memory()
+        for signal in waiting_signals(memory, gather_signals(corpus.evaluations[d] for d in digests))
+        if signal in chosen
+    ]
+    return tuple(sorted(waiting, key=lambda signal: signal.key))
 
 
 def part_of(corpus: Corpus, digests: Collection[str], *, resamples: int = 10_000) -> Corpus:
     """Some runs of a corpus: their scores and evaluations are kept, agents and rankings are made anew.
 
-    The memory stays whole: what the other runs taught is still known.
+    Each memory stays whole: what the other runs taught is still known.
 
     Args:
         corpus: what was evaluated.
@@ -195,9 +264,52 @@ def part_of(corpus: Corpus, digests: Collection[str], *, resamples: int = 10_000
         scores={digest: corpus.scores[digest] for digest in runs},
         agents=tuple(score_agents(counted)),
         evaluations={digest: corpus.evaluations[digest] for digest in runs},
+        memories={digest: corpus.memories[digest] for digest in runs},
         ranking=ranking,
         findings=(*(f for f in corpus.findings if f.code != "agents-not-compared"), *aside),
     )
+
+
+def _memories(runs: Mapping[str, Run], given: PolicyMemory | Memories | None) -> Memories:
+    if given is None:
+        return memories_of(runs.values())
+    return dict.fromkeys(runs, given) if isinstance(given, PolicyMemory) else given
+
+
+def _in_common(runs: Mapping[str, Run]) -> list[list[Run]]:
+    """The runs of comparable agents, joined with those of others that were started on the same plan graph."""
+    from untaken.ranking import comparable_groups  # noqa: PLC0415 (slow: it brings NetworkX)
+
+    parts: list[tuple[set[str], list[Run]]] = []
+    for group in comparable_groups(runs.values()):
+        part = [runs[digest] for digest in group.digests]
+        graphs = {run.started.graph for run in part if run.started.graph is not None}
+        apart = []
+        for others, members in parts:
+            if graphs.isdisjoint(others):
+                apart.append((others, members))
+            else:
+                graphs, part = graphs | others, members + part
+        parts = [*apart, (graphs, part)]
+    return [part for _, part in parts]
+
+
+def _shared_out(parts: Sequence[Sequence[Run]], applied: Sequence[Observed]) -> list[list[Observed]]:
+    """Of each part, the weak observations of its runs' choices, and those of choices that no part knows."""
+    from_runs = {observed.run_id for observed in applied}
+    made = [
+        {
+            (run.run_id, selection.context_hash, skill)
+            for run in part
+            if run.run_id in from_runs
+            for selection in run.selections
+            for skill in (selection.selected, *selection.alternatives)
+        }
+        for part in parts
+    ]
+    every = frozenset[tuple[str, str, str]]().union(*made)
+    placed = [(observed, (observed.run_id, observed.context_hash, observed.skill)) for observed in applied]
+    return [[observed for observed, place in placed if place in own or place not in every] for own in made]
 
 
 def _gathered(graphs: Graphs) -> GraphSet:
@@ -207,7 +319,11 @@ def _gathered(graphs: Graphs) -> GraphSet:
 
 
 def _score(
-    run: Run, graphs: GraphSet, missing: MissingRule, verdicts: tuple[str, ...], findings: list[Finding]
+    run: Run,
+    graphs: GraphSet,
+    rules: tuple[MissingRule, tuple[str, ...]],
+    known: RunScore | Unscored | None,
+    findings: list[Finding],
 ) -> RunScore | Unscored:
     if run.integrity.broken:
         return Unscored(f"the ledger is {run.integrity.verdict}: {run.integrity.reason}")
@@ -215,7 +331,10 @@ def _score(
     findings.extend(noticed)
     if isinstance(graph, Unscored):
         return graph
-    score = score_run(run, graph, missing=missing, verdicts=verdicts)
+    missing, verdicts = rules
+    score = known
+    if not isinstance(score, RunScore):
+        score = score_run(run, graph, missing=missing, verdicts=verdicts)
     findings.extend(score.findings)
     return score
 

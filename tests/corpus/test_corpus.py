@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import desk
 import pytest
-from builders import a_run
+from builders import a_graph, a_run
 
 from untaken.corpus import evaluate_corpus, part_of, score_runs
 from untaken.errors import Unscored
@@ -109,7 +109,7 @@ def test_a_memory_that_is_given_is_used() -> None:
 
 
 def test_another_rule_keeps_what_was_made_of_the_paths_not_taken(corpus) -> None:
-    known = {"memory": corpus.memory, "evaluations": corpus.evaluations}
+    known = {"memory": corpus.memories, "evaluations": corpus.evaluations}
     again = evaluate_corpus(desk.runs(), desk.graphs(), missing="drop", resamples=200, **known)
     anew = evaluate_corpus(desk.runs(), desk.graphs(), missing="drop", resamples=200)
     assert again.evaluations == anew.evaluations
@@ -154,3 +154,21 @@ def test_two_runs_under_one_id_are_both_scored() -> None:
     first = a_run("same", agent="a", task="refund-1").call("search").finish().run()
     second = a_run("same", agent="b", task="refund-1").call("search").finish().run()
     assert len(evaluate_corpus([first, second], desk.graphs(), resamples=0).agents) == 2
+
+
+def test_what_is_known_of_unchanged_runs_is_taken_over_and_changes_nothing() -> None:
+    graph = a_graph({"id": "s", "check": {"verdict": True}, "critical": True})
+    before = [
+        a_run(f"r{i}", agent=f"a{i % 2}", task=f"t{i // 2}").call("x", "s").finish().run() for i in range(6)
+    ]
+    first = evaluate_corpus(before, graph)
+    judged = a_run("r1", agent="a1", task="t0").call("x", "s").finish().verdict("s", False).run()
+    after = [judged if run.run_id == "r1" else run for run in before]
+    again = evaluate_corpus(after, graph, memory=first.memories, evaluations=first.evaluations, known=first)
+    fresh = evaluate_corpus(after, graph)
+    for part in ("scores", "agents", "evaluations", "ranking", "findings"):
+        assert getattr(again, part) == getattr(fresh, part)
+    assert again.scores[before[0].digest] is first.scores[before[0].digest]
+    assert again.scores[judged.digest] != first.scores[judged.digest]
+    dropped = evaluate_corpus(after, graph, known=first, missing="drop")
+    assert dropped.scores == evaluate_corpus(after, graph, missing="drop").scores

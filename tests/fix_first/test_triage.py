@@ -158,7 +158,7 @@ def chosen() -> Corpus:
     """The old skill mostly fails, the new one and the odd one mostly succeed; the new one more often."""
     rates = {"old": 2, "new": 19, "odd": 16}
     runs = [
-        a_choice(f"{skill}-{i}", skill, i < wins, task=f"{skill}-{i}")
+        a_choice(f"{skill}-{i}", skill, i < wins, task=f"task-{i}")
         for skill, wins in rates.items()
         for i in range(20)
     ]
@@ -176,7 +176,7 @@ def test_a_decision_is_listed_once_with_its_best_supported_alternative() -> None
     assert (item.selected, item.alternative, item.also, item.unit) == ("old", "new", ("odd",), "score")
     made = next(
         c
-        for c in choices(corpus.evaluations, corpus.runs, corpus.memory)
+        for c in choices(corpus.evaluations, corpus.runs, corpus.memories)
         if (c.selected, c.alternative) == ("old", "new")
     )
     assert item.much == made.advantage

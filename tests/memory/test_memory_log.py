@@ -309,3 +309,19 @@ def test_an_observation_is_hashable_and_frozen() -> None:
     with pytest.raises(AttributeError):
         seen("r1").success = 0.0  # type: ignore[misc]
     assert Observed.__struct_config__.frozen
+
+
+def test_layers_are_stored_and_only_where_there_are_any(tmp_path: Path) -> None:
+    layers = ("ctx", "coarse")
+    memory = PolicyMemory([seen("r1"), seen("r2", context_layers=layers)])
+    memory.save(tmp_path / "x.memory.jsonl")
+    plain, told = (tmp_path / "x.memory.jsonl").read_bytes().splitlines(keepends=True)
+    assert plain == LINE
+    assert told.endswith(b',"context_layers":["ctx","coarse"]}\n')
+    loaded = PolicyMemory.load(tmp_path / "x.memory.jsonl")
+    assert [o.layers for o in loaded.log] == [("ctx",), layers]
+    assert loaded.snapshot().record("a", "coarse").n == 1
+    (tmp_path / "x.memory.jsonl").write_bytes(told.replace(b'["ctx"', b'["other"'))
+    with pytest.raises(UntakenError, match="context_hash") as caught:
+        PolicyMemory.load(tmp_path / "x.memory.jsonl")
+    assert caught.value.code == "memory-malformed"

@@ -11,6 +11,7 @@ from untaken.cli.console import Console, counted, rate, signed
 from untaken.cli.diagnostics import interval, say_diagnostics
 from untaken.cli.grammar import Verbs, takes_ledgers, verb
 from untaken.cli.inputs import Ledgers, UsageError, read_ledgers
+from untaken.corpus import memories_of
 from untaken.counterfactual import (
     THRESHOLD,
     RunEvaluation,
@@ -24,7 +25,7 @@ from untaken.counterfactual import (
 )
 from untaken.errors import Finding, Where
 from untaken.ledger import LedgerWriter
-from untaken.memory import PolicyMemory, queue_signals
+from untaken.memory import PolicyMemory, by_memory, queue_signals
 from untaken.report import counterfactual_document
 
 
@@ -54,25 +55,26 @@ def counterfactual(args: argparse.Namespace, console: Console) -> int:
     ledgers = read_ledgers(sorted(args.paths), console)
     if args.append:
         refuse_compressed(ledgers)
-    memory = (
-        PolicyMemory.load(Path(args.memory))
+    runs = [run for _, run in ledgers.runs]
+    memories = (
+        dict.fromkeys((run.digest for run in runs), PolicyMemory.load(Path(args.memory)))
         if args.memory
-        else PolicyMemory.build(run for _, run in ledgers.runs)
+        else memories_of(runs)
     )
     evaluations = []
-    for done, (_, run) in enumerate(ledgers.runs, start=1):
-        evaluations.append(evaluate_run(run, memory, weights=weights, threshold=args.threshold))
-        if done % 100 == 0 or done == len(ledgers.runs):
-            console.progress(done, len(ledgers.runs), "looking at paths not taken")
+    for done, run in enumerate(runs, start=1):
+        evaluations.append(evaluate_run(run, memories[run.digest], weights=weights, threshold=args.threshold))
+        if done % 100 == 0 or done == len(runs):
+            console.progress(done, len(runs), "looking at paths not taken")
     unread = [abort_unread(str(f.where.run), f.message, f.where) for f in ledgers.unread]
     _say([*evaluations, *unread], args.threshold, console)
     diagnostics = None
     if args.diagnostics:
-        runs = [run for _, run in ledgers.runs]
-        diagnostics = diagnose(runs, memory, evaluations, weights=weights, threshold=args.threshold)
+        diagnostics = diagnose(runs, memories, evaluations, weights=weights, threshold=args.threshold)
         say_diagnostics(diagnostics, console)
     aside = _append(ledgers, evaluations, console, args.memory) if args.append else []
-    findings = (*ledgers.findings, *memory.findings, *aside)
+    left_out = [finding for memory, _ in by_memory(memories, memories) for finding in memory.findings]
+    findings = (*ledgers.findings, *left_out, *aside)
     console.findings(findings)
     console.document(
         counterfactual_document(
@@ -97,8 +99,9 @@ def _weights(text: str) -> Weights:
 
 
 def _say(evaluations: list[RunEvaluation], threshold: float, console: Console) -> None:
-    rows = [
+    told = [
         (
+            b.levels,
             e.run_id,
             d.decision_point,
             d.selected,
@@ -109,15 +112,18 @@ def _say(evaluations: list[RunEvaluation], threshold: float, console: Console) -
             interval(b.delta_low, b.delta_high),
             signed(b.advantage),
             b.support,
+            f"{b.level} of {b.levels}",
         )
         for e in evaluations
         for d in e.decisions
         for b in d.branches
         if b.verdict == "alternative_may_be_better"
     ]
-    console.table(
-        ("run", "at", "taken", "not taken", "n", "score", "delta", "95 %", "advantage", "support"), rows
-    )
+    heads = ("run", "at", "taken", "not taken", "n", "score", "delta", "95 %", "advantage", "support")
+    if any(levels > 1 for levels, *_ in told):
+        console.table((*heads, "level"), [tuple(row) for _, *row in told])
+    else:
+        console.table(heads, [tuple(row[:-1]) for _, *row in told])
     total = summarise(evaluations)
     console.say()
     console.say(

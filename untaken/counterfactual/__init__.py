@@ -19,6 +19,7 @@ from untaken.counterfactual.insights import (
     insights_bytes,
     signals_of,
 )
+from untaken.counterfactual.levels import coarse_contexts, level_words
 from untaken.counterfactual.model import (
     Branch,
     Decision,
@@ -73,6 +74,7 @@ __all__ = [
     "alternatives_of",
     "as_observation",
     "choices",
+    "coarse_contexts",
     "contrast",
     "diagnose",
     "evaluate_run",
@@ -81,6 +83,7 @@ __all__ = [
     "insight_events",
     "insight_mapping",
     "insights_bytes",
+    "level_words",
     "logged_choices",
     "off_policy",
     "placebo",

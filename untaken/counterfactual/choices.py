@@ -1,12 +1,13 @@
 """The same choice over many runs: what speaks for the path not taken once luck has evened out (§2a).
 
 A *choice* is one skill taken, another left, in one context. Its runs share what history says: here no single
-run is judged, so both histories are those of everything the memory knows.
+run is judged, so both histories are those of everything the memory knows. Of a situation told in layers, the
+context is the one at which the two skills are compared (§2b).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from math import fsum
@@ -16,13 +17,14 @@ import msgspec
 from msgspec import Struct
 
 from untaken.counterfactual.decisions import THRESHOLD
-from untaken.counterfactual.model import Branch, Decision, DeltaVerdict, RunEvaluation, Support
+from untaken.counterfactual.levels import Layered, coarse_contexts, finest
+from untaken.counterfactual.model import Branch, DeltaVerdict, RunEvaluation, Support
 from untaken.counterfactual.scoring import Scale, Weights
 from untaken.counterfactual.trust import Arm, Trust, compare_arms
 from untaken.errors import Score, Unscored, number
 from untaken.ledger.events import readable
 from untaken.ledger.model import Run
-from untaken.memory import PolicyMemory, Record, Snapshot
+from untaken.memory import Memories, PolicyMemory, Record, Snapshot, by_memory
 
 Key = tuple[str, str, str]
 """Selected skill, alternative, context hash."""
@@ -44,7 +46,8 @@ class Choice(Struct, frozen=True, kw_only=True, gc=False):
     """A skill taken, an alternative left, in a context: over all runs that made this choice.
 
     Attributes:
-        context: readable form of the context, where a run recorded one.
+        context: readable form of the context, where a run recorded one; of a coarser layer, what the contexts
+            in it have in common.
         advantage, low, high: score of the alternative's history minus that of the selected skill's, with its
             95 % interval; `p_better`: probability that it exceeds the threshold.
         q: adjusted by Benjamini and Hochberg, the share of false ones to expect among all choices with a `q`
@@ -53,6 +56,7 @@ class Choice(Struct, frozen=True, kw_only=True, gc=False):
         deltas: the source's delta at each point that has one: history against that run's own outcome.
         may_be_better, was_better, equivalent, unknown: number of points with that verdict.
         points: every decision point that made this choice, by agent, task and run.
+        level: of `levels` layers of the situation at the first of these points, the one compared at.
     """
 
     selected: str
@@ -77,6 +81,8 @@ class Choice(Struct, frozen=True, kw_only=True, gc=False):
     points: tuple[Point, ...]
     agents: tuple[str, ...]
     tasks: tuple[str, ...]
+    level: int = 1
+    levels: int = 1
 
     @property
     def n_selected(self) -> int:
@@ -108,7 +114,7 @@ class Choice(Struct, frozen=True, kw_only=True, gc=False):
 def choices(
     evaluations: Mapping[str, RunEvaluation],
     runs: Mapping[str, Run],
-    memory: PolicyMemory | Snapshot,
+    memory: PolicyMemory | Snapshot | Memories,
     *,
     weights: Weights = Weights(),  # noqa: B008 - frozen
     threshold: float = THRESHOLD,
@@ -118,7 +124,8 @@ def choices(
     Args:
         evaluations: by run digest; skipped and aborted ones hold no decision.
         runs: of at least these evaluations, by digest; their contexts make a choice readable.
-        memory: what both histories are taken from, all that it knows.
+        memory: what both histories are taken from, all that it knows; or that of each run, by digest: then
+            runs with different memories make no choice in common.
         weights: of success, cost and steps.
         threshold: of `Choice.p_better`.
 
@@ -126,12 +133,28 @@ def choices(
         First the supported ones whose alternative has the better history, by advantage × number of points;
         then the others with an advantage, likewise; then those without, the most frequent first.
     """
-    met = _met(evaluations, runs)
+    if isinstance(memory, PolicyMemory | Snapshot):
+        return tuple(sorted(_choices(evaluations, runs, memory, weights, threshold), key=_weight))
+    made = [
+        choice
+        for one, digests in by_memory(memory, evaluations)
+        for choice in _choices({d: evaluations[d] for d in digests}, runs, one, weights, threshold)
+    ]
+    return tuple(sorted(made, key=_weight))
+
+
+def _choices(
+    evaluations: Mapping[str, RunEvaluation],
+    runs: Mapping[str, Run],
+    memory: PolicyMemory | Snapshot,
+    weights: Weights,
+    threshold: float,
+) -> Iterable[Choice]:
     snapshot = memory.snapshot() if isinstance(memory, PolicyMemory) else memory
     bench = Bench(snapshot, weights)
+    met = _met(evaluations, runs, bench)
     adjusted = _adjusted(bench, met)
-    made = (_choice(key, seen, bench, threshold, adjusted) for key, seen in met.items())
-    return tuple(sorted(made, key=_weight))
+    return [_choice(key, seen, bench, threshold, adjusted) for key, seen in met.items()]
 
 
 def benjamini_hochberg(values: Sequence[float]) -> list[float]:
@@ -148,6 +171,8 @@ def benjamini_hochberg(values: Sequence[float]) -> list[float]:
 class Met:
     """What the runs say of one choice, while it is gathered."""
 
+    level: int
+    levels: int
     context: str | None = None
     branches: list[Branch] = field(default_factory=list)
     points: list[Point] = field(default_factory=list)
@@ -170,6 +195,12 @@ class Bench:
             self._arms[key] = None if record is None else Arm(record, self._scale)
         return self._arms[key]
 
+    def level(self, selected: str, alternative: str, layers: tuple[str, ...]) -> int:
+        """The layer at which the two are compared, or else that in which one of them has a history."""
+        taken, other = (Layered(skill, layers, self.arm) for skill in (selected, alternative))
+        found = finest(other, taken) or finest(other) or finest(taken)
+        return found.level if found else 1
+
     def trust(self, key: Key, threshold: float) -> Trust:
         """The advantage of the alternative, and what it is worth."""
         selected, alternative, context = key
@@ -186,26 +217,35 @@ class Bench:
         return compare_arms(other, self.arm(selected, context), threshold)
 
 
-def _met(evaluations: Mapping[str, RunEvaluation], runs: Mapping[str, Run]) -> dict[Key, Met]:
+def _met(evaluations: Mapping[str, RunEvaluation], runs: Mapping[str, Run], bench: Bench) -> dict[Key, Met]:
     """Gathered in an order that does not depend on which file was read first."""
     met: dict[Key, Met] = {}
     ordered = sorted(evaluations.items(), key=lambda kv: (kv[1].agent, kv[1].task_id, kv[1].run_id, kv[0]))
     for digest, evaluation in ordered:
-        for decision in evaluation.decisions:
+        for decision, selection in zip(evaluation.decisions, runs[digest].selections, strict=False):
+            layers = selection.layers
             for branch in decision.branches:
-                key = decision.selected, branch.alternative, decision.context_hash
-                seen = met.setdefault(key, Met())
+                level = 1
+                if len(layers) > 1:
+                    level = bench.level(decision.selected, branch.alternative, layers)
+                key = decision.selected, branch.alternative, layers[level - 1]
+                seen = met.setdefault(key, Met(level, len(layers)))
                 seen.branches.append(branch)
                 seen.points.append(Point(digest, decision.decision_point))
                 seen.agents.add(evaluation.agent)
                 seen.tasks.add(evaluation.task_id)
-                if seen.context is None:
-                    seen.context = _context(runs[digest], decision)
+                if seen.context is None and level == 1:
+                    seen.context = readable(selection.context)
+    _name_coarse(met, evaluations, runs)
     return dict(sorted(met.items()))
 
 
-def _context(run: Run, decision: Decision) -> str | None:
-    return next((readable(s.context) for s in run.selections if s.seq == decision.decision_point), None)
+def _name_coarse(met: Mapping[Key, Met], evaluations: Iterable[str], runs: Mapping[str, Run]) -> None:
+    if any(seen.level > 1 for seen in met.values()):
+        names = coarse_contexts(runs[digest] for digest in evaluations)
+        for (_, _, context_hash), seen in met.items():
+            if seen.level > 1:
+                seen.context = names.get(context_hash)
 
 
 def _choice(key: Key, met: Met, bench: Bench, threshold: float, adjusted: Mapping[Pair, float]) -> Choice:
@@ -237,6 +277,8 @@ def _choice(key: Key, met: Met, bench: Bench, threshold: float, adjusted: Mappin
         points=tuple(met.points),
         agents=tuple(sorted(met.agents)),
         tasks=tuple(sorted(met.tasks)),
+        level=met.level,
+        levels=met.levels,
     )
 
 

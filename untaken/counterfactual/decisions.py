@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
+from untaken.counterfactual.levels import Layered, sides
 from untaken.counterfactual.model import Branch, Decision, DeltaVerdict
+from untaken.counterfactual.pooling import NOT_POOLED, Pooled, pooled_advantage, strength_for, supported
 from untaken.counterfactual.scoring import Outcome, Scale, Weights, common_terms, difference, score_placed
 from untaken.counterfactual.trust import Arm, compare_arms
 from untaken.errors import Score, Unscored
@@ -64,28 +66,31 @@ class Bench:
 
     def decision(self, selection: SkillSelection) -> Decision:
         """The decision point with a branch for each path not taken."""
-        chosen = self._history(selection.selected, selection)
+        chosen = Layered(selection.selected, selection.layers, self._history)
         return Decision(
             decision_point=selection.seq,
             selected=selection.selected,
             context_hash=selection.context_hash,
-            n_selected=chosen.record.n if chosen else 0,
-            branches=tuple(self._branch(name, selection, chosen) for name in alternatives_of(selection)),
+            n_selected=outcomes(chosen.at(1)),
+            branches=tuple([self._branch(name, chosen) for name in alternatives_of(selection)]),
         )
 
-    def _history(self, skill: str, selection: SkillSelection) -> Arm | None:
-        record = self.snapshot.record(skill, selection.context_hash, without_run=self.run_id)
+    def _history(self, skill: str, context_hash: str) -> Arm | None:
+        record = self.snapshot.record(skill, context_hash, without_run=self.run_id)
         return None if record is None else Arm(record, self.scale)
 
-    def _branch(self, alternative: str, selection: SkillSelection, chosen: Arm | None) -> Branch:
-        arm = self._history(alternative, selection)
-        if arm is None:
-            return _unknown(alternative)
+    def _branch(self, alternative: str, chosen: Layered) -> Branch:
+        found = sides(alternative, chosen, self._history)
+        if found is None:
+            return _unknown(alternative, chosen)
+        level, arm, shared, first, second, other = found
+        pooled = self._pooled(other, chosen)
         history, weights, terms = arm.record, self.scale.weights, common_terms(self.actual, arm.placed)
         score, actual = score_placed(arm.placed, terms, weights), score_placed(self.actual, terms, weights)
         delta = difference(score, actual)
         low, high = arm.around(score, terms)
-        trust = compare_arms(arm, chosen, self.threshold)
+        trust = compare_arms(first, second, self.threshold)
+        support, why = (trust.support, trust.reason) if other is None else supported(pooled, first, second)
         return Branch(
             alternative=alternative,
             known=True,
@@ -103,15 +108,36 @@ class Bench:
             low=trust.low,
             high=trust.high,
             p_better=trust.p_better,
-            support=trust.support,
-            support_reason=trust.reason,
+            support=support,
+            support_reason=why,
             runs=history.runs,
             delta_low=difference(low, actual),
             delta_high=difference(high, actual),
             evidence_from=history.oldest,
             evidence_to=history.newest,
             evidence_age_days=(self.started - history.newest) / DAY,
+            level=level,
+            levels=chosen.levels,
+            advantage_level=shared,
+            n_selected=outcomes(second),
+            pooled=pooled.value,
+            pooled_low=pooled.low,
+            pooled_high=pooled.high,
+            strength=pooled.strength,
         )
+
+    def _pooled(self, other: Layered | None, chosen: Layered) -> Pooled:
+        if other is None:
+            return NOT_POOLED
+        context_hash = chosen.layers[-1]
+        record = self.snapshot.record_of_context(context_hash, without_run=self.run_id)
+        everything = None if record is None else Arm(record, self.scale)
+        return pooled_advantage(other, chosen, everything, strength_for(self.snapshot, self.scale.weights))
+
+
+def outcomes(arm: Arm | None) -> int:
+    """How many outcomes a history has."""
+    return arm.record.n if arm else 0
 
 
 def outcome_of(run: Run, cost_unit: str | None) -> Outcome:
@@ -131,8 +157,9 @@ def outcome_of(run: Run, cost_unit: str | None) -> Outcome:
     )
 
 
-def _unknown(alternative: str) -> Branch:
-    none = Unscored("no earlier run took this alternative in this context")
+def _unknown(alternative: str, chosen: Layered) -> Branch:
+    where = f", at any of its {chosen.levels} levels" if chosen.levels > 1 else ""
+    none = Unscored(f"no earlier run took this alternative in this context{where}")
     return Branch(
         alternative=alternative,
         known=False,
@@ -157,4 +184,6 @@ def _unknown(alternative: str) -> Branch:
         evidence_age_days=none,
         support="none",
         support_reason=none.reason,
+        levels=chosen.levels,
+        n_selected=outcomes(chosen.at(1)),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import cycle
 from math import sqrt
@@ -14,6 +14,7 @@ from typing import Final, NamedTuple
 import msgspec
 from msgspec import Struct
 
+from untaken.counterfactual.choices import Bench
 from untaken.counterfactual.decisions import THRESHOLD
 from untaken.counterfactual.evaluate import evaluate_run
 from untaken.counterfactual.interval import student_quantile
@@ -23,7 +24,7 @@ from untaken.counterfactual.scoring import Scale, Weights
 from untaken.counterfactual.trust import Trust, compare
 from untaken.errors import Score, Unscored, number
 from untaken.ledger.model import Run
-from untaken.memory import Observed, PolicyMemory, Snapshot
+from untaken.memory import Memories, Observed, PolicyMemory, Snapshot, by_memory
 
 ROUNDS: Final = 10
 """How often the placebo shuffles."""
@@ -103,7 +104,7 @@ class Diagnostics(Struct, frozen=True, kw_only=True, gc=False):
 
 def placebo(
     runs: Sequence[Run],
-    memory: PolicyMemory,
+    memory: PolicyMemory | Memories,
     *,
     weights: Weights = Weights(),  # noqa: B008 - frozen
     threshold: float = THRESHOLD,
@@ -112,26 +113,28 @@ def placebo(
 ) -> Placebo:
     """Evaluate the runs against memories in which no skill is better than another.
 
-    In each context the skills change places among the runs that chose there, a run's choices staying
-    together. What happened to each run stays; what it chose does not. Weak signals are left out, for they
-    speak of a skill.
+    In each context, of layers the coarsest, the skills change places among the runs that chose there, a run's
+    choices staying together. What happened to each run stays; what it chose does not. Weak signals are left
+    out, for they speak of a skill.
 
     Args:
         runs: to evaluate.
-        memory: what is shuffled.
+        memory: what is shuffled; or the memory of each run, by digest.
         weights: of success, cost and steps.
         threshold: of a delta, as in `evaluate_run`.
         rounds: how many shuffles; each costs one evaluation of all runs.
         seed: of the shuffles; the same seed gives the same figures.
     """
-    log = memory.snapshot().history.log
+    known = {run.digest: memory for run in runs} if isinstance(memory, PolicyMemory) else memory
     by_round: list[list[Compared]] = []
     for turn in range(rounds):
-        shuffled = PolicyMemory(_shuffled(log, Random(f"{seed}/{turn}")))
+        shuffled = _all_shuffled(known, runs, f"{seed}/{turn}")
         compared = [
             one
             for run in runs
-            for one in _compared(evaluate_run(run, shuffled, weights=weights, threshold=threshold))
+            for one in _compared(
+                evaluate_run(run, shuffled[run.digest], weights=weights, threshold=threshold)
+            )
         ]
         if compared:
             by_round.append(compared)
@@ -183,7 +186,7 @@ def influence(
 
 def diagnose(
     runs: Sequence[Run],
-    memory: PolicyMemory,
+    memory: PolicyMemory | Memories,
     evaluations: Iterable[RunEvaluation],
     *,
     weights: Weights = Weights(),  # noqa: B008 - frozen
@@ -204,33 +207,71 @@ def diagnose(
         Of two skills that were each taken instead of the other, one direction is looked at: the better for
         the worse.
     """
-    snapshot = memory.snapshot()
-    met = {
-        (d.context_hash, d.selected, b.alternative)
-        for e in evaluations
-        for d in e.decisions
-        for b in d.branches
-    }
-    looked_at, contrasts, logged = [], [], by_context(logged_choices(runs, snapshot))
-    for where, selected, alternative in sorted(met):
-        pair = _Pair(
-            snapshot=snapshot,
-            context_hash=where,
-            selected=selected,
-            alternative=alternative,
-            weights=weights,
-            threshold=threshold,
-        )
-        both_ways, whole = (where, alternative, selected) in met, pair.compared()
-        if whole and whole.support == "supported" and (not both_ways or (number(whole.advantage) or 0) > 0):
-            looked_at.append(pair.influence(whole))
-        if not both_ways or selected < alternative:
-            contrasts.append(pair.contrast(logged.get(where, ())))
+    by_digest = {run.digest: run for run in runs}
+    known = dict.fromkeys(by_digest, memory) if isinstance(memory, PolicyMemory) else memory
+    made = {evaluation.digest: evaluation for evaluation in evaluations}
+    looked_at: list[Influence] = []
+    contrasts: list[Contrast] = []
+    for one, digests in by_memory(known, by_digest):
+        there = [by_digest[digest] for digest in digests]
+        met = _Met(there, one.snapshot(), made, weights, threshold)
+        looked_at += met.influence()
+        contrasts += met.contrasts()
     return Diagnostics(
         placebo=placebo(runs, memory, weights=weights, threshold=threshold, rounds=rounds),
         influence=tuple(looked_at),
         contrasts=tuple([one for one in contrasts if not isinstance(one.snips, Unscored)]),
     )
+
+
+class _Met:
+    """The comparisons that the evaluations of some runs met, each in the layer it is made in."""
+
+    def __init__(
+        self,
+        runs: Sequence[Run],
+        snapshot: Snapshot,
+        evaluations: Mapping[str, RunEvaluation],
+        weights: Weights,
+        threshold: float,
+    ) -> None:
+        bench = Bench(snapshot, weights)
+        self._logged = by_context(logged_choices(runs, snapshot))
+        places = set()
+        for run in runs:
+            layers = {selection.seq: selection.layers for selection in run.selections}
+            for decision in evaluations[run.digest].decisions if run.digest in evaluations else ():
+                told = layers[decision.decision_point]
+                for branch in decision.branches:
+                    level = bench.level(decision.selected, branch.alternative, told)
+                    places.add((told[level - 1], decision.selected, branch.alternative))
+        self._both = {(w, s, a) for w, s, a in places if (w, a, s) in places}
+        self._pairs = [
+            _Pair(
+                snapshot=snapshot,
+                context_hash=where,
+                selected=selected,
+                alternative=alternative,
+                weights=weights,
+                threshold=threshold,
+            )
+            for where, selected, alternative in sorted(places)
+        ]
+
+    def influence(self) -> Iterator[Influence]:
+        """Of what the memory supports; of two skills met both ways, the better for the worse."""
+        for pair in self._pairs:
+            whole = pair.compared()
+            if whole is None or whole.support != "supported":
+                continue
+            if pair.place not in self._both or (number(whole.advantage) or 0) > 0:
+                yield pair.influence(whole)
+
+    def contrasts(self) -> Iterator[Contrast]:
+        """What logged odds say, of two skills met both ways once."""
+        for pair in self._pairs:
+            if pair.place not in self._both or pair.selected < pair.alternative:
+                yield pair.contrast(self._logged.get(pair.context_hash, ()))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -243,6 +284,11 @@ class _Pair:
     alternative: str
     weights: Weights
     threshold: float
+
+    @property
+    def place(self) -> tuple[str, str, str]:
+        """Context, selected skill, alternative."""
+        return self.context_hash, self.selected, self.alternative
 
     def compared(self, without: str | None = None) -> Trust | None:
         """The advantage, with all runs or without one; ``None`` where the alternative has no history."""
@@ -284,16 +330,28 @@ class _Pair:
         """The runs behind both histories, in log order."""
         known = self.snapshot.history.log[: self.snapshot.observations]
         skills = {self.selected, self.alternative}
-        behind = [o.run_id for o in known if o.context_hash == self.context_hash and o.skill in skills]
+        behind = [o.run_id for o in known if o.skill in skills and self.context_hash in o.layers]
         return list(dict.fromkeys(behind))
 
 
+def _all_shuffled(memories: Memories, runs: Sequence[Run], seed: str) -> dict[str, PolicyMemory]:
+    """The memory of each run with its skills shuffled."""
+    shuffled: dict[str, PolicyMemory] = {}
+    for memory, digests in by_memory(memories, [run.digest for run in runs]):
+        log = memory.snapshot().history.log
+        shuffled |= dict.fromkeys(digests, PolicyMemory(_shuffled(log, Random(seed))))
+    return shuffled
+
+
 def _shuffled(log: Iterable[Observed], random: Random) -> Iterator[Observed]:
-    """The outcomes, the runs' lists of skills in a context shuffled; a list that is too short begins anew."""
+    """The outcomes, the runs' lists of skills in a context shuffled; a list that is too short begins anew.
+
+    The coarsest layer it is: in a fine one there may be a single run, and what changes no places is none.
+    """
     chosen: dict[str, dict[str, list[Observed]]] = {}
     for observed in log:
         if observed.kind == "outcome":
-            chosen.setdefault(observed.context_hash, {}).setdefault(observed.run_id, []).append(observed)
+            chosen.setdefault(observed.layers[-1], {}).setdefault(observed.run_id, []).append(observed)
     for runs in chosen.values():
         drawn = [[one.skill for one in outcomes] for outcomes in runs.values()]
         random.shuffle(drawn)

@@ -16,6 +16,7 @@ EvaluationStatus = Literal["evaluated", "skipped", "aborted"]
 Support = Literal["none", "weak", "supported"]
 
 NOT_COMPARED: Final = Unscored("the histories of both skills were not compared")
+ONE_LAYER: Final = Unscored("the context has one layer alone")
 
 
 class Branch(Struct, frozen=True, kw_only=True, gc=False):
@@ -35,6 +36,13 @@ class Branch(Struct, frozen=True, kw_only=True, gc=False):
         runs: the latest runs behind the alternative's history.
         evidence_from, evidence_to: from when the first and the last of its outcomes were known.
         evidence_age_days: from the last of them to the run's start.
+        level: of `levels` layers of the situation, 1 being the finest, the one that the alternative's history
+            is from (§2b); ``None`` without a history.
+        advantage_level: the one that both histories of the advantage are from; ``None`` without one.
+        n_selected: outcomes of the selected skill there; in the finest layer where nothing is known.
+        pooled, pooled_low, pooled_high: the advantage from the histories at every level at once, with its
+            95 % interval (§2c); unscored where there is one layer alone.
+        strength: runs that a coarser level weighs there; 0 where nothing was pooled.
     """
 
     alternative: str
@@ -61,12 +69,20 @@ class Branch(Struct, frozen=True, kw_only=True, gc=False):
     evidence_from: datetime | Unscored = NOT_COMPARED
     evidence_to: datetime | Unscored = NOT_COMPARED
     evidence_age_days: Score = NOT_COMPARED
+    level: int | None = None
+    levels: int = 1
+    advantage_level: int | None = None
+    n_selected: int = 0
+    pooled: Score = ONE_LAYER
+    pooled_low: Score = ONE_LAYER
+    pooled_high: Score = ONE_LAYER
+    strength: int = 0
 
 
 class Decision(Struct, frozen=True, kw_only=True, gc=False):
     """One decision point: `decision_point` is the `seq` of its SKILL_SELECTION event.
 
-    `n_selected` counts earlier outcomes of the selected skill in this context, the run's own left out.
+    `n_selected` counts earlier outcomes of the selected skill in this very context, the run's own left out.
     """
 
     decision_point: int

@@ -49,6 +49,7 @@ class LoggedChoice(Struct, frozen=True, kw_only=True, gc=False):
         run: content digest of the run.
         odds: probability of each skill; ``None`` where none were logged, or none for the skill taken.
         outcome: how the run came out, cost and steps on the scale of the snapshot.
+        coarser: further layers of the context; the choice counts in each.
     """
 
     run: str
@@ -56,6 +57,7 @@ class LoggedChoice(Struct, frozen=True, kw_only=True, gc=False):
     skill: str
     odds: Mapping[str, float] | None
     outcome: Outcome
+    coarser: tuple[str, ...] = ()
 
 
 class Estimates(Struct, frozen=True, kw_only=True, gc=False):
@@ -140,7 +142,8 @@ def contrast(
     weights: Weights = Weights(),  # noqa: B008 - frozen
 ) -> Contrast:
     """How much more the alternative is worth than the selected skill in a context, as `off_policy`."""
-    context = _Context([choice for choice in choices if choice.context_hash == context_hash], weights)
+    here = [c for c in choices if c.context_hash == context_hash or context_hash in c.coarser]
+    context = _Context(here, weights)
     offered = context.offered(selected, alternative)
     first, second = _weighed(offered, alternative), _weighed(offered, selected)
     return Contrast(
@@ -321,6 +324,7 @@ def _choice(run: str, event: SkillSelection, placed: Outcome) -> LoggedChoice:
         skill=event.selected,
         odds=odds if odds and odds.get(event.selected, 0.0) >= LEAST_ODDS else None,
         outcome=placed,
+        coarser=event.layers[1:],
     )
 
 
@@ -329,10 +333,11 @@ def _odds(choice: LoggedChoice, skill: str) -> float:
 
 
 def by_context(choices: Iterable[LoggedChoice]) -> Mapping[str, list[LoggedChoice]]:
-    """The choices of each context."""
+    """The choices of each context, of every layer."""
     found: dict[str, list[LoggedChoice]] = {}
     for choice in choices:
-        found.setdefault(choice.context_hash, []).append(choice)
+        for context_hash in (choice.context_hash, *choice.coarser):
+            found.setdefault(context_hash, []).append(choice)
     return found
 
 

@@ -164,9 +164,8 @@ def _support(
     low: float, high: float, runs: tuple[int, int], more_needed: Callable[[], int]
 ) -> tuple[Support, str]:
     if min(runs) < N_MIN:
-        known = f"{runs[0]} runs took the alternative and {runs[1]} the selected skill"
-        return "weak", f"{known}: needs at least {N_MIN} of each"
-    interval = f"the 95 % interval {_end(low)} to {_end(high)}"
+        return "weak", too_few(runs)
+    interval = f"the 95 % interval {end_words(low)} to {end_words(high)}"
     if low > 0:
         took = f"{runs[0]} runs took the alternative, {runs[1]} the selected skill"
         return "supported", f"{interval} lies above 0 ({took})"
@@ -177,7 +176,13 @@ def _support(
     return "weak", f"{interval} covers 0: needs {wanted} more {'run' if more == 1 else 'runs'} of each"
 
 
-def _end(end: float) -> str:
+def too_few(runs: tuple[int, int]) -> str:
+    """That so many runs of the alternative and of the selected skill support nothing."""
+    known = f"{runs[0]} runs took the alternative and {runs[1]} the selected skill"
+    return f"{known}: needs at least {N_MIN} of each"
+
+
+def end_words(end: float) -> str:
     """An end of an interval, by two decimals; nearer to 0 by one digit, for 0.00 lies on no side of 0."""
     return f"{end:.2f}" if abs(end) >= 0.005 or not end else f"{end:.1g}"
 

@@ -9,6 +9,7 @@ from math import inf
 
 from untaken.corpus import Corpus
 from untaken.counterfactual.choices import Choice, Point
+from untaken.counterfactual.levels import level_words
 from untaken.errors import number
 from untaken.fix_first.intervals import Sample, product
 from untaken.fix_first.model import FixFirst, Often
@@ -105,6 +106,8 @@ def _reason(choice: Choice, often: Often, advantage: Advantage) -> str:
     low, high = advantage.ends
     q = number(choice.q)
     many = "" if q is None else f"; q = {q:.2g} among {choice.q_family} pairs of skills"
+    if told := level_words(choice.level, choice.levels):
+        many += f"; {told}"
     return (
         f"In {often.count} of {often.n} evaluated runs {choice.selected} was taken where "
         f"{choice.alternative} has the better history: {advantage.mean:+.2f} ({low:+.2f} to {high:+.2f}; "

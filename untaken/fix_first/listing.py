@@ -41,7 +41,7 @@ def triage_by_agent(corpus: Corpus) -> dict[str | None, Triage]:
 
 
 def _choices(corpus: Corpus) -> tuple[Choice, ...]:
-    return choices(corpus.evaluations, corpus.runs, corpus.memory)
+    return choices(corpus.evaluations, corpus.runs, corpus.memories)
 
 
 def _triage(corpus: Corpus, made: Iterable[Choice], agents: Collection[str]) -> Triage:

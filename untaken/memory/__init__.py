@@ -1,5 +1,6 @@
 """Policy memory: what history says about a skill in a context (§3 of docs/concepts.md)."""
 
+from untaken.memory.apart import Memories, by_memory
 from untaken.memory.history import RUNS_NAMED
 from untaken.memory.intervals import cost_interval, steps_interval, success_interval
 from untaken.memory.model import Observed, Record, Span, Spans
@@ -31,6 +32,7 @@ __all__ = [
     "Direction",
     "Effect",
     "Flag",
+    "Memories",
     "Observed",
     "PolicyMemory",
     "Record",
@@ -43,6 +45,7 @@ __all__ = [
     "applied_signals",
     "apply_signals",
     "as_observation",
+    "by_memory",
     "cost_interval",
     "fold_in",
     "observe",

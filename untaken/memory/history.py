@@ -3,6 +3,8 @@
 Observations are ordered by (ts, key). A *cut* is how many of them were known at a moment. Each (skill,
 context) keeps its running sums, found by binary search of the cut; extremes keep the two most extreme runs,
 so that either can be left out. N runs evaluated as of their own starts cost O(N log N), not O(N²).
+
+An outcome in a layered context counts in each of its layers (§2b).
 """
 
 from __future__ import annotations
@@ -20,6 +22,8 @@ from untaken.memory.sums import NOTHING, Sums, running, summed
 
 RUNS_NAMED: Final = 20
 """Most run ids that a record names; it counts all of them."""
+ANY: Final = ""
+"""Stands for every skill."""
 
 
 class Behind(NamedTuple):
@@ -46,8 +50,8 @@ class Series:
         "skill",
     )
 
-    def __init__(self, log: tuple[Observed, ...], positions: list[int]) -> None:
-        self.skill, self.context_hash = log[positions[0]].skill, log[positions[0]].context_hash
+    def __init__(self, place: tuple[str, str], log: tuple[Observed, ...], positions: list[int]) -> None:
+        self.skill, self.context_hash = place
         self._positions = positions
         self._records: dict[int, Record | None] = {}
         self._sums = list(running(log[p] for p in positions))
@@ -154,9 +158,11 @@ class History:
         self._positions: dict[tuple[str, str], list[int]] = {}
         self._by_run: dict[str, list[int]] = {}
         for position, observed in enumerate(self.log):
-            self._positions.setdefault((observed.skill, observed.context_hash), []).append(position)
+            for context_hash in observed.layers:
+                self._positions.setdefault((observed.skill, context_hash), []).append(position)
             self._by_run.setdefault(observed.run_id, []).append(position)
         self._series: dict[tuple[str, str], Series] = {}
+        self._wholes: dict[str, Series] = {}
         self._shares: tuple[tuple[str, int], dict[tuple[str, str], Sums]] = (("", 0), {})
 
     def cut(self, as_of: datetime | None) -> int:
@@ -173,8 +179,16 @@ class History:
         if key not in self._series:
             if key not in self._positions:
                 return None
-            self._series[key] = Series(self.log, self._positions[key])
+            self._series[key] = Series(key, self.log, self._positions[key])
         return self._series[key]
+
+    def whole(self, context_hash: str) -> Series | None:
+        """Every choice in a context over time, whichever skill; summed on first use."""
+        if context_hash not in self._wholes:
+            if context_hash not in self._contexts:
+                return None
+            self._wholes[context_hash] = Series((ANY, context_hash), self.log, self._contexts[context_hash])
+        return self._wholes[context_hash]
 
     def of_run(self, run_id: str, cut: int) -> list[Observed]:
         """What the run itself put into the log before the cut, in order."""
@@ -187,10 +201,15 @@ class History:
         if last != (run_id, cut):
             parts: dict[tuple[str, str], list[Observed]] = {}
             for own in self.of_run(run_id, cut):
-                parts.setdefault((own.skill, own.context_hash), []).append(own)
+                for layer in own.layers:
+                    parts.setdefault((own.skill, layer), []).append(own)
             shares = {key: summed(part) for key, part in parts.items()}
             self._shares = (run_id, cut), shares
         return shares.get((skill, context_hash), NOTHING)
+
+    def share_of_context(self, run_id: str, context_hash: str, cut: int) -> Sums:
+        """The part of a context's sums that the run itself added before the cut."""
+        return summed([own for own in self.of_run(run_id, cut) if context_hash in own.layers])
 
     def runs(self, cut: int) -> int:
         """Number of runs with an outcome known at the cut."""
@@ -213,6 +232,15 @@ class History:
             if observed.kind == "outcome":
                 first.setdefault(observed.run_id, position)
         return list(first.values())
+
+    @cached_property
+    def _contexts(self) -> dict[str, list[int]]:
+        """Positions of every choice in each context."""
+        positions: dict[str, list[int]] = {}
+        for position, observed in enumerate(self.log):
+            for context_hash in observed.layers:
+                positions.setdefault(context_hash, []).append(position)
+        return positions
 
     @cached_property
     def _extremes(self) -> dict[str, tuple[Extreme, Extreme]]:

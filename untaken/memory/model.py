@@ -7,11 +7,12 @@ from datetime import datetime
 from functools import cached_property
 from typing import Annotated, Literal
 
-from msgspec import Meta, Struct
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 from untaken import limits
 from untaken.errors import Score
-from untaken.ledger.events import Instant, Name
+from untaken.ledger.context import check_layers
+from untaken.ledger.events import Instant, Layers, Name
 from untaken.memory.sums import Spread, Sums
 
 Kind = Literal["outcome", "weak"]
@@ -23,7 +24,8 @@ class Observed(Struct, frozen=True, kw_only=True, gc=False, forbid_unknown_field
 
     `kind` ``outcome`` is an observation, ``weak`` a speculation with a smaller `weight`. `key` makes an
     append idempotent. `cost` and `steps` are the run's own, ``None`` where it did not record them. `ts` is
-    the moment from which the observation is known: the run's RUN_FINISHED.
+    the moment from which the observation is known: the run's RUN_FINISHED. `context_layers` stands where
+    the decision point had them (never in a ``weak`` one, which speaks of the finest context alone).
     """
 
     key: Annotated[str, Meta(min_length=1, max_length=limits.MEMORY_KEY_CHARS)]
@@ -37,6 +39,16 @@ class Observed(Struct, frozen=True, kw_only=True, gc=False, forbid_unknown_field
     run_id: Name
     ts: Instant
     cost_unit: str = "usd"
+    context_layers: Layers | UnsetType = UNSET
+
+    def __post_init__(self) -> None:
+        if self.context_layers is not UNSET:
+            check_layers(self.context_hash, self.context_layers)
+
+    @property
+    def layers(self) -> tuple[str, ...]:
+        """Every context that it counts in, from fine to coarse."""
+        return (self.context_hash,) if self.context_layers is UNSET else self.context_layers
 
 
 @dataclass(frozen=True, kw_only=True)

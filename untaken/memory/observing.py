@@ -7,6 +7,7 @@ from datetime import UTC
 from typing import Final, NamedTuple
 
 import msgspec
+from msgspec import UNSET
 
 from untaken.errors import Finding, Unscored
 from untaken.ledger.events import RunFinished
@@ -73,6 +74,7 @@ def observe(run: Run) -> tuple[Observed, ...] | Left:
             run_id=run.run_id,
             ts=finished.ts.astimezone(UTC),
             cost_unit="usd" if priced(finished) is None else finished.cost_unit,
+            context_layers=selection.context_layers or UNSET,
         )
         for selection in run.selections
     )

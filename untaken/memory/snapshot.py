@@ -75,6 +75,20 @@ class Snapshot:
         sums = series.sums(self.observations).minus(own)
         return series.described(sums, self.observations, without_run if own.n else None)
 
+    def record_of_context(self, context_hash: str, *, without_run: str) -> Record | None:
+        """What is known of every choice in the context, whichever skill was chosen, but one run's.
+
+        Args:
+            context_hash: the situation.
+            without_run: as in `record`.
+        """
+        series = self.history.whole(context_hash)
+        if series is None:
+            return None
+        own = self.history.share_of_context(without_run, context_hash, self.observations)
+        sums = series.sums(self.observations).minus(own)
+        return series.described(sums, self.observations, without_run if own.n else None)
+
     def course(self, skill: str, context_hash: str) -> Iterator[tuple[Observed, Record | None]]:
         """Each known observation of the skill in the context, and what was known after it, in log order."""
         if series := self.history.series(skill, context_hash):

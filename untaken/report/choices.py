@@ -67,6 +67,8 @@ CHOICES: Final[Columns[Choice]] = {
     "was_better": count("points at which the actual choice was better", "was_better"),
     "equivalent": count("points at which they are equivalent", "equivalent"),
     "unknown": count("points at which the alternative had no history yet", "unknown"),
+    "level": count("of the situation's layers, 1 being the finest, the one compared at", "level"),
+    "levels": count("layers that the situation has", "levels"),
     "agents": text("who made this choice", lambda choice: ", ".join(choice.agents)),
     "tasks": count("different tasks in which it was made", lambda choice: len(choice.tasks)),
     "choice": text("short digest of skill, alternative and context: the choice's id in links", "digest"),
@@ -80,7 +82,7 @@ CHOICES: Final[Columns[Choice]] = {
 
 def corpus_choices(corpus: Corpus) -> tuple[Choice, ...]:
     """Every choice of the corpus's runs, what weighs most first; its histories are of the whole memory."""
-    return choices(corpus.evaluations, corpus.runs, corpus.memory)
+    return choices(corpus.evaluations, corpus.runs, corpus.memories)
 
 
 def choices_table(corpus: Corpus) -> pd.DataFrame:
@@ -126,21 +128,36 @@ class ChoiceReview:
 
 def choice_review(corpus: Corpus) -> ChoiceReview:
     """The choices of a corpus, and the paths not taken that they are made of."""
-    snapshot = corpus.memory.snapshot()
-    made, keys = corpus_choices(corpus), ["selected", "alternative", "context_hash"]
-    known = frame({name: CHOICES[name] for name in ("choice", *keys, "support")}, made)
-    paths = decisions_table(corpus).merge(known, on=keys, how="left", suffixes=("", "_choice"))
+    import pandas as pd  # noqa: PLC0415 (slow)
+
+    made, paths = corpus_choices(corpus), decisions_table(corpus)
+    behind = {(*point, choice.alternative): choice for choice in made for point in choice.points}
+    of_path = zip(paths["digest"], paths["decision_point"], paths["alternative"], strict=True)
+    instance_of = [behind[path] for path in of_path]
+    units = {memory.snapshot().cost_unit for memory, _ in corpus.by_memory()}
     return ChoiceReview(
         choices=made,
-        paths=paths.rename(columns={"support_choice": "choice_support"}),
-        cost_unit=snapshot.cost_unit,
-        logged=logged_choices(corpus.runs.values(), snapshot),
+        paths=paths.assign(
+            choice=pd.array([choice.digest for choice in instance_of], dtype="string"),
+            choice_support=pd.array([choice.support for choice in instance_of], dtype="string"),
+        ),
+        cost_unit=units.pop() if len(units) == 1 else None,
+        logged=corpus_logged(corpus),
+    )
+
+
+def corpus_logged(corpus: Corpus) -> tuple[LoggedChoice, ...]:
+    """Every choice of the runs with the odds it was made by, each on the scale of its own memory."""
+    return tuple(
+        choice
+        for memory, digests in corpus.by_memory()
+        for choice in logged_choices([corpus.runs[digest] for digest in digests], memory.snapshot())
     )
 
 
 def placebo_of(corpus: Corpus) -> Placebo:
     """What the comparisons of the corpus say once its skills are shuffled among its runs; takes its time."""
-    return placebo(list(corpus.runs.values()), corpus.memory)
+    return placebo(list(corpus.runs.values()), corpus.memories)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

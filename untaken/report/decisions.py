@@ -39,7 +39,7 @@ DECISIONS: Final[Columns[BranchRow]] = {
     "alternative": text("the skill that was not taken", "branch.alternative"),
     "known": truth("the memory has a history of it in this context", "branch.known"),
     "n": count("outcomes in that history", "branch.n"),
-    "n_selected": count("outcomes of the selected skill in this context", "decision.n_selected"),
+    "n_selected": count("outcomes of the selected skill in this context", "branch.n_selected"),
     "success_rate": figure("success rate of the alternative's history", "branch.success_rate"),
     "avg_cost": figure("its mean cost", "branch.avg_cost"),
     "avg_steps": figure("its mean number of steps", "branch.avg_steps"),
@@ -57,6 +57,13 @@ DECISIONS: Final[Columns[BranchRow]] = {
     "support_reason": text("why, in words", "branch.support_reason"),
     "evidence_age_days": figure(
         "days from the last outcome in that history to the run's start", "branch.evidence_age_days"
+    ),
+    "level": count(
+        "of the context's layers, 1 being the finest, the one that history is from", "branch.level"
+    ),
+    "levels": count("layers that the context has", "branch.levels"),
+    "advantage_level": count(
+        "the layer that both histories of the advantage are from", "branch.advantage_level"
     ),
     "delta_reason": why("delta", "branch.delta"),
 }

@@ -1,0 +1,242 @@
+"""Layered contexts: where history is taken from, and that one layer is as if there were none."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import jsonschema
+import msgspec
+import pytest
+from builders import a_run
+from histories import moment, on_day, seen
+from hypothesis import given
+from hypothesis import strategies as st
+
+from untaken.counterfactual import Weights, choices, evaluate_run, level_words, logged_choices, off_policy
+from untaken.counterfactual.diagnostics import placebo
+from untaken.counterfactual.model import Branch
+from untaken.errors import Unscored
+from untaken.ledger import Run, SkillSelection
+from untaken.memory import PolicyMemory
+from untaken.report import counterfactual_document, dump, json_schema
+
+FINE, OTHER, COARSE = ("near", "day", "all"), ("far", "day", "all"), ("far", "night", "all")
+
+
+def layered(
+    run_id: str,
+    *skills: str,
+    layers: Sequence[str] = FINE,
+    day: float,
+    success: bool = True,
+    agent: str = "agent",
+    **fields: object,
+) -> Run:
+    """A run that took each of the skills, of ``a`` and ``b``, in one situation."""
+    builder = a_run(run_id, agent=agent)
+    for skill in (*skills, "rest"):
+        builder.add(
+            SkillSelection,
+            selected=skill,
+            alternatives=["a", "b"] if skill in "ab" else [],
+            context_hash=layers[0],
+            context={"place": layers[0]} | ({"time": layers[1]} if len(layers) > 1 else {}),
+            context_layers=tuple(layers) if len(layers) > 1 else None,
+            **fields,
+        )
+    return on_day(builder.finish(success, cost=1.0, steps=2).run(), day)
+
+
+def branch_of(past: Sequence[Run], layers: Sequence[str] = FINE) -> Branch:
+    """The path ``b`` that a later run left for ``a``."""
+    run = layered("now", "a", layers=layers, day=99, success=False)
+    return evaluate_run(run, PolicyMemory.build([*past, run])).decisions[0].branches[0]
+
+
+class Case(NamedTuple):
+    desc: str
+    alternative: tuple[int, int, int]
+    """Runs that took it in the finest layer, in the middle one only, in the coarsest only."""
+    selected: tuple[int, int, int]
+    level: int | None
+    shared: int | None
+
+
+CASES = [
+    Case("enough in the finest", (3, 5, 5), (3, 5, 5), 1, 1),
+    Case("enough in the middle", (2, 1, 0), (3, 0, 0), 2, 2),
+    Case("enough in the coarsest alone", (0, 0, 3), (0, 0, 3), 3, 3),
+    Case("nowhere enough: the finest with any", (0, 1, 1), (1, 0, 0), 2, 2),
+    Case("the selected skill is known in coarse terms only", (3, 0, 0), (0, 0, 3), 1, 3),
+    Case("the selected skill has too few anywhere: the finest with both", (3, 0, 0), (0, 1, 1), 1, 2),
+    Case("the selected skill is not known at all", (3, 0, 0), (0, 0, 0), 1, None),
+    Case("the alternative is not known at all", (0, 0, 0), (3, 3, 3), None, None),
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case.desc for case in CASES])
+def test_history_is_of_the_finest_level_that_has_enough(case: Case) -> None:
+    past = [
+        layered(f"{skill}-{layers[0]}-{layers[1]}-{i}", skill, layers=layers, day=i)
+        for skill, numbers in (("a", case.selected), ("b", case.alternative))
+        for layers, number in zip((FINE, OTHER, COARSE), numbers, strict=True)
+        for i in range(number)
+    ]
+    branch = branch_of(past)
+    assert (branch.level, branch.levels, branch.advantage_level) == (case.level, 3, case.shared)
+    assert branch.n == (sum(case.alternative[: case.level]) if case.level else 0)
+    where = case.shared if case.level else 1
+    assert branch.n_selected == (sum(case.selected[:where]) if where else 0)
+    assert branch.known is (case.level is not None)
+
+
+def test_an_alternative_unknown_at_every_level_says_so() -> None:
+    branch = branch_of([])
+    assert isinstance(branch.delta, Unscored)
+    assert branch.delta.reason.endswith("in this context, at any of its 3 levels")
+    assert level_words(branch.level, branch.levels) == ""
+    assert level_words(3, 4) == "history at level 3 of 4"
+    assert level_words(1, 1) == ""
+
+
+def test_an_easy_fine_situation_is_not_set_against_a_hard_coarse_one() -> None:
+    easy = [layered(f"b{i}", "b", day=i) for i in range(4)]
+    hard = [layered(f"{s}{i}x", s, layers=COARSE, day=i, success=False) for s in "ab" for i in range(4)]
+    branch = branch_of([*easy, *hard])
+    assert (branch.level, branch.advantage_level) == (1, 3)
+    assert branch.success_rate == 1.0
+    assert branch.advantage == pytest.approx(0.5 * 4 / 8)  # 4 of 8 against 0 of 4, both in the coarsest
+
+
+RUNS = st.lists(
+    st.tuples(st.sampled_from("ab"), st.sampled_from([FINE, OTHER, COARSE]), st.booleans()),
+    min_size=2,
+    max_size=14,
+)
+
+
+def built(drawn: Sequence[tuple[str, tuple[str, ...], bool]]) -> list[Run]:
+    return [layered(f"r{i}", s, layers=where, day=i, success=won) for i, (s, where, won) in enumerate(drawn)]
+
+
+def retold(run: Run, layer: slice) -> Run:
+    """The run as an agent tells it that knows some of the layers alone."""
+    events = [
+        msgspec.structs.replace(
+            e,
+            context_hash=e.layers[layer][0],
+            context_layers=e.layers[layer] if len(e.layers[layer]) > 1 else None,
+        )
+        if isinstance(e, SkillSelection)
+        else e
+        for e in run.events
+    ]
+    return replace(run, events=tuple(events))
+
+
+@given(RUNS)
+def test_own_and_later_outcomes_count_at_no_level(drawn) -> None:
+    runs = built(drawn)
+    whole = PolicyMemory.build(runs)
+    for i, run in enumerate(runs):
+        made, alone = evaluate_run(run, whole), evaluate_run(run, PolicyMemory.build(runs[:i]))
+        assert (made.decisions, made.insights, made.signals) == (
+            alone.decisions,
+            alone.insights,
+            alone.signals,
+        )
+
+
+@given(RUNS)
+def test_history_in_a_coarse_layer_is_that_of_runs_told_in_it_alone(drawn) -> None:
+    runs = built(drawn)
+    layers, coarse = PolicyMemory.build(runs), PolicyMemory.build(retold(run, slice(2, 3)) for run in runs)
+    for skill in "ab":
+        assert layers.snapshot().record(skill, "all") == coarse.snapshot().record(skill, "all")
+    assert layers.snapshot().observations == coarse.snapshot().observations
+
+
+@given(RUNS)
+def test_one_layer_is_as_if_there_were_none(drawn) -> None:
+    plain = [retold(run, slice(0, 1)) for run in built(drawn)]
+    only = [
+        replace(
+            run,
+            events=tuple(
+                msgspec.structs.replace(e, context_layers=(e.context_hash,))
+                if isinstance(e, SkillSelection)
+                else e
+                for e in run.events
+            ),
+        )
+        for run in plain
+    ]
+    first, second = (PolicyMemory.build(runs) for runs in (plain, only))
+    for one, other in zip(plain, only, strict=True):
+        made, again = evaluate_run(one, first), evaluate_run(other, second)
+        assert made.decisions == again.decisions
+    assert [o.layers for o in first.log] == [o.layers for o in second.log]
+
+
+def test_decision_points_that_go_back_to_one_coarse_layer_are_one_choice() -> None:
+    runs = [
+        layered(f"r{i}", "ab"[i % 2], layers=(f"place {i}", "day", "all"), day=i, success=i % 2 > 0)
+        for i in range(12)
+    ]
+    memory = PolicyMemory.build(runs)
+    evaluations = {run.digest: evaluate_run(run, memory) for run in runs}
+    made = choices(evaluations, {run.digest: run for run in runs}, memory)
+    assert [(c.selected, c.alternative, len(c.points)) for c in made] == [("a", "b", 6), ("b", "a", 6)]
+    assert {(c.context_hash, c.level, c.levels, c.context, c.q_family) for c in made} == {
+        ("day", 2, 3, '{"time":"day"}', 1)
+    }
+
+
+def test_signals_speak_of_the_finest_context_alone() -> None:
+    past = [layered(f"b{i}", "b", layers=COARSE, day=i) for i in range(4)]
+    run = layered("now", "a", day=99, success=False)
+    made = evaluate_run(run, PolicyMemory.build(past))
+    assert made.insights
+    assert {signal.context_hash for signal in made.signals} == {"near"}
+
+
+def test_layers_are_told_in_the_document_where_there_are_any() -> None:
+    document = {}
+    for name, layers in (("layered", FINE), ("plain", FINE[:1])):
+        past = [layered(f"{s}{i}", s, layers=layers, day=i) for s in "ab" for i in range(3)]
+        made = evaluate_run(layered("now", "a", layers=layers, day=9), PolicyMemory.build(past))
+        whole = counterfactual_document([made], weights=Weights(), threshold=0.1)
+        jsonschema.validate(whole, json_schema("counterfactual"))
+        document[name] = whole["runs"][0]["decisions"][0]["alternatives"][0]
+    told = {key: document["layered"][key] for key in document["layered"].keys() - document["plain"].keys()}
+    assert (told.pop("pooled"), told.pop("strength")) == (0.0, 64)
+    assert told.pop("pooled_low") == -told.pop("pooled_high") < 0  # six alike are no certainty
+    assert told == {"level": 1, "levels": 3, "advantage_level": 1, "n_selected": 3}
+    assert "layer" not in dump(document["plain"])
+
+
+def test_logged_odds_count_in_every_layer() -> None:
+    odds = {"propensities": {"a": 0.5, "b": 0.5, "rest": 1.0}}
+    runs = [layered(f"r{i}", "ab"[i % 2], layers=(f"p{i}", "all"), day=i, **odds) for i in range(6)]
+    found = off_policy(logged_choices(runs, PolicyMemory.build(runs).snapshot()))
+    assert (found["all", "a"].n, found["p0", "a"].n) == (3, 1)
+
+
+def test_the_placebo_shuffles_also_where_no_fine_situation_comes_twice() -> None:
+    runs = [
+        layered(f"r{i}", "ab"[i % 2], layers=(f"p{i}", "all"), day=i, success=i % 2 > 0) for i in range(60)
+    ]
+    found = placebo(runs, PolicyMemory.build(runs))
+    assert isinstance(found.advantage, float)
+    assert abs(found.advantage) < 0.1  # the histories themselves are 0.5 apart
+    assert PolicyMemory.build(runs).snapshot(moment(99)).record("b", "all").success_rate == 1.0
+
+
+def test_a_weak_observation_counts_in_its_own_context_alone() -> None:
+    outcomes = [seen(f"r{i}", context="near", context_layers=("near", "all")) for i in range(4)]
+    memory = PolicyMemory([*outcomes, seen("r9", kind="weak", success=0.0, context="near")])
+    fine, coarse = (memory.snapshot().record("a", where) for where in ("near", "all"))
+    assert (fine.weak_weight, coarse.weak_weight) == (0.25, 0.0)
+    assert (fine.n, coarse.n) == (4, 4)

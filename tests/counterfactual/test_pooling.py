@@ -1,0 +1,157 @@
+"""The pooled advantage: nearer to the truth than one level alone, and no false certainty."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from math import sqrt
+from random import Random
+
+import pytest
+from test_layers import FINE, branch_of, layered
+
+from untaken.counterfactual import Weights
+from untaken.counterfactual.decisions import THRESHOLD
+from untaken.counterfactual.levels import Layered, sides
+from untaken.counterfactual.pooling import (
+    STRENGTHS,
+    UNTRIED,
+    Level,
+    pooled_advantage,
+    shrunk,
+    strength_for,
+    supported,
+)
+from untaken.counterfactual.scoring import Scale
+from untaken.counterfactual.trust import Arm, compare_arms
+from untaken.errors import Unscored
+from untaken.memory import Observed, PolicyMemory, Snapshot
+from untaken.memory.history import History
+
+START = datetime(2026, 1, 1, tzinfo=UTC)
+SKILLS = ("a", "b", "c")
+
+
+def world(
+    random: Random, *, skill: float, fine: float, runs: int
+) -> tuple[Snapshot, dict[tuple[str, int], float]]:
+    """A memory of runs in six fine situations of one coarse one, and the true rate of each skill in each."""
+    coarse = {name: random.uniform(0.5 - skill, 0.5 + skill) for name in SKILLS}
+    truth = {
+        (name, at): min(0.95, max(0.05, coarse[name] + random.uniform(-fine, fine)))
+        for name in SKILLS
+        for at in range(6)
+    }
+    log = []
+    for run in range(runs):
+        name, at = random.choice(SKILLS), random.randrange(6)
+        log.append(
+            Observed(
+                key=f"r{run}",
+                kind="outcome",
+                skill=name,
+                context_hash=f"f{at}",
+                context_layers=(f"f{at}", "all"),
+                success=float(random.random() < truth[name, at]),
+                cost=None,
+                steps=None,
+                weight=1.0,
+                run_id=f"r{run}",
+                ts=START + timedelta(hours=run),
+            )
+        )
+    history = History(log)
+    return Snapshot(history=history, as_of=None, cost_unit=None, observations=len(log)), truth
+
+
+def compared(snapshot: Snapshot, at: int) -> tuple[float | None, float, float, float, str]:
+    """Raw advantage, pooled with its ends, and the support of ``b`` over ``a`` in one fine situation."""
+    scale = Scale(spans=snapshot.spans(), weights=Weights())
+
+    def lookup(name: str, context_hash: str) -> Arm | None:
+        record = snapshot.record(name, context_hash)
+        return None if record is None else Arm(record, scale)
+
+    layers = (f"f{at}", "all")
+    found = sides("b", Layered("a", layers, lookup), lookup)
+    assert found is not None
+    assert found.other is not None
+    raw = compare_arms(found.first, found.second, THRESHOLD).advantage
+    whole = snapshot.record_of_context("all", without_run="none")
+    assert whole is not None
+    pooled = pooled_advantage(
+        found.other, Layered("a", layers, lookup), Arm(whole, scale), strength_for(snapshot, scale.weights)
+    )
+    assert not isinstance(pooled.value, Unscored)
+    assert not isinstance(pooled.low, Unscored)
+    assert not isinstance(pooled.high, Unscored)
+    support, _ = supported(pooled, found.first, found.second)
+    return None if isinstance(raw, Unscored) else raw, pooled.value, pooled.low, pooled.high, support
+
+
+@pytest.mark.parametrize("fine", [0.05, 0.2, 0.35])
+def test_pooled_is_nearer_to_a_planted_truth_than_the_advantage_of_one_level(fine: float) -> None:
+    random, raw_errors, pooled_errors = Random(4), list[float](), list[float]()
+    for _ in range(40):
+        snapshot, truth = world(random, skill=0.3, fine=fine, runs=120)
+        for at in range(6):
+            raw, pooled, *_ = compared(snapshot, at)
+            if raw is not None:
+                real = truth["b", at] - truth["a", at]
+                raw_errors.append((raw - real) ** 2)
+                pooled_errors.append((pooled - real) ** 2)
+    assert len(raw_errors) > 200
+    assert sqrt(sum(pooled_errors)) < 0.97 * sqrt(sum(raw_errors))
+
+
+def test_two_skills_that_are_alike_are_seldom_called_different() -> None:
+    random, called, asked = Random(11), 0, 0
+    for runs in (30, 60, 120, 240):
+        for _ in range(40):
+            snapshot, _truth = world(random, skill=0.0, fine=0.0, runs=runs)
+            for at in range(6):
+                *_, support = compared(snapshot, at)
+                called, asked = called + (support == "supported"), asked + 1
+    assert asked == 960
+    assert called / asked <= 0.05
+
+
+def test_k_is_the_same_whatever_was_asked_before_and_large_where_levels_are_alike() -> None:
+    alike, _ = world(Random(1), skill=0.3, fine=0.0, runs=500)
+    apart, _ = world(Random(1), skill=0.0, fine=0.45, runs=500)
+    again, _ = world(Random(1), skill=0.0, fine=0.45, runs=500)
+    found = strength_for(alike, Weights()), strength_for(apart, Weights())
+    assert found == (strength_for(alike, Weights()), strength_for(again, Weights()))
+    assert found[0] > found[1]
+    assert {*found} <= {*STRENGTHS}
+
+
+def test_without_anything_to_foretell_k_is_the_default() -> None:
+    empty = Snapshot(history=History([]), as_of=None, cost_unit=None, observations=0)
+    assert strength_for(empty, Weights()) == UNTRIED
+
+
+@pytest.mark.parametrize(
+    ("levels", "mean", "variance"),
+    [
+        ([], 0.5, 0.0),
+        ([Level(0.0, 0.0)], 0.5, 0.25 / 4),
+        ([Level(4.0, 1.0)], 0.75, 0.25 / 8),
+        ([Level(4.0, 1.0), Level(4.0, 0.0)], 0.375, 0.25 / 8 + 0.25 * 0.25 / 8),
+    ],
+)
+def test_each_level_is_drawn_to_the_coarser_one(
+    levels: Sequence[Level], mean: float, variance: float
+) -> None:
+    assert shrunk(list(levels), 0.5, 0.25, 4) == pytest.approx((mean, variance))
+
+
+def test_a_run_says_nothing_about_itself() -> None:
+    past = [layered(f"{s}{i}", s, day=i, success=s == "b") for s in "ab" for i in range(4)]
+    branch = branch_of(past)
+    memory = PolicyMemory.build([*past, layered("now", "a", layers=FINE, day=99, success=False)])
+    assert memory.snapshot().runs == 9
+    assert branch.pooled == branch_of(past).pooled
+    assert not isinstance(branch.pooled, Unscored)
+    assert branch.pooled > 0
+    assert "pooled 95 % interval" in branch.support_reason
