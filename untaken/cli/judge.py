@@ -14,6 +14,7 @@ from untaken.cli.appending import append_drafts, refuse_compressed
 from untaken.cli.console import NOTHING, Console, counted, plain, rate
 from untaken.cli.grammar import TakesMany, Verbs, takes_ledgers, verb
 from untaken.cli.inputs import Ledgers, UsageError, paths_of, read_graphs, read_ledgers
+from untaken.cli.review import say_reliability
 from untaken.errors import Finding, Unscored, number
 from untaken.judging import (
     Concord,
@@ -24,6 +25,7 @@ from untaken.judging import (
     judge_mapping,
     judge_run,
     mapping_events,
+    reviewers_agreement,
     verdict_agreement,
     verdict_events,
 )
@@ -227,10 +229,14 @@ def _say_cost(spent: Spent, name: str, console: Console) -> None:
 def agree(args: argparse.Namespace, console: Console) -> int:
     """Prints how far two authors agree; 1 where a ledger is broken."""
     ledgers = read_ledgers(_ledger_paths(args), console)
-    found = verdict_agreement((run for _, run in ledgers.runs), args.a, args.b)
+    runs = [run for _, run in ledgers.runs]
+    found = verdict_agreement(runs, args.a, args.b)
+    everybody = reviewers_agreement(runs, tuple(dict.fromkeys((*args.a, *args.b))))
     _say_agreement(found, console)
+    console.say()
+    say_reliability(everybody, console)
     console.findings(ledgers.findings)
-    console.document(agree_document(found, findings=ledgers.findings))
+    console.document(agree_document(found, everybody, findings=ledgers.findings))
     return 1 if ledgers.broken else 0
 
 

@@ -6,6 +6,7 @@ from untaken.judging.judge import author, findings_of, judge_run, settle, verdic
 from untaken.judging.mapping import JudgedMapping, judge_mapping, mapping_events
 from untaken.judging.model import Citation, JudgeAnswer, JudgeReport, NodeVerdict, WhyUnscored
 from untaken.judging.questions import questions_of
+from untaken.judging.reviewers import Judged, Reliability, Reviewers, reviewers_agreement
 
 __all__ = [
     "Addressing",
@@ -13,9 +14,12 @@ __all__ = [
     "Concord",
     "JudgeAnswer",
     "JudgeReport",
+    "Judged",
     "JudgedMapping",
     "NodeVerdict",
     "Pair",
+    "Reliability",
+    "Reviewers",
     "VerdictAgreement",
     "WhyUnscored",
     "addresses_judge",
@@ -25,6 +29,7 @@ __all__ = [
     "judge_run",
     "mapping_events",
     "questions_of",
+    "reviewers_agreement",
     "settle",
     "texts_to_judges",
     "verdict_agreement",

@@ -223,7 +223,8 @@ def _kappa(clusters: Mapping[str, Sequence[Pair]], share: Interval) -> Interval:
     """κ = (pₒ − pₑ) / (1 − pₑ), by the delta method over clusters.
 
     Where both agree in everything the delta method gives an interval of no width: there κ is taken at the
-    lower end of the share's interval.
+    lower end of the share's interval. Where one of them always says the same, κ is 0 whatever the other says:
+    there is no interval.
     """
     pairs = [pair for some in clusters.values() for pair in some]
     n = len(pairs)
@@ -239,6 +240,9 @@ def _kappa(clusters: Mapping[str, Sequence[Pair]], share: Interval) -> Interval:
     low = share[1]
     if isinstance(low, Unscored):
         return kappa, low, low
+    if a in (0, 1) or b in (0, 1):
+        always = Unscored("one of the two always says the same, so κ is 0 whatever the other says")
+        return kappa, always, always
     if observed == 1:
         return kappa, max(-1.0, (low - chance) / (1 - chance)), 1.0
     pulls = [[_pull(pair, observed, chance, a, b) for pair in some] for some in clusters.values()]

@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Final
 
 from untaken.corpus import Corpus
 from untaken.errors import Finding
-from untaken.judging import Concord, JudgedMapping, NodeVerdict, Pair, VerdictAgreement, verdict_agreement
+from untaken.judging import (
+    Concord,
+    JudgedMapping,
+    NodeVerdict,
+    Pair,
+    Reviewers,
+    VerdictAgreement,
+    verdict_agreement,
+)
 from untaken.report.documents import Document, entry, finding_entries
 from untaken.report.frame import Columns, count, figure, frame, text, truth, why
 
@@ -45,8 +53,10 @@ def _mapping(mapping: JudgedMapping) -> Document:
     return entry(mapping) | {"actions": actions}
 
 
-def agree_document(agreement: VerdictAgreement, *, findings: Iterable[Finding] = ()) -> Document:
-    """``untaken.agree/1``: how far two authors' verdicts agree, and where they part."""
+def agree_document(
+    agreement: VerdictAgreement, everybody: Reviewers, *, findings: Iterable[Finding] = ()
+) -> Document:
+    """``untaken.agree/1``: how far two authors' verdicts agree, where they part; each author as a rater."""
     return {
         "schema": "untaken.agree/1",
         "a": list(agreement.a),
@@ -57,7 +67,17 @@ def agree_document(agreement: VerdictAgreement, *, findings: Iterable[Finding] =
         "agents": [entry(one) for one in agreement.agents],
         "sub_goals": [entry(one) for one in agreement.sub_goals],
         "disagreements": [entry(pair) for pair in agreement.disagreements],
+        "everybody": reviewers_document(everybody),
         "findings": finding_entries(findings),
+    }
+
+
+def reviewers_document(found: Reviewers) -> Document:
+    """How far several authors of verdicts agree, each of them one rater."""
+    return {
+        "whose": list(found.whose),
+        "overall": entry(found.overall),
+        "sub_goals": [entry(one) for one in found.sub_goals],
     }
 
 

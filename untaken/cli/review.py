@@ -1,0 +1,178 @@
+"""``untaken review``: the queue of failing runs of a workspace, its progress, and how far reviewers agree."""
+
+from __future__ import annotations
+
+import argparse
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+
+from untaken.cli.console import NOTHING, Console, plain, rate
+from untaken.cli.grammar import MISSING_WORDS, Verbs, rules_in_words, verb
+from untaken.cli.inputs import UsageError
+from untaken.corpus import evaluate_corpus, remembered
+from untaken.errors import number
+from untaken.judging import Reliability, Reviewers
+from untaken.report.reviewing import (
+    FIELDS,
+    META,
+    Case,
+    Parted,
+    chosen_cases,
+    corpus_reviewers,
+    disagreement_queue,
+    failing_cases,
+    progress_of,
+    review_document,
+    with_reviews,
+)
+from untaken.store import Workspace
+from untaken.store.review_model import STATUSES, ReviewConflict
+
+TOP = 20
+
+
+def add_to(verbs: Verbs) -> None:
+    """Adds the verb."""
+    does = "list the failing runs of a workspace with the status of their review, or set it"
+    parser = verb(verbs, "review", does, review)
+    parser.add_argument("--workspace", required=True, metavar="FOLDER", help="as for untaken app")
+    parser.add_argument(
+        "--where",
+        action="append",
+        default=[],
+        metavar="FIELD=VALUE",
+        help=f"only runs that have it; may be repeated. FIELD: {', '.join(FIELDS)}, or {META}KEY",
+    )
+    parser.add_argument("--runs", nargs="+", default=[], metavar="ID", help="only these: run ids or digests")
+    parser.add_argument("--set", choices=STATUSES, metavar="STATUS", help=f"one of: {', '.join(STATUSES)}")
+    parser.add_argument("--assign", metavar="NAME", help="who looks into them; empty for nobody")
+    parser.add_argument("--by", metavar="NAME", help="who sets it; needed with --set and --assign")
+    parser.add_argument(
+        "--missing", choices=tuple(MISSING_WORDS), default="fail", help="as for untaken score"
+    )
+    parser.add_argument(
+        "--top", type=int, default=TOP, metavar="N", help=f"of each table (default {TOP}; 0 for all)"
+    )
+
+
+def review(args: argparse.Namespace, console: Console) -> int:
+    """Prints the queue and its progress; 1 where a ledger is broken, or somebody else changed a review."""
+    folder = Path(args.workspace)
+    if not folder.is_dir():
+        raise UsageError("source-not-found", f"there is no folder {args.workspace!r}")
+    if (args.set is not None or args.assign is not None) and not args.by:
+        raise UsageError("review-invalid", "--set and --assign need --by NAME", hint="It signs the change.")
+    filters = _filters(args.where)
+    with Workspace.open_folder(folder, progress=console.progress) as workspace:
+        runs, findings = workspace.read_runs()
+        corpus = evaluate_corpus(
+            runs,
+            workspace.graph_set(),
+            memory=remembered(runs, workspace.path),
+            missing=args.missing,
+            progress=console.progress,
+            resamples=0,
+        )
+        everything = failing_cases(corpus)
+        shown = _asked(with_reviews(everything, workspace.reviews.every()), filters, args.runs)
+        refused = _change(workspace, shown, args)
+        kept = {case.item.digest for case in shown}
+        now = with_reviews(everything, workspace.reviews.every())
+        shown = tuple(case for case in now if case.item.digest in kept)
+    found, parted = corpus_reviewers(corpus), disagreement_queue(corpus)
+    _say(shown, found, parted, args.top or None, console)
+    console.say(rules_in_words(args.missing, []))
+    for one in refused:
+        console.warn(f"not set: {plain(one.now.updated_by)} changed {plain(one.now.run_id)} meanwhile")
+    console.findings(findings)
+    console.document(review_document(shown, found, parted, findings=findings))
+    return 1 if refused or any(run.integrity.broken for run in runs) else 0
+
+
+def _filters(where: Sequence[str]) -> dict[str, list[str]]:
+    filters: dict[str, list[str]] = defaultdict(list)
+    for one in where:
+        field, given, value = one.partition("=")
+        if not given or (field not in FIELDS and not field.startswith(META)):
+            known = f"{', '.join(FIELDS)}, {META}KEY"
+            raise UsageError("review-invalid", f"--where {one!r}", hint=f"FIELD=VALUE; fields: {known}.")
+        filters[field].append(value)
+    return filters
+
+
+def _asked(cases: Sequence[Case], filters: dict[str, list[str]], runs: Sequence[str]) -> tuple[Case, ...]:
+    shown, wanted = chosen_cases(cases, filters), set(runs)
+    return tuple(case for case in shown if not wanted or {case.item.run_id, case.item.digest} & wanted)
+
+
+def _change(workspace: Workspace, shown: Sequence[Case], args: argparse.Namespace) -> list[ReviewConflict]:
+    if args.set is None and args.assign is None:
+        return []
+    answers = workspace.reviews.change(
+        [case.review for case in shown], author=f"human:{args.by}", status=args.set, assignee=args.assign
+    )
+    return [answer for answer in answers if isinstance(answer, ReviewConflict)]
+
+
+def _say(
+    shown: Sequence[Case], found: Reviewers, parted: Sequence[Parted], top: int | None, console: Console
+) -> None:
+    headings = ("status", "kind", "agent", "task", "assignee", "tags", "notes", "run", "why")
+    console.table(headings, [_row(case) for case in shown[:top]])
+    _more(len(shown), top, "runs", console)
+    progress = progress_of(shown)
+    counts = ", ".join(f"{n} {status}" for status, n in progress.statuses.items())
+    console.say()
+    console.say(f"{progress.reviewed} of {progress.total} reviewed ({counts})")
+    if found.overall.reviewers:
+        console.say()
+        say_reliability(found, console, top)
+    if parted:
+        console.say()
+        columns = ("run", "sub-goal", "critical", "met", "not met", "cannot tell")
+        console.table(columns, [_parted(one) for one in parted[:top]])
+        _more(len(parted), top, "sub-goals on which reviewers part", console)
+        console.say()
+
+
+def say_reliability(found: Reviewers, console: Console, top: int | None = TOP) -> None:
+    """How far reviewers agree: Krippendorff's α over all, and by sub-goal with the least first."""
+    rows = [one for one in (found.overall, *found.sub_goals) if one.items]
+    headings = ("", "items", "one opinion", "alpha", "95 %", "runs", "cannot tell")
+    console.table(headings, [_reliability(one) for one in rows[:top]])
+    _more(len(rows), top, "sub-goals", console)
+    names = ", ".join(plain(name) for name in found.overall.reviewers)
+    console.say(f"Krippendorff's alpha of {names or 'nobody'}; “cannot tell” is missing; intervals draw runs")
+
+
+def _row(case: Case) -> tuple[object, ...]:
+    return (
+        case.review.status,
+        case.item.kind,
+        case.item.agent,
+        case.item.task_id,
+        case.review.assignee or NOTHING,
+        ", ".join(case.review.tags) or NOTHING,
+        case.notes,
+        case.item.run_id,
+        case.item.why,
+    )
+
+
+def _reliability(one: Reliability) -> tuple[object, ...]:
+    ends = number(one.low), number(one.high)
+    span = NOTHING if None in ends else f"{ends[0]:.3f} to {ends[1]:.3f}"
+    name = "all" if one.part == "all" else f"{one.graph} {one.name}".strip()
+    return name, one.items, one.agreed, rate(one.alpha), span, one.runs, one.unsure
+
+
+def _parted(one: Parted) -> tuple[object, ...]:
+    voices = (one.judged.met, one.judged.not_met, one.judged.unsure)
+    said = (", ".join(some) or NOTHING for some in voices)
+    return one.judged.run_id, one.judged.sub_goal, "yes" if one.critical else "no", *said
+
+
+def _more(count: int, top: int | None, what: str, console: Console) -> None:
+    if top is not None and count > top:
+        console.say(f"… and {count - top} more {what}; --top 0 lists them all")

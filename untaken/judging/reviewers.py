@@ -1,0 +1,180 @@
+"""Several people judge the same runs: how far they agree, and the sub-goals on which they part (§6)."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from untaken.errors import Score
+from untaken.judging.krippendorff import Unit, alpha_interval, nominal_alpha
+from untaken.ledger import Run
+from untaken.ledger.events import Verdict
+from untaken.subgoals.verdicts import whose_count
+
+EVERYBODY: Final = ("human:*",)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged:
+    """What each reviewer says of one sub-goal of one run: the latest word of each.
+
+    Attributes:
+        graph: the plan graph that the run names; else empty.
+        met, not_met, unsure: who says so (VERDICT.by); `unsure` could not tell.
+        reasons: what they wrote, by author.
+    """
+
+    run_id: str
+    digest: str
+    agent: str
+    task_id: str
+    graph: str
+    sub_goal: str
+    met: tuple[str, ...]
+    not_met: tuple[str, ...]
+    unsure: tuple[str, ...]
+    reasons: tuple[tuple[str, str], ...]
+
+    @property
+    def contradicts(self) -> bool:
+        """One says met, another not met."""
+        return bool(self.met and self.not_met)
+
+    @property
+    def differs(self) -> bool:
+        """Not everybody says the same; who could not tell differs from who could."""
+        return sum(map(bool, (self.met, self.not_met, self.unsure))) > 1
+
+    @property
+    def opinions(self) -> Unit:
+        """The answers of those who could tell."""
+        return [True] * len(self.met) + [False] * len(self.not_met)
+
+    @property
+    def answers(self) -> Unit:
+        """Every answer, "could not tell" being one of three."""
+        return [*self.opinions, *[None] * len(self.unsure)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reliability:
+    """How far reviewers agree, over everything or on one sub-goal.
+
+    Attributes:
+        part: ``all`` or ``sub_goal``; `name` says which one, `graph` of which plan graph.
+        reviewers: who judged any of it.
+        items: sub-goals of runs on which two or more could tell; of these, `agreed` have one opinion.
+        alone: those on which only one could tell.
+        unsure: answers "could not tell"; they are no opinion, and missing in `alpha`.
+        runs: that the items come from; the interval draws runs.
+        alpha: Krippendorff's α, met or not met, with its 95 % interval.
+        alpha_unsure: the same with "could not tell" as a third answer.
+    """
+
+    part: Literal["all", "sub_goal"]
+    name: str
+    graph: str
+    reviewers: tuple[str, ...]
+    items: int
+    agreed: int
+    alone: int
+    unsure: int
+    runs: int
+    alpha: Score
+    low: Score
+    high: Score
+    alpha_unsure: Score
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reviewers:
+    """What several reviewers say of the same runs.
+
+    Attributes:
+        whose: globs over VERDICT.by.
+        sub_goals: the least agreement first.
+        judged: every sub-goal of a run that any of them judged.
+    """
+
+    whose: tuple[str, ...]
+    overall: Reliability
+    sub_goals: tuple[Reliability, ...]
+    judged: tuple[Judged, ...]
+
+    @property
+    def disagreements(self) -> tuple[Judged, ...]:
+        """Those on which they differ: contradictions first, then those with most voices."""
+        found = (one for one in self.judged if one.differs)
+        return tuple(sorted(found, key=lambda one: (not one.contradicts, -len(one.answers))))
+
+
+def reviewers_agreement(runs: Iterable[Run], whose: Sequence[str] = EVERYBODY) -> Reviewers:
+    """How far people who judged the same sub-goals of the same runs agree.
+
+    Args:
+        runs: broken ones are left out.
+        whose: globs over VERDICT.by; each author is one rater.
+    """
+    judged = [one for run in runs if not run.integrity.broken for one in _judged(run, whose)]
+    by_goal: dict[tuple[str, str], list[Judged]] = defaultdict(list)
+    for one in judged:
+        by_goal[one.graph, one.sub_goal].append(one)
+    goals = [_reliability("sub_goal", some, goal, graph) for (graph, goal), some in by_goal.items()]
+    return Reviewers(
+        whose=tuple(whose),
+        overall=_reliability("all", judged),
+        sub_goals=tuple(sorted(goals, key=_least_first)),
+        judged=tuple(judged),
+    )
+
+
+def _judged(run: Run, whose: Sequence[str]) -> list[Judged]:
+    latest: dict[str, dict[str, Verdict]] = defaultdict(dict)
+    for verdict in whose_count(run.of(Verdict), [whose]):
+        latest[verdict.sub_goal][verdict.by] = verdict
+    return [
+        Judged(
+            run_id=run.run_id,
+            digest=run.digest,
+            agent=run.agent,
+            task_id=run.task_id,
+            graph=run.started.graph or "",
+            sub_goal=sub_goal,
+            met=tuple(by for by, verdict in said.items() if verdict.passed is True),
+            not_met=tuple(by for by, verdict in said.items() if verdict.passed is False),
+            unsure=tuple(by for by, verdict in said.items() if verdict.passed is None),
+            reasons=tuple((by, verdict.reason) for by, verdict in said.items() if verdict.reason),
+        )
+        for sub_goal, said in latest.items()
+    ]
+
+
+def _reliability(
+    part: Literal["all", "sub_goal"], judged: Sequence[Judged], name: str = "", graph: str = ""
+) -> Reliability:
+    several = [one for one in judged if len(one.opinions) > 1]
+    by_run: dict[str, list[Unit]] = defaultdict(list)
+    for one in several:
+        by_run[one.digest].append(one.opinions)
+    low, high = alpha_interval(by_run)
+    return Reliability(
+        part=part,
+        name=name,
+        graph=graph,
+        reviewers=tuple(sorted({by for one in judged for by in (*one.met, *one.not_met, *one.unsure)})),
+        items=len(several),
+        agreed=sum(not one.contradicts for one in several),
+        alone=sum(len(one.opinions) == 1 for one in judged),
+        unsure=sum(len(one.unsure) for one in judged),
+        runs=len(by_run),
+        alpha=nominal_alpha([one.opinions for one in several]),
+        low=low,
+        high=high,
+        alpha_unsure=nominal_alpha([one.answers for one in judged]),
+    )
+
+
+def _least_first(one: Reliability) -> tuple[float, int, str, str]:
+    return one.agreed / one.items if one.items else 2.0, -one.items, one.graph, one.name
