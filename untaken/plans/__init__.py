@@ -16,7 +16,7 @@ from untaken.plans.files import (
 )
 from untaken.plans.globs import escape_glob, matches_glob
 from untaken.plans.graph_set import GraphSet, graph_files, load_graphs
-from untaken.plans.mapping import Mapping, map_actions
+from untaken.plans.mapping import Mapping, map_actions, rule_fits
 from untaken.plans.model import Check, PlanGraph, Rule, SubGoal, ToolCallSpec, VerdictSpec
 from untaken.plans.structure import ancestors, edges, graph_digest, topological, transitive_reduction
 from untaken.plans.validation import validate
@@ -52,6 +52,7 @@ __all__ = [
     "matches_glob",
     "parse_graph",
     "read_graph",
+    "rule_fits",
     "save_graph",
     "topological",
     "transitive_reduction",

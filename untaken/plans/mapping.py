@@ -36,12 +36,15 @@ class Mapping:
             graph; ``check``: a tool_call check expects this tool; ``plan``: the plan in force named this
             sub-goal alone; ``judge``: nothing else maps it, and a judge recorded in the ledger does.
         extra: seq of each tool call that serves no sub-goal, the user's own calls included.
+        contested: (sub-goals, seq of each action) where rules of several sub-goals claim an action; the first
+            is served.
         findings: unknown tags, and actions that rules of several sub-goals claim.
     """
 
     mapped: tuple[tuple[int, str, Authority], ...]
     extra: tuple[int, ...]
     findings: tuple[Finding, ...]
+    contested: tuple[tuple[tuple[str, ...], tuple[int, ...]], ...] = ()
 
 
 def map_actions(run: Run, graph: PlanGraph, *, judged: bool = True) -> Mapping:
@@ -58,6 +61,15 @@ def map_actions(run: Run, graph: PlanGraph, *, judged: bool = True) -> Mapping:
         judged: listen to judges.
     """
     return _Mapper(run, _index(graph), judged=judged).mapping()
+
+
+def rule_fits(rule: Rule, action: ToolCall | Message) -> bool:
+    """Whether a rule claims an action, whatever tags and other rules say of it."""
+    if isinstance(action, Message):
+        text = _text(action.content)[: limits.RULE_TEXT_CHARS].casefold()
+        return action.role.lower() in _AGENT_ROLES and _fits_text(rule, text)
+    fits = rule.text is None and _fits_tool(rule, action.tool)
+    return fits and contains(action.arguments, rule.arguments or {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +164,10 @@ class _Mapper:
                 self.plan = self.only_sub_goal(event)
         noticed = self.unknown_tags or self.conflicts or self.comparisons > limits.MAPPING_COMPARISONS
         findings = tuple(self.findings()) if noticed else ()
-        return Mapping(mapped=tuple(self.mapped), extra=tuple(self.extra), findings=findings)
+        contested = tuple((names, tuple(seqs)) for names, seqs in self.conflicts.items())
+        return Mapping(
+            mapped=tuple(self.mapped), extra=tuple(self.extra), findings=findings, contested=contested
+        )
 
     def course(self) -> Sequence[ToolCall | Message | Plan]:
         """The events that can matter, in order. A run that tags its actions leaves nothing to its plans."""

@@ -1,0 +1,305 @@
+"""Commands that edit a plan graph: what each does, what is refused and why, and how each is written."""
+
+# ruff: noqa: E501  (tables of cases)
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from untaken.annotating import (
+    Add,
+    Connect,
+    Delete,
+    Disconnect,
+    Edit,
+    Move,
+    Rename,
+    Row,
+    Session,
+    Set,
+    SetGraph,
+    apply,
+    apply_all,
+    edit_json,
+    edits_between,
+    edits_of_rows,
+    graphs_in,
+    in_words,
+    read_edit,
+    rows_of,
+)
+from untaken.errors import UntakenError
+from untaken.plans import PlanGraph, Rule, SubGoal, diff_graphs, export_graph, parse_graph
+
+GRAPH = parse_graph(
+    """
+schema: untaken.plan/1
+id: desk
+version: 3
+tasks: ["refund-*"]
+sub_goals:
+- {id: intent, title: Know what is wanted}
+- {id: order, deps: [intent], rules: [{tool: search}]}
+- {id: mail, deps: [intent]}
+- {id: found, deps: [intent], any_of: [order, mail]}
+- {id: refund, deps: [found], critical: true, check: {expr: "state.done == true"}}
+""",
+    name="desk.plan.yaml",
+)
+
+
+def shape(graph: PlanGraph) -> dict[str, Any]:
+    return {
+        node.id: " ".join([*node.deps, *(f"|{option}" for option in node.any_of)]) for node in graph.sub_goals
+    }
+
+
+APPLIED: list[tuple[str, dict[str, Any], dict[str, str]]] = [
+    ("a new one is the last", {"edit": "add", "sub_goal": {"id": "x", "deps": ["refund"]}}, {"x": "refund"}),
+    ("deleting takes its links along", {"edit": "delete", "sub_goal": "order"}, {"order": "-", "found": "intent |mail"}),
+    ("deleting what others need", {"edit": "delete", "sub_goal": "intent"}, {"intent": "-", "order": "", "mail": "", "found": "|order |mail"}),
+    ("renaming renames its links", {"edit": "rename", "sub_goal": "order", "id": "o"}, {"order": "-", "o": "intent", "found": "intent |o |mail"}),
+    ("renaming what is needed", {"edit": "rename", "sub_goal": "found", "id": "f"}, {"found": "-", "f": "intent |order |mail", "refund": "f"}),
+    ("a rename to the same id", {"edit": "rename", "sub_goal": "found", "id": "found"}, {}),
+    ("connecting", {"edit": "connect", "dependency": "order", "sub_goal": "refund"}, {"refund": "found order"}),
+    ("connecting twice", {"edit": "connect", "dependency": "found", "sub_goal": "refund"}, {}),
+    ("disconnecting", {"edit": "disconnect", "dependency": "found", "sub_goal": "refund"}, {"refund": ""}),
+    ("disconnecting what is not connected", {"edit": "disconnect", "dependency": "mail", "sub_goal": "refund"}, {}),
+    ("options", {"edit": "set", "sub_goal": "found", "field": "any_of", "value": ["mail"]}, {"found": "intent |mail"}),
+    ("no options", {"edit": "set", "sub_goal": "found", "field": "any_of", "value": None}, {"found": "intent"}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("desc", "edit", "want"), APPLIED, ids=[case[0] for case in APPLIED])
+def test_a_command_changes_what_it_says_and_keeps_the_rest(
+    desc: str, edit: Any, want: dict[str, str]
+) -> None:
+    before, after = shape(GRAPH), shape(apply(GRAPH, read_edit(edit)))
+    expected = {name: links for name, links in (before | want).items() if links != "-"}
+    assert after == expected
+
+
+REFUSED: list[tuple[str, dict[str, Any], str, str]] = [
+    ("a circle, with its path", {"edit": "connect", "dependency": "refund", "sub_goal": "intent"}, "graph-cycle", "intent → refund → found → intent"),
+    ("itself", {"edit": "connect", "dependency": "mail", "sub_goal": "mail"}, "graph-self-dependency", "'mail' needs itself"),
+    ("a circle of options", {"edit": "set", "sub_goal": "mail", "field": "any_of", "value": ["found"]}, "graph-any-of-cycle", "one of its own options"),
+    ("an id that is taken", {"edit": "add", "sub_goal": {"id": "mail"}}, "graph-duplicate-id", "'mail' already"),
+    ("a rename to an id that is taken", {"edit": "rename", "sub_goal": "mail", "id": "order"}, "graph-duplicate-id", "'order' already"),
+    ("an unknown sub-goal", {"edit": "delete", "sub_goal": "nope"}, "sub-goal-unknown", "'nope'"),
+    ("an unknown dependency", {"edit": "connect", "dependency": "nope", "sub_goal": "mail"}, "sub-goal-unknown", "'nope'"),
+    ("dependencies that are not there", {"edit": "set", "sub_goal": "mail", "field": "deps", "value": ["no"]}, "graph-unknown-dependency", "'no'"),
+    ("an option that is not there", {"edit": "set", "sub_goal": "mail", "field": "any_of", "value": ["no"]}, "graph-any-of-unknown", "'no'"),
+    ("an expression that does not compile", {"edit": "set", "sub_goal": "mail", "field": "check", "value": {"expr": "state."}}, "expression-unreadable", "the check of 'mail'"),
+    ("a check of two kinds", {"edit": "set", "sub_goal": "mail", "field": "check", "value": {"expr": "true", "outcome": True}}, "graph-check-kind", "it has 2"),
+    ("a rule that would match everything", {"edit": "set", "sub_goal": "mail", "field": "rules", "value": [{}]}, "graph-rule-empty", "match everything"),
+    ("a title that is none", {"edit": "set", "sub_goal": "mail", "field": "title", "value": 7}, "edit-invalid", "title"),
+    ("an unknown kind", {"edit": "set", "sub_goal": "mail", "field": "kind", "value": "step"}, "edit-invalid", "step"),
+    ("a field that cannot be set", {"edit": "set", "sub_goal": "mail", "field": "id", "value": "x"}, "edit-invalid", "id"),
+    ("a command that is none", {"edit": "explode"}, "edit-invalid", "explode"),
+    ("an empty id", {"edit": "rename", "sub_goal": "mail", "id": ""}, "edit-invalid", "id"),
+    ("a key of its own", {"edit": "delete", "sub_goal": "mail", "x": 1}, "edit-invalid", "x"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("desc", "edit", "code", "words"), REFUSED, ids=[case[0] for case in REFUSED])
+def test_what_is_refused_says_why_and_what_to_do(desc: str, edit: Any, code: str, words: str) -> None:
+    with pytest.raises(UntakenError) as refused:
+        apply(GRAPH, read_edit(edit))
+    assert refused.value.code == code
+    assert words in refused.value.message
+    assert refused.value.hint or code in ("graph-check-kind", "graph-self-dependency", "graph-rule-empty")
+
+
+def test_the_last_sub_goal_stays() -> None:
+    only = PlanGraph(id="one", sub_goals=[SubGoal(id="a")])
+    with pytest.raises(UntakenError, match="no sub-goals"):
+        apply(only, Delete(sub_goal="a"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['{"edit": "delete", "sub_goal": "a", "sub_goal": "b"}', '{"edit": NaN}', "[" * 5_000, "null", "{}"],
+)
+def test_a_command_from_a_browser_is_read_strictly(text: str) -> None:
+    with pytest.raises(UntakenError):
+        read_edit(text)
+
+
+def test_values_that_are_no_json_are_refused() -> None:
+    for value in ("\ud800", {"a": object()}, 2**80):
+        with pytest.raises(UntakenError) as refused:
+            apply(GRAPH, Set(sub_goal="mail", field="metadata", value={"x": value}))
+        assert refused.value.code in ("edit-invalid", "plan-json", "plan-not-utf8")
+
+
+def test_shorthand_is_understood_as_in_a_file() -> None:
+    after = apply(GRAPH, Set(sub_goal="mail", field="check", value="outcome"))
+    check = next(node.check for node in after.sub_goals if node.id == "mail")
+    assert check is not None
+    assert check.outcome is True
+
+
+EVERY: list[Edit] = [
+    Add(sub_goal=SubGoal(id="x", rules=[Rule(tool="t")]), at=0),
+    Rename(sub_goal="order", id="o"),
+    Delete(sub_goal="mail"),
+    Connect(dependency="mail", sub_goal="order"),
+    Disconnect(dependency="intent", sub_goal="order"),
+    Move(sub_goal="refund", at=0),
+    Set(sub_goal="mail", field="critical", value=True),
+    SetGraph(field="tasks", value=["a", "b"]),
+]
+
+
+@pytest.mark.parametrize("edit", EVERY, ids=lambda edit: type(edit).__name__)
+def test_every_command_reads_back_from_its_json_and_says_what_it_does(edit: Edit) -> None:
+    text = edit_json(edit)
+    assert read_edit(text) == edit
+    assert read_edit(json.loads(text)) == edit
+    assert in_words(edit)
+
+
+@pytest.mark.parametrize("edit", EVERY, ids=lambda edit: type(edit).__name__)
+def test_undo_gives_back_the_very_bytes_and_redo_the_edit(edit: Edit) -> None:
+    begun = Session.of(GRAPH)
+    edited = begun.edit(edit)
+    assert edited.changed
+    undone = edited.undo()
+    assert export_graph(undone.graph, "yaml") == export_graph(GRAPH, "yaml")
+    assert not undone.changed
+    assert undone.redo().graph == edited.graph
+    assert undone.undo() == undone
+    assert edited.redo() == edited
+
+
+def test_several_commands_are_one_step_and_none_is_done_where_one_is_refused() -> None:
+    begun = Session.of(GRAPH)
+    done = begun.edit([Set(sub_goal="mail", field="critical", value=True), Delete(sub_goal="order")])
+    assert [step.words for step in done.done] == ["2 changes: 'mail' is critical, delete 'order'"]
+    assert done.undo().graph == GRAPH
+    with pytest.raises(UntakenError):
+        begun.edit([Delete(sub_goal="order"), Delete(sub_goal="order")])
+    assert begun.graph == GRAPH
+
+
+def test_what_changes_nothing_is_no_step_and_a_new_step_forgets_what_was_undone() -> None:
+    begun = Session.of(GRAPH)
+    assert begun.edit(Disconnect(dependency="mail", sub_goal="refund")) == begun
+    undone = begun.edit(Delete(sub_goal="order")).undo()
+    again = undone.edit(Delete(sub_goal="mail"))
+    assert again.undone == ()
+    assert again.redo() == again
+
+
+def test_true_is_not_taken_for_one() -> None:
+    one = Session.of(apply(GRAPH, Set(sub_goal="mail", field="metadata", value={"a": 1})))
+    assert one.edit(Set(sub_goal="mail", field="metadata", value={"a": True})).changed
+
+
+def test_rows_of_a_table_become_commands() -> None:
+    wanted = parse_graph(
+        """
+schema: untaken.plan/1
+id: desk
+version: 3
+tasks: ["refund-*", "swap-*"]
+sub_goals:
+- {id: refund, deps: [], critical: true, check: {expr: "state.done == true"}}
+- {id: goal, title: Know what is wanted, deps: [refund]}
+- {id: found, deps: [goal, extra], any_of: [extra]}
+- {id: extra, deps: [refund], rules: [{tool: x}]}
+""",
+        name="x.plan.yaml",
+    )
+    made = edits_between(GRAPH, wanted, renamed={"intent": "goal"})
+    after = apply_all(GRAPH, made)
+    assert diff_graphs(after, wanted).equal
+    assert [node.id for node in after.sub_goals] == [node.id for node in wanted.sub_goals]
+    assert Rename(sub_goal="intent", id="goal") in made
+    assert Delete(sub_goal="order") in made
+
+
+def test_a_graph_is_no_edits_away_from_itself() -> None:
+    assert edits_between(GRAPH, GRAPH) == []
+
+
+def test_the_rows_of_a_graph_say_all_of_it() -> None:
+    assert edits_of_rows(GRAPH, rows_of(GRAPH)) == []
+
+
+def test_edited_rows_become_the_fewest_commands() -> None:
+    first, order, *others = rows_of(GRAPH)
+    rows = [
+        replace(first, title="What is wanted", critical=True),
+        replace(order, id="look_up", rules='[{"tool": "find"}]', check='"outcome"'),
+        *others[1:],
+        Row(was=None, id="polite", deps=("order",), check='{"verdict": true}'),
+        Row(was=None, id="  "),
+    ]
+    made = edits_of_rows(GRAPH, rows)
+    after = apply_all(GRAPH, made)
+    assert shape(after) == {
+        "intent": "", "look_up": "intent", "found": "intent |look_up", "refund": "found", "polite": "look_up",
+    }  # fmt: skip
+    assert [in_words(edit) for edit in made] == [
+        "rename 'order' to 'look_up'",
+        "any of of 'found'",
+        "add 'polite'",
+        "delete 'mail'",
+        "title of 'intent'",
+        "'intent' is critical",
+        "check of 'look_up'",
+        "rules of 'look_up'",
+        "'polite' needs 'look_up'",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"rules": "[{"}, "rules of 'order'"),
+        ({"check": '{"expr": "state."}'}, "the check of 'order'"),
+        ({"deps": ("order",)}, "needs itself"),
+        ({"id": "mail"}, "mail"),
+        ({"kind": "what"}, "what"),
+    ],
+)
+def test_a_row_that_cannot_be_is_refused_in_words(change: dict[str, Any], words: str) -> None:
+    rows = [replace(row, **change) if row.id == "order" else row for row in rows_of(GRAPH)]
+    with pytest.raises(UntakenError) as refused:
+        edits_of_rows(GRAPH, rows)
+    assert words in refused.value.message
+
+
+DEVAI = b"""{"name": "39_Thing", "query": "Do it.", "tags": [], "requirements": [
+ {"requirement_id": 0, "prerequisites": [], "criteria": "Load.", "category": "Dataset", "satisfied": null},
+ {"requirement_id": 1, "prerequisites": [0], "criteria": "Train.", "category": "Model", "satisfied": null}],
+ "preferences": [], "is_kaggle_api_needed": false, "is_training_needed": false, "is_web_navigation_needed": false}"""
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "want"),
+    [
+        ("my plan.mmd", b"flowchart TD\n a[First] --> b", {"a": "", "b": "a"}),
+        ("x.csv", b"source,target\n,a\na,b\n", {"a": "", "b": "a"}),
+        (
+            "x.json",
+            b'{"nodes": [{"id": "a"}, {"id": "b"}], "edges": [{"source": "a", "target": "b"}]}',
+            {"a": "", "b": "a"},
+        ),
+        ("x.yaml", b"id: x\nsub_goals: [{id: a}, {id: b, deps: [a]}]", {"a": "", "b": "a"}),
+        ("../39_Thing.json", DEVAI, {"R0": "", "R1": "R0"}),
+    ],
+)
+def test_graphs_come_out_of_every_format(name: str, data: bytes, want: dict[str, str]) -> None:
+    (graph,) = graphs_in(name, data).graphs
+    assert shape(graph) == want
+
+
+def test_a_file_without_a_graph_says_so() -> None:
+    with pytest.raises(UntakenError):
+        graphs_in("x.yaml", b"nothing: here")

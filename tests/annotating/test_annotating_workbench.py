@@ -1,0 +1,170 @@
+"""What maps to nothing, what several rules claim, which rules come to nothing; what a preview counts."""
+
+# ruff: noqa: E501  (tables of cases)
+
+from __future__ import annotations
+
+import desk
+import pytest
+from builders import a_run
+
+from untaken.annotating import Set, SetGraph, apply, made_rule, preview, runs_of, sub_goal_of, unmapped
+from untaken.corpus import score_runs
+from untaken.plans import Rule, parse_graph
+
+GRAPH = parse_graph(
+    """
+schema: untaken.plan/1
+id: shop
+tasks: ["t*"]
+sub_goals:
+- {id: look, title: Look the customer up, rules: [{tool: find}, {tool: "find*"}]}
+- {id: read_policy, deps: [look], rules: [{tool: find_policy}, {tool: read, arguments: {page: 1}}, {tool: never}]}
+- {id: answer, deps: [look], rules: [{text: "*hello*"}]}
+""",
+    name="shop.plan.yaml",
+)
+RUNS = [
+    a_run("r1", agent="a", task="t1")
+    .call("find", sub_goal="answer")
+    .call("find_policy")
+    .call("readPolicy", kind="refund", page=1)
+    .call("readPolicy", kind="refund", page=2)
+    .call("pay", by="user")
+    .say("Hello")
+    .finish(False)
+    .run(),
+    a_run("r2", agent="b", task="t1")
+    .call("read", page=1)
+    .call("readPolicy", kind="swap", page=3)
+    .call("dance")
+    .finish(True)
+    .run(),
+]
+
+
+def test_what_maps_to_nothing_is_ranked_with_examples_and_rules() -> None:
+    bench = unmapped(RUNS, GRAPH)
+    assert [
+        (one.tool, one.arguments, one.actions, one.runs, one.agents, one.failed_runs)
+        for one in bench.unmapped
+    ] == [
+        ("readPolicy", ("kind", "page"), 3, 2, 2, 1),
+        ("dance", (), 1, 1, 1, 0),
+    ]
+    first = bench.unmapped[0]
+    assert first.rules == (
+        Rule(tool="readPolicy"),
+        Rule(tool="readPolicy", arguments={"kind": "refund"}),
+    )
+    assert [(example.run_id, example.seq) for example in first.examples] == [("r1", 3), ("r2", 2), ("r1", 4)]
+    assert first.likely == ("read_policy",)
+    assert (bench.runs, bench.actions, bench.mapped) == (2, 7, 3)
+
+
+def test_each_rule_says_what_it_claims_and_what_it_gets() -> None:
+    uses = {
+        (use.sub_goal, use.place): (use.claims, use.serves, use.taken_by)
+        for use in unmapped(RUNS, GRAPH).rules
+    }
+    assert uses == {
+        ("look", 0): (0, 0, ()),
+        ("look", 1): (1, 1, ()),
+        ("read_policy", 0): (1, 0, ("look",)),
+        ("read_policy", 1): (1, 1, ()),
+        ("read_policy", 2): (0, 0, ()),
+        ("answer", 0): (1, 1, ()),
+    }
+    assert [use.rule for use in unmapped(RUNS, GRAPH).rules if use.idle] == [
+        Rule(tool="find"),
+        Rule(tool="find_policy"),
+        Rule(tool="never"),
+    ]
+
+
+def test_what_several_sub_goals_claim_is_named_with_its_actions() -> None:
+    (contested,) = unmapped(RUNS, GRAPH).contested
+    assert contested.sub_goals == ("look", "read_policy")
+    assert [(example.run_id, example.seq) for example in contested.examples] == [("r1", 2)]
+
+
+def test_a_made_rule_maps_what_it_was_made_for_and_comes_once() -> None:
+    one = unmapped(RUNS, GRAPH).unmapped[0]
+    node = sub_goal_of(GRAPH, one.likely[0])
+    rules = made_rule(node, one.rules[0])
+    after = apply(GRAPH, Set(sub_goal=node.id, field="rules", value=rules))
+    assert [left.tool for left in unmapped(RUNS, after).unmapped] == ["dance"]
+    assert made_rule(sub_goal_of(after, node.id), one.rules[0]) == rules
+
+
+@pytest.fixture(name="known")
+def scored() -> dict[str, object]:
+    return dict(score_runs(desk.runs(), desk.graphs())[0])
+
+
+def test_a_preview_says_which_runs_change_from_what_to_what(known: dict) -> None:
+    graphs, runs = desk.graphs(), desk.runs()
+    graph = graphs.get("desk")
+    assert graph is not None
+    edited = apply(graph, Set(sub_goal="policy", field="check", value={"expr": "state.read == false"}))
+    seen = preview(runs, graphs, edited, known=known)
+    assert seen.flows == {("policy", "completed", "attempted"): 4}
+    assert {change.run_id.split("-")[0] for change in seen.changes} == {"careful"}
+    assert set(seen.moved) == {change.digest for change in seen.changes}
+    assert (seen.runs, seen.left, seen.joining, seen.leaving) == (12, 0, (), ())
+    effects = {one.agent: (one.before, one.after) for one in seen.agents}
+    before, after = effects["careful"]
+    assert before is not None
+    assert after is not None
+    assert (before.critical_completion, after.critical_completion) == (1.0, 0.0)
+    assert after.violations > before.violations == 0
+
+
+def test_runs_that_a_graph_no_longer_speaks_of_leave_it(known: dict) -> None:
+    graphs, runs = desk.graphs(), desk.runs()
+    graph = graphs.get("desk")
+    assert graph is not None
+    edited = apply(graph, SetGraph(field="tasks", value=["refund-1", "other"]))
+    seen = preview(runs, graphs, edited, known=known)
+    assert (len(seen.joining), len(seen.leaving)) == (1, 6)
+    assert all(change.after is None for change in seen.changes if change.digest in seen.leaving)
+    assert [one.agent for one in seen.agents if one.before is None] == ["stray"]
+
+
+def test_a_preview_that_runs_out_of_time_says_how_much_it_left() -> None:
+    graphs, runs = desk.graphs(), desk.runs()
+    graph = graphs.get("desk")
+    assert graph is not None
+    edited = apply(graph, Set(sub_goal="policy", field="critical", value=False))
+    seen = preview(runs, graphs, edited, seconds=-1)
+    assert (seen.runs, seen.left) == (0, 12)
+
+
+def test_progress_may_give_a_preview_up() -> None:
+    graphs, runs = desk.graphs(), desk.runs()
+    graph = graphs.get("desk")
+    assert graph is not None
+
+    def stop(done: int, total: int, what: str) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        preview(runs, graphs, graph, progress=stop)
+
+
+def test_what_no_score_looks_at_scores_nothing_again(known: dict, monkeypatch: pytest.MonkeyPatch) -> None:
+    graphs, runs = desk.graphs(), desk.runs()
+    graph = graphs.get("desk")
+    assert graph is not None
+    scored_again: list[str] = []
+    monkeypatch.setattr(
+        "untaken.annotating.previewing.score_run", lambda run, *_, **__: scored_again.append(run.run_id)
+    )
+    edited = apply(graph, Set(sub_goal="policy", field="description", value="Read it whole."))
+    assert preview(runs, graphs, edited, known=known).moved == ()
+    assert scored_again == []
+
+
+def test_the_runs_of_a_graph_are_those_it_speaks_of() -> None:
+    assert len(runs_of(desk.runs(), desk.graphs(), "desk")) == 12
+    assert runs_of(desk.runs(), desk.graphs(), "other") == []

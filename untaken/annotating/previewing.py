@@ -1,0 +1,235 @@
+"""What an edited plan graph would change: which runs, on which sub-goals, from what to what (§4)."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from msgspec.structs import replace as struct_replace
+
+from untaken.errors import Unscored
+from untaken.ledger import Run
+from untaken.plans import GraphSet, PlanGraph, graph_digest
+from untaken.subgoals import AgentScore, MissingRule, RunScore, Status, score_agents, score_run
+
+Progress = Callable[[int, int, str], None]
+SECONDS: Final = 5.0
+"""After which a preview stops, and says how many runs it did not look at."""
+
+_RULES: Final[MissingRule] = "fail"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatusChange:
+    """A sub-goal whose status in one run would be another.
+
+    Attributes:
+        digest: of the run.
+        before, after: ``None`` where the sub-goal, or the run's score, is not there.
+    """
+
+    digest: str
+    run_id: str
+    agent: str
+    sub_goal: str
+    before: Status | None
+    after: Status | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentEffect:
+    """The runs of one agent pooled, under the graph in force and under the edited one."""
+
+    agent: str
+    before: AgentScore | None
+    after: AgentScore | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preview:
+    """What would change if the edited graph were in force.
+
+    Attributes:
+        runs: that either graph speaks of and that were looked at.
+        left: that were not looked at, for time.
+        changes: in the order of runs, then of sub-goals.
+        moved: digests of runs in which anything that is counted would change: a status, a violation, what an
+            action served.
+        joining, leaving: digests of runs that the edited graph newly speaks of, or no longer does.
+        agents: by name; of the runs that were looked at.
+        scores: of these runs under the edited graph, by digest.
+        unmapped_before, unmapped_after: actions that serve no sub-goal.
+        missing: the rule for missing verdicts.
+    """
+
+    runs: int
+    left: int
+    changes: tuple[StatusChange, ...]
+    moved: tuple[str, ...]
+    joining: tuple[str, ...]
+    leaving: tuple[str, ...]
+    agents: tuple[AgentEffect, ...]
+    scores: Mapping[str, RunScore]
+    unmapped_before: int
+    unmapped_after: int
+    missing: MissingRule
+
+    @property
+    def flows(self) -> Mapping[tuple[str, Status | None, Status | None], int]:
+        """Number of runs by (sub-goal, status before, status after), the most frequent first."""
+        return dict(Counter((c.sub_goal, c.before, c.after) for c in self.changes).most_common())
+
+
+def preview(
+    runs: Iterable[Run],
+    graphs: GraphSet,
+    edited: PlanGraph,
+    *,
+    known: Mapping[str, RunScore | Unscored] | None = None,
+    missing: MissingRule = _RULES,
+    verdicts: Sequence[str] = (),
+    seconds: float | None = SECONDS,
+    progress: Progress | None = None,
+) -> Preview:
+    """Score the runs of a graph again as if its edited version were in force, and compare.
+
+    Runs of other graphs are not looked at; what cannot change a score (a description, metadata) scores
+    nothing again.
+
+    Args:
+        runs: of the workspace.
+        graphs: in force; the one of the same id is what `edited` is held against.
+        edited: a valid plan graph.
+        known: scores under `graphs` and the same rules, by run digest; what is missing is scored.
+        missing: how sub-goals without a verdict count.
+        verdicts: globs over VERDICT.by; empty counts everybody's.
+        seconds: to spend; ``None`` for as long as it takes.
+        progress: called with (done, total, what); may raise to give up.
+    """
+    now, then = graphs.get(edited.id), with_graph(graphs, edited)
+    pairs = [
+        (run, _serves(graphs, run, now), _serves(then, run, edited))
+        for run in runs
+        if not run.integrity.broken
+    ]
+    concerned = [pair for pair in pairs if pair[1] is not None or pair[2] is not None]
+    scoring = _Scoring(known or {}, missing, tuple(verdicts))
+    until = None if seconds is None else time.monotonic() + seconds
+    seen: list[_Compared] = []
+    same = now is not None and counts_the_same(now, edited)
+    for run, old, new in concerned:
+        if until is not None and time.monotonic() > until:
+            break
+        before = scoring.before(run, old)
+        after = before if same and old and new else scoring.after(run, new)
+        seen.append(_Compared(run=run, before=before, after=after))
+        if progress and (len(seen) % 50 == 0 or len(seen) == len(concerned)):
+            progress(len(seen), len(concerned), "scoring runs again")
+    return _told(seen, len(concerned) - len(seen), missing)
+
+
+def with_graph(graphs: GraphSet, graph: PlanGraph) -> GraphSet:
+    """The graphs as they would be with this one in force: it takes the place of the one with its id."""
+    found = [graph if other.id == graph.id else other for other in graphs.graphs]
+    if graphs.get(graph.id) is None:
+        found.append(graph)
+    return replace(graphs, graphs=tuple(found), ambiguous=graphs.ambiguous - {graph.id})
+
+
+def runs_of(runs: Iterable[Run], graphs: GraphSet, graph_id: str) -> list[Run]:
+    """The unbroken runs that a graph speaks of."""
+    graph = graphs.get(graph_id)
+    return [run for run in runs if not run.integrity.broken and _serves(graphs, run, graph) is not None]
+
+
+def counts_the_same(one: PlanGraph, other: PlanGraph) -> bool:
+    """Whether two graphs can only give the same scores: they differ at most in what no score looks at."""
+    return graph_digest(_counted(one)) == graph_digest(_counted(other))
+
+
+def _counted(graph: PlanGraph) -> PlanGraph:
+    nodes = [struct_replace(node, description="", metadata={}) for node in graph.sub_goals]
+    return struct_replace(graph, version=0, title="", tasks=[], metadata={}, sub_goals=nodes)
+
+
+def _serves(graphs: GraphSet, run: Run, graph: PlanGraph | None) -> PlanGraph | None:
+    """The graph, where it is the one of this run."""
+    if graph is None:
+        return None
+    found, _ = graphs.for_task(run.task_id, run.started.graph)
+    return graph if isinstance(found, PlanGraph) and found.id == graph.id else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Compared:
+    run: Run
+    before: RunScore | None
+    after: RunScore | None
+
+
+class _Scoring:
+    def __init__(
+        self, known: Mapping[str, RunScore | Unscored], missing: MissingRule, verdicts: tuple[str, ...]
+    ) -> None:
+        self.known = known
+        self.missing = missing
+        self.verdicts = verdicts
+
+    def before(self, run: Run, graph: PlanGraph | None) -> RunScore | None:
+        known = self.known.get(run.digest)
+        return known if graph and isinstance(known, RunScore) else self.after(run, graph)
+
+    def after(self, run: Run, graph: PlanGraph | None) -> RunScore | None:
+        return score_run(run, graph, missing=self.missing, verdicts=self.verdicts) if graph else None
+
+
+def _told(seen: Sequence[_Compared], left: int, missing: MissingRule) -> Preview:
+    olds = [one.before for one in seen if one.before]
+    news = [one.after for one in seen if one.after]
+    return Preview(
+        runs=len(seen),
+        left=left,
+        changes=tuple(change for one in seen for change in _changes(one)),
+        moved=tuple(one.run.digest for one in seen if _counts(one.before) != _counts(one.after)),
+        joining=tuple(one.run.digest for one in seen if one.before is None),
+        leaving=tuple(one.run.digest for one in seen if one.after is None),
+        agents=_agents(olds, news),
+        scores={score.digest: score for score in news},
+        unmapped_before=sum(len(score.extra) for score in olds),
+        unmapped_after=sum(len(score.extra) for score in news),
+        missing=missing,
+    )
+
+
+def _changes(one: _Compared) -> Iterator[StatusChange]:
+    before, after = (
+        {node.sub_goal: node.status for node in score.nodes} if score else {}
+        for score in (one.before, one.after)
+    )
+    for name in dict.fromkeys([*after, *before]):
+        if before.get(name) != after.get(name):
+            yield StatusChange(
+                digest=one.run.digest,
+                run_id=one.run.run_id,
+                agent=one.run.agent,
+                sub_goal=name,
+                before=before.get(name),
+                after=after.get(name),
+            )
+
+
+def _counts(score: RunScore | None) -> object:
+    """What is counted of a run; words and evidence are not."""
+    if score is None:
+        return None
+    nodes = [(node.sub_goal, node.status, node.attempted, node.critical) for node in score.nodes]
+    return nodes, score.violations, score.mapped, score.extra
+
+
+def _agents(before: Sequence[RunScore], after: Sequence[RunScore]) -> tuple[AgentEffect, ...]:
+    olds, news = ({one.agent: one for one in score_agents(scores)} for scores in (before, after))
+    names = sorted({*olds, *news})
+    return tuple(AgentEffect(agent=name, before=olds.get(name), after=news.get(name)) for name in names)
