@@ -18,7 +18,7 @@ from collections.abc import Callable
 import crafter
 
 from untaken.planning.crafter import ACTIONS, CrafterWorld
-from untaken.planning.crafter.stock import World
+from untaken.planning.crafter.stock import OrderedWorld
 
 PAIRS = 20
 REPEATS = 5
@@ -45,7 +45,7 @@ def beside(name: str, ours: Callable[[], object], theirs: Callable[[], object]) 
 
 def stock_at(steps: int) -> crafter.Env:
     env = crafter.Env(seed=SEED)
-    env._world.__class__ = World  # ordered chunks, so that both stand in the same state
+    env._world.__class__ = OrderedWorld  # ordered chunks, so that both stand in the same state
     env.reset()
     for _ in range(steps):
         env.step(NOOP)

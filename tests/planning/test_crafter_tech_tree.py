@@ -116,7 +116,7 @@ def test_with_all_it_needs_an_achievement_is_reached_and_without_any_one_of_it_n
 
 
 def test_no_map_begins_with_a_plant() -> None:
-    assert not any(type(obj).__name__ == "Plant" for obj in walked()._env._world.objects)
+    assert not any(type(obj).__name__ == "Plant" for obj in walked()._env._world._objects)
 
 
 # Runs against it

@@ -166,7 +166,7 @@ def changing(env: Any) -> Iterator[Any]:
     yield world.random._bit_generator
     yield from (env._unlocked, env._local_view, env._local_view._world, world._mat_ids)
     yield from world._chunks.values()
-    for obj in world.objects:
+    for obj in filter(None, world._objects):
         yield from (obj, obj.world, obj.random, obj.inventory)
         yield from [obj.player] if hasattr(obj, "player") else []
     yield env._player.achievements

@@ -1,9 +1,10 @@
-"""``untaken crafter score``: the Crafter score of recorded scores (§7)."""
+"""``untaken crafter``: the Crafter score of recorded scores; the other verbs are beside (§7)."""
 
 from __future__ import annotations
 
 import argparse
 
+from untaken.cli import crafter_calibrate, crafter_run, crafter_win
 from untaken.cli.console import NOTHING, Console, counted, plain
 from untaken.cli.grammar import Verbs, verb
 from untaken.cli.inputs import UsageError
@@ -16,6 +17,9 @@ def add_to(verbs: Verbs) -> None:
     """Adds the verb and its own."""
     group = verbs.add_parser("crafter", help="planning in Crafter, and its scores", description="Crafter.")
     inner = group.add_subparsers(dest="crafter_verb", metavar="VERB", required=True)
+    crafter_run.add_to(inner)
+    crafter_win.add_to(inner)
+    crafter_calibrate.add_to(inner)
     parser = verb(inner, "score", "say the Crafter score of recorded scores, by method", run_score)
     parser.add_argument(
         "paths", nargs="+", metavar="PATH", help="recorded scores (.json, .json.gz), or folders of them"

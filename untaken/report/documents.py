@@ -8,11 +8,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from datetime import datetime
 from functools import cache
-from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, Final, get_args, get_origin, get_type_hints
 
-from msgspec import Struct
+from msgspec import UNSET, Struct
 
 from untaken.counterfactual import (
+    Branch,
     Decision,
     Diagnostics,
     RunEvaluation,
@@ -29,6 +30,17 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 Document = dict[str, Any]
+LAYERED: Final = (
+    "level",
+    "levels",
+    "advantage_level",
+    "n_selected",
+    "pooled",
+    "pooled_low",
+    "pooled_high",
+    "strength",
+)
+"""Keys of a branch that are there only where its context has layers."""
 
 
 def dump(document: Document) -> str:
@@ -147,7 +159,15 @@ def _evaluated(evaluation: RunEvaluation) -> Document:
 
 
 def _decision(decision: Decision) -> Document:
-    return entry(decision) | {"alternatives": [entry(branch) for branch in decision.branches]}
+    return entry(decision) | {"alternatives": [_branch(branch) for branch in decision.branches]}
+
+
+def _branch(branch: Branch) -> Document:
+    """Where there is one layer alone, all that is told of layers is known."""
+    told = entry(branch)
+    if branch.levels > 1:
+        return told
+    return {key: value for key, value in told.items() if key.removesuffix("_reason") not in LAYERED}
 
 
 def gate_document(
@@ -202,10 +222,12 @@ def _is_flat(hint: Any) -> bool:
 
 
 def entry(value: DataclassInstance | Struct) -> Document:
-    """The flat fields of an object; an unscored one is ``null``, with its reason beside it."""
+    """The flat fields of an object, unset ones left out; an unscored one is ``null``, with its reason."""
     fields_of: Document = {}
     for name in flat_fields(type(value)):
         found = getattr(value, name)
+        if found is UNSET:
+            continue
         if isinstance(found, Unscored):
             fields_of |= {name: None, f"{name}_reason": found.reason}
         elif isinstance(found, datetime):

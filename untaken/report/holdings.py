@@ -35,7 +35,7 @@ class FileRow:
 
 FILES: Final[Columns[FileRow]] = {
     "name": text("the name it was added under", "file.name"),
-    "kind": text("ledger, graph, heads, or a foreign format", "file.kind"),
+    "kind": text("ledger, graph, heads, planning, or a foreign format", "file.kind"),
     "runs": count("runs in it", "file.runs"),
     "integrity": text("integrity verdicts of its runs", "integrity"),
     "origin": text("the foreign format it was converted from", "file.origin"),

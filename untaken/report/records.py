@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from untaken.corpus import Corpus, signals_waiting
+from untaken.counterfactual import coarse_contexts
 from untaken.errors import Score, Unscored
 from untaken.ledger import readable
 from untaken.memory import (
@@ -205,15 +206,17 @@ def signal_review(corpus: Corpus) -> SignalReview:
 def context_names(corpus: Corpus) -> dict[str, str]:
     """The readable form of each context hash, as recorded with a choice; the most frequent first.
 
-    A context of which no choice records a readable form stands under its hash.
+    Of a coarser layer, what the contexts in it have in common. A context without any readable form stands
+    under its hash.
     """
-    names: dict[str, str] = {}
-    times: dict[str, int] = {}
+    names: dict[str, str | None] = {}
+    times: Counter[str] = Counter()
     for run in corpus.runs.values():
         for selection in run.selections:
-            times[selection.context_hash] = times.get(selection.context_hash, 0) + 1
+            times.update(selection.layers)
             if selection.context is not None:
-                names.setdefault(selection.context_hash, readable(selection.context) or "")
+                names.setdefault(selection.context_hash, readable(selection.context))
+    names = coarse_contexts(corpus.runs.values()) | names
     ordered = sorted(times, key=lambda key: (-times[key], key))
     return {key: names.get(key) or key for key in ordered}
 

@@ -28,7 +28,6 @@ from untaken.judging import Concord, JudgedMapping, NodeVerdict, Pair
 from untaken.ledger import AnyEvent, Head
 from untaken.ledger.events import Name
 from untaken.memory import Difference, Effect, Observed, Record, Span
-from untaken.planning.crafter import MethodScore, SeedScore
 from untaken.plans import PlanGraph
 from untaken.plans.diff import ChangedSubGoal, Edge, Renamed, Reordered
 from untaken.ranking import (
@@ -46,7 +45,8 @@ from untaken.ranking import (
     TaskGap,
     WorkflowVerdict,
 )
-from untaken.report import criteria_schemas
+from untaken.report import crafter_schemas, criteria_schemas, review_schemas
+from untaken.report.documents import LAYERED
 from untaken.report.rankings import RANKS, RULE_RANKS
 from untaken.report.shapes import (
     COUNT,
@@ -116,7 +116,9 @@ def _verify() -> Schema:
 
 
 def _counterfactual() -> Schema:
-    decision = entry_shape(Decision, alternatives=list_of(entry_shape(Branch)))
+    branch = entry_shape(Branch)
+    branch["required"] = [key for key in branch["required"] if key not in LAYERED]
+    decision = entry_shape(Decision, alternatives=list_of(branch))
     run = entry_shape(RunEvaluation, decisions=list_of(decision), notes=findings())
     diagnostics = fixed(
         placebo=entry_shape(Placebo),
@@ -258,7 +260,10 @@ def _memory_preview() -> Schema:
 
 
 def _memory_apply() -> Schema:
-    applied, waiting = list_of(entry_shape(Observed)), list_of(entry_shape(Signal))
+    weak = entry_shape(Observed, context_layers=TEXT)
+    del weak["properties"]["context_layers"]  # a weak one speaks of the finest alone
+    weak["required"].remove("context_layers")
+    applied, waiting = list_of(weak), list_of(entry_shape(Signal))
     return document("untaken.memory-apply/1", digest=TEXT, applied=applied, waiting=waiting)
 
 
@@ -297,17 +302,7 @@ def _agree() -> Schema:
         agents=list_of(concord),
         sub_goals=list_of(concord),
         disagreements=list_of(entry_shape(Pair)),
-        findings=findings(),
-    )
-
-
-def _crafter_score() -> Schema:
-    percent = values_of({"type": "number"})
-    seed = entry_shape(SeedScore, success_percent=percent)
-    return document(
-        "untaken.crafter-score/1",
-        budget_steps=COUNT,
-        methods=list_of(entry_shape(MethodScore, success_percent=percent, by_seed=list_of(seed))),
+        everybody=review_schemas.reviewers(),
         findings=findings(),
     )
 
@@ -369,6 +364,22 @@ def _graph_discover() -> Schema:
     )
 
 
+def _workspace_backup() -> Schema:
+    return document(
+        "untaken.workspace-backup/1", file=TEXT, bytes=COUNT, files=COUNT, rows=COUNT, findings=findings()
+    )
+
+
+def _workspace_restore() -> Schema:
+    return document("untaken.workspace-restore/1", folder=TEXT, made_at=TEXT, files=COUNT, rows=COUNT)
+
+
+def _workspace_doctor() -> Schema:
+    state = {"enum": ["ok", "note", "fault"]}
+    check = fixed(name=TEXT, state=state, message=TEXT, hint=TEXT, files=list_of(TEXT))
+    return document("untaken.workspace-doctor/1", healthy={"type": "boolean"}, checks=list_of(check))
+
+
 SCHEMAS: Final[Mapping[str, Callable[[], Schema]]] = {
     "event": lambda: msgspec.json.schema(AnyEvent),
     "heads": lambda: msgspec.json.schema(dict[Name, Head]),
@@ -384,10 +395,16 @@ SCHEMAS: Final[Mapping[str, Callable[[], Schema]]] = {
     "gate": _gate,
     "judge": _judge,
     "agree": _agree,
+    "review": review_schemas.review,
     "criteria": criteria_schemas.criteria,
     "criteria-verify": criteria_schemas.criteria_verify,
     "criteria-proposal": criteria_schemas.criteria_proposal,
-    "crafter-score": _crafter_score,
+    "crafter-score": crafter_schemas.score,
+    "crafter-run": crafter_schemas.run,
+    "crafter-ablation": crafter_schemas.ablation,
+    "crafter-win": crafter_schemas.win,
+    "crafter-calibrate": crafter_schemas.calibration,
+    "planning": crafter_schemas.planning,
     "report": _report,
     "graph-diff": _graph_diff,
     "graph-discover": _graph_discover,
@@ -396,6 +413,9 @@ SCHEMAS: Final[Mapping[str, Callable[[], Schema]]] = {
     "memory-preview": _memory_preview,
     "memory-apply": _memory_apply,
     "memory-verify": _memory_verify,
+    "workspace-backup": _workspace_backup,
+    "workspace-restore": _workspace_restore,
+    "workspace-doctor": _workspace_doctor,
 }
 """By name: ledger lines, heads sidecars, plan graphs, lines of a memory and of its queue; then the ``--json``
 documents."""

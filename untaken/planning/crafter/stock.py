@@ -6,14 +6,16 @@ Three things are changed, and the tests hold the rest against the package as it 
   their address in memory, so that spawns differ from process to process.
 - A step draws no picture. By night the picture takes noise from the world's own random numbers: as many are
   drawn here, and kept for the picture that may be asked for later.
-- The player's distance is worked out in plain numbers; every step asks for it once an object.
+- What a step asks for many times, distances and what stands where, is worked out in plain numbers, and only
+  objects that it may reach are asked for theirs.
 """
 
 from __future__ import annotations
 
 import json
 from collections import defaultdict
-from ctypes import memmove
+from ctypes import memmove, string_at
+from functools import cache
 from hashlib import sha256
 from typing import Any, Final
 
@@ -24,8 +26,15 @@ from numpy.typing import DTypeLike, NDArray
 
 _NIGHT: Final = 0.5
 """Daylight below which the stock picture is noisy."""
+_REACH: Final = 18
+"""Steps from the player from which on a step leaves an object as it is: twice the side of the view."""
+_BALANCED: Final = 10
+"""Steps from one balance of the chunks to the next."""
 _GENERATOR_BYTES: Final = 4 * (624 + 1)
 """State of the Mersenne Twister: 624 words, and the place among them."""
+_PICTURES: Final = frozenset({"_textures", "_local_view", "_item_view", "_sem_view"})
+"""Attributes of an environment that only pictures need."""
+_DIRECTIONS: Final = ((-1, 0), (1, 0), (0, -1), (0, 1))
 _NOT_STATE: Final = frozenset({"world", "random"})
 """Attributes of an object that are the world's, not its own."""
 
@@ -42,7 +51,7 @@ class Ordered(dict[Any, None]):
         del self[obj]
 
 
-class World(engine.World):  # type: ignore[misc]
+class OrderedWorld(engine.World):  # type: ignore[misc]
     """The stock world with ordered chunks."""
 
     def reset(self, seed: int | None = None) -> None:
@@ -51,14 +60,146 @@ class World(engine.World):  # type: ignore[misc]
         self._chunks: defaultdict[tuple[int, ...], Ordered] = defaultdict(Ordered)
 
 
-class Player(objects.Player):  # type: ignore[misc]
-    """The stock player with a quicker sense of distance."""
+class Patch(np.ndarray[Any, np.dtype[np.bool_]]):
+    """Where a material is in a chunk; how often is counted once."""
+
+    count: np.int64
+
+    def sum(self) -> np.int64:  # type: ignore[override]
+        """In how many places."""
+        return self.count
+
+
+class World(OrderedWorld):
+    """The same with a quicker sense of place.
+
+    Attributes:
+        _masks: where a material is in a chunk, for the map as it is. Worlds with the same map share one, and
+            whoever changes its map begins another.
+    """
+
+    _masks: dict[tuple[int | str, ...], Patch]
+
+    def reset(self, seed: int | None = None) -> None:
+        """An empty world."""
+        super().reset(seed)
+        self._masks = {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What is where; the rest is worked out again."""
+        return self.__dict__ | {"_masks": {}}
+
+    def __setitem__(self, pos: Any, material: str | None) -> None:
+        """Puts a material in a place."""
+        super().__setitem__(pos, material)
+        self._masks = {}
+
+    def change(self, where: NDArray[np.bool_], material: str) -> None:
+        """Puts a material in many places."""
+        self._mat_map[where] = self._mat_ids[material]
+        self._masks = {}
+
+    def mask(self, xmin: int, xmax: int, ymin: int, ymax: int, material: str) -> Patch:
+        """Where a material is in a chunk, worked out once a map."""
+        key = (xmin, xmax, ymin, ymax, material)
+        if key not in self._masks:
+            found = super().mask(*key)
+            self._masks[key] = patch = found.view(Patch)
+            patch.count = found.sum()
+        return self._masks[key]
+
+    def add(self, obj: Any) -> None:
+        """Puts an object where it says it is."""
+        obj.__class__ = _SENSING.get(type(obj), type(obj))
+        super().add(obj)
+
+    @property
+    def objects(self) -> list[Any]:
+        """The objects that move in a step, in the order of the stock world, which lists all.
+
+        The player comes first, and may be a step nearer to the others before their turn.
+        """
+        return self.reached(0)
+
+    def reached(self, beyond: int) -> list[Any]:
+        """The objects that may move in a step, and those so much farther, which they may strike."""
+        (x, y), far = self._objects[1].pos.tolist(), _REACH + beyond
+        places = self._obj_map[max(x - far, 0) : x + far + 1, max(y - far, 0) : y + far + 1]
+        return [self._objects[place] for place in sorted(places[places > 0].tolist())]
+
+    def __getitem__(self, pos: Any) -> tuple[str | None, Any]:
+        """The material and the object at a place, as the stock world tells them."""
+        x, y = pos.tolist() if isinstance(pos, np.ndarray) else pos
+        if not (0 <= x < self.area[0] and 0 <= y < self.area[1]):
+            return None, None
+        return self._mat_names[self._mat_map.item(x, y)], self._objects[self._obj_map.item(x, y)]
+
+    def move(self, obj: Any, pos: Any) -> None:
+        """Puts an object in another place, as the stock world does."""
+        if obj.removed:
+            return
+        pos, places = np.array(pos), self._obj_map
+        (x, y), (old_x, old_y) = pos.tolist(), obj.pos.tolist()
+        assert not places.item(x, y)  # noqa: S101 (as in the package)
+        places[x, y], places[old_x, old_y] = places.item(old_x, old_y), 0
+        old, new = self.chunk_key(obj.pos), self.chunk_key(pos)
+        if old != new:
+            self._chunks[old].remove(obj)
+            self._chunks[new].add(obj)
+        obj.pos = pos
+
+    def chunk_key(self, pos: Any) -> tuple[int, int, int, int]:
+        """The chunk of a place, as the stock world names it."""
+        (x, y), (width, height) = pos.tolist(), self._chunk_size
+        left, top = x - x % width, y - y % height
+        return (left, min(left + width, self.area[0]), top, min(top + height, self.area[1]))
+
+
+class _Sense:
+    """A quicker sense of distance and direction, for whatever moves."""
+
+    pos: NDArray[np.int64]
+    random: np.random.RandomState
 
     def distance(self, target: Any) -> int:
-        """Steps to an object or a place, as the stock player counts them."""
+        """Steps to an object or a place, as the stock object counts them."""
         x, y = getattr(target, "pos", target).tolist()
         own_x, own_y = self.pos.tolist()
-        return int(abs(x - own_x) + abs(y - own_y))
+        distance: int = abs(x - own_x) + abs(y - own_y)
+        return distance
+
+    def toward(self, target: Any, long_axis: bool = True) -> NDArray[np.int64]:
+        """The direction to an object or a place along one axis, as the stock object chooses it."""
+        x, y = getattr(target, "pos", target).tolist()
+        own_x, own_y = self.pos.tolist()
+        across, down = x - own_x, y - own_y
+        if (abs(across) > abs(down)) if long_axis else (abs(across) <= abs(down)):
+            return np.array(((across > 0) - (across < 0), 0))
+        return np.array((0, (down > 0) - (down < 0)))
+
+    def random_dir(self) -> tuple[int, int]:
+        """One of the four directions, from the random number that the stock object's `randint` takes."""
+        return _DIRECTIONS[self.random._bit_generator.random_raw() & 3]
+
+
+class Player(_Sense, objects.Player):  # type: ignore[misc]
+    """The stock player."""
+
+
+class Cow(_Sense, objects.Cow):  # type: ignore[misc]
+    """The stock cow."""
+
+
+class Zombie(_Sense, objects.Zombie):  # type: ignore[misc]
+    """The stock zombie."""
+
+
+class Skeleton(_Sense, objects.Skeleton):  # type: ignore[misc]
+    """The stock skeleton."""
+
+
+_SENSING: Final = {kind.__bases__[1]: kind for kind in (Player, Cow, Zombie, Skeleton)}
+"""What takes the place of a class of the package."""
 
 
 class Env(crafter.Env):  # type: ignore[misc]
@@ -66,6 +207,8 @@ class Env(crafter.Env):  # type: ignore[misc]
 
     _size: Any
     _view: Any
+    _moment: object
+    """Told apart from any other, that of the state before, `_came_from`, among them."""
 
     def __init__(self, *, seed: int, length: int, area: tuple[int, int]) -> None:
         super().__init__(seed=seed, length=length, area=area)
@@ -73,11 +216,13 @@ class Env(crafter.Env):  # type: ignore[misc]
         self._view = tuple(self._view.tolist())
         self._sem_view = _no_map
         self._grain: NDArray[np.float64] | None = None
+        self._came_from, self._moment = object(), object()
 
-    def reset(self) -> None:
-        """Begins the next episode."""
-        super().reset()
-        self._player.__class__ = Player
+    def step(self, action: int) -> tuple[Any, float, bool, dict[str, Any]]:
+        """The step of the package, from one moment to the next."""
+        self._came_from, self._moment = self._moment, object()
+        told: tuple[Any, float, bool, dict[str, Any]] = super().step(action)
+        return told
 
     def _obs(self) -> None:
         """Draws the numbers that the stock picture takes, and keeps them."""
@@ -99,11 +244,105 @@ class Env(crafter.Env):  # type: ignore[misc]
     def clone(self) -> Env:
         """An environment that goes on from here by itself."""
         twin = object.__new__(type(self))
-        twin.__dict__.update(self.__dict__)
-        twin._world, twin._player = _twin_of(self._world, self._player)
-        twin._unlocked = set(self._unlocked)
-        twin._local_view = engine.LocalView(twin._world, self._textures, self._local_view._grid)
+        random = _random_from(self._world.random)
+        world, player = _twin_of(self._world, self._player, random)
+        twin.__dict__ = self.__dict__ | {
+            "_world": world,
+            "_player": player,
+            "_unlocked": self._unlocked.copy(),
+            "_local_view": engine.LocalView(world, self._textures, self._local_view._grid),
+        }
         return twin
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What decides what comes next; pictures are read again where it is unpacked."""
+        own = {name: value for name, value in self.__dict__.items() if name not in _PICTURES}
+        return own | {"_grids": (self._local_view._grid, self._item_view._grid)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """The environment in another process."""
+        (view, items), textures = state.pop("_grids"), _textures()
+        self.__dict__ = state | {
+            "_textures": textures,
+            "_local_view": engine.LocalView(state["_world"], textures, view),
+            "_item_view": engine.ItemView(textures, items),
+            "_sem_view": _no_map,
+        }
+
+    def mark(self) -> Mark:
+        """This moment, to come back to."""
+        return Mark(self)
+
+    def reseed(self, seed: int) -> None:
+        """Other random numbers from here on."""
+        self._world.random.seed(seed)
+
+
+class Mark:
+    """A moment of an environment, kept beside it; `restore` undoes whatever happened to it since.
+
+    Cheaper than a clone: objects that are there already are given back their attributes, and the random
+    numbers their state in place. After a single step that is so only of those it may have reached.
+    """
+
+    __slots__ = (
+        "_chunks",
+        "_env",
+        "_generator",
+        "_kept",
+        "_near",
+        "_objects",
+        "_player",
+        "_unlocked",
+        "_world",
+    )
+
+    def __init__(self, env: Env) -> None:
+        world, player = env._world, env._player
+        self._env, self._kept, self._unlocked = env, env.__dict__.copy(), env._unlocked.copy()
+        self._world = world.__dict__ | {
+            "_mat_ids": world._mat_ids.copy(),
+            "_mat_map": world._mat_map.copy(),
+            "_obj_map": world._obj_map.copy(),
+            "_objects": world._objects.copy(),
+        }
+        self._generator = string_at(_state_of(world.random), _GENERATOR_BYTES)
+        self._chunks = [(key, Ordered(objs)) for key, objs in world._chunks.items()]
+        self._player = player.achievements.copy()
+        self._near = world.reached(1)
+        self._objects = {obj: (obj.__dict__.copy(), obj.inventory.copy()) for obj in world._objects if obj}
+
+    def restore(self) -> None:
+        """The environment as it was; what was made since is dropped."""
+        env, kept = self._env, self._world
+        stirred = self._near if self._is_a_step_ago() else self._objects
+        env.__dict__ = self._kept.copy()
+        env._unlocked = self._unlocked.copy()
+        world = env._world
+        world.__dict__ = kept | {
+            "_mat_ids": kept["_mat_ids"].copy(),
+            "_mat_map": kept["_mat_map"].copy(),
+            "_obj_map": kept["_obj_map"].copy(),
+            "_objects": kept["_objects"].copy(),
+            "_chunks": defaultdict(Ordered, [(key, Ordered(objs)) for key, objs in self._chunks]),
+        }
+        memmove(_state_of(world.random), self._generator, _GENERATOR_BYTES)
+        for obj in stirred:
+            attributes, inventory = self._objects[obj]
+            own = obj.__dict__ = attributes.copy()
+            own["inventory"] = inventory.copy()
+        env._player.achievements = self._player.copy()
+
+    def _is_a_step_ago(self) -> bool:
+        """Whether all that happened since is one step, and none that balances chunks everywhere."""
+        env = self._env
+        return env._came_from is self._kept["_moment"] and env._step % _BALANCED != 0
+
+
+@cache
+def _textures() -> Any:
+    """The package's pictures, read once."""
+    return engine.Textures(crafter.constants.root / "assets")
 
 
 class _Grain:
@@ -123,37 +362,45 @@ def _no_map() -> None:
     """Stands in for the stock map of the whole world, which no observation shows."""
 
 
-def _twin_of(world: World, player: Player) -> tuple[World, Player]:
+def _twin_of(world: World, player: Player, random: np.random.RandomState) -> tuple[World, Player]:
     """The world and its player once more; positions are shared: the package replaces, never changes them."""
     twin = object.__new__(World)
-    twin.__dict__.update(world.__dict__)
-    twin.random = _random_from(world.random)
-    twin._mat_ids = world._mat_ids.copy()
-    twin._mat_map, twin._obj_map = world._mat_map.copy(), world._obj_map.copy()
     twins = {obj: object.__new__(type(obj)) for obj in world._objects if obj is not None}
     for obj, made in twins.items():
-        own = made.__dict__
-        own.update(obj.__dict__)
-        own.update(world=twin, random=twin.random, inventory=obj.inventory.copy())
+        own = made.__dict__ = obj.__dict__ | {
+            "world": twin,
+            "random": random,
+            "inventory": obj.inventory.copy(),
+        }
         if "player" in own:
             own["player"] = twins[player]
     twins[player].achievements = player.achievements.copy()
-    twin._objects = [obj and twins[obj] for obj in world._objects]
-    twin._chunks = defaultdict(Ordered)
-    for key, objs in world._chunks.items():
-        twin._chunks[key].update((twins[obj], None) for obj in objs)
+    chunks = [(key, Ordered.fromkeys(map(twins.__getitem__, objs))) for key, objs in world._chunks.items()]
+    twin.__dict__ = world.__dict__ | {
+        "random": random,
+        "_mat_ids": world._mat_ids.copy(),
+        "_mat_map": world._mat_map.copy(),
+        "_obj_map": world._obj_map.copy(),
+        "_objects": [obj and twins[obj] for obj in world._objects],
+        "_chunks": defaultdict(Ordered, chunks),
+    }
     return twin, twins[player]
 
 
 def _random_from(random: np.random.RandomState) -> np.random.RandomState:
-    """The same random numbers from here on.
+    """The same random numbers from here on, by a generator of their own.
 
     `copy` would share the generator, and `set_state` costs as much as the rest of a clone, so the state is
     moved as it lies in memory. (The package draws no normal numbers, of which one may wait outside it.)
     """
-    generator = np.random.MT19937(_UNSEEDED)
-    memmove(generator.ctypes.state_address, random._bit_generator.ctypes.state_address, _GENERATOR_BYTES)
-    return np.random.RandomState(generator)
+    twin = np.random.RandomState(np.random.MT19937(_UNSEEDED))
+    memmove(_state_of(twin), _state_of(random), _GENERATOR_BYTES)
+    return twin
+
+
+def _state_of(random: np.random.RandomState) -> int:
+    """Where the state of its generator lies in memory."""
+    return int(random._bit_generator.ctypes.state_address)
 
 
 class _Unseeded(np.random.SeedSequence):

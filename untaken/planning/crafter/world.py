@@ -13,8 +13,12 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from untaken.planning.crafter.stock import Mark
+
 VIEW: Final = (9, 7)
 """Width and height of what a policy sees of the map, itself in the middle."""
+MIDDLE: Final = (VIEW[0] // 2, VIEW[1] // 2)
+"""Where the player is in it."""
 LENGTH: Final = 10_000
 """Steps after which an episode ends."""
 _KINDS: Final = {name.capitalize(): number for number, name in enumerate(OBJECTS, start=1)}
@@ -44,6 +48,21 @@ class Observation:
     facing: tuple[int, int]
     sleeping: bool
     daylight: float
+
+    @property
+    def front(self) -> str | None:
+        """The creature in front or, where none stands there, the material; ``None`` beyond the edge."""
+        x, y = MIDDLE[0] + self.facing[0], MIDDLE[1] + self.facing[1]
+        if self.objects[x][y]:
+            return OBJECTS[self.objects[x][y] - 1]
+        return MATERIALS[self.materials[x][y] - 1] if self.materials[x][y] else None
+
+    @property
+    def nearby(self) -> frozenset[str]:
+        """The materials around the player and below it: what counts as nearby when something is made."""
+        x, y = MIDDLE
+        around = {number for column in self.materials[x - 1 : x + 2] for number in column[y - 1 : y + 2]}
+        return frozenset([MATERIALS[number - 1] for number in around if number])
 
     @property
     def semantic(self) -> Rows:
@@ -109,7 +128,7 @@ class CrafterWorld:
             UntakenError: ``action-unknown``.
         """
         before = frozenset(self._env._unlocked)
-        _, reward, done, info = self._env.step(_number(action))
+        _, reward, done, info = self._env.step(action_number(action))
         return Step(
             reward=float(reward),
             done=bool(done),
@@ -123,6 +142,21 @@ class CrafterWorld:
         twin._env = self._env.clone()
         return twin
 
+    def mark(self) -> Mark:
+        """This moment: `Mark.restore` brings the world back to it, for less than a clone costs."""
+        return self._env.mark()
+
+    def reseed(self, seed: int) -> None:
+        """Other random numbers from here on, decided by `seed` (0 to 2³² − 1)."""
+        self._env.reseed(seed)
+
+    def health_at(self, x: int, y: int) -> float | None:
+        """Health of what stands at ``[x][y]`` of the view, in no observation; ``None`` for nothing."""
+        env = self._env
+        left, top = (env._player.pos - MIDDLE).tolist()
+        standing = env._world[(left + x, top + y)][1]
+        return None if standing is None else float(standing.health)
+
     def observe(self) -> Observation:
         """What a policy may see now."""
         env = self._env
@@ -132,7 +166,8 @@ class CrafterWorld:
         return Observation(
             materials=materials,
             objects=tuple(
-                tuple(place and _KINDS[type(standing[place]).__name__] for place in c) for c in places
+                tuple(place and _KINDS[type(standing[place]).__name__] for place in c) if any(c) else c
+                for c in places
             ),
             inventory=player.inventory.copy(),
             achievements=player.achievements.copy(),
@@ -161,7 +196,12 @@ class CrafterWorld:
         return int(self._env._step)
 
 
-def _number(action: str | int) -> int:
+def action_number(action: str | int) -> int:
+    """The number of an action given by its name or its number.
+
+    Raises:
+        UntakenError: ``action-unknown``.
+    """
     if isinstance(action, str) and action in ACTIONS:
         return ACTIONS.index(action)
     if not isinstance(action, str) and 0 <= index(action) < len(ACTIONS):
@@ -174,7 +214,7 @@ def _number(action: str | int) -> int:
 def _window(grid: Any, middle: Any) -> Rows:
     """What lies around a place; 0 beyond the edge."""
     (x, y), (width, height) = middle.tolist(), VIEW
-    left, top = x - width // 2, y - height // 2
+    left, top = x - MIDDLE[0], y - MIDDLE[1]
     inside = grid[max(left, 0) : left + width, max(top, 0) : top + height]
     if inside.shape == VIEW:
         return tuple(map(tuple, inside.tolist()))

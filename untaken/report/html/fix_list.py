@@ -9,6 +9,7 @@ import msgspec
 
 from untaken.corpus import Corpus
 from untaken.counterfactual.choices import Choice, choices
+from untaken.counterfactual.levels import level_words
 from untaken.errors import Score, Unscored
 from untaken.fix_first import FixFirst, Triage
 from untaken.report.html.markup import Markup, short, tag, together
@@ -145,7 +146,7 @@ def choices_section(corpus: Corpus) -> Markup | None:
     """Choices over all runs, with what history says of the path not taken."""
     made = [
         c
-        for c in choices(corpus.evaluations, corpus.runs, corpus.memory)
+        for c in choices(corpus.evaluations, corpus.runs, corpus.memories)
         if not isinstance(c.advantage, Unscored)
     ]
     if not made:
@@ -168,7 +169,8 @@ def choices_section(corpus: Corpus) -> Markup | None:
 
 def _choice(choice: Choice) -> Markup:
     runs = counted(len({point.run for point in choice.points}), "run")
-    histories = f"{choice.n_selected} taken, {choice.n_alternative} not"
+    told = level_words(choice.level, choice.levels)
+    histories = f"{choice.n_selected} taken, {choice.n_alternative} not" + (f"; {told}" if told else "")
     return tag(
         "tr",
         tag("td", short(choice.selected, 60), class_="break"),

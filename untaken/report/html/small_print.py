@@ -8,6 +8,7 @@ from typing import Final
 import msgspec
 
 from untaken.corpus import Corpus
+from untaken.ledger import Run
 from untaken.report.html.markup import Markup, short, tag, together
 from untaken.report.html.summary import counted
 from untaken.subgoals import RunScore
@@ -128,11 +129,17 @@ def _records(corpus: Corpus) -> str:
 
 
 def corpus_digest(corpus: Corpus) -> str:
-    """SHA-256 over the content digests of all runs, the plan graphs and the rules in force."""
+    """SHA-256 over all runs and what was written about them, the plan graphs and the rules in force."""
     graphs = sorted(msgspec.json.encode(graph) for graph in corpus.graphs.graphs)
-    parts = [*sorted(digest.encode() for digest in corpus.runs), *graphs]
+    parts = [*sorted(_as_recorded(run).encode() for run in corpus.runs.values()), *graphs]
     rules = msgspec.json.encode([corpus.missing, list(corpus.verdicts)])
     return sha256(b"\n".join([*parts, rules])).hexdigest()
+
+
+def _as_recorded(run: Run) -> str:
+    """The end of its chain, verdicts and notes appended later included."""
+    head = run.integrity.head
+    return head.sha256 if head and not run.integrity.broken else run.digest
 
 
 def _version() -> str:

@@ -1,0 +1,120 @@
+"""``untaken crafter calibrate``: what ledgers say of paths not taken, against clones that take them (§2c)."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from untaken.cli.console import NOTHING, Console, counted, plain
+from untaken.cli.crafter_run import takes_policy
+from untaken.cli.grammar import verb
+from untaken.planning.calibration import (
+    Calibration,
+    Figure,
+    Measure,
+    calibration_document,
+    write_calibration,
+)
+from untaken.planning.crafter import ACHIEVEMENTS
+from untaken.planning.crafter.playing import Setup
+from untaken.planning.policies import policy_named
+
+STEPS = 100
+TRAIN, HELD_OUT, POINTS, DRAWS = 240, 40, 2, 12
+
+
+def add_to(inner: Any) -> None:
+    """Adds the verb to those of ``crafter``."""
+    parser = verb(inner, "calibrate", "set estimates from ledgers against what comes of it in clones", run)
+    takes_policy(parser)
+    whole = parser.add_argument
+    whole("--task", choices=ACHIEVEMENTS, metavar="T", help="an achievement to reach; else open play")
+    whole("--steps", type=int, default=STEPS, metavar="N", help=f"planning horizon (default {STEPS})")
+    whole("--train", type=int, default=TRAIN, metavar="N", help=f"training runs (default {TRAIN})")
+    whole(
+        "--held-out", type=int, default=HELD_OUT, metavar="N", help=f"runs on other maps (default {HELD_OUT})"
+    )
+    whole("--points", type=int, default=POINTS, metavar="N", help=f"decisions of each (default {POINTS})")
+    whole("--draws", type=int, default=DRAWS, metavar="N", help=f"clones a skill (default {DRAWS})")
+    whole("--seed", type=int, default=1, metavar="S", help="of the first map (default 1)")
+    whole("--workers", type=int, default=1, metavar="N", help="processes to play in (default 1)")
+    whole("-o", "--out", type=Path, metavar="FILE", help="write the document here")
+
+
+def run(args: argparse.Namespace, console: Console) -> int:
+    """Plays, forces what was not taken in clones, and says how well the ledgers foretold it."""
+    from untaken.planning.calibration.comparing import calibrate  # noqa: PLC0415 (NumPy is slow to load)
+    from untaken.planning.calibration.playing import Plan  # noqa: PLC0415
+
+    options = {name: getattr(args, name) for name in ("epsilon", "slips") if getattr(args, name) is not None}
+    policy_named(args.policy, **options)
+    plan = Plan(
+        setup=Setup(policy=args.policy, options=options, task=args.task, steps=args.steps),
+        train=args.train,
+        held_out=args.held_out,
+        points=args.points,
+        draws=args.draws,
+        seed=args.seed,
+    )
+    found = calibrate(plan, workers=max(1, args.workers), progress=console.progress)
+    _say(found, console)
+    if args.out is not None:
+        write_calibration(args.out, found)
+        console.say(f"written to {plain(args.out)}")
+    return 0
+
+
+def _say(found: Calibration, console: Console) -> None:
+    told = found.settings
+    console.table(
+        (
+            "estimate",
+            "part",
+            "pairs",
+            "maps",
+            "three verdicts",
+            "sign",
+            "n",
+            "rank",
+            "rmse",
+            "interval holds",
+        ),
+        [_row(measure) for measure in found.measures],
+    )
+    console.say()
+    console.say(
+        f"{told.policy}, {told.task or 'open play'}: {counted(told.train, 'training run')}"
+        f" ({told.success_train:.0%} succeeded), {counted(told.held_out, 'held-out run')} on other maps"
+        f" ({told.success_held_out:.0%}), {counted(told.decisions, 'decision')},"
+        f" {counted(told.draws, 'draw')} a skill; {counted(told.unknown, 'path')} without a history,"
+        f" {told.not_begun} could not be begun"
+    )
+    console.say(
+        f"verdicts and signs at ±{found.threshold}; 95 % intervals resample held-out maps; ceiling: one half"
+        " of the draws with the other"
+    )
+    console.document(calibration_document(found))
+
+
+def _row(measure: Measure) -> tuple[object, ...]:
+    return (
+        measure.estimator,
+        measure.part,
+        measure.pairs,
+        measure.maps,
+        _words(measure.three_way),
+        _words(measure.sign),
+        measure.sign.n,
+        _words(measure.spearman),
+        _words(measure.rmse),
+        _words(measure.coverage),
+    )
+
+
+def _words(figure: Figure) -> str:
+    if figure.value is None:
+        return NOTHING
+    if figure.low is None or figure.high is None:
+        return f"{figure.value:.2f}"
+    return f"{figure.value:.2f} ({figure.low:.2f} to {figure.high:.2f})"

@@ -1,0 +1,209 @@
+"""``untaken crafter run``: Algorithm 1 in Crafter, recorded as runs, and without its parts (§7)."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from untaken.cli.console import NOTHING, Console, counted, plain, rate, signed
+from untaken.cli.grammar import verb
+from untaken.cli.inputs import UsageError
+from untaken.errors import Score, Unscored
+from untaken.planning.ablation import (
+    FULL,
+    PUBLISHED,
+    Ablation,
+    Arm,
+    ArmDifference,
+    arms_of,
+    remarks,
+)
+from untaken.planning.crafter import ACHIEVEMENTS
+from untaken.planning.crafter.playing import START, Job, Setup, play_all
+from untaken.planning.crafter.recording import succeeded, success_rule
+from untaken.planning.loop import Episode, WinSettings
+from untaken.planning.policies import POLICIES, policy_named
+from untaken.planning.win import reward_named
+from untaken.planning.win.rewards import SHAPED
+from untaken.report import crafter_ablation_document, crafter_run_document
+
+STEPS = 1_000
+PLAYERS = [name for name in POLICIES if name != "language"]
+"""The policies that need no model."""
+_PUBLISHED = ("published", "± sd")
+_SCORES = ("score", "95 %", "n", "the same in")
+DAY = timedelta(days=1)
+"""From one recorded episode to the next, so that each finds the ones before in policy memory."""
+
+
+def add_to(inner: Any) -> None:
+    """Adds the verb to those of ``crafter``."""
+    parser = verb(inner, "run", "play Crafter by Algorithm 1, and record the episodes as runs", run)
+    takes_policy(parser)
+    whole = parser.add_argument
+    whole("--task", choices=ACHIEVEMENTS, metavar="T", help="an achievement to reach; else open play")
+    whole("--episodes", type=int, default=1, metavar="N", help="worlds, one a seed (default 1)")
+    whole("--seed", type=int, default=1, metavar="S", help="of the first world (default 1)")
+    whole("--steps", type=int, default=STEPS, metavar="N", help=f"planning horizon (default {STEPS})")
+    whole("--sce", action="store_true", help="give the policy what acts on its task")
+    whole("--win", action="store_true", help="ask it again where What-If-Not is 0.5 or less")
+    whole("--below", action="store_true", help="ask again below 0.5 only")
+    whole("--reward", default=SHAPED, metavar="R", help=f"f_R of What-If-Not (default {SHAPED})")
+    whole("--ablation", action="store_true", help="play all four arms in the same worlds, and compare")
+    whole("--workers", type=int, default=1, metavar="N", help="processes to play in (default 1)")
+    whole(
+        "-o", "--out", type=Path, metavar="DIR", help="record each episode here, as a run of its own ledger"
+    )
+
+
+def takes_policy(parser: argparse.ArgumentParser) -> None:
+    """Who plays."""
+    parser.add_argument("--policy", choices=PLAYERS, required=True, help="who plays")
+    parser.add_argument(
+        "--epsilon", type=float, metavar="P", help="of noisy: probability that the next skill is drawn"
+    )
+    parser.add_argument(
+        "--slips", type=float, metavar="P", help="of noisy and uniform: probability that an action slips"
+    )
+
+
+def run(args: argparse.Namespace, console: Console) -> int:
+    """Plays, and says what was reached; with ``--ablation``, what each part of the algorithm added."""
+    setup, seeds = _setup(args), range(args.seed, args.seed + args.episodes)
+    arms = arms_of(setup) if args.ablation else {setup.agent: setup}
+    if args.out is not None:
+        args.out.mkdir(parents=True, exist_ok=True)
+    jobs = [
+        Job(setup=arm, seed=seed, start=START + day * DAY, folder=args.out)
+        for day, seed in enumerate(seeds)
+        for arm in arms.values()
+    ]
+    episodes = _played(jobs, args.workers, console)
+    played = {name: episodes[at :: len(arms)] for at, name in enumerate(arms)}
+    if args.ablation:
+        from untaken.planning.ablating import ablation  # noqa: PLC0415 (slow: it brings NumPy)
+
+        _say_ablation(ablation(arms[FULL], played), console)
+    else:
+        _say_run(setup, jobs, episodes, console)
+    if args.out is not None:
+        console.say(f"\n{counted(len(jobs), 'run')} recorded in {plain(args.out)}")
+    return 0
+
+
+def _setup(args: argparse.Namespace) -> Setup:
+    for name in ("episodes", "steps", "workers"):
+        if getattr(args, name) < 1:
+            raise UsageError("count-invalid", f"--{name} is at least 1", hint="A whole number from 1.")
+    reward_named(args.reward)
+    options = {name: getattr(args, name) for name in ("epsilon", "slips") if getattr(args, name) is not None}
+    win = WinSettings(reward=args.reward, at="<" if args.below else "<=")
+    setup = Setup(
+        policy=args.policy,
+        options=options,
+        task=args.task,
+        steps=args.steps,
+        sce=args.sce,
+        win=win if args.win or args.ablation else None,
+    )
+    policy_named(setup.policy, **setup.options)
+    return setup
+
+
+def _played(jobs: Sequence[Job], workers: int, console: Console) -> list[Episode]:
+    episodes = []
+    for episode in play_all(jobs, workers=workers):
+        episodes.append(episode)
+        console.progress(len(episodes), len(jobs), "episodes")
+    return episodes
+
+
+def _say_run(setup: Setup, jobs: Sequence[Job], episodes: Sequence[Episode], console: Console) -> None:
+    from untaken.planning.ablating import summarise  # noqa: PLC0415 (slow: it brings NumPy)
+
+    arm = summarise(setup.agent, episodes)
+    headings = ("world", "steps", "achievements", "success", "return", "died", "asked again", "revised")
+    console.table(headings, [_episode_row(episode) for episode in episodes])
+    console.say()
+    rates = arm.success_percent
+    console.table(("reached", "% of worlds"), [(name, f"{rates[name]:.1f}") for name in rates if rates[name]])
+    console.say()
+    console.say(
+        f"{setup.agent}, {setup.task or 'open play'}: Crafter score {arm.score:.2f}"
+        f" (95 % {_interval(arm.score_low, arm.score_high)}, n = {counted(arm.episodes, 'world')}"
+        f" of at most {setup.steps:,} steps); success: {success_rule(setup.task)}: {arm.successes}"
+        f" of {arm.episodes}"
+    )
+    ledgers = [job.ledger for job in jobs if job.ledger is not None]
+    console.document(crafter_run_document(setup, arm, episodes, ledgers=ledgers))
+
+
+def _episode_row(episode: Episode) -> tuple[object, ...]:
+    return (
+        episode.seed,
+        episode.steps,
+        len(episode.unlocked),
+        "yes" if succeeded(episode) else "no",
+        f"{episode.total:.1f}",
+        "yes" if episode.dead else "no",
+        episode.asked_again,
+        episode.revised,
+    )
+
+
+def _say_ablation(found: Ablation, console: Console) -> None:
+    console.table(
+        ("arm", "score", "95 %", "n", "achievements", "success", "asked again", "revised", *_PUBLISHED),
+        [_arm_row(arm) for arm in found.arms],
+    )
+    console.say()
+    console.table(
+        ("full minus", "success", "95 %", "p", "achievements", "95 %", "p", "p (Holm)", *_SCORES),
+        [_difference_row(difference) for difference in found.differences],
+    )
+    console.say()
+    for line in remarks(found):
+        console.say(line)
+    console.document(crafter_ablation_document(found))
+
+
+def _arm_row(arm: Arm) -> tuple[object, ...]:
+    score, sd = PUBLISHED[arm.name]
+    return (
+        arm.name,
+        f"{arm.score:.2f}",
+        _interval(arm.score_low, arm.score_high),
+        arm.episodes,
+        f"{arm.achievements:.2f}",
+        f"{arm.successes / arm.episodes:.1%}",
+        f"{arm.asked_again:.1%}",
+        f"{arm.revised:.1%}",
+        f"{score:.2f}",
+        f"{sd:.2f}",
+    )
+
+
+def _difference_row(found: ArmDifference) -> tuple[object, ...]:
+    return (
+        found.without,
+        signed(found.success),
+        _interval(found.success_low, found.success_high),
+        rate(found.success_p),
+        signed(found.achievements),
+        _interval(found.low, found.high),
+        rate(found.p),
+        rate(found.p_holm),
+        signed(found.score),
+        _interval(found.score_low, found.score_high),
+        found.worlds,
+        found.same,
+    )
+
+
+def _interval(low: Score, high: Score) -> str:
+    if isinstance(low, Unscored) or isinstance(high, Unscored):
+        return NOTHING
+    return f"{low:.2f} to {high:.2f}"

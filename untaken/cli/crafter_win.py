@@ -1,0 +1,105 @@
+"""``untaken crafter win``: an episode of Crafter, each action beside what else could have been done (§7)."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any, get_args
+
+from untaken.cli.console import NOTHING, Console, counted, rate
+from untaken.cli.grammar import verb
+from untaken.cli.inputs import UsageError
+from untaken.errors import Score, Unscored
+from untaken.planning.crafter import ACHIEVEMENTS, CrafterWorld
+from untaken.planning.policies import POLICIES, policy_named
+from untaken.planning.win import INTERVENTIONS, Noise, Watched, Watching, found_mistakes, reward_named, watch
+from untaken.planning.win import summarise_wins as summarise
+from untaken.planning.win.rewards import SHAPED
+from untaken.report import crafter_win_document
+
+STEPS = 100
+SHOWN = 20
+
+
+def add_to(inner: Any) -> None:
+    """Adds the verb to those of ``crafter``."""
+    parser = verb(inner, "win", "play Crafter, and say of each action what not doing it was worth", run)
+    whole = parser.add_argument
+    whole("--policy", choices=list(POLICIES), default="random", help="who plays (default random)")
+    whole("--task", choices=ACHIEVEMENTS, metavar="T", help="an achievement to reach; else open play")
+    whole("--seed", type=int, default=1, metavar="S", help="of the world and of all draws (default 1)")
+    whole("--steps", type=int, default=STEPS, metavar="N", help=f"steps at most (default {STEPS})")
+    whole("--reward", default=SHAPED, metavar="R", help=f"f_R: env, shaped or rollout-N (default {SHAPED})")
+    whole(
+        "--psi", nargs="+", choices=INTERVENTIONS, default=INTERVENTIONS, help="interventions (default all)"
+    )
+    whole("--noise", choices=get_args(Noise), default="same", help="random numbers of clones (default same)")
+    whole("--draws", type=int, default=1, metavar="N", help="draws of resampled noise (default 1)")
+    whole("--inject", type=float, default=0.0, metavar="P", help="share of actions replaced by other ones")
+
+
+def run(args: argparse.Namespace, console: Console) -> int:
+    """Plays and evaluates; the actions are done as they are."""
+    if args.steps < 1:
+        raise UsageError("count-invalid", "--steps is at least 1", hint="A whole number from 1.")
+    if not 0 <= args.inject <= 1:
+        raise UsageError("inject-invalid", "--inject is a probability", hint="A number from 0 to 1.")
+    if args.draws < 1 or (args.draws > 1 and args.noise == "same"):
+        raise UsageError(
+            "draws-invalid", f"--draws {args.draws} with {args.noise} noise", hint="Add --noise resampled."
+        )
+    reward_named(args.reward)
+    settings = Watching(
+        policy=args.policy,
+        task=args.task,
+        seed=args.seed,
+        steps=args.steps,
+        reward=args.reward,
+        interventions=tuple(args.psi),
+        noise=args.noise,
+        draws=args.draws,
+        inject=args.inject,
+    )
+    steps = []
+    for step in watch(CrafterWorld(args.seed), policy_named(args.policy), settings):
+        steps.append(step)
+        console.progress(step.step, args.steps, "steps")
+    summary, found = summarise([step.found for step in steps]), found_mistakes(steps)
+    headings = ("step", "action", "r", *INTERVENTIONS, "WIN", "verdict", "injected")
+    console.table(headings, [_row(step) for step in steps[:SHOWN]])
+    if len(steps) > SHOWN:
+        console.say(f"… and {counted(len(steps) - SHOWN, 'step')} more; --json lists them all")
+    console.say()
+    console.say(
+        f"{counted(summary.steps, 'step')}, {args.policy}, {args.task or 'open play'}; f_R {args.reward},"
+        f" {args.noise} noise: {summary.better} better, {summary.worse} worse, {summary.ties} ties"
+        f" ({_percent(summary.tie_share)}), {summary.unscored} unscored"
+    )
+    console.say(
+        f"WIN: mean {rate(summary.mean)}; 0.5 or less in {_percent(summary.at_most_half)},"
+        f" below 0.5 in {_percent(summary.below_half)} (n = {summary.steps - summary.unscored})"
+    )
+    if args.inject:
+        console.say(
+            f"injected: {counted(found.injected, 'action')}; a low WIN tells them from {found.others} others"
+            f" with AUC {rate(found.auc)}"
+        )
+    console.document(crafter_win_document(settings, steps))
+    return 0
+
+
+def _row(step: Watched) -> tuple[object, ...]:
+    found = step.found
+    terms = {term.intervention: f"{term.action} {term.reward:+.2f}" for term in found.terms}
+    return (
+        step.step,
+        found.action,
+        f"{found.reward:+.2f}",
+        *(terms.get(name, NOTHING) for name in INTERVENTIONS),
+        rate(found.win),
+        found.verdict,
+        "yes" if step.injected else "",
+    )
+
+
+def _percent(value: Score) -> str:
+    return NOTHING if isinstance(value, Unscored) else f"{value:.1%}"

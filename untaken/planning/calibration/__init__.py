@@ -1,0 +1,30 @@
+"""Calibration of what ledgers say of paths not taken against what comes of them in clones (§2c).
+
+Reading a calibration needs no simulator.
+"""
+
+from untaken.planning.calibration.model import (
+    Bin,
+    Calibration,
+    Estimator,
+    Figure,
+    Measure,
+    Pair,
+    Settings,
+    calibration_document,
+    read_calibration,
+    write_calibration,
+)
+
+__all__ = [
+    "Bin",
+    "Calibration",
+    "Estimator",
+    "Figure",
+    "Measure",
+    "Pair",
+    "Settings",
+    "calibration_document",
+    "read_calibration",
+    "write_calibration",
+]

@@ -1,0 +1,31 @@
+"""The state causality evaluator: what acts on a task in a state, by rules or by a language model (§7)."""
+
+from untaken.planning.state_causality.evaluator import StateCausality
+from untaken.planning.state_causality.model import (
+    STAY_ALIVE,
+    CausalState,
+    Concept,
+    Edge,
+    EdgeKind,
+    StateVariable,
+    augment,
+)
+from untaken.planning.state_causality.prompted import PromptedCausality
+from untaken.planning.state_causality.symbolic import SymbolicCausality
+from untaken.planning.state_causality.trials import Trial, TriedCauses, try_edges
+
+__all__ = [
+    "STAY_ALIVE",
+    "CausalState",
+    "Concept",
+    "Edge",
+    "EdgeKind",
+    "PromptedCausality",
+    "StateCausality",
+    "StateVariable",
+    "SymbolicCausality",
+    "Trial",
+    "TriedCauses",
+    "augment",
+    "try_edges",
+]

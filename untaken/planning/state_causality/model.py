@@ -1,0 +1,174 @@
+"""What the state causality evaluator finds in a state: concepts, variables, and which acts on which (§7)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Annotated, Final, Literal
+
+import msgspec
+from msgspec import Meta, Struct
+
+from untaken.errors import UntakenError
+from untaken.planning.crafter import Observation
+from untaken.planning.policy import Seen
+
+EdgeKind = Literal["rule", "tested", "policy-mediated"]
+STAY_ALIVE: Final = "stay_alive"
+"""What stands for the task in open play."""
+CAUSES_BYTES: Final = 1_000_000
+"""Longest JSON form of a causal state that is read."""
+
+_Name = Annotated[str, Meta(min_length=1, max_length=60)]
+_Words = Annotated[str, Meta(max_length=300)]
+
+
+class Concept(Struct, frozen=True, kw_only=True):
+    """One c ∈ C: a mechanism by which things act on each other."""
+
+    name: _Name
+    words: _Words
+
+
+class StateVariable(Struct, frozen=True, kw_only=True):
+    """One v ∈ V with its value in a state.
+
+    Attributes:
+        words: the value, to be read.
+        number: the value: an amount, a distance in steps, 0 or 1, or the number of what is faced.
+    """
+
+    name: _Name
+    words: _Words
+    number: float
+
+
+class Edge(Struct, frozen=True, kw_only=True):
+    """CR[cause, effect] = 1.
+
+    Attributes:
+        effect: a variable, or what stands for the task.
+        kind: ``rule``: the environment reads the cause when it works out the effect. ``tested``: and a change
+            of the cause in clones changed the effect. ``policy-mediated``: from this state the cause acts
+            only through what the policy does first.
+        concept: by which mechanism; empty where none is named.
+        reason: why, in words.
+    """
+
+    cause: _Name
+    effect: _Name
+    kind: EdgeKind
+    concept: Annotated[str, Meta(max_length=60)]
+    reason: _Words
+
+
+class CausalState(Struct, frozen=True, kw_only=True):
+    """The causal representation CR_t of a state, for one task.
+
+    Attributes:
+        task: an achievement, or ``None`` in open play.
+        by: who says so, with its settings.
+        concepts: C_t; `kept_concepts` names C'_t among them.
+        variables: V_t; `kept` names V'_t among them, in the same order.
+        missing: what the task needs within the hops, and this state lacks.
+        absent: what else is not in this state, and what is kept acts through: a zombie that night may bring.
+        edges: among `kept`, `missing`, `absent` and the task, in a stable order.
+        dropped: names that a model gave outside what it was offered.
+        unscored: why there is no representation; empty where there is one.
+    """
+
+    task: _Name | None
+    by: _Words
+    concepts: tuple[Concept, ...] = ()
+    kept_concepts: tuple[_Name, ...] = ()
+    variables: tuple[StateVariable, ...] = ()
+    kept: tuple[_Name, ...] = ()
+    missing: tuple[_Name, ...] = ()
+    absent: tuple[_Name, ...] = ()
+    edges: tuple[Edge, ...] = ()
+    dropped: int = 0
+    unscored: str = ""
+
+    @property
+    def goal(self) -> str:
+        """The node of the task."""
+        return self.task or STAY_ALIVE
+
+    @property
+    def adjacency(self) -> tuple[tuple[int, ...], ...]:
+        """CR_t over the kept variables: row i, column j is 1 where i acts on j."""
+        pairs = {(edge.cause, edge.effect) for edge in self.edges}
+        return tuple(tuple(int((u, v) in pairs) for v in self.kept) for u in self.kept)
+
+    @property
+    def summary(self) -> str:
+        """How much is kept, in words."""
+        if self.unscored:
+            return f"no causal representation: {self.unscored}"
+        return f"{len(self.kept)} of {len(self.variables)} variables kept"
+
+    def in_words(self) -> str:
+        """Plain text for a policy that reads."""
+        if self.unscored:
+            return ""
+        shown = {variable.name: variable.words for variable in self.variables}
+        lines = [f"What acts on {_plain(self.goal)}:"]
+        lines += [f"- {_plain(name)}: {shown.get(name, '')}" for name in self.kept]
+        lines += [f"- {_plain(name)}: missing" for name in self.missing]
+        lines += [f"- {_plain(name)}: not here" for name in self.absent]
+        lines += [f"{_plain(e.cause)} → {_plain(e.effect)} ({e.kind}): {e.reason}" for e in self.edges]
+        return "\n".join(lines)
+
+    def to_json(self) -> str:
+        """One JSON object; equal states give equal text."""
+        return msgspec.json.encode(self, order="deterministic").decode()
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> CausalState:
+        """The state that `to_json` wrote.
+
+        Raises:
+            UntakenError: ``causes-malformed``.
+        """
+        try:
+            if len(text) > CAUSES_BYTES:
+                raise msgspec.ValidationError(f"it is longer than {CAUSES_BYTES:,} characters")
+            state = msgspec.json.decode(text, type=cls)
+            require_known_names(state)
+        except (msgspec.MsgspecError, UnicodeError) as error:
+            raise UntakenError(
+                "causes-malformed",
+                f"not a causal state: {error}",
+                hint="Write it again with CausalState.to_json.",
+            ) from error
+        return state
+
+
+def augment(state: Seen | Observation, causes: CausalState | None) -> Seen:
+    """s^SCE = Augment(s, CR): the state as it was, with its causal representation beside it.
+
+    Args:
+        state: what a policy is about to be given; a bare observation is one at step 0 of the task.
+        causes: ``None`` leaves the state without.
+    """
+    if isinstance(state, Observation):
+        state = Seen(observation=state, task=causes.task if causes else None, step=0)
+    return replace(state, causes=causes)
+
+
+def require_known_names(state: CausalState) -> None:
+    """Refuses a state whose edges or kept names speak of what it does not list.
+
+    Raises:
+        msgspec.ValidationError: names one of them.
+    """
+    known = {variable.name for variable in state.variables}
+    nodes = {*state.kept, *state.missing, *state.absent, state.goal}
+    stray = [name for name in state.kept if name not in known]
+    stray += [name for e in state.edges for name in (e.cause, e.effect) if name not in nodes]
+    stray += sorted(set(state.kept_concepts) - {concept.name for concept in state.concepts})
+    if stray:
+        raise msgspec.ValidationError(f"{stray[0]!r} is used and not listed")
+
+
+def _plain(name: str) -> str:
+    return name.replace("_", " ")

@@ -1,0 +1,41 @@
+"""What if not this action: the What-If-Not reward of an action, in a simulator (§7)."""
+
+from untaken.planning.win.episode import Mistakes, Watched, Watching, found_mistakes, watch
+from untaken.planning.win.evaluate import Asked, what_if_not, what_if_not_many
+from untaken.planning.win.interventions import (
+    INTERVENTIONS,
+    OPPOSITES,
+    OPPOSITES_OF_DO,
+    opposite,
+    possible_actions,
+)
+from untaken.planning.win.model import At, Noise, Term, Verdict, WhatIfNot, WinSummary, summarise_wins
+from untaken.planning.win.rewards import REWARDS, Reward, Valuation, register_reward, reward_named
+
+__all__ = [
+    "INTERVENTIONS",
+    "OPPOSITES",
+    "OPPOSITES_OF_DO",
+    "REWARDS",
+    "Asked",
+    "At",
+    "Mistakes",
+    "Noise",
+    "Reward",
+    "Term",
+    "Valuation",
+    "Verdict",
+    "Watched",
+    "Watching",
+    "WhatIfNot",
+    "WinSummary",
+    "found_mistakes",
+    "opposite",
+    "possible_actions",
+    "register_reward",
+    "reward_named",
+    "summarise_wins",
+    "watch",
+    "what_if_not",
+    "what_if_not_many",
+]
