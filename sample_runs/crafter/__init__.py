@@ -1,0 +1,1 @@
+"""Sample runs of planning in Crafter: several policies in the same worlds, recorded as they played."""
