@@ -1,0 +1,158 @@
+"""Which plan graph lies open: chosen, begun, brought as a file, taken up from a draft; and who edits it."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from components import annotate_desk, state, tables, text
+from components.reviewer import ask_reviewer, author
+from untaken.annotating import Brought, graphs_in
+from untaken.errors import Finding, UntakenError
+from untaken.plans import GRAPH_FORMATS, GraphFormat, PlanGraph, SubGoal, export_graph
+from untaken.plans.files import GRAPH_SUFFIXES
+
+FILES: dict[GraphFormat, tuple[str, str]] = {
+    "yaml": ("YAML", ".plan.yaml"),
+    "json": ("JSON", ".plan.json"),
+    "mermaid": ("Mermaid", ".mmd"),
+    "node-link": ("node-link JSON", ".node-link.json"),
+    "csv": ("edge list (CSV)", ".csv"),
+}
+BROUGHT = "annotate_brought"
+
+
+def choose() -> annotate_desk.Desk | None:
+    """Draw the ways to a graph, and who is at work.
+
+    Returns:
+        What lies open; ``None`` where the workspace holds no graph yet and none was begun, or where the
+        address names one that is not there.
+    """
+    known = annotate_desk.graph_ids()
+    asked = state.selected("graph")
+    missing = asked is not None and asked not in known
+    chosen = asked if asked in known else (known[0] if known and not missing else None)
+    if missing:
+        words = "The address names a plan graph that is not in this workspace."
+        hint = " If it is a draft of yours, give your name." if author() is None else ""
+        st.warning(f"{words}{hint} Or choose another one.")
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        if known:
+            st.session_state["annotate_graph"] = chosen
+            st.selectbox(
+                "Plan graph",
+                known,
+                index=None if missing else 0,
+                placeholder="Choose a graph",
+                format_func=lambda name: text.one_line(name, 80),
+                key="annotate_graph",
+                on_change=lambda: state.select(graph=st.session_state["annotate_graph"]),
+                width=360,
+            )
+        with st.popover("New …"):
+            _new(known)
+        with st.popover("Import …"):
+            _bring()
+        ask_reviewer()
+    annotate_desk.sign_draft()
+    _waiting()
+    return annotate_desk.open_graph(chosen) if chosen is not None else None
+
+
+def _new(known: list[str]) -> None:
+    with st.form("annotate_new", border=False):
+        name = st.text_input("Id of the graph", max_chars=80, placeholder="refund-desk")
+        tasks = st.text_input("Tasks it speaks of", placeholder="refund-*, swap-*")
+        st.caption("Globs over task ids, parted by commas.")
+        first = st.text_input("First sub-goal", max_chars=80, placeholder="find_order")
+        if st.form_submit_button("Begin"):
+            if not name.strip() or not first.strip():
+                st.warning("A graph needs an id and a first sub-goal.")
+            elif name.strip() in known:
+                st.warning("There is a graph with this id already: choose it from the list.")
+            else:
+                globs = [glob.strip() for glob in tasks.split(",") if glob.strip()]
+                graph = PlanGraph(id=name.strip(), tasks=globs, sub_goals=[SubGoal(id=first.strip())])
+                annotate_desk.begin(graph, "A new graph; it scores runs once it is saved.")
+                st.rerun()
+
+
+def _bring() -> None:
+    st.caption("YAML, JSON, Mermaid, node-link JSON, an edge list, or a benchmark's file (DevAI …).")
+    file = st.file_uploader("Plan graph", key="annotate_file", type=None, label_visibility="collapsed")
+    typed = st.text_area("or paste it", key="annotate_pasted", height=120, placeholder="flowchart TD …")
+    kind = st.selectbox("Format of what is pasted", GRAPH_FORMATS, index=2, key="annotate_format")
+    if st.button("Read", key="annotate_read", disabled=not (file or typed.strip())):
+        ending = {"node-link": ".json"}.get(kind, next(s for s in GRAPH_SUFFIXES if _fits(kind, s)))
+        name, data = (file.name, file.getvalue()) if file else (f"pasted{ending}", typed.encode())
+        try:
+            st.session_state[BROUGHT] = graphs_in(name, data)
+        except UntakenError as error:
+            st.session_state[BROUGHT] = Brought(graphs=(), findings=(error.finding(),))
+    brought: Brought | None = st.session_state.get(BROUGHT)
+    if brought is not None:
+        _offer(brought)
+
+
+def _fits(kind: str, suffix: str) -> bool:
+    return {"yaml": ".yaml", "json": ".json", "mermaid": ".mmd", "csv": ".csv"}.get(kind) == suffix
+
+
+def _offer(brought: Brought) -> None:
+    """What was read, to be opened."""
+    for finding in brought.findings[:20]:
+        (st.error if finding.severity == "error" else st.caption)(_said(finding))
+    if not brought.graphs:
+        return
+    graph = brought.graphs[0]
+    if len(brought.graphs) > 1:
+        by_id = {one.id: one for one in brought.graphs}
+        graph = by_id[st.selectbox("Which one", list(by_id), format_func=lambda n: text.one_line(n, 60))]
+    st.caption(f"{len(graph.sub_goals):,} sub-goals, id {text.label(graph.id, 60)}")
+    here = annotate_desk.desk()
+    if st.button("Open it", key="annotate_open", help="A graph with its id gets it as a step to be undone."):
+        annotate_desk.begin(graph, "imported")
+        _done()
+    into = f"In the place of {text.label(here.graph.id, 40)}" if here else ""
+    if here and here.graph.id != graph.id and st.button(into, key="annotate_into"):
+        annotate_desk.take_content(graph, "imported")
+        _done()
+
+
+def _done() -> None:
+    st.session_state.pop(BROUGHT, None)
+    st.rerun()
+
+
+def _said(finding: Finding) -> str:
+    where = f"{finding.where}: " if str(finding.where) else ""
+    return text.label(f"{where}{finding.message} {finding.hint}", 400)
+
+
+def _waiting() -> None:
+    """Drafts that nobody signed."""
+    drafts = annotate_desk.drafts_waiting()
+    if not drafts:
+        return
+    with st.expander(f"Drafts that nobody signed: {len(drafts):,}"):
+        for number, draft in enumerate(drafts[:20]):
+            with st.container(horizontal=True, vertical_alignment="center"):
+                st.caption(f"{text.label(draft.graph_id, 60)} · {draft.updated_at:%Y-%m-%d %H:%M} UTC")
+                st.button(
+                    "Take it up", key=f"draft_up_{number}", on_click=annotate_desk.resume, args=(draft,)
+                )
+                st.button("Discard", key=f"draft_off_{number}", on_click=annotate_desk.discard, args=(draft,))
+
+
+def take_along(graph: PlanGraph) -> None:
+    """The graph as it is now, in every format."""
+    with st.container(horizontal=True):
+        for format, (label, ending) in FILES.items():
+            tables.download(
+                lambda format=format: export_graph(graph, format).encode(),  # type: ignore[misc]
+                label=label,
+                file=f"{text.file_name(graph.id)}{ending}",
+                mime="text/plain",
+                key=f"annotate-{format}",
+            )
+    st.caption("YAML, JSON and node-link keep everything; Mermaid and the edge list what can be drawn.")

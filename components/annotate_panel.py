@@ -1,0 +1,287 @@
+"""One sub-goal in full, each field a command: what it needs, how one can tell, which actions serve it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from hashlib import sha256
+from typing import Any, Final
+
+import msgspec
+import pandas as pd
+import streamlit as st
+
+from components import annotate_desk, state, text
+from components.palette import STAR
+from untaken.annotating import Add, Delete, Edit, Rename, Set, read_value, value_json
+from untaken.annotating.edits import Field
+from untaken.errors import UntakenError
+from untaken.plans import Check, PlanGraph, SubGoal
+
+KINDS: Final = {
+    "none": "none: a verdict decides",
+    "expr": "an expression over the state",
+    "tool_call": "a tool call",
+    "verdict": "a recorded verdict",
+    "outcome": "the run's own success",
+}
+MATCHES: Final = ("subset", "exact", "call_keys")
+
+
+def panel(graph: PlanGraph) -> None:
+    """The selected sub-goal, or how to get one."""
+    chosen = _chosen(graph)
+    if chosen is None:
+        return
+    mark = sha256(chosen.id.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    fields = _Fields(graph, chosen, mark)
+    fields.names()
+    fields.links()
+    fields.check()
+    fields.rules()
+    with st.expander("Description, kind"):
+        fields.more()
+    st.button("Delete this sub-goal", key=f"delete_{mark}", on_click=_delete, args=(chosen.id,))
+
+
+def _chosen(graph: PlanGraph) -> SubGoal | None:
+    ids = [node.id for node in graph.sub_goals]
+    asked = state.selected("sub_goal")
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        if ids:
+            st.session_state["annotate_sub_goal"] = asked if asked in ids else ids[0]
+            st.selectbox(
+                "Sub-goal",
+                ids,
+                key="annotate_sub_goal",
+                format_func=lambda name: text.one_line(name, 60),
+                on_change=lambda: select(st.session_state["annotate_sub_goal"]),
+            )
+        with st.popover("Add …"), st.form("annotate_add", border=False, clear_on_submit=True):
+            name = st.text_input("Id of the new sub-goal", max_chars=80)
+            if st.form_submit_button("Add") and annotate_desk.edit(Add(sub_goal=SubGoal(id=name))):
+                select(name)
+                st.rerun()
+    chosen = st.session_state.get("annotate_sub_goal")
+    return next((node for node in graph.sub_goals if node.id == chosen), None)
+
+
+def select(sub_goal: str | None) -> None:
+    """Select a sub-goal of the graph that lies open."""
+    here = annotate_desk.desk()
+    state.select(graph=here.graph.id if here else None, sub_goal=sub_goal)
+
+
+def _delete(name: str) -> None:
+    if annotate_desk.edit(Delete(sub_goal=name)):
+        select(None)
+
+
+class _Fields:
+    """The fields of one sub-goal. They show what the graph says; what was refused stays as typed."""
+
+    def __init__(self, graph: PlanGraph, node: SubGoal, mark: str) -> None:
+        self.graph = graph
+        self.node = node
+        self.mark = mark
+        self.others = [other.id for other in graph.sub_goals if other.id != node.id]
+
+    def key(self, field: str, shown: Any) -> str:
+        """The widget's key, its value put there."""
+        key = f"sub_goal_{field}_{self.mark}"
+        typed: dict[str, Any] = st.session_state.setdefault(annotate_desk.TYPED, {})
+        st.session_state[key] = typed.get(key, shown)
+        return key
+
+    def names(self) -> None:
+        """Id, title, critical."""
+        left, right = st.columns(2)
+        key = self.key("id", self.node.id)
+        left.text_input("Id", key=key, max_chars=512, on_change=self.rename, args=(key,))
+        key = self.key("title", self.node.title)
+        right.text_input("Title", key=key, max_chars=512, on_change=self.set, args=("title", key))
+        key = self.key("critical", self.node.critical)
+        words = "reaching anything behind it without it is a violation"
+        st.checkbox(f"{STAR} Critical: {words}", key=key, on_change=self.set, args=("critical", key))
+
+    def links(self) -> None:
+        """What it needs; what any one of is enough."""
+        for field, label in (("deps", "Needs"), ("any_of", "Completed by any one of")):
+            values = list(dict.fromkeys(getattr(self.node, field)))
+            key = self.key(field, values)
+            st.multiselect(
+                label,
+                dict.fromkeys([*self.others, *values]),
+                key=key,
+                format_func=lambda name: text.one_line(name, 60),
+                on_change=self.set,
+                args=(field, key),
+                placeholder="nothing" if field == "deps" else "not such a group",
+            )
+
+    def check(self) -> None:
+        """How one can tell that it is completed."""
+        node = self.node
+        check = node.check or Check()
+        now = next((kind for kind in KINDS if kind != "none" and _given(getattr(check, kind))), "none")
+        key = self.key("kind_of_check", now)
+        kind = st.selectbox(
+            "Success check",
+            KINDS,
+            format_func=KINDS.__getitem__,
+            key=key,
+            on_change=self.set_kind,
+            args=(key,),
+        )
+        if node.any_of and kind != "none":
+            st.caption("It has options: they decide, and the check is not looked at.")
+        if kind == "expr":
+            self.expression(check)
+        elif kind == "tool_call":
+            self.tool_call(check)
+        elif kind == "verdict":
+            by = check.verdict.by if check.verdict and not isinstance(check.verdict, bool) else []
+            key = self.key("verdict_by", ", ".join(by))
+            st.text_input(
+                "Whose verdict", key=key, placeholder="everybody's; or globs: human:*, test",
+                on_change=self.set_check, args=("verdict", key, _whose),
+            )  # fmt: skip
+
+    def expression(self, check: Check) -> None:
+        """A CEL expression, and when it must hold."""
+        key = self.key("expr", check.expr or "")
+        st.text_area(
+            "Expression", key=key, height=68, placeholder='state.decision == "approved"',
+            on_change=self.set_check, args=("expr", key, _expression),
+            help="CEL over `state`. Checked as soon as you leave the field.",
+        )  # fmt: skip
+        if check.expr is None:
+            st.caption("Nothing is changed until there is an expression.")
+            return
+        key = self.key("on", check.on)
+        words = {"final": "at the end", "step": "after any step from its first action on"}
+        st.radio(
+            "It must hold", words, format_func=words.__getitem__, key=key, horizontal=True,
+            on_change=self.set_check, args=("on", key, str),
+        )  # fmt: skip
+
+    def tool_call(self, check: Check) -> None:
+        """A call that must have been made."""
+        call = check.tool_call
+        plain = msgspec.to_builtins(call) if call else {}
+        key = self.key("call", value_json(plain))
+        st.text_area(
+            "Expected call", key=key, height=96,
+            placeholder='{"name": "search", "arguments": {"order": 17}, "match": "subset"}',
+            on_change=self.set_check, args=("tool_call", key, _call),
+            help=f"JSON: name, arguments, match ({', '.join(MATCHES)}), compare_args.",
+        )  # fmt: skip
+        if call is None:
+            st.caption("Nothing is changed until a call is named.")
+
+    def rules(self) -> None:
+        """Which actions serve it, as a small table."""
+        st.caption("Rules: which actions serve it; the first rule in the graph that fits is used.")
+        rows = [
+            {"tool": rule.tool or "", "arguments": value_json(rule.arguments), "text": rule.text or ""}
+            for rule in self.node.rules
+        ]
+        here = annotate_desk.desk()
+        key = f"sub_goal_rules_{self.mark}_{here.turn if here else 0}"
+        frame = pd.DataFrame(rows, columns=["tool", "arguments", "text"], dtype="object")
+        edited = st.data_editor(
+            frame,
+            key=key,
+            num_rows="dynamic",
+            hide_index=True,
+            column_config={
+                "tool": st.column_config.TextColumn("Tool (glob)"),
+                "arguments": st.column_config.TextColumn("Arguments (JSON)"),
+                "text": st.column_config.TextColumn("Message (glob)"),
+            },
+        )
+        st.button("Use these rules", key=f"use_{key}", on_click=self.set_rules, args=(edited,))
+
+    def more(self) -> None:
+        """What changes no number."""
+        key = self.key("description", self.node.description)
+        st.text_area("Description", key=key, on_change=self.set, args=("description", key))
+        key = self.key("kind", self.node.kind)
+        st.selectbox("Kind", ("subgoal", "action"), key=key, on_change=self.set, args=("kind", key))
+
+    def set(self, field: Field, key: str) -> None:
+        """A field's new value as a command."""
+        self.done(key, lambda: Set(sub_goal=self.node.id, field=field, value=st.session_state[key]))
+
+    def rename(self, key: str) -> None:
+        """Another id; the selection follows."""
+        name = st.session_state[key].strip()
+        if self.done(key, lambda: Rename(sub_goal=self.node.id, id=name)):
+            select(name)
+
+    def set_kind(self, key: str) -> None:
+        """Another kind of check; one that needs words waits for them."""
+        kind, typed = st.session_state[key], st.session_state.setdefault(annotate_desk.TYPED, {})
+        typed.pop(key, None)
+        if kind in ("expr", "tool_call"):
+            typed[key] = kind
+        else:
+            value = None if kind == "none" else {kind: True}
+            annotate_desk.edit(Set(sub_goal=self.node.id, field="check", value=value))
+
+    def set_check(self, part: str, key: str, read: Callable[[str], Any]) -> None:
+        """Another part of the check."""
+
+        def edit() -> Edit:
+            value = read(st.session_state[key])
+            kept = {"on": self.node.check.on} if self.node.check and part == "expr" else {}
+            plain = {"expr": self.node.check.expr} if part == "on" and self.node.check else {}
+            wanted = None if value is None else {**kept, **plain, part: value}
+            return Set(sub_goal=self.node.id, field="check", value=wanted)
+
+        self.done(key, edit)
+
+    def set_rules(self, edited: pd.DataFrame) -> None:
+        """The rules of the small table."""
+
+        def edit() -> Edit:
+            made = [_rule(row) for row in edited.to_dict("records")]
+            return Set(sub_goal=self.node.id, field="rules", value=[rule for rule in made if rule])
+
+        self.done("rules", edit)
+
+    def done(self, key: str, make: Callable[[], Edit]) -> bool:
+        """Make the command and apply it; what is refused stays as typed."""
+        typed: dict[str, Any] = st.session_state.setdefault(annotate_desk.TYPED, {})
+        typed.pop(key, None)
+        try:
+            accepted = annotate_desk.edit(make())
+        except UntakenError as error:
+            annotate_desk.refuse(error)
+            accepted = False
+        if not accepted and key in st.session_state:
+            typed[key] = st.session_state[key]
+        return accepted
+
+
+def _given(part: object) -> bool:
+    return part is not None and part is not False
+
+
+def _expression(text: str) -> str | None:
+    return text.strip() or None
+
+
+def _call(text: str) -> Any:
+    return read_value(text, "the expected call")
+
+
+def _whose(text: str) -> Any:
+    globs = [glob.strip() for glob in text.split(",") if glob.strip()]
+    return {"by": globs} if globs else True
+
+
+def _rule(row: dict[Any, Any]) -> dict[str, Any]:
+    said = {name: row[name] for name in ("tool", "text") if isinstance(row[name], str) and row[name].strip()}
+    typed = row["arguments"] if isinstance(row["arguments"], str) else ""
+    value = read_value(typed, "arguments of a rule")
+    return said if value is None else said | {"arguments": value}

@@ -1,0 +1,122 @@
+"""What saving would change: which runs, on which sub-goals, from what to what."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import streamlit as st
+
+from components import cards, figures, state, tables, text
+from untaken.annotating import AgentEffect, Preview, preview
+from untaken.corpus import Corpus
+from untaken.errors import number
+from untaken.plans import PlanGraph, graph_digest
+from untaken.report import changes_table, effects_table
+from untaken.subgoals.model import AgentScore, MissingRule
+
+WHOLE: Final = "annotate_whole"
+PERCENT: Final = st.column_config.NumberColumn(format="percent")
+
+
+def headline(graph: PlanGraph, *, changed: bool) -> Preview | None:
+    """One line on what saving would change; nothing where nothing was changed."""
+    if not changed:
+        st.caption("Nothing is changed: this is the version in force.")
+        return None
+    seen = _seen(graph)
+    flips = len({change.digest for change in seen.changes})
+    told = f"**{flips:,} of {cards.counted(seen.runs, 'run')}** would change a sub-goal's status"
+    others = len(seen.moved) - flips
+    if others > 0:
+        told += f", {others:,} more would be mapped or counted otherwise"
+    st.markdown(f"If this is saved: {told}. {_edges(seen)}")
+    if seen.left:
+        st.warning(f"{seen.left:,} more runs were not looked at yet: that takes longer.")
+        if st.button("Look at all of them", key="annotate_all"):
+            st.session_state[WHOLE] = graph_digest(graph)
+            st.rerun()
+    return seen
+
+
+def details(seen: Preview | None) -> None:
+    """The matrix of changes, agents before and after, and each run with its link."""
+    if seen is None:
+        st.info("Edit the graph, and what would change shows here before anything is saved.")
+        return
+    st.caption(f"{text.label(state.rules().in_words(), 300)}. n = {cards.counted(seen.runs, 'run')}.")
+    drawn = figures.status_changes(seen, dark=state.is_dark())
+    tables.figure(drawn, key="status-changes", name="What saving would change")
+    _agents(seen)
+    if not seen.changes:
+        return
+    st.markdown("**Runs that would change**")
+    shown = changes_table(seen)
+    row = tables.table(
+        shown, key="changes", name="Runs that would change", selectable=True, height=260, most=2_000
+    )
+    if row is not None:
+        change = seen.changes[row]
+        st.page_link(
+            state.RUN_PAGE,
+            label=f"Open {text.label(change.run_id, 60)}: as it is scored now",
+            query_params={"run": change.digest},
+        )
+
+
+def _edges(seen: Preview) -> str:
+    told = []
+    if seen.joining:
+        told.append(f"{cards.counted(len(seen.joining), 'run')} would be scored by it for the first time")
+    if seen.leaving:
+        told.append(f"{cards.counted(len(seen.leaving), 'run')} would no longer be scored by it")
+    if seen.unmapped_before != seen.unmapped_after:
+        told.append(f"actions that serve no sub-goal: {seen.unmapped_before:,} → {seen.unmapped_after:,}")
+    return text.label(" · ".join(told), 300)
+
+
+def _agents(seen: Preview) -> None:
+    moved = [_moved(one) for one in seen.agents if _rate(one.before) != _rate(one.after)]
+    if moved:
+        st.markdown("  \n".join(moved[:12]))
+    with st.expander("Agents before and after"):
+        rates = ("completion", "completion_after", "critical_completion", "critical_completion_after")
+        columns = dict.fromkeys(rates, PERCENT)
+        tables.table(effects_table(seen), key="effects", name="Agents before and after", columns=columns)
+
+
+def _rate(score: AgentScore | None) -> float | None:
+    return None if score is None else number(score.completion)
+
+
+def _moved(one: AgentEffect) -> str:
+    before, after = ("–" if s is None else cards.percent(s.completion) for s in (one.before, one.after))
+    runs = max(score.runs for score in (one.before, one.after) if score is not None)
+    return f"**{text.label(one.agent, 40)}** completion {before} → {after} ({cards.counted(runs, 'run')})"
+
+
+def _seen(graph: PlanGraph) -> Preview:
+    store, now = state.workspace(), state.rules()
+    digest = graph_digest(graph)
+    whole = st.session_state.get(WHOLE) == digest
+    key = (str(store.path), state.content(store), now.missing, now.globs, digest, whole)
+    return _previewed(key, state.corpus(), graph, now.missing, now.globs, whole)
+
+
+@st.cache_resource(ttl=3600, max_entries=16, show_spinner="Scoring the runs again …")
+def _previewed(
+    key: object,  # noqa: ARG001 (what the rest is told by)
+    _corpus: Corpus,
+    _graph: PlanGraph,
+    _missing: MissingRule,
+    _verdicts: tuple[str, ...],
+    _whole: bool,
+) -> Preview:
+    return preview(
+        _corpus.runs.values(),
+        _corpus.graphs,
+        _graph,
+        known=_corpus.scores,
+        missing=_missing,
+        verdicts=_verdicts,
+        **({"seconds": None} if _whole else {}),
+    )

@@ -1,0 +1,128 @@
+"""The whole graph as a table that can be edited by keyboard alone; every change becomes commands.
+
+The table keeps what it was drawn from while its own edits go into the graph: so it stays where it is, cell
+after cell. It is drawn anew when the graph changes elsewhere.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import Any, Final, cast
+
+import pandas as pd
+import streamlit as st
+
+from components import annotate_desk
+from untaken.annotating import Delete, Rename, Row, edits_of_rows, rows_of
+from untaken.errors import UntakenError
+from untaken.plans import PlanGraph
+
+SHEET: Final = "annotate_sheet"
+COLUMNS: Final = tuple(field.name for field in fields(Row) if field.name != "was")
+LISTS: Final = ("deps", "any_of")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sheet:
+    """What the table was drawn from, and the graph that its edits made of it."""
+
+    begun: PlanGraph
+    rows: tuple[Row, ...]
+    made: PlanGraph
+    number: int
+
+    @property
+    def key(self) -> str:
+        """Of the widget."""
+        return f"annotate_rows_{self.number}"
+
+
+def table(graph: PlanGraph) -> None:
+    """Draw the table."""
+    sheet = _sheet(graph)
+    st.caption(
+        "Enter or a key writes into a cell, the arrow keys and Tab move, the last row adds a sub-goal, the "
+        "boxes at the left and Delete take rows away. Rules and checks are JSON, as in a file."
+    )
+    ids = [node.id for node in graph.sub_goals]
+    names = list(dict.fromkeys([*ids, *(row.id for row in sheet.rows)]))
+    columns = st.column_config
+    others = {"options": names, "accept_new_options": True}
+    st.data_editor(
+        _frame(sheet.rows),
+        key=sheet.key,
+        num_rows="dynamic",
+        hide_index=True,
+        on_change=_take,
+        column_config={
+            "id": columns.TextColumn("id", required=True, max_chars=512),
+            "title": columns.TextColumn("title", width="medium"),
+            "critical": columns.CheckboxColumn("critical ★", default=False),
+            "deps": columns.MultiselectColumn("needs", **others),
+            "any_of": columns.MultiselectColumn("any one of", **others),
+            "check": columns.TextColumn("check (JSON)", width="medium"),
+            "rules": columns.TextColumn("rules (JSON)", width="medium"),
+            "kind": columns.SelectboxColumn("kind", options=["subgoal", "action"], default="subgoal"),
+        },
+    )
+
+
+def _sheet(graph: PlanGraph) -> Sheet:
+    known = cast("Sheet | None", st.session_state.get(SHEET))
+    if known is not None and known.made == graph:
+        return known
+    number = known.number + 1 if known is not None else 0
+    sheet = Sheet(begun=graph, rows=tuple(rows_of(graph)), made=graph, number=number)
+    st.session_state[SHEET] = sheet
+    return sheet
+
+
+def _frame(rows: tuple[Row, ...]) -> pd.DataFrame:
+    records = [
+        {name: list(getattr(row, name)) if name in LISTS else getattr(row, name) for name in COLUMNS}
+        for row in rows
+    ]
+    return pd.DataFrame(records, columns=list(COLUMNS))
+
+
+def _take() -> None:
+    """What was typed since the table was drawn, as commands.
+
+    Where an id changed or went, the table is drawn anew: other rows name it.
+    """
+    sheet = cast("Sheet", st.session_state[SHEET])
+    here = annotate_desk.desk()
+    if here is None:
+        return
+    try:
+        edits = edits_of_rows(sheet.begun, _typed(sheet, st.session_state[sheet.key]), now=here.graph)
+    except UntakenError as error:
+        annotate_desk.refuse(error)
+        return
+    same_ids = not any(isinstance(edit, Rename | Delete) for edit in edits)
+    if annotate_desk.edit(edits) and same_ids:
+        now = annotate_desk.desk()
+        st.session_state[SHEET] = replace(sheet, made=now.graph if now else sheet.made)
+
+
+def _typed(sheet: Sheet, changes: dict[str, Any]) -> list[Row]:
+    """The rows as they stand in the table."""
+    gone = set(changes["deleted_rows"])
+    rows = [
+        _written(row, changes["edited_rows"].get(place, {}))
+        for place, row in enumerate(sheet.rows)
+        if place not in gone
+    ]
+    return [*rows, *(_written(Row(was=None, id=""), added) for added in changes["added_rows"])]
+
+
+def _written(row: Row, cells: dict[str, Any]) -> Row:
+    said = {name: value for name, value in cells.items() if name in COLUMNS}
+    for name, value in said.items():
+        if name in LISTS:
+            said[name] = tuple(str(one) for one in value or ())
+        elif name == "critical":
+            said[name] = bool(value)
+        else:
+            said[name] = "" if value is None else str(value)
+    return replace(row, **said)

@@ -1,0 +1,238 @@
+"""What an edited plan graph would change, and a discovered draft with what each edge rests on."""
+
+from __future__ import annotations
+
+import textwrap
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import plotly.graph_objects as go
+
+from components import text
+from components.figures.plan import LEGEND, PAD, arrow, corners, rounded
+from components.figures.theme import message, themed
+from components.palette import BORDER, CRITICAL_BORDER, INK, STATUS, StatusStyle, Tokens, tokens
+from components.plan_drawing import Box, wrapped
+from components.plan_layout import Layout, larger, lay_out
+from untaken.annotating import Preview
+from untaken.discovery import Draft, Support
+from untaken.plans import SubGoal, edges
+from untaken.subgoals import Status
+
+Flow = tuple[Status | None, Status | None]
+MOST_ROWS: Final = 40
+ROW: Final = 46
+COLUMN: Final = 128
+HEAD: Final = 92
+GONE: Final = StatusStyle(word="not there", icon="∅", fill="#FFFFFF", line="#9AA3AE", dash=(2, 4))
+STRONG: Final = 3.5
+"""Width of an edge that every run keeps; one at the threshold is as thin as any line."""
+
+
+def status_changes(seen: Preview, *, dark: bool = False) -> go.Figure:
+    """Sub-goals × changes of status: in how many runs each would change, from what to what.
+
+    Args:
+        seen: of `untaken.annotating.preview`.
+        dark: the theme.
+
+    A cell's left edge has the colour of the status now, the rest that of the status after; it holds the
+    number of runs.
+    """
+    if not seen.changes:
+        return message("No run would change the status of a sub-goal", dark=dark)
+    columns, rows = _ranked(seen.flows)
+    look = tokens(dark)
+    figure = go.Figure()
+    cells = [
+        (x, y, flow, seen.flows[name, *flow])
+        for y, name in enumerate(rows)
+        for x, flow in enumerate(columns)
+        if (name, *flow) in seen.flows
+    ]
+    figure.update_layout(shapes=[shape for x, y, flow, _ in cells for shape in _cell(x, y, flow)])
+    figure.add_trace(
+        go.Scatter(
+            x=[x for x, *_ in cells],
+            y=[y for _, y, *_ in cells],
+            mode="text",
+            text=[f"<b>{runs:,}</b>" for *_, runs in cells],
+            textfont={"size": 15, "color": [_style(flow[1]).ink for _, _, flow, _ in cells]},
+            hovertext=[
+                f"{text.figure(rows[y])}: {_words(flow)}<br>{runs:,} of {seen.runs:,} runs"
+                for _, y, flow, runs in cells
+            ],
+            hoverinfo="text",
+        )
+    )
+    themed(figure, dark=dark, height=HEAD + ROW * len(rows) + 16, margin=(8, 8, HEAD, 8))
+    _axes(figure, columns, rows, look)
+    least = 220 + COLUMN * len(columns)
+    figure.update_layout(meta={"description": _said(seen), "least_width": min(least, 1_600)})
+    return figure
+
+
+def _ranked(flows: Mapping[tuple[str, Status | None, Status | None], int]) -> tuple[list[Flow], list[str]]:
+    """Changes and sub-goals, those of most runs first."""
+    columns, rows = Counter[Flow](), Counter[str]()
+    for (name, before, after), runs in flows.items():
+        columns[before, after] += runs
+        rows[name] += runs
+    return [flow for flow, _ in columns.most_common()], [name for name, _ in rows.most_common(MOST_ROWS)]
+
+
+def _cell(x: int, y: int, flow: Flow) -> list[dict[str, Any]]:
+    before, after = map(_style, flow)
+    box = {"type": "rect", "y0": y - 0.36, "y1": y + 0.36, "layer": "below"}
+    line = {"color": after.line, "width": BORDER, "dash": after.line_name}
+    return [
+        box | {"x0": x - 0.44, "x1": x + 0.44, "fillcolor": after.fill, "line": line},
+        box | {"x0": x - 0.44, "x1": x - 0.32, "fillcolor": before.line, "line": {"width": 0}},
+    ]
+
+
+def _axes(figure: go.Figure, columns: Sequence[Flow], rows: Sequence[str], look: Tokens) -> None:
+    for x, (before, after) in enumerate(columns):
+        one, other = _style(before), _style(after)
+        figure.add_annotation(
+            x=x, y=-0.5, yanchor="bottom", yshift=4, showarrow=False, align="center",
+            text=f"{one.icon} {_short(one)}<br>↓<br>{other.icon} {_short(other)}",
+            font={"size": 12, "color": look.text},
+        )  # fmt: skip
+    figure.update_xaxes(visible=False, range=[-0.6, max(len(columns) - 0.4, 2.4)])
+    figure.update_yaxes(
+        tickvals=list(range(len(rows))),
+        ticktext=[_folded(name) for name in rows],
+        range=[len(rows) - 0.4, -0.5],
+        showgrid=False,
+        tickfont={"color": look.text, "size": 13},
+    )
+
+
+def _folded(name: str) -> str:
+    return "<br>".join(map(text.figure, textwrap.wrap(text.one_line(name, 44), 24) or [" "]))
+
+
+def _style(status: Status | None) -> StatusStyle:
+    return GONE if status is None else STATUS[status]
+
+
+def _short(style: StatusStyle) -> str:
+    return style.word.split(",", maxsplit=1)[0]
+
+
+def _words(flow: Flow) -> str:
+    before, after = map(_style, flow)
+    return f"{before.icon} {before.word} → {after.icon} {after.word}"
+
+
+def _said(seen: Preview) -> str:
+    runs = len({change.digest for change in seen.changes})
+    return f"{runs} of {seen.runs} runs would change the status of a sub-goal if the graph were saved"
+
+
+def draft_figure(draft: Draft, *, dark: bool = False, width: int = 960, height: int = 560) -> go.Figure:
+    """A discovered draft: each edge with the runs that keep the order, of those that hold both.
+
+    Args:
+        draft: of `untaken.discovery.discover`.
+        dark: the theme.
+        width: room in pixels, for choosing between left-to-right and top-to-bottom.
+        height: at most so many pixels high.
+    """
+    goals = draft.graph.sub_goals
+    if not goals:
+        return message("No sub-goal is in enough runs", dark=dark)
+    held = {found.sub_goal: found.runs for found in draft.sub_goals}
+    boxes = [_box(goal, held.get(goal.id), draft.runs) for goal in goals]
+    place = {goal.id: number for number, goal in enumerate(goals)}
+    pairs = tuple((place[a], place[b]) for a, b in edges(draft.graph))
+    sizes = tuple(box.size for box in boxes)
+    layout = larger([lay_out(sizes, pairs, "LR"), lay_out(sizes, pairs, "TB")], width, height)
+    known = {(place[edge.dependency], place[edge.sub_goal]): edge for edge in draft.edges}
+    look = tokens(dark)
+    figure = go.Figure()
+    styles = {ends: _line(known.get(ends), draft, look) for ends in pairs}
+    lines = [part for ends in pairs for part in arrow(ends, sizes, layout, styles[ends])]
+    figure.update_layout(shapes=[*lines, *(_shape(b, c) for b, c in zip(boxes, layout.centres, strict=True))])
+    scale = layout.scale(width, height - LEGEND)
+    themed(figure, dark=dark, height=round(layout.height * scale + LEGEND + 2 * PAD))
+    _write(figure, boxes, layout, scale)
+    _counts(figure, known, layout, look)
+    _frame(figure, layout, draft, look)
+    return figure
+
+
+def _box(goal: SubGoal, runs: int | None, of: int) -> Box:
+    name = text.one_line(goal.title or goal.id)
+    count = f"any one of {len(goal.any_of)}" if runs is None else f"in {runs:,} of {of:,} runs"
+    lines = (*wrapped(name), f"({count})")
+    said = f"{name}: {count}"
+    return Box(sub_goals=(goal.id,), status="unscored", critical=goal.critical, lines=lines, said=said)
+
+
+def _line(edge: Support | None, draft: Draft, look: Tokens) -> dict[str, Any]:
+    span = max(1 - draft.theta, 1e-9)
+    strength = 0.0 if edge is None else min(1.0, max(0.0, (edge.share - draft.theta) / span))
+    return {"color": look.good, "width": 1.5 + (STRONG - 1.5) * strength, "dash": "solid"}
+
+
+def _shape(box: Box, centre: tuple[float, float]) -> dict[str, Any]:
+    width = CRITICAL_BORDER if box.critical else BORDER
+    return {
+        "type": "path",
+        "path": rounded(*corners(box.size, centre)),
+        "fillcolor": "#F3F7FB",
+        "line": {"color": "#4A5968", "width": width},
+        "layer": "below",
+    }
+
+
+def _write(figure: go.Figure, boxes: Sequence[Box], layout: Layout, scale: float) -> None:
+    figure.add_trace(
+        go.Scatter(
+            x=[x for x, _ in layout.centres],
+            y=[y for _, y in layout.centres],
+            mode="text",
+            text=["<br>".join(text.figure(line) for line in box.lines) for box in boxes],
+            textfont={"size": max(7, round(14.5 * scale, 1)), "color": INK},
+            hovertext=[text.figure(box.said, 160) for box in boxes],
+            hoverinfo="text",
+        )
+    )
+
+
+def _counts(
+    figure: go.Figure, known: Mapping[tuple[int, int], Support], layout: Layout, look: Tokens
+) -> None:
+    """Support on the middle of each edge."""
+    for (start, end), edge in known.items():
+        (x0, y0), (x1, y1) = layout.centres[start], layout.centres[end]
+        figure.add_annotation(
+            x=(x0 + x1) / 2, y=(y0 + y1) / 2, showarrow=False,
+            text=f"{edge.first:,}/{edge.both:,}",
+            font={"size": 12, "color": look.text},
+            bgcolor=look.background, borderpad=1,
+            hovertext=f"first in {edge.first:,} of {edge.both:,} runs that hold both"
+            f" ({edge.share:.0%}, 95 % {edge.low:.0%} to {edge.high:.0%}), {edge.agents:,} agents",
+        )  # fmt: skip
+
+
+def _frame(figure: go.Figure, layout: Layout, draft: Draft, look: Tokens) -> None:
+    figure.update_xaxes(visible=False, range=[-PAD, layout.width + PAD], constrain="domain", automargin=False)
+    figure.update_yaxes(
+        visible=False,
+        range=[layout.height + PAD, -PAD],
+        scaleanchor="x",
+        constrain="domain",
+        automargin=False,
+    )
+    words = f"on an edge: runs in this order / runs with both · θ = {draft.theta:g} · n = {draft.runs:,} runs"
+    figure.add_annotation(
+        text=words, x=0.5, y=0, yshift=-12, xref="paper", yref="paper", xanchor="center", yanchor="top",
+        showarrow=False, font={"color": look.muted, "size": 12},
+    )  # fmt: skip
+    counts = f"{len(draft.graph.sub_goals)} sub-goals and {len(draft.edges)} edges"
+    said = f"Draft with {counts} from {draft.runs} runs"
+    figure.update_layout(meta={"description": said}, margin={"t": 8, "b": round(LEGEND)})

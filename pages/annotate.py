@@ -1,0 +1,82 @@
+"""What should have happened?"""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from components import (
+    annotate_choice,
+    annotate_desk,
+    annotate_discovery,
+    annotate_mapping,
+    annotate_panel,
+    annotate_preview,
+    annotate_table,
+    annotate_versions,
+    cards,
+    state,
+)
+from components.annotate_desk import Desk
+from components.plan_editor import Command, plan_editor
+
+
+def main() -> None:
+    state.workspace()  # outside the frame, this starts over inside it
+    cards.headline("Annotate", "What should have happened?")
+    here = annotate_choice.choose()
+    if here is None and state.selected("graph") is not None:
+        return  # what is missing was said
+    if here is None:
+        st.info("There is no plan graph yet: begin one, import one, or let runs suggest one.")
+        annotate_discovery.suggest(None)
+        return
+    annotate_versions.bar(here)
+    seen = annotate_preview.headline(here.graph, changed=here.session.changed)
+    annotate_versions.somebody_else(here)
+    canvas, fields = st.columns([3, 2], gap="medium")
+    with canvas:
+        draw(here)
+    with fields, st.container(border=True):
+        annotate_panel.panel(here.graph)
+    views = {
+        "Preview": lambda: annotate_preview.details(seen),
+        "Table": lambda: annotate_table.table(here.graph),
+        "Mapping": lambda: annotate_mapping.workbench(here.graph),
+        "Suggest": lambda: annotate_discovery.suggest(here.graph),
+        "Versions and export": lambda: annotate_versions.versions(here),
+    }
+    view = st.segmented_control(
+        "View",
+        list(views),
+        default="Preview",
+        required=True,
+        key="annotate_view",
+        label_visibility="collapsed",
+    )
+    views[view]()
+
+
+def draw(here: Desk) -> None:
+    plan_editor(
+        here.graph,
+        key="annotate-plan",
+        on_command=command,
+        on_refused=annotate_desk.refuse,
+        selected=state.selected("sub_goal"),
+        on_select=annotate_panel.select,
+        can_undo=bool(here.session.done),
+        can_redo=bool(here.session.undone),
+        refused=here.refused,
+    )
+
+
+def command(given: Command) -> None:
+    if given == "undo":
+        annotate_desk.undo()
+    elif given == "redo":
+        annotate_desk.redo()
+    else:
+        annotate_desk.edit(given)
+
+
+main()

@@ -1,0 +1,392 @@
+"""The Annotate page: edit, see what would change, save; versions, conflicts, drafts, mapping, discovery."""
+
+# ruff: noqa: E501
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import desk
+import pytest
+from sessions import go_to, said, sent, session
+from streamlit.testing.v1 import AppTest
+from test_app_pages import HOSTILE, acted_upon
+
+from untaken.annotating import Set, apply
+from untaken.plans import PlanGraph, SubGoal, parse_graph
+from untaken.store import Workspace
+
+Patch = pytest.MonkeyPatch
+TYPED_IN = {"TextInput.value", "TextArea.value", "Dataframe.columns"}
+"""What a field holds, and what a cell offers, is words to every browser."""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A workspace with the desk's runs."""
+    with Workspace(tmp_path) as store:
+        store.add("desk.plan.yaml", desk.GRAPH)
+        store.add("runs.jsonl", b"".join(run.ledger() for run in desk.builders()))
+    return tmp_path
+
+
+def opened(folder: Path, monkeypatch: Patch, name: str = "Ann", **address: str) -> AppTest:
+    app = session(folder, monkeypatch, "data")
+    for key, value in address.items():
+        app.query_params[key] = value
+    app = go_to(app, "annotate")
+    return signed(app, name) if name else app
+
+
+def signed(app: AppTest, name: str) -> AppTest:
+    app.text_input(key="reviewer_field").set_value(name).run()
+    assert not app.exception
+    return app
+
+
+def plainly(app: AppTest) -> str:
+    """What the page says, without what keeps markdown from reading it."""
+    return said(app).replace("\\", "").replace("\u2060", "")
+
+
+def view(app: AppTest, name: str) -> AppTest:
+    app.button_group(key="annotate_view").set_value(name).run()
+    assert not app.exception
+    return app
+
+
+def field(app: AppTest, start: str) -> Any:
+    kinds = (app.text_input, app.text_area, app.checkbox, app.multiselect, app.selectbox, app.radio)
+    return next(one for kind in kinds for one in kind if str(one.key).startswith(start))
+
+
+def pressed(app: AppTest, label: str) -> AppTest:
+    next(one for one in app.button if one.label.startswith(label)).click().run()
+    assert not app.exception
+    return app
+
+
+def save(app: AppTest, message: str) -> AppTest:
+    field(app, "annotate_message").set_value(message)
+    return pressed(app, "Save as ")
+
+
+def newest(folder: Path, graph: str = "desk") -> PlanGraph:
+    with Workspace(folder) as store:
+        version = store.newest_version(graph)
+        assert version is not None
+        return store.graph_version(graph, version.version)
+
+
+def node(graph: PlanGraph, name: str) -> SubGoal:
+    return next(one for one in graph.sub_goals if one.id == name)
+
+
+def test_an_edit_shows_what_would_change_and_is_saved_as_the_next_version(
+    folder: Path, monkeypatch: Patch
+) -> None:
+    app = opened(folder, monkeypatch, graph="desk", sub_goal="policy")
+    assert "Nothing is changed" in said(app)
+    field(app, "sub_goal_expr").set_value("state.read == false").run()
+    assert not app.exception
+    assert "**4 of 12 runs** would change a sub-goal's status" in said(app)
+    assert "careful** completion 100% → 75% (4 runs)" in said(app)
+    assert (
+        node(newest(folder), "policy").check == node(parse_graph(desk.GRAPH, name="x.yaml"), "policy").check
+    )
+    save(app, "Reading is not enough")
+    assert "Saved as version 2" in said(app)
+    assert "Nothing is changed" in said(app)
+    graph = newest(folder)
+    assert (graph.version, node(graph, "policy").check.expr) == (2, "state.read == false")  # type: ignore[union-attr]
+    with Workspace(folder) as store:
+        assert [(v.version, v.author, v.message) for v in store.graph_history("desk")] == [
+            (1, "upload", ""),
+            (2, "human:Ann", "Reading is not enough"),
+        ]
+    view(app, "Versions and export")
+    assert any("What differs" in one.label for one in app.get("download_button"))
+    assert "Check policy · check" in said(app)
+
+
+def test_undo_and_redo_lead_back_and_forth(folder: Path, monkeypatch: Patch) -> None:
+    app = opened(folder, monkeypatch, graph="desk", sub_goal="policy")
+    field(app, "sub_goal_critical").uncheck().run()
+    assert "not saved yet" in said(app)
+    app.button(key="annotate_undo").click().run()
+    assert field(app, "sub_goal_critical").value is True
+    assert "nothing to save" in said(app)
+    app.button(key="annotate_redo").click().run()
+    assert field(app, "sub_goal_critical").value is False
+
+
+def test_a_circle_is_refused_with_its_path_and_nothing_is_lost(folder: Path, monkeypatch: Patch) -> None:
+    app = opened(folder, monkeypatch, graph="desk", sub_goal="order")
+    field(app, "sub_goal_deps").set_value(["refund"]).run()
+    assert "circle: order → refund → policy → order" in plainly(app)
+    assert "nothing to save" in said(app)
+    field(app, "sub_goal_deps").set_value([]).run()
+    assert "Refused" not in said(app)
+
+
+def test_an_expression_that_does_not_compile_stays_to_be_corrected(folder: Path, monkeypatch: Patch) -> None:
+    app = opened(folder, monkeypatch, graph="desk", sub_goal="policy")
+    field(app, "sub_goal_expr").set_value("state.read ==").run()
+    assert "Refused" in said(app)
+    assert field(app, "sub_goal_expr").value == "state.read =="
+    field(app, "sub_goal_expr").set_value("state.read == false").run()
+    assert "Refused" not in said(app)
+    assert "not saved yet" in said(app)
+
+
+def test_whoever_saves_second_is_asked_and_overwrites_nobody(folder: Path, monkeypatch: Patch) -> None:
+    ann = opened(folder, monkeypatch, "Ann", graph="desk", sub_goal="policy")
+    bob = opened(folder, monkeypatch, "Bob", graph="desk", sub_goal="order")
+    field(bob, "sub_goal_title").set_value("Find the order").run()
+    field(ann, "sub_goal_title").set_value("Read the policy").run()
+    save(bob, "A better title")
+    save(ann, "Mine")
+    assert "Nothing was saved" in said(ann)
+    assert "human" in said(ann)
+    assert "Bob" in said(ann)
+    assert node(newest(folder), "policy").title == "Check policy"
+    pressed(ann, "Merge with version 2")
+    save(ann, "Both")
+    graph = newest(folder)
+    assert (graph.version, node(graph, "order").title, node(graph, "policy").title) == (
+        3,
+        "Find the order",
+        "Read the policy",
+    )
+
+
+def test_where_both_changed_the_same_the_reviewer_chooses(folder: Path, monkeypatch: Patch) -> None:
+    ann = opened(folder, monkeypatch, "Ann", graph="desk", sub_goal="order")
+    bob = opened(folder, monkeypatch, "Bob", graph="desk", sub_goal="order")
+    field(bob, "sub_goal_title").set_value("By Bob").run()
+    save(bob, "")
+    field(ann, "sub_goal_title").set_value("By Ann").run()
+    choice = field(ann, "annotate_conflict_2_0")
+    assert "order" in choice.label
+    choice.set_value("theirs").run()
+    pressed(ann, "Merge with version 2")
+    assert field(ann, "sub_goal_title").value == "By Bob"
+    assert "nothing to save" in said(ann)
+    ann.button(key="annotate_undo").click().run()
+    assert field(ann, "sub_goal_title").value == "By Ann"
+
+
+def test_reloading_puts_the_own_edits_aside_and_undo_brings_them_back(
+    folder: Path, monkeypatch: Patch
+) -> None:
+    ann = opened(folder, monkeypatch, "Ann", graph="desk", sub_goal="order")
+    field(ann, "sub_goal_title").set_value("By Ann").run()
+    with Workspace(folder) as store:
+        base = store.graph_version("desk", 1)
+        theirs = apply(base, Set(sub_goal="order", field="title", value="By Bob"))
+        store.save_graph(theirs, author="human:Bob", message="", based_on=1)
+    ann.run()
+    pressed(ann, "Reload version 2")
+    assert field(ann, "sub_goal_title").value == "By Bob"
+    ann.button(key="annotate_undo").click().run()
+    assert field(ann, "sub_goal_title").value == "By Ann"
+
+
+def test_what_was_not_saved_is_there_again_in_the_next_session(folder: Path, monkeypatch: Patch) -> None:
+    app = opened(folder, monkeypatch, "Ann", graph="desk", sub_goal="order")
+    field(app, "sub_goal_title").set_value("Half done").run()
+    other = opened(folder, monkeypatch, "Bob", graph="desk", sub_goal="order")
+    assert field(other, "sub_goal_title").value == "Look up order"
+    again = session(folder, monkeypatch, "data")
+    again.session_state["reviewer_name"] = "Ann"
+    again.query_params["graph"] = "desk"
+    again.query_params["sub_goal"] = "order"
+    go_to(again, "annotate")
+    assert "is open again" in said(again)
+    assert field(again, "sub_goal_title").value == "Half done"
+    again.button(key="annotate_undo").click().run()
+    assert field(again, "sub_goal_title").value == "Look up order"
+
+
+def test_a_link_to_a_draft_waits_for_the_name_of_its_author(folder: Path, monkeypatch: Patch) -> None:
+    with Workspace(folder) as store:
+        store.keep_draft(
+            "mine", author="human:Ann", content=desk.GRAPH.replace(b"desk", b"mine").decode(), based_on=None
+        )
+    app = opened(folder, monkeypatch, name="", graph="mine", sub_goal="order")
+    assert "If it is a draft of yours, give your name." in app.warning[0].value
+    assert not app.button_group  # no other graph lies open in its place
+    signed(app, "Ann")
+    assert app.selectbox(key="annotate_graph").value == "mine"
+    assert app.query_params["graph"] in ("mine", ["mine"])
+    assert app.selectbox(key="annotate_sub_goal").value == "order"
+    kind = next(one for one in app.selectbox if one.label == "Success check")
+    kind.set_value("tool_call").run()
+    kind = next(one for one in app.selectbox if one.label == "Success check")
+    assert kind.value == "tool_call", "the first choice after a name counts"
+    assert "is open again" in plainly(app)
+
+
+def test_work_that_nobody_signed_can_be_taken_up(folder: Path, monkeypatch: Patch) -> None:
+    app = opened(folder, monkeypatch, "", graph="desk", sub_goal="order")
+    field(app, "sub_goal_title").set_value("Nameless").run()
+    assert "Give your name" in said(app)
+    other = opened(folder, monkeypatch, "Bob", graph="desk", sub_goal="order")
+    pressed(other, "Take it up")
+    assert field(other, "sub_goal_title").value == "Nameless"
+    with Workspace(folder) as store:
+        assert [draft.author for draft in store.drafts()] == ["human:Bob"]
+
+
+def test_a_name_given_later_signs_the_draft(folder: Path, monkeypatch: Patch) -> None:
+    app = opened(folder, monkeypatch, "", graph="desk", sub_goal="order")
+    field(app, "sub_goal_title").set_value("Nameless").run()
+    signed(app, "Ann")
+    with Workspace(folder) as store:
+        assert [draft.author for draft in store.drafts()] == ["human:Ann"]
+
+
+def test_one_click_makes_a_rule_of_what_served_nothing(tmp_path: Path, monkeypatch: Patch) -> None:
+    with Workspace(tmp_path) as store:
+        store.add("desk.plan.yaml", desk.GRAPH.replace(b"{tool: pay}", b"{tool: transfer}"))
+        store.add("runs.jsonl", b"".join(run.ledger() for run in desk.builders()))
+        graph = store.graph_version("desk", 1)
+        made = [one for one in graph.sub_goals if one.id != "refund"]
+        store.save_graph(
+            PlanGraph(id="desk", tasks=graph.tasks, sub_goals=[*made, SubGoal(id="pay_back", deps=["policy"])]),
+            author="human:x", message="", based_on=1,
+        )  # fmt: skip
+    app = view(opened(tmp_path, monkeypatch, graph="desk"), "Mapping")
+    assert "8 actions in 8 runs" in said(app)
+    assert field(app, "goal_0").value == "pay_back"
+    pressed(app, "Make the rule")
+    assert "Every action serves a sub-goal" in said(app)
+    assert "actions that serve no sub-goal: 8 → 0" in plainly(app)
+
+
+def test_runs_suggest_a_graph_that_is_taken_over_as_a_step(folder: Path, monkeypatch: Patch) -> None:
+    app = view(opened(folder, monkeypatch, graph="desk"), "Suggest")
+    app.number_input(key="suggest_runs").set_value(2).run()
+    app.slider(key="suggest_theta").set_value(0.9).run()
+    assert "From **8 successful runs**" in said(app)
+    pressed(app, "Take it over")
+    assert "not saved yet" in said(app)
+    save(app, "As the runs did it")
+    assert newest(folder).metadata.get("draft") is None
+
+
+def test_a_workspace_without_a_graph_gets_its_first_one(tmp_path: Path, monkeypatch: Patch) -> None:
+    with Workspace(tmp_path) as store:
+        store.add("runs.jsonl", b"".join(run.ledger() for run in desk.builders()))
+    app = opened(tmp_path, monkeypatch)
+    assert "There is no plan graph yet" in said(app)
+    app.text_area(key="annotate_pasted").set_value("flowchart TD\n a[First] --> b").run()
+    pressed(app, "Read")
+    assert "2 sub-goals" in plainly(app)
+    pressed(app, "Open it")
+    assert "a new graph" in said(app)
+    save(app, "first")
+    assert [one.id for one in newest(tmp_path, "pasted").sub_goals] == ["a", "b"]
+
+
+def test_a_new_graph_begins_with_a_sub_goal_and_scores_runs_once_it_is_saved(
+    folder: Path, monkeypatch: Patch
+) -> None:
+    app = opened(folder, monkeypatch, graph="desk")
+    next(one for one in app.text_input if one.label == "Id of the graph").set_value("dance")
+    next(one for one in app.text_input if one.label == "Tasks it speaks of").set_value("other")
+    next(one for one in app.text_input if one.label == "First sub-goal").set_value("step")
+    pressed(app, "Begin")
+    assert "1 run would be scored by it for the first time" in plainly(app)
+    assert app.query_params["graph"] == "dance"
+
+
+def typed(app: AppTest, **changes: Any) -> AppTest:
+    """AppTest has no hands for this table: what a browser would send is put where it would arrive."""
+    sent_back = {"edited_rows": {}, "added_rows": [], "deleted_rows": []} | changes
+
+    def script(state: dict, sent_back: dict) -> None:
+        import streamlit as st
+
+        from components import annotate_table
+
+        for key, value in state.items():
+            st.session_state[key] = value
+        st.session_state[state["annotate_sheet"].key] = sent_back
+        annotate_table._take()
+
+    kept = ("annotate_sheet", "annotate_desk", "reviewer_name")
+    inner = AppTest.from_function(
+        script, kwargs={"state": {k: app.session_state[k] for k in kept}, "sent_back": sent_back}
+    )
+    inner.run()
+    assert not inner.exception
+    for key in kept:
+        app.session_state[key] = inner.session_state[key]
+    app.run()
+    assert not app.exception
+    return app
+
+
+def test_rows_of_the_table_are_commands_and_the_table_stays_until_an_id_changes(
+    folder: Path, monkeypatch: Patch
+) -> None:
+    app = view(opened(folder, monkeypatch, graph="desk"), "Table")
+    first = app.session_state["annotate_sheet"]
+    typed(app, edited_rows={0: {"title": "Find it"}})
+    typed(app, edited_rows={0: {"title": "Find it"}}, added_rows=[{"id": "new", "deps": ["policy"]}, {}])
+    assert app.session_state["annotate_sheet"].key == first.key
+    graph = app.session_state["annotate_desk"].graph
+    assert (node(graph, "order").title, node(graph, "new").deps) == ("Find it", ["policy"])
+    typed(
+        app,
+        edited_rows={0: {"title": "Find it", "id": "find"}},
+        added_rows=[{"id": "new", "deps": ["policy"]}],
+    )
+    graph = app.session_state["annotate_desk"].graph
+    assert [one.id for one in graph.sub_goals] == ["find", "policy", "refund", "polite", "new"]
+    assert node(graph, "policy").deps == ["find"]
+    second = app.session_state["annotate_sheet"]
+    assert second.key != first.key
+    typed(app, edited_rows={1: {"deps": ["refund"], "check": "{"}})
+    assert "check of 'policy'" in plainly(app)
+    assert app.session_state["annotate_desk"].graph == graph
+    assert app.session_state["annotate_sheet"].key == second.key
+    typed(app, deleted_rows=[4])
+    assert [one.id for one in app.session_state["annotate_desk"].graph.sub_goals] == [
+        "find",
+        "policy",
+        "refund",
+        "polite",
+    ]
+
+
+def test_hostile_words_of_a_graph_are_words_everywhere(tmp_path: Path, monkeypatch: Patch) -> None:
+    graph = {
+        "id": HOSTILE[:500],
+        "title": HOSTILE,
+        "tasks": ["*"],
+        "sub_goals": [
+            {
+                "id": HOSTILE[:500],
+                "title": HOSTILE,
+                "description": HOSTILE,
+                "rules": [{"tool": HOSTILE[:400]}],
+            },
+            {"id": "b", "deps": [HOSTILE[:500]], "check": {"tool_call": {"name": HOSTILE[:500]}}},
+        ],
+    }
+    with Workspace(tmp_path) as store:
+        assert store.add("g.plan.json", json.dumps(graph).encode()).kind == "graph"
+        store.add("runs.jsonl", b"".join(run.ledger() for run in desk.builders()))
+    app = opened(tmp_path, monkeypatch, HOSTILE[:90])
+    field(app, "sub_goal_critical").check().run()
+    for name in ("Preview", "Table", "Mapping", "Suggest", "Versions and export"):
+        view(app, name)
+        assert {place for place, _ in acted_upon(app)} <= TYPED_IN
+    assert {place for place, words in sent(app) if "onerror" in words} >= {
+        "Selectbox.options",
+        "PlotlyChart.spec",
+    }

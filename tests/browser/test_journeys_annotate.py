@@ -1,0 +1,125 @@
+"""What should have happened is edited on the canvas, in a field, in the table; saved; merged."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import desk
+import pytest
+from conftest import settle
+from playwright.sync_api import Page, expect
+from screen import boxes
+
+from untaken.store import Workspace
+
+pytestmark = pytest.mark.xdist_group("browser")
+expect.set_options(timeout=20_000)
+
+
+@pytest.fixture
+def address(serve: Callable[..., str], tmp_path: Path) -> str:
+    with Workspace(tmp_path) as store:
+        store.add("desk.plan.yaml", desk.GRAPH)
+        store.add("runs.jsonl", b"".join(run.ledger() for run in desk.builders()))
+    return serve(str(tmp_path))
+
+
+def sign(page: Page, name: str) -> None:
+    field = page.get_by_role("textbox", name="Your name")
+    field.fill(name)
+    field.press("Enter")
+    settle(page)
+
+
+def write(page: Page, label: str, words: str) -> None:
+    field = page.get_by_role("textbox", name=label, exact=True)
+    field.fill(words)
+    field.press("Control+Enter" if label == "Expression" else "Enter")
+    settle(page)
+
+
+def save(page: Page, name: str, message: str) -> None:
+    page.get_by_test_id("stPopover").get_by_role("button", name="Save …").click()
+    page.get_by_role("textbox", name="What was changed, and why").fill(message)
+    page.get_by_role("button", name=f"Save as {name}").click()
+
+
+def test_a_graph_is_edited_previewed_saved_and_merged(
+    address: str, open_page: Callable[..., Page], tmp_path: Path
+) -> None:
+    page = open_page(f"{address}/annotate?graph=desk&sub_goal=policy")
+    assert len(boxes(page)) == 4
+    sign(page, "Ann")
+    write(page, "Expression", "state.read == false")
+    expect(page.get_by_text("4 of 12 runs")).to_be_visible()
+    page.get_by_role("heading", name="Annotate").click()
+    page.keyboard.press("Alt+z")
+    expect(page.get_by_text("nothing to save")).to_be_visible()
+    page.keyboard.press("Alt+y")
+    expect(page.get_by_text("not saved yet")).to_be_visible()
+
+    page.locator(".plan-frame").focus()
+    page.keyboard.press("x")
+    expect(page.get_by_text("2 steps to undo")).to_be_visible()
+
+    other = open_page(f"{address}/annotate?graph=desk&sub_goal=order", elsewhere=True)
+    sign(other, "Bob")
+    write(other, "Title", "Find the order")
+    save(other, "Bob", "A better title")
+    expect(other.get_by_text("Saved as version 2.")).to_be_visible()
+
+    save(page, "Ann", "Reading is not enough")
+    expect(page.get_by_text("Nothing was saved.")).to_be_visible()
+    page.get_by_role("button", name="Merge with version 2").click()
+    expect(page.get_by_text("look it over, then save")).to_be_visible()
+    save(page, "Ann", "Both")
+    expect(page.get_by_text("Saved as version 3.")).to_be_visible()
+    page.get_by_text("Versions and export").click()
+    expect(page.get_by_text("What differs (HTML)").first).to_be_visible()
+
+    with Workspace(tmp_path) as store:
+        graph = store.graph_version("desk", 3)
+        assert [one.author for one in store.graph_history("desk")] == ["upload", "human:Bob", "human:Ann"]
+    by_id = {one.id: one for one in graph.sub_goals}
+    assert by_id["order"].title == "Find the order"
+    assert by_id["policy"].check is not None
+    assert (by_id["policy"].check.expr, by_id["policy"].critical) == ("state.read == false", False)
+
+
+def test_the_table_is_written_by_keyboard_alone(address: str, open_page: Callable[..., Page]) -> None:
+    page = open_page(f"{address}/annotate?graph=desk&sub_goal=policy")
+    page.get_by_text("Table", exact=True).click()
+    settle(page)
+    table = page.get_by_test_id("stDataFrame").last
+    table.scroll_into_view_if_needed()
+    box = table.bounding_box()
+    assert box is not None
+    page.mouse.click(box["x"] + 200, box["y"] + 55)  # the first title; from here on the keyboard
+    retype(page, "Find it")
+    expect(page.get_by_text("1 step to undo")).to_be_visible()
+    settle(page)
+    page.keyboard.press("ArrowDown")
+    retype(page, "Pay back")
+    expect(page.get_by_text("2 steps to undo")).to_be_visible()
+    page.get_by_test_id("stButtonGroup").get_by_text("Versions and export").click()
+    expect(page.get_by_text("Look up order → Find it")).to_be_visible()
+
+
+def retype(page: Page, words: str) -> None:
+    """Other words in the cell that is selected."""
+    page.keyboard.press("Enter")
+    page.wait_for_timeout(400)
+    page.keyboard.press("Control+a")
+    page.keyboard.type(words, delay=20)
+    page.keyboard.press("Enter")
+
+
+@pytest.mark.parametrize(("width", "dark"), [(1440, True), (390, False)])
+def test_the_page_fits_a_dark_and_a_narrow_screen(
+    address: str, open_page: Callable[..., Page], width: int, dark: bool
+) -> None:
+    page = open_page(f"{address}/annotate?graph=desk&sub_goal=policy", width=width, dark=dark)
+    write(page, "Expression", "state.read == false")
+    assert len(boxes(page)) == 4
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

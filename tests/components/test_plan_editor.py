@@ -1,0 +1,65 @@
+"""The drawing that can be edited: what is sent to a browser, and what is taken from one."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from components.plan_editor import _commands, editor_payload
+from untaken.annotating import Connect, Set
+from untaken.errors import UntakenError
+from untaken.plans import Check, PlanGraph, SubGoal
+
+
+def graph() -> PlanGraph:
+    return PlanGraph(
+        id="g",
+        sub_goals=[
+            SubGoal(id="a", title="First </script>", critical=True),
+            SubGoal(id="b", deps=["a"]),
+            SubGoal(id="c", deps=["a", "b"], check=Check(outcome=True)),
+            SubGoal(id="d", any_of=["b", "c"]),
+        ],
+    )
+
+
+def test_every_line_can_be_picked_and_an_implied_one_goes_around() -> None:
+    sent = editor_payload(graph())
+    lines = {(edge["from"], edge["to"], edge["kind"]): edge["bent"] for edge in sent["edges"]}
+    straight = {(0, 1, "needs"), (1, 2, "needs"), (2, 3, "option")}
+    bent = {(0, 2, "needs"), (1, 3, "option")}
+    assert lines == dict.fromkeys(straight, False) | dict.fromkeys(bent, True)
+
+
+def test_a_large_graph_is_edited_whole() -> None:
+    many = PlanGraph(id="g", sub_goals=[SubGoal(id=f"s{n}", deps=[f"s{n - 1}"] * (n > 0)) for n in range(90)])
+    assert len(editor_payload(many)["boxes"]) == 90
+
+
+def test_what_is_sent_is_plain_json_with_the_words_as_they_are() -> None:
+    box = json.loads(json.dumps(editor_payload(graph(), selected="a")))["boxes"][0]
+    assert box["title"] == "First </script>"
+    assert box["critical"]
+
+
+def test_commands_come_with_their_numbers() -> None:
+    sent = [
+        {"number": 4, "edit": {"edit": "connect", "dependency": "a", "sub_goal": "b"}},
+        {"number": 5, "edit": {"edit": "set", "sub_goal": "a", "field": "critical", "value": False}},
+        {"number": 6, "edit": {"edit": "undo"}},
+    ]
+    assert _commands(json.dumps(sent)) == [
+        (4, Connect(dependency="a", sub_goal="b")),
+        (5, Set(sub_goal="a", field="critical", value=False)),
+        (6, "undo"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "sent",
+    ["{", "7", '[{"number": "x", "edit": {}}]', '[{"edit": {}}]', "[" * 5000, '[{"number": 1, "edit": 3}]'],
+)
+def test_what_is_no_command_is_refused(sent: str) -> None:
+    with pytest.raises(UntakenError, match="edit-invalid"):
+        _commands(sent)
