@@ -1,0 +1,101 @@
+"""Who sits before the screen: asked once a session, or told by the sign-in of the server.
+
+Sign-in is Streamlit's own (OpenID Connect). It is on where the server's ``secrets.toml`` has a section
+``[auth]``; docs/cli.md says how to switch it on. Without it a name is what its bearer says it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import streamlit as st
+from streamlit.errors import StreamlitAuthError
+
+from components import text
+
+NAME: Final = "reviewer_name"
+FIELD: Final = "reviewer_field"
+CHARS: Final = 100
+_COMMON: Final = frozenset({
+    *("redirect_uri", "cookie_secret", "client_id", "client_secret"),
+    *("server_metadata_url", "client_kwargs", "expose_tokens"),
+})  # fmt: skip
+"""Settings of ``[auth]`` itself; a section in it is a provider."""
+
+
+def reviewer() -> str | None:
+    """The reviewer's name; ``None`` where it is not known yet. Untrusted words, on one line."""
+    if sign_in():
+        return _signed_in()
+    return _plain(st.session_state.get(NAME))
+
+
+def author() -> str | None:
+    """The reviewer as author of a verdict, a note or a version: ``human:NAME``."""
+    name = reviewer()
+    return f"human:{name}" if name else None
+
+
+def ask_reviewer() -> str | None:
+    """Ask for the name, or offer to sign in, where it is not known; say it where it is.
+
+    Returns:
+        The name, as `reviewer` does.
+    """
+    known = reviewer()
+    if sign_in():
+        _sign_in_or_out(known)
+    else:
+        st.session_state[FIELD] = known or ""  # Streamlit forgets a field that a page did not draw
+        st.text_input(
+            "Your name",
+            key=FIELD,
+            max_chars=CHARS,
+            placeholder="as others know you",
+            help="Kept for this session, on every page. It signs what you save.",
+            on_change=_keep,
+        )
+    return known
+
+
+def sign_in() -> Mapping[str, Any]:
+    """The settings of the server's sign-in; empty where there is none."""
+    found: Mapping[str, Any] = st.secrets.get("auth", {}) if st.secrets.load_if_toml_exists() else {}
+    return found
+
+
+def _keep() -> None:
+    st.session_state[NAME] = _plain(st.session_state[FIELD])
+
+
+def _signed_in() -> str | None:
+    user = st.user.to_dict()
+    if not user.get("is_logged_in"):
+        return None
+    return next((name for key in ("name", "email", "sub") if (name := _plain(user.get(key)))), None)
+
+
+def _plain(value: object) -> str | None:
+    words = text.one_line(" ".join(str(value or "").split()), CHARS)
+    return words or None
+
+
+def _sign_in_or_out(known: str | None) -> None:
+    if known:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.caption(f"Signed in as **{text.label(known)}**")
+            st.button("Sign out", key="reviewer_out", type="tertiary", on_click=st.logout)
+        return
+    providers = [
+        name for name, part in sign_in().items() if isinstance(part, Mapping) and name not in _COMMON
+    ]
+    for provider in providers or [None]:
+        words = f"Sign in with {text.label(provider, 40)}" if provider else "Sign in"
+        if st.button(words, key=f"reviewer_in_{provider or 'default'}"):
+            try:
+                st.login(provider)
+            except StreamlitAuthError as error:  # this server's own set-up, no visitor's words
+                st.error(
+                    f"Signing in cannot begin: {text.label(error, 300)} Whoever runs this server can mend it."
+                )

@@ -1,0 +1,65 @@
+"""Which failing runs are still unexplained?"""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from components import (
+    cards,
+    review_agreement,
+    review_filters,
+    review_panel,
+    review_queue_view,
+    review_writing,
+    reviewer,
+    state,
+)
+from untaken.report.reviewing import chosen_cases, failing_cases, fields_of, with_reviews
+
+
+def main() -> None:
+    cards.headline("Review", "Which failing runs are still unexplained?")
+    corpus = state.corpus()
+    if not corpus.runs:
+        cards.nothing_here()
+        return
+    with st.container(key="review-who", width=320):
+        reviewer.ask_reviewer()
+    review_writing.say()
+    views = {
+        "Queue": queue,
+        "Disagreements": review_agreement.disagreements,
+        "Agreement": review_agreement.agreement,
+    }
+    for tab, show in zip(st.tabs(list(views), key="review_tabs"), views.values(), strict=True):
+        with tab:
+            show()
+
+
+def queue() -> None:
+    corpus, reviews = state.corpus(), state.workspace().reviews.every()
+    cases = with_reviews(state.derived(failing_cases, of_all=True), reviews)
+    if not cases:
+        st.success("No run failed here: there is nothing to explain.", icon=":material/check_circle:")
+        return
+    offered = fields_of(cases)
+    filters = review_filters.remember(offered)
+    review_filters.draw(offered, filters)
+    shown = chosen_cases(cases, filters)
+    review_queue_view.progress(shown, cases)
+    case = review_queue_view.chosen(shown, cases)
+    if not shown:
+        st.info("No failing run passes these filters.")
+    left, right = st.columns([6, 5], gap="medium")
+    with left:
+        if case is not None:
+            review_queue_view.keys(shown, cases, case)
+        st.caption("Keys: J next, K previous; 1 new, 2 in review, 3 explained, 4 fixed.")
+        review_queue_view.queue(shown, case)
+        review_queue_view.bulk(shown)
+    with right:
+        if case is not None:
+            review_queue_view.look(corpus, case, review_panel.known_tags(reviews.values()))
+
+
+main()

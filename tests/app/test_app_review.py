@@ -1,0 +1,230 @@
+"""The Review page, and verdicts on the Run page: what one reviewer saves, another sees."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from builders import a_run
+from sessions import go_to, said, session
+from streamlit.testing.v1 import AppTest
+
+from untaken.ledger import ReviewNote, Run, Verdict
+from untaken.store import Workspace
+from untaken.store.reviews import Review
+
+GRAPH = b"""schema: untaken.plan/1
+id: desk
+tasks: ['t*']
+sub_goals:
+- {id: look, title: Look it up, rules: [{tool: look}], check: {verdict: true}}
+- {id: pay, title: Pay back, critical: true, deps: [look], check: {verdict: true}}
+"""
+
+
+def workspace(folder: Path, *, runs: int = 4) -> Workspace:
+    """Failing runs of two agents over two tasks, judged by a test as looked up and not paid."""
+    store = Workspace(folder)
+    store.add("desk.plan.yaml", GRAPH)
+    for i in range(runs):
+        run = a_run(
+            f"r{i}", agent=f"agent {i % 2}", task=f"t{i // 2}", metadata={"shift": "night" if i else "day"}
+        )
+        run.call("look").verdict("look", True, "test").verdict("pay", False, "judge:m").finish(success=False)
+        store.add(f"{i}.jsonl", run.ledger())
+    return store
+
+
+def run_of(store: Workspace, run_id: str) -> Run:
+    return next(run for run in store.read_runs()[0] if run.run_id == run_id)
+
+
+def named(app: AppTest, name: str = "ann") -> AppTest:
+    app.text_input(key="reviewer_field").input(name).run()
+    assert not app.exception
+    return app
+
+
+def on_run(
+    folder: Path, patch: pytest.MonkeyPatch, run: Run, sub_goal: str = "pay", who: str = "ann"
+) -> AppTest:
+    app = session(folder, patch, "run")
+    app.query_params["run"], app.query_params["sub_goal"] = run.digest, sub_goal
+    app.run()
+    assert not app.exception
+    return named(app, who)
+
+
+def plain(app: AppTest) -> str:
+    """What the page says, without the marks that keep words from being markdown."""
+    return said(app).replace("\\", "").replace("\u2060", "")
+
+
+def press(app: AppTest, key: str) -> AppTest:
+    app.button(key=key).click().run()
+    assert not app.exception
+    return app
+
+
+def positions(app: AppTest) -> str:
+    return next(m.value for m in app.markdown if " of " in m.value and m.value.startswith("**"))
+
+
+def test_a_verdict_is_written_to_the_ledger_and_decides_the_sub_goal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with workspace(tmp_path) as store:
+        run = run_of(store, "r1")
+        app = on_run(tmp_path, monkeypatch, run)
+        app.text_input(key="mark_reason").input("the money went back")
+        press(app, "mark-met")
+        (verdict,) = [v for v in run_of(store, "r1").of(Verdict) if v.by == "human:ann"]
+        assert (verdict.sub_goal, verdict.passed, verdict.reason) == ("pay", True, "the money went back")
+        assert app.text_input(key="mark_reason").value == ""
+        assert "the money went back" in said(app)
+        assert "decided by verdict:human:ann" in plain(app)
+
+
+def test_a_second_word_replaces_the_first_and_two_who_differ_leave_it_unscored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with workspace(tmp_path) as store:
+        run = run_of(store, "r1")
+        app = press(on_run(tmp_path, monkeypatch, run), "mark-met")
+        press(press(app, "mark-unsure"), "mark-met")
+        press(on_run(tmp_path, monkeypatch, run, who="bob"), "mark-not-met")
+        app.run()
+        assert "reviewers disagree: human:ann say met, human:bob say not met" in said(app)
+        app = go_to(app, "review")
+        assert "1 sub-goal of runs where one reviewer says met and another not" in said(app)
+
+
+def test_without_a_name_nothing_can_be_marked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with workspace(tmp_path) as store:
+        app = session(tmp_path, monkeypatch, "run")
+        app.query_params["run"], app.query_params["sub_goal"] = run_of(store, "r1").digest, "pay"
+        app.run()
+        assert "Say who you are" in said(app)
+        assert not [b for b in app.button if str(b.key).startswith("mark-")]
+        go_to(app, "review")
+        assert all(app.button(key=f"status-{n}").disabled for n in range(1, 5))
+
+
+def test_a_note_is_kept_in_the_ledger_as_it_was_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = "<script>alert(1)</script> **not bold**\n:red[no]"
+    with workspace(tmp_path) as store:
+        app = named(session(tmp_path, monkeypatch, "review"))
+        app.text_area(key="review_note").input(words)
+        press(app, "add-note")
+        (note,) = [n for run in store.read_runs()[0] for n in run.of(ReviewNote)]
+        assert (note.author, note.text) == ("human:ann", words)
+        assert words in [text.value for text in app.text]
+
+
+def test_status_moves_the_progress_and_stays_for_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with workspace(tmp_path) as store:
+        app = named(session(tmp_path, monkeypatch, "review"))
+        assert "0 of 4 reviewed" in str(app.get("progress")[0].proto.text)
+        press(app, "status-3")
+        assert "1 of 4 reviewed" in str(app.get("progress")[0].proto.text)
+        (review,) = store.reviews.every().values()
+        assert (review.status, review.updated_by, review.revision) == ("explained", "human:ann", 1)
+        assert "status: new → explained" in said(app)
+
+
+def test_j_and_k_go_through_the_cases_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    workspace(tmp_path).close()
+    app = named(session(tmp_path, monkeypatch, "review"))
+    assert positions(app) == "**1 of 4**"
+    assert positions(press(app, "step_J")) == "**2 of 4**"
+    assert positions(press(app, "step_K")) == "**1 of 4**"
+    assert app.button(key="step_K").disabled
+
+
+def test_a_case_that_its_new_status_took_out_of_the_filters_stays_until_the_next_is_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workspace(tmp_path).close()
+    app = named(session(tmp_path, monkeypatch, "review"))
+    field = next(m for m in app.multiselect if m.label == "Status")
+    field.select("new").run()
+    press(app, "step_J")
+    chosen = app.query_params["run"]
+    press(app, "status-4")
+    assert (app.query_params["run"], "outside the filters now" in said(app)) == (chosen, True)
+    assert positions(press(app, "step_J")) == "**2 of 3**"
+
+
+def test_filters_stand_in_the_address_and_come_from_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workspace(tmp_path).close()
+    app = session(tmp_path, monkeypatch, "review")
+    next(m for m in app.multiselect if m.label == "Agent").select("agent 1").run()
+    assert app.query_params["agent"] in ("agent 1", ["agent 1"])
+    other = session(tmp_path, monkeypatch, "review")
+    other.query_params["meta.shift"] = ["day"]
+    other.run()
+    assert not other.exception
+    assert "0 of 1 reviewed" in str(other.get("progress")[0].proto.text)
+    assert "meta.shift=day" in next(
+        code.value for code in other.code if "http" in code.value or "meta" in code.value
+    )
+    press(other, "filters-clear")
+    assert "0 of 4 reviewed" in str(other.get("progress")[0].proto.text)
+
+
+def test_who_saves_after_another_is_told_and_overwrites_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with workspace(tmp_path, runs=1) as store:
+        app = named(session(tmp_path, monkeypatch, "review"))
+        run = run_of(store, "r0")
+        store.reviews.change([Review(run=run.digest, run_id="r0")], author="human:bob", status="fixed")
+        press(app, "status-2")
+        assert "human:bob changed the review of r0 meanwhile" in said(app).replace("\\", "").replace(
+            "\u2060", ""
+        )
+        assert store.reviews.every()[run.digest].status == "fixed"
+        press(app, "status-2")
+        assert store.reviews.every()[run.digest].status == "in review"
+
+
+def test_all_shown_are_set_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with workspace(tmp_path) as store:
+        app = named(session(tmp_path, monkeypatch, "review"))
+        next(m for m in app.multiselect if m.label == "Agent").select("agent 1").run()
+        app.selectbox(key="bulk-status").select("fixed").run()
+        press(app, "bulk-set")
+        assert sorted(r.run_id for r in store.reviews.every().values()) == ["r1", "r3"]
+        assert {r.status for r in store.reviews.every().values()} == {"fixed"}
+
+
+def test_assignee_and_tags_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with workspace(tmp_path, runs=1) as store:
+        app = named(session(tmp_path, monkeypatch, "review"))
+        press(app, "assign-me")
+        (review,) = store.reviews.every().values()
+        assert review.assignee == "ann"
+        app.multiselect(key=f"tags-{review.run[:16]}-1").set_value(["refund"]).run()
+        assert not app.exception
+        assert next(iter(store.reviews.every().values())).tags == ("refund",)
+
+
+@pytest.mark.parametrize(
+    "words", [["agent", "<b>x</b>"], ["meta.nothing", "x"], ["status", "gone"], ["run", "0" * 64]]
+)
+def test_whatever_the_address_says_the_page_is_drawn(
+    words: Sequence[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workspace(tmp_path, runs=2).close()
+    app = session(tmp_path, monkeypatch, "review")
+    app.query_params[words[0]] = [words[1]]
+    app.run()
+    assert not app.exception
+    assert "Which failing runs are still unexplained?" in said(app)
