@@ -13,6 +13,7 @@ from components import text
 from components.choice_words import signed
 from components.figures.theme import message, themed
 from components.palette import DELTA_WORDS, Tokens, tokens
+from untaken.counterfactual.levels import level_words
 from untaken.counterfactual.model import Branch, Decision, DeltaVerdict, RunEvaluation
 from untaken.errors import number
 
@@ -200,6 +201,7 @@ def _hover(row: Row) -> str:
         f"{names} instead of {text.figure(row.decision.selected)}",
         DELTA_WORDS[branch.verdict] + _interval_words(row),
         f"{branch.n} earlier runs took it here" if branch.known else "no earlier run took it here",
+        level_words(branch.level, branch.levels),
         text.figure(branch.support_reason, 120),
     ]
     return "<br>".join(line for line in lines if line)

@@ -15,8 +15,11 @@ WITHOUT = {
     "themed": "what all figures look like, and no figure",
     "plan_html": "a page of its own, to be clicked; `plan_figure` shows the same",
     "agreement_figure": CRITERIA,
+    "reliability_figure": "it needs the verdicts of several people: it stands on the Review page",
     "compare_matrix": "runs side by side: it stands on the Compare page",
     "plan_diff_figure": "two versions of a plan graph: it belongs to editing one",
+    "draft_figure": "a graph that runs suggest: it belongs to editing one",
+    "status_changes": "what an edit would change: it stands on the Annotate page",
     "pass_change": CRITERIA,
     "unique_criteria": CRITERIA,
 }

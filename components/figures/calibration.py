@@ -1,0 +1,155 @@
+"""Calibration: what ledgers say of paths not taken, against what came of these paths in clones."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import plotly.graph_objects as go
+
+from components.figures.theme import message, themed
+from components.palette import Tokens, tokens
+from untaken.planning.calibration import Bin, Calibration, Estimator, Figure, Measure
+
+SUPPORTS: Final = (("supported", "circle"), ("weak", "circle-open"))
+NAMES: Final[dict[str, str]] = {
+    "delta": "delta",
+    "advantage": "advantage",
+    "pooled": "pooled advantage",
+    "ceiling": "half of the draws",
+}
+TARGETS: Final = {"three_way": 0.70, "sign": 0.90}
+"""What agreement is aimed at, where the program says supported."""
+TITLES: Final = {"three_way": "the same of three verdicts", "sign": "the same sign beyond ±0.1"}
+SHIFT: Final = 0.16
+NOTHING: Final = "No pair of estimate and truth to draw"
+
+
+def calibration_figure(
+    calibration: Calibration, *, estimator: Estimator = "pooled", dark: bool = False
+) -> go.Figure:
+    """Mean truth against mean estimate, in bins of the estimate, with 95 % intervals over held-out maps.
+
+    Args:
+        calibration: of one setup.
+        estimator: ``delta``, ``advantage`` or ``pooled``.
+        dark: the theme.
+
+    On the diagonal an estimate means what it says.
+    """
+    bins = [b for b in calibration.curve if b.estimator == estimator]
+    if not bins:
+        return message(NOTHING, dark=dark)
+    look, figure = tokens(dark), go.Figure()
+    figure.add_trace(_line((-1, 1), (-1, 1), look.line, "dash"))
+    for support, symbol in SUPPORTS:
+        some = [b for b in bins if b.part == support]
+        if some:
+            figure.add_trace(_points(some, support, symbol, look))
+    themed(figure, dark=dark, height=420, margin=(8, 8, 36, 8))
+    reach = _reach(bins)
+    figure.update_xaxes(title=f"{NAMES[estimator]}, from ledgers alone", range=[-reach, reach])
+    figure.update_yaxes(
+        title="what came of it in clones (score)",
+        range=[-reach, reach],
+        zeroline=True,
+        zerolinecolor=look.line,
+    )
+    figure.update_xaxes(zeroline=True, zerolinecolor=look.line)
+    return _with_legend(figure)
+
+
+def calibration_agreement(
+    calibration: Calibration, *, part: str = "supported", dark: bool = False
+) -> go.Figure:
+    """Agreement of each estimate with the truth, with 95 % intervals over held-out maps, beside its target.
+
+    Args:
+        calibration: of one setup.
+        part: ``supported``, ``weak`` or ``all`` pairs.
+        dark: the theme.
+
+    ``half of the draws`` is no estimate: it is how well the truth, as measured, agrees with itself.
+    """
+    rows = [m for m in calibration.measures if m.part == part]
+    if not rows:
+        return message(NOTHING, dark=dark)
+    look, figure = tokens(dark), go.Figure()
+    for place, (measure, symbol) in enumerate(zip(TARGETS, ("circle", "diamond"), strict=True)):
+        colour = (look.good, look.bad)[place]
+        target = TARGETS[measure]
+        ends = (-0.5, len(rows) - 0.5)
+        figure.add_trace(_line((target, target), ends, colour, ("dot", "dash")[place]))
+        figure.add_trace(_marks(rows, measure, symbol, SHIFT * (2 * place - 1), colour))
+    themed(figure, dark=dark, height=130 + 52 * len(rows), margin=(8, 8, 36, 8))
+    figure.update_yaxes(
+        tickvals=list(range(len(rows))),
+        ticktext=[f"{NAMES[m.estimator]}  n={m.pairs:,}" for m in rows],
+        range=[len(rows) - 0.5, -0.5],
+        showgrid=False,
+    )
+    aims = " and ".join(f"{target:.2f}" for target in TARGETS.values())
+    figure.update_xaxes(title=f"share of pairs; lines: the targets, {aims}", range=[-0.02, 1.03])
+    return _with_legend(figure)
+
+
+def _points(bins: list[Bin], support: str, symbol: str, look: Tokens) -> go.Scatter:
+    pairs, colour = sum(b.pairs for b in bins), look.good if support == "supported" else look.muted
+    return go.Scatter(
+        x=[b.estimate for b in bins],
+        y=[b.truth for b in bins],
+        error_y=_errors([(b.truth, b.low, b.high) for b in bins], colour),
+        mode="markers",
+        name=f"{support}, n={pairs:,}",
+        marker={"symbol": symbol, "size": 10, "color": colour},
+        customdata=[(b.pairs, b.maps) for b in bins],
+        hovertemplate="estimate %{x:.3f}, truth %{y:.3f}<br>%{customdata[0]} pairs of %{customdata[1]} maps"
+        "<extra></extra>",
+    )
+
+
+def _marks(rows: list[Measure], measure: str, symbol: str, shift: float, colour: str) -> go.Scatter:
+    found: list[tuple[int, Figure]] = [(at, getattr(row, measure)) for at, row in enumerate(rows)]
+    known = [(at, one, one.value) for at, one in found if one.value is not None]
+    return go.Scatter(
+        x=[value for *_, value in known],
+        y=[at + shift for at, *_ in known],
+        error_x=_errors([(value, one.low, one.high) for _, one, value in known], colour),
+        mode="markers",
+        name=TITLES[measure],
+        marker={"symbol": symbol, "size": 10, "color": colour},
+        customdata=[one.n for _, one, _ in known],
+        hovertemplate=f"{TITLES[measure]} %{{x:.3f}} of %{{customdata}} pairs<extra></extra>",
+    )
+
+
+def _errors(ends: list[tuple[float, float | None, float | None]], colour: str) -> dict[str, object]:
+    return {
+        "type": "data",
+        "symmetric": False,
+        "array": [0 if high is None else max(0.0, high - value) for value, _, high in ends],
+        "arrayminus": [0 if low is None else max(0.0, value - low) for value, low, _ in ends],
+        "color": colour,
+        "thickness": 1.5,
+        "width": 4,
+    }
+
+
+def _line(x: tuple[float, float], y: tuple[float, float], colour: str, dash: str) -> go.Scatter:
+    return go.Scatter(
+        x=x,
+        y=y,
+        mode="lines",
+        line={"color": colour, "width": 1, "dash": dash},
+        showlegend=False,
+        hoverinfo="skip",
+    )
+
+
+def _reach(bins: list[Bin]) -> float:
+    values = [abs(v) for b in bins for v in (b.estimate, b.truth, b.low, b.high) if v is not None]
+    return min(1.05, max(values) + 0.05)
+
+
+def _with_legend(figure: go.Figure) -> go.Figure:
+    figure.update_layout(showlegend=True, legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0})
+    return figure

@@ -1,0 +1,267 @@
+"""What-If-Not over a run, and what Algorithm 1 loses without its parts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import plotly.graph_objects as go
+
+from components.figures.frames import AGAIN, VERDICTS, step_words
+from components.figures.theme import message, themed
+from components.palette import Tokens, tokens
+from untaken.errors import Score, Unscored
+from untaken.planning.ablation import FULL, PUBLISHED, Ablation
+from untaken.planning.record import PlannedStep, PlanningRecord
+from untaken.planning.win.model import EVEN, Verdict
+
+SPAN: Final = 1_000
+"""Steps drawn at the most, around the chosen one."""
+GAP: Final = "&nbsp;&nbsp;&nbsp;&nbsp;"
+TERMS: Final[Mapping[str, str]] = {
+    "wait": "square-open",
+    "opposite": "x-thin-open",
+    "random": "cross-thin-open",
+}
+"""Marker of each intervention."""
+NOT_COMPARABLE: Final = (
+    "◇ published (source 003, table 2): a language model of 72 billion parameters, mean ± sd over 5 seeds at "
+    "1 M steps.<br>Not comparable in level. Only the sign of a difference between arms means the same."
+)
+
+
+def win_figure(record: PlanningRecord, *, step: int | None = None, dark: bool = False) -> go.Figure:
+    """WIN by step with its terms, and a line at 0.5; ties are grey and hollow.
+
+    Args:
+        record: a record of planning.
+        step: the chosen step, from 1; it is marked. A click on another one carries its number.
+        dark: the theme.
+    """
+    middle = step or 1
+    first = max(1, min(middle - SPAN // 2, len(record.steps) - SPAN + 1))
+    asked = {
+        number: one
+        for number, one in enumerate(record.steps[first - 1 : first - 1 + SPAN], start=first)
+        if one.asked is not None
+    }
+    if not asked:
+        return message("No action of this run was evaluated by What-If-Not", dark=dark)
+    look = tokens(dark)
+    figure = go.Figure()
+    for intervention in TERMS:
+        figure.add_trace(_terms(asked, intervention, look))
+    for verdict in VERDICTS:
+        figure.add_trace(_wins(asked, verdict, look))
+    figure.add_trace(_asked_again(asked, look))
+    themed(figure, dark=dark, height=350, margin=(8, 16, 48, 40))
+    figure.update_layout(hovermode="closest")
+    figure.add_annotation(**_legend(_signs(look), look))
+    figure.add_hline(y=EVEN, line={"color": look.line, "width": 1, "dash": "dash"}, layer="below")
+    if step is not None:
+        figure.add_vline(x=step, line={"color": look.text, "width": 1.5}, layer="below")
+    last = max(asked)
+    cut = f" · {first:,} to {last:,} of {len(record.steps):,}" if len(record.steps) > SPAN else ""
+    figure.update_xaxes(title_text=f"step{cut}", showgrid=False, range=[first - 1.5, last + 1.5])
+    figure.update_yaxes(range=[-0.04, 1.04], title_text="WIN", tickvals=[0, 0.25, 0.5, 0.75, 1])
+    figure.update_layout(meta={"description": f"WIN of {len(asked)} steps", "least_width": 640})
+    return figure
+
+
+def ablation_figure(found: Ablation, *, dark: bool = False) -> go.Figure:
+    """The arms of an ablation with their intervals, and what the full arm is ahead by in the same worlds.
+
+    The published figures stand beside as marks of their own: they are not comparable in level. Towards a
+    task a run ends where it is reached: there the arms are held against each other by success.
+
+    Args:
+        found: of `untaken.planning.ablation`.
+        dark: the theme.
+    """
+    look = tokens(dark)
+    scores = {arm.name: (arm.score, arm.score_low, arm.score_high) for arm in found.arms}
+    ahead: dict[str, tuple[float, Score, Score]]
+    if found.setup.task:
+        ahead = {d.without: (d.success, d.success_low, d.success_high) for d in found.differences}
+        less, unit = {}, "success rate"
+    else:
+        ahead = {d.without: (d.score, d.score_low, d.score_high) for d in found.differences}
+        less, unit = {name: PUBLISHED[FULL][0] - PUBLISHED[name][0] for name in ahead}, "score"
+    figure = go.Figure()
+    figure.add_trace(_ours(scores, look, "here, with its 95 % interval over worlds", ""))
+    figure.add_trace(_theirs({name: PUBLISHED[name] for name in scores}, look, ""))
+    figure.add_trace(_ours(ahead, look, "", "2"))
+    figure.add_trace(_theirs({name: (value, None) for name, value in less.items()}, look, "2"))
+    themed(figure, dark=dark, height=340, margin=(8, 24, 32, 8))
+    words = f"{_coloured('●', look.good)} here, with its 95 % interval over worlds"
+    figure.add_annotation(**_legend(f"{words}{GAP}◇ published, not comparable in level", look))
+    figure.update_layout(
+        xaxis={"domain": [0, 0.46], "title": {"text": "Crafter score, percent"}, "rangemode": "tozero"},
+        xaxis2=_second_axis(look, unit) | {"domain": [0.6, 1], "anchor": "y2"},
+        yaxis={"categoryorder": "array", "categoryarray": list(scores)[::-1], "showgrid": False},
+        yaxis2={
+            "categoryorder": "array", "categoryarray": list(ahead)[::-1], "showgrid": False, "anchor": "x2",
+            "tickfont": {"color": look.text, "size": 12}, "fixedrange": True, "automargin": True, "ticks": "",
+        },
+        meta={"description": "Arms of the ablation", "least_width": 700},
+    )  # fmt: skip
+    figure.update_yaxes(tickfont={"color": look.text, "size": 12})
+    figure.add_vline(x=0, line={"color": look.line, "width": 1, "dash": "dash"}, xref="x2", yref="y2")
+    figure.add_annotation(
+        text=NOT_COMPARABLE, x=0, y=0, yshift=-48, xref="paper", yref="paper", xanchor="left", yanchor="top",
+        align="left", showarrow=False, font={"size": 11, "color": look.muted},
+    )  # fmt: skip
+    figure.update_layout(margin={"b": 96})
+    return figure
+
+
+def _terms(asked: Mapping[int, PlannedStep], intervention: str, look: Tokens) -> go.Scatter:
+    found = [
+        (number, term)
+        for number, step in asked.items()
+        if step.asked is not None
+        for term in step.asked.terms
+        if term.intervention == intervention
+    ]
+    return go.Scatter(
+        x=[number for number, _ in found],
+        y=[term.value for _, term in found],
+        mode="markers",
+        name=f"against {intervention}",
+        marker={"symbol": TERMS[intervention], "size": 6, "color": look.line, "line": {"width": 1}},
+        opacity=0.55,
+        hoverinfo="skip",
+    )
+
+
+def _wins(asked: Mapping[int, PlannedStep], verdict: Verdict, look: Tokens) -> go.Scatter:
+    """The steps of one class; what has no WIN stands on the line, so that it is not lost."""
+    colour = {"better": look.good, "worse": look.bad}.get(verdict, look.muted)
+    sign, symbol = VERDICTS[verdict]
+    found = {number: s for number, s in asked.items() if s.asked is not None and s.asked.verdict == verdict}
+    heights = [EVEN if isinstance(s.asked.win, Unscored) else s.asked.win for s in found.values() if s.asked]
+    return go.Scatter(
+        x=list(found),
+        y=heights,
+        mode="markers",
+        name={"tie": "tie: cannot tell", "unscored": "no WIN"}.get(verdict, f"{verdict} than these"),
+        marker={"symbol": symbol, "size": 9, "color": colour, "line": {"width": 1.5, "color": colour}},
+        customdata=[[str(number)] for number in found],
+        hovertext=[step_words(number, step) for number, step in found.items()],
+        hoverinfo="text",
+        cliponaxis=False,
+        meta=sign,
+    )
+
+
+def _asked_again(asked: Mapping[int, PlannedStep], look: Tokens) -> go.Scatter:
+    """A ring around each step at which the policy then did something else."""
+    found = {
+        number: step.asked.win
+        for number, step in asked.items()
+        if step.asked is not None and step.asked.revise and step.action != step.asked.action
+    }
+    return go.Scatter(
+        x=list(found),
+        y=[EVEN if isinstance(win, Unscored) else win for win in found.values()],
+        mode="markers",
+        name=f"{AGAIN} revised: something else was done",
+        marker={"symbol": "circle-open", "size": 14, "color": look.muted, "line": {"width": 1}},
+        hoverinfo="skip",
+        cliponaxis=False,
+    )
+
+
+Marks = Mapping[str, tuple[float, Score, Score]]
+
+
+def _ours(marks: Marks, look: Tokens, name: str, axis: str) -> go.Scatter:
+    """Filled marks with intervals; one that is not known has none."""
+    ends = [(v, low, high) for v, low, high in marks.values()]
+    return go.Scatter(
+        x=[value for value, _, _ in ends],
+        y=list(marks),
+        mode="markers",
+        name=name,
+        marker={"color": look.good, "size": 11},
+        error_x={
+            "type": "data",
+            "symmetric": False,
+            "array": [_known(high, value) - value for value, _, high in ends],
+            "arrayminus": [value - _known(low, value) for value, low, _ in ends],
+            "color": look.line,
+            "thickness": 3,
+            "width": 0,
+        },
+        hovertext=[f"{arm}: {_said(*mark)}" for arm, mark in marks.items()],
+        hoverinfo="text",
+        xaxis=f"x{axis}",
+        yaxis=f"y{axis}",
+        cliponaxis=False,
+    )
+
+
+def _theirs(marks: Mapping[str, tuple[float, float | None]], look: Tokens, axis: str) -> go.Scatter:
+    sd: Sequence[float] = [spread or 0 for _, spread in marks.values()]
+    return go.Scatter(
+        x=[value for value, _ in marks.values()],
+        y=list(marks),
+        mode="markers",
+        name="published, not comparable in level",
+        marker={"symbol": "diamond-open", "color": look.muted, "size": 12, "line": {"width": 2}},
+        error_x={"type": "data", "array": sd, "color": look.muted, "thickness": 1, "width": 4},
+        hovertext=[f"{arm}, published: {value:.2f}" for arm, (value, _) in marks.items()],
+        hoverinfo="text",
+        xaxis=f"x{axis}",
+        yaxis=f"y{axis}",
+        cliponaxis=False,
+    )
+
+
+def _known(score: Score, otherwise: float) -> float:
+    return otherwise if isinstance(score, Unscored) else score
+
+
+def _said(value: float, low: Score, high: Score) -> str:
+    if isinstance(low, Unscored) or isinstance(high, Unscored):
+        return f"{value:.2f}, no interval"
+    return f"{value:.2f} ({low:.2f} to {high:.2f})"
+
+
+def _second_axis(look: Tokens, unit: str) -> dict[str, Any]:
+    return {
+        "gridcolor": look.grid,
+        "zeroline": False,
+        "fixedrange": True,
+        "tickfont": {"color": look.muted, "size": 12},
+        "title": {
+            "text": f"{unit}: full less this arm, same worlds",
+            "font": {"color": look.muted, "size": 12},
+            "standoff": 10,
+        },
+    }
+
+
+def _signs(look: Tokens) -> str:
+    """What each mark of `win_figure` is: terms in the first line, actions in the second."""
+    better, worse, tie, _ = (sign for sign, _ in VERDICTS.values())
+    terms = [f"{sign} {name}" for sign, name in zip("□×+", TERMS, strict=True)]
+    actions = [
+        f"{_coloured(better, look.good)} better than these",
+        f"{_coloured(worse, look.bad)} worse",
+        f"{tie} tie: cannot tell",
+        f"◯ {AGAIN} revised: something else was done",
+    ]
+    return f"the action against: {GAP.join(terms)}<br>WIN: {GAP.join(actions)}"
+
+
+def _coloured(sign: str, colour: str) -> str:
+    return f'<span style="color:{colour}">{sign}</span>'
+
+
+def _legend(words: str, look: Tokens) -> dict[str, Any]:
+    """Words above the figure: plotly's own legend runs into what is drawn where there is little room."""
+    return {
+        "text": words, "x": 0, "y": 1, "yshift": 6, "xref": "paper", "yref": "paper", "xanchor": "left",
+        "yanchor": "bottom", "align": "left", "showarrow": False, "font": {"size": 12, "color": look.text},
+    }  # fmt: skip

@@ -1,0 +1,65 @@
+"""Was the action causally better?"""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from components import cards, planned, state, text, what_if_not_choice, what_if_not_measured, what_if_not_view
+from untaken.errors import UntakenError
+from untaken.ledger import Run
+from untaken.planning.shelf import Shelf
+
+
+def main() -> None:
+    cards.headline("What-If-Not", "Was the action causally better?")
+    st.caption(
+        "Each action is set beside what else could have been done in the same state, each tried in a clone "
+        "of the simulator. A WIN above 0.5 says that the action was better than those, below 0.5 worse; at "
+        "0.5 the simulator cannot tell. This page alone speaks of experiments in a simulator: everything on "
+        "the other pages is read off what was logged."
+    )
+    shelf = planned.records()
+    runs = what_if_not_choice.planned_runs(shelf)
+    if runs:
+        one_run(runs, shelf)
+    else:
+        nothing_planned()
+    for fault in shelf.findings:
+        st.warning(f"{text.label(fault.where.file, 120)}: {text.label(fault.message, 300)}")
+    what_if_not_view.models(dark=state.is_dark())
+    what_if_not_measured.ablations(dark=state.is_dark())
+    what_if_not_measured.calibration(dark=state.is_dark())
+
+
+def one_run(runs: dict[str, Run], shelf: Shelf) -> None:
+    """A run that has a record, step by step."""
+    run = what_if_not_choice.choose_run(runs, shelf.evaluated)
+    try:
+        record, summary = planned.record(shelf.records[run.run_id])
+    except UntakenError as error:
+        st.error(f"{text.label(error.message, 300)} {text.label(error.hint, 300)}")
+        return
+    if not record.steps:
+        st.info("This record has no steps: the run ended before its first one.")
+        return
+    what_if_not_view.summary(summary, record.settings)
+    if not summary.wins.steps:
+        st.info(
+            "No action of this run was evaluated: `untaken crafter run --win` records what What-If-Not says."
+        )
+    what_if_not_view.step_by_step(record, run.digest)
+    what_if_not_view.every_step(record)
+    st.page_link(state.RUN_PAGE, label="This run by its log: the Run page", query_params={"run": run.digest})
+
+
+def nothing_planned() -> None:
+    """What a workspace without records says, with the next step."""
+    st.info(
+        "No run of this workspace has a record of planning. `untaken crafter run -o FOLDER` writes ledgers "
+        "and records (.planning.json.zst): bring both on the Data page, or open the folder with "
+        "`untaken app FOLDER`. `untaken app --demo` shows sample runs."
+    )
+    st.page_link("pages/data.py", label="Go to Data", icon="📂")
+
+
+main()

@@ -1,0 +1,185 @@
+"""The What-If-Not page: a run of a simulator step by step, without the simulator."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+from sessions import SAMPLES, go_to, said, session
+from streamlit.testing.v1 import AppTest
+
+from untaken.intake import take_in
+from untaken.ledger import heads_path, read_ledger
+from untaken.planning.record import read_planning
+from untaken.report import planning_summary, terms_table
+from untaken.store import Workspace
+
+Patch = pytest.MonkeyPatch
+AGENT = "noisy+sce+win"
+NAME = f"{AGENT}.crafter-collect_iron-seed1"
+PLANNED = SAMPLES / "crafter" / "planning"
+LEDGER = SAMPLES / "crafter" / "ledgers" / f"{AGENT}.jsonl.gz"
+RECORD = read_planning(PLANNED / f"{NAME}.planning.json.zst")
+DIGESTS = {run.run_id: run.digest for run in read_ledger(LEDGER)}
+
+
+def workspace(folder: Path, *records: str) -> Path:
+    """A workspace with the agent's runs, and the records brought as people bring them."""
+    files = [*PLANNED.glob(f"{AGENT}.*"), *PLANNED.glob("noisy.*")]
+    brought = [(f.name, f) for f in files if f.name.removesuffix(".planning.json.zst") in records]
+    with Workspace(folder) as store:
+        taken = take_in(
+            store, [(LEDGER.name, LEDGER), (heads_path(LEDGER).name, heads_path(LEDGER)), *brought]
+        )
+    assert {one.kind for one in taken} == {"ledger", "heads", *(["planning"] if brought else [])}
+    return folder
+
+
+def opened(folder: Path, monkeypatch: Patch, **address: str) -> AppTest:
+    app = session(folder, monkeypatch)
+    for name, value in address.items():
+        app.query_params[name] = value
+    return go_to(app, "what_if_not")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return workspace(tmp_path, NAME, f"{AGENT}.crafter-open-seed1")
+
+
+def metrics(app: AppTest) -> dict[str, str]:
+    return {card.label: card.value for card in app.metric}
+
+
+def step_of(app: AppTest) -> int:
+    return int(app.slider(key="what_if_not_step").value)
+
+
+def press(app: AppTest, key: str) -> AppTest:
+    app.button(key=f"what_if_not_{key}").click().run()
+    assert not app.exception
+    return app
+
+
+def test_the_numbers_are_those_of_the_record_and_ties_are_called_neither_good_nor_bad(
+    folder: Path, monkeypatch: Patch
+) -> None:
+    app = opened(folder, monkeypatch)
+    told = planning_summary(RECORD)
+    assert metrics(app) == {
+        "Steps": f"{told.steps}",
+        "Ties": f"{told.wins.ties / told.wins.steps:.0%}",
+        "At 0.5 or below": f"{(told.wins.ties + told.wins.worse) / told.wins.steps:.0%}",
+        "Revised": f"{told.changed}",
+    }
+    assert f"of {told.wins.steps} actions with a WIN: {told.wins.ties} at exactly 0.5" in said(app)
+    assert "neither good nor bad" in said(app)
+    assert "experiments in a simulator" in said(app)
+
+
+def test_a_link_opens_its_run_at_its_step_with_its_terms(folder: Path, monkeypatch: Patch) -> None:
+    app = opened(folder, monkeypatch, run=DIGESTS[NAME], step="30")
+    assert step_of(app) == 30
+    asked = RECORD.steps[29].asked
+    assert asked is not None
+    shown = next(t.value for t in app.dataframe if t.proto.alt == "Terms of this WIN")
+    assert shown["value"].tolist() == terms_table(asked)["value"].tolist()
+    assert f"f_R = {asked.rewarded_by}" in said(app)
+
+
+@pytest.mark.parametrize("step", ["0", "-3", "1e3", "９", "abc", "9" * 40, "120"])
+def test_an_address_with_no_such_step_opens_one_that_there_is(
+    folder: Path, monkeypatch: Patch, step: str
+) -> None:
+    app = opened(folder, monkeypatch, run=DIGESTS[NAME], step=step)
+    assert 1 <= step_of(app) <= len(RECORD.steps)
+
+
+def test_buttons_go_to_steps_decisions_and_worse_actions_and_the_address_follows(
+    folder: Path, monkeypatch: Patch
+) -> None:
+    app = opened(folder, monkeypatch, run=DIGESTS[NAME], step="10")
+    assert step_of(press(app, "J")) == 11
+    assert app.query_params["step"] == "11"
+    assert step_of(press(app, "K")) == 10
+    steps = dict(enumerate(RECORD.steps, start=1))
+    worse = [n for n, s in steps.items() if n > 10 and s.asked and s.asked.verdict == "worse"]
+    assert step_of(press(app, "N")) == worse[0]
+    assert step_of(press(app, "N")) == worse[1]
+    assert step_of(press(app, "P")) == worse[0]
+    decisions = [n for n, s in steps.items() if n > worse[0] and s.begun]
+    assert step_of(press(app, "Shift+J")) == decisions[0]
+    app.slider(key="what_if_not_step").set_value(100).run()
+    assert app.query_params["step"] == "100"
+
+
+def test_a_run_without_evaluations_says_how_to_get_them(tmp_path: Path, monkeypatch: Patch) -> None:
+    plain = SAMPLES / "crafter" / "ledgers" / "noisy.jsonl.gz"
+    record = PLANNED / "noisy.crafter-open-seed2.planning.json.zst"
+    with Workspace(tmp_path) as store:
+        take_in(store, [(plain.name, plain), (record.name, record)])
+    app = opened(tmp_path, monkeypatch)
+    assert "crafter run --win" in said(app)
+    assert "crafter run --sce" in said(app)
+    assert metrics(app)["Ties"] == "unscored"
+
+
+def test_a_workspace_without_records_says_what_to_do_and_still_shows_what_was_measured(
+    tmp_path: Path, monkeypatch: Patch
+) -> None:
+    app = opened(workspace(tmp_path), monkeypatch)
+    assert "No run of this workspace has a record of planning" in said(app)
+    assert "Not comparable in level" in said(app)
+
+
+def test_records_beside_the_ledgers_of_an_opened_folder_are_found(tmp_path: Path, monkeypatch: Patch) -> None:
+    for file in (LEDGER, heads_path(LEDGER), PLANNED / f"{NAME}.planning.json.zst"):
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    assert metrics(opened(tmp_path, monkeypatch))["Steps"] == str(len(RECORD.steps))
+
+
+def test_a_broken_record_is_named_and_costs_only_itself(tmp_path: Path, monkeypatch: Patch) -> None:
+    for file in (LEDGER, heads_path(LEDGER), PLANNED / f"{NAME}.planning.json.zst"):
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    (tmp_path / "broken.planning.json.zst").write_bytes(b"{")
+    app = opened(tmp_path, monkeypatch)
+    assert metrics(app)["Steps"] == str(len(RECORD.steps))
+    assert any("broken" in warning.value for warning in app.warning)
+
+
+def test_a_run_chosen_on_another_page_that_has_no_record_is_not_shown_as_if_it_had(
+    folder: Path, monkeypatch: Patch
+) -> None:
+    app = opened(folder, monkeypatch, run=DIGESTS[f"{AGENT}.crafter-open-seed2"])
+    assert "has no record of planning" in said(app)
+    assert app.selectbox(key="what_if_not_run").value == DIGESTS[NAME]
+
+
+def test_it_needs_no_simulator(folder: Path, monkeypatch: Patch) -> None:
+    for name in [name for name in sys.modules if name.split(".")[0] == "crafter"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "crafter", None)
+    app = opened(folder, monkeypatch, step="40")
+    assert step_of(app) == 40
+    measured = {"What the ablation says", "How far can a delta from a ledger be trusted?"}
+    assert {"WIN by step", "What acted on the task", *measured} <= {h.value for h in app.subheader}
+
+
+def test_a_record_that_is_none_is_refused_on_the_way_in(tmp_path: Path) -> None:
+    data = b'{"schema":"untaken.planning/1","run_id":"x","steps":[]}'
+    with Workspace(tmp_path) as store:
+        (taken,) = take_in(store, [("x.planning.json", data)])
+        assert (taken.kind, taken.new, [f.code for f in taken.findings]) == (
+            "planning",
+            False,
+            ["planning-invalid"],
+        )
+        assert store.sources("planning") == []
+
+
+def test_a_record_brought_twice_is_kept_once(tmp_path: Path) -> None:
+    file = PLANNED / f"{NAME}.planning.json.zst"
+    with Workspace(tmp_path) as store:
+        assert [take_in(store, [(file.name, file)])[0].new for _ in range(2)] == [True, False]
+        assert len(store.sources("planning")) == 1

@@ -1,0 +1,49 @@
+"""A run of a simulator, step by step, in a real browser: by keys, by clicks, by link."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from untaken.planning.record import read_planning
+
+expect.set_options(timeout=20_000)
+pytestmark = pytest.mark.xdist_group("browser")
+PLANNED = Path(__file__).parents[2] / "sample_runs" / "crafter" / "planning"
+NAME = "noisy+sce+win.crafter-collect_iron-seed1"
+"""The run that the page opens with."""
+PICTURE = """([plot, place]) => {
+  const { xaxis, yaxis } = plot._fullLayout, at = plot.getBoundingClientRect();
+  return [at.x + xaxis._offset + xaxis.d2p(place * 10 + 4), at.y + yaxis._offset + yaxis.d2p(3)];
+}"""
+
+
+def at_step(page: Page, step: int) -> None:
+    expect(page.get_by_role("heading", name=f"Step {step}", exact=True)).to_be_visible()
+    page.wait_for_url(re.compile(rf"step={step}(&|$)"))
+
+
+def test_keys_and_clicks_go_through_the_steps_and_the_address_leads_back(
+    demo: str, open_page: Callable[..., Page]
+) -> None:
+    steps = dict(enumerate(read_planning(PLANNED / f"{NAME}.planning.json.zst").steps, start=1))
+    decision = max(n for n, step in steps.items() if n < 30 and step.begun)
+    worse = next(n for n, s in steps.items() if n > decision and s.asked and s.asked.verdict == "worse")
+    page = open_page(f"{demo}/what_if_not?step=30", height=1400)
+    expect(page.get_by_role("heading", level=1)).to_have_text("What-If-Not")
+    at_step(page, 30)
+    for key, step in (("j", 31), ("k", 30), ("Shift+K", decision), ("n", worse)):
+        page.keyboard.press(key)
+        at_step(page, step)
+    strip = page.locator(".st-key-scroll-strip .js-plotly-plot")
+    place = page.evaluate(PICTURE, [strip.element_handle(), 6])  # the chosen step is in place 4
+    page.mouse.move(*place)
+    page.mouse.click(*place)
+    at_step(page, worse + 2)
+    again = open_page(page.url, width=390, dark=True)
+    at_step(again, worse + 2)
+    assert "run=" in again.url

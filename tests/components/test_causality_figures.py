@@ -1,0 +1,165 @@
+"""Causal graphs in a drawing: kinds of edges and nodes are told by colour, line and words."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from components import figures
+from components.figures.causality import _ways
+from untaken.planning.policies import policy_named
+from untaken.planning.scm import StructuralCausalModel, Variable, planning_model
+from untaken.planning.state_causality import CausalState, Concept, Edge, EdgeKind, StateVariable
+
+HOSTILE = '<b onclick="x">$\\alpha$</b><a href="javascript:alert(1)">go</a>%{x}'
+
+
+def an_edge(cause: str, effect: str, kind: EdgeKind = "rule") -> Edge:
+    return Edge(cause=cause, effect=effect, kind=kind, concept="c", reason="so it is")
+
+
+def a_state(*edges: Edge, **more: Any) -> CausalState:
+    values = {"near_tree": "2 steps away: 2 left", "sleeping": "awake", "energy": "4", "idle": "1"}
+    given: dict[str, Any] = {
+        "task": "collect_wood",
+        "by": "a test",
+        "concepts": (Concept(name="c", words="words"),),
+        "kept_concepts": ("c",),
+        "variables": tuple(StateVariable(name=n, words=w, number=1) for n, w in values.items()),
+        "kept": tuple(values),
+        "missing": ("axe",),
+        "absent": ("near_zombie",),
+    }
+    return CausalState(**given | more, edges=edges)
+
+
+STATE = a_state(
+    an_edge("near_tree", "collect_wood", "policy-mediated"),
+    an_edge("sleeping", "collect_wood", "tested"),
+    an_edge("axe", "collect_wood"),
+    an_edge("near_zombie", "sleeping"),
+)
+
+
+def boxes(figure: Any) -> list[Any]:
+    return [s for s in figure.layout.shapes if s.path and s.path.endswith("Z") and s.line.width]
+
+
+def lines(figure: Any) -> list[Any]:
+    return [s for s in figure.layout.shapes if not (s.path and s.path.endswith("Z"))]
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_kinds_of_nodes_and_edges_differ_in_more_than_colour(dark: bool) -> None:
+    figure = figures.state_causality_figure(STATE, dark=dark)
+    drawn = dict(zip(figure.data[0].text, boxes(figure), strict=True))
+    assert {words: (box.line.dash, box.line.width) for words, box in drawn.items()} == {
+        "· near zombie<br>not here": ("dot", 2),
+        "∅ axe<br>missing": ("dash", 2),
+        "near tree<br>2 steps away: 2 left": ("solid", 2),
+        "sleeping<br>awake": ("solid", 2),
+        "★ collect wood": ("solid", 4),
+    }
+    assert sorted((line.line.dash, line.line.width) for line in lines(figure)) == [
+        ("dash", 1.5),
+        ("solid", 1.5),
+        ("solid", 1.5),
+        ("solid", 3),
+    ]
+    legend = figure.layout.annotations[0].text
+    for words in (
+        "the task",
+        "kept",
+        "missing",
+        "not here",
+        "▸</span> rule",
+        "tested",
+        "what the policy does",
+    ):
+        assert words in legend
+
+
+def test_what_has_no_edge_is_not_drawn_and_the_description_says_how_much_is_kept() -> None:
+    figure = figures.state_causality_figure(STATE)
+    assert not any("idle" in words for words in figure.data[0].text)
+    assert figure.layout.meta["description"] == "What acts on collect_wood: 4 of 4 variables kept, 4 edges"
+
+
+def test_two_that_act_on_each_other_can_be_drawn() -> None:
+    figure = figures.state_causality_figure(
+        a_state(
+            an_edge("sleeping", "collect_wood"), an_edge("sleeping", "energy"), an_edge("energy", "sleeping")
+        )
+    )
+    assert len(lines(figure)) == 3
+
+
+def test_a_line_that_skips_a_layer_has_a_stop_of_its_own_there() -> None:
+    ways, back = _ways(((0, 1), (1, 2), (0, 2), (2, 0)), 3)
+    assert ways == {(0, 1): (0, 1), (1, 2): (1, 2), (0, 2): (0, 3, 2)}
+    assert back == [(2, 0)]
+
+
+@pytest.mark.parametrize("state", [CausalState(task=None, by="m", unscored="no <b>answer"), a_state()])
+def test_without_edges_it_says_so(state: CausalState) -> None:
+    figure = figures.state_causality_figure(state)
+    assert len(figure.layout.annotations) == 1
+    assert "<b>" not in figure.layout.annotations[0].text
+
+
+def test_hostile_names_stay_words() -> None:
+    state = a_state(
+        an_edge(HOSTILE, "collect_wood"),
+        variables=(StateVariable(name=HOSTILE, words=HOSTILE, number=1),),
+        kept=(HOSTILE,),
+    )
+    model = StructuralCausalModel(HOSTILE, [Variable(name=HOSTILE, words=HOSTILE)])
+    for figure in (figures.state_causality_figure(state), figures.scm_figure(model)):
+        written = json.dumps(json.loads(figure.to_json()), ensure_ascii=False)
+        assert "<b onclick" not in written
+        assert "<a " not in written
+        assert "$" not in written
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_a_model_is_drawn_moment_by_moment_and_an_intervention_cuts_its_arrows(dark: bool) -> None:
+    model = planning_model(policy_named("random"), steps=2)
+    figure = figures.scm_figure(model, dark=dark)
+    place = dict(zip(figure.data[0].text, zip(figure.data[0].x, figure.data[0].y, strict=True), strict=True))
+    assert place["s<sub>0</sub>"][0] < place["a<sub>0</sub>"][0] < place["s<sub>1</sub>"][0]
+    assert len({place[f"s<sub>{t}</sub>"][1] for t in range(3)}) == 1
+    assert len(lines(figure)) == model.graph().number_of_edges()
+    changed = figures.scm_figure(model.do(a_1="noop"), dark=dark)
+    assert len(lines(changed)) == len(lines(figure)) - 3
+    assert "set by do" in changed.layout.annotations[0].text
+    assert "set by do" not in figure.layout.annotations[0].text
+
+
+def test_any_other_model_is_drawn_by_its_graph() -> None:
+    rain = Variable(name="rain", words="it rains")
+    wet = Variable(name="the wet grass", words="wet", parents=("rain",), function=lambda rain: rain)
+    figure = figures.scm_figure(StructuralCausalModel("weather", [rain, wet]).graph())
+    assert list(figure.data[0].text) == ["rain", "the wet grass"]
+    assert figure.layout.meta["description"] == "weather: 2 variables, 1 edges"
+
+
+def test_both_are_drawn_from_plain_data_without_crafter_installed() -> None:
+    program = (
+        "import sys; sys.modules['crafter'] = None\n"
+        "from components import figures\n"
+        "from untaken.planning.policies import policy_named\n"
+        "from untaken.planning.scm import planning_model\n"
+        "from untaken.planning.state_causality import CausalState\n"
+        "state = CausalState.from_json(sys.stdin.read())\n"
+        "figure = figures.state_causality_figure(state)\n"
+        "model = planning_model(policy_named('random'))\n"
+        "print(len(figure.data[0].text), len(figures.scm_figure(model).data))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], input=STATE.to_json(), capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout.strip()) == (0, "5 2"), done.stderr

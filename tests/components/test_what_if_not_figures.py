@@ -1,0 +1,158 @@
+"""What-If-Not drawn: pictures from letters, ties apart from bad ones, published figures apart from ours."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from components import figures
+from components.figures.frames import _FIELDS, VERDICTS
+from components.palette import tokens
+from untaken.planning.ablation import PUBLISHED
+from untaken.planning.record import PlannedStep, fields_of, read_planning
+from untaken.report import read_ablation
+
+SAMPLES = Path(__file__).parents[2] / "sample_runs" / "crafter"
+RECORD = read_planning(SAMPLES / "planning" / "noisy+sce+win.crafter-collect_iron-seed1.planning.json.zst")
+PLAIN = read_planning(SAMPLES / "planning" / "noisy.crafter-collect_iron-seed1.planning.json.zst")
+HOSTILE = '<b onclick="x">$\\alpha$</b><a href="javascript:alert(1)">go</a>%{x}'
+LAST = len(RECORD.steps)
+
+
+def carried(figure: Any) -> list[str]:
+    """The steps that a click can choose."""
+    return [
+        data[0]
+        for trace in figure.data
+        for data in (trace.customdata if trace.customdata is not None else ())
+    ]
+
+
+def with_steps(*steps: PlannedStep) -> Any:
+    return msgspec.structs.replace(RECORD, steps=steps)
+
+
+@pytest.mark.parametrize(
+    ("step", "shown"),
+    [(1, range(1, 10)), (5, range(1, 10)), (6, range(2, 11)), (LAST, range(LAST - 8, LAST + 1))],
+)
+def test_the_strip_shows_the_steps_around_the_chosen_one(step: int, shown: range) -> None:
+    assert carried(figures.frame_strip(RECORD, step)) == [str(number) for number in shown]
+
+
+def test_the_strip_frames_the_chosen_step_and_no_other() -> None:
+    figure = figures.frame_strip(RECORD, 30)
+    (frame,) = figure.layout.shapes
+    place = carried(figure).index("30")
+    assert frame.x0 < place * 10 < place * 10 + 8 < frame.x1 < (place + 1) * 10
+
+
+def test_a_short_run_gives_a_short_strip() -> None:
+    assert carried(figures.frame_strip(with_steps(*RECORD.steps[:2]), 2)) == ["1", "2"]
+    assert len(figures.frame_strip(with_steps(), 1).layout.annotations) == 1
+
+
+def test_a_picture_is_the_view_field_by_field() -> None:
+    step = RECORD.steps[29]
+    rows = fields_of(step.view)
+    figure = figures.frame_figure(step)
+    numbers = [[n for n in row if n is not None] for row in figure.data[0].z]
+    told: dict[str, set[float]] = {}
+    for row, painted in zip(rows, numbers, strict=True):
+        for name, number in zip(row, painted, strict=True):
+            told.setdefault(name, set()).add(number)
+    assert all(len(one) == 1 for one in told.values())
+    assert len(set().union(*told.values())) == len(told) > 4
+
+
+def test_creatures_and_grounds_that_matter_have_a_sign_of_their_own_besides_the_colour() -> None:
+    signs = [field.sign for field in _FIELDS.values() if field.sign]
+    assert len(signs) == len(set(signs))
+    assert {name for name, field in _FIELDS.items() if not field.sign} == {"edge", "grass", "player"}
+
+
+def test_needs_are_always_shown_and_low_ones_say_so() -> None:
+    step = msgspec.structs.replace(RECORD.steps[0], items={"health": 2, "sapling": 1})
+    bars = next(trace for trace in figures.frame_figure(step).data if trace.type == "bar")
+    assert dict(zip(bars.y, bars.text, strict=True)) == {
+        "health": "2 low",
+        "food": "0 low",
+        "drink": "0 low",
+        "energy": "0 low",
+        "sapling": "1",
+    }
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_ties_are_hollow_and_grey_and_never_coloured_bad(dark: bool) -> None:
+    figure = figures.win_figure(RECORD, dark=dark)
+    drawn = {trace.name: trace.marker for trace in figure.data}
+    look = tokens(dark)
+    tie = drawn["tie: cannot tell"]
+    assert (tie.color, tie.symbol) == (look.muted, "circle-open")
+    assert drawn["worse than these"].color == look.bad
+    assert len({symbol for _, symbol in VERDICTS.values()}) == len(VERDICTS)
+
+
+def test_every_evaluated_step_stands_once_at_its_win_with_its_terms() -> None:
+    figure = figures.win_figure(RECORD, step=7)
+    assert sorted(map(int, carried(figure))) == list(range(1, LAST + 1))
+    terms = [trace for trace in figure.data if (trace.name or "").startswith("against")]
+    expected = [len(step.asked.terms) for step in RECORD.steps if step.asked]
+    assert sum(len(trace.x) for trace in terms) == sum(expected)
+    assert {shape.y0 for shape in figure.layout.shapes} >= {0.5}
+    assert any(shape.x0 == shape.x1 == 7 for shape in figure.layout.shapes)
+
+
+def test_steps_at_which_something_else_was_done_have_a_ring() -> None:
+    ring = next(t for t in figures.win_figure(RECORD).data if "revised" in (t.name or ""))
+    changed = [
+        n for n, s in enumerate(RECORD.steps, 1) if s.asked and s.asked.revise and s.action != s.asked.action
+    ]
+    assert list(ring.x) == changed != []
+
+
+def test_a_run_that_was_not_evaluated_says_so() -> None:
+    assert "No action of this run" in figures.win_figure(PLAIN).layout.annotations[0].text
+
+
+def test_a_long_run_is_drawn_around_the_chosen_step_and_says_so() -> None:
+    figure = figures.win_figure(with_steps(*(RECORD.steps * 50)[:2_000]), step=1500)
+    shown = sorted(map(int, carried(figure)))
+    assert (len(shown), shown[0], shown[-1]) == (1000, 1000, 1999)
+    assert "1,000 to 1,999 of 2,000" in figure.layout.xaxis.title.text
+
+
+@pytest.mark.parametrize("file", ["ablation.json", "ablation-collect_iron.json", "ablation-below.json"])
+def test_published_figures_are_hollow_and_called_not_comparable(file: str) -> None:
+    found = read_ablation(SAMPLES / file)
+    figure = figures.ablation_figure(found)
+    ours, published, ahead, theirs = figure.data
+    assert list(published.x) == [PUBLISHED[arm.name][0] for arm in found.arms]
+    assert (published.marker.symbol, ours.marker.symbol) == ("diamond-open", None)
+    assert "not comparable" in published.name
+    assert any("Not comparable in level" in one.text for one in figure.layout.annotations)
+    assert list(ours.x) == [arm.score for arm in found.arms]
+    if found.setup.task:
+        assert list(ahead.x) == [d.success for d in found.differences]
+        assert theirs.x == ()
+    else:
+        assert list(ahead.x) == [d.score for d in found.differences]
+        assert list(theirs.x) == pytest.approx([3.96, 2.58, 4.8])
+
+
+def test_hostile_words_stay_words() -> None:
+    step = msgspec.structs.replace(
+        RECORD.steps[0], aim=HOSTILE, begun=HOSTILE, unlocked=(HOSTILE,), items={HOSTILE: 3}
+    )
+    record = with_steps(step)
+    drawn = (figures.frame_strip(record, 1), figures.frame_figure(step), figures.win_figure(record, step=1))
+    for figure in drawn:
+        written = json.dumps(json.loads(figure.to_json()), ensure_ascii=False)
+        assert "<b onclick" not in written
+        assert "<a " not in written
+        assert "$" not in written
