@@ -12,7 +12,7 @@ import streamlit as st
 from components import cards, state, text
 from components.choice_words import SIDES, context_words, side_of, signed
 from untaken.corpus import Corpus
-from untaken.counterfactual import FROM_ODDS, Choice, Contrast, Point
+from untaken.counterfactual import FROM_ODDS, Choice, Contrast, Point, level_words
 from untaken.errors import Score, number, reason
 from untaken.ledger import Run
 from untaken.memory import Record
@@ -102,6 +102,8 @@ def detail(choice: Choice, review: ChoiceReview, runs: Mapping[str, Run]) -> Non
         st.caption(text.label(context_words(choice.context, choice.context_hash), 300))
         with st.container(horizontal=True, gap="xsmall"):
             st.badge(f"{style.icon} {style.words}", color=style.badge)
+            if told := level_words(choice.level, choice.levels):
+                st.badge(told, color="gray")
             if (q := number(choice.q)) is not None:
                 st.badge(f"q = {q:.2g} among {_pairs(choice)}", color="gray")
         st.text(text.one_line(choice.support_reason, 300))

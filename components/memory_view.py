@@ -149,7 +149,7 @@ def _confirm(review: SignalReview) -> None:
     chosen = review.signals if what == "all" else review.supported
     against = sum(e.flag == "against" for e in review.effects if what == "all" or e.signal.supported)
     with st.container(border=True):
-        st.markdown(f"**Fold {cards.counted(len(chosen), 'weak signal')} into this workspace's memory?**")
+        st.markdown(f"**Fold {cards.counted(len(chosen), 'weak signal')} into the memory of these agents?**")
         st.caption(
             f"{against:,} of them push against their stated direction. They are known from now on: no "
             "earlier snapshot and no evaluation of a run that began before changes. They cannot be taken out."

@@ -11,6 +11,7 @@ FOLDER: Final = Path(__file__).parents[1] / "pages"
 PAGES: Final = (
     ("overview", "Overview"),
     ("run", "Run"),
+    ("review", "Review"),
     ("compare", "Compare"),
     ("decisions", "Decisions"),
     ("rankings", "Rankings"),
@@ -32,10 +33,6 @@ def offered() -> list[st.Page]:
     (first, title), *others = [(file, title) for file, title in files if file.exists()]
     return [
         st.Page(first, title=title, url_path="start", default=True),
-        *(st.Page(file, title=title, url_path=_path(file)) for file, title in others),
-        st.Page(first, title=title, url_path=_path(first), visibility="hidden"),
+        *(st.Page(file, title=title, url_path=file.stem) for file, title in others),
+        st.Page(first, title=title, url_path=first.stem, visibility="hidden"),
     ]
-
-
-def _path(file: Path) -> str:
-    return file.stem.replace("_", "-")

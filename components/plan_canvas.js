@@ -53,12 +53,14 @@ function makePlanCanvas(vis, root, act) {
   function drawnEdges() {
     const look = theme();
     const sideways = layout.direction === "LR" ? "horizontal" : "vertical";
-    return data.edges.map(({ kind, ...edge }) => ({
+    return data.edges.map(({ kind, bent, ...edge }) => ({
       ...edge,
       color: { color: kind === "violated" ? look.bad : look.line, inherit: false },
       width: kind === "violated" ? 3 : 1.5,
       dashes: kind === "violated" ? [9, 6] : kind === "option" ? [2, 5] : false,
-      smooth: { enabled: true, type: "cubicBezier", forceDirection: sideways, roundness: 0.45 },
+      smooth: bent
+        ? { enabled: true, type: "curvedCW", roundness: 0.35 }
+        : { enabled: true, type: "cubicBezier", forceDirection: sideways, roundness: 0.45 },
     }));
   }
 
@@ -107,6 +109,7 @@ function makePlanCanvas(vis, root, act) {
     const look = theme();
     if (data.selected !== null && nodes.get(data.selected)) ring(paint, data.selected, look.ring, 6, []);
     if (cursor !== null && frame.matches(":focus-visible")) ring(paint, cursor, look.focus, 10, [5, 4]);
+    act.painted?.(paint, look);
   }
 
   let reporting = null;
@@ -245,6 +248,9 @@ function makePlanCanvas(vis, root, act) {
   }
 
   return {
+    choose,
+    cursor: () => cursor,
+    network: () => network,
     update(next) {
       const sameGraph = data !== null && data.key === next.key;
       const before = data?.selected ?? null;

@@ -90,6 +90,7 @@ def draw(
     expanded: Collection[str] = (),
     around: str | None = None,
     readable: int = READABLE,
+    every_line: bool = False,
 ) -> Drawing:
     """Decide what to draw.
 
@@ -99,6 +100,7 @@ def draw(
         expanded: ids of sub-goals whose branch is not to be collapsed.
         around: draw only this sub-goal, what it needs and what needs it.
         readable: number of sub-goals above which branches are collapsed.
+        every_line: draw also the lines that a longer way implies: where lines are edited, all of them stand.
     """
     status: dict[str, Status] = {goal.id: "unscored" for goal in graph.sub_goals}
     status |= {node.sub_goal: node.status for node in score.nodes if node.sub_goal in status} if score else {}
@@ -109,7 +111,8 @@ def draw(
         groups = _groups(goals, status, noted, expanded)
     boxes = tuple(_box(group, status) for group in groups)
     place = {goal.id: number for number, group in enumerate(groups) for goal in group}
-    lines = _reduced(tuple(dict.fromkeys(_lines(goals, place, score))), len(boxes))
+    lines = tuple(dict.fromkeys(_lines(goals, place, score)))
+    lines = lines if every_line else _reduced(lines, len(boxes))
     sizes = tuple(box.size for box in boxes)
     pairs = tuple(dict.fromkeys((a, b) for a, b, _ in lines))
     return Drawing(

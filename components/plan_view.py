@@ -30,36 +30,63 @@ export default function () {
 """
 DRAWER: Final = """
 %s
-const canvases = new WeakMap();
+const entries = new WeakMap();
 const loaded = () => new Promise((go) =>
   window.untakenVis ? go(window.untakenVis)
     : window.addEventListener("untaken-vis", () => go(window.untakenVis), { once: true }));
 
-export default async function ({ data, parentElement, setTriggerValue }) {
-  const latest = (canvases.get(parentElement) || {}).turn + 1 || 0;
-  const entry = canvases.get(parentElement) || {};
-  entry.turn = latest;
-  canvases.set(parentElement, entry);
-  const vis = await loaded();
-  if (entry.turn !== latest) return;
-  const root = parentElement.querySelector(".plan");
-  entry.canvas ??= makePlanCanvas(vis, root, {
-    select: (id) => entry.send("selected", id),
-    expand: (id) => entry.send("expanded", id),
-  });
+export default function ({ data, parentElement, setTriggerValue }) {
+  const entry = entries.get(parentElement) || {};
+  entries.set(parentElement, entry);
+  const asked = !entry.data;
+  entry.data = data;
   entry.send = setTriggerValue;
-  entry.canvas.update(data);
+  if (entry.canvas) entry.canvas.update(data);
+  else if (asked) loaded().then((vis) => {
+    if (entries.get(parentElement) !== entry) return;
+    const root = parentElement.querySelector(".plan");
+%s
+    entry.canvas.update(entry.data);
+  });
   return () => {
+    // Also called where a newer call has taken the place of this one: then the canvas is still in use.
+    if (parentElement.isConnected) return;
     entry.canvas?.destroy();
-    canvases.delete(parentElement);
+    entries.delete(parentElement);
   };
 }
 """
 
+_START: Final = """
+    entry.canvas = makePlanCanvas(vis, root, {
+      select: (id) => entry.send("selected", id),
+      expand: (id) => entry.send("expanded", id),
+    });
+"""
+
+
+def drawer(source: str, start: str) -> str:
+    """The script of a component that draws once the bundle is there, and keeps its canvas over reruns.
+
+    Args:
+        source: what draws.
+        start: makes `entry.canvas` with `update` and `destroy`, from `vis` and `root`; `entry.send` triggers
+            an event.
+    """
+    return DRAWER % (source, start)
+
+
+def _source() -> str:
+    return drawer(canvas_source(), _START)
+
+
 _load = st.components.v2.component("untaken_vis", js=LOADER % vis_source())
-_draw = st.components.v2.component(
-    "untaken_plan", html=markup(), css=canvas_style(), js=DRAWER % canvas_source()
-)
+_draw = st.components.v2.component("untaken_plan", html=markup(), css=canvas_style(), js=_source())
+
+
+def load_vis(key: str) -> None:
+    """Sends the vis-network bundle to the browser, once."""
+    _load(key=key)
 
 
 def plan_view(
@@ -95,7 +122,7 @@ def plan_view(
 
         return read
 
-    _load(key=f"{key}-vis")
+    load_vis(f"{key}-vis")
     _draw(
         key=key,
         data=payload(drawing, selected=selected),

@@ -12,6 +12,7 @@ import streamlit as st
 from components import exports, figures, state, tables, text
 from components.choice_words import context_words
 from components.palette import DELTA_WORDS
+from untaken.counterfactual import level_words
 from untaken.errors import number
 from untaken.ledger import as_mapping, readable
 from untaken.report import RunReport, TimelineRow
@@ -122,9 +123,12 @@ def decisions(report: RunReport) -> None:
             "success rate": pd.array([number(b.success_rate) for _, b in pairs], dtype="Float64"),
             "mean cost": pd.array([number(b.avg_cost) for _, b in pairs], dtype="Float64"),
             "mean steps": pd.array([number(b.avg_steps) for _, b in pairs], dtype="Float64"),
+            "history": [level_words(b.level, b.levels) for _, b in pairs],
             "support": [b.support_reason for _, b in pairs],
         }
     )
+    if all(b.levels == 1 for _, b in pairs):
+        frame = frame.drop(columns="history")
     tables.table(
         frame,
         key="decisions",

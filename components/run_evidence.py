@@ -16,6 +16,7 @@ from components.plan_drawing import READABLE, draw
 from components.plan_layout import larger
 from components.plan_view import plan_view
 from components.run_events import event_table
+from components.run_marking import marking
 from components.run_verdicts import verdicts_on
 from untaken.ledger import Verdict
 from untaken.plans import PlanGraph, SubGoal
@@ -146,6 +147,7 @@ def _evidence(report: RunReport, goals: dict[str, SubGoal], chosen: str | None, 
         st.code(check_words(goal), language=None, wrap_lines=True)
     if node is not None:
         verdicts_on(report, node)
+        marking(report, node)
         _evidence_events(report, node)
 
 

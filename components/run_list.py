@@ -39,8 +39,8 @@ def choose_run(corpus: Corpus) -> str | None:
     failing = [item.digest for item in queue if item.failing]
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(_position(queue, failing, chosen), width="stretch")
-        _step("Previous", ":material/chevron_left:", "K", _neighbour(failing, chosen, -1))
-        _step("Next", ":material/chevron_right:", "J", _neighbour(failing, chosen, +1))
+        step("Previous", ":material/chevron_left:", "K", neighbour(failing, chosen, -1))
+        step("Next", ":material/chevron_right:", "J", neighbour(failing, chosen, +1))
     words = _offered(queue, chosen)
     st.session_state["run_picker"] = chosen
     st.selectbox(
@@ -87,7 +87,8 @@ def _picked() -> None:
     state.select(run=st.session_state["run_picker"])
 
 
-def _step(words: str, icon: str, key: str, run: str | None) -> None:
+def step(words: str, icon: str, key: str, run: str | None) -> None:
+    """A button, and its key, that selects another run."""
     st.button(
         words,
         icon=icon,
@@ -99,7 +100,8 @@ def _step(words: str, icon: str, key: str, run: str | None) -> None:
     )
 
 
-def _neighbour(failing: list[str], chosen: str | None, by: int) -> str | None:
+def neighbour(failing: Sequence[str], chosen: str | None, by: int) -> str | None:
+    """The run that stands `by` places after the chosen one; the first or last where that is none of these."""
     if not failing:
         return None
     if chosen not in failing:

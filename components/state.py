@@ -1,6 +1,6 @@
 """What a session knows: the workspace, the rules in force, and what is selected.
 
-The selection lives in the address (`?run=…&sub_goal=…&decision=…`, `?choice=…`, `?criterion=…`), so that a
+The selection lives in the address (`?run=…&sub_goal=…&decision=…`, `?choice=…`, `?graph=…`), so that a
 view can be sent to somebody. Clicking in the navigation clears the address, so it is mirrored in the session
 and written back.
 """
@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
+from hashlib import sha256
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -28,12 +29,16 @@ from untaken.memory import applied_digest
 from untaken.plans import escape_glob
 from untaken.ranking import Group, comparable_groups
 from untaken.store import Workspace
+from untaken.store.readings import FileReading, joined
 from untaken.subgoals.model import MissingRule
 
 FOLDER: Final = "UNTAKEN_WORKSPACE"
 DEMO: Final = "UNTAKEN_DEMO"
-SELECTION: Final = ("run", "sub_goal", "decision", "choice", "metric", "pair", "criterion")
+SELECTION: Final = ("run", "sub_goal", "decision", "choice", "metric", "pair", "criterion", "graph", "step")
 SAMPLES: Final = Path(__file__).parents[1] / "sample_runs"
+DEMONSTRATED: Final = ("graphs", "crafter/graphs", "crafter/ledgers")
+PLANNED: Final = SAMPLES / "crafter"
+"""Where the sample runs of planning lie: records beside their ledgers, and what was measured with them."""
 DEFAULT_FOLDER: Final = "untaken-workspace"
 RUN_PAGE: Final = "pages/run.py"
 
@@ -97,7 +102,8 @@ def _require_frame() -> None:
 def _open(folder: str, demo: bool) -> Workspace:
     if demo:
         at = folder or _demo_folder().name
-        Workspace.open_folder(SAMPLES / "graphs", at=at).close()  # tampered ledgers lie beside these two
+        for part in DEMONSTRATED:  # tampered ledgers lie beside them
+            Workspace.open_folder(SAMPLES / part, at=at).close()
         return Workspace.open_folder(SAMPLES / "ledgers", at=at)
     return Workspace.open_folder(folder or DEFAULT_FOLDER)
 
@@ -184,7 +190,28 @@ def unread() -> tuple[Finding, ...]:
 
 @st.cache_resource(ttl=3600, max_entries=2, show_spinner="Reading ledgers …")
 def _read(folder: str, digest: str, _store: Workspace) -> tuple[list[Run], list[Finding]]:  # noqa: ARG001 (cache key)
-    return _store.read_runs()
+    kept = _kept(folder)
+    kept.files = _store.read_files(known=kept.files)
+    return joined(kept.files.values())
+
+
+@dataclass(slots=True)
+class _Kept:
+    """The last reading and evaluation of a workspace: what a verdict does not touch is not made anew.
+
+    Attributes:
+        files: what was read, by ledger.
+        learnt: from which runs and signals the memories of `corpus` are made.
+    """
+
+    files: dict[str, FileReading] = field(default_factory=dict)
+    learnt: str = ""
+    corpus: Corpus | None = None
+
+
+@st.cache_resource(ttl=3600, max_entries=2, show_spinner=False)
+def _kept(folder: str) -> _Kept:  # noqa: ARG001 (cache key)
+    return _Kept()
 
 
 @st.cache_resource(ttl=3600, max_entries=4, show_spinner="Scoring runs …")
@@ -192,23 +219,29 @@ def _evaluated(
     folder: str, digest: str, missing: MissingRule, verdicts: tuple[str, ...], _store: Workspace
 ) -> Corpus:
     found, noticed = _read(folder, digest, _store)
-    usual = Rules()
-    known = None
-    if (missing, verdicts) != (usual.missing, usual.globs):
-        known = _evaluated(folder, digest, usual.missing, usual.globs, _store)
+    kept, learnt = _kept(folder), _learnt(found, _store)
+    known = kept.corpus if kept.learnt == learnt else None
     whole = evaluate_corpus(
         found,
         _store.graph_set(),
-        memory=known.memory if known else remembered(found, _store.path),
+        memory=known.memories if known else remembered(found, _store.path),
         evaluations=known.evaluations if known else None,
+        known=kept.corpus,
         missing=missing,
         verdicts=verdicts,
     )
+    kept.learnt, kept.corpus = learnt, whole
     for evaluation in whole.aborted:
         _store.audit(evaluation.code or "", evaluation.reason, evaluation.run_id)
     for fault in unread_runs(found, noticed):
         _store.audit(ABORTED, f"the run cannot be read: {fault.message}", fault.where.run)
     return whole
+
+
+def _learnt(found: Iterable[Run], store: Workspace) -> str:
+    """What memories and deltas rest on; verdicts and notes are no part of a run's digest."""
+    parts = [*sorted(run.digest for run in found), applied_digest(policy(store))]
+    return sha256(" ".join(parts).encode()).hexdigest()
 
 
 @st.cache_resource(ttl=3600, max_entries=2, show_spinner=False)
@@ -263,7 +296,7 @@ def rules_in_sidebar() -> None:
                 options=tuple(names),
                 format_func=lambda name: names[name],
                 key="group",
-                help="Agents that ran the same tasks. Overview, Decisions and Rankings speak of these.",
+                help="Agents that ran the same tasks. Overview, Decisions, Memory, Rankings speak of these.",
             )
         st.radio(
             "Sub-goals without a verdict",

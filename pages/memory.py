@@ -15,7 +15,7 @@ PERCENTS = ("success_rate", "success_low", "success_high")
 AMOUNTS = ("n_effective", "avg_cost", "cost_low", "cost_high", "avg_steps", "steps_low", "steps_high")
 
 
-corpus = state.corpus()
+corpus = state.compared()
 cards.headline("Memory", "What does history say?")
 if not corpus.runs:
     cards.nothing_here()
@@ -23,8 +23,13 @@ if not corpus.runs:
 if not len(corpus.memory):
     st.info("No finished run with a known success made a choice of skill: there is no history yet.")
     st.stop()
-names = state.derived(context_names, of_all=True)
-review = state.derived(signal_review, of_all=True)
+if state.runs_aside():
+    st.caption(
+        "The memory of the agents compared (“Agents compared” in the sidebar); agents that ran none of the "
+        "same tasks have one of their own."
+    )
+names = state.derived(context_names)
+review = state.derived(signal_review)
 snapshot = corpus.memory.snapshot(memory_view.as_of(corpus.memory))
 records = records_table(snapshot, names)
 for place, (title, value, words) in zip(

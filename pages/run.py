@@ -7,6 +7,8 @@ import streamlit as st
 from components import (
     cards,
     compare_choice,
+    review_panel,
+    review_writing,
     run_events,
     run_evidence,
     run_list,
@@ -28,6 +30,7 @@ def main() -> None:
     chosen = run_list.choose_run(corpus)
     if chosen is None:
         return
+    review_writing.say()
     report = run_report(corpus, chosen)
     run_view.integrity_banner(report)
     run_view.facts(report)
@@ -41,6 +44,7 @@ def main() -> None:
         "Progress": run_events.progress,
         "Sub-goals": run_evidence.sub_goal_table,
         "Findings": run_events.findings,
+        "Review": lambda shown: review_panel.of_run(shown.run),
     }
     asked = "Decision points" if state.selected("decision") else "Events"
     for tab, show in zip(st.tabs(list(views), default=asked, key="run_tabs"), views.values(), strict=True):

@@ -23,11 +23,14 @@ from scripts.get_browser import find
 PAGES = {
     "overview": "/",
     "run": "/run",
+    "review": "/review",
     "compare": "/compare",
     "decisions": "/decisions",
     "rankings": "/rankings",
+    "annotate": "/annotate",
     "memory": "/memory",
     "criteria": "/criteria",
+    "what_if_not": "/what_if_not",
     "data": "/data",
 }
 SIZES = {"wide": (1440, 900), "narrow": (390, 844)}

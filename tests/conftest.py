@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -45,3 +46,11 @@ def local(packaged_model: None) -> Iterator[str]:
 
 hypothesis.settings.register_profile("quiet", deadline=None)  # a busy machine is no failed claim
 hypothesis.settings.load_profile("quiet")
+
+
+MAIN = sys.modules["__main__"]
+
+
+def pytest_runtest_teardown() -> None:
+    """The app's tests put a script in the place of ``__main__``; a process begun later would run it."""
+    sys.modules["__main__"] = MAIN

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from untaken.ledger import LedgerWriter, read_ledger, verify_ledger
     from untaken.ledger.context import context_hash
     from untaken.memory import PolicyMemory
+    from untaken.planning.state_causality import StateCausality
+    from untaken.planning.win import what_if_not
     from untaken.plans import PlanGraph, load_graph, save_graph
     from untaken.ranking import rank_agents
     from untaken.report import run_report
@@ -33,6 +35,7 @@ _ROOMS: Final = {
     "LedgerWriter": "ledger",
     "PlanGraph": "plans",
     "PolicyMemory": "memory",
+    "StateCausality": "planning.state_causality",
     "Unscored": "errors",
     "UntakenError": "errors",
     "Workspace": "store",
@@ -53,12 +56,14 @@ _ROOMS: Final = {
     "triage": "fix_first",
     "verify_criteria": "criteria",
     "verify_ledger": "ledger",
+    "what_if_not": "planning.win",
 }
 
 __all__ = [
     "LedgerWriter",
     "PlanGraph",
     "PolicyMemory",
+    "StateCausality",
     "Unscored",
     "UntakenError",
     "Workspace",
@@ -79,6 +84,7 @@ __all__ = [
     "triage",
     "verify_criteria",
     "verify_ledger",
+    "what_if_not",
 ]
 
 

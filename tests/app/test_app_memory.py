@@ -31,15 +31,17 @@ def folder(tmp_path: Path) -> Path:
 
 
 def memory_of(folder: Path) -> PolicyMemory:
-    """What the workspace remembers, by the engine alone."""
+    """What the workspace remembers of the agents compared, by the engine alone."""
     with Workspace(folder) as store:
-        return remembered(store.read_runs()[0], folder)
+        runs = store.read_runs()[0]
+        careful = next(run for run in runs if run.agent == "careful")
+        return remembered(runs, folder)[careful.digest]
 
 
 def waiting(folder: Path) -> int:
     with Workspace(folder) as store:
         runs, graphs = store.read_runs()[0], store.graph_set()
-    return len(signals_waiting(evaluate_corpus(runs, graphs, memory=memory_of(folder), resamples=9)))
+    return len(signals_waiting(evaluate_corpus(runs, graphs, memory=remembered(runs, folder), resamples=9)))
 
 
 def metrics(app: AppTest) -> dict[str, str]:
@@ -191,3 +193,13 @@ def test_what_was_applied_changes_what_the_caches_are_kept_under(folder: Path) -
         assert state.content(store) == before  # asked once a page
     with Workspace(folder) as store, state.frame():
         assert state.content(store) != before
+
+
+def test_the_memory_shown_is_that_of_the_agents_compared(folder: Path, monkeypatch: Patch) -> None:
+    app = asked(folder, monkeypatch)
+    assert metrics(app)["Observations"] == str(len(memory_of(folder)))
+    assert "ran none of the same tasks" in said(app)
+    app.session_state["group"] = "other"
+    app.run()
+    assert not app.metric
+    assert "there is no history yet" in said(app)

@@ -22,20 +22,28 @@ Patch = pytest.MonkeyPatch
 QUESTIONS = {
     "overview": "Where does the outcome metric mislead us, and what should we fix first?",
     "run": "What happened in this run?",
+    "review": "Which failing runs are still unexplained?",
     "compare": "Where do these runs of a task part ways?",
     "decisions": "Which skill choices cost us, over all runs?",
     "rankings": "Do outcome and sub-goal rankings agree?",
+    "annotate": "What should have happened?",
     "memory": "What does history say?",
     "criteria": "Is it good beyond success?",
+    "what_if_not": "Was the action causally better?",
     "data": "What is in this workspace, and can it be trusted?",
 }
 NEXT_STEPS = {
     **dict.fromkeys(
-        ("overview", "run", "compare", "decisions", "rankings", "memory", "criteria"),
+        ("overview", "run", "review", "compare", "decisions", "rankings", "memory", "criteria"),
         "Upload run ledgers and plan graphs on the Data page",
     ),
+    "annotate": "There is no plan graph yet: begin one, import one, or let runs suggest one.",
+    "what_if_not": "No run of this workspace has a record of planning",
     "data": "upload run ledgers (.jsonl), plan graphs (.plan.yaml) or traces of a known format",
 }
+TITLES = {page: page.capitalize() for page in QUESTIONS} | {"what_if_not": "What-If-Not"}
+MEASURED = {"what_if_not"}
+"""Pages that also tell what was measured once, whatever the workspace holds."""
 HOSTILE = (
     "<img src=x onerror=alert(1)> ![i](http://e.example) [l](javascript:alert(1)) :red[r] $x^2$ **b** `c` "
     ":material/home: <script>alert(1)</script> # h"
@@ -74,7 +82,7 @@ def test_a_page_asks_its_question_and_shows_what_is_here(
     page: str, tmp_path: Path, monkeypatch: Patch
 ) -> None:
     app = session(a_desk(tmp_path), monkeypatch, page)
-    assert [title.value for title in app.title] == [page.capitalize()]
+    assert [title.value for title in app.title] == [TITLES[page]]
     assert QUESTIONS[page] in said(app)
     assert app.dataframe
     assert not app.error
@@ -88,7 +96,7 @@ def test_every_page_of_the_app_is_tested_here() -> None:
 def test_an_empty_workspace_says_what_to_do_next(page: str, tmp_path: Path, monkeypatch: Patch) -> None:
     app = session(tmp_path, monkeypatch, page)
     assert NEXT_STEPS[page] in said(app)
-    assert not app.dataframe
+    assert page in MEASURED or not app.dataframe
     assert not app.metric
 
 

@@ -3,12 +3,48 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Final
 
+import desk
 import pytest
 from playwright.sync_api import Page, expect
 from screen import boxes, click
 
+from components.plan_drawing import draw
+from components.plan_html import markup
+from components.plan_network import payload, vis_source
+from components.plan_view import LOADER, _source
+from untaken.plans import read_graph
+
 pytestmark = pytest.mark.xdist_group("browser")
+CALLED_TWICE: Final = """async ([drawer, loader, markup, data]) => {
+  const module = async (text) => (await import(URL.createObjectURL(
+    new Blob([text], { type: "text/javascript" })))).default;
+  const [draw, load] = [await module(drawer), await module(loader)];
+  const pause = (ms) => new Promise((go) => setTimeout(go, ms));
+  const drawn = [];
+  for (const late of [true, false]) for (let ticks = 0; ticks < 8; ticks += 1) {
+    if (late) delete window.untakenVis;
+    const parentElement = document.createElement("div");
+    parentElement.innerHTML = markup;
+    document.body.append(parentElement);
+    let latest = 0;
+    const call = async (turn) => {
+      latest = turn;
+      const cleanUp = await (async () => draw({ data: structuredClone(data), parentElement }))();
+      if (turn !== latest) cleanUp?.();
+    };
+    call(1);
+    for (let tick = 0; tick < ticks; tick += 1) await null;
+    call(2);
+    if (late) load();
+    await pause(20);
+    drawn.push(parentElement.querySelectorAll("canvas").length);
+    parentElement.remove();
+  }
+  return drawn;
+}"""
+"""Calls the drawer as Streamlit does, the second time while the first is under way: canvases of each try."""
 
 
 def test_a_click_selects_and_the_viewport_stays(demo: str, open_page: Callable[..., Page]) -> None:
@@ -22,6 +58,13 @@ def test_a_click_selects_and_the_viewport_stays(demo: str, open_page: Callable[.
     expect(page.locator(".plan-live")).to_contain_text("Selected:")
     expect(page.get_by_text("How one can tell")).to_be_visible()
     assert page.locator(".plan-stage").get_attribute("data-scale") == before
+
+
+def test_an_edit_while_the_drawing_comes_leaves_one_canvas(open_page: Callable[..., Page]) -> None:
+    """Streamlit cleans up after a call that another one has overtaken, as soon as it has answered."""
+    graph, _ = read_graph(desk.GRAPH, name="desk.plan.yaml")
+    given = [_source(), LOADER % vis_source(), markup(), payload(draw(graph, None), selected=None)]
+    assert open_page("about:blank").evaluate(CALLED_TWICE, given) == [1] * 16
 
 
 def test_a_link_to_a_page_works_as_the_first_visit_of_a_server(

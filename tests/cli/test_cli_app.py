@@ -1,23 +1,15 @@
-"""Finding a port for the app."""
+"""What `untaken app` hands to the server."""
 
 from __future__ import annotations
 
-import socket
+from argparse import Namespace
 
-from untaken.cli.serving import LOOPBACK, free_port
+import pytest
 
-
-def test_a_port_that_is_taken_is_passed_over() -> None:
-    with socket.socket() as taken:
-        taken.bind((LOOPBACK, 0))
-        taken.listen()
-        port = taken.getsockname()[1]
-        found = free_port(port)
-        assert port < found < port + 100
+from untaken.cli.serving import _settings
 
 
-def test_a_free_port_is_kept() -> None:
-    with socket.socket() as probe:
-        probe.bind((LOOPBACK, 0))
-        port = probe.getsockname()[1]
-    assert free_port(port) == port
+def test_a_demonstration_is_no_part_of_a_teams_database(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("UNTAKEN_STORE", "postgresql+psycopg://team@db/untaken")
+    assert _settings(Namespace(workspace=None, demo=True))["UNTAKEN_STORE"] == ""
+    assert "UNTAKEN_STORE" not in _settings(Namespace(workspace="w", demo=False))

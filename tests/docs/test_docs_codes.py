@@ -16,7 +16,9 @@ NO_CODES = {
     *("memory-queue", "memory-preview", "memory-apply", "memory-verify"),  # schemas
     *("criteria-verify", "graph-diff", "graph-discover"),
     "criteria-proposal",
-    "crafter-score",
+    *("workspace-backup", "workspace-restore", "workspace-doctor"),
+    "policy-mediated",  # a kind of edge
+    *("crafter-score", "crafter-run", "crafter-ablation", "crafter-calibrate", "crafter-win"),
     *("hand-crafted", "algorithm-generated"),  # sets of records
     *("utf-8", "utf-16", "utf-16-le", "utf-16-be"),
     *("sub-goal", "sub-goals", "untaken-workspace", "untaken-replies", "smollm2-135m"),

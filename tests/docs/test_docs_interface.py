@@ -26,10 +26,12 @@ from untaken.judging import WhyUnscored
 from untaken.ledger import event_type
 from untaken.ledger import events as e
 from untaken.memory import Flag, Observed, Signal
+from untaken.planning.record import PlannedStep, PlanningRecord
 from untaken.plans import GRAPH_FORMATS, Check, PlanGraph, Rule, SubGoal, ToolCallSpec, parse_graph
 from untaken.ranking.tables import METRICS
 from untaken.report import SCHEMAS, json_schema
 from untaken.report.frame import Columns
+from untaken.store.database import STORE
 from untaken.subgoals.model import Diagnosis, Status
 
 TEXT = page("docs/interface.md")
@@ -71,6 +73,16 @@ TABLES: dict[str, Columns[Any]] = {
     "outcome_means_table": report.OUTCOME_MEANS,
     "verification_table": report.VERIFICATION,
     "attacks_table": report.ATTACK_TESTS,
+    "changes_table": report.CHANGES,
+    "effects_table": report.EFFECTS,
+    "unmapped_table": report.UNMAPPED,
+    "contested_table": report.CONTESTED,
+    "rules_table": report.RULES,
+    "support_table": report.SUPPORT,
+    "versions_table": report.VERSIONS,
+    "planned_steps_table": report.PLANNED_STEPS,
+    "terms_table": report.TERMS,
+    "ablation_table": report.ABLATION,
     "files_table": report.FILES,
     "audit_table": report.AUDIT,
 }
@@ -118,6 +130,16 @@ def test_what_may_follow_the_end_of_a_run_is_listed() -> None:
 def test_every_field_of_an_observation_is_listed() -> None:
     told = EVENTS.split("holds one observation a line:", 1)[1].split("\n\n", 1)[0]
     assert [name for name in Observed.__struct_fields__ if f"`{name}`" not in told] == []
+
+
+@pytest.mark.parametrize(("table", "kind"), [("record", PlanningRecord), ("step", PlannedStep)])
+def test_every_field_of_a_record_of_planning_is_listed_and_no_other(
+    table: str, kind: type[msgspec.Struct]
+) -> None:
+    told = [
+        name for cells in rows(section(TEXT, "### Record of planning"), table) for name in names(cells[0])
+    ]
+    assert sorted(told) == sorted(kind.__struct_fields__)
 
 
 def test_every_field_of_a_signal_is_listed() -> None:
@@ -203,7 +225,7 @@ def listed(schema: str) -> dict[str, set[str]]:
     return listed_keys(DOCUMENTS.split(f"**`{schema}`**", 1)[1].split("\n**`", 1)[0])
 
 
-FILES = ("event", "heads", "graph", "observation", "signal")
+FILES = ("event", "heads", "graph", "observation", "signal", "planning")
 
 
 @pytest.mark.parametrize("name", [name for name in SCHEMAS if name not in FILES])
@@ -279,7 +301,7 @@ def test_every_page_is_listed_and_no_other() -> None:
     assert [cells[0] for cells in rows(PAGES, "page")] == titles
     stems = {path.stem for path in (ROOT / "pages").glob("*.py")}
     assert stems <= {name for name, _ in navigation.PAGES}
-    assert [stem for stem in stems if f"`/{stem.replace('_', '-')}`" not in PAGES] == []
+    assert [stem for stem in stems if f"`/{stem}`" not in PAGES] == []
 
 
 def test_every_query_parameter_is_listed_and_no_other() -> None:
@@ -287,7 +309,7 @@ def test_every_query_parameter_is_listed_and_no_other() -> None:
         f"`{name}`" for name in (*state.SELECTION, *compare_choice.ADDRESS, *memory_view.ADDRESS)
     ]
     variables = {names(cells[0])[0] for cells in rows(PAGES, "environment variable")}
-    assert variables == {state.FOLDER, state.DEMO, SETTING, KEY_SETTING}
+    assert variables == {state.FOLDER, state.DEMO, STORE, SETTING, KEY_SETTING}
 
 
 def test_the_colours_are_those_of_the_app() -> None:
@@ -305,16 +327,16 @@ def test_the_colours_are_those_of_the_app() -> None:
 def test_no_reserved_name_exists() -> None:
     """Once one does, it moves up to where it is described."""
     known = {verb.removeprefix("untaken ") for verb in verbs(parser())}
-    assert known.isdisjoint(names(RESERVED["verbs"]))
+    assert known.isdisjoint(names(RESERVED.get("verbs", "")))
     assert {path.stem for path in (ROOT / "pages").glob("*.py")}.isdisjoint(
-        title.lower().replace("-", "_") for title in RESERVED["pages"].split(", ")
+        title.lower().replace("-", "_") for title in RESERVED.get("pages", "").split(", ")
     )
     assert {info.name for info in formats()}.isdisjoint(names(RESERVED["formats"]))
-    assert set(untaken.__all__).isdisjoint(names(RESERVED["Python"]))
+    assert set(untaken.__all__).isdisjoint(names(RESERVED.get("Python", "")))
     assert set(options(parser())).isdisjoint(names(RESERVED["options"]))
 
 
 def test_every_page_of_the_navigation_is_there_or_reserved() -> None:
-    reserved = RESERVED["pages"].split(", ")
+    reserved = [title for title in RESERVED.get("pages", "").split(", ") if title]
     there = [cells[0] for cells in rows(PAGES, "page")]
     assert sorted([*there, *reserved]) == sorted(title for _, title in navigation.PAGES)

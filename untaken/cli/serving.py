@@ -66,6 +66,7 @@ def _settings(args: argparse.Namespace) -> dict[str, str]:
         settings["UNTAKEN_WORKSPACE"] = str(Path("untaken-workspace").resolve())
     if args.demo:
         settings["UNTAKEN_DEMO"] = "1"
+        settings["UNTAKEN_STORE"] = ""  # a demonstration is no part of a team's database
     return settings
 
 

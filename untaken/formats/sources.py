@@ -45,7 +45,7 @@ class OnDisk:
         """All its bytes."""
         size = self.path.stat().st_size
         if size > limits.IMPORT_FILE_BYTES:
-            raise _too_large(self.path.name, size)
+            raise _too_large(self.path.name, size, limits.IMPORT_FILE_BYTES)
         return self.path.read_bytes()
 
 
@@ -94,8 +94,12 @@ def stem_of(name: str) -> str:
     return last.rsplit(".", 1)[0] or last
 
 
-def decompressed(stored: bytes, name: str) -> bytes:
-    """The content of a gzip or zstd file, or the bytes as they are; bounded."""
+def decompressed(stored: bytes, name: str, *, most: int | None = None) -> bytes:
+    """The content of a gzip or zstd file, or the bytes as they are; never more than `most` when unpacked.
+
+    Without `most`, the limit of files that are imported holds.
+    """
+    most = limits.IMPORT_FILE_BYTES if most is None else most
     if stored.startswith(_GZIP):
         pieces = _gunzip(stored)
     elif stored.startswith(_ZSTD):
@@ -106,8 +110,8 @@ def decompressed(stored: bytes, name: str) -> bytes:
     try:
         for piece in pieces:
             content += piece
-            if len(content) > limits.IMPORT_FILE_BYTES:
-                raise _too_large(name, len(content))
+            if len(content) > most:
+                raise _too_large(name, len(content), most)
             if len(content) > max(_RATIO_FROM, len(stored) * limits.ARCHIVE_RATIO):
                 raise UntakenError(
                     "compression-ratio",
@@ -261,10 +265,10 @@ def wanted(name: str, extensions: tuple[str, ...]) -> bool:
     return last.endswith(extensions) and not last.startswith(".")
 
 
-def _too_large(name: str, size: int) -> UntakenError:
+def _too_large(name: str, size: int, most: int) -> UntakenError:
     return UntakenError(
         "file-too-large",
-        f"{size} bytes; at most {limits.IMPORT_FILE_BYTES} are read of one file",
+        f"{size} bytes; at most {most} are read of one file",
         where=Where(file=name),
         hint="Split it into several files.",
     )
