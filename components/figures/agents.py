@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Mapping, Sequence
 from itertools import combinations, pairwise
-from typing import Final
+from typing import Any, Final
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -53,16 +53,17 @@ def rank_flow(report: RankReport, *, metrics: Sequence[str] | None = None, dark:
         for agent in sorted(agents, key=lambda a: a in crossing):
             ends = [places[one].get(agent), places[other].get(agent)]
             figure.add_trace(_line(column, ends, agent in crossing, look))
-    symbol = markers(agents)
+    symbol, spans = markers(agents), []
     for agent in agents:
         at = [places[m].get(agent) for m in names]
         words = [_standing_words(agent, m, standings[m].get(agent)) for m in names]
-        _add_spans(figure, [standings[m].get(agent) for m in names], agents.index(agent), look)
+        spans += _spans([standings[m].get(agent) for m in names], agents.index(agent), look)
         figure.add_trace(_marks(at, symbol[agent], words, look))
         for x, moved in ((0, ""), (len(names) - 1, _moved(at, look))):
             standing, y = standings[names[x]].get(agent), at[x]
             if y is not None and standing is not None:
                 _label(figure, standing, (x, y), look.text, moved, left=x == 0)
+    figure.layout.shapes = spans
     last = len(names) - 1
     themed(figure, dark=dark, height=110 + 44 * len(agents), margin=(184, 200, 44, 8))
     figure.update_xaxes(
@@ -97,20 +98,21 @@ def _line(column: int, ends: Sequence[float | None], crossing: bool, look: Token
     )
 
 
-def _add_spans(figure: go.Figure, standings: Sequence[Standing | None], place: int, look: Tokens) -> None:
+def _spans(standings: Sequence[Standing | None], place: int, look: Tokens) -> list[dict[str, Any]]:
     """The rank intervals of one agent, beside each other's, so that none covers another's."""
-    for column, standing in enumerate(standings):
-        if standing is not None and standing.rank_low is not None and standing.rank_high is not None:
-            x = column + 0.02 * (place % 5 - 2)
-            figure.add_shape(
-                type="line",
-                x0=x,
-                x1=x,
-                y0=standing.rank_low - 0.12,
-                y1=standing.rank_high + 0.12,
-                line={"color": look.line, "width": 1.25},
-                layer="below",
-            )
+    return [
+        {
+            "type": "line",
+            "x0": column + 0.02 * (place % 5 - 2),
+            "x1": column + 0.02 * (place % 5 - 2),
+            "y0": standing.rank_low - 0.12,
+            "y1": standing.rank_high + 0.12,
+            "line": {"color": look.line, "width": 1.25},
+            "layer": "below",
+        }
+        for column, standing in enumerate(standings)
+        if standing is not None and standing.rank_low is not None and standing.rank_high is not None
+    ]
 
 
 def _marks(at: Sequence[float | None], symbol: str, words: Sequence[str], look: Tokens) -> go.Scatter:

@@ -175,8 +175,8 @@ def attack_matrix(found: Verification, *, dark: bool = False) -> go.Figure:
         for row, check in enumerate(found.criteria)
         for column, test in enumerate(check.discrimination.attacks)
     ]
-    for row, column, _, test in cells:
-        _cell(figure, (column, row), test, look)
+    figure.layout.shapes = [_cell(column, row, test, look) for row, column, _, test in cells]
+    figure.layout.annotations = [_rate(column, row, test, look) for row, column, _, test in cells]
     figure.add_trace(
         go.Scatter(
             x=[column for _, column, _, _ in cells],
@@ -293,33 +293,35 @@ def _criteria_axis(figure: go.Figure, names: Sequence[str], look: Tokens) -> Non
     )
 
 
-def _cell(figure: go.Figure, at: tuple[int, int], test: AttackTest, look: Tokens) -> None:
-    fill = look.fill if test.detected else look.warm if test.rewarded else look.background
-    figure.add_shape(
-        type="rect",
-        x0=at[0] - 0.47,
-        x1=at[0] + 0.47,
-        y0=at[1] - 0.44,
-        y1=at[1] + 0.44,
-        fillcolor=fill,
-        line={
+def _cell(column: int, row: int, test: AttackTest, look: Tokens) -> dict[str, Any]:
+    return {
+        "type": "rect",
+        "x0": column - 0.47,
+        "x1": column + 0.47,
+        "y0": row - 0.44,
+        "y1": row + 0.44,
+        "fillcolor": look.fill if test.detected else look.warm if test.rewarded else look.background,
+        "line": {
             "color": look.good if test.detected else look.bad if test.rewarded else look.grid,
             "width": 1.5,
             "dash": "solid" if test.detected else "dot",
         },
-        layer="below",
-    )
+        "layer": "below",
+    }
+
+
+def _rate(column: int, row: int, test: AttackTest, look: Tokens) -> dict[str, Any]:
     rate = number(test.win_rate)
     sign = "✓ " if test.detected else "↑ " if test.rewarded else ""
     words = "–" if rate is None else f"{sign}{100 * rate:.0f} %"
-    figure.add_annotation(
-        x=at[0],
-        y=at[1],
-        text=f"<b>{words}</b>" if sign else words,
-        showarrow=False,
-        font={"size": 13, "color": look.text if rate is not None else look.muted},
-        captureevents=False,
-    )
+    return {
+        "x": column,
+        "y": row,
+        "text": f"<b>{words}</b>" if sign else words,
+        "showarrow": False,
+        "font": {"size": 13, "color": look.text if rate is not None else look.muted},
+        "captureevents": False,
+    }
 
 
 def _cell_hover(check: CriterionCheck, test: AttackTest) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
 import plotly.graph_objects as go
 
@@ -36,16 +36,19 @@ def pair_matrix(compared: Comparison, *, marked: str | None = None, dark: bool =
     look = tokens(dark)
     figure = go.Figure()
     cells: list[tuple[int, int, str, str]] = []
+    shapes: list[dict[str, Any]] = []
+    words: list[dict[str, Any]] = []
     for row, one in enumerate(agents):
         for column, other in enumerate(agents[row + 1 :], start=row + 1):
             pair = compared.pair(one, other)
             if pair is None:
                 continue
             for x, y in ((column, row), (row, column)):
-                _cell(figure, (x, y), pair, pair.digest == marked, look)
+                shapes.append(_cell(x, y, pair, pair.digest == marked, look))
                 cells.append((x, y, pair.digest, _pair_hover(pair)))
-            _words(figure, (column, row), _difference_words(pair), look)
-            _words(figure, (row, column), _chance_words(pair), look)
+            words.append(_words(column, row, _difference_words(pair), look))
+            words.append(_words(row, column, _chance_words(pair), look))
+    figure.layout.shapes, figure.layout.annotations = shapes, words
     figure.add_trace(_handles(cells))
     _frame(figure, agents, look, dark=dark)
     if len(compared.agents) > len(agents):
@@ -53,34 +56,33 @@ def pair_matrix(compared: Comparison, *, marked: str | None = None, dark: bool =
     return figure
 
 
-def _cell(figure: go.Figure, at: tuple[int, int], pair: PairedDifference, marked: bool, look: Tokens) -> None:
-    above = at[0] > at[1]
+def _cell(column: int, row: int, pair: PairedDifference, marked: bool, look: Tokens) -> dict[str, Any]:
     level = standing_of(pair) in ("level", "unknown")
-    figure.add_shape(
-        type="rect",
-        x0=at[0] - 0.47,
-        x1=at[0] + 0.47,
-        y0=at[1] - 0.45,
-        y1=at[1] + 0.45,
-        fillcolor=fill_of(pair, look) if above else look.background,
-        line={
+    return {
+        "type": "rect",
+        "x0": column - 0.47,
+        "x1": column + 0.47,
+        "y0": row - 0.45,
+        "y1": row + 0.45,
+        "fillcolor": fill_of(pair, look) if column > row else look.background,
+        "line": {
             "color": look.text if marked else look.line,
             "width": 3 if marked else 1,
             "dash": "dot" if level and not marked else "solid",
         },
-        layer="below",
-    )
+        "layer": "below",
+    }
 
 
-def _words(figure: go.Figure, at: tuple[int, int], words: str, look: Tokens) -> None:
-    figure.add_annotation(
-        x=at[0],
-        y=at[1],
-        text=words,
-        showarrow=False,
-        font={"size": 12, "color": look.text},
-        captureevents=False,
-    )
+def _words(column: int, row: int, words: str, look: Tokens) -> dict[str, Any]:
+    return {
+        "x": column,
+        "y": row,
+        "text": words,
+        "showarrow": False,
+        "font": {"size": 12, "color": look.text},
+        "captureevents": False,
+    }
 
 
 def _difference_words(pair: PairedDifference) -> str:

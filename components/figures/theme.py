@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import plotly.graph_objects as go
@@ -20,28 +21,37 @@ def themed(
         height: pixels.
         margin: pixels left, right, top, bottom; axes ask for more room themselves.
     """
-    look = tokens(dark)
     left, right, top, bottom = margin
-    figure.update_layout(
-        template=None,
-        height=height,
-        margin={"l": left, "r": right, "t": top, "b": bottom, "pad": 4},
-        paper_bgcolor=look.background,
-        plot_bgcolor="rgba(0,0,0,0)",
-        font={"family": FONT, "size": 13, "color": look.text},
-        hoverlabel={
-            "bgcolor": look.surface,
-            "bordercolor": look.line,
-            "font": {"family": FONT, "size": 13, "color": look.text},
-            "align": "left",
-        },
-        showlegend=False,
-        dragmode=False,
-        modebar={"bgcolor": "rgba(0,0,0,0)", "color": look.muted, "activecolor": look.text},
-    )
-    figure.update_xaxes(**_axis(look))
-    figure.update_yaxes(**_axis(look))
+    layout = figure.layout
+    layout.template = _template(dark)
+    layout.height = height
+    layout.paper_bgcolor = tokens(dark).background
+    layout.margin = {"l": left, "r": right, "t": top, "b": bottom, "pad": 4}
     return figure
+
+
+@cache
+def _template(dark: bool) -> go.layout.Template:
+    """Built once: each call of `update_layout` or `update_xaxes` takes as long as drawing a small figure."""
+    look = tokens(dark)
+    words = {"family": FONT, "size": 13, "color": look.text}
+    return go.layout.Template(
+        layout={
+            "plot_bgcolor": "rgba(0,0,0,0)",
+            "font": words,
+            "hoverlabel": {
+                "bgcolor": look.surface,
+                "bordercolor": look.line,
+                "font": words,
+                "align": "left",
+            },
+            "showlegend": False,
+            "dragmode": False,
+            "modebar": {"bgcolor": "rgba(0,0,0,0)", "color": look.muted, "activecolor": look.text},
+            "xaxis": _axis(look),
+            "yaxis": _axis(look),
+        }
+    )
 
 
 def _axis(look: Tokens) -> dict[str, Any]:

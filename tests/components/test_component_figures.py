@@ -265,7 +265,8 @@ def test_the_distribution_counts_what_it_draws_and_what_it_cannot() -> None:
 
 def test_light_and_dark_differ_in_ink_not_in_what_a_status_looks_like() -> None:
     light, dark = (figures.plan_figure(GRAPH, SCORE, dark=d) for d in (False, True))
-    assert (light.layout.font.color, dark.layout.font.color) == (LIGHT.text, DARK.text)
+    inks = [drawn.layout.template.layout.font.color for drawn in (light, dark)]
+    assert inks == [LIGHT.text, DARK.text]
     assert {s.fillcolor for s in light.layout.shapes if s.line.dash} >= {STATUS["completed"].fill}
     assert [s.fillcolor for s in light.layout.shapes][-2:] == [s.fillcolor for s in dark.layout.shapes][-2:]
 
