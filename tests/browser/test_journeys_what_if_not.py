@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from conftest import settle
 from playwright.sync_api import Page, expect
 
 from untaken.planning.record import read_planning
@@ -25,6 +26,7 @@ PICTURE = """([plot, place]) => {
 def at_step(page: Page, step: int) -> None:
     expect(page.get_by_role("heading", name=f"Step {step}", exact=True)).to_be_visible()
     page.wait_for_url(re.compile(rf"step={step}(&|$)"))
+    settle(page)
 
 
 def test_keys_and_clicks_go_through_the_steps_and_the_address_leads_back(
