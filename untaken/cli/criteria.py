@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 
-from untaken.asking import ModelAccess, ReplyStore
-from untaken.asking.access import SETTING, Spent
+from untaken.asking.access import SETTING
 from untaken.cli import proposing
+from untaken.cli.asking import model_of, say_cost, takes_model
 from untaken.cli.console import NOTHING, Console, counted, plain, rate, signed
 from untaken.cli.grammar import TakesMany, Verbs, verb
 from untaken.cli.inputs import Ledgers, UsageError, paths_of, read_graphs, read_ledgers
@@ -34,7 +34,6 @@ from untaken.errors import Finding, Unscored
 from untaken.plans import GraphSet
 from untaken.report import criteria_document, criteria_verify_document
 
-REPLIES = "untaken-replies"
 _LIMITS = {field.name: field.default for field in fields(Thresholds)}
 
 
@@ -86,13 +85,8 @@ def _takes_runs(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--recorded", metavar="PATH", help="recorded replies (*.evaluated_problems.json)")
     parser.add_argument("--criteria", metavar="FILE", help="criteria file; by default what ledgers answer")
-    parser.add_argument(
-        "--model", metavar="M", help=f"ask a model: provider:name, http://…/v1#name, local; or {SETTING}"
-    )
+    takes_model(parser, unless=f"{SETTING} where only --offline is given")
     parser.add_argument("--seeds", type=int, default=1, metavar="N", help="passes of the model (default 1)")
-    parser.add_argument("--replies", default=REPLIES, metavar="DIR", help=f"store of replies ({REPLIES})")
-    parser.add_argument("--offline", action="store_true", help="read recorded replies, and ask nothing")
-    parser.add_argument("--budget", type=int, metavar="N", help="send at most N requests")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -209,24 +203,16 @@ def _quantified(
     if not (args.model or args.offline):
         passes = quantify(runs, graphs=graphs, criteria=criteria)
         return passes, quantify_disturbed(runs, graphs=graphs, attacks=chosen, criteria=criteria)
-    with ModelAccess(args.model, ReplyStore(args.replies), budget=args.budget, offline=args.offline) as model:
+    with model_of(args) as model:
         more = {"graphs": graphs, "criteria": criteria, "model": model, "seeds": args.seeds}
         passes = quantify(runs, progress=console.progress, **more)
         worse = quantify_disturbed(runs, attacks=chosen, progress=console.progress, **more)
-        _say_cost(model.spent, model.name, console)
+        say_cost(model, console)
     return passes, worse
 
 
 def _recorded(args: argparse.Namespace) -> dict[str, tuple[QuantifierRun, ...]]:
     return {attack: read_quantifier_runs(Path(path)) for attack, path in getattr(args, "disturbed", [])}
-
-
-def _say_cost(spent: Spent, model: str, console: Console) -> None:
-    console.warn(
-        f"{plain(model)}: {counted(spent.requests, 'request')}, {spent.input_tokens:,} tokens in, "
-        f"{spent.output_tokens:,} out; {spent.from_store} of {counted(spent.answered, 'answer')} "
-        "from the reply store"
-    )
 
 
 _MEANS = ("criterion", "success", "failed", "gap", "unscored", "not accepted values")

@@ -8,9 +8,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from untaken.asking import ModelAccess, ReplyStore
-from untaken.asking.access import SETTING, Progress, Spent
+from untaken.asking import ModelAccess
+from untaken.asking.access import Progress
 from untaken.cli.appending import append_drafts, refuse_compressed
+from untaken.cli.asking import model_of, say_cost, takes_model
 from untaken.cli.console import NOTHING, Console, counted, plain, rate
 from untaken.cli.grammar import TakesMany, Verbs, takes_ledgers, verb
 from untaken.cli.inputs import Ledgers, UsageError, paths_of, read_graphs, read_ledgers
@@ -34,8 +35,6 @@ from untaken.ledger import Draft, Run
 from untaken.plans import GraphSet, PlanGraph
 from untaken.report import agree_document, judge_document
 
-REPLIES = "untaken-replies"
-
 
 def add_to(verbs: Verbs) -> None:
     """Adds both verbs."""
@@ -44,13 +43,8 @@ def add_to(verbs: Verbs) -> None:
     many = {"nargs": "+", "action": TakesMany}
     help_graphs = "plan graph, or folder searched for them"
     parser.add_argument("--graphs", required=True, metavar="PATH", help=help_graphs, **many)  # type: ignore[arg-type]
-    parser.add_argument(
-        "--model", metavar="M", help=f"provider:name, http://…/v1#name, or local; by default {SETTING}"
-    )
-    parser.add_argument("--replies", default=REPLIES, metavar="DIR", help=f"store of replies ({REPLIES})")
-    parser.add_argument("--offline", action="store_true", help="read recorded replies, and ask nothing")
+    takes_model(parser)
     parser.add_argument("--sub-goals", default=[], metavar="ID", help="ask about these only", **many)  # type: ignore[arg-type]
-    parser.add_argument("--budget", type=int, metavar="N", help="send at most N requests")
     parser.add_argument("--no-tools", action="store_true", help="show excerpts only")
     parser.add_argument(
         "--accept-claims", action="store_true", help="let a pass rest on the agent's own words alone"
@@ -73,9 +67,9 @@ def judge(args: argparse.Namespace, console: Console) -> int:
     if args.append:
         refuse_compressed(ledgers)
     work, noticed = _work(ledgers, graphs, args.sub_goals)
-    with ModelAccess(args.model, ReplyStore(args.replies), budget=args.budget, offline=args.offline) as model:
+    with model_of(args) as model:
         said = _mapped(work, model, console) if args.map else _judged(work, model, args, console)
-        _say_cost(model.spent, model.name, console)
+        say_cost(model, console)
     findings = [*ledgers.findings, *graphs.findings, *noticed, *said.findings]
     if args.append:
         findings += append_drafts(ledgers, said.drafts, console)
@@ -215,15 +209,6 @@ def _say(verdicts: Sequence[NodeVerdict], console: Console) -> None:
     for why, words in UNSCORED_WORDS.items():
         if count := sum(verdict.unscored_reason == why for verdict in verdicts):
             console.say(f"  {count} {why}: {words}")
-
-
-def _say_cost(spent: Spent, name: str, console: Console) -> None:
-    """On stderr: what a run of the command cost is no part of what it found."""
-    console.warn(
-        f"{plain(name)}: {counted(spent.requests, 'request')}, {spent.input_tokens:,} tokens in, "
-        f"{spent.output_tokens:,} out; {spent.from_store} of {counted(spent.answered, 'answer')} "
-        "from the reply store"
-    )
 
 
 def agree(args: argparse.Namespace, console: Console) -> int:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from untaken.asking import ModelAccess, ReplyStore
-from untaken.asking.access import SETTING
+from untaken.cli.asking import model_of, say_cost, takes_model
 from untaken.cli.console import Console, counted, plain
 from untaken.cli.grammar import Verbs, verb
 from untaken.cli.inputs import Ledgers, UsageError, read_ledgers
@@ -17,7 +16,6 @@ from untaken.errors import Where
 from untaken.ledger import Run
 from untaken.report import proposal_document
 
-REPLIES = "untaken-replies"
 SEEDS = 5
 
 
@@ -30,14 +28,9 @@ def add_to(verbs: Verbs) -> None:
     parser.add_argument("--task", required=True, metavar="TEXT", help="what the agent is for; @FILE reads it")
     parser.add_argument("--successful", metavar="RUN", help="id of the successful run to show")
     parser.add_argument("--failed", metavar="RUN", help="id of the failed run to show")
-    parser.add_argument(
-        "--model", metavar="M", help=f"provider:name, http://…/v1#name, or local; or {SETTING}"
-    )
+    takes_model(parser)
     parser.add_argument("--seeds", type=int, default=SEEDS, metavar="N", help=f"how often to ask ({SEEDS})")
     parser.add_argument("--tau", type=float, metavar="T", help="cosine above which two criteria are one")
-    parser.add_argument("--replies", default=REPLIES, metavar="DIR", help=f"store of replies ({REPLIES})")
-    parser.add_argument("--offline", action="store_true", help="read recorded replies, and ask nothing")
-    parser.add_argument("--budget", type=int, metavar="N", help="send at most N requests")
     parser.add_argument("-o", "--out", metavar="FILE", help="write the criteria file (*.criteria.json)")
 
 
@@ -47,7 +40,7 @@ def run_propose(args: argparse.Namespace, console: Console) -> int:
     task = _task(args.task)
     ledgers = read_ledgers(args.paths, console) if args.paths else Ledgers.none()
     successful, failed = _pair(args, [run for _, run in ledgers.runs])
-    with ModelAccess(args.model, ReplyStore(args.replies), budget=args.budget, offline=args.offline) as model:
+    with model_of(args) as model:
         found = propose(
             task,
             successful=successful,
@@ -57,16 +50,13 @@ def run_propose(args: argparse.Namespace, console: Console) -> int:
             tau=args.tau,
             progress=console.progress,
         )
-        spent, name = model.spent, model.name
     _say(found, console)
-    console.warn(
-        f"{plain(name)}: {counted(spent.requests, 'request')}, {spent.input_tokens:,} tokens in, "
-        f"{spent.output_tokens:,} out; {spent.from_store} of {counted(spent.answered, 'answer')} "
-        "from the reply store"
-    )
+    say_cost(model, console)
     console.findings([*ledgers.findings, *found.findings])
     console.document(
-        proposal_document(found, model=name, successful=successful, failed=failed, findings=ledgers.findings)
+        proposal_document(
+            found, model=model.name, successful=successful, failed=failed, findings=ledgers.findings
+        )
     )
     if not found.criteria.criteria:
         console.error(not_proposed(found))

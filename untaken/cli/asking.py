@@ -1,0 +1,39 @@
+"""A language model on the command line: who is asked, where replies are kept, and what it cost."""
+
+from __future__ import annotations
+
+import argparse
+
+from untaken.asking import ModelAccess, ReplyStore
+from untaken.asking.access import SETTING
+from untaken.cli.console import Console, counted, plain
+
+REPLIES = "untaken-replies"
+
+
+def takes_model(parser: argparse.ArgumentParser, *, unless: str = f"by default {SETTING}") -> None:
+    """``--model``, ``--replies``, ``--offline`` and ``--budget``; `unless`: which model without the first."""
+    parser.add_argument("--model", metavar="M", help=f"provider:name, http://…/v1#name, or local; {unless}")
+    parser.add_argument("--replies", metavar="DIR", help=f"store of replies ({REPLIES})")
+    parser.add_argument("--offline", action="store_true", help="read recorded replies, and ask nothing")
+    parser.add_argument("--budget", type=int, metavar="N", help="send at most N requests")
+
+
+def model_of(args: argparse.Namespace) -> ModelAccess:
+    """Access to the model that the options name.
+
+    Raises:
+        UntakenError: ``model-not-named``.
+    """
+    replies = ReplyStore(REPLIES if args.replies is None else args.replies)
+    return ModelAccess(args.model, replies, budget=args.budget, offline=args.offline)
+
+
+def say_cost(model: ModelAccess, console: Console) -> None:
+    """On stderr: what a run of the command cost is no part of what it found."""
+    spent = model.spent
+    console.warn(
+        f"{plain(model.name)}: {counted(spent.requests, 'request')}, {spent.input_tokens:,} tokens in, "
+        f"{spent.output_tokens:,} out; {spent.from_store} of {counted(spent.answered, 'answer')} "
+        "from the reply store"
+    )
