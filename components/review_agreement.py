@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 import streamlit as st
 
 from components import cards, figures, state, tables, text
 from untaken.errors import Unscored
-from untaken.judging import Reviewers
+from untaken.judging import ReviewerPair, Reviewers
 from untaken.report.reviewing import (
     Parted,
+    corpus_reviewer_pairs,
     corpus_reviewers,
     disagreement_queue,
     parted_table,
     reliability_table,
+    reviewer_pairs_table,
 )
 
 SEEN: Final = "parted_row_seen"
@@ -47,7 +50,7 @@ def disagreements() -> None:
 
 
 def agreement() -> None:
-    """Krippendorff's α over all and by sub-goal."""
+    """Krippendorff's α over all and by sub-goal; share and Cohen's κ of every two reviewers."""
     found: Reviewers = state.derived(corpus_reviewers, of_all=True)
     whole = found.overall
     if not whole.reviewers:
@@ -65,6 +68,28 @@ def agreement() -> None:
         key="reliability-table",
         name="Agreement of reviewers by sub-goal",
         columns={"alpha_reason": None, "low_reason": None},
+    )
+    if len(whole.reviewers) > 1:
+        two_by_two(state.derived(corpus_reviewer_pairs, of_all=True), len(whole.reviewers))
+
+
+def two_by_two(pairs: Sequence[ReviewerPair], reviewers: int) -> None:
+    """Share of one opinion and κ of every two reviewers, drawn and as a table."""
+    st.subheader("Two by two")
+    st.caption(_pairs_in_words(pairs, reviewers))
+    if any(pair.n for pair in pairs):
+        tables.figure(
+            figures.reviewer_pairs_figure(pairs, dark=state.is_dark()),
+            key="reviewer-pairs",
+            name="Agreement of every two reviewers",
+        )
+    told = any(isinstance(value, Unscored) for pair in pairs for value in (pair.kappa, pair.kappa_low))
+    why = {"kappa_low_reason": st.column_config.TextColumn("why no κ, or no interval")} if told else {}
+    tables.table(
+        reviewer_pairs_table(pairs),
+        key="reviewer-pairs-table",
+        name="Agreement of reviewers two by two",
+        columns={"low_reason": None, "kappa_reason": None, "kappa_low_reason": None, **why},
     )
 
 
@@ -86,3 +111,23 @@ def _in_words(found: Reviewers) -> str:
         f"{whole.alone:,} have an opinion of one only; {cards.counted(whole.unsure, 'answer')} “cannot tell” "
         "count as missing."
     )
+
+
+def _pairs_in_words(pairs: Sequence[ReviewerPair], reviewers: int) -> str:
+    common = [pair for pair in pairs if pair.n]
+    clear = sum(not isinstance(pair.kappa_low, Unscored) and pair.kappa_low > 0 for pair in common)
+    bare = sum(isinstance(pair.kappa, Unscored) for pair in common)
+    unsure = sum(isinstance(pair.kappa_low, Unscored) for pair in common) - bare
+    judged = cards.counted(len(pairs), "pair")
+    words = [
+        f"Of {judged} of reviewers, {len(common):,} judged something in common; {clear:,} agree clearly beyond "
+        "chance: the whole interval of Cohen's κ lies above 0."
+    ]
+    if bare:
+        words.append(f"κ of {bare:,} is unscored and drawn as words.")
+    if unsure:
+        words.append(f"κ of {unsure:,} has no interval, and an open mark: do not lean on it.")
+    left = reviewers - len({name for pair in pairs for name in (pair.a, pair.b)})
+    if pairs and left > 0:
+        words.append(f"{cards.counted(left, 'reviewer')} with few opinions or none are left out.")
+    return " ".join(words)

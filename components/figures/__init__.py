@@ -31,7 +31,7 @@ from components.figures.pairs import (
 from components.figures.plan import plan_figure
 from components.figures.plan_diff import plan_diff_figure
 from components.figures.proposals import agents_by_criterion, unique_criteria
-from components.figures.reviewers import reliability_figure
+from components.figures.reviewers import reliability_figure, reviewer_pairs_figure
 from components.figures.run import progress_curve, timeline_figure
 from components.figures.theme import themed
 from components.figures.triage import fix_first_bars
@@ -70,6 +70,7 @@ __all__ = [
     "progress_curve",
     "rank_flow",
     "reliability_figure",
+    "reviewer_pairs_figure",
     "scm_figure",
     "skill_rates",
     "state_causality_figure",

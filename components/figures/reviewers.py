@@ -1,7 +1,8 @@
-"""How far reviewers agree: Krippendorff's α with its interval, overall and by sub-goal."""
+"""How far reviewers agree: Krippendorff's α overall and by sub-goal, Cohen's κ of every two of them."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Final
 
 import plotly.graph_objects as go
@@ -9,10 +10,17 @@ import plotly.graph_objects as go
 from components import text
 from components.figures.theme import message, themed
 from components.palette import tokens
-from untaken.errors import Unscored, number
-from untaken.judging import Reliability, Reviewers
+from untaken.errors import Score, Unscored, number
+from untaken.judging import Reliability, ReviewerPair, Reviewers
 
 MOST_GOALS: Final = 24
+MOST_PAIRS: Final = 24
+SHIFT: Final = 0.17
+MARKS: Final[tuple[tuple[str, str, Callable[[ReviewerPair], tuple[Score, Score, Score]]], ...]] = (
+    ("share of one opinion", "circle", lambda one: (one.agreement, one.low, one.high)),
+    ("Cohen's κ: beyond chance", "diamond", lambda one: (one.kappa, one.kappa_low, one.kappa_high)),
+)
+"""The name of a mark, its shape (open where there is no interval), and what it shows."""
 
 
 def reliability_figure(found: Reviewers, *, dark: bool = False) -> go.Figure:
@@ -76,4 +84,93 @@ def _span(one: Reliability, end: float | Unscored) -> float:
 def _words(one: Reliability) -> str:
     return (
         f"{one.agreed:,} of {one.items:,} with one opinion, {one.runs:,} runs, {len(one.reviewers)} reviewers"
+    )
+
+
+def reviewer_pairs_figure(pairs: Sequence[ReviewerPair], *, dark: bool = False) -> go.Figure:
+    """Share of one opinion (circles) and κ (diamonds) of every two reviewers, with 95 % intervals.
+
+    A mark without an interval is open. Where κ is unscored, the reason stands in its place.
+
+    Args:
+        pairs: as `reviewer_pairs` orders them; those that judged nothing in common are left out.
+        dark: the theme.
+    """
+    shown = [one for one in pairs if one.n][:MOST_PAIRS]
+    if not shown:
+        return message("No two reviewers could tell on the same sub-goal of a run", dark=dark)
+    look, figure = tokens(dark), go.Figure()
+    for place, (name, symbol, values) in enumerate(MARKS):
+        marks = _marks(shown, name, symbol, values, shift=SHIFT * (2 * place - 1))
+        colour = (look.muted, look.text)[place]
+        marks.marker.color = marks.error_x.color = colour
+        figure.add_trace(marks)
+    for at, one in enumerate(shown):
+        if isinstance(one.kappa, Unscored):
+            figure.add_annotation(
+                x=0.0,
+                y=at + SHIFT,
+                text=f"no κ: {text.figure(one.kappa.reason, 60)}",
+                showarrow=False,
+                xanchor="left",
+                font={"size": 12, "color": look.muted},
+            )
+    themed(figure, dark=dark, height=130 + 48 * len(shown), margin=(8, 8, 30, 8))
+    figure.update_yaxes(
+        tickvals=list(range(len(shown))),
+        ticktext=[f"{_person(one.a)} · {_person(one.b)}<br>n={one.n:,}" for one in shown],
+        range=[len(shown) - 0.5, -0.5],
+        showgrid=False,
+    )
+    ends = [number(value) for one in shown for value in (one.kappa, one.kappa_low, one.low)]
+    least = min([0.0, *(end for end in ends if end is not None)])
+    figure.update_xaxes(title="1 is full agreement; 0 of κ is chance", range=[least - 0.03, 1.03])
+    figure.update_layout(showlegend=True, legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0})
+    return figure
+
+
+def _marks(
+    shown: Sequence[ReviewerPair],
+    name: str,
+    symbol: str,
+    values: Callable[[ReviewerPair], tuple[Score, Score, Score]],
+    *,
+    shift: float,
+) -> go.Scatter:
+    told = [(at, one, *map(number, values(one))) for at, one in enumerate(shown)]
+    known = [(at, one, value, low, high) for at, one, value, low, high in told if value is not None]
+    return go.Scatter(
+        x=[value for _, _, value, _, _ in known],
+        y=[at + shift for at, *_ in known],
+        error_x={
+            "type": "data",
+            "symmetric": False,
+            "array": [0.0 if high is None else high - value for _, _, value, _, high in known],
+            "arrayminus": [0.0 if low is None else value - low for _, _, value, low, _ in known],
+            "thickness": 1.5,
+            "width": 4,
+        },
+        mode="markers",
+        name=name,
+        marker={"symbol": [symbol if row[3] is not None else f"{symbol}-open" for row in known], "size": 10},
+        customdata=[_pair_words(one, values(one)) for _, one, *_ in known],
+        hovertemplate=f"{name} %{{x:.3f}}<br>%{{customdata}}<extra></extra>",
+    )
+
+
+def _person(name: str) -> str:
+    return text.figure(name.removeprefix("human:"), 20)
+
+
+def _pair_words(one: ReviewerPair, values: tuple[Score, Score, Score]) -> str:
+    a, b = _person(one.a), _person(one.b)
+    _, low, high = values
+    if isinstance(low, Unscored) or isinstance(high, Unscored):
+        reason = low.reason if isinstance(low, Unscored) else "one of its ends is unscored"
+        span = f"no interval: {text.figure(reason, 90)}"
+    else:
+        span = f"95 %: {low:.3f} to {high:.3f}"
+    return (
+        f"{span}<br>{one.n:,} sub-goals of runs ({one.clusters:,} {one.cluster}s): both met {one.both_met:,}, "
+        f"both not {one.both_not:,},<br>only {a} {one.only_a:,}, only {b} {one.only_b:,}"
     )

@@ -132,6 +132,9 @@ def open_page(
         page.on("dialog", surprise)
         page.goto(address)
         if address.startswith("http"):
+            page.get_by_role(
+                "heading", level=1
+            ).first.wait_for()  # before its first run a page is at rest, too
             settle(page)
         return page
 

@@ -11,8 +11,8 @@ from untaken.cli.console import NOTHING, Console, plain, rate
 from untaken.cli.grammar import MISSING_WORDS, Verbs, rules_in_words, verb
 from untaken.cli.inputs import UsageError
 from untaken.corpus import evaluate_corpus, remembered
-from untaken.errors import number
-from untaken.judging import Reliability, Reviewers
+from untaken.errors import Score, Unscored, number
+from untaken.judging import Reliability, ReviewerPair, Reviewers, reviewer_pairs
 from untaken.report.reviewing import (
     FIELDS,
     META,
@@ -128,6 +128,7 @@ def _say(
     if found.overall.reviewers:
         console.say()
         say_reliability(found, console, top)
+        _say_pairs([pair for pair in reviewer_pairs(found) if pair.n], console, top)
     if parted:
         console.say()
         columns = ("run", "sub-goal", "critical", "met", "not met", "cannot tell")
@@ -146,6 +147,33 @@ def say_reliability(found: Reviewers, console: Console, top: int | None = TOP) -
     console.say(f"Krippendorff's alpha of {names or 'nobody'}; “cannot tell” is missing; intervals draw runs")
 
 
+def _say_pairs(pairs: Sequence[ReviewerPair], console: Console, top: int | None) -> None:
+    """Share and Cohen's κ of every two reviewers who judged something in common."""
+    if not pairs:
+        return
+    console.say()
+    headings = ("two by two", "n", "agree", "share", "95 %", "kappa", "95 %", "only first", "only second")
+    console.table(headings, [_pair(pair) for pair in pairs[:top]])
+    _more(len(pairs), top, "pairs of reviewers", console)
+    reasons = dict.fromkeys(pair.kappa.reason for pair in pairs if isinstance(pair.kappa, Unscored))
+    for reason in reasons:
+        console.say(f"no kappa: {reason}")
+
+
+def _pair(pair: ReviewerPair) -> tuple[object, ...]:
+    return (
+        f"{pair.a}, {pair.b}",
+        pair.n,
+        pair.agreed,
+        rate(pair.agreement),
+        _span(pair.low, pair.high),
+        rate(pair.kappa),
+        _span(pair.kappa_low, pair.kappa_high),
+        pair.only_a,
+        pair.only_b,
+    )
+
+
 def _row(case: Case) -> tuple[object, ...]:
     return (
         case.review.status,
@@ -161,10 +189,13 @@ def _row(case: Case) -> tuple[object, ...]:
 
 
 def _reliability(one: Reliability) -> tuple[object, ...]:
-    ends = number(one.low), number(one.high)
-    span = NOTHING if None in ends else f"{ends[0]:.3f} to {ends[1]:.3f}"
     name = "all" if one.part == "all" else f"{one.graph} {one.name}".strip()
-    return name, one.items, one.agreed, rate(one.alpha), span, one.runs, one.unsure
+    return name, one.items, one.agreed, rate(one.alpha), _span(one.low, one.high), one.runs, one.unsure
+
+
+def _span(low: Score, high: Score) -> str:
+    ends = number(low), number(high)
+    return NOTHING if None in ends else f"{ends[0]:.3f} to {ends[1]:.3f}"
 
 
 def _parted(one: Parted) -> tuple[object, ...]:

@@ -6,6 +6,7 @@ from untaken.judging.judge import author, findings_of, judge_run, settle, verdic
 from untaken.judging.mapping import JudgedMapping, judge_mapping, mapping_events
 from untaken.judging.model import Citation, JudgeAnswer, JudgeReport, NodeVerdict, WhyUnscored
 from untaken.judging.questions import questions_of
+from untaken.judging.reviewer_pairs import ReviewerPair, reviewer_pairs
 from untaken.judging.reviewers import Judged, Reliability, Reviewers, reviewers_agreement
 
 __all__ = [
@@ -19,6 +20,7 @@ __all__ = [
     "NodeVerdict",
     "Pair",
     "Reliability",
+    "ReviewerPair",
     "Reviewers",
     "VerdictAgreement",
     "WhyUnscored",
@@ -29,6 +31,7 @@ __all__ = [
     "judge_run",
     "mapping_events",
     "questions_of",
+    "reviewer_pairs",
     "reviewers_agreement",
     "settle",
     "texts_to_judges",

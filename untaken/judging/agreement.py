@@ -113,19 +113,19 @@ def verdict_agreement(
             found, alone = _pairs(run, a, b)
             pairs += found
             left_out += alone
-    cluster: Literal["task", "run"] = "task" if len({pair.task_id for pair in pairs}) > 1 else "run"
+    cluster = independent(pairs)
     by_agent: dict[str, list[Pair]] = defaultdict(list)
     by_goal: dict[tuple[str, str], list[Pair]] = defaultdict(list)
     for pair in pairs:
         by_agent[pair.agent].append(pair)
         by_goal[pair.graph, pair.sub_goal].append(pair)
-    goals = [_concord("sub_goal", goal, some, cluster, graph) for (graph, goal), some in by_goal.items()]
+    goals = [concord("sub_goal", goal, some, cluster, graph) for (graph, goal), some in by_goal.items()]
     return VerdictAgreement(
         a=tuple(a),
         b=tuple(b),
         cluster=cluster,
-        overall=_concord("all", "", pairs, cluster),
-        agents=tuple(_concord("agent", agent, by_agent[agent], cluster) for agent in sorted(by_agent)),
+        overall=concord("all", "", pairs, cluster),
+        agents=tuple(concord("agent", agent, by_agent[agent], cluster) for agent in sorted(by_agent)),
         sub_goals=tuple(sorted(goals, key=_least_first)),
         pairs=tuple(pairs),
         left_out=left_out,
@@ -164,13 +164,19 @@ def _least_first(concord: Concord) -> tuple[float, int, str, str]:
     return share, -concord.n, concord.graph, concord.name
 
 
-def _concord(
+def independent(pairs: Iterable[Pair]) -> Literal["task", "run"]:
+    """What intervals take for independent of each other: tasks, or runs where all are of one task."""
+    return "task" if len({pair.task_id for pair in pairs}) > 1 else "run"
+
+
+def concord(
     part: Literal["all", "agent", "sub_goal"],
     name: str,
     pairs: Sequence[Pair],
     cluster: Literal["task", "run"],
     graph: str = "",
 ) -> Concord:
+    """How far both agree over some pairs; without any, every figure is unscored."""
     clusters: dict[str, list[Pair]] = defaultdict(list)
     for pair in pairs:
         clusters[pair.task_id if cluster == "task" else pair.digest].append(pair)
@@ -222,9 +228,10 @@ def _agreement(clusters: Mapping[str, Sequence[Pair]]) -> Interval:
 def _kappa(clusters: Mapping[str, Sequence[Pair]], share: Interval) -> Interval:
     """κ = (pₒ − pₑ) / (1 − pₑ), by the delta method over clusters.
 
-    Where both agree in everything the delta method gives an interval of no width: there κ is taken at the
-    lower end of the share's interval. Where one of them always says the same, κ is 0 whatever the other says:
-    there is no interval.
+    Where both agree in everything, or in nothing, the delta method gives an interval of no width: there κ is
+    taken at both ends of the share's interval. It gives one too where the clusters resemble each other: pairs
+    are never taken for more than independent. Where one of them always says the same, κ is 0 whatever the
+    other says: there is no interval.
     """
     pairs = [pair for some in clusters.values() for pair in some]
     n = len(pairs)
@@ -237,16 +244,18 @@ def _kappa(clusters: Mapping[str, Sequence[Pair]], share: Interval) -> Interval:
         same = Unscored("both say the same of everything, so chance alone explains it")
         return same, same, same
     kappa = round((observed - chance) / (1 - chance), 12) + 0.0  # never -0
-    low = share[1]
-    if isinstance(low, Unscored):
-        return kappa, low, low
+    low, high = share[1:]
+    if isinstance(low, Unscored) or isinstance(high, Unscored):
+        return kappa, low, high
     if a in (0, 1) or b in (0, 1):
         always = Unscored("one of the two always says the same, so κ is 0 whatever the other says")
         return kappa, always, always
-    if observed == 1:
-        return kappa, max(-1.0, (low - chance) / (1 - chance)), 1.0
+    if observed in (0, 1):
+        ends = [(end - chance) / (1 - chance) for end in (low, high)]
+        return kappa, max(-1.0, min(ends[0], kappa)), min(1.0, max(ends[1], kappa))
     pulls = [[_pull(pair, observed, chance, a, b) for pair in some] for some in clusters.values()]
-    half = _student(len(clusters) - 1) * math.sqrt(_cluster_variance(pulls, n))
+    alone = _cluster_variance([[pull] for some in pulls for pull in some], n)
+    half = _student(len(clusters) - 1) * math.sqrt(max(alone, _cluster_variance(pulls, n)))
     return kappa, max(-1.0, kappa - half), min(1.0, kappa + half)
 
 

@@ -43,6 +43,8 @@ class Turn:
         action: what was done.
         outcome: what that brought.
         after: s_{t+1}, as far as the policy may see it.
+        unanswered, unanswered_again: why a language model gave no usable answer, the first time and when it
+            was asked again; empty where it gave one.
     """
 
     step: int
@@ -54,6 +56,8 @@ class Turn:
     action: str
     outcome: Step
     after: Observation
+    unanswered: str = ""
+    unanswered_again: str = ""
 
     @property
     def asked_again(self) -> bool:
@@ -62,8 +66,8 @@ class Turn:
 
     @property
     def revised(self) -> bool:
-        """Whether it then did something else."""
-        return self.win is not None and self.win.action != self.action
+        """Whether it then did something else, and not for want of an answer."""
+        return self.win is not None and self.win.action != self.action and not self.unanswered_again
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +83,8 @@ class Episode:
         asked_again: steps at which What-If-Not had the policy asked again.
         revised: those of them at which it then did something else.
         kept: at how many steps each variable was kept for the task.
+        unanswered: how many questions to a language model had no usable answer, so that the policy waited;
+            ``None`` where it asks none.
     """
 
     policy: str
@@ -91,6 +97,7 @@ class Episode:
     asked_again: int
     revised: int
     kept: Mapping[str, int]
+    unanswered: int | None = None
 
 
 def play(
@@ -133,7 +140,7 @@ def play(
         observation = turn.after
         if turn.outcome.done or (task is not None and task in turn.outcome.unlocked):
             break
-    return tally.episode(policy.name, task, seed)
+    return tally.episode(policy, task, seed)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,11 +158,11 @@ class _Loop:
         if self.causality is not None:
             causes = self.causality.evaluate(state.task or policy.aim, observation)  # 4 to 7
         seen = augment(state, causes)  # 8
-        act = policy.act(seen)  # 9
+        first = act = policy.act(seen)  # 9
         asked = self._asked(act.action, state.task or policy.aim)  # 10 to 16
         if asked is not None and asked.revise:  # 17
             again = policy.act(replace(seen, feedback=_feedback(asked)))  # 18
-            act = replace(again, selection=again.selection or act.selection)  # 19
+            act = replace(again, selection=again.selection or first.selection)  # 19
         outcome = self.world.step(act.action)  # 21
         return Turn(
             step=state.step,
@@ -167,6 +174,8 @@ class _Loop:
             action=act.action,
             outcome=outcome,
             after=self.world.observe(),
+            unanswered=first.unanswered,
+            unanswered_again=act.unanswered if act is not first else "",
         )
 
     def _asked(self, action: str, task: str | None) -> WhatIfNot | None:
@@ -200,10 +209,10 @@ class _Tally:
         self._counts.update(asked=turn.asked_again, revised=turn.revised)
         self._kept.update(turn.causes.kept if turn.causes else ())
 
-    def episode(self, policy: str, task: str | None, seed: int) -> Episode:
+    def episode(self, policy: Policy, task: str | None, seed: int) -> Episode:
         """All turns."""
         return Episode(
-            policy=policy,
+            policy=policy.name,
             task=task,
             seed=seed,
             steps=len(self._rewards),
@@ -213,4 +222,5 @@ class _Tally:
             asked_again=self._counts["asked"],
             revised=self._counts["revised"],
             kept=dict(sorted(self._kept.items())),
+            unanswered=policy.unanswered,
         )

@@ -55,6 +55,8 @@ class PlannedStep(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True,
         unlocked: achievements reached for the first time.
         asked: the What-If-Not evaluation of the first answer.
         causes: the causal representation, at decision points.
+        unanswered, unanswered_again: why a language model gave no usable answer, the first time and when it
+            was asked again; the action is then to wait.
     """
 
     action: Action
@@ -69,6 +71,8 @@ class PlannedStep(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True,
     unlocked: Annotated[tuple[Text, ...], Meta(max_length=64)] = ()
     asked: WhatIfNot | None = None
     causes: CausalState | None = None
+    unanswered: Text = ""
+    unanswered_again: Text = ""
 
     def __post_init__(self) -> None:
         if self.causes is not None:
@@ -95,6 +99,8 @@ def planned_step(turn: Turn) -> PlannedStep:
         unlocked=turn.outcome.unlocked,
         asked=turn.win,
         causes=turn.causes if turn.selection else None,
+        unanswered=turn.unanswered,
+        unanswered_again=turn.unanswered_again,
     )
 
 

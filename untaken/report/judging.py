@@ -14,6 +14,7 @@ from untaken.judging import (
     Pair,
     Reviewers,
     VerdictAgreement,
+    reviewer_pairs,
     verdict_agreement,
 )
 from untaken.report.documents import Document, entry, finding_entries
@@ -78,6 +79,7 @@ def reviewers_document(found: Reviewers) -> Document:
         "whose": list(found.whose),
         "overall": entry(found.overall),
         "sub_goals": [entry(one) for one in found.sub_goals],
+        "pairs": [entry(one) for one in reviewer_pairs(found)],
     }
 
 

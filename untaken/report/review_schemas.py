@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from untaken.judging import Judged, Reliability
+from untaken.judging import Judged, Reliability, ReviewerPair
 from untaken.report.shapes import (
     COUNT,
     TEXT,
@@ -26,7 +26,12 @@ KINDS: Final[Schema] = {"enum": ["failed", "unlucky", "lucky", "unfinished", "br
 def reviewers() -> Schema:
     """How far several authors agree, each of them one rater."""
     reliability = entry_shape(Reliability)
-    return fixed(whose=list_of(TEXT), overall=reliability, sub_goals=list_of(reliability))
+    return fixed(
+        whose=list_of(TEXT),
+        overall=reliability,
+        sub_goals=list_of(reliability),
+        pairs=list_of(entry_shape(ReviewerPair)),
+    )
 
 
 def review() -> Schema:

@@ -11,7 +11,14 @@ from untaken.corpus import Corpus
 from untaken.errors import Finding, Unscored, number
 from untaken.fix_first import triage
 from untaken.fix_first.blame import Shape, frontier, shape_of
-from untaken.judging import Judged, Reliability, Reviewers, reviewers_agreement
+from untaken.judging import (
+    Judged,
+    Reliability,
+    ReviewerPair,
+    Reviewers,
+    reviewer_pairs,
+    reviewers_agreement,
+)
 from untaken.ledger import ReviewNote, Run, readable
 from untaken.report.documents import Document, entry, finding_entries
 from untaken.report.frame import Columns, count, figure, frame, moment, text, truth, why
@@ -145,6 +152,11 @@ def corpus_reviewers(corpus: Corpus) -> Reviewers:
     return reviewers_agreement(corpus.runs.values())
 
 
+def corpus_reviewer_pairs(corpus: Corpus) -> tuple[ReviewerPair, ...]:
+    """How far every two of them agree."""
+    return reviewer_pairs(corpus_reviewers(corpus))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parted:
     """A sub-goal of a run on which reviewers differ; `title` of it is untrusted text."""
@@ -204,6 +216,27 @@ RELIABILITY: Final[Columns[Reliability]] = {
 }
 """Columns of `reliability_table`."""
 
+REVIEWER_PAIRS: Final[Columns[ReviewerPair]] = {
+    "a": text("a reviewer", "a"),
+    "b": text("another one", "b"),
+    "n": count("sub-goals of runs on which both could tell", "n"),
+    "agreed": count("of these, with one opinion", "agreed"),
+    "agreement": figure("share of one opinion", "agreement"),
+    "low": figure("lower end of its 95 % interval", "low"),
+    "high": figure("upper end of its 95 % interval", "high"),
+    "kappa": figure("Cohen's κ: agreement beyond chance", "kappa"),
+    "kappa_low": figure("lower end of its 95 % interval", "kappa_low"),
+    "kappa_high": figure("upper end of its 95 % interval", "kappa_high"),
+    "only_a": count("the first says met, the other not met", "only_a"),
+    "only_b": count("the first says not met, the other met", "only_b"),
+    "clusters": count("tasks (or runs) that these come from", "clusters"),
+    "cluster": text("what intervals take for independent: `task` or `run`", "cluster"),
+    "low_reason": why("low", "low"),
+    "kappa_reason": why("kappa", "kappa"),
+    "kappa_low_reason": why("kappa_low", "kappa_low"),
+}
+"""Columns of `reviewer_pairs_table`."""
+
 PARTED: Final[Columns[Parted]] = {
     "agent": text("who ran", "judged.agent"),
     "task_id": text("the task", "judged.task_id"),
@@ -230,6 +263,11 @@ def cases_table(cases: Iterable[Case]) -> pd.DataFrame:
 def reliability_table(found: Reviewers) -> pd.DataFrame:
     """How far reviewers agree: over all, then by sub-goal with the least first."""
     return frame(RELIABILITY, (found.overall, *found.sub_goals))
+
+
+def reviewer_pairs_table(pairs: Iterable[ReviewerPair]) -> pd.DataFrame:
+    """How far every two reviewers agree."""
+    return frame(REVIEWER_PAIRS, pairs)
 
 
 def parted_table(queue: Iterable[Parted]) -> pd.DataFrame:

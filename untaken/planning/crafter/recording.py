@@ -10,6 +10,7 @@
   blows, whose effect is not seen before the last. A call of which neither is known has none.
 - STATE holds achievements and items by amount.
 - PLAN is written where an aim is left before it was reached, and for the first aim.
+- MESSAGE where a language model gave no usable answer: why, and that the policy waited.
 - The outcome: the task was reached; in open play, `OPEN_SUCCESS` achievements were. An episode costs nothing
   that has a price, so its cost is unknown.
 """
@@ -22,7 +23,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from untaken.ledger import LedgerWriter, Observation, Plan, RunFinished, RunWriter, State, ToolCall
+from untaken.ledger import LedgerWriter, Message, Observation, Plan, RunFinished, RunWriter, State, ToolCall
 from untaken.planning.crafter.contexts import context_layers, facing
 from untaken.planning.crafter.names import ACHIEVEMENTS
 from untaken.planning.crafter.tech_tree import GRAPH_ID
@@ -168,6 +169,9 @@ class RunRecorder:
                 coarser=coarser,
                 propensities=turn.selection.propensities or None,
             )
+        for reason in filter(None, (turn.unanswered, turn.unanswered_again)):
+            self._end_call()
+            self._run.write(Message, role="system", content=f"no usable answer, so it waits: {reason}")
         self._act(turn)
         self._clock.now += STEP
 
@@ -176,6 +180,7 @@ class RunRecorder:
         self._end_call()
         success = succeeded(episode)
         over = success if episode.task else False
+        silent = {} if episode.unanswered is None else {"unanswered": float(episode.unanswered)}
         self._run.write(
             RunFinished,
             success=success,
@@ -186,6 +191,7 @@ class RunRecorder:
                 "died": episode.dead,
                 "asked_again": float(episode.asked_again),
                 "revised": float(episode.revised),
+                **silent,
             },
             limit=None if over or episode.dead else "steps",
         )

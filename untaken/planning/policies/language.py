@@ -9,6 +9,7 @@ from msgspec import Meta, Struct
 
 from untaken.asking import ModelAccess, Question, Template, read_template
 from untaken.errors import Unscored
+from untaken.formats.losses import clip
 from untaken.judging.envelope import enveloped, nonce_for
 from untaken.planning.crafter.names import ACTIONS
 from untaken.planning.policies.feedback import no_skills
@@ -54,7 +55,7 @@ class Language:
         return self._task
 
     def act(self, seen: Seen) -> Act:
-        """The model's answer; ``noop`` where there is none, which is counted."""
+        """The model's answer; ``noop`` where there is none, which is counted and said why."""
         answer = self._model.ask(
             Question(
                 template=template(),
@@ -67,7 +68,7 @@ class Language:
         self.asked += 1
         if isinstance(answer, Unscored):
             self.unanswered += 1
-            return Act(action="noop")
+            return Act(action="noop", unanswered=clip(answer.reason))
         return Act(action=answer.output.action)
 
     def take(self, skill: str) -> None:

@@ -17,6 +17,7 @@ class RandomActions:
     """Draws each of the 17 actions with equal probability; it has no skills."""
 
     name = "random"
+    unanswered = None
 
     def __init__(self) -> None:
         self.begin(0, None)

@@ -39,6 +39,8 @@ class Scripted:
         slips: probability that an action is replaced by one drawn at random.
     """
 
+    unanswered = None
+
     def __init__(self, name: str = "scripted", *, exploring: float = 0.0, slips: float = 0.0) -> None:
         self.name, self.exploring, self.slips = name, exploring, slips
         self.begin(0, None)
