@@ -118,10 +118,9 @@ def _pairs_in_words(pairs: Sequence[ReviewerPair], reviewers: int) -> str:
     clear = sum(not isinstance(pair.kappa_low, Unscored) and pair.kappa_low > 0 for pair in common)
     bare = sum(isinstance(pair.kappa, Unscored) for pair in common)
     unsure = sum(isinstance(pair.kappa_low, Unscored) for pair in common) - bare
-    judged = cards.counted(len(pairs), "pair")
     words = [
-        f"Of {judged} of reviewers, {len(common):,} judged something in common; {clear:,} agree clearly beyond "
-        "chance: the whole interval of Cohen's κ lies above 0."
+        f"{cards.counted(len(pairs), 'pair')} of reviewers, {len(common):,} of them with sub-goals on which "
+        f"both could tell; {clear:,} agree clearly beyond chance: the whole interval of Cohen's κ is above 0."
     ]
     if bare:
         words.append(f"κ of {bare:,} is unscored and drawn as words.")

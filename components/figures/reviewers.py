@@ -171,6 +171,7 @@ def _pair_words(one: ReviewerPair, values: tuple[Score, Score, Score]) -> str:
     else:
         span = f"95 %: {low:.3f} to {high:.3f}"
     return (
-        f"{span}<br>{one.n:,} sub-goals of runs ({one.clusters:,} {one.cluster}s): both met {one.both_met:,}, "
-        f"both not {one.both_not:,},<br>only {a} {one.only_a:,}, only {b} {one.only_b:,}"
+        f"{span}<br>{one.n:,} sub-goals of runs ({one.clusters:,} {one.cluster}s): "
+        f"both met {one.both_met:,}, both not {one.both_not:,},<br>only {a} {one.only_a:,}, "
+        f"only {b} {one.only_b:,}"
     )

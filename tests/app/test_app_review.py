@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from builders import a_run
 from sessions import go_to, said, session
@@ -228,3 +229,31 @@ def test_whatever_the_address_says_the_page_is_drawn(
     app.run()
     assert not app.exception
     assert "Which failing runs are still unexplained?" in said(app)
+
+
+def test_the_agreement_tab_shows_every_two_reviewers_with_n_interval_and_why_there_is_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said_by = {"ann": (1, 1, 0, 0), "bob": (1, 0, 0, 0), "cy": (1, 1, 1, 1), "dee": (1, 1, 1, 1)}
+    with Workspace(tmp_path) as store:
+        store.add("desk.plan.yaml", GRAPH)
+        for i in range(4):
+            run = a_run(f"r{i}", task=f"t{i}").call("look").finish(success=False)
+            for name, told in said_by.items():
+                run.verdict("pay", bool(told[i]), f"human:{name}")
+            store.add(f"{i}.jsonl", run.ledger())
+    app = session(tmp_path, monkeypatch, "review")
+    assert not app.exception
+    (table,) = [one.value for one in app.dataframe if "kappa" in one.value.columns]
+    rows = {(row.a, row.b): row for row in table.itertuples()}
+    assert len(rows) == 6
+    pair = rows["human:ann", "human:bob"]
+    assert (pair.n, pair.agreed, round(pair.kappa, 6)) == (4, 3, 0.5)
+    assert pair.kappa_low < 0.5 < pair.kappa_high
+    none = rows["human:cy", "human:dee"]
+    assert (none.agreement, none.kappa is pd.NA or none.kappa != none.kappa) == (1.0, True)
+    assert "chance alone" in none.kappa_low_reason
+    assert "κ of 1 is unscored" in said(app)
+    assert "κ of 4 has no interval" in said(app)
+    names = {button.label for button in app.get("download_button")}
+    assert {"⤓ Agreement of every two reviewers (HTML)", "⤓ Agreement of reviewers two by two (CSV)"} <= names

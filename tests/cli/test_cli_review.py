@@ -122,3 +122,14 @@ def test_agree_tells_alpha_of_every_author(folder: Path, capsys: pytest.CaptureF
     queue = document(capsys, "review", "--workspace", str(folder))["reviewers"]
     assert told["everybody"]["overall"] == queue["overall"]
     assert told["everybody"]["overall"]["alpha"] == pytest.approx(8 / 15)
+
+
+def test_every_two_reviewers_stand_in_the_document_and_the_table(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (pair,) = document(capsys, "review", "--workspace", str(folder))["reviewers"]["pairs"]
+    assert (pair["a"], pair["b"], pair["n"], pair["only_b"]) == ("human:ann", "human:bob", 4, 1)
+    assert pair["kappa"] == pytest.approx(0.5)
+    assert pair["kappa_low"] < 0.5 < pair["kappa_high"]
+    assert main(["review", "--workspace", str(folder)]) == 0
+    assert "human:ann, human:bob  4      3  0.750" in capsys.readouterr().out

@@ -5,7 +5,7 @@ from __future__ import annotations
 from builders import a_run
 
 from components import figures
-from untaken.judging import reviewers_agreement
+from untaken.judging import reviewer_pairs, reviewers_agreement
 
 HOSTILE = "<b>x</b><script>alert(1)</script>"
 
@@ -29,3 +29,34 @@ def test_alpha_stands_with_its_n_and_where_there_is_none_the_reason_does() -> No
 def test_without_two_reviewers_it_says_so() -> None:
     drawn = figures.reliability_figure(reviewers_agreement([a_run().finish().run()]), dark=True)
     assert "two reviewers" in drawn.layout.annotations[0].text
+
+
+def test_every_two_reviewers_stand_with_n_and_interval_and_what_has_none_says_so() -> None:
+    runs = []
+    for i in range(6):
+        run = a_run(f"r{i}", task=f"t{i}").finish()
+        run.verdict("s", i % 2 == 0, "human:ann").verdict("s", i < 3, "human:bob")
+        runs.append(run.verdict("s", True, f"human:{HOSTILE}").verdict("s", True, "human:zoe").run())
+    pairs = reviewer_pairs(reviewers_agreement(runs))
+    drawn = figures.reviewer_pairs_figure(pairs)
+    shares, kappas = drawn.data
+    known = [one for one in pairs if isinstance(one.kappa, float)]
+    assert (len(pairs), len(known)) == (6, 5)
+    assert list(shares.x) == [one.agreement for one in pairs]
+    assert list(kappas.x) == [one.kappa for one in known]
+    at = next(place for place, one in enumerate(known) if (one.a, one.b) == ("human:ann", "human:bob"))
+    assert kappas.error_x.array[at] == known[at].kappa_high - known[at].kappa
+    assert kappas.error_x.arrayminus[at] == known[at].kappa - known[at].kappa_low
+    assert drawn.layout.yaxis.ticktext[at] == "ann · bob<br>n=6"
+    assert [one == "diamond" for one in kappas.marker.symbol] == [place == at for place in range(5)]
+    assert [note.text for note in drawn.layout.annotations] == [
+        "no κ: both say the same of everything, so chance alone explains it"
+    ]
+    assert "<script>" not in drawn.to_json()
+    assert "\\u003cscript" not in drawn.to_json()
+
+
+def test_where_no_two_judged_the_same_it_says_so() -> None:
+    run = a_run().finish().verdict("s", True, "human:ann").verdict("t", True, "human:bob").run()
+    drawn = figures.reviewer_pairs_figure(reviewer_pairs(reviewers_agreement([run])), dark=True)
+    assert "No two reviewers" in drawn.layout.annotations[0].text

@@ -74,6 +74,19 @@ def test_full_agreement_is_no_certainty() -> None:
     assert found.kappa_low < 1
 
 
+def test_full_disagreement_is_no_certainty_either() -> None:
+    found = single([(True, False), (False, True)]).overall
+    assert (found.agreement, found.kappa, found.kappa_low) == (0.0, -1.0, -1.0)
+    assert found.kappa_high > 0
+
+
+def test_tasks_that_resemble_each_other_leave_no_interval_of_no_width() -> None:
+    runs = [judged(f"t{i}", (True, True), (False, True), (False, False)).run() for i in range(2)]
+    found = verdict_agreement(runs).overall
+    assert found.kappa == pytest.approx(0.4)
+    assert found.kappa_low < 0 < found.kappa < found.kappa_high
+
+
 def test_one_who_always_says_the_same_leaves_no_interval_of_no_width() -> None:
     found = single(table(3, 0, 3, 0)).overall
     assert found.kappa == 0.0

@@ -1,0 +1,111 @@
+"""Any two people who judged the same runs: share of one opinion and Cohen's κ, pair by pair (§6)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Final, Literal
+
+from untaken.errors import Score, Unscored
+from untaken.judging.agreement import Pair, concord, independent
+from untaken.judging.reviewers import Judged, Reviewers
+
+MOST_REVIEWERS: Final = 20
+"""Reviewers who are paired: those with most opinions."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewerPair:
+    """How far two reviewers agree on the sub-goals of runs on which both could tell.
+
+    Attributes:
+        a, b: who (VERDICT.by; untrusted).
+        n: sub-goals of runs; the four counts add up to it.
+        agreement: share of one opinion, with its 95 % interval.
+        kappa: Cohen's κ, with its 95 % interval.
+        clusters: tasks (or runs, by `cluster`) that these come from: what the intervals take for independent.
+    """
+
+    a: str
+    b: str
+    n: int
+    both_met: int
+    only_a: int
+    only_b: int
+    both_not: int
+    agreement: Score
+    low: Score
+    high: Score
+    kappa: Score
+    kappa_low: Score
+    kappa_high: Score
+    clusters: int
+    cluster: Literal["task", "run"]
+
+    @property
+    def agreed(self) -> int:
+        """On how many they have one opinion."""
+        return self.both_met + self.both_not
+
+
+def reviewer_pairs(found: Reviewers, *, most: int = MOST_REVIEWERS) -> tuple[ReviewerPair, ...]:
+    """Every two reviewers, the least κ first; those of whom κ is unscored last.
+
+    Args:
+        found: of several reviewers.
+        most: reviewers to pair, those with most opinions; pairs grow with the square of it.
+    """
+    opinions = Counter(by for one in found.judged for by in (*one.met, *one.not_met))
+    ranked = sorted(opinions, key=lambda name: (-opinions[name], name))
+    chosen = sorted(ranked[:most])
+    both: dict[tuple[str, str], list[Pair]] = {two: [] for two in combinations(chosen, 2)}
+    for one in found.judged:
+        for pair in _pairs(one, frozenset(chosen)):
+            both[pair.a_by[0], pair.b_by[0]].append(pair)
+    return tuple(sorted((_agreeing(a, b, pairs) for (a, b), pairs in both.items()), key=_least_first))
+
+
+def _pairs(one: Judged, among: frozenset[str]) -> Iterator[Pair]:
+    said = dict.fromkeys(one.met, True) | dict.fromkeys(one.not_met, False)
+    for a, b in combinations(sorted(said.keys() & among), 2):
+        yield Pair(
+            run_id=one.run_id,
+            digest=one.digest,
+            agent=one.agent,
+            task_id=one.task_id,
+            graph=one.graph,
+            sub_goal=one.sub_goal,
+            a=said[a],
+            b=said[b],
+            a_by=(a,),
+            b_by=(b,),
+        )
+
+
+def _agreeing(a: str, b: str, pairs: list[Pair]) -> ReviewerPair:
+    cluster = independent(pairs)
+    whole = concord("all", "", pairs, cluster)
+    return ReviewerPair(
+        a=a,
+        b=b,
+        n=whole.n,
+        both_met=whole.both_met,
+        only_a=whole.only_a,
+        only_b=whole.only_b,
+        both_not=whole.both_not,
+        agreement=whole.agreement,
+        low=whole.low,
+        high=whole.high,
+        kappa=whole.kappa,
+        kappa_low=whole.kappa_low,
+        kappa_high=whole.kappa_high,
+        clusters=whole.clusters,
+        cluster=cluster,
+    )
+
+
+def _least_first(pair: ReviewerPair) -> tuple[float, int, str, str]:
+    kappa = 2.0 if isinstance(pair.kappa, Unscored) else pair.kappa
+    return kappa, -pair.n, pair.a, pair.b
