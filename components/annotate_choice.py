@@ -31,7 +31,9 @@ def choose() -> annotate_desk.Desk | None:
     known = annotate_desk.graph_ids()
     asked = state.selected("graph")
     missing = asked is not None and asked not in known
-    chosen = asked if asked in known else (known[0] if known and not missing else None)
+    if asked is None and known:
+        asked = _named_in_address(known)
+    chosen = asked if asked in known else None
     if missing:
         words = "The address names a plan graph that is not in this workspace."
         hint = " If it is a draft of yours, give your name." if author() is None else ""
@@ -57,6 +59,14 @@ def choose() -> annotate_desk.Desk | None:
     annotate_desk.sign_draft()
     _waiting()
     return annotate_desk.open_graph(chosen) if chosen is not None else None
+
+
+def _named_in_address(known: list[str]) -> str:
+    """What lies open, or else the first graph; from now on the address names it and can be sent."""
+    here = annotate_desk.desk()
+    chosen = here.graph.id if here is not None else known[0]
+    state.select(**{name: state.selected(name) for name in state.SELECTION} | {"graph": chosen})
+    return chosen
 
 
 def _new(known: list[str]) -> None:

@@ -73,6 +73,12 @@ def save(app: AppTest, message: str) -> AppTest:
     return pressed(app, "Save as ")
 
 
+def address(app: AppTest, name: str) -> str:
+    """What the address says of `name`."""
+    value = app.query_params[name]
+    return value if isinstance(value, str) else value[0]
+
+
 def newest(folder: Path, graph: str = "desk") -> PlanGraph:
     with Workspace(folder) as store:
         version = store.newest_version(graph)
@@ -109,6 +115,33 @@ def test_an_edit_shows_what_would_change_and_is_saved_as_the_next_version(
     view(app, "Versions and export")
     assert any("What differs" in one.label for one in app.get("download_button"))
     assert "Check policy · check" in said(app)
+
+
+def test_the_address_names_the_graph_shown_so_that_a_copied_link_opens_it_for_others(
+    folder: Path, monkeypatch: Patch
+) -> None:
+    shown = address(opened(folder, monkeypatch, name=""), "graph")
+    assert shown == "desk"
+    other = folder / "where another graph comes first"
+    with Workspace(other) as store:
+        store.add("a.plan.yaml", b"schema: untaken.plan/1\nid: a\ntasks: [x]\nsub_goals: [{id: first}]\n")
+        store.add("desk.plan.yaml", desk.GRAPH)
+    assert opened(other, monkeypatch, name="").selectbox(key="annotate_graph").value == "a"
+    colleague = opened(other, monkeypatch, name="", graph=shown, sub_goal="policy")
+    assert colleague.selectbox(key="annotate_graph").value == "desk"
+    assert colleague.selectbox(key="annotate_sub_goal").value == "policy"
+    assert (address(colleague, "graph"), address(colleague, "sub_goal")) == ("desk", "policy")
+
+
+def test_a_run_looked_at_meanwhile_leaves_the_graph_on_the_desk(folder: Path, monkeypatch: Patch) -> None:
+    with Workspace(folder) as store:
+        store.add("a.plan.yaml", b"schema: untaken.plan/1\nid: a\ntasks: [x]\nsub_goals: [{id: first}]\n")
+    app = go_to(opened(folder, monkeypatch, graph="a"), "run")
+    app.button(key="step_J").click().run()
+    run = address(app, "run")
+    app = go_to(app, "annotate")
+    assert app.selectbox(key="annotate_graph").value == "a"
+    assert (address(app, "graph"), address(app, "run")) == ("a", run)
 
 
 def test_undo_and_redo_lead_back_and_forth(folder: Path, monkeypatch: Patch) -> None:
