@@ -21,6 +21,7 @@ from untaken.report.reviewing import (
 )
 
 SEEN: Final = "parted_row_seen"
+PAIR_HIDDEN: Final = ("clusters", "cluster", "low_reason", "kappa_reason", "kappa_low_reason")
 
 
 def disagreements() -> None:
@@ -89,7 +90,7 @@ def two_by_two(pairs: Sequence[ReviewerPair], reviewers: int) -> None:
         reviewer_pairs_table(pairs),
         key="reviewer-pairs-table",
         name="Agreement of reviewers two by two",
-        columns={"low_reason": None, "kappa_reason": None, "kappa_low_reason": None, **why},
+        columns={**dict.fromkeys(PAIR_HIDDEN), **why},
     )
 
 

@@ -16,6 +16,8 @@ from untaken.judging import Reliability, ReviewerPair, Reviewers
 MOST_GOALS: Final = 24
 MOST_PAIRS: Final = 24
 SHIFT: Final = 0.17
+WORDS_WIDE: Final = 640
+"""Pixels that a figure with words in it needs."""
 MARKS: Final[tuple[tuple[str, str, Callable[[ReviewerPair], tuple[Score, Score, Score]]], ...]] = (
     ("share of one opinion", "circle", lambda one: (one.agreement, one.low, one.high)),
     ("Cohen's κ: beyond chance", "diamond", lambda one: (one.kappa, one.kappa_low, one.kappa_high)),
@@ -126,6 +128,8 @@ def reviewer_pairs_figure(pairs: Sequence[ReviewerPair], *, dark: bool = False) 
     least = min([0.0, *(end for end in ends if end is not None)])
     figure.update_xaxes(title="1 is full agreement; 0 of κ is chance", range=[least - 0.03, 1.03])
     figure.update_layout(showlegend=True, legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0})
+    if any(isinstance(one.kappa, Unscored) for one in shown):
+        figure.layout.meta = {"least_width": WORDS_WIDE}
     return figure
 
 
@@ -145,8 +149,8 @@ def _marks(
         error_x={
             "type": "data",
             "symmetric": False,
-            "array": [0.0 if high is None else high - value for _, _, value, _, high in known],
-            "arrayminus": [0.0 if low is None else value - low for _, _, value, low, _ in known],
+            "array": [None if high is None else high - value for _, _, value, _, high in known],
+            "arrayminus": [None if low is None else value - low for _, _, value, low, _ in known],
             "thickness": 1.5,
             "width": 4,
         },
