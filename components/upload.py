@@ -9,7 +9,7 @@ from typing import Any, Final
 import pandas as pd
 import streamlit as st
 
-from components import tables, text
+from components import cards, tables, text
 from untaken.intake import Taken, take_in
 from untaken.store import Workspace
 
@@ -36,7 +36,9 @@ def upload(workspace: Workspace) -> None:
     )
     with st.container(horizontal=True):
         asked = st.button(
-            f"Add {len(files)} files" if files else "Add files", type="primary", disabled=not files
+            f"Add {cards.counted(len(files), 'file')}" if files else "Add files",
+            type="primary",
+            disabled=not files,
         )
         if asked:
             st.button("Cancel", key="upload_cancel")

@@ -209,7 +209,8 @@ def upload(app: AppTest, files: dict[str, bytes]) -> AppTest:
     """Choose all files in the uploader, then press the button."""
     chosen = [(name, content, "application/octet-stream") for name, content in files.items()]
     app.file_uploader[0].set_value(chosen).run()
-    next(button for button in app.button if button.label == f"Add {len(files)} files").click().run()
+    label = "Add 1 file" if len(files) == 1 else f"Add {len(files)} files"
+    next(button for button in app.button if button.label == label).click().run()
     assert not app.exception
     return app
 
