@@ -105,6 +105,8 @@ def _what_was_done(step: PlannedStep) -> None:
     words += [f"aimed at {_plain(step.aim)}"] if step.aim else []
     words += [f"★ reached {_plain(name)}" for name in step.unlocked]
     st.markdown(" · ".join(words))
+    if step.unanswered:
+        st.warning(f"No usable answer of the model, so it waited: {text.label(step.unanswered, 200)}")
     if step.asked is None:
         st.info("This action was not evaluated by What-If-Not.")
         return
@@ -114,6 +116,8 @@ def _what_was_done(step: PlannedStep) -> None:
     st.markdown(f"**{sign} WIN {value}** for {_plain(found.action)}. {VERDICT_WORDS[found.verdict]}")
     if found.revise:
         after = "it stayed with it" if found.action == step.action else f"it then did {done}"
+        if step.unanswered_again:
+            after = f"gave no usable answer, so it waited: {text.label(step.unanswered_again, 200)}"
         st.markdown(f"↺ The policy was asked again, and {after}.")
     tables.table(
         terms_table(found),

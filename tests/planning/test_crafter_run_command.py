@@ -97,6 +97,36 @@ def test_an_ablation_plays_four_arms_in_the_same_worlds(capsys: pytest.CaptureFi
     assert "Not comparable in level" in said
 
 
+IDLE = [
+    ("run", ["--policy", "noisy", "--below"], "--below has no effect without What-If-Not", "--win"),
+    ("run", ["--policy", "noisy", "--reward", "env"], "--reward has no effect without", "--win"),
+    ("run", ["--policy", "scripted", "--slips", "0.1"], "with the policy scripted", "noisy and uniform"),
+    ("run", ["--policy", "random", "--slips", "0"], "with the policy random", "noisy and uniform"),
+    ("run", ["--policy", "uniform", "--epsilon", "0.1"], "with the policy uniform", "for noisy;"),
+    ("run", ["--policy", "language", "--model", "local", "--slips", "0.1"], "policy language", "noisy"),
+    ("run", ["--policy", "noisy", "--model", "local"], "--model has no effect", "--policy language"),
+    ("run", ["--policy", "noisy", "--replies", "here"], "--replies has no effect", "--policy language"),
+    ("run", ["--policy", "noisy", "--offline"], "--offline has no effect", "--policy language"),
+    ("win", ["--policy", "noisy", "--budget", "0"], "--budget has no effect", "--policy language"),
+    ("win", ["--offline"], "--offline has no effect with the policy random", "--policy language"),
+    ("calibrate", ["--policy", "scripted", "--slips", "0.1"], "with the policy scripted", "noisy and"),
+    ("calibrate", ["--policy", "uniform", "--epsilon", "0.1"], "with the policy uniform", "noisy"),
+]
+
+
+@pytest.mark.parametrize(("verb", "words", "what", "instead"), IDLE, ids=[" ".join(c[1]) for c in IDLE])
+def test_an_option_that_would_do_nothing_is_refused_and_its_use_told(
+    verb: str, words: list[str], what: str, instead: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["crafter", verb, *words]) == 2
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    said, hint = shown.err.splitlines()
+    assert what in said
+    assert said.endswith("[option-without-effect]")
+    assert instead in hint
+
+
 USAGE = [
     ("no policy", []),
     ("an unknown policy", ["--policy", "none"]),
@@ -105,6 +135,7 @@ USAGE = [
     ("no episode", ["--policy", "random", "--episodes", "0"]),
     ("no step", ["--policy", "random", "--steps", "0"]),
     ("no worker", ["--policy", "random", "--workers", "0"]),
+    ("several workers for one model", ["--policy", "language", "--model", "local", "--workers", "2"]),
     ("an option of another policy", ["--policy", "random", "--epsilon", "0.1"]),
     ("no probability", ["--policy", "noisy", "--slips", "2"]),
 ]

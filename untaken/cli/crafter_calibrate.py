@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from untaken.cli.console import NOTHING, Console, counted, plain
-from untaken.cli.crafter_run import takes_policy
+from untaken.cli.crafter_players import chances, takes_chance
 from untaken.cli.grammar import verb
 from untaken.planning.calibration import (
     Calibration,
@@ -20,6 +20,8 @@ from untaken.planning.crafter import ACHIEVEMENTS
 from untaken.planning.crafter.playing import Setup
 from untaken.planning.policies import policy_named
 
+PLAYERS = ("scripted", "noisy", "uniform")
+"""The policies with skills."""
 STEPS = 100
 TRAIN, HELD_OUT, POINTS, DRAWS = 240, 40, 2, 12
 
@@ -27,7 +29,8 @@ TRAIN, HELD_OUT, POINTS, DRAWS = 240, 40, 2, 12
 def add_to(inner: Any) -> None:
     """Adds the verb to those of ``crafter``."""
     parser = verb(inner, "calibrate", "set estimates from ledgers against what comes of it in clones", run)
-    takes_policy(parser)
+    parser.add_argument("--policy", choices=PLAYERS, required=True, help="who plays; it needs skills")
+    takes_chance(parser)
     whole = parser.add_argument
     whole("--task", choices=ACHIEVEMENTS, metavar="T", help="an achievement to reach; else open play")
     whole("--steps", type=int, default=STEPS, metavar="N", help=f"planning horizon (default {STEPS})")
@@ -47,7 +50,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     from untaken.planning.calibration.comparing import calibrate  # noqa: PLC0415 (NumPy is slow to load)
     from untaken.planning.calibration.playing import Plan  # noqa: PLC0415
 
-    options = {name: getattr(args, name) for name in ("epsilon", "slips") if getattr(args, name) is not None}
+    options = chances(args)
     policy_named(args.policy, **options)
     plan = Plan(
         setup=Setup(policy=args.policy, options=options, task=args.task, steps=args.steps),

@@ -4,11 +4,23 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+from untaken.asking import ModelAccess
+from untaken.cli.asking import takes_model
 from untaken.cli.console import NOTHING, Console, counted, plain, rate, signed
+from untaken.cli.crafter_players import (
+    LANGUAGE,
+    chances,
+    model_options,
+    player,
+    say_silence,
+    takes_chance,
+    without_effect,
+)
 from untaken.cli.grammar import verb
 from untaken.cli.inputs import UsageError
 from untaken.errors import Score, Unscored
@@ -31,8 +43,6 @@ from untaken.planning.win.rewards import SHAPED
 from untaken.report import crafter_ablation_document, crafter_run_document
 
 STEPS = 1_000
-PLAYERS = [name for name in POLICIES if name != "language"]
-"""The policies that need no model."""
 _PUBLISHED = ("published", "± sd")
 _SCORES = ("score", "95 %", "n", "the same in")
 DAY = timedelta(days=1)
@@ -42,7 +52,8 @@ DAY = timedelta(days=1)
 def add_to(inner: Any) -> None:
     """Adds the verb to those of ``crafter``."""
     parser = verb(inner, "run", "play Crafter by Algorithm 1, and record the episodes as runs", run)
-    takes_policy(parser)
+    parser.add_argument("--policy", choices=list(POLICIES), required=True, help="who plays")
+    takes_chance(parser)
     whole = parser.add_argument
     whole("--task", choices=ACHIEVEMENTS, metavar="T", help="an achievement to reach; else open play")
     whole("--episodes", type=int, default=1, metavar="N", help="worlds, one a seed (default 1)")
@@ -51,33 +62,37 @@ def add_to(inner: Any) -> None:
     whole("--sce", action="store_true", help="give the policy what acts on its task")
     whole("--win", action="store_true", help="ask it again where What-If-Not is 0.5 or less")
     whole("--below", action="store_true", help="ask again below 0.5 only")
-    whole("--reward", default=SHAPED, metavar="R", help=f"f_R of What-If-Not (default {SHAPED})")
+    whole("--reward", metavar="R", help=f"f_R of What-If-Not (default {SHAPED})")
     whole("--ablation", action="store_true", help="play all four arms in the same worlds, and compare")
     whole("--workers", type=int, default=1, metavar="N", help="processes to play in (default 1)")
     whole(
         "-o", "--out", type=Path, metavar="DIR", help="record each episode here, as a run of its own ledger"
     )
-
-
-def takes_policy(parser: argparse.ArgumentParser) -> None:
-    """Who plays."""
-    parser.add_argument("--policy", choices=PLAYERS, required=True, help="who plays")
-    parser.add_argument(
-        "--epsilon", type=float, metavar="P", help="of noisy: probability that the next skill is drawn"
-    )
-    parser.add_argument(
-        "--slips", type=float, metavar="P", help="of noisy and uniform: probability that an action slips"
-    )
+    takes_model(parser)
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
-    """Plays, and says what was reached; with ``--ablation``, what each part of the algorithm added."""
-    setup, seeds = _setup(args), range(args.seed, args.seed + args.episodes)
+    """Plays, and says what was reached; with ``--ablation``, what each part of the algorithm added.
+
+    1 where a language model was to play and answered no question.
+    """
+    setup = _setup(args)
+    with player(args, console) as model:
+        setup = replace(setup, options={**setup.options, **model_options(model)})
+        reasons = _play(args, setup, model, console)
+    return 1 if say_silence(model, reasons, console) else 0
+
+
+def _play(
+    args: argparse.Namespace, setup: Setup, model: ModelAccess | None, console: Console
+) -> tuple[str, ...]:
+    """Gives why questions to a model had no usable answer."""
+    seeds = range(args.seed, args.seed + args.episodes)
     arms = arms_of(setup) if args.ablation else {setup.agent: setup}
     if args.out is not None:
         args.out.mkdir(parents=True, exist_ok=True)
     jobs = [
-        Job(setup=arm, seed=seed, start=START + day * DAY, folder=args.out)
+        Job(setup=arm, seed=seed, start=START + day * DAY, folder=args.out, model=model)
         for day, seed in enumerate(seeds)
         for arm in arms.values()
     ]
@@ -91,25 +106,35 @@ def run(args: argparse.Namespace, console: Console) -> int:
         _say_run(setup, jobs, episodes, console)
     if args.out is not None:
         console.say(f"\n{counted(len(jobs), 'run')} recorded in {plain(args.out)}")
-    return 0
+    return tuple(reason for episode in episodes for reason in episode.why_unanswered)
 
 
 def _setup(args: argparse.Namespace) -> Setup:
     for name in ("episodes", "steps", "workers"):
         if getattr(args, name) < 1:
             raise UsageError("count-invalid", f"--{name} is at least 1", hint="A whole number from 1.")
-    reward_named(args.reward)
-    options = {name: getattr(args, name) for name in ("epsilon", "slips") if getattr(args, name) is not None}
-    win = WinSettings(reward=args.reward, at="<" if args.below else "<=")
+    if args.policy == LANGUAGE and args.workers > 1:
+        raise UsageError(
+            "count-invalid",
+            f"--workers is 1 with the policy {LANGUAGE}: all its questions go through one budget",
+            hint="Leave --workers out.",
+        )
+    for name, given in (("below", args.below), ("reward", args.reward is not None)):
+        if given and not (args.win or args.ablation):
+            raise without_effect(name, "without What-If-Not", "Add --win, or --ablation")
+    reward = SHAPED if args.reward is None else args.reward
+    reward_named(reward)
+    win = WinSettings(reward=reward, at="<" if args.below else "<=")
     setup = Setup(
         policy=args.policy,
-        options=options,
+        options=chances(args),
         task=args.task,
         steps=args.steps,
         sce=args.sce,
         win=win if args.win or args.ablation else None,
     )
-    policy_named(setup.policy, **setup.options)
+    if args.policy != LANGUAGE:
+        policy_named(setup.policy, **setup.options)
     return setup
 
 
@@ -125,12 +150,15 @@ def _say_run(setup: Setup, jobs: Sequence[Job], episodes: Sequence[Episode], con
     from untaken.planning.ablating import summarise  # noqa: PLC0415 (slow: it brings NumPy)
 
     arm = summarise(setup.agent, episodes)
-    headings = ("world", "steps", "achievements", "success", "return", "died", "asked again", "revised")
+    headings = ["world", "steps", "achievements", "success", "return", "died", "asked again", "revised"]
+    headings += ["unanswered"] if setup.policy == LANGUAGE else []
     console.table(headings, [_episode_row(episode) for episode in episodes])
     console.say()
     rates = arm.success_percent
-    console.table(("reached", "% of worlds"), [(name, f"{rates[name]:.1f}") for name in rates if rates[name]])
-    console.say()
+    reached = [(name, f"{rates[name]:.1f}") for name in rates if rates[name]]
+    if reached:
+        console.table(("reached", "% of worlds"), reached)
+        console.say()
     console.say(
         f"{setup.agent}, {setup.task or 'open play'}: Crafter score {arm.score:.2f}"
         f" (95 % {_interval(arm.score_low, arm.score_high)}, n = {counted(arm.episodes, 'world')}"
@@ -151,6 +179,7 @@ def _episode_row(episode: Episode) -> tuple[object, ...]:
         "yes" if episode.dead else "no",
         episode.asked_again,
         episode.revised,
+        *(() if episode.unanswered is None else (episode.unanswered,)),
     )
 
 

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from typing import Any, get_args
 
+from untaken.asking import ModelAccess
+from untaken.cli.asking import takes_model
 from untaken.cli.console import NOTHING, Console, counted, rate
+from untaken.cli.crafter_players import player, say_silence
 from untaken.cli.grammar import verb
 from untaken.cli.inputs import UsageError
 from untaken.errors import Score, Unscored
@@ -35,20 +39,45 @@ def add_to(inner: Any) -> None:
     whole("--noise", choices=get_args(Noise), default="same", help="random numbers of clones (default same)")
     whole("--draws", type=int, default=1, metavar="N", help="draws of resampled noise (default 1)")
     whole("--inject", type=float, default=0.0, metavar="P", help="share of actions replaced by other ones")
+    takes_model(parser)
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
-    """Plays and evaluates; the actions are done as they are."""
+    """Plays and evaluates; the actions are done as they are.
+
+    1 where a language model was to play and answered no question.
+    """
+    _check(args)
+    with player(args, console) as model:
+        settings = _settings(args, model)
+        options = {} if model is None else {"model": model}
+        steps = []
+        for step in watch(CrafterWorld(args.seed), policy_named(args.policy, **options), settings):
+            steps.append(step)
+            console.progress(step.step, args.steps, "steps")
+        _say(settings, steps, console)
+    silent = say_silence(model, (step.unanswered for step in steps if step.unanswered), console)
+    return 1 if silent else 0
+
+
+def _check(args: argparse.Namespace) -> None:
     if args.steps < 1:
         raise UsageError("count-invalid", "--steps is at least 1", hint="A whole number from 1.")
     if not 0 <= args.inject <= 1:
         raise UsageError("inject-invalid", "--inject is a probability", hint="A number from 0 to 1.")
-    if args.draws < 1 or (args.draws > 1 and args.noise == "same"):
+    if args.draws < 1:
+        raise UsageError("draws-invalid", "--draws is at least 1", hint="A whole number from 1.")
+    if args.draws > 1 and args.noise == "same":
         raise UsageError(
-            "draws-invalid", f"--draws {args.draws} with {args.noise} noise", hint="Add --noise resampled."
+            "draws-invalid",
+            f"--draws {args.draws} with the same noise would draw the same {args.draws} times",
+            hint="Add --noise resampled.",
         )
     reward_named(args.reward)
-    settings = Watching(
+
+
+def _settings(args: argparse.Namespace, model: ModelAccess | None) -> Watching:
+    return Watching(
         policy=args.policy,
         task=args.task,
         seed=args.seed,
@@ -58,11 +87,11 @@ def run(args: argparse.Namespace, console: Console) -> int:
         noise=args.noise,
         draws=args.draws,
         inject=args.inject,
+        model=None if model is None else model.name,
     )
-    steps = []
-    for step in watch(CrafterWorld(args.seed), policy_named(args.policy), settings):
-        steps.append(step)
-        console.progress(step.step, args.steps, "steps")
+
+
+def _say(settings: Watching, steps: Sequence[Watched], console: Console) -> None:
     summary, found = summarise([step.found for step in steps]), found_mistakes(steps)
     headings = ("step", "action", "r", *INTERVENTIONS, "WIN", "verdict", "injected")
     console.table(headings, [_row(step) for step in steps[:SHOWN]])
@@ -70,21 +99,21 @@ def run(args: argparse.Namespace, console: Console) -> int:
         console.say(f"… and {counted(len(steps) - SHOWN, 'step')} more; --json lists them all")
     console.say()
     console.say(
-        f"{counted(summary.steps, 'step')}, {args.policy}, {args.task or 'open play'}; f_R {args.reward},"
-        f" {args.noise} noise: {summary.better} better, {summary.worse} worse, {summary.ties} ties"
-        f" ({_percent(summary.tie_share)}), {summary.unscored} unscored"
+        f"{counted(summary.steps, 'step')}, {settings.policy}, {settings.task or 'open play'};"
+        f" f_R {settings.reward}, {settings.noise} noise: {summary.better} better,"
+        f" {summary.worse} worse, {summary.ties} ties ({_percent(summary.tie_share)}),"
+        f" {summary.unscored} unscored"
     )
     console.say(
         f"WIN: mean {rate(summary.mean)}; 0.5 or less in {_percent(summary.at_most_half)},"
         f" below 0.5 in {_percent(summary.below_half)} (n = {summary.steps - summary.unscored})"
     )
-    if args.inject:
+    if settings.inject:
         console.say(
             f"injected: {counted(found.injected, 'action')}; a low WIN tells them from {found.others} others"
             f" with AUC {rate(found.auc)}"
         )
     console.document(crafter_win_document(settings, steps))
-    return 0
 
 
 def _row(step: Watched) -> tuple[object, ...]:

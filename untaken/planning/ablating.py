@@ -53,7 +53,14 @@ def ablation(setup: Setup, played: Mapping[str, Sequence[Episode]]) -> Ablation:
             for one, other in ((FULL, "w/o SCE"), ("w/o WIN", "w/o both"))
             for with_it, without in zip(played[one], played[other], strict=True)
         ),
+        unanswered=unanswered([episode for episodes in played.values() for episode in episodes]),
     )
+
+
+def unanswered(episodes: Sequence[Episode]) -> int | None:
+    """Questions to a language model without a usable answer; ``None`` where none was asked."""
+    counts = [episode.unanswered for episode in episodes if episode.unanswered is not None]
+    return sum(counts) if counts else None
 
 
 def summarise(name: str, episodes: Sequence[Episode]) -> Arm:

@@ -93,6 +93,8 @@ class Ablation:
         setup: of the full arm.
         causes_matter: whether the causal representation made any difference anywhere: a policy that does
             not read it does the same without it, and scripts read it towards a task only.
+        unanswered: questions to a language model without a usable answer, in all arms; ``None`` where none is
+            asked.
     """
 
     setup: Setup
@@ -100,6 +102,7 @@ class Ablation:
     arms: tuple[Arm, ...]
     differences: tuple[ArmDifference, ...]
     causes_matter: bool
+    unanswered: int | None = None
 
 
 def arms_of(setup: Setup) -> dict[str, Setup]:
@@ -122,6 +125,10 @@ def remarks(found: Ablation) -> tuple[str, ...]:
     if not found.causes_matter:
         notes.append(
             "The causal representation changed nothing in any world: scripts read it towards a task only."
+        )
+    if found.unanswered:
+        notes.append(
+            f"{found.unanswered:,} questions to the model had no usable answer; the policy waited there."
         )
     if setup.task:
         notes.append(

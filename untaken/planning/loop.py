@@ -44,7 +44,7 @@ class Turn:
         outcome: what that brought.
         after: s_{t+1}, as far as the policy may see it.
         unanswered, unanswered_again: why a language model gave no usable answer, the first time and when it
-            was asked again; empty where it gave one.
+            was asked again; empty where it gave one, ``None`` where none was asked.
     """
 
     step: int
@@ -56,8 +56,8 @@ class Turn:
     action: str
     outcome: Step
     after: Observation
-    unanswered: str = ""
-    unanswered_again: str = ""
+    unanswered: str | None = None
+    unanswered_again: str | None = None
 
     @property
     def asked_again(self) -> bool:
@@ -85,6 +85,7 @@ class Episode:
         kept: at how many steps each variable was kept for the task.
         unanswered: how many questions to a language model had no usable answer, so that the policy waited;
             ``None`` where it asks none.
+        why_unanswered: the reasons, each once.
     """
 
     policy: str
@@ -98,6 +99,7 @@ class Episode:
     revised: int
     kept: Mapping[str, int]
     unanswered: int | None = None
+    why_unanswered: tuple[str, ...] = ()
 
 
 def play(
@@ -140,7 +142,7 @@ def play(
         observation = turn.after
         if turn.outcome.done or (task is not None and task in turn.outcome.unlocked):
             break
-    return tally.episode(policy, task, seed)
+    return tally.episode(policy.name, task, seed)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,7 +177,7 @@ class _Loop:
             outcome=outcome,
             after=self.world.observe(),
             unanswered=first.unanswered,
-            unanswered_again=act.unanswered if act is not first else "",
+            unanswered_again=act.unanswered if act is not first else None,
         )
 
     def _asked(self, action: str, task: str | None) -> WhatIfNot | None:
@@ -200,6 +202,7 @@ class _Tally:
         self._dead = False
         self._counts: Counter[str] = Counter()
         self._kept: Counter[str] = Counter()
+        self._told: list[str] = []
 
     def add(self, turn: Turn) -> None:
         """One more turn."""
@@ -208,11 +211,12 @@ class _Tally:
         self._dead = turn.outcome.dead
         self._counts.update(asked=turn.asked_again, revised=turn.revised)
         self._kept.update(turn.causes.kept if turn.causes else ())
+        self._told += [why for why in (turn.unanswered, turn.unanswered_again) if why is not None]
 
-    def episode(self, policy: Policy, task: str | None, seed: int) -> Episode:
+    def episode(self, policy: str, task: str | None, seed: int) -> Episode:
         """All turns."""
         return Episode(
-            policy=policy.name,
+            policy=policy,
             task=task,
             seed=seed,
             steps=len(self._rewards),
@@ -222,5 +226,6 @@ class _Tally:
             asked_again=self._counts["asked"],
             revised=self._counts["revised"],
             kept=dict(sorted(self._kept.items())),
-            unanswered=policy.unanswered,
+            unanswered=sum(map(bool, self._told)) if self._told else None,
+            why_unanswered=tuple(dict.fromkeys(filter(None, self._told))),
         )

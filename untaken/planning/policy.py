@@ -66,12 +66,13 @@ class Act:
     """The answer: an action by its name, and the selection where it begins a skill with it.
 
     Attributes:
-        unanswered: why a language model gave no usable answer; the action then stands for none of its own.
+        unanswered: why a language model gave no usable answer, so that the action is none of its own; empty
+            where it gave one, ``None`` where none was asked.
     """
 
     action: str
     selection: Selection | None = None
-    unanswered: str = ""
+    unanswered: str | None = None
 
 
 class Policy(Protocol):
@@ -91,10 +92,6 @@ class Policy(Protocol):
     @property
     def aim(self) -> str | None:
         """The achievement it pursues now: the task where there is one, else by the skill it is at."""
-
-    @property
-    def unanswered(self) -> int | None:
-        """How many of its answers in this episode stand for none of a language model; ``None`` asks none."""
 
     def take(self, skill: str) -> None:
         """Begins `skill` at the next step instead of what it would select: for clones that try alternatives.

@@ -99,8 +99,8 @@ def planned_step(turn: Turn) -> PlannedStep:
         unlocked=turn.outcome.unlocked,
         asked=turn.win,
         causes=turn.causes if turn.selection else None,
-        unanswered=turn.unanswered,
-        unanswered_again=turn.unanswered_again,
+        unanswered=turn.unanswered or "",
+        unanswered_again=turn.unanswered_again or "",
     )
 
 

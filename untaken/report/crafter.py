@@ -76,6 +76,7 @@ def crafter_ablation_document(found: Ablation) -> Document:
         ],
         "differences": [entry(difference) for difference in found.differences],
         "remarks": list(remarks(found)),
+        **({} if found.unanswered is None else {"unanswered": found.unanswered}),
     }
 
 

@@ -59,6 +59,7 @@ def ablation() -> Schema:
     number = {"type": "number"}
     return document(
         "untaken.crafter-ablation/1",
+        optional={"unanswered": COUNT},
         setup=_setup(),
         seeds=list_of({"type": "integer"}),
         causes_matter={"type": "boolean"},
@@ -87,7 +88,7 @@ def win() -> Schema:
 
 def _setup() -> Schema:
     win = entry_shape(WinSettings, interventions=list_of(TEXT))
-    return entry_shape(Setup, options=values_of({"type": "number"}), win=or_null(win))
+    return entry_shape(Setup, options=values_of({"type": ["number", "string"]}), win=or_null(win))
 
 
 def _arm(**more: Schema) -> Schema:

@@ -115,6 +115,10 @@ PLANNED_STEPS: Final[Columns[StepRow]] = {
         "achievements reached for the first time", lambda row: " · ".join(row.step.unlocked) or None
     ),
     "reward": figure("the environment's own reward of what was done", "step.reward"),
+    "unanswered": text(
+        "why a language model gave no usable answer, so that it waited",
+        lambda row: " · ".join(filter(None, (row.step.unanswered, row.step.unanswered_again))) or None,
+    ),
     "win_reason": why("win", "win"),
     "wait_reason": why("wait", lambda row: row.value("wait")),
     "opposite_reason": why("opposite", lambda row: row.value("opposite")),
@@ -165,7 +169,10 @@ def planning_summary(record: PlanningRecord) -> PlanningSummary:
         steps=len(record.steps),
         wins=summarise_wins([found for _, found in asked]),
         asked_again=sum(found.revise for _, found in asked),
-        changed=sum(found.revise and step.action != found.action for step, found in asked),
+        changed=sum(
+            found.revise and step.action != found.action and not step.unanswered_again
+            for step, found in asked
+        ),
         decisions=sum(step.causes is not None for step in record.steps),
     )
 

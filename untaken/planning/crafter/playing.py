@@ -9,8 +9,10 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from multiprocessing import get_context
 from pathlib import Path
+from re import sub
 from typing import Any, Final
 
+from untaken.asking import ModelAccess
 from untaken.ledger import LedgerWriter
 from untaken.planning.crafter.recording import RunRecorder, StepClock, task_id
 from untaken.planning.crafter.world import CrafterWorld
@@ -21,6 +23,7 @@ from untaken.planning.state_causality import SymbolicCausality
 
 START: Final = datetime(2026, 3, 2, tzinfo=UTC)
 """The clock of recorded runs is that of the simulation, so that the same run gives the same bytes."""
+_SHORT: Final = 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +31,7 @@ class Setup:
     """Everything that decides an episode besides its seed.
 
     Attributes:
-        policy: by name (`policy_named`), with its `options`.
+        policy: by name (`policy_named`), with its `options`; of ``language``, `model` is the model's name.
         task: an achievement; ``None`` for open play.
         steps: planning horizon.
         sce: whether the state causality evaluator (by the environment's rules) speaks to the policy.
@@ -44,8 +47,13 @@ class Setup:
 
     @property
     def agent(self) -> str:
-        """The policy, and what is asked about its actions: ``noisy+sce+win``."""
-        return self.policy + "+sce" * self.sce + "+win" * (self.win is not None)
+        """The policy, with its model where it asks one, and what is asked about its actions.
+
+        ``noisy+sce+win``, ``language-gpt-4.1+win``.
+        """
+        model = self.options.get("model")
+        player = self.policy if model is None else f"{self.policy}-{_short(model)}"
+        return player + "+sce" * self.sce + "+win" * (self.win is not None)
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -64,15 +72,28 @@ class Setup:
         return f"{self.agent}.{task_id(self.task, seed)}"
 
 
-def play_seed(setup: Setup, seed: int, record: Callable[[Turn], None] | None = None) -> Episode:
-    """Plays one episode in the world of a seed, which seeds the policy too.
+def _short(model: str) -> str:
+    """A model's own name, without provider and address, as it can stand in a file name."""
+    name = model.rpartition("#")[2] if "://" in model else model.partition(":")[2] or model
+    return sub(r"[^\w.-]+", "_", name)[:_SHORT]
+
+
+def play_seed(
+    setup: Setup,
+    seed: int,
+    record: Callable[[Turn], None] | None = None,
+    *,
+    model: ModelAccess | None = None,
+) -> Episode:
+    """Plays one episode in the world of a seed, which seeds the policy too; `model` is for ``language``.
 
     Raises:
         UntakenError: ``crafter-extra-missing``, and as `policy_named` and `play`.
     """
+    options = dict(setup.options) | ({} if model is None else {"model": model})
     return play(
         _world(seed).clone(),
-        policy_named(setup.policy, **setup.options),
+        policy_named(setup.policy, **options),
         task=setup.task,
         steps=setup.steps,
         causality=SymbolicCausality() if setup.sce else None,
@@ -88,7 +109,15 @@ def _world(seed: int) -> CrafterWorld:
     return CrafterWorld(seed)
 
 
-def record_seed(setup: Setup, seed: int, ledger: LedgerWriter, clock: StepClock, folder: Path) -> Episode:
+def record_seed(
+    setup: Setup,
+    seed: int,
+    ledger: LedgerWriter,
+    clock: StepClock,
+    folder: Path,
+    *,
+    model: ModelAccess | None = None,
+) -> Episode:
     """Plays one episode, as a run in a ledger and as a record of planning in a folder.
 
     Args:
@@ -97,6 +126,7 @@ def record_seed(setup: Setup, seed: int, ledger: LedgerWriter, clock: StepClock,
         ledger: written with this `clock`.
         clock: stands at the beginning of the run.
         folder: takes the record of planning, named after the run.
+        model: for ``language``.
 
     Raises:
         UntakenError: as `play_seed` and `LedgerWriter.write`.
@@ -116,7 +146,7 @@ def record_seed(setup: Setup, seed: int, ledger: LedgerWriter, clock: StepClock,
         run.turn(turn)
         steps.append(planned_step(turn))
 
-    episode = play_seed(setup, seed, record)
+    episode = play_seed(setup, seed, record, model=model)
     run.finish(episode)
     told = PlanningRecord(
         run_id=run_id,
@@ -138,12 +168,14 @@ class Job:
         seed: of the world.
         start: what the clock of its record says at the beginning.
         folder: takes a ledger with this run alone, and its record of planning; ``None`` for no record.
+        model: for ``language``; a job with one is played in this process.
     """
 
     setup: Setup
     seed: int
     start: datetime = START
     folder: Path | None = None
+    model: ModelAccess | None = None
 
     @property
     def ledger(self) -> Path | None:
@@ -157,10 +189,10 @@ class Job:
             UntakenError: as `record_seed`; ``ledger-run-exists`` where it was recorded before.
         """
         if self.folder is None or self.ledger is None:
-            return play_seed(self.setup, self.seed)
+            return play_seed(self.setup, self.seed, model=self.model)
         clock = StepClock(self.start)
         with LedgerWriter(self.ledger, clock=clock, fsync="never") as ledger:
-            return record_seed(self.setup, self.seed, ledger, clock, self.folder)
+            return record_seed(self.setup, self.seed, ledger, clock, self.folder, model=self.model)
 
 
 def play_all(jobs: Sequence[Job], *, workers: int = 1) -> Iterator[Episode]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Self
 
 from msgspec import Meta, Struct
 
+from untaken import limits
 from untaken.asking import ModelAccess, Question, Template, read_template
 from untaken.errors import Unscored
 from untaken.formats.losses import clip
@@ -68,8 +69,8 @@ class Language:
         self.asked += 1
         if isinstance(answer, Unscored):
             self.unanswered += 1
-            return Act(action="noop", unanswered=clip(answer.reason))
-        return Act(action=answer.output.action)
+            return Act(action="noop", unanswered=clip(answer.reason)[: limits.NAME_CHARS])
+        return Act(action=answer.output.action, unanswered="")
 
     def take(self, skill: str) -> None:
         """It has no skills.

@@ -27,6 +27,7 @@ class Watching:
         reward, interventions, noise, draws: as in `what_if_not`.
         inject: probability that another possible action is done instead of the policy's: known mistakes, to
             see whether WIN finds them. Never while the player sleeps, when no action has an effect.
+        model: name of the language model that plays, where one does.
     """
 
     policy: str
@@ -38,6 +39,7 @@ class Watching:
     noise: Noise = "same"
     draws: int = 1
     inject: float = 0.0
+    model: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,12 +51,14 @@ class Watched:
         asleep: whether the player slept, so that no action had an effect.
         injected: whether the action was put in the place of the policy's.
         found: the action that was done, beside the others.
+        unanswered: why a language model gave no usable answer at this step, so that it waited; else empty.
     """
 
     step: int
     asleep: bool
     injected: bool
     found: WhatIfNot
+    unanswered: str = ""
 
 
 def watch(world: CrafterWorld, policy: Policy, settings: Watching) -> Iterator[Watched]:
@@ -69,7 +73,8 @@ def watch(world: CrafterWorld, policy: Policy, settings: Watching) -> Iterator[W
     draw = Random(f"inject {settings.seed}")
     for step in range(settings.steps):
         seen = world.observe()
-        action = policy.act(Seen(observation=seen, task=settings.task, step=step)).action
+        act = policy.act(Seen(observation=seen, task=settings.task, step=step))
+        action = act.action
         mistaken = draw.random() < settings.inject and not seen.sleeping
         if mistaken:
             action = draw.choice([other for other in possible_actions(seen) if other != action])
@@ -83,7 +88,13 @@ def watch(world: CrafterWorld, policy: Policy, settings: Watching) -> Iterator[W
             draws=settings.draws,
             seed=settings.seed,
         )
-        yield Watched(step=step + 1, asleep=seen.sleeping, injected=mistaken, found=found)
+        yield Watched(
+            step=step + 1,
+            asleep=seen.sleeping,
+            injected=mistaken,
+            found=found,
+            unanswered=act.unanswered or "",
+        )
         done = world.step(action)
         if done.done or (settings.task is not None and settings.task in done.unlocked):
             return

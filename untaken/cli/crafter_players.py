@@ -1,0 +1,111 @@
+"""Who plays Crafter, on the command line: a policy, its options, the language model it may ask (§7)."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from inspect import signature
+from typing import Any, Final
+
+from untaken.asking import ModelAccess
+from untaken.cli.asking import model_of, say_cost
+from untaken.cli.console import Console, counted
+from untaken.cli.inputs import UsageError
+from untaken.errors import Finding
+from untaken.planning.policies import POLICIES
+
+LANGUAGE: Final = "language"
+ASKING: Final = ("model", "replies", "offline", "budget")
+"""Options of a model, for the policy that asks one."""
+CHANCE: Final = ("epsilon", "slips")
+"""Options of policies that draw."""
+
+
+def takes_chance(parser: argparse.ArgumentParser) -> None:
+    """``--epsilon`` and ``--slips``."""
+    parser.add_argument(
+        "--epsilon", type=float, metavar="P", help="of noisy: probability that the next skill is drawn"
+    )
+    parser.add_argument(
+        "--slips", type=float, metavar="P", help="of noisy and uniform: probability that an action slips"
+    )
+
+
+def chances(args: argparse.Namespace) -> dict[str, float]:
+    """The options of the policy that were given.
+
+    Raises:
+        UsageError: ``option-without-effect`` where the policy has no such option.
+    """
+    given = {name: getattr(args, name) for name in CHANCE if getattr(args, name) is not None}
+    for name in given:
+        takers = [policy for policy, make in POLICIES.items() if name in signature(make).parameters]
+        if args.policy not in takers:
+            raise without_effect(name, f"with the policy {args.policy}", f"It is for {' and '.join(takers)}")
+    return given
+
+
+def refuse_model_options(args: argparse.Namespace) -> None:
+    """Options of a model are for the policy that asks one.
+
+    Raises:
+        UsageError: ``option-without-effect``.
+    """
+    for name in ASKING:
+        given = getattr(args, name)
+        if args.policy != LANGUAGE and given is not None and given is not False:
+            raise without_effect(
+                name, f"with the policy {args.policy}", f"It is for --policy {LANGUAGE}, which asks a model"
+            )
+
+
+def without_effect(option: str, where: str, instead: str) -> UsageError:
+    """What to say of an option that would be passed over in silence.
+
+    Args:
+        option: its name.
+        where: what makes it idle.
+        instead: what it needs, without a full stop.
+    """
+    return UsageError(
+        "option-without-effect",
+        f"--{option} has no effect {where}",
+        hint=f"{instead}; else leave --{option} out.",
+    )
+
+
+@contextmanager
+def player(args: argparse.Namespace, console: Console) -> Iterator[ModelAccess | None]:
+    """The model that plays, until the command is done; then what it cost. ``None`` for other policies.
+
+    Raises:
+        UntakenError: ``model-not-named``; `UsageError` as `refuse_model_options`.
+    """
+    refuse_model_options(args)
+    if args.policy != LANGUAGE:
+        yield None
+        return
+    with model_of(args) as model:
+        yield model
+        say_cost(model, console)
+
+
+def model_options(model: ModelAccess | None) -> Mapping[str, Any]:
+    """What is recorded of a model."""
+    return {} if model is None else {"model": model.name}
+
+
+def say_silence(model: ModelAccess | None, reasons: Iterable[str], console: Console) -> bool:
+    """Warns of questions without a usable answer; whether there were questions, and no answer to any."""
+    if model is None or not model.spent.unanswered:
+        return False
+    told, lost = model.spent, model.spent.unanswered
+    asked = counted(told.answered + lost, "question")
+    message = f"{lost} of {asked} without a usable answer; the policy waited there"
+    hint = "What was answered is kept: the next time only the others are asked."
+    console.findings(
+        Finding(code="questions-unanswered", message=f"{message}: {reason}", hint=hint)
+        for reason in dict.fromkeys(reasons)
+    )
+    return not told.answered
