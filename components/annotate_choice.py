@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from components import annotate_desk, state, tables, text
+from components.annotate_popover import close, closed, popover
 from components.reviewer import ask_reviewer, author
 from untaken.annotating import Brought, graphs_in
 from untaken.errors import Finding, UntakenError
@@ -51,9 +52,9 @@ def choose() -> annotate_desk.Desk | None:
                 on_change=lambda: state.select(graph=st.session_state["annotate_graph"]),
                 width=360,
             )
-        with st.popover("New …"):
+        with popover("New …", key="annotate_pop_new"):
             _new(known)
-        with st.popover("Import …"):
+        with popover("Import …", key="annotate_pop_import"):
             _bring()
         ask_reviewer()
     annotate_desk.sign_draft()
@@ -84,13 +85,16 @@ def _new(known: list[str]) -> None:
                 globs = [glob.strip() for glob in tasks.split(",") if glob.strip()]
                 graph = PlanGraph(id=name.strip(), tasks=globs, sub_goals=[SubGoal(id=first.strip())])
                 annotate_desk.begin(graph, "A new graph; it scores runs once it is saved.")
+                close()
                 st.rerun()
 
 
 def _bring() -> None:
     st.caption("YAML, JSON, Mermaid, node-link JSON, an edge list, or a benchmark's file (DevAI …).")
-    file = st.file_uploader("Plan graph", key="annotate_file", type=None, label_visibility="collapsed")
-    typed = st.text_area("or paste it", key="annotate_pasted", height=120, placeholder="flowchart TD …")
+    file = st.file_uploader("Plan graph", key=f"annotate_file_{closed()}", label_visibility="collapsed")
+    typed = st.text_area(
+        "or paste it", key=f"annotate_pasted_{closed()}", height=120, placeholder="flowchart TD …"
+    )
     kind = st.selectbox("Format of what is pasted", GRAPH_FORMATS, index=2, key="annotate_format")
     if st.button("Read", key="annotate_read", disabled=not (file or typed.strip())):
         ending = {"node-link": ".json"}.get(kind, next(s for s in GRAPH_SUFFIXES if _fits(kind, s)))
@@ -131,6 +135,7 @@ def _offer(brought: Brought) -> None:
 
 def _done() -> None:
     st.session_state.pop(BROUGHT, None)
+    close()
     st.rerun()
 
 

@@ -100,6 +100,9 @@ def begin(graph: PlanGraph, told: str) -> None:
     here = open_graph(graph.id)
     if here is not None:
         take_content(graph, told)
+        now = desk()
+        if now is not None and now.session is here.session and not now.refused:
+            put(replace(now, told="It says the same as what is open already."))
     else:
         empty = Session.of(PlanGraph(id=graph.id, sub_goals=[]), graph)
         keep(Desk(session=empty, based_on=None, told=told, turn=_turn()))

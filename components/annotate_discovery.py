@@ -24,13 +24,13 @@ def suggest(graph: PlanGraph | None) -> None:
     if graph is not None and corpus.graphs.get(graph.id) is not None:
         known = runs_of(known, corpus.graphs, graph.id)
     good = [run for run in known if run.success is True]
+    if not good:
+        st.info("A graph can be suggested by runs that succeeded; there is none here to learn from yet.")
+        return
     st.caption(
         "From runs that succeeded: an edge says what came first in them, not what is needed. Where everybody "
         "keeps one order, habit and need look the same."
     )
-    if not good:
-        st.info("No run that succeeded is here to learn from.")
-        return
     agents = sorted({run.agent for run in good})
     tasks = sorted({run.task_id for run in good})
     left, right = st.columns(2)

@@ -11,6 +11,7 @@ import pandas as pd
 import streamlit as st
 
 from components import annotate_desk, state, text
+from components.annotate_popover import close, popover
 from components.palette import STAR
 from untaken.annotating import Add, Delete, Edit, Rename, Set, read_value, value_json
 from untaken.annotating.edits import Field
@@ -56,10 +57,14 @@ def _chosen(graph: PlanGraph) -> SubGoal | None:
                 format_func=lambda name: text.one_line(name, 60),
                 on_change=lambda: select(st.session_state["annotate_sub_goal"]),
             )
-        with st.popover("Add …"), st.form("annotate_add", border=False, clear_on_submit=True):
+        with (
+            popover("Add …", key="annotate_pop_add"),
+            st.form("annotate_add", border=False, clear_on_submit=True),
+        ):
             name = st.text_input("Id of the new sub-goal", max_chars=80)
             if st.form_submit_button("Add") and annotate_desk.edit(Add(sub_goal=SubGoal(id=name))):
                 select(name)
+                close()
                 st.rerun()
     chosen = st.session_state.get("annotate_sub_goal")
     return next((node for node in graph.sub_goals if node.id == chosen), None)

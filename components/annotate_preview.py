@@ -24,6 +24,9 @@ def headline(graph: PlanGraph, *, changed: bool) -> Preview | None:
         st.caption("Nothing is changed: this is the version in force.")
         return None
     seen = _seen(graph)
+    if not seen.runs:
+        st.caption("No run of this workspace is scored by this graph, now or once it is saved.")
+        return seen
     flips = len({change.digest for change in seen.changes})
     told = f"**{flips:,} of {cards.counted(seen.runs, 'run')}** would change a sub-goal's status"
     others = len(seen.moved) - flips
@@ -42,6 +45,11 @@ def details(seen: Preview | None) -> None:
     """The matrix of changes, agents before and after, and each run with its link."""
     if seen is None:
         st.info("Edit the graph, and what would change shows here before anything is saved.")
+        return
+    if not seen.runs:
+        st.info(
+            "Once runs of its tasks are here, what saving would change for them shows here before it is saved."
+        )
         return
     st.caption(f"{text.label(state.rules().in_words(), 300)}. n = {cards.counted(seen.runs, 'run')}.")
     drawn = figures.status_changes(seen, dark=state.is_dark())

@@ -9,6 +9,7 @@ import streamlit as st
 
 from components import annotate_choice, annotate_desk, cards, figures, reviewer, state, tables, text
 from components.annotate_desk import Desk
+from components.annotate_popover import close, popover
 from untaken.annotating import Conflict, merge
 from untaken.annotating.merging import ORDER, WHOLE, Side
 from untaken.errors import UntakenError
@@ -36,9 +37,9 @@ def bar(here: Desk) -> None:
             disabled=not session.undone,
             help=text.label(session.undone[-1].words, 120) if session.undone else None,
         )  # fmt: skip
-        with st.popover("Save …", type="primary", disabled=not session.changed):
+        with popover("Save …", key="annotate_pop_save", type="primary", disabled=not session.changed):
             _save(here)
-        with st.popover("Save as …"):
+        with popover("Save as …", key="annotate_pop_save_as"):
             _save_as(here)
         st.markdown(_standing(here))
     if here.refused:
@@ -51,8 +52,9 @@ def _standing(here: Desk) -> str:
     version = "a new graph" if here.based_on is None else f"version {here.based_on}"
     if not here.session.changed:
         return f"{version} · nothing to save"
-    steps = cards.counted(len(here.session.done), "step")
-    return f"{version} · **not saved yet** ({steps} to undo); kept as a draft"
+    done = here.session.done
+    steps = f" ({cards.counted(len(done), 'step')} to undo)" if done else ""
+    return f"{version} · **not saved yet**{steps}; kept as a draft"
 
 
 def _save(here: Desk) -> None:
@@ -64,6 +66,7 @@ def _save(here: Desk) -> None:
         message = st.text_area("What was changed, and why", key=f"annotate_message_{here.turn}", height=80)
         if st.form_submit_button(f"Save as {text.label(who, 60)}", type="primary"):
             annotate_desk.save(message)
+            close()
             st.rerun()
 
 
@@ -76,6 +79,7 @@ def _save_as(here: Desk) -> None:
             else:
                 graph = msgspec.structs.replace(here.graph, id=name)
                 annotate_desk.begin(graph, "A new graph from what was open; save it when it is ready.")
+                close()
                 st.rerun()
 
 

@@ -23,16 +23,20 @@ from components.plan_editor import Command, plan_editor
 def main() -> None:
     state.workspace()  # outside the frame, this starts over inside it
     cards.headline("Annotate", "What should have happened?")
-    here = annotate_choice.choose()
+    with st.container():  # what comes and goes above the canvas has a place of its own: the canvas stays
+        here = annotate_choice.choose()
     if here is None and state.selected("graph") is not None:
         return  # what is missing was said
     if here is None:
         st.info("There is no plan graph yet: begin one, import one, or let runs suggest one.")
         annotate_discovery.suggest(None)
         return
-    annotate_versions.bar(here)
-    seen = annotate_preview.headline(here.graph, changed=here.session.changed)
-    annotate_versions.somebody_else(here)
+    with st.container():
+        annotate_versions.bar(here)
+    with st.container():
+        seen = annotate_preview.headline(here.graph, changed=here.session.changed)
+    with st.container():
+        annotate_versions.somebody_else(here)
     canvas, fields = st.columns([3, 2], gap="medium")
     with canvas:
         draw(here)

@@ -315,7 +315,7 @@ def test_a_workspace_without_a_graph_gets_its_first_one(tmp_path: Path, monkeypa
         store.add("runs.jsonl", b"".join(run.ledger() for run in desk.builders()))
     app = opened(tmp_path, monkeypatch)
     assert "There is no plan graph yet" in said(app)
-    app.text_area(key="annotate_pasted").set_value("flowchart TD\n a[First] --> b").run()
+    app.text_area(key="annotate_pasted_0").set_value("flowchart TD\n a[First] --> b").run()
     pressed(app, "Read")
     assert "2 sub-goals" in plainly(app)
     pressed(app, "Open it")

@@ -1,0 +1,35 @@
+"""A popover that closes once what it asked for is done, so that what came of it can be seen."""
+
+from __future__ import annotations
+
+from inspect import signature
+from typing import Any, Final
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+CLOSED: Final = "annotate_closed"
+KEYED: Final = "key" in signature(st.popover).parameters
+"""Before, Streamlit keeps a popover open until somebody clicks beside it."""
+
+
+def closed() -> int:
+    """How often popovers were closed: as part of a field's key it has the field begin anew."""
+    return int(st.session_state.get(CLOSED, 0))
+
+
+def close() -> None:
+    """Close what is open, from the next run on."""
+    st.session_state[CLOSED] = closed() + 1
+
+
+def popover(label: str, *, key: str, **more: Any) -> DeltaGenerator:
+    """A popover with a label of our own.
+
+    Args:
+        label: what stands on its button.
+        key: unique on the page.
+        more: as `st.popover` takes it.
+    """
+    keyed = {"key": f"{key}_{closed()}"} if KEYED else {}
+    return st.popover(label, **keyed, **more)
