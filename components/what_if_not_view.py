@@ -7,7 +7,7 @@ from typing import Any, Final
 import streamlit as st
 
 from components import cards, figures, state, tables, text
-from components.figures.frames import VERDICTS
+from components.figures.frames import FEW, FRAMES, VERDICTS
 from components.what_if_not_choice import choose_step, latest_causes, pick
 from untaken.errors import Unscored
 from untaken.planning.policies import policy_named
@@ -29,6 +29,11 @@ VERDICT_WORDS: Final = {
     "unscored": "No WIN: there was nothing else to try.",
 }
 MODEL_STEPS: Final = 2
+BY_WIDTH: Final = (
+    "<style>@media (max-width: 640px) {.st-key-strip-of-many {display: none}} "
+    "@media (min-width: 640.1px) {.st-key-strip-of-few {display: none}}</style>"
+)
+"""A small screen has room for a few pictures, with the chosen step among them."""
 
 
 def summary(told: PlanningSummary, settings: dict[str, Any]) -> None:
@@ -78,8 +83,11 @@ def step_by_step(record: PlanningRecord, run: str) -> None:
     def picked(other: str) -> None:
         pick(run, other)
 
-    drawn = figures.frame_strip(record, step, dark=dark)
-    tables.figure(drawn, key="strip", name="Steps as pictures", on_pick=picked)
+    st.html(BY_WIDTH)
+    for many, key, frames in (("many", "strip", FRAMES), ("few", "strip-few", FEW)):
+        with st.container(key=f"strip-of-{many}"):
+            drawn = figures.frame_strip(record, step, frames=frames, dark=dark)
+            tables.figure(drawn, key=key, name="Steps as pictures", on_pick=picked)
     st.caption(
         "Under each picture what was done. ↺: the policy was asked again, and the WIN is that of its first "
         "answer. ◆ a decision, ★ an achievement."

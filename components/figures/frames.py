@@ -21,6 +21,8 @@ from untaken.planning.win.model import Verdict
 WIDTH, HEIGHT = VIEW
 FRAMES: Final = 9
 """Frames of a strip: the chosen step in the middle, as far as there are steps around it."""
+FEW: Final = 3
+"""Frames of a strip on a small screen."""
 DECISION: Final = "◆"
 AGAIN: Final = "↺"
 VERDICTS: Final[dict[Verdict, tuple[str, str]]] = {
@@ -31,7 +33,9 @@ VERDICTS: Final[dict[Verdict, tuple[str, str]]] = {
 }
 """Sign and marker of each class of WIN."""
 _STEP: Final = WIDTH + 1
-_LEAST: Final = 880
+_LEAST: Final = 98
+"""Width of a picture in a strip."""
+_LINE: Final = 14
 _ALMOST_NONE: Final = 0.004
 """Opacity of what is there to be clicked only."""
 
@@ -93,16 +97,18 @@ def frame_strip(record: PlanningRecord, step: int, *, frames: int = FRAMES, dark
         figure.add_trace(_player(one, place * _STEP, size=8))
     figure.add_trace(_captions(shown, step))
     figure.add_trace(_buttons(shown))
-    themed(figure, dark=dark, height=176, margin=(4, 4, 4, 40))
+    legend = _legend(shown.values(), look, line=max(FEW, frames))
+    below = _LINE * (legend["text"].count("<br>") + 1) + 12
+    themed(figure, dark=dark, height=140 + below, margin=(4, 4, 4, below))
     place = (step - first) * _STEP
     figure.add_shape(
         type="rect", x0=place - 0.75, x1=place + WIDTH - 0.25, y0=-0.75, y1=HEIGHT - 0.25,
         line={"color": look.text, "width": 3},
     )  # fmt: skip
-    _frame(figure, (-1, frames * _STEP - 1), (HEIGHT + 2.6, -2.3))
-    figure.add_annotation(**_legend(shown.values(), look, line=9))
+    _frame(figure, (-1, frames * _STEP - 1), (HEIGHT + 2.8, -2.3))
+    figure.add_annotation(**legend)
     words = f"Steps {first} to {first + len(shown) - 1} of {len(record.steps)}; step {step} is framed"
-    figure.update_layout(meta={"description": words, "least_width": _LEAST})
+    figure.update_layout(meta={"description": words, "least_width": _LEAST * frames})
     return figure
 
 
@@ -123,7 +129,7 @@ def frame_figure(step: PlannedStep, *, dark: bool = False) -> go.Figure:
     themed(figure, dark=dark, height=340, margin=(4, 28, 4, 64))
     _frame(figure, (-0.6, WIDTH - 0.4), (HEIGHT - 0.4, -0.6))
     figure.update_layout(
-        xaxis={"domain": [0, 0.62]},
+        xaxis={"domain": [0, 0.56]},
         xaxis2={"domain": [0.84, 1], "anchor": "y2", "range": [0, _MOST], "visible": False},
         yaxis2={
             "anchor": "x2", "autorange": "reversed", "showgrid": False, "ticks": "", "fixedrange": True,
@@ -131,7 +137,7 @@ def frame_figure(step: PlannedStep, *, dark: bool = False) -> go.Figure:
         },
     )  # fmt: skip
     figure.add_annotation(**_legend([step], look, line=4))
-    figure.update_layout(meta={"description": "The view, needs and items", "least_width": 420})
+    figure.update_layout(meta={"description": "The view, needs and items", "least_width": 340})
     return figure
 
 
@@ -220,8 +226,8 @@ def _captions(shown: dict[int, PlannedStep], chosen: int) -> go.Scatter:
         marks = DECISION * bool(step.begun) + STAR * bool(step.unlocked)
         again = f" {AGAIN}" if step.asked and step.asked.revise else ""
         lines.append((middle, -1.4, f"{head} {marks}".strip()))
-        lines.append((middle, HEIGHT + 0.4, action_words(step.action)))
-        lines.append((middle, HEIGHT + 1.7, win_words(step.asked) + again))
+        lines.append((middle, HEIGHT + 0.6, action_words(step.action)))
+        lines.append((middle, HEIGHT + 1.9, win_words(step.asked) + again))
     return go.Scatter(
         x=[x for x, _, _ in lines],
         y=[y for _, y, _ in lines],

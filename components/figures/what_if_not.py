@@ -54,9 +54,10 @@ def win_figure(record: PlanningRecord, *, step: int | None = None, dark: bool = 
     for verdict in VERDICTS:
         figure.add_trace(_wins(asked, verdict, look))
     figure.add_trace(_asked_again(asked, look))
-    themed(figure, dark=dark, height=350, margin=(8, 16, 48, 40))
+    themed(figure, dark=dark, height=366, margin=(8, 16, 64, 40))
     figure.update_layout(hovermode="closest")
-    figure.add_annotation(**_legend(_signs(look), look))
+    silent = any(one.asked is not None and one.asked.verdict == "unscored" for one in asked.values())
+    figure.add_annotation(**_legend(_signs(look, silent=silent), look))
     figure.add_hline(y=EVEN, line={"color": look.line, "width": 1, "dash": "dash"}, layer="below")
     if step is not None:
         figure.add_vline(x=step, line={"color": look.text, "width": 1.5}, layer="below")
@@ -93,7 +94,7 @@ def ablation_figure(found: Ablation, *, dark: bool = False) -> go.Figure:
     figure.add_trace(_ours(ahead, look, "", "2"))
     figure.add_trace(_theirs({name: (value, None) for name, value in less.items()}, look, "2"))
     themed(figure, dark=dark, height=340, margin=(8, 24, 32, 8))
-    words = f"{_coloured('●', look.good)} here, with its 95 % interval over worlds"
+    words = f"{_coloured('●', look.good)} here, with its 95 % interval over {len(found.seeds)} worlds"
     figure.add_annotation(**_legend(f"{words}{GAP}◇ published, not comparable in level", look))
     figure.update_layout(
         xaxis={"domain": [0, 0.46], "title": {"text": "Crafter score, percent"}, "rangemode": "tozero"},
@@ -159,7 +160,10 @@ def _asked_again(asked: Mapping[int, PlannedStep], look: Tokens) -> go.Scatter:
     found = {
         number: step.asked.win
         for number, step in asked.items()
-        if step.asked is not None and step.asked.revise and step.action != step.asked.action
+        if step.asked is not None
+        and step.asked.revise
+        and step.action != step.asked.action
+        and not step.unanswered_again
     }
     return go.Scatter(
         x=list(found),
@@ -242,17 +246,17 @@ def _second_axis(look: Tokens, unit: str) -> dict[str, Any]:
     }
 
 
-def _signs(look: Tokens) -> str:
-    """What each mark of `win_figure` is: terms in the first line, actions in the second."""
-    better, worse, tie, _ = (sign for sign, _ in VERDICTS.values())
+def _signs(look: Tokens, *, silent: bool) -> str:
+    """What each mark of `win_figure` is: terms in the first line, then actions; short enough for a phone."""
+    better, worse, tie, none = (sign for sign, _ in VERDICTS.values())
     terms = [f"{sign} {name}" for sign, name in zip("□×+", TERMS, strict=True)]
     actions = [
         f"{_coloured(better, look.good)} better than these",
         f"{_coloured(worse, look.bad)} worse",
         f"{tie} tie: cannot tell",
-        f"◯ {AGAIN} revised: something else was done",
     ]
-    return f"the action against: {GAP.join(terms)}<br>WIN: {GAP.join(actions)}"
+    again = f"◯ {AGAIN} revised: something else was done{f'{GAP}{none} no WIN' if silent else ''}"
+    return f"the action against: {GAP.join(terms)}<br>WIN: {GAP.join(actions)}<br>{again}"
 
 
 def _coloured(sign: str, colour: str) -> str:

@@ -49,3 +49,8 @@ def test_keys_and_clicks_go_through_the_steps_and_the_address_leads_back(
     again = open_page(page.url, width=390, dark=True)
     at_step(again, worse + 2)
     assert "run=" in again.url
+    expect(again.locator(".st-key-strip-of-many")).to_be_hidden()
+    few = again.locator(".st-key-scroll-strip-few")
+    expect(few.locator(".js-plotly-plot")).to_be_visible()
+    assert few.evaluate("frame => frame.scrollWidth <= frame.clientWidth")
+    assert again.evaluate("document.documentElement.scrollWidth <= innerWidth")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from pathlib import Path
 from typing import Any
@@ -10,8 +11,9 @@ import msgspec
 import pytest
 
 from components import figures
-from components.figures.frames import _FIELDS, VERDICTS
+from components.figures.frames import _FIELDS, FEW, VERDICTS
 from components.palette import tokens
+from untaken.errors import Unscored
 from untaken.planning.ablation import PUBLISHED
 from untaken.planning.record import PlannedStep, fields_of, read_planning
 from untaken.report import read_ablation
@@ -49,6 +51,42 @@ def test_the_strip_frames_the_chosen_step_and_no_other() -> None:
     (frame,) = figure.layout.shapes
     place = carried(figure).index("30")
     assert frame.x0 < place * 10 < place * 10 + 8 < frame.x1 < (place + 1) * 10
+
+
+def test_a_strip_of_few_pictures_fits_a_phone_with_the_chosen_step_in_it() -> None:
+    figure = figures.frame_strip(RECORD, 30, frames=FEW)
+    assert "30" in carried(figure)
+    assert figure.layout.meta["least_width"] < 320
+    (legend,) = figure.layout.annotations
+    assert max(line.count("■") for line in legend.text.split("<br>")) <= FEW
+    assert figure.layout.margin.b > 14 * legend.text.count("<br>")
+
+
+def test_the_ablation_says_over_how_many_worlds_its_intervals_are() -> None:
+    found = read_ablation(SAMPLES / "ablation.json")
+    told = [note.text for note in figures.ablation_figure(found).layout.annotations]
+    assert any(f"95 % interval over {len(found.seeds)} worlds" in words for words in told)
+
+
+def test_what_has_no_win_is_in_the_legend_where_there_is_some() -> None:
+    plain = figures.win_figure(RECORD).layout.annotations[0].text
+    found = RECORD.steps[0].asked
+    assert found is not None
+    none = dataclasses.replace(found, win=Unscored("nothing else"), verdict="unscored", revise=False)
+    silent = with_steps(msgspec.structs.replace(RECORD.steps[0], asked=none), *RECORD.steps[1:])
+    assert "no WIN" in figures.win_figure(silent).layout.annotations[0].text
+    assert "no WIN" not in plain
+
+
+def test_to_wait_for_want_of_an_answer_has_no_ring_of_a_revision() -> None:
+    place = next(n for n, s in enumerate(RECORD.steps) if s.asked and s.asked.revise)
+    steps = list(RECORD.steps)
+    steps[place] = msgspec.structs.replace(steps[place], action="noop", unanswered_again="no reply")
+    rings = [
+        next(trace for trace in figures.win_figure(one).data if "revised" in trace.name).x
+        for one in (RECORD, with_steps(*steps))
+    ]
+    assert set(rings[0]) - set(rings[1]) == {place + 1}
 
 
 def test_a_short_run_gives_a_short_strip() -> None:
