@@ -48,6 +48,23 @@ def test_each_episode_is_recorded_as_an_intact_run(
         assert sum(s.asked.revise for s in planned.steps if s.asked) == episode["asked_again"]
 
 
+def test_what_is_recorded_is_scored_with_the_plan_graph_beside_it(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    words = ["crafter", "run", "--policy", "noisy", "--seed", "5", "--steps", "60", "-o", str(tmp_path)]
+    assert main(words) == 0
+    assert main(["graph", "check", str(tmp_path)]) == 0
+    capsys.readouterr()
+    assert main(["score", str(tmp_path), "--graphs", str(tmp_path), "--json"]) == 0
+    (agent,) = json.loads(capsys.readouterr().out)["agents"]
+    assert (agent["scored_runs"], agent["completed"] > 0) == (1, True)
+    graph = tmp_path / "crafter.plan.yaml"
+    mine = graph.read_text("utf-8") + "# mine\n"
+    graph.write_text(mine, "utf-8")
+    assert main([*words[:5], "6", *words[6:]]) == 0
+    assert graph.read_text("utf-8") == mine
+
+
 def test_a_run_is_not_recorded_twice(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     words = ["crafter", "run", "--policy", "random", *FEW, "-o", str(tmp_path)]
     assert main(words) == 0

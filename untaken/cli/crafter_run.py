@@ -33,18 +33,21 @@ from untaken.planning.ablation import (
     arms_of,
     remarks,
 )
-from untaken.planning.crafter import ACHIEVEMENTS
+from untaken.planning.crafter import ACHIEVEMENTS, tech_tree
 from untaken.planning.crafter.playing import START, Job, Setup, play_all
 from untaken.planning.crafter.recording import succeeded, success_rule
+from untaken.planning.crafter.tech_tree import GRAPH_ID
 from untaken.planning.loop import Episode, WinSettings
 from untaken.planning.policies import POLICIES, policy_named
 from untaken.planning.win import reward_named
 from untaken.planning.win.rewards import SHAPED
+from untaken.plans import save_graph
 from untaken.report import crafter_ablation_document, crafter_run_document
 
 STEPS = 1_000
 _PUBLISHED = ("published", "± sd")
 _SCORES = ("score", "95 %", "n", "the same in")
+GRAPH_FILE = f"{GRAPH_ID}.plan.yaml"
 DAY = timedelta(days=1)
 """From one recorded episode to the next, so that each finds the ones before in policy memory."""
 
@@ -105,7 +108,10 @@ def _play(
     else:
         _say_run(setup, jobs, episodes, console)
     if args.out is not None:
-        console.say(f"\n{counted(len(jobs), 'run')} recorded in {plain(args.out)}")
+        graph = args.out / GRAPH_FILE
+        if not graph.exists():
+            save_graph(tech_tree(), graph)
+        console.say(f"\n{counted(len(jobs), 'run')} recorded in {plain(args.out)}, plan graph: {GRAPH_FILE}")
     return tuple(reason for episode in episodes for reason in episode.why_unanswered)
 
 
