@@ -141,7 +141,7 @@ def _done() -> None:
 
 def _said(finding: Finding) -> str:
     where = f"{finding.where}: " if str(finding.where) else ""
-    return text.label(f"{where}{finding.message} {finding.hint}", 400)
+    return text.label(f"{where}{finding.message}. {finding.hint}".strip(), 400)
 
 
 def _waiting() -> None:

@@ -48,7 +48,7 @@ def details(seen: Preview | None) -> None:
         return
     if not seen.runs:
         st.info(
-            "Once runs of its tasks are here, what saving would change for them shows here before it is saved."
+            "Once runs of its tasks are here, what saving would change for them shows before it is saved."
         )
         return
     st.caption(f"{text.label(state.rules().in_words(), 300)}. n = {cards.counted(seen.runs, 'run')}.")

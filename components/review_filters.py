@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
@@ -14,6 +15,8 @@ KEPT: Final = "review_filters"
 FIRST: Final = ("status", "assignee", "tag", "agent", "task", "kind")
 """Fields that come first; the others follow where there is something to choose between."""
 COLUMNS: Final = 5
+PLAIN: Final = re.compile(r"(?=.{1,40}$)[A-Za-z0-9]+([_ ][A-Za-z0-9]+)*")
+"""Keys without anything to escape: a screen reader would read the backslash aloud."""
 
 
 def remember(offered: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
@@ -31,7 +34,11 @@ def draw(offered: Mapping[str, Sequence[str]], filters: Mapping[str, Sequence[st
     with st.expander(words, expanded=bool(used), icon=":material/filter_list:"):
         first = [field for field in FIRST if field in offered]
         _row(first, offered, filters)
-        _row([field for field, some in offered.items() if _told(field, some, filters)], offered, filters)
+        told = [field for field, some in offered.items() if _told(field, some, filters)]
+        _row([field for field in told if not field.startswith(META)], offered, filters)
+        if recorded := [field for field in told if field.startswith(META)]:
+            st.caption("What the runs say of themselves (metadata of RUN\\_STARTED):")
+            _row(recorded, offered, filters)
         if used:
             st.button("Clear all filters", key="filters-clear", type="tertiary", on_click=_choose, args=({},))
 
@@ -64,7 +71,10 @@ def _widget(field: str, values: Sequence[str], chosen: Sequence[str]) -> None:
 
 
 def _words(field: str) -> str:
-    return text.label(field.removeprefix(META), 40) if field.startswith(META) else field.capitalize()
+    if not field.startswith(META):
+        return field.capitalize()
+    key = field.removeprefix(META)
+    return key if PLAIN.fullmatch(key) else text.label(key, 40)
 
 
 def _changed(field: str, key: str) -> None:

@@ -92,7 +92,8 @@ def _sign_in_or_out(known: str | None) -> None:
     ]
     for provider in providers or [None]:
         words = f"Sign in with {text.label(provider, 40)}" if provider else "Sign in"
-        if st.button(words, key=f"reviewer_in_{provider or 'default'}"):
+        back = "You come back to the Overview. A link that you followed leads on once you are signed in."
+        if st.button(words, key=f"reviewer_in_{provider or 'default'}", help=back):
             try:
                 st.login(provider)
             except StreamlitAuthError as error:  # this server's own set-up, no visitor's words

@@ -180,6 +180,21 @@ def test_filters_stand_in_the_address_and_come_from_it(
     assert "0 of 4 reviewed" in str(other.get("progress")[0].proto.text)
 
 
+def test_a_metadata_key_is_called_as_it_is_and_apart_from_our_own_fields(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Workspace(tmp_path) as store:
+        for i in range(3):
+            metadata = {"customer_tier": f"tier {i}", "**task**": i, "task": i}
+            store.add(f"{i}.jsonl", a_run(f"r{i}", metadata=metadata).finish(success=False).ledger())
+    app = session(tmp_path, monkeypatch, "review")
+    labels = [field.label for field in app.multiselect]
+    assert {"Task", "task", "customer_tier", r"\*\*task\*\*"} <= set(labels)
+    assert "What the runs say of themselves" in said(app)
+    next(field for field in app.multiselect if field.label == "customer_tier").select("tier 1").run()
+    assert "0 of 1 reviewed" in str(app.get("progress")[0].proto.text)
+
+
 def test_who_saves_after_another_is_told_and_overwrites_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

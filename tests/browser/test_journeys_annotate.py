@@ -123,3 +123,66 @@ def test_the_page_fits_a_dark_and_a_narrow_screen(
     write(page, "Expression", "state.read == false")
     assert len(boxes(page)) == 4
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+FOCUSED = """() => {
+  let at = document.activeElement;
+  while (at.shadowRoot?.activeElement) at = at.shadowRoot.activeElement;
+  if (!at.matches('button, input, textarea, .plan-frame')) return '';
+  return at.getAttribute('aria-label') || at.innerText;
+}"""
+
+
+def tab_to(page: Page, words: str, *, back: bool = False) -> None:
+    """Go on by Tab until the field or button is reached whose name begins with `words`."""
+    for _ in range(80):
+        page.keyboard.press("Shift+Tab" if back else "Tab")
+        if page.evaluate(FOCUSED).strip().startswith(words):
+            return
+    pytest.fail(f"Tab does not lead to {words!r}")
+
+
+def test_in_an_empty_workspace_a_graph_is_made_and_saved_by_keyboard_alone(
+    serve: Callable[..., str], open_page: Callable[..., Page], tmp_path: Path
+) -> None:
+    page = open_page(f"{serve(str(tmp_path))}/annotate")
+    tab_to(page, "New …")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("textbox", name="Id of the graph")).to_be_visible()
+    for label, words in (("Id of", "refund-desk"), ("Tasks", "refund-*"), ("First", "find_order")):
+        tab_to(page, label)
+        page.keyboard.type(words)
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("a new graph · not saved yet; kept as a draft")).to_be_visible()
+    expect(page.get_by_role("textbox", name="Id of the graph")).to_be_hidden()
+    settle(page)
+    tab_to(page, "Your name")
+    page.keyboard.type("Ann")
+    page.keyboard.press("Enter")
+    settle(page)
+    assert len(boxes(page)) == 1
+
+    tab_to(page, "Plan graph to edit")
+    page.keyboard.press("Home")
+    page.keyboard.press("a")
+    page.keyboard.type("Pay back")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/annotate?graph=refund-desk&sub_goal=pay_back")
+    settle(page)
+    page.keyboard.press("x")  # the canvas kept the focus, and the new sub-goal is the selected one
+    expect(page.get_by_text("2 steps to undo")).to_be_visible()
+
+    tab_to(page, "Save …", back=True)
+    page.keyboard.press("Enter")
+    tab_to(page, "What was changed, and why")
+    page.keyboard.type("What should happen")
+    tab_to(page, "Save as Ann")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("Saved as version 1.")).to_be_visible()
+    expect(page.get_by_role("textbox", name="What was changed, and why")).to_be_hidden()
+    with Workspace(tmp_path) as store:
+        graph = store.graph_version("refund-desk", 1)
+    assert [(one.id, one.title, one.deps, one.critical) for one in graph.sub_goals] == [
+        ("find_order", "", [], False),
+        ("pay_back", "Pay back", ["find_order"], True),
+    ]
