@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import cProfile
 import os
 import subprocess
 import sys
@@ -270,6 +271,13 @@ def test_beyond_the_edge_of_the_map_there_is_nothing() -> None:
 
 def inside(x: int, y: int) -> bool:
     return 0 <= x < AREA[0] and 0 <= y < AREA[1]
+
+
+def test_a_view_beyond_the_edge_is_the_same_under_a_profiler() -> None:
+    world = CrafterWorld(SEED, area=AREA)
+    world._env._world.move(world._env._player, (0, 0))
+    plain, profiler = world.observe(), cProfile.Profile()
+    assert profiler.runcall(world.observe) == plain
 
 
 def test_each_thing_in_view_is_told_by_its_number() -> None:
