@@ -161,7 +161,8 @@ def versions(here: Desk) -> None:
         tables.table(
             shown, key="versions", name="Versions of this graph", height=220 if len(history) > 5 else "auto"
         )
-        _side_by_side(here, history)
+        if len(history) > 1 or here.session.changed:
+            _side_by_side(here, history)
     st.markdown("**Take it along as it is now**")
     annotate_choice.take_along(here.graph)
 

@@ -91,7 +91,7 @@ def queue(shown: Sequence[Case], case: Case | None) -> None:
         key="review-queue",
         name="Review queue",
         selectable=True,
-        height=440,
+        height=min(38 + 35 * max(len(shown), 1), 440),
         most=MOST_ROWS,
         columns={
             "here": st.column_config.TextColumn("", width=20),
@@ -136,6 +136,8 @@ def look(corpus: Corpus, case: Case, tags: Sequence[str]) -> None:
             label=f"{cards.KIND_ICONS[item.kind]} {item.kind} · {words}",
             query_params={"run": item.digest},
         )
+        if reviewer.reviewer() is None:
+            st.caption("Say who you are at the top of the page, to change anything here.")
         review_panel.status(case.review, keys=True)
         st.text(text.one_line(item.why, 300))
         if case.first:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable, Sequence
 from typing import Final
 
@@ -16,8 +17,8 @@ from untaken.judging import Reliability, ReviewerPair, Reviewers
 MOST_GOALS: Final = 24
 MOST_PAIRS: Final = 24
 SHIFT: Final = 0.17
-WORDS_WIDE: Final = 640
-"""Pixels that a figure with words in it needs."""
+WORDS_WIDE: Final = 30
+"""Characters of a reason on one line, so that it fits a small screen."""
 MARKS: Final[tuple[tuple[str, str, Callable[[ReviewerPair], tuple[Score, Score, Score]]], ...]] = (
     ("share of one opinion", "circle", lambda one: (one.agreement, one.low, one.high)),
     ("Cohen's κ: beyond chance", "diamond", lambda one: (one.kappa, one.kappa_low, one.kappa_high)),
@@ -111,11 +112,12 @@ def reviewer_pairs_figure(pairs: Sequence[ReviewerPair], *, dark: bool = False) 
         if isinstance(one.kappa, Unscored):
             figure.add_annotation(
                 x=0.0,
-                y=at + SHIFT,
-                text=f"no κ: {text.figure(one.kappa.reason, 60)}",
+                y=at,
+                text=_on_lines(f"no κ: {one.kappa.reason}"),
                 showarrow=False,
                 xanchor="left",
-                font={"size": 12, "color": look.muted},
+                align="left",
+                font={"size": 11, "color": look.muted},
             )
     themed(figure, dark=dark, height=130 + 48 * len(shown), margin=(8, 8, 30, 8))
     figure.update_yaxes(
@@ -128,8 +130,6 @@ def reviewer_pairs_figure(pairs: Sequence[ReviewerPair], *, dark: bool = False) 
     least = min([0.0, *(end for end in ends if end is not None)])
     figure.update_xaxes(title="1 is full agreement; 0 of κ is chance", range=[least - 0.03, 1.03])
     figure.update_layout(showlegend=True, legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0})
-    if any(isinstance(one.kappa, Unscored) for one in shown):
-        figure.layout.meta = {"least_width": WORDS_WIDE}
     return figure
 
 
@@ -160,6 +160,10 @@ def _marks(
         customdata=[_pair_words(one, values(one)) for _, one, *_ in known],
         hovertemplate=f"{name} %{{x:.3f}}<br>%{{customdata}}<extra></extra>",
     )
+
+
+def _on_lines(words: str) -> str:
+    return "<br>".join(text.figure(line) for line in textwrap.wrap(words, WORDS_WIDE)[:3])
 
 
 def _person(name: str) -> str:
