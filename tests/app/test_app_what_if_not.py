@@ -5,13 +5,14 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+import msgspec
 import pytest
 from sessions import SAMPLES, go_to, said, session
 from streamlit.testing.v1 import AppTest
 
 from untaken.intake import take_in
 from untaken.ledger import heads_path, read_ledger
-from untaken.planning.record import read_planning
+from untaken.planning.record import read_planning, write_planning
 from untaken.report import planning_summary, terms_table
 from untaken.store import Workspace
 
@@ -123,6 +124,22 @@ def test_a_run_without_evaluations_says_how_to_get_them(tmp_path: Path, monkeypa
     assert "crafter run --win" in said(app)
     assert "crafter run --sce" in said(app)
     assert metrics(app)["Ties"] == "unscored"
+
+
+def test_where_a_model_gave_no_answer_the_page_says_so_and_why(tmp_path: Path, monkeypatch: Patch) -> None:
+    place = next(n for n, step in enumerate(RECORD.steps) if step.asked and step.asked.revise)
+    silent = {"action": "noop", "unanswered": "no *reply*", "unanswered_again": "no <b>second</b>"}
+    steps = list(RECORD.steps)
+    steps[place] = msgspec.structs.replace(steps[place], **silent)
+    write_planning(msgspec.structs.replace(RECORD, steps=tuple(steps)), tmp_path / "r.planning.json.zst")
+    store = workspace(tmp_path / "store")
+    with Workspace(store) as opened_store:
+        take_in(opened_store, [("r.planning.json.zst", tmp_path / "r.planning.json.zst")])
+    app = opened(store, monkeypatch, run=DIGESTS[NAME], step=str(place + 1))
+    assert "No usable answer of the model, so it waited: no \\*reply\\*" in said(app)
+    assert "asked again, and gave no usable answer, so it waited: no" in said(app)
+    assert "<b>" not in said(app)
+    assert metrics(app)["Revised"] == str(planning_summary(RECORD).changed - 1)
 
 
 def test_a_workspace_without_records_says_what_to_do_and_still_shows_what_was_measured(

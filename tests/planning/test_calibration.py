@@ -148,7 +148,7 @@ def test_the_sample_measures_are_those_of_its_pairs() -> None:
 def test_the_command_writes_what_it_says(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["--policy", "noisy", "--epsilon", "0.6", "--task", "collect_wood", "--steps", "20"]
     sizes = ["--train", "3", "--held-out", "2", "--points", "1", "--draws", "2"]
-    out = tmp_path / "c.json"
+    out = tmp_path / "new" / "c.json"
     assert main(["crafter", "calibrate", *words, *sizes, "-o", str(out)]) == 0
     assert "3 training runs" in capsys.readouterr().out
     found = read_calibration(out)
@@ -157,7 +157,7 @@ def test_the_command_writes_what_it_says(tmp_path: Path, capsys: pytest.CaptureF
     jsonschema.validate(json.loads(out.read_text()), json_schema("crafter-calibrate"))
 
 
-@pytest.mark.parametrize("option", ["--train", "--held-out", "--points", "--draws"])
+@pytest.mark.parametrize("option", ["--train", "--held-out", "--points", "--draws", "--steps", "--workers"])
 def test_too_few_are_refused(option: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["crafter", "calibrate", "--policy", "noisy", option, "0"]) == 1
+    assert main(["crafter", "calibrate", "--policy", "noisy", option, "0"]) == 2
     assert "[count-invalid]" in capsys.readouterr().err

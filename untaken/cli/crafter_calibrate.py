@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from untaken.cli.console import NOTHING, Console, counted, plain
-from untaken.cli.crafter_players import chances, takes_chance
+from untaken.cli.crafter_players import chances, require_counts, takes_chance
 from untaken.cli.grammar import verb
 from untaken.planning.calibration import (
     Calibration,
@@ -50,6 +50,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     from untaken.planning.calibration.comparing import calibrate  # noqa: PLC0415 (NumPy is slow to load)
     from untaken.planning.calibration.playing import Plan  # noqa: PLC0415
 
+    require_counts(args, steps=1, train=1, held_out=1, points=1, draws=2, workers=1)
     options = chances(args)
     policy_named(args.policy, **options)
     plan = Plan(
@@ -60,7 +61,9 @@ def run(args: argparse.Namespace, console: Console) -> int:
         draws=args.draws,
         seed=args.seed,
     )
-    found = calibrate(plan, workers=max(1, args.workers), progress=console.progress)
+    if args.out is not None:
+        args.out.parent.mkdir(parents=True, exist_ok=True)  # before the long work, not after it
+    found = calibrate(plan, workers=args.workers, progress=console.progress)
     _say(found, console)
     if args.out is not None:
         write_calibration(args.out, found)

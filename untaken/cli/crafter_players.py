@@ -32,6 +32,20 @@ def takes_chance(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def require_counts(args: argparse.Namespace, **least: int) -> None:
+    """Options that count something are at least so many.
+
+    Raises:
+        UsageError: ``count-invalid``.
+    """
+    for name, few in least.items():
+        if getattr(args, name) < few:
+            option = name.replace("_", "-")
+            raise UsageError(
+                "count-invalid", f"--{option} is at least {few}", hint=f"A whole number from {few}."
+            )
+
+
 def chances(args: argparse.Namespace) -> dict[str, float]:
     """The options of the policy that were given.
 

@@ -17,6 +17,7 @@ from untaken.cli.crafter_players import (
     chances,
     model_options,
     player,
+    require_counts,
     say_silence,
     takes_chance,
     without_effect,
@@ -116,9 +117,7 @@ def _play(
 
 
 def _setup(args: argparse.Namespace) -> Setup:
-    for name in ("episodes", "steps", "workers"):
-        if getattr(args, name) < 1:
-            raise UsageError("count-invalid", f"--{name} is at least 1", hint="A whole number from 1.")
+    require_counts(args, episodes=1, steps=1, workers=1)
     if args.policy == LANGUAGE and args.workers > 1:
         raise UsageError(
             "count-invalid",

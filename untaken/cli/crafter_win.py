@@ -9,7 +9,7 @@ from typing import Any, get_args
 from untaken.asking import ModelAccess
 from untaken.cli.asking import takes_model
 from untaken.cli.console import NOTHING, Console, counted, rate
-from untaken.cli.crafter_players import player, say_silence
+from untaken.cli.crafter_players import player, require_counts, say_silence
 from untaken.cli.grammar import verb
 from untaken.cli.inputs import UsageError
 from untaken.errors import Score, Unscored
@@ -61,8 +61,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
 
 
 def _check(args: argparse.Namespace) -> None:
-    if args.steps < 1:
-        raise UsageError("count-invalid", "--steps is at least 1", hint="A whole number from 1.")
+    require_counts(args, steps=1)
     if not 0 <= args.inject <= 1:
         raise UsageError("inject-invalid", "--inject is a probability", hint="A number from 0 to 1.")
     if args.draws < 1:
