@@ -104,10 +104,8 @@ def reviewer_pairs_figure(pairs: Sequence[ReviewerPair], *, dark: bool = False) 
         return message("No two reviewers could tell on the same sub-goal of a run", dark=dark)
     look, figure = tokens(dark), go.Figure()
     for place, (name, symbol, values) in enumerate(MARKS):
-        marks = _marks(shown, name, symbol, values, shift=SHIFT * (2 * place - 1))
-        colour = (look.muted, look.text)[place]
-        marks.marker.color = marks.error_x.color = colour
-        figure.add_trace(marks)
+        colour, shift = (look.muted, look.text)[place], SHIFT * (2 * place - 1)
+        figure.add_traces(_marks(shown, name, symbol, values, shift=shift, colour=colour))
     for at, one in enumerate(shown):
         if isinstance(one.kappa, Unscored):
             figure.add_annotation(
@@ -140,26 +138,39 @@ def _marks(
     values: Callable[[ReviewerPair], tuple[Score, Score, Score]],
     *,
     shift: float,
-) -> go.Scatter:
-    told = [(at, one, *map(number, values(one))) for at, one in enumerate(shown)]
+    colour: str,
+) -> list[go.Scatter]:
+    """Those with an interval, then those without: else plotly would draw bars of no length for these."""
+    told = [(at + shift, one, *map(number, values(one))) for at, one in enumerate(shown)]
     known = [(at, one, value, low, high) for at, one, value, low, high in told if value is not None]
-    return go.Scatter(
-        x=[value for _, _, value, _, _ in known],
-        y=[at + shift for at, *_ in known],
-        error_x={
+    sure = [row for row in known if row[3] is not None and row[4] is not None]
+    bare = [row for row in known if row not in sure]
+    drawn = []
+    for rows, shape in ((sure, symbol), (bare, f"{symbol}-open")):
+        if rows:
+            drawn.append(
+                go.Scatter(
+                    x=[value for _, _, value, _, _ in rows],
+                    y=[at for at, *_ in rows],
+                    mode="markers",
+                    name=name,
+                    showlegend=rows is sure or not sure,
+                    marker={"symbol": shape, "size": 10, "color": colour},
+                    customdata=[_pair_words(one, values(one)) for _, one, *_ in rows],
+                    hovertemplate=f"{name} %{{x:.3f}}<br>%{{customdata}}<extra></extra>",
+                )
+            )
+    if sure:
+        drawn[0].error_x = {
             "type": "data",
             "symmetric": False,
-            "array": [None if high is None else high - value for _, _, value, _, high in known],
-            "arrayminus": [None if low is None else value - low for _, _, value, low, _ in known],
+            "array": [high - value for _, _, value, _, high in sure],
+            "arrayminus": [value - low for _, _, value, low, _ in sure],
+            "color": colour,
             "thickness": 1.5,
             "width": 4,
-        },
-        mode="markers",
-        name=name,
-        marker={"symbol": [symbol if row[3] is not None else f"{symbol}-open" for row in known], "size": 10},
-        customdata=[_pair_words(one, values(one)) for _, one, *_ in known],
-        hovertemplate=f"{name} %{{x:.3f}}<br>%{{customdata}}<extra></extra>",
-    )
+        }
+    return drawn
 
 
 def _on_lines(words: str) -> str:

@@ -39,16 +39,18 @@ def test_every_two_reviewers_stand_with_n_and_interval_and_what_has_none_says_so
         runs.append(run.verdict("s", True, f"human:{HOSTILE}").verdict("s", True, "human:zoe").run())
     pairs = reviewer_pairs(reviewers_agreement(runs))
     drawn = figures.reviewer_pairs_figure(pairs)
-    shares, kappas = drawn.data
+    shares, kappas, bare = drawn.data
     known = [one for one in pairs if isinstance(one.kappa, float)]
+    (pair,) = [one for one in known if (one.a, one.b) == ("human:ann", "human:bob")]
     assert (len(pairs), len(known)) == (6, 5)
     assert list(shares.x) == [one.agreement for one in pairs]
-    assert list(kappas.x) == [one.kappa for one in known]
-    at = next(place for place, one in enumerate(known) if (one.a, one.b) == ("human:ann", "human:bob"))
-    assert kappas.error_x.array[at] == known[at].kappa_high - known[at].kappa
-    assert kappas.error_x.arrayminus[at] == known[at].kappa - known[at].kappa_low
-    assert drawn.layout.yaxis.ticktext[at] == "ann · bob<br>n=6"
-    assert [one == "diamond" for one in kappas.marker.symbol] == [place == at for place in range(5)]
+    assert (list(kappas.x), kappas.marker.symbol) == ([pair.kappa], "diamond")
+    assert kappas.error_x.array[0] == pair.kappa_high - pair.kappa
+    assert kappas.error_x.arrayminus[0] == pair.kappa - pair.kappa_low
+    assert (list(bare.x), bare.marker.symbol) == ([0.0] * 4, "diamond-open")
+    assert bare.error_x.array is None
+    assert "always says the same" in bare.customdata[0]
+    assert drawn.layout.yaxis.ticktext[pairs.index(pair)] == "ann · bob<br>n=6"
     assert [note.text.replace("<br>", " ") for note in drawn.layout.annotations] == [
         "no κ: both say the same of everything, so chance alone explains it"
     ]

@@ -205,12 +205,12 @@ RELIABILITY: Final[Columns[Reliability]] = {
     "agreed": count("of these, with one opinion", "agreed"),
     "alone": count("on which only one could tell", "alone"),
     "unsure": count("answers: could not tell", "unsure"),
-    "reviewers": text("who judged", lambda one: ", ".join(one.reviewers)),
     "runs": count("runs that the items come from", "runs"),
     "alpha": figure("Krippendorff's α: agreement beyond chance", "alpha"),
     "low": figure("lower end of its 95 % interval", "low"),
     "high": figure("upper end of its 95 % interval", "high"),
     "alpha_unsure": figure("α with could not tell as a third answer", "alpha_unsure"),
+    "reviewers": text("who judged", lambda one: ", ".join(one.reviewers)),
     "alpha_reason": why("alpha", "alpha"),
     "low_reason": why("low", "low"),
 }
