@@ -154,11 +154,7 @@ def _causes(record: PlanningRecord, step: int, *, dark: bool) -> None:
     at = latest_causes(record, step)
     causes = record.steps[at - 1].causes if at else None
     if at is None or causes is None:
-        st.info(
-            "No causal graph at this step or before: `untaken crafter run --sce` gives each decision one."
-            if record.settings.get("sce") is None
-            else "No decision was made yet: the first one brings a causal graph."
-        )
+        st.info(_no_causes(record))
         return
     when = "this decision" if at == step else f"the decision at step {at:,}, the latest before this one"
     st.caption(
@@ -167,6 +163,14 @@ def _causes(record: PlanningRecord, step: int, *, dark: bool) -> None:
     )
     drawn = figures.state_causality_figure(causes, dark=dark)
     tables.figure(drawn, key="causes", name=f"State causality at step {at}")
+
+
+def _no_causes(record: PlanningRecord) -> str:
+    if record.settings.get("sce") is None:
+        return "No causal graph at this step or before: `untaken crafter run --sce` gives each decision one."
+    if not any(step.begun for step in record.steps):
+        return "No causal graph is kept: one is where a skill is begun, and this policy begins none."
+    return "No decision was made yet: the first one brings a causal graph."
 
 
 def models(*, dark: bool) -> None:

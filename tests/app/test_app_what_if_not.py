@@ -142,6 +142,19 @@ def test_where_a_model_gave_no_answer_the_page_says_so_and_why(tmp_path: Path, m
     assert metrics(app)["Revised"] == str(planning_summary(RECORD).changed - 1)
 
 
+def test_a_policy_without_skills_is_not_told_to_wait_for_a_decision(
+    tmp_path: Path, monkeypatch: Patch
+) -> None:
+    bare = tuple(msgspec.structs.replace(step, begun=None, causes=None) for step in RECORD.steps)
+    write_planning(msgspec.structs.replace(RECORD, steps=bare), tmp_path / "r.planning.json.zst")
+    store = workspace(tmp_path / "store")
+    with Workspace(store) as opened_store:
+        take_in(opened_store, [("r.planning.json.zst", tmp_path / "r.planning.json.zst")])
+    words = said(opened(store, monkeypatch, run=DIGESTS[NAME]))
+    assert "this policy begins none" in words
+    assert "No decision was made yet" not in words
+
+
 def test_a_workspace_without_records_says_what_to_do_and_still_shows_what_was_measured(
     tmp_path: Path, monkeypatch: Patch
 ) -> None:
