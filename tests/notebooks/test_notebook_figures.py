@@ -16,6 +16,7 @@ WITHOUT = {
     "plan_html": "a page of its own, to be clicked; `plan_figure` shows the same",
     "agreement_figure": CRITERIA,
     "reliability_figure": "it needs the verdicts of several people: it stands on the Review page",
+    "reviewer_pairs_figure": "as the figure above",
     "compare_matrix": "runs side by side: it stands on the Compare page",
     "plan_diff_figure": "two versions of a plan graph: it belongs to editing one",
     "draft_figure": "a graph that runs suggest: it belongs to editing one",
