@@ -10,7 +10,8 @@ from typing import Any, Final
 import plotly.graph_objects as go
 
 from components import text
-from components.figures.plan import LEGEND, PAD, arrow, corners, rounded
+from components.figures.canvas import canvas
+from components.figures.plan import arrow, corners, rounded
 from components.figures.theme import message, themed
 from components.palette import BORDER, CRITICAL_BORDER, INK, STATUS, StatusStyle, Tokens, tokens
 from components.plan_drawing import Box, wrapped
@@ -152,15 +153,17 @@ def draft_figure(draft: Draft, *, dark: bool = False, width: int = 960, height: 
     layout = larger([lay_out(sizes, pairs, "LR"), lay_out(sizes, pairs, "TB")], width, height)
     known = {(place[edge.dependency], place[edge.sub_goal]): edge for edge in draft.edges}
     look = tokens(dark)
-    figure = go.Figure()
     styles = {ends: _line(known.get(ends), draft, look) for ends in pairs}
     lines = [part for ends in pairs for part in arrow(ends, sizes, layout, styles[ends])]
-    figure.update_layout(shapes=[*lines, *(_shape(b, c) for b, c in zip(boxes, layout.centres, strict=True))])
-    scale = layout.scale(width, height - LEGEND)
-    themed(figure, dark=dark, height=round(layout.height * scale + LEGEND + 2 * PAD))
+    shapes = [*lines, *(_shape(b, c) for b, c in zip(boxes, layout.centres, strict=True))]
+    legend = (
+        f"on an edge: runs in this order / runs with both · θ = {draft.theta:g} · n = {draft.runs:,} runs"
+    )
+    counts = f"{len(goals)} sub-goals and {len(draft.edges)} edges"
+    said = f"Draft with {counts} from {draft.runs} runs"
+    figure, scale = canvas(layout, shapes, [legend], said=said, dark=dark, width=width, height=height)
     _write(figure, boxes, layout, scale)
     _counts(figure, known, layout, look)
-    _frame(figure, layout, draft, look)
     return figure
 
 
@@ -217,22 +220,3 @@ def _counts(
             hovertext=f"first in {edge.first:,} of {edge.both:,} runs that hold both"
             f" ({edge.share:.0%}, 95 % {edge.low:.0%} to {edge.high:.0%}), {edge.agents:,} agents",
         )  # fmt: skip
-
-
-def _frame(figure: go.Figure, layout: Layout, draft: Draft, look: Tokens) -> None:
-    figure.update_xaxes(visible=False, range=[-PAD, layout.width + PAD], constrain="domain", automargin=False)
-    figure.update_yaxes(
-        visible=False,
-        range=[layout.height + PAD, -PAD],
-        scaleanchor="x",
-        constrain="domain",
-        automargin=False,
-    )
-    words = f"on an edge: runs in this order / runs with both · θ = {draft.theta:g} · n = {draft.runs:,} runs"
-    figure.add_annotation(
-        text=words, x=0.5, y=0, yshift=-12, xref="paper", yref="paper", xanchor="center", yanchor="top",
-        showarrow=False, font={"color": look.muted, "size": 12},
-    )  # fmt: skip
-    counts = f"{len(draft.graph.sub_goals)} sub-goals and {len(draft.edges)} edges"
-    said = f"Draft with {counts} from {draft.runs} runs"
-    figure.update_layout(meta={"description": said}, margin={"t": 8, "b": round(LEGEND)})

@@ -13,8 +13,9 @@ import networkx as nx
 import plotly.graph_objects as go
 
 from components import text
-from components.figures.plan import LEGEND, PAD, corners, rounded
-from components.figures.theme import message, themed
+from components.figures.canvas import canvas
+from components.figures.plan import corners, rounded
+from components.figures.theme import message
 from components.palette import BORDER, CRITICAL_BORDER, INK, STAR, Tokens, tokens
 from components.plan_drawing import Box, wrapped
 from components.plan_layout import Layout, lay_out
@@ -60,7 +61,6 @@ BELOW: Final = 40.0
 _LEAST: Final = 640
 """Pixels below which the words would not fit their boxes."""
 _INDEXED: Final = re.compile(r"([a-z]+)_([0-9]+)")
-_GAP: Final = "&nbsp;&nbsp;&nbsp;&nbsp;"
 
 
 def state_causality_figure(
@@ -92,17 +92,19 @@ def state_causality_figure(
     looks = [_NODES[kind] for kind in nodes.values()]
     shapes = [p for ends, way in ways.items() for p in _way(way, sizes, whole, _style(lines[ends], look))]
     shapes += [p for ends in back for p in _back(ends, sizes, layout, _style(lines[ends], look))]
-    figure = go.Figure()
-    figure.update_layout(shapes=[*shapes, *_shapes(sizes, layout, looks)])
-    scale = layout.scale(width, height - LEGEND)
-    themed(figure, dark=dark, height=round(layout.height * scale + LEGEND + 2 * PAD))
+    said = f"What acts on {text.figure(state.goal)}: {state.summary}, {len(state.edges)} edges"
+    figure, scale = canvas(
+        layout,
+        [*shapes, *_shapes(sizes, layout, looks)],
+        _legend(nodes, state, look),
+        said=said,
+        dark=dark,
+        width=width,
+        height=height,
+        least_width=_LEAST,
+    )
     labels = ["<br>".join(text.figure(line) for line in box.lines) for box in boxes]
     figure.add_trace(_labels(layout, labels, [box.said for box in boxes], scale))
-    _frame(figure, layout, _legend(nodes, state, look), look)
-    said = f"What acts on {text.figure(state.goal)}: {state.summary}, {len(state.edges)} edges"
-    figure.update_layout(
-        meta={"description": said, "least_width": _LEAST}, margin={"t": 8, "b": round(LEGEND)}
-    )
     return figure
 
 
@@ -129,10 +131,18 @@ def scm_figure(
     look, looks = tokens(dark), [_look_of(graph.nodes[name]) for name in names]
     line = {"color": look.line, "width": 1.5, "dash": "solid"}
     shapes = [part for pair in ends for part in _straight(pair, sizes, layout, line)]
-    figure = go.Figure()
-    figure.update_layout(shapes=[*shapes, *_shapes(sizes, layout, looks)])
-    scale = layout.scale(width, height - LEGEND)
-    themed(figure, dark=dark, height=round(layout.height * scale + LEGEND + 2 * PAD))
+    drawn = [one for one in (_ENDOGENOUS, _EXOGENOUS, _DONE) if one in looks]
+    name = text.figure(graph.graph.get("name") or "Causal graph")
+    figure, scale = canvas(
+        layout,
+        [*shapes, *_shapes(sizes, layout, looks)],
+        [f"{_border(one)} {one.word}" for one in drawn],
+        said=f"{name}: {len(names)} variables, {len(ends)} edges",
+        dark=dark,
+        width=width,
+        height=height,
+        least_width=_LEAST,
+    )
     hover = [
         f"{name}: {graph.nodes[name].get('words', '')} ({one.word})"
         for name, one in zip(names, looks, strict=True)
@@ -140,13 +150,6 @@ def scm_figure(
     figure.add_trace(_labels(layout, [_symbol(name) for name in names], hover, scale))
     if sliced:
         figure.add_trace(_captions(graph, look, scale))
-    drawn = [one for one in (_ENDOGENOUS, _EXOGENOUS, _DONE) if one in looks]
-    _frame(figure, layout, _GAP.join(f"{_border(one)} {one.word}" for one in drawn), look)
-    name = text.figure(graph.graph.get("name") or "Causal graph")
-    said = f"{name}: {len(names)} variables, {len(ends)} edges"
-    figure.update_layout(
-        meta={"description": said, "least_width": _LEAST}, margin={"t": 8, "b": round(LEGEND)}
-    )
     return figure
 
 
@@ -201,7 +204,7 @@ def _labels(layout: Layout, labels: list[str], hover: list[str], scale: float) -
     )
 
 
-def _legend(nodes: Mapping[str, str], state: CausalState, look: Tokens) -> str:
+def _legend(nodes: Mapping[str, str], state: CausalState, look: Tokens) -> list[str]:
     there, drawn = set(nodes.values()), {edge.kind for edge in state.edges}
     words = [f"{one.mark or '▢'} {one.word}" for kind, one in _NODES.items() if kind in there]
     words += [
@@ -209,30 +212,7 @@ def _legend(nodes: Mapping[str, str], state: CausalState, look: Tokens) -> str:
         for kind, (sign, said) in _EDGES.items()
         if kind in drawn
     ]
-    return _GAP.join(words)
-
-
-def _frame(figure: go.Figure, layout: Layout, legend: str, look: Tokens) -> None:
-    figure.update_xaxes(visible=False, range=[-PAD, layout.width + PAD], constrain="domain", automargin=False)
-    figure.update_yaxes(
-        visible=False,
-        range=[layout.height + PAD, -PAD],
-        scaleanchor="x",
-        constrain="domain",
-        automargin=False,
-    )
-    figure.add_annotation(
-        text=legend,
-        x=0.5,
-        y=0,
-        yshift=-12,
-        xref="paper",
-        yref="paper",
-        xanchor="center",
-        yanchor="top",
-        showarrow=False,
-        font={"color": look.muted, "size": 12},
-    )
+    return words
 
 
 Ends = tuple[int, int]

@@ -8,15 +8,13 @@ from typing import Any
 import plotly.graph_objects as go
 
 from components import text
-from components.figures.theme import message, themed
+from components.figures.canvas import canvas
+from components.figures.theme import message
 from components.palette import BORDER, CRITICAL_BORDER, STAR, STATUS, Tokens, tokens
 from components.plan_drawing import Drawing, draw
 from components.plan_layout import Layout, larger
 from untaken.plans.model import PlanGraph
 from untaken.subgoals.model import RunScore
-
-PAD = 16.0
-LEGEND = 40.0
 
 
 def plan_figure(
@@ -41,21 +39,11 @@ def plan_figure(
         return message("This graph has no sub-goals: nothing was expected", dark=dark)
     layout = larger(drawing.layouts, width, height)
     look = tokens(dark)
-    figure = go.Figure()
-    figure.update_layout(shapes=[*_lines(drawing, layout, look), *_boxes(drawing, layout)])
-    scale = layout.scale(width, height - LEGEND)
-    themed(figure, dark=dark, height=round(layout.height * scale + LEGEND + 2 * PAD))
-    _add_words(figure, drawing, layout, scale)
-    _add_legend(figure, drawing, look)
-    figure.update_xaxes(visible=False, range=[-PAD, layout.width + PAD], constrain="domain", automargin=False)
-    figure.update_yaxes(
-        visible=False,
-        range=[layout.height + PAD, -PAD],
-        scaleanchor="x",
-        constrain="domain",
-        automargin=False,
+    shapes = [*_lines(drawing, layout, look), *_boxes(drawing, layout)]
+    figure, scale = canvas(
+        layout, shapes, _legend(drawing, look), said=drawing.said, dark=dark, width=width, height=height
     )
-    figure.update_layout(meta={"description": drawing.said}, margin={"t": 8, "b": round(LEGEND)})
+    _add_words(figure, drawing, layout, scale)
     return figure
 
 
@@ -138,7 +126,7 @@ def _add_words(figure: go.Figure, drawing: Drawing, layout: Layout, scale: float
     )
 
 
-def _add_legend(figure: go.Figure, drawing: Drawing, look: Tokens) -> None:
+def _legend(drawing: Drawing, look: Tokens) -> list[str]:
     present = [name for name in STATUS if any(box.status == name for box in drawing.boxes)]
     words = [
         f'<span style="color:{look.text}">{STATUS[name].icon}</span> {STATUS[name].word}' for name in present
@@ -147,15 +135,4 @@ def _add_legend(figure: go.Figure, drawing: Drawing, look: Tokens) -> None:
         words.append(f'<span style="color:{look.text}">{STAR}</span> critical')
     if any(kind == "violated" for _, _, kind in drawing.lines):
         words.append(f'<span style="color:{look.bad}">╌▸</span> reached without it')
-    figure.add_annotation(
-        text="&nbsp;&nbsp;&nbsp;&nbsp;".join(words),
-        x=0.5,
-        y=0,
-        yshift=-12,
-        xref="paper",
-        yref="paper",
-        xanchor="center",
-        yanchor="top",
-        showarrow=False,
-        font={"color": look.muted, "size": 12},
-    )
+    return words

@@ -9,8 +9,9 @@ from typing import Any, Final, Literal
 import plotly.graph_objects as go
 
 from components import text
-from components.figures.plan import LEGEND, PAD, arrow, corners, rounded
-from components.figures.theme import message, themed
+from components.figures.canvas import canvas
+from components.figures.plan import arrow, corners, rounded
+from components.figures.theme import message
 from components.palette import BORDER, CRITICAL_BORDER, INK, STAR, Tokens, tokens
 from components.plan_drawing import Box, wrapped
 from components.plan_layout import Layout, larger, lay_out
@@ -60,14 +61,10 @@ def plan_diff_figure(
     layout = larger([lay_out(sizes, tuple(lines), "LR"), lay_out(sizes, tuple(lines), "TB")], width, height)
     looks = [LOOKS[changes.get(goal.id, "kept")] for goal in goals]
     look = tokens(dark)
-    figure = go.Figure()
     arrows = [part for ends, kind in lines.items() for part in arrow(ends, sizes, layout, _style(kind, look))]
-    figure.update_layout(shapes=[*arrows, *_shapes(boxes, looks, layout)])
-    scale = layout.scale(width, height - LEGEND)
-    themed(figure, dark=dark, height=round(layout.height * scale + LEGEND + 2 * PAD))
+    shapes, legend = [*arrows, *_shapes(boxes, looks, layout)], _legend(changes, lines)
+    figure, scale = canvas(layout, shapes, legend, said=_said(diff), dark=dark, width=width, height=height)
     figure.add_trace(_labels(boxes, layout, scale))
-    _frame(figure, layout, _legend(changes, lines), look)
-    figure.update_layout(meta={"description": _said(diff)}, margin={"t": 8, "b": round(LEGEND)})
     return figure
 
 
@@ -130,36 +127,13 @@ def _labels(boxes: list[Box], layout: Layout, scale: float) -> go.Scatter:
     )
 
 
-def _legend(changes: Mapping[str, Change], lines: Mapping[tuple[int, int], Change]) -> str:
+def _legend(changes: Mapping[str, Change], lines: Mapping[tuple[int, int], Change]) -> list[str]:
     there = set(changes.values())
     words = [f"{look.mark} {look.word}" for change, look in LOOKS.items() if change in there]
     drawn = set(lines.values())
     words += ["━▸ edge added"] if "added" in drawn else []
     words += ["╌▸ edge removed"] if "removed" in drawn else []
-    return "&nbsp;&nbsp;&nbsp;&nbsp;".join(words) or "nothing differs in what is drawn"
-
-
-def _frame(figure: go.Figure, layout: Layout, legend: str, look: Tokens) -> None:
-    figure.update_xaxes(visible=False, range=[-PAD, layout.width + PAD], constrain="domain", automargin=False)
-    figure.update_yaxes(
-        visible=False,
-        range=[layout.height + PAD, -PAD],
-        scaleanchor="x",
-        constrain="domain",
-        automargin=False,
-    )
-    figure.add_annotation(
-        text=legend,
-        x=0.5,
-        y=0,
-        yshift=-12,
-        xref="paper",
-        yref="paper",
-        xanchor="center",
-        yanchor="top",
-        showarrow=False,
-        font={"color": look.muted, "size": 12},
-    )
+    return words or ["nothing differs in what is drawn"]
 
 
 def _said(diff: GraphDiff) -> str:

@@ -52,7 +52,7 @@ def test_a_draft_shows_the_support_of_each_edge_with_n() -> None:
     drawn = figures.draft_figure(draft)
     words = [one.text for one in drawn.layout.annotations]
     assert {f"{edge.first}/{edge.both}" for edge in draft.edges} <= set(words)
-    assert f"n = {draft.runs} runs" in words[-1]
+    assert f"n = {draft.runs} runs" in words[0]
     assert all("runs)" in label for label in drawn.data[0].text)
 
 
