@@ -46,12 +46,12 @@ def ablations(*, dark: bool) -> None:
 def _ablation_rows(found: Ablation) -> None:
     shares = ("asked_again", "success_difference", "success_low", "success_high")
     numbers = ("score", "score_low", "score_high", "difference", "low", "high", "published", "published_sd")
-    numbers += ("achievements", "more_achievements", "published_difference")
+    numbers += ("achievements", "more_achievements", "more_low", "more_high", "published_difference")
     tables.table(
         ablation_table(found),
         key="ablation-table",
         name="Ablation beside the published table",
-        columns=dict.fromkeys(numbers, POINTS) | dict.fromkeys(shares, PERCENT) | {"p_holm": P_VALUE},
+        columns=dict.fromkeys(numbers, POINTS) | dict.fromkeys(shares, PERCENT) | {"more_p_holm": P_VALUE},
     )
 
 

@@ -149,7 +149,9 @@ ABLATION: Final[Columns[ArmRow]] = {
     "more_achievements": figure(
         "mean difference in achievements, same worlds", lambda r: r.of("achievements")
     ),
-    "p_holm": figure("sign-flip p of it, adjusted for all arms", lambda r: r.of("p_holm")),
+    "more_low": figure("its 95 % bootstrap interval over worlds", lambda r: r.of("low")),
+    "more_high": figure("upper end", lambda r: r.of("high")),
+    "more_p_holm": figure("sign-flip p of more achievements, over all arms", lambda r: r.of("p_holm")),
     "success_difference": figure(
         "success rate of the full arm less this one's, same worlds", lambda r: r.of("success")
     ),
