@@ -124,12 +124,18 @@ def _offer(brought: Brought) -> None:
         graph = by_id[st.selectbox("Which one", list(by_id), format_func=lambda n: text.one_line(n, 60))]
     st.caption(f"{len(graph.sub_goals):,} sub-goals, id {text.label(graph.id, 60)}")
     here = annotate_desk.desk()
+    fill = brought.drawn and st.checkbox(
+        "Keep checks, rules, descriptions and tasks of what is there",
+        value=True,
+        key="annotate_fill",
+        help="This format does not hold them. They stay with sub-goals of the same id.",
+    )
     if st.button("Open it", key="annotate_open", help="A graph with its id gets it as a step to be undone."):
-        annotate_desk.begin(graph, "imported")
+        annotate_desk.begin(graph, "imported", fill=fill)
         _done()
     into = f"In the place of {text.label(here.graph.id, 40)}" if here else ""
     if here and here.graph.id != graph.id and st.button(into, key="annotate_into"):
-        annotate_desk.take_content(graph, "imported")
+        annotate_desk.take_content(graph, "imported", fill=fill)
         _done()
 
 

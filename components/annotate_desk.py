@@ -16,7 +16,7 @@ from msgspec.structs import replace as replace_struct
 
 from components import state
 from components.reviewer import author
-from untaken.annotating import Edit, Session
+from untaken.annotating import Edit, Session, filled
 from untaken.errors import UntakenError
 from untaken.plans import PlanGraph, export_graph, parse_graph
 from untaken.store import Workspace
@@ -94,12 +94,12 @@ def open_graph(graph_id: str) -> Desk | None:
     return put(Desk(session=Session.of(graph), based_on=newest.version, turn=_turn()))
 
 
-def begin(graph: PlanGraph, told: str) -> None:
+def begin(graph: PlanGraph, told: str, *, fill: bool = False) -> None:
     """Open a new graph; where there is one with this id, that one with the new content as a step."""
     state.select(graph=graph.id)
     here = open_graph(graph.id)
     if here is not None:
-        take_content(graph, told)
+        take_content(graph, told, fill=fill)
         now = desk()
         if now is not None and now.session is here.session and not now.refused:
             put(replace(now, told="It says the same as what is open already."))
@@ -141,11 +141,19 @@ def take(graph: PlanGraph, told: str) -> bool:
     return _step(lambda session: session.take(graph, told))
 
 
-def take_content(graph: PlanGraph, told: str) -> bool:
-    """The content of another graph, under the id and version of this one."""
+def take_content(graph: PlanGraph, told: str, *, fill: bool = False) -> bool:
+    """The content of another graph, under the id and version of this one.
+
+    Args:
+        graph: the other one.
+        told: the step in words.
+        fill: what a drawing cannot say stays as it stands here.
+    """
     here = desk()
     if here is None:
         return False
+    if fill:
+        graph = filled(graph, here.graph)
     return take(replace_struct(graph, id=here.graph.id, version=here.graph.version), told)
 
 

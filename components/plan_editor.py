@@ -15,6 +15,7 @@ from typing import Any, Final, Literal
 import streamlit as st
 
 from components import text
+from components.cards import counted
 from components.palette import BORDER, CRITICAL_BORDER, INK, STAR
 from components.plan_drawing import Drawing, draw, wrapped
 from components.plan_html import markup
@@ -176,7 +177,8 @@ def _box(goal: SubGoal) -> dict[str, Any]:
 
 def _said(drawing: Drawing, graph: PlanGraph) -> str:
     critical = sum(goal.critical for goal in graph.sub_goals)
-    counts = f"{len(graph.sub_goals)} sub-goals, {critical} critical, {len(drawing.lines)} lines"
+    goals, lines = counted(len(graph.sub_goals), "sub-goal"), counted(len(drawing.lines), "line")
+    counts = f"{goals}, {critical} critical, {lines}"
     return (
         f"Plan graph to edit: {counts}. "
         "A adds, R renames, C connects, O makes an option, X critical, Delete deletes, Control Z undoes"

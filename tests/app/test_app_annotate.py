@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 from test_app_pages import HOSTILE, acted_upon
 
 from untaken.annotating import Set, apply
-from untaken.plans import PlanGraph, SubGoal, parse_graph
+from untaken.plans import PlanGraph, SubGoal, export_graph, parse_graph
 from untaken.store import Workspace
 
 Patch = pytest.MonkeyPatch
@@ -322,6 +322,20 @@ def test_a_workspace_without_a_graph_gets_its_first_one(tmp_path: Path, monkeypa
     assert "a new graph" in said(app)
     save(app, "first")
     assert [one.id for one in newest(tmp_path, "pasted").sub_goals] == ["a", "b"]
+
+
+def test_a_drawing_in_the_place_of_a_graph_keeps_its_checks_unless_told_otherwise(
+    folder: Path, monkeypatch: Patch
+) -> None:
+    before = newest(folder)
+    for fill in (True, False):
+        app = opened(folder, monkeypatch, graph="desk")
+        app.text_area(key="annotate_pasted_0").set_value(export_graph(before, "mermaid")).run()
+        pressed(app, "Read")
+        if not fill:
+            app.checkbox(key="annotate_fill").uncheck().run()
+        pressed(app, "Open it")
+        assert ("It says the same as what is open already" in plainly(app)) is fill
 
 
 def test_a_new_graph_begins_with_a_sub_goal_and_scores_runs_once_it_is_saved(

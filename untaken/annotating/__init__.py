@@ -18,7 +18,7 @@ from untaken.annotating.edits import (
     in_words,
     read_edit,
 )
-from untaken.annotating.importing import Brought, graphs_in
+from untaken.annotating.importing import Brought, filled, graphs_in
 from untaken.annotating.merging import Conflict, Merged, merge
 from untaken.annotating.previewing import (
     AgentEffect,
@@ -73,6 +73,7 @@ __all__ = [
     "edit_json",
     "edits_between",
     "edits_of_rows",
+    "filled",
     "graphs_in",
     "in_words",
     "made_rule",

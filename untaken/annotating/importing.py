@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import re
 import tempfile
+from collections.abc import Set
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Final
 
+from msgspec.structs import replace
+
 from untaken import limits
 from untaken.errors import Finding, UntakenError
 from untaken.formats import convert, sniff
-from untaken.plans import PlanGraph, load_graphs, read_graph
+from untaken.plans import PlanGraph, SubGoal, load_graphs, read_graph
+from untaken.plans.files import format_of
+from untaken.plans.strict_document import decode
 
+DRAWN: Final = ("mermaid", "csv")
+"""Formats that say what needs what, and no more."""
 HEAD: Final = 64 * limits.KIB
 """Bytes by which a foreign format is told."""
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9._]+")
@@ -20,10 +27,15 @@ _UNSAFE: Final = re.compile(r"[^A-Za-z0-9._]+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Brought:
-    """What a file held: its plan graphs, valid all of them, and what was noticed."""
+    """What a file held: its plan graphs, valid all of them, and what was noticed.
+
+    Attributes:
+        drawn: the format holds ids, titles, dependencies and critical marks only, no checks or rules.
+    """
 
     graphs: tuple[PlanGraph, ...]
     findings: tuple[Finding, ...]
+    drawn: bool = False
 
 
 def graphs_in(name: str, data: bytes) -> Brought:
@@ -39,8 +51,40 @@ def graphs_in(name: str, data: bytes) -> Brought:
     foreign = sniff(name, data[:HEAD])
     if foreign is None or foreign == "native":
         graph, findings = read_graph(data, name=name)
-        return Brought(graphs=(graph,), findings=tuple(findings))
+        drawn = format_of(name, decode(data, name)) in DRAWN
+        return Brought(graphs=(graph,), findings=tuple(findings), drawn=drawn)
     return _converted(name, data, foreign)
+
+
+def filled(graph: PlanGraph, old: PlanGraph) -> PlanGraph:
+    """A graph as it was drawn, with what a drawing cannot say as it stood in the old one.
+
+    Args:
+        graph: out of a format that is `Brought.drawn`.
+        old: what it takes the place of. Sub-goals with the same id give descriptions, checks, rules, options,
+            kinds, metadata, and a title where the drawing has none; the graph gives title, tasks, metadata.
+    """
+    known = {goal.id: goal for goal in old.sub_goals}
+    there = {goal.id for goal in graph.sub_goals}
+    goals = [
+        _goal_filled(goal, known[goal.id], there) if goal.id in known else goal for goal in graph.sub_goals
+    ]
+    return replace(
+        graph, title=graph.title or old.title, tasks=old.tasks, metadata=old.metadata, sub_goals=goals
+    )
+
+
+def _goal_filled(goal: SubGoal, old: SubGoal, there: Set[str]) -> SubGoal:
+    return replace(
+        goal,
+        title=goal.title or old.title,
+        description=old.description,
+        check=old.check,
+        rules=old.rules,
+        any_of=[option for option in old.any_of if option in there],
+        kind=old.kind,
+        metadata=old.metadata,
+    )
 
 
 def _converted(name: str, data: bytes, format: str) -> Brought:

@@ -91,7 +91,7 @@ def inspect_graph(
         UntakenError: where the data cannot be read as a graph at all.
     """
     text = decode(data, name)
-    document, left_out = _document(text, name, format or _told_by(name, text))
+    document, left_out = _document(text, name, format or format_of(name, text))
     graph = _converted(document)
     found = [replace(fault.finding(), where=document.where(fault.path)) for fault in faults(graph)]
     return graph, [*left_out, *found]
@@ -163,7 +163,8 @@ def graph_name(name: str) -> str:
     return PurePath(name).name.split(".")[0] or "graph"
 
 
-def _told_by(name: str, text: str) -> GraphFormat:
+def format_of(name: str, text: str) -> GraphFormat:
+    """The format of a file, by the ending of its name, else by its text."""
     by_suffix = _BY_SUFFIX.get(PurePath(name).suffix.lower())
     if by_suffix is not None:
         return by_suffix
