@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from untaken.cli.scoring import Scored
+    from untaken.cli.score import Scored
     from untaken.gate import GateCheck
 
 LEDGER_NAMES = (".jsonl", ".jsonl.gz", ".jsonl.zst")
@@ -108,7 +108,7 @@ class Gate(pytest.Collector):
 
 def _checked(config: pytest.Config) -> tuple[Scored, tuple[GateCheck, ...]]:
     """Reads and scores as `untaken gate` does."""
-    from untaken.cli.scoring import read_and_score  # noqa: PLC0415 (see above)
+    from untaken.cli.score import read_and_score  # noqa: PLC0415 (see above)
     from untaken.gate import check_requirements, parse_requirement  # noqa: PLC0415
 
     on = config.getoption("untaken_on")

@@ -6,7 +6,7 @@ from argparse import Namespace
 
 import pytest
 
-from untaken.cli.serving import _settings
+from untaken.cli.app import _settings
 
 
 def test_a_demonstration_is_no_part_of_a_teams_database(monkeypatch: pytest.MonkeyPatch) -> None:

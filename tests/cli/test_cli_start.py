@@ -37,3 +37,7 @@ def verbs(of: argparse.ArgumentParser) -> set[str]:
 def test_every_verb_is_found_without_loading_the_others() -> None:
     assert verbs(parser()) == set(_VERBS)
     assert [verb for verb in _VERBS if verb not in verbs(parser(verb))] == []
+
+
+def test_every_verb_has_the_file_of_its_name() -> None:
+    assert [verb for verb in _VERBS if not (ROOT / "untaken" / "cli" / f"{verb}.py").is_file()] == []

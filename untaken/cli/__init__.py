@@ -51,29 +51,29 @@ _AS_GIVEN: Final = frozenset(
     }
 )
 """Codes of the engine that speak of the command, not of what it found."""
-_VERBS: Final = {
-    "app": "serving",
-    "formats": "traces",
-    "convert": "traces",
-    "verify": "ledgers",
-    "score": "scoring",
-    "rank": "ranking",
-    "triage": "triage",
-    "compare": "compare",
-    "gate": "gate",
-    "report": "report",
-    "judge": "judge",
-    "agree": "judge",
-    "review": "review",
-    "memory": "history",
-    "counterfactual": "choices",
-    "criteria": "criteria",
-    "crafter": "crafter",
-    "graph": "plans",
-    "workspace": "workspace",
-    "schema": "schemas",
-}
-"""Every verb, and the module here that carries it out."""
+_VERBS: Final = (
+    "app",
+    "formats",
+    "convert",
+    "verify",
+    "score",
+    "rank",
+    "triage",
+    "compare",
+    "gate",
+    "report",
+    "judge",
+    "agree",
+    "review",
+    "memory",
+    "counterfactual",
+    "criteria",
+    "crafter",
+    "graph",
+    "workspace",
+    "schema",
+)
+"""Every verb; the module of that name here carries it out."""
 
 
 def parser(verb: str | None = None) -> argparse.ArgumentParser:
@@ -84,9 +84,8 @@ def parser(verb: str | None = None) -> argparse.ArgumentParser:
         epilog="Exit codes: 0 ok, 1 a check failed, 2 the command cannot be carried out as given.",
     )
     verbs = top.add_subparsers(dest="verb", metavar="VERB", required=True)
-    modules = dict.fromkeys(_VERBS.values()) if verb not in _VERBS else [_VERBS[verb]]
-    for module in modules:
-        import_module(f"{__name__}.{module}").add_to(verbs)
+    for name in [verb] if verb in _VERBS else _VERBS:
+        import_module(f"{__name__}.{name}").add_to(verbs)
     return top
 
 

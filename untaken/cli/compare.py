@@ -9,8 +9,8 @@ from typing import Final
 from untaken.cli.console import NOTHING, Console, counted, plain, signed
 from untaken.cli.grammar import TakesMany, Verbs, takes_graphs, verb
 from untaken.cli.inputs import UsageError
-from untaken.cli.ranking import p_words
-from untaken.cli.scoring import say_rules, scored_paths
+from untaken.cli.rank import p_words
+from untaken.cli.score import say_rules, scored_paths
 from untaken.comparing import MOST_SHOWN, ComparedRun, OutcomeSplit, Row, SideBySide, align_runs, tasks_of
 from untaken.comparing.model import CellStatus
 from untaken.errors import Unscored

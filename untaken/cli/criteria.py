@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 
 from untaken.asking.access import SETTING
-from untaken.cli import proposing
+from untaken.cli import criteria_propose
 from untaken.cli.asking import model_of, say_cost, takes_model
 from untaken.cli.console import NOTHING, Console, counted, plain, rate, signed
 from untaken.cli.grammar import TakesMany, Verbs, verb
@@ -43,7 +43,7 @@ def add_to(verbs: Verbs) -> None:
         "criteria", help="judge runs by criteria beyond success", description="Criteria."
     )
     inner = group.add_subparsers(dest="criteria_verb", metavar="VERB", required=True)
-    proposing.add_to(inner)
+    criteria_propose.add_to(inner)
     does = "give each run a value of each criterion, by its ledger, a model, or recorded replies"
     parser = verb(inner, "quantify", does, run_quantify)
     _takes_runs(parser)

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from untaken.cli.console import NOTHING, Console, counted, plain, rate, signed
 from untaken.cli.grammar import Verbs, takes_graphs, verb
-from untaken.cli.scoring import say_rules, scored_paths
+from untaken.cli.score import say_rules, scored_paths
 from untaken.gate import GateCheck, check_requirements, parse_requirement
 from untaken.report import gate_document
 

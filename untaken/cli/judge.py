@@ -1,4 +1,4 @@
-"""``untaken judge``: a language model's verdicts on sub-goals; ``untaken agree``: do two authors agree?"""
+"""``untaken judge``: a language model's verdicts on sub-goals."""
 
 from __future__ import annotations
 
@@ -12,32 +12,27 @@ from untaken.asking import ModelAccess
 from untaken.asking.access import Progress
 from untaken.cli.appending import append_drafts, refuse_compressed
 from untaken.cli.asking import model_of, say_cost, takes_model
-from untaken.cli.console import NOTHING, Console, counted, plain, rate
+from untaken.cli.console import NOTHING, Console, counted, plain
 from untaken.cli.grammar import TakesMany, Verbs, takes_ledgers, verb
 from untaken.cli.inputs import Ledgers, UsageError, paths_of, read_graphs, read_ledgers
-from untaken.cli.review import say_reliability
-from untaken.errors import Finding, Unscored, number
+from untaken.errors import Finding, Unscored
 from untaken.judging import (
-    Concord,
     JudgedMapping,
     NodeVerdict,
-    VerdictAgreement,
     findings_of,
     judge_mapping,
     judge_run,
     mapping_events,
-    reviewers_agreement,
-    verdict_agreement,
     verdict_events,
 )
 from untaken.judging.model import UNSCORED_WORDS
 from untaken.ledger import Draft, Run
 from untaken.plans import GraphSet, PlanGraph
-from untaken.report import agree_document, judge_document
+from untaken.report import judge_document
 
 
 def add_to(verbs: Verbs) -> None:
-    """Adds both verbs."""
+    """Adds the verb."""
     parser = verb(verbs, "judge", "ask a language model about sub-goals that no check decides", judge)
     takes_ledgers(parser, few="*")
     many = {"nargs": "+", "action": TakesMany}
@@ -53,11 +48,6 @@ def add_to(verbs: Verbs) -> None:
         "--map", action="store_true", help="ask which sub-goals unmapped actions served, in place of verdicts"
     )
     parser.add_argument("--append", action="store_true", help="append what was said to the ledgers, once")
-    parser = verb(verbs, "agree", "compare two authors' verdicts: share, Cohen's κ, where they part", agree)
-    takes_ledgers(parser, few="*")
-    for name, glob in (("a", "human:*"), ("b", "judge:*")):
-        words = f"whose verdicts, as globs ({glob})"
-        parser.add_argument(f"--{name}", default=[glob], metavar="GLOB", help=words, **many)  # type: ignore[arg-type]
 
 
 def judge(args: argparse.Namespace, console: Console) -> int:
@@ -209,63 +199,3 @@ def _say(verdicts: Sequence[NodeVerdict], console: Console) -> None:
     for why, words in UNSCORED_WORDS.items():
         if count := sum(verdict.unscored_reason == why for verdict in verdicts):
             console.say(f"  {count} {why}: {words}")
-
-
-def agree(args: argparse.Namespace, console: Console) -> int:
-    """Prints how far two authors agree; 1 where a ledger is broken."""
-    ledgers = read_ledgers(_ledger_paths(args), console)
-    runs = [run for _, run in ledgers.runs]
-    found = verdict_agreement(runs, args.a, args.b)
-    everybody = reviewers_agreement(runs, tuple(dict.fromkeys((*args.a, *args.b))))
-    _say_agreement(found, console)
-    console.say()
-    say_reliability(everybody, console)
-    console.findings(ledgers.findings)
-    console.document(agree_document(found, everybody, findings=ledgers.findings))
-    return 1 if ledgers.broken else 0
-
-
-def _ledger_paths(args: argparse.Namespace) -> list[str]:
-    if not args.paths and not hasattr(args, "greedy"):
-        raise UsageError("no-ledgers", "no PATH of a ledger, or of a folder of ledgers, is given")
-    return paths_of(args)
-
-
-def _say_agreement(found: VerdictAgreement, console: Console) -> None:
-    whose = f"a = {', '.join(found.a)}; b = {', '.join(found.b)}"
-    headings = ("", "n", "agree", "share", "95 %", "kappa", "95 %", "only a", "only b")
-    console.table(headings, [_row(one) for one in (found.overall, *found.agents)])
-    parted = [one for one in found.sub_goals if one.only_a + one.only_b]
-    if parted:
-        console.say()
-        console.table(headings, [_row(one) for one in parted[:10]])
-        if len(parted) > 10:
-            console.say(f"… and {len(parted) - 10} more sub-goals on which they part; --json lists them all")
-    console.say()
-    console.say(plain(f"{whose}; met or not met by {counted(found.overall.n, 'pair')} of verdicts"))
-    console.say(
-        f"{counted(found.left_out, 'sub-goal')} with an opinion of one of them only; "
-        f"intervals take {found.cluster}s for independent"
-    )
-
-
-def _row(one: Concord) -> tuple[object, ...]:
-    name = (
-        "all" if one.part == "all" else one.name if one.part == "agent" else f"{one.graph} {one.name}".strip()
-    )
-    return (
-        name,
-        one.n,
-        one.both_met + one.both_not,
-        rate(one.agreement),
-        _span(one.low, one.high),
-        rate(one.kappa),
-        _span(one.kappa_low, one.kappa_high),
-        one.only_a,
-        one.only_b,
-    )
-
-
-def _span(low: float | Unscored, high: float | Unscored) -> str:
-    ends = number(low), number(high)
-    return NOTHING if None in ends else f"{ends[0]:.3f} to {ends[1]:.3f}"

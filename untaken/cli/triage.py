@@ -9,7 +9,7 @@ from pathlib import Path
 from untaken.cli.console import NOTHING, Console, counted, plain
 from untaken.cli.grammar import Verbs, takes_graphs, verb
 from untaken.cli.inputs import UsageError, paths_of, read_graphs, read_ledgers
-from untaken.cli.scoring import Scored, say_rules
+from untaken.cli.score import Scored, say_rules
 from untaken.corpus import Corpus, evaluate_corpus
 from untaken.fix_first import FixFirst, Kind, Triage, triage
 from untaken.memory import PolicyMemory

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from untaken.cli.comparing import say_diff
 from untaken.cli.console import NOTHING, Console, counted, plain
-from untaken.cli.drafts import add_discover
 from untaken.cli.grammar import Verbs, verb
+from untaken.cli.graph_diff import say_diff
+from untaken.cli.graph_discover import add_discover
 from untaken.cli.inputs import UsageError, read_ledgers
 from untaken.errors import Finding, UntakenError, Where
 from untaken.ledger import Run

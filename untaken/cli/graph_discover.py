@@ -6,9 +6,9 @@ import argparse
 from collections.abc import Iterable
 from pathlib import Path
 
-from untaken.cli.comparing import say_diff
 from untaken.cli.console import Console, counted, plain
 from untaken.cli.grammar import TakesMany, Verbs, takes_ledgers, verb
+from untaken.cli.graph_diff import say_diff
 from untaken.cli.inputs import UsageError, paths_of, read_graphs, read_ledgers
 from untaken.discovery import Draft, Found, Support, discover
 from untaken.discovery.draft import MIN_RUNS, MIN_SHARE, THETA

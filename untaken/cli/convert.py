@@ -1,4 +1,4 @@
-"""``untaken formats`` and ``untaken convert``: foreign traces."""
+"""``untaken convert``: foreign traces become ledgers and plan graphs."""
 
 from __future__ import annotations
 
@@ -9,15 +9,14 @@ from typing import Any, Final
 
 from untaken.cli.console import Console, counted
 from untaken.cli.grammar import Verbs, verb
-from untaken.formats import Conversion, FileLoss, convert, formats
+from untaken.formats import Conversion, FileLoss, convert
 from untaken.report import finding_entries
 
 FILES_SHOWN: Final = 20
 
 
 def add_to(verbs: Verbs) -> None:
-    """Adds the verbs."""
-    verb(verbs, "formats", "list the foreign formats that can be converted", list_formats)
+    """Adds the verb."""
     parser = verb(verbs, "convert", "turn foreign traces into ledgers and plan graphs", convert_traces)
     parser.add_argument("--from", dest="format", required=True, metavar="FMT", help="see `untaken formats`")
     parser.add_argument("sources", nargs="+", metavar="SRC", help="file, folder or zip archive")
@@ -25,18 +24,6 @@ def add_to(verbs: Verbs) -> None:
         "-o", "--out", required=True, metavar="DIR", help="ledgers/, graphs/ and loss.json go here"
     )
     parser.add_argument("--agent", metavar="NAME", help="the agent's name where the traces do not record it")
-
-
-def list_formats(_: argparse.Namespace, console: Console) -> int:
-    """Prints every importer."""
-    found = formats()
-    for one in found:
-        console.say(f"{one.name}: {one.title} ({' '.join(one.extensions)})\n  {one.what}")
-    entries = [
-        {"name": f.name, "title": f.title, "extensions": list(f.extensions), "what": f.what} for f in found
-    ]
-    console.document({"schema": "untaken.formats/1", "formats": entries})
-    return 0
 
 
 def convert_traces(args: argparse.Namespace, console: Console) -> int:

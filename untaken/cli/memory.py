@@ -1,11 +1,11 @@
-"""``untaken memory``: policy memory built from ledgers; its weak signals are in `untaken.cli.signals`."""
+"""``untaken memory``: policy memory built from ledgers (its weak signals: `untaken.cli.memory_signals`)."""
 
 from __future__ import annotations
 
 import argparse
 from pathlib import Path
 
-from untaken.cli import signals
+from untaken.cli import memory_signals
 from untaken.cli.console import NOTHING, Console, counted, plain, rate
 from untaken.cli.grammar import Verbs, takes_ledgers, verb
 from untaken.cli.inputs import moment, read_ledgers
@@ -30,7 +30,7 @@ def add_to(verbs: Verbs) -> None:
     parser.add_argument(
         "--as-of", metavar="TIME", help="as it stood then (RFC 3339, e.g. 2026-01-31T12:00:00Z)"
     )
-    signals.add_to(inner)
+    memory_signals.add_to(inner)
 
 
 def build(args: argparse.Namespace, console: Console) -> int:

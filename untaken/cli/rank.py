@@ -9,7 +9,7 @@ from typing import Final
 
 from untaken.cli.console import NOTHING, Console, counted, plain, rate, signed
 from untaken.cli.grammar import Verbs, takes_graphs, verb
-from untaken.cli.scoring import say_rules, scored_paths
+from untaken.cli.score import say_rules, scored_paths
 from untaken.corpus import other_rule
 from untaken.errors import Score, Unscored
 from untaken.ranking import (

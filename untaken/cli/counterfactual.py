@@ -8,7 +8,7 @@ from pathlib import Path
 
 from untaken.cli.appending import refuse_compressed
 from untaken.cli.console import Console, counted, rate, signed
-from untaken.cli.diagnostics import interval, say_diagnostics
+from untaken.cli.counterfactual_diagnostics import interval, say_diagnostics
 from untaken.cli.grammar import Verbs, takes_ledgers, verb
 from untaken.cli.inputs import Ledgers, UsageError, read_ledgers
 from untaken.corpus import memories_of
