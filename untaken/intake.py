@@ -13,20 +13,27 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 from untaken.errors import Finding, UntakenError, Where
-from untaken.formats import Conversion, FileLoss, convert, formats
-from untaken.formats import sniff as sniff_format
+from untaken.formats import (
+    Conversion,
+    FileLoss,
+    Sample,
+    convert,
+    formats,
+    importers,
+    recognise,
+    recognise_files,
+    sample_of,
+)
 from untaken.formats.archives import Archive
 from untaken.formats.losses import Findings
 from untaken.ledger import Integrity, heads_path
 from untaken.planning.record import looks_like_planning, parse_planning
-from untaken.store import Added, Workspace, looks_like_ledger, peek
+from untaken.store import Added, Workspace
 from untaken.store import sniff as sniff_native
 
 Progress = Callable[[int, int, str], None]
 """Called with (done, total, name). What it raises cancels what is left."""
 
-JOINING: Final = frozenset({"devai"})
-"""Formats whose files speak of the same runs: later files are converted together with the earlier ones."""
 HEADS: Final = ".heads.json"
 PLANNING: Final = "planning"
 """Kind of a record of planning (`untaken.planning.record`), kept beside the ledger of its run."""
@@ -67,7 +74,7 @@ class Brought:
     position: int
     name: str
     data: bytes | Path
-    kind: str | None
+    kind: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,7 +110,7 @@ def take_in(
     """
     with TemporaryDirectory(prefix="untaken-") as scratch:
         rows: dict[int, Taken] = {}
-        brought = list(_brought(files, Path(scratch), rows))
+        brought = _with_kinds(_brought(files, Path(scratch), rows))
 
         def tell(name: str) -> None:
             if progress:
@@ -122,37 +129,40 @@ def _brought(
     """Every file and every member of an archive, told apart; archives get their row at once."""
     position = 0
     for name, data in files:
-        if not _is_zip(data):
-            yield Brought(position=position, name=name, data=data, kind=_kind(name, data))
+        sample = sample_of(name, data)
+        if sample.shape != "zip" or recognise(sample) is not None:
+            yield Brought(position=position, name=name, data=data)
             position += 1
             continue
         own, position = position, position + 1
         folder = scratch / f"archive{own}"
         members, findings = _unpacked(name, data, folder)
         for member, path in members:
-            yield Brought(position=position, name=member, data=path, kind=_kind(member, path))
+            yield Brought(position=position, name=member, data=path)
             position += 1
         rows[own] = Taken(name=name, kind="archive", new=bool(members), findings=findings)
 
 
-def _is_zip(data: bytes | Path) -> bool:
-    if isinstance(data, bytes):
-        start = data[:4]
-    else:
-        with data.open("rb") as stream:
-            start = stream.read(4)
-    return start in (b"PK\x03\x04", b"PK\x05\x06")
+def _with_kinds(brought: Iterable[Brought]) -> list[Brought]:
+    """The files with what they are: by their content, by the files beside them, then by their name."""
+    files: list[Brought] = []
+
+    def samples() -> Iterator[Sample]:
+        for one in brought:
+            sample = sample_of(one.name, one.data)
+            files.append(replace(one, kind=_own_kind(sample)))
+            yield sample
+
+    told = recognise_files(samples())
+    return [
+        one if one.kind is not None or format == "native" else replace(one, kind=format)
+        for one, format in zip(files, told, strict=True)
+    ]
 
 
-def _kind(name: str, data: bytes | Path) -> str | None:
-    """What a file is: by its content among ledgers, graphs and foreign traces, then by its name."""
-    head = peek(data)
-    if looks_like_planning(head):
-        return PLANNING
-    native = sniff_native(name, head)
-    if native is None or (native == "ledger" and not looks_like_ledger(head)):
-        return sniff_format(name, head) or native
-    return native
+def _own_kind(sample: Sample) -> str | None:
+    """What a file of our own is."""
+    return PLANNING if looks_like_planning(sample.head) else sniff_native(sample.name, sample.head)
 
 
 def _unpacked(
@@ -248,7 +258,7 @@ def _converted(desk: Desk, format: str, batch: Sequence[Brought]) -> Iterator[tu
     sources, out = desk.scratch / format / "in", desk.scratch / format / "out"
     staged = {_placed(sources, one.name, one.data, format): one for one in batch}
     earlier: dict[str, str] = {}
-    if format in JOINING:
+    if importers()[format].joins:
         for source in desk.workspace.sources(format):
             if source.origin == desk.agent and source.path:
                 earlier[_placed(sources, source.name, source.path, format)] = source.digest

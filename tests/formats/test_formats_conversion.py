@@ -23,7 +23,7 @@ from foreign_files import (
 )
 
 from untaken.errors import UntakenError
-from untaken.formats import FORMATS, Conversion, convert, formats, sniff, sniff_path
+from untaken.formats import Conversion, convert, formats, importers, sniff, sniff_path
 from untaken.formats.output import file_stem
 from untaken.ledger import heads_path, read_ledger
 from untaken.plans import load_graphs
@@ -274,7 +274,7 @@ def test_texts_that_differ_never_share_a_file_name() -> None:
 
 def test_each_format_says_what_it_is() -> None:
     names = [info.name for info in formats()]
-    assert names == list(FORMATS) == ["native", *FILES]
+    assert names == list(importers()) == ["native", *FILES]
     assert all(info.title and info.what.endswith(".") and info.extensions for info in formats())
 
 

@@ -1,16 +1,38 @@
 """Importers: foreign traces become run ledgers and plan graphs, with an account of what was lost."""
 
+from untaken.formats.importer import Importer
+from untaken.formats.intake import Intake
 from untaken.formats.model import Conversion, FieldCount, FileLoss, FormatInfo
-from untaken.formats.registry import FORMATS, convert, formats, sniff, sniff_path
+from untaken.formats.recording import RunDraft
+from untaken.formats.registry import (
+    convert,
+    formats,
+    importers,
+    recognise,
+    recognise_files,
+    sniff,
+    sniff_path,
+)
+from untaken.formats.sample import Confidence, Sample, sample_of
+from untaken.formats.sources import Source
 
 __all__ = [
-    "FORMATS",
+    "Confidence",
     "Conversion",
     "FieldCount",
     "FileLoss",
     "FormatInfo",
+    "Importer",
+    "Intake",
+    "RunDraft",
+    "Sample",
+    "Source",
     "convert",
     "formats",
+    "importers",
+    "recognise",
+    "recognise_files",
+    "sample_of",
     "sniff",
     "sniff_path",
 ]

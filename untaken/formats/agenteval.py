@@ -21,6 +21,7 @@ from untaken.formats.losses import FileLog
 from untaken.formats.model import FormatInfo
 from untaken.formats.readings import amount, cut_name, objects, text, truth, whole
 from untaken.formats.recording import EPOCH, TICK, RunDraft
+from untaken.formats.sample import Confidence, Sample
 from untaken.formats.sources import Source
 from untaken.formats.tidy import Places, Tidier
 from untaken.formats.who_and_when_texts import code_in, exit_code
@@ -56,9 +57,9 @@ _LONGEST: Final = 10 * 365 * 24 * 3600.0
 """Seconds of a recorded duration that are believed."""
 
 
-def _recognises(_: str, head: bytes) -> bool:
-    asked = all(key in head for key in (b'"problem"', b'"correct_ans"', b'"messages"'))
-    return asked and head.lstrip()[:1] == b"{"
+def _recognise(sample: Sample) -> Confidence:
+    asked = sample.mentions("problem", "correct_ans", "messages")
+    return Confidence.LIKELY if asked and sample.shape == "object" else Confidence.NO
 
 
 def _convert(sources: Sequence[Source], intake: Intake) -> None:
@@ -183,7 +184,7 @@ IMPORTER: Final = Importer(
         extensions=(".json",),
         what="Maths problems solved by AutoGen agents, one file each, with outcome, rounds and seconds.",
     ),
-    recognises=_recognises,
+    recognise=_recognise,
     convert=_convert,
     passes=1,
 )

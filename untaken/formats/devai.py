@@ -24,6 +24,7 @@ from untaken.formats.jsontext import JsonReader
 from untaken.formats.losses import FileLog, Findings, clip
 from untaken.formats.model import FormatInfo
 from untaken.formats.readings import cut_name, text
+from untaken.formats.sample import Confidence, Sample
 from untaken.formats.sources import Source
 from untaken.formats.tidy import Places, Tidier
 
@@ -137,10 +138,11 @@ class _Shelf:
         return bundle
 
 
-def _recognises(_: str, head: bytes) -> bool:
-    sheet = b'"requirements"' in head and (b'"requirement_id"' in head or b'"prerequisites"' in head)
-    steps = all(key in head for key in (b'"step"', b'"agent"', b'"thought"', b'"action"'))
-    return sheet or (steps and head.lstrip()[:1] == b"[")
+def _recognise(sample: Sample) -> Confidence:
+    if sample.mentions("requirements", "requirement_id") or sample.mentions("requirements", "prerequisites"):
+        return Confidence.LIKELY
+    steps = sample.shape == "array" and sample.mentions("step", "agent", "thought", "action")
+    return Confidence.LIKELY if steps else Confidence.NO
 
 
 def _convert(sources: Sequence[Source], intake: Intake) -> None:
@@ -242,7 +244,8 @@ IMPORTER: Final = Importer(
         extensions=(".json", ".jsonl"),
         what="Development tasks whose requirements form a DAG, with verdicts by people and judges.",
     ),
-    recognises=_recognises,
+    recognise=_recognise,
     convert=_convert,
     passes=1,
+    joins=True,
 )

@@ -1,4 +1,4 @@
-"""The seam between the registry and the importers: three things each of them can do."""
+"""What a format is to the registry: a description, a recogniser and a converter."""
 
 from __future__ import annotations
 
@@ -7,21 +7,32 @@ from dataclasses import dataclass
 
 from untaken.formats.intake import Intake
 from untaken.formats.model import FormatInfo
+from untaken.formats.sample import Confidence, Sample
 from untaken.formats.sources import Source
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Importer:
-    """One foreign format.
+    """One foreign format: what its module declares as ``IMPORTER``, a plug-in as an entry point.
 
     Attributes:
         info: what it is.
-        recognises: true for the name and the first bytes (decompressed) of a file of the format.
+        recognise: how surely a file is of the format. It sees hostile files: it must neither raise nor take
+            more than linear time.
         convert: reads the sources and writes their runs and graphs through the intake.
-        passes: how often each source is read, for reporting progress.
+        passes: how often `convert` calls ``intake.step`` for each source, for reporting progress.
+        companions: globs of files that belong to a recognised one, by their path from its folder, whatever
+            they look like by themselves: ``("verifier/*", "agent/*.json")``; a star crosses folders.
+        joins: true where several files speak of one run, so that a file added later is converted together
+            with those added before it.
+        archives: true where a zip archive whose name ends in one of ``info.extensions`` is one file of the
+            format, not a folder of files.
     """
 
     info: FormatInfo
-    recognises: Callable[[str, bytes], bool]
+    recognise: Callable[[Sample], Confidence]
     convert: Callable[[Sequence[Source], Intake], None]
-    passes: int
+    passes: int = 1
+    companions: tuple[str, ...] = ()
+    joins: bool = False
+    archives: bool = False

@@ -13,21 +13,22 @@ from untaken.formats.intake import Intake
 from untaken.formats.losses import FileLog
 from untaken.formats.model import FormatInfo
 from untaken.formats.output import file_stem
+from untaken.formats.sample import Confidence, Sample
 from untaken.formats.sources import COMPRESSED, Source, decompressed
-from untaken.ledger import read_ledger
+from untaken.ledger import has_event_signature, read_ledger
 from untaken.plans import parse_graph
 
 _HEADS: Final = ".heads.json"
-_LEDGER: Final = re.compile(rb'\s*\{[^{}\[\]]*"(?:run_id|prev)"\s*:')
-_GRAPH: Final = re.compile(rb'(?m)^\s*\{?\s*"?schema"?\s*:\s*["\']?untaken\.plan/')
+_GRAPH: Final = re.compile(
+    rb"^[ \t]*+(?:\{\s*+)?+\"?schema\"?[ \t]*+:[ \t]*+[\"']?untaken\.plan/", re.MULTILINE
+)
+_ENVELOPE: Final = ("type", "run_id", "seq", "ts", "prev")
 
 
-def _recognises(_: str, head: bytes) -> bool:
-    first = head.split(b"\n", 1)[0]
-    ledger = _LEDGER.match(first) and all(
-        key in first for key in (b'"type"', b'"run_id"', b'"seq"', b'"prev"')
-    )
-    return bool(ledger) or bool(_GRAPH.search(head[:4096]))
+def _recognise(sample: Sample) -> Confidence:
+    if _GRAPH.search(sample.head[:4096]) or sample.has(*_ENVELOPE):
+        return Confidence.CERTAIN
+    return Confidence.LIKELY if has_event_signature(sample.head) else Confidence.NO
 
 
 def _convert(sources: Sequence[Source], intake: Intake) -> None:
@@ -89,7 +90,7 @@ IMPORTER: Final = Importer(
         extensions=(".jsonl", ".plan.yaml", ".plan.yml", ".plan.json", _HEADS),
         what="Run ledgers, copied byte for byte with their heads, and plan graphs in the one written form.",
     ),
-    recognises=_recognises,
+    recognise=_recognise,
     convert=_convert,
     passes=1,
 )

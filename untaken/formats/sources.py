@@ -26,6 +26,8 @@ _NAME_CHARS: Final = 1024
 _RATIO_FROM: Final = 64 * limits.MIB
 """Output up to which any ratio of compression is believed."""
 COMPRESSED: Final = (".gz", ".zst")
+HEAD_BYTES: Final = 64 * limits.KIB
+"""Of the beginning of a file, by which its format is told."""
 
 
 class Place(Protocol):
@@ -140,7 +142,7 @@ def _gunzip(stored: bytes) -> Iterator[bytes]:
         rest = machine.unused_data
 
 
-def peek(source: Source, size: int = 64 * limits.KIB) -> bytes:
+def peek(source: Source, size: int = HEAD_BYTES) -> bytes:
     """The first bytes of the content, decompressed as far as they go; empty where they cannot be had."""
     if isinstance(source.place, OnDisk):
         with source.place.path.open("rb") as stream:
@@ -151,7 +153,7 @@ def peek(source: Source, size: int = 64 * limits.KIB) -> bytes:
         return b""
 
 
-def head(stored: bytes, size: int = 64 * limits.KIB) -> bytes:
+def head(stored: bytes, size: int = HEAD_BYTES) -> bytes:
     """The first bytes of possibly compressed content; what is there of it when the compression is damaged."""
     try:
         if stored.startswith(_GZIP):
@@ -166,7 +168,12 @@ def head(stored: bytes, size: int = 64 * limits.KIB) -> bytes:
 
 @contextmanager
 def found_sources(
-    paths: Sequence[Path], extensions: tuple[str, ...], findings: Findings, *, leave: Path | None = None
+    paths: Sequence[Path],
+    extensions: tuple[str, ...],
+    findings: Findings,
+    *,
+    leave: Path | None = None,
+    whole: tuple[str, ...] = (),
 ) -> Iterator[list[Source]]:
     """Every file to read, in a stable order: folders are searched, archives listed, and held open meanwhile.
 
@@ -175,20 +182,25 @@ def found_sources(
         extensions: endings of files wanted of a folder or an archive.
         findings: where what is left out is noted.
         leave: a folder to leave out, should it lie in one of those searched: what was written there before.
+        whole: endings of zip archives that are one file of a format, and not looked into.
 
     Raises:
         UntakenError: ``source-not-found`` where a path that was asked for does not exist.
     """
     with ExitStack() as opened:
-        yield _find(paths, extensions, findings, opened, leave.resolve() if leave else None)
+        yield _find(
+            paths, extensions, findings, opened=opened, leave=leave.resolve() if leave else None, whole=whole
+        )
 
 
 def _find(
     paths: Sequence[Path],
     extensions: tuple[str, ...],
     findings: Findings,
+    *,
     opened: ExitStack,
     leave: Path | None,
+    whole: tuple[str, ...],
 ) -> list[Source]:
     found: list[Source] = []
     skipped = 0
@@ -203,7 +215,9 @@ def _find(
             if path.is_dir() and not wanted(name, (*extensions, ".zip")):
                 skipped += 1
                 continue
-            found.extend(_open(file, clip(name, _NAME_CHARS), extensions, findings, opened))
+            found.extend(
+                _open(file, clip(name, _NAME_CHARS), extensions, findings, opened=opened, whole=whole)
+            )
     if skipped:
         message = f"{skipped} files of other kinds were left alone"
         findings.add("files-skipped", message, severity="note")
@@ -229,11 +243,17 @@ def _walk(folder: Path, leave: Path | None) -> Iterator[Path]:
 
 
 def _open(
-    file: Path, name: str, extensions: tuple[str, ...], findings: Findings, opened: ExitStack
+    file: Path,
+    name: str,
+    extensions: tuple[str, ...],
+    findings: Findings,
+    *,
+    opened: ExitStack,
+    whole: tuple[str, ...],
 ) -> Iterator[Source]:
     folders = file.resolve().parent.parts[1:]
     with file.open("rb") as stream:
-        if not _is_zip(stream):
+        if not _is_zip(stream) or file.name.lower().endswith(whole):
             yield Source(name=name, stem=stem_of(file.name), folders=folders, place=OnDisk(path=file))
             return
     try:

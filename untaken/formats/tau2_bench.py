@@ -21,6 +21,7 @@ from untaken.formats.losses import FileLog, Findings
 from untaken.formats.model import FormatInfo
 from untaken.formats.readings import amount, objects, text
 from untaken.formats.recording import tool_name
+from untaken.formats.sample import Confidence, Sample
 from untaken.formats.sources import Source
 from untaken.formats.tau2_model import Document, read_document, requestor
 from untaken.formats.tau2_runs import Simulations
@@ -137,14 +138,13 @@ class _Glance:
         return self.agent_spoke and self.unpriced and not self.priced
 
 
-def _recognises(_: str, head: bytes) -> bool:
-    if head.lstrip()[:1] != b"{":
-        return False
-    told = sum(
-        key in head for key in (b'"user_info"', b'"agent_info"', b'"environment_info"', b'"num_trials"')
-    )
-    simulation = all(key in head for key in (b'"task_id"', b'"termination_reason"'))
-    return told >= 2 or simulation or b'"simulations"' in head
+def _recognise(sample: Sample) -> Confidence:
+    if sample.shape not in ("object", "lines"):
+        return Confidence.NO
+    infos = ("user_info", "agent_info", "environment_info", "num_trials")
+    if sample.mentions("simulations") or sum(sample.mentions(name) for name in infos) >= 2:
+        return Confidence.LIKELY
+    return Confidence.LIKELY if sample.mentions("task_id", "termination_reason") else Confidence.NO
 
 
 def _convert(sources: Sequence[Source], intake: Intake) -> None:
@@ -268,7 +268,7 @@ IMPORTER: Final = Importer(
         extensions=(".json", ".jsonl"),
         what="Customer-service runs with rewards and action checks; expected actions become plan graphs.",
     ),
-    recognises=_recognises,
+    recognise=_recognise,
     convert=_convert,
     passes=2,
 )

@@ -17,6 +17,7 @@ from untaken.formats.jsontext import JsonReader
 from untaken.formats.losses import FileLog
 from untaken.formats.model import FormatInfo
 from untaken.formats.readings import text
+from untaken.formats.sample import Confidence, Sample
 from untaken.formats.sources import Source
 from untaken.formats.tau_bench_runs import Records, Survey, told
 from untaken.formats.tidy import Places, Tidier
@@ -47,10 +48,10 @@ PLACES: Final = Places(
 )
 
 
-def _recognises(_: str, head: bytes) -> bool:
-    record = all(key in head for key in (b'"task_id"', b'"reward"', b'"info"'))
-    traced = any(key in head for key in (b'"traj"', b'"instruction"', b'"traceback"'))
-    return record and traced and b'"simulations"' not in head and head.lstrip()[:1] in (b"[", b"{")
+def _recognise(sample: Sample) -> Confidence:
+    record = sample.mentions("task_id", "reward", "info") and not sample.mentions("simulations")
+    traced = any(sample.mentions(name) for name in ("traj", "instruction", "traceback"))
+    return Confidence.LIKELY if record and traced and sample.records else Confidence.NO
 
 
 def _convert(sources: Sequence[Source], intake: Intake) -> None:
@@ -101,7 +102,7 @@ IMPORTER: Final = Importer(
         extensions=(".json", ".jsonl"),
         what="Customer-service runs with a reward; the expected actions of each task become its plan graph.",
     ),
-    recognises=_recognises,
+    recognise=_recognise,
     convert=_convert,
     passes=2,
 )

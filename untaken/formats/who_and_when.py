@@ -14,6 +14,7 @@ from typing import Any, Final
 from untaken.formats.importer import Importer
 from untaken.formats.intake import Intake
 from untaken.formats.model import FormatInfo
+from untaken.formats.sample import Confidence, Sample
 from untaken.formats.sources import Source
 from untaken.formats.tidy import Places, Tidier
 from untaken.formats.who_and_when_runs import SAID, write_record
@@ -30,14 +31,15 @@ PLACES: Final = Places(
         "history[].content.**",
     ]
 )
-_TOLD: Final = (b'"mistake_agent"', b'"mistake_step"', b'"mistake_reason"')
+_LABELS: Final = ("mistake_agent", "mistake_step", "mistake_reason")
 
 
-def _recognises(_: str, head: bytes) -> bool:
-    labelled = any(key in head for key in _TOLD)
-    asked = b'"ground_truth"' in head and b'"question_ID"' in head
-    orchestrated = b'"Orchestrator (' in head
-    return b'"history"' in head and (labelled or asked or orchestrated) and head.lstrip()[:1] in (b"[", b"{")
+def _recognise(sample: Sample) -> Confidence:
+    labelled = any(sample.mentions(name) for name in _LABELS)
+    asked = sample.mentions("ground_truth", "question_ID")
+    orchestrated = '"Orchestrator (' in sample.text
+    known = labelled or asked or orchestrated
+    return Confidence.LIKELY if known and sample.records and sample.mentions("history") else Confidence.NO
 
 
 def _convert(sources: Sequence[Source], intake: Intake) -> None:
@@ -76,7 +78,7 @@ IMPORTER: Final = Importer(
         extensions=(".json", ".jsonl"),
         what="Failed multi-agent runs; the orchestrator's choices are decisions, the human label a verdict.",
     ),
-    recognises=_recognises,
+    recognise=_recognise,
     convert=_convert,
     passes=1,
 )

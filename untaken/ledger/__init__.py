@@ -27,6 +27,7 @@ from untaken.ledger.events import (
 from untaken.ledger.heads import heads_path, load_heads, save_heads
 from untaken.ledger.model import BROKEN, Draft, Head, Integrity, IntegrityVerdict, Run
 from untaken.ledger.reader import iter_runs, read_ledger, unread_runs, verify_ledger
+from untaken.ledger.signature import has_event_signature
 from untaken.ledger.writer import LedgerWriter, RunWriter, append_events, recover
 
 __all__ = [
@@ -60,6 +61,7 @@ __all__ = [
     "as_mapping",
     "context_hash",
     "event_type",
+    "has_event_signature",
     "heads_path",
     "iter_runs",
     "load_heads",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
-from untaken.store.content import LEDGERS, ledgers_and_graphs, looks_like_ledger, peek, sniff
+from untaken.store.content import LEDGERS, ledgers_and_graphs, peek, sniff
 from untaken.store.model import Added, AuditEntry, FileKind, StoredFile
 
 if TYPE_CHECKING:
@@ -48,7 +48,6 @@ __all__ = [
     "StoredFile",
     "Workspace",
     "ledgers_and_graphs",
-    "looks_like_ledger",
     "peek",
     "restore_workspace",
     "sniff",

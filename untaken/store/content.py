@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import io
-import json
 import os
 import re
 import zlib
@@ -17,6 +16,7 @@ from typing import BinaryIO, Final
 
 import zstandard
 
+from untaken.ledger import has_event_signature
 from untaken.limits import KIB, MIB
 from untaken.store.model import FileKind
 
@@ -75,30 +75,15 @@ def ledger_suffix(data: bytes | Path) -> str:
 
 
 def sniff(name: str, head: bytes) -> FileKind | None:
-    """What a file is, by its content (`head` as `peek` gives it), then by its name.
-
-    A ledger that is broken from its first line on can only be told by its name.
-    """
+    """What a file is, by its content (`head` as `peek` gives it), then by its name."""
     lowered = name.lower()
     if lowered.endswith(".heads.json"):
         return "heads"
     if lowered.endswith(NOT_LEDGERS):
         return None
-    if looks_like_ledger(head):
+    if has_event_signature(head):
         return "ledger"
-    if _looks_like_graph(lowered, head):
-        return "graph"
-    return "ledger" if lowered.endswith(LEDGERS) else None
-
-
-def looks_like_ledger(head: bytes) -> bool:
-    """Whether the first line is, or was meant as, an event."""
-    line = head.lstrip().split(b"\n", 1)[0]
-    try:
-        first = json.loads(line)
-    except (ValueError, RecursionError):
-        return bool(re.match(rb'\s*\{"type"\s*:\s*"[A-Z_]+"\s*,\s*"run_id"', line))
-    return isinstance(first, dict) and "run_id" in first and "seq" in first
+    return "graph" if _looks_like_graph(lowered, head) else None
 
 
 def _looks_like_graph(lowered: str, head: bytes) -> bool:

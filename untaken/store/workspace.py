@@ -18,7 +18,7 @@ from untaken.store import drafts, records, removing
 from untaken.store.adding import Arrival, add_graph, add_heads, add_ledger, read_heads
 from untaken.store.appending import append_to_run, extended_here, settle_all, standing
 from untaken.store.backing_up import Backup, back_up
-from untaken.store.content import Staged, ledgers_and_graphs, peek, sniff, staged
+from untaken.store.content import LEDGERS, Staged, ledgers_and_graphs, peek, sniff, staged
 from untaken.store.database import STORE, open_engine, reading, writing
 from untaken.store.diagnosing import Diagnosis, diagnose
 from untaken.store.graph_shelf import GraphShelf
@@ -124,6 +124,8 @@ class Workspace(GraphShelf):
     ) -> Added:
         name = name[: limits.NAME_CHARS]
         kind = sniff(name, peek(data))
+        if kind is None and heads is not None and name.lower().endswith(LEDGERS):
+            kind = "ledger"  # its heads say that it was one, whatever is left of it
         if kind is None:
             return Added(name=name, digest="", kind=None, new=False, findings=(_unknown(name),))
         with staged(data, self.path) as copy:

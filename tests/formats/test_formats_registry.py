@@ -1,0 +1,251 @@
+"""Formats are recognised by what a file holds; other packages add their own."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import sys
+import warnings
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from untaken.errors import UntakenError
+from untaken.formats import Sample, convert, formats, importers, recognise_files, sample_of, sniff
+from untaken.formats.sample import RECORDS
+from untaken.intake import take_in
+from untaken.ledger import read_ledger
+from untaken.store import Workspace
+
+ROOT = Path(__file__).parents[2]
+HEADER = {"shop_log": 1, "agent": "robot", "order": "o-7", "at": "2026-03-01T10:00:00Z"}
+STEP = {
+    "at": "2026-03-01T10:00:05Z",
+    "tool": "refund",
+    "args": {"order": 7},
+    "answer": "done",
+    "failed": False,
+}
+SHOP_LOG = "\n".join(json.dumps(line) for line in (HEADER, STEP, {"solved": True})).encode()
+
+
+class Head(NamedTuple):
+    desc: str
+    content: bytes
+    shape: str
+    records: tuple[Any, ...]
+
+
+HEADS = [
+    Head("an object", b'{"a": 1}', "object", ({"a": 1},)),
+    Head("an object over several lines", b'{\n "a": [1,\n 2]\n}\n', "object", ({"a": [1, 2]},)),
+    Head("a list", b'[{"a": 1}, {"b": 2}]', "array", ({"a": 1}, {"b": 2})),
+    Head("lines", b'{"a": 1}\n{"b": 2}\n', "lines", ({"a": 1}, {"b": 2})),
+    Head(
+        "an object that is cut", b'{"a": 1, "b": {"c": [1, 2, "x', "object", ({"a": 1, "b": {"c": [1, 2]}},)
+    ),
+    Head("a key that is cut", b'{"a": 1, "b', "object", ({"a": 1},)),
+    Head("a list that is cut", b'[{"a": 1}, {"b": 2, "c": ', "array", ({"a": 1}, {"b": 2})),
+    Head("a last line that is cut", b'{"a": 1}\n{"b": 2, "c', "lines", ({"a": 1}, {"b": 2})),
+    Head("brackets in a text", b'{"a": "}]{[", "b": "\\"}"}', "object", ({"a": "}]{[", "b": '"}'},)),
+    Head("a broken line", b'{"a": }\n{"b": 2}\n{"c": 3}', "lines", ({"b": 2}, {"c": 3})),
+    Head("words after the value", b'{"a": 1} and so on', "object", ({"a": 1},)),
+    Head("a byte-order mark", b'\xef\xbb\xbf{"a": 1}', "object", ({"a": 1},)),
+    Head("gzip", gzip.compress(b'{"a": 1}'), "object", ({"a": 1},)),
+    Head("prose that quotes JSON", b'It says {"a": 1}', "text", ()),
+    Head("deeper than any trace", b'{"a":' * 40_000, "object", ()),
+    Head("nothing", b" \n", "empty", ()),
+    Head("a picture", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "binary", ()),
+]
+
+
+@pytest.mark.parametrize("case", HEADS, ids=lambda case: case.desc)
+def test_a_sample_holds_the_records_as_far_as_they_go(case: Head) -> None:
+    sample = sample_of("x", case.content)
+    assert sample.shape == case.shape
+    if case.records:
+        assert sample.records == case.records
+
+
+@given(content=st.binary(max_size=300) | st.text('{}[],":\\a1 \n', max_size=300).map(str.encode))
+def test_any_bytes_give_a_sample(content: bytes) -> None:
+    sample = sample_of("x", content)
+    assert len(sample.records) <= RECORDS
+    assert sample.first is not None
+
+
+@given(
+    value=st.recursive(
+        st.none() | st.booleans() | st.integers() | st.text(),
+        lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    ),
+    cut=st.integers(0, 400),
+)
+def test_a_cut_document_is_read_up_to_the_cut_and_never_beyond(value: Any, cut: int) -> None:
+    whole = {"value": value, "after": 1}
+    written = json.dumps(whole)[:cut].encode()
+    for record in sample_of("x", written).records:
+        assert record.keys() <= whole.keys()
+        assert record.get("after", 1) == 1
+
+
+@pytest.mark.parametrize(
+    "unit", ["{", "[", '{"a":', '"', '{"a" ', "{]", "[}\n", '{"a":1}', "\\", '{"schema":\n']
+)
+def test_hostile_text_costs_about_one_pass(unit: str) -> None:
+    sample = sample_of("x", (unit * 64_000).encode())
+    assert len(sample.records) <= RECORDS
+
+
+def test_a_zip_archive_lists_its_members() -> None:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("header.json", "{}")
+        archive.writestr("samples/1.json", "{}")
+    sample = sample_of("x.eval", packed.getvalue())
+    assert (sample.shape, sample.members) == ("zip", ("header.json", "samples/1.json"))
+
+
+def documented_module() -> str:
+    """The importer that `docs/formats.md` shows."""
+    page = (ROOT / "docs" / "formats.md").read_text("utf-8")
+    return page.split('```python title="shop_log.py"\n', 1)[1].split("\n```\n", 1)[0]
+
+
+def installed(folder: Path, name: str, module: str, points: str) -> None:
+    """Puts a package with entry points where Python finds it."""
+    (folder / f"{name}.py").write_text(module, encoding="utf-8")
+    info = folder / f"{name}-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n", encoding="utf-8")
+    (info / "entry_points.txt").write_text(f"[untaken.formats]\n{points}\n", encoding="utf-8")
+
+
+@pytest.fixture
+def plugins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder of installed packages; the registry is read anew before and after."""
+    folder = tmp_path / "site"
+    folder.mkdir()
+    monkeypatch.syspath_prepend(str(folder))
+    importers.cache_clear()
+    yield folder
+    importers.cache_clear()
+    sys.modules.pop("shop_log", None)
+
+
+@pytest.fixture
+def shop(plugins: Path) -> Path:
+    installed(plugins, "shop_log", documented_module(), "shop-log = shop_log:IMPORTER")
+    return plugins
+
+
+def test_the_documented_importer_is_found_and_converts(shop: Path, tmp_path: Path) -> None:
+    (tmp_path / "one.jsonl").write_bytes(SHOP_LOG)
+    assert formats()[-1].name == sniff("upload.bin", SHOP_LOG) == "shop-log"
+    done = convert(None, [tmp_path / "one.jsonl"], tmp_path / "out")
+    [run] = read_ledger(done.ledgers[0])
+    assert (done.format, run.agent, run.task_id, run.success) == ("shop-log", "robot", "o-7", True)
+    assert [action.tool for action in run.actions] == ["refund"]
+    assert [finding.code for finding in done.findings] == []
+    [loss] = done.losses
+    assert sum(field.held for field in loss.fields) == sum(field.kept for field in loss.fields) == 10
+
+
+def test_the_documented_importer_takes_uploads(shop: Path, tmp_path: Path) -> None:
+    with Workspace(tmp_path / "w") as workspace:
+        rows = take_in(workspace, [("log.txt", SHOP_LOG), ("bad.jsonl", b'{"shop_log": 1, "age')])
+        assert [(row.kind, row.runs) for row in rows] == [("shop-log", 1), ("shop-log", 0)]
+
+
+BROKEN_PLUGINS = [
+    ("raises", "raise ImportError('no such thing')", "plug:IMPORTER", "no such thing"),
+    ("is no importer", "IMPORTER = 3", "plug:IMPORTER", "it is a int"),
+    ("is not there", "", "plug:IMPORTER", "IMPORTER"),
+    ("takes a name in use", "from untaken.formats.devai import *\nfrom dataclasses import replace\n"
+     "IMPORTER = replace(IMPORTER, passes=7)", "plug:IMPORTER", "'devai' exists already"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("desc", "module", "value", "why"), BROKEN_PLUGINS, ids=[b[0] for b in BROKEN_PLUGINS]
+)
+def test_a_broken_plug_in_is_named_and_left_out(
+    plugins: Path, desc: str, module: str, value: str, why: str
+) -> None:
+    before = list(importers())
+    importers.cache_clear()
+    installed(plugins, "plug", module, f"plug = {value}")
+    sys.modules.pop("plug", None)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        assert list(importers()) == before
+    assert why in str(said[0].message)
+    assert importers()["devai"].passes == 1
+
+
+COMPANIONS = "from dataclasses import replace\nfrom shop_log import IMPORTER as SHOP\n" + (
+    "IMPORTER = replace(SHOP, info=replace(SHOP.info, name='trial'), companions=('agent/*', 'notes.txt'))\n"
+)
+
+
+def test_companions_of_a_recognised_file_are_of_its_format(plugins: Path) -> None:
+    installed(plugins, "shop_log", documented_module(), "")
+    installed(plugins, "trial", COMPANIONS, "trial = trial:IMPORTER")
+    tau = json.dumps([{"task_id": 1, "reward": 1, "info": {}, "traj": []}]).encode()
+    files = {
+        "a/log.jsonl": SHOP_LOG,
+        "a/notes.txt": b"fine",
+        "a/agent/deep/trace.json": tau,
+        "a/other.json": tau,
+        "b/agent/trace.json": tau,
+        "b/notes.txt": b"fine",
+    }
+    want = ["trial", "trial", "trial", "tau-bench", "tau-bench", None]
+    assert recognise_files(sample_of(name, content) for name, content in files.items()) == want
+    sys.modules.pop("trial", None)
+
+
+def test_a_conversion_without_a_format_recognises_it(tmp_path: Path) -> None:
+    tau = [{"task_id": 1, "trial": 0, "reward": 1, "info": {"task": {"actions": []}}, "traj": []}]
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "gpt-9-airline.json").write_text(json.dumps(tau))
+    assert convert(None, [tmp_path / "in"], tmp_path / "out").format == "tau-bench"
+
+
+@pytest.mark.parametrize(
+    ("files", "code", "words"),
+    [
+        ({"a.json": "{}", "b.json": "[]"}, "format-not-recognised", "none of 2 files"),
+        (
+            {"a.json": '[{"task_id": 1, "reward": 1, "info": {}, "traj": []}]',
+             "b.json": '{"problem": "x", "correct_ans": "4", "messages": []}'},
+            "formats-mixed",
+            "agenteval (1)",
+        ),
+    ],
+    ids=["none", "two"],
+)  # fmt: skip
+def test_sources_that_name_no_one_format_are_refused(
+    tmp_path: Path, files: dict[str, str], code: str, words: str
+) -> None:
+    for name, content in files.items():
+        (tmp_path / name).write_text(content)
+    with pytest.raises(UntakenError) as refused:
+        convert(None, [tmp_path], tmp_path / "out")
+    assert refused.value.code == code
+    assert words in refused.value.message
+
+
+def test_of_a_chat_list_only_what_it_says_counts() -> None:
+    """Names quoted inside a message are text, not members."""
+    said = json.dumps(
+        {"role": "user", "content": json.dumps({"problem": 1, "correct_ans": 2, "messages": []})}
+    )
+    assert sniff("x.json", said.encode()) is None
+    assert isinstance(sample_of("x", said.encode()), Sample)

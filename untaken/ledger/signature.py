@@ -1,0 +1,33 @@
+"""Tells a ledger, whole or broken, from a file that was never one (`interface.md` §1)."""
+
+from __future__ import annotations
+
+import re
+from typing import Final, get_args
+
+from untaken.ledger import events as e
+
+LINES: Final = 100
+"""Lines looked at: a ledger whose beginning is destroyed still shows itself by the lines after it."""
+_NAMES: Final = (b'"type"', b'"run_id"')
+_CHAIN: Final = (b'"seq"', b'"prev"')
+_TYPES: Final = "|".join(map(e.event_type, get_args(e.AnyEvent)))
+_TYPE: Final = re.compile(rb'"type"\s{0,8}:\s{0,8}"(?:' + _TYPES.encode() + rb')"')
+
+
+def has_event_signature(head: bytes) -> bool:
+    """True where one of the first lines is, or was meant as, a ledger event.
+
+    Args:
+        head: the first bytes of the content, decompressed; its last line may be cut.
+
+    An event names its ``type`` and ``run_id``, and besides ``seq``, ``prev`` or a type of this program. What
+    lacks that is no broken ledger but another file.
+    """
+    return any(_is_event(line) for line in head.split(b"\n", LINES)[:LINES])
+
+
+def _is_event(line: bytes) -> bool:
+    if not line.lstrip(b"\xef\xbb\xbf \t\r").startswith(b"{") or not all(name in line for name in _NAMES):
+        return False
+    return any(name in line for name in _CHAIN) or _TYPE.search(line) is not None
