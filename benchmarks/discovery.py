@@ -31,7 +31,7 @@ from msgspec.structs import replace as rebuilt
 from untaken.discovery import discover
 from untaken.ledger import Run, ToolCall, read_ledger
 from untaken.plans import PlanGraph, ancestors, edges, load_graph, map_actions, transitive_reduction
-from untaken.rates import wilson
+from untaken.stats.rates import wilson
 
 SAMPLES = Path(__file__).parents[1] / "sample_runs"
 THETAS = (0.6, 0.8, 0.9, 0.95, 0.99, 1.0)

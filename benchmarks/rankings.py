@@ -24,12 +24,15 @@ from time import process_time
 import numpy as np
 from scipy import stats
 
-from untaken.ranking import paired, wilson
 from untaken.ranking.agreement import agree
-from untaken.ranking.intervals import bootstrap_interval, resampled_means, task_weights
 from untaken.ranking.model import Bootstrap
 from untaken.ranking.pairs import Measured
-from untaken.ranking.tables import Floats, MetricTable
+from untaken.ranking.resampling import resampled_means
+from untaken.ranking.tables import MetricTable
+from untaken.stats import paired
+from untaken.stats.bootstrap import bootstrap_interval, task_weights
+from untaken.stats.rates import wilson
+from untaken.stats.rounding import Floats
 
 AGENTS, TASKS, RESAMPLES, LOOPED = 20, 500, 10_000, 200
 Drawn = Callable[[np.random.Generator, tuple[int, int]], Floats]

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import pytest
 from builders import RunBuilder, a_graph, a_run
-from hypothesis import given
-from hypothesis import strategies as st
-from scipy.stats import fisher_exact
 
-from untaken.comparing import OutcomeSplit, align_runs, fisher_p
+from untaken.comparing import OutcomeSplit, align_runs
 from untaken.corpus import score_runs
 from untaken.errors import Unscored
 from untaken.plans import GraphSet
@@ -19,12 +16,6 @@ GRAPH = a_graph(
     {"id": "nice", "check": {"verdict": True}},
     {"id": "won", "check": {"outcome": True}},
 )
-
-
-@given(st.integers(1, 12), st.integers(1, 12), st.data())
-def test_fishers_p_is_that_of_scipy(n: int, m: int, data: st.DataObject) -> None:
-    a, b = data.draw(st.integers(0, n)), data.draw(st.integers(0, m))
-    assert fisher_p(a, n, b, m) == pytest.approx(fisher_exact([[a, n - a], [b, m - b]]).pvalue)
 
 
 def a(n: int, success: bool | None, *tools: str) -> RunBuilder:

@@ -9,10 +9,8 @@ from typing import NamedTuple
 import pytest
 from builders import a_run
 from histories import moment, past, seen
-from scipy.stats import false_discovery_control
 
 from untaken.counterfactual import Choice, Scale, Weights, choices, evaluate_run
-from untaken.counterfactual.choices import benjamini_hochberg
 from untaken.counterfactual.trust import compare
 from untaken.errors import Unscored
 from untaken.ledger import Run, SkillSelection
@@ -151,11 +149,6 @@ def test_q_is_small_exactly_where_a_lone_interval_excludes_zero() -> None:
         ]
         assert isinstance(choice.q, float)
         assert (choice.q < 0.05) == (choice.support == "supported")
-
-
-@pytest.mark.parametrize("values", [[], [0.3], [0.01, 0.04, 0.03, 0.5], [0.2, 0.2, 0.2], [1.0, 0.0, 0.9]])
-def test_adjustment_is_that_of_benjamini_and_hochberg(values: list[float]) -> None:
-    assert benjamini_hochberg(values) == pytest.approx(false_discovery_control(values) if values else [])
 
 
 def test_a_snapshot_says_what_was_known_then() -> None:

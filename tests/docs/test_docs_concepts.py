@@ -14,13 +14,13 @@ from doc_pages import ROOT, names, page, rows, section
 from untaken import ranking
 from untaken.counterfactual import OUTCOMES, THRESHOLD, Weights
 from untaken.counterfactual.evaluate import MIN_SELECTIONS
-from untaken.counterfactual.interval import N_SPREAD
+from untaken.counterfactual.sample import N_SPREAD
 from untaken.counterfactual.trust import N_MIN
 from untaken.ledger import IntegrityVerdict
 from untaken.memory import WEIGHTS
 from untaken.memory.sums import WEAK_SHARE
-from untaken.ranking.agreement import EXACT_UP_TO
-from untaken.ranking.tables import DECIMALS
+from untaken.stats.correlation import EXACT_UP_TO
+from untaken.stats.rounding import DECIMALS
 from untaken.subgoals import Diagnosis, Status
 
 TEXT = page("docs/concepts.md")

@@ -15,7 +15,7 @@ from untaken.counterfactual.choices import choices
 from untaken.errors import UntakenError
 from untaken.fix_first import FixFirst, Triage, triage, triage_by_agent
 from untaken.plans import GraphSet, PlanGraph
-from untaken.ranking import wilson
+from untaken.stats.rates import wilson
 
 PASSES = {"verdict": True}
 CHAIN = a_graph(

@@ -9,7 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from untaken.errors import Unscored
-from untaken.ranking import kendall_p, kendall_tau_b, rank_agents, spearman, wilson
+from untaken.ranking import rank_agents
+from untaken.stats.correlation import kendall_p, kendall_tau_b, spearman
+from untaken.stats.rates import wilson
 from untaken.subgoals.model import RunScore
 
 AGENTS = ("ann", "bob", "cyd", "dee")

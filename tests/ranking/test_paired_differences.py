@@ -13,7 +13,8 @@ from scipy import stats
 
 from untaken.errors import Unscored
 from untaken.ranking import PairedDifference, RankReport, rank_agents
-from untaken.ranking import paired as p
+from untaken.stats import paired as p
+from untaken.stats.multiple import holm
 
 QUICK = 2_000
 
@@ -80,27 +81,6 @@ def test_many_tasks_are_swapped_at_random_and_agree_with_the_normal_limit() -> N
     assert np.isnan(p.sign_flip_p(differences, resamples=0, seed=3)).all()
 
 
-HOLM = [
-    ("none", [], []),
-    ("one", [0.03], [0.03]),
-    ("the textbook's", [0.01, 0.04, 0.03, 0.005], [0.03, 0.06, 0.06, 0.02]),
-    ("never above 1", [0.5, 0.9], [1.0, 1.0]),
-    ("what has no p is no member", [0.01, np.nan, 0.04], [0.02, np.nan, 0.04]),
-]
-
-
-@pytest.mark.parametrize(("desc", "given_p", "want"), HOLM, ids=[case[0] for case in HOLM])
-def test_holm_by_hand(desc: str, given_p: list[float], want: list[float]) -> None:
-    assert p.holm(np.array(given_p)) == pytest.approx(np.array(want), nan_ok=True)
-
-
-@given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
-def test_holm_never_lowers_a_p_nor_changes_their_order(ps: list[float]) -> None:
-    adjusted = p.holm(np.array(ps))
-    assert (adjusted >= np.array(ps)).all()
-    assert (np.diff(adjusted[np.argsort(ps, kind="stable")]) >= 0).all()
-
-
 def test_the_adjusted_wald_interval_is_bonetts_and_price() -> None:
     # 8 and 2 of 20 discordant: p̃ = 9/22 and 3/22
     centre, error = p.adjusted_wald(np.array([8.0]), np.array([2.0]), 20)
@@ -121,7 +101,7 @@ def test_agents_that_never_differ_are_not_known_to_be_equal() -> None:
 
 
 def test_expanded_percentiles_are_wider_for_few_tasks_and_plain_for_many() -> None:
-    from untaken.ranking.intervals import tails
+    from untaken.stats.bootstrap import tails
 
     assert tails(10)[0] == pytest.approx(stats.norm.cdf(-np.sqrt(10 / 9) * stats.t.ppf(0.975, 9)))
     assert tails(100_000) == pytest.approx((0.025, 0.975), abs=1e-4)
@@ -151,7 +131,7 @@ def test_the_bootstrap_is_that_of_a_plain_loop() -> None:
     differences = rng.uniform(-1, 1, size=30)
     interval, above = p.resampled_differences(differences[None], resamples=10_000, seed=0)
     plain = np.array([differences[rng.integers(0, 30, 30)].mean() for _ in range(10_000)])
-    from untaken.ranking.intervals import tails
+    from untaken.stats.bootstrap import tails
 
     assert interval[:, 0] == pytest.approx(np.quantile(plain, tails(30)), abs=0.02)
     assert above[0] == pytest.approx((plain > 0).mean(), abs=0.02)
@@ -172,7 +152,7 @@ def test_the_family_of_a_pair_is_every_pair_under_the_metric() -> None:
     scores = [a_score(agent, f"t{i}", rng.integers(0, 5)) for agent in "abcd" for i in range(12)]
     pairs = rank_agents(scores, resamples=QUICK).comparisons["completion"].pairs
     assert [pair.family for pair in pairs] == [6] * 6
-    assert [pair.p_holm for pair in pairs] == pytest.approx(list(p.holm(np.array([x.p for x in pairs]))))
+    assert [pair.p_holm for pair in pairs] == pytest.approx(list(holm(np.array([x.p for x in pairs]))))
 
 
 # Error rates, by simulation with a fixed seed; wide enough not to depend on it

@@ -13,7 +13,6 @@ from untaken.comparing.model import (
     SideBySide,
     Split,
 )
-from untaken.comparing.outcome import fisher_p
 from untaken.comparing.steps import Answer, Argument, Step, steps_of
 
 __all__ = [
@@ -33,7 +32,6 @@ __all__ = [
     "Step",
     "TaskRuns",
     "align_runs",
-    "fisher_p",
     "steps_of",
     "tasks_of",
 ]

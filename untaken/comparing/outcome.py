@@ -4,24 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from math import comb
 
 from untaken.comparing.cells import Pattern, Side
 from untaken.comparing.model import ACHIEVED, KNOWN, OutcomeSplit
 from untaken.errors import Unscored, number
+from untaken.stats.exact import fisher_p
+from untaken.stats.multiple import holm
 
 ONE_OUTCOME = Unscored("it is known in no run that succeeded, or in none that failed")
-
-
-def fisher_p(a: int, n: int, b: int, m: int) -> float:
-    """Two-sided p of Fisher's exact test for `a` of `n` against `b` of `m`.
-
-    The probability, margins given, of every table that is no more probable than this one. Whole numbers
-    throughout, so that equal probabilities are equal.
-    """
-    done, total = a + b, n + m
-    ways = {k: comb(n, k) * comb(m, done - k) for k in range(max(0, done - m), min(n, done) + 1)}
-    return sum(way for way in ways.values() if way <= ways[a]) / comb(total, done)
 
 
 def outcome_splits(
@@ -72,8 +62,6 @@ def _adjusted(found: Sequence[OutcomeSplit]) -> list[OutcomeSplit]:
     if not any(number(split.p) is not None for split in found):
         return list(found)
     import numpy as np  # noqa: PLC0415 (slow)
-
-    from untaken.ranking.paired import holm  # noqa: PLC0415 (slow: it brings NumPy)
 
     p = np.array([np.nan if isinstance(split.p, Unscored) else split.p for split in found])
     return [

@@ -7,7 +7,7 @@ context is the one at which the two skills are compared (§2b).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
 from math import fsum
@@ -25,6 +25,7 @@ from untaken.errors import Score, Unscored, number
 from untaken.ledger.events import readable
 from untaken.ledger.model import Run
 from untaken.memory import Memories, PolicyMemory, Record, Snapshot, by_memory
+from untaken.stats.multiple import benjamini_hochberg
 
 Key = tuple[str, str, str]
 """Selected skill, alternative, context hash."""
@@ -155,16 +156,6 @@ def _choices(
     met = _met(evaluations, runs, bench)
     adjusted = _adjusted(bench, met)
     return [_choice(key, seen, bench, threshold, adjusted) for key, seen in met.items()]
-
-
-def benjamini_hochberg(values: Sequence[float]) -> list[float]:
-    """Two-sided p-values adjusted for being many (Benjamini and Hochberg 1995), in their own order."""
-    n, least = len(values), 1.0
-    adjusted = [1.0] * n
-    for rank, at in sorted(enumerate(sorted(range(n), key=values.__getitem__), start=1), reverse=True):
-        least = min(least, values[at] * n / rank)
-        adjusted[at] = least
-    return adjusted
 
 
 @dataclass(slots=True)

@@ -6,9 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import cycle
-from math import sqrt
 from random import Random
-from statistics import fmean, stdev
+from statistics import fmean
 from typing import Final, NamedTuple
 
 import msgspec
@@ -17,7 +16,6 @@ from msgspec import Struct
 from untaken.counterfactual.choices import Bench
 from untaken.counterfactual.decisions import THRESHOLD
 from untaken.counterfactual.evaluate import evaluate_run
-from untaken.counterfactual.interval import student_quantile
 from untaken.counterfactual.model import RunEvaluation, Support
 from untaken.counterfactual.off_policy import Contrast, LoggedChoice, by_context, contrast, logged_choices
 from untaken.counterfactual.scoring import Scale, Weights
@@ -25,6 +23,7 @@ from untaken.counterfactual.trust import Trust, compare
 from untaken.errors import Score, Unscored, number
 from untaken.ledger.model import Run
 from untaken.memory import Memories, Observed, PolicyMemory, Snapshot, by_memory
+from untaken.stats.means import mean_interval, reach_of_sum
 
 ROUNDS: Final = 10
 """How often the placebo shuffles."""
@@ -382,8 +381,7 @@ def _over_rounds(means: Sequence[float]) -> tuple[Score, Score, Score]:
         return NOTHING_COMPARED, NOTHING_COMPARED, NOTHING_COMPARED
     if len(means) < FEWEST:
         return means[0], FEW_ROUNDS, FEW_ROUNDS
-    whole, reach = fmean(means), student_quantile(len(means) - 1) * stdev(means) / sqrt(len(means))
-    return whole, whole - reach, whole + reach
+    return fmean(means), *mean_interval(means)
 
 
 def _over_runs(compared: Sequence[Compared]) -> tuple[Score, Score, Score]:
@@ -397,7 +395,7 @@ def _over_runs(compared: Sequence[Compared]) -> tuple[Score, Score, Score]:
     n = len(pulls)
     if n < FEWEST:
         return whole, FEW_RUNS, FEW_RUNS
-    reach = student_quantile(n - 1) * sqrt(sum(pull**2 for pull in pulls.values()) * n / (n - 1))
+    reach = reach_of_sum(pulls.values(), n)
     return whole, whole - reach, whole + reach
 
 

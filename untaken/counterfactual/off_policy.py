@@ -18,19 +18,19 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from math import sqrt
 from typing import Final, NamedTuple, TypedDict
 
 from msgspec import Struct
 
 from untaken.counterfactual.decisions import outcome_of
-from untaken.counterfactual.interval import N_SPREAD, student_quantile
+from untaken.counterfactual.sample import N_SPREAD
 from untaken.counterfactual.scoring import Outcome, Scale, Terms, Weights, difference, score_placed
 from untaken.errors import Score, Unscored
 from untaken.ledger.events import SkillSelection
 from untaken.ledger.model import Run
 from untaken.memory import Snapshot, observe
 from untaken.memory.observing import Left
+from untaken.stats.means import reach_of_sum
 
 FROM_ODDS: Final = "estimate from logged odds"
 ASSOCIATION: Final = "association"
@@ -311,8 +311,7 @@ def _interval(value: Score, pulls: Mapping[str, float], weighed: Weighed) -> tup
         return value, value
     if effective - 1 < LEAST_FREEDOM:
         return ONE_RUN, ONE_RUN
-    error = sqrt(sum(pull**2 for pull in pulls.values()) * effective / (effective - 1))
-    reach = student_quantile(max(1.0, effective - 1)) * error
+    reach = reach_of_sum(pulls.values(), effective)
     return min(value, max(weighed.least, value - reach)), max(value, min(1.0, value + reach))
 
 

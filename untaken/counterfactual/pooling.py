@@ -19,11 +19,12 @@ from weakref import WeakKeyDictionary
 from untaken.counterfactual.levels import Layered
 from untaken.counterfactual.model import ONE_LAYER, Support
 from untaken.counterfactual.scoring import Outcome, Scale, Terms, Weights, common_terms, score_placed
-from untaken.counterfactual.trust import N_MIN, NORMAL_QUANTILE, Arm, end_words, too_few
+from untaken.counterfactual.trust import N_MIN, Arm, end_words, too_few
 from untaken.errors import Score, Unscored, number
 from untaken.memory import Record, Snapshot
 from untaken.memory.history import History
 from untaken.memory.model import Observed
+from untaken.stats.rates import Z_95
 
 STRENGTHS: Final = (1, 2, 4, 8, 16, 32, 64)
 """What k is chosen from, in runs."""
@@ -102,7 +103,7 @@ def pooled_advantage(
     first, second = (
         shrunk(list(_levels(skill, terms)), base, variance, strength) for skill in (alternative, selected)
     )
-    value, reach = first.mean - second.mean, NORMAL_QUANTILE * sqrt(first.variance + second.variance)
+    value, reach = first.mean - second.mean, Z_95 * sqrt(first.variance + second.variance)
     return Pooled(value, max(-1.0, value - reach), min(1.0, value + reach), strength)
 
 

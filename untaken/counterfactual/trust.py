@@ -1,7 +1,7 @@
 """How far a delta can be trusted: the advantage over the selected skill's own history (§2a).
 
 A delta sets an expectation against one run, which may have been lucky. The *advantage* sets two histories
-against each other. Both carry a 95 % interval (`untaken.counterfactual.interval`): the delta's takes the
+against each other. Both carry a 95 % interval (`untaken.stats.contrast`): the delta's takes the
 run's own score as known and doubts the history alone, the advantage's doubts both histories.
 
 Two identical skills are told apart in at most 5 % of cases from 3 runs a side on, and the interval holds the
@@ -16,8 +16,8 @@ from typing import Final
 
 from msgspec import Struct
 
-from untaken.counterfactual.interval import Sample, band_between, band_of
 from untaken.counterfactual.model import Support
+from untaken.counterfactual.sample import sample_of
 from untaken.counterfactual.scoring import (
     Outcome,
     Scale,
@@ -28,10 +28,11 @@ from untaken.counterfactual.scoring import (
 )
 from untaken.errors import Score, Unscored
 from untaken.memory import Record
+from untaken.stats.contrast import Sample, band_between, band_of
+from untaken.stats.rates import Z_95
 
 N_MIN: Final = 3
 """Fewest runs on either side for an advantage to count as supported."""
-NORMAL_QUANTILE: Final = 1.959963984540054
 MOST_RUNS: Final = 1000
 """Where more runs than this are needed, their number is not worth naming."""
 NOTHING_VARIED: Final = Unscored("nothing that has a weight varied in either history")
@@ -74,7 +75,7 @@ class Arm:
         """What an interval over the terms given needs of the history."""
         found = self._samples.get(terms)
         if found is None:
-            found = Sample.of(self.record, self.placed.success, self.scale, terms)
+            found = sample_of(self.record, self.placed.success, self.scale, terms)
             self._samples[terms] = found
         return found
 
@@ -128,7 +129,7 @@ def more_runs(gap: float, first: Estimate, second: Estimate) -> int:
     and q the normal quantile; more than `MOST_RUNS` is cut there.
     """
     a, b = first.variance * first.n, second.variance * second.n
-    level = (gap / NORMAL_QUANTILE) ** 2
+    level = (gap / Z_95) ** 2
     if a + b >= level * (MOST_RUNS + first.n + second.n):
         return MOST_RUNS + 1
     linear = level * (first.n + second.n) - a - b

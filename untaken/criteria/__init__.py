@@ -48,7 +48,7 @@ from untaken.criteria.model import (
 from untaken.criteria.quantifier import quantify, quantify_disturbed
 from untaken.criteria.recorded import join_runs, read_quantifier_runs
 from untaken.criteria.side_by_side import SideBySide, agents_of, compare_agents
-from untaken.criteria.stability import PassStep, Stability, krippendorff_alpha, pass_steps
+from untaken.criteria.stability import PassStep, Stability, pass_steps
 from untaken.criteria.verifier import (
     CriterionCheck,
     Discrimination,
@@ -103,7 +103,6 @@ __all__ = [
     "kept_criteria",
     "kept_digest",
     "kept_runs",
-    "krippendorff_alpha",
     "ledger_criteria",
     "load_criteria",
     "outcome_means",

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from math import fsum, sqrt
-from statistics import fmean, pstdev, stdev
+from math import fsum
+from statistics import fmean, pstdev
 
-from untaken.counterfactual.interval import student_quantile
 from untaken.criteria.model import QuantifierRun
 from untaken.errors import Score, Unscored
+from untaken.stats.means import mean_interval
 
 NO_VALUE = Unscored("no run has an accepted value")
 
@@ -108,7 +108,7 @@ def outcome_means(passes: Sequence[QuantifierRun], *, by_agent: bool = False) ->
 
 
 def _outcome_mean(name: str, agent: str, success: bool, values: Sequence[float], top: int) -> OutcomeMean:
-    low, high = mean_interval(values, top)
+    low, high = level_interval(values, top)
     return OutcomeMean(
         name=name,
         agent=agent,
@@ -121,13 +121,11 @@ def _outcome_mean(name: str, agent: str, success: bool, values: Sequence[float],
     )
 
 
-def mean_interval(values: Sequence[float], top: int) -> tuple[Score, Score]:
+def level_interval(values: Sequence[float], top: int) -> tuple[Score, Score]:
     """95 % interval of the mean of runs' levels (Student's t), within the scale from 0 to `top`."""
-    n = len(values)
-    if n < 2:
+    if len(values) < 2:
         return Unscored("one run has no spread"), Unscored("one run has no spread")
-    mean, half = fmean(values), student_quantile(n - 1) * stdev(values) / sqrt(n)
-    return max(0.0, mean - half), min(float(top), mean + half)
+    return mean_interval(values, least=0.0, most=float(top))
 
 
 def levels_by_subject(runs: Iterable[QuantifierRun], name: str) -> dict[str, list[int]]:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from math import sqrt
-from statistics import fmean, stdev
+from statistics import fmean
 
-from untaken.counterfactual.interval import student_quantile
 from untaken.criteria.means import levels_by_subject
 from untaken.criteria.model import QuantifierRun
 from untaken.errors import Score, Unscored
+from untaken.stats.means import mean_interval
 
 ONE_TASK = Unscored("one common task has no spread")
 
@@ -102,5 +101,4 @@ def _interval(values: Sequence[float], least: float, most: float) -> tuple[Score
     """Student's t around the mean, inside what the mean can be."""
     if len(values) < 2:
         return ONE_TASK, ONE_TASK
-    mean, half = fmean(values), student_quantile(len(values) - 1) * stdev(values) / sqrt(len(values))
-    return max(least, mean - half), min(most, mean + half)
+    return mean_interval(values, least=least, most=most)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum
@@ -11,6 +10,7 @@ from statistics import fmean, pstdev
 from untaken.criteria.means import levels_by_subject, top_level
 from untaken.criteria.model import QuantifierRun
 from untaken.errors import Score, Unscored
+from untaken.stats.krippendorff import ordinal_alpha
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,7 +86,7 @@ def stability(
         sd_share=spread if isinstance(spread, Unscored) else spread / top,
         near_zero=len(low),
         near_zero_sd_share=near,
-        alpha=krippendorff_alpha(list(levels_by_subject(knowing, name).values())),
+        alpha=ordinal_alpha(list(levels_by_subject(knowing, name).values())),
         stable=stable,
         note=_note(deterministic, found, near, cv, sd_share, measured=bool(repeated)),
     )
@@ -130,37 +130,6 @@ def pass_steps(passes: Sequence[QuantifierRun], *, near_zero: float = 0.5) -> tu
 def _cv(levels: Mapping[str, Sequence[int]], near_zero: float) -> float | None:
     found = [pstdev(v) / fmean(v) for v in levels.values() if len(v) > 1 and fmean(v) >= near_zero]
     return fmean(found) if found else None
-
-
-def krippendorff_alpha(units: Sequence[Sequence[int]]) -> Score:
-    """Krippendorff's α for ordinal data, missing values allowed.
-
-    Args:
-        units: for each subject the levels it was given, in any order; one with fewer than two says nothing.
-
-    α = 1 − Dₒ/Dₑ with δ²(c, k) = (Σ g=c…k of n_g − (n_c + n_k)/2)², n_g the pairable values at level g
-    (Krippendorff, Computing Krippendorff's Alpha-Reliability, 2011). Unscored where all values are the same.
-    """
-    pairable = [Counter(unit) for unit in units if len(unit) > 1]
-    totals = Counter[int]()
-    for unit in pairable:
-        totals.update(unit)
-    n, levels = totals.total(), sorted(totals)
-    if len(levels) < 2:
-        why = "all values are the same" if n else "no subject has two values"
-        return Unscored(why)
-    place, below = {}, 0.0
-    for level in levels:  # the middle of the level's ranks: δ is the distance of two middles
-        place[level] = below + totals[level] / 2
-        below += totals[level]
-    observed = fsum(
-        unit[c] * unit[k] * (place[c] - place[k]) ** 2 / (unit.total() - 1)
-        for unit in pairable
-        for c in unit
-        for k in unit
-    )
-    expected = fsum(totals[c] * totals[k] * (place[c] - place[k]) ** 2 for c in levels for k in levels)
-    return 1.0 - (n - 1) * observed / expected
 
 
 def _mean(values: Sequence[float], why: Unscored) -> Score:

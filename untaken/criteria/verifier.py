@@ -234,7 +234,7 @@ def _twin(
 
 
 def _correlation(passes: Sequence[QuantifierRun], name: str, other: str) -> tuple[Score, int]:
-    from untaken.ranking import spearman  # noqa: PLC0415 (NumPy is slow to load)
+    from untaken.stats.correlation import spearman  # noqa: PLC0415 (NumPy is slow to load)
 
     first, second = subject_means(passes, name), subject_means(passes, other)
     common = [subject for subject in first if subject in second]

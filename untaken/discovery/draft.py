@@ -16,7 +16,7 @@ from untaken.discovery.precedence import Pair, Precedence, before, measured, pre
 from untaken.errors import Finding, UntakenError
 from untaken.ledger import Run
 from untaken.plans import PlanGraph, SubGoal, ancestors, topological, transitive_reduction
-from untaken.rates import wilson
+from untaken.stats.rates import wilson
 
 THETA: Final = 0.95
 MIN_SHARE: Final = 0.2

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from untaken.discovery.courses import Course
 from untaken.discovery.model import Support
-from untaken.rates import wilson
+from untaken.stats.rates import wilson
 
 if TYPE_CHECKING:
     import numpy as np

@@ -11,8 +11,8 @@ from untaken.corpus import Corpus
 from untaken.counterfactual.choices import Choice, Point
 from untaken.counterfactual.levels import level_words
 from untaken.errors import number
-from untaken.fix_first.intervals import Sample, product
 from untaken.fix_first.model import FixFirst, Often
+from untaken.stats.sparse import Sample, product
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,9 +13,9 @@ import msgspec
 from untaken.corpus import Corpus
 from untaken.errors import Unscored
 from untaken.fix_first.blame import First, Shape, frontier, measured, shape_of
-from untaken.fix_first.intervals import Sample
 from untaken.fix_first.model import FixFirst, Often
 from untaken.ledger import Run
+from untaken.stats.sparse import Sample
 
 Key = tuple[str, str]
 """Graph and sub-goal."""

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from untaken.errors import Score, Unscored
+from untaken.errors import Score
 from untaken.ledger import Run
 from untaken.ledger.events import Verdict
+from untaken.stats.kappa import agreement_share, cohen_kappa
 from untaken.subgoals.verdicts import ruling, whose_count
 
 
@@ -180,8 +180,9 @@ def concord(
     clusters: dict[str, list[Pair]] = defaultdict(list)
     for pair in pairs:
         clusters[pair.task_id if cluster == "task" else pair.digest].append(pair)
-    share = _agreement(clusters)
-    kappa = _kappa(clusters, share)
+    said = [[(pair.a, pair.b) for pair in some] for some in clusters.values()]
+    share = agreement_share(said)
+    kappa = cohen_kappa(said, share)
     return Concord(
         part=part,
         name=name,
@@ -199,79 +200,3 @@ def concord(
         kappa_high=kappa[2],
         clusters=len(clusters),
     )
-
-
-Interval = tuple[Score, Score, Score]
-"""A value with both ends of its 95 % interval."""
-
-
-def _agreement(clusters: Mapping[str, Sequence[Pair]]) -> Interval:
-    """Wilson's interval, n divided by the design effect of the clusters, with Student's t for few of them."""
-    same = {name: [float(pair.a == pair.b) for pair in pairs] for name, pairs in clusters.items()}
-    n = sum(map(len, same.values()))
-    if not n:
-        none = Unscored("no sub-goal has an opinion of both")
-        return none, none, none
-    share = sum(map(sum, same.values())) / n
-    if len(same) < 2:
-        few = Unscored("an interval needs at least two tasks or runs")
-        return share, few, few
-    spread = _cluster_variance([[one - share for one in ones] for ones in same.values()], n)
-    alone = share * (1 - share) / n
-    size = n / max(1.0, spread / alone) if alone else float(len(same))
-    t = _student(len(same) - 1)
-    centre = (share + t * t / (2 * size)) / (1 + t * t / size)
-    half = t * math.sqrt(share * (1 - share) / size + t * t / (4 * size * size)) / (1 + t * t / size)
-    return share, max(0.0, centre - half), min(1.0, centre + half)
-
-
-def _kappa(clusters: Mapping[str, Sequence[Pair]], share: Interval) -> Interval:
-    """κ = (pₒ − pₑ) / (1 − pₑ), by the delta method over clusters.
-
-    Where both agree in everything, or in nothing, the delta method gives an interval of no width: there κ is
-    taken at both ends of the share's interval. It gives one too where the clusters resemble each other: pairs
-    are never taken for more than independent. Where one of them always says the same, κ is 0 whatever the
-    other says: there is no interval.
-    """
-    pairs = [pair for some in clusters.values() for pair in some]
-    n = len(pairs)
-    observed = share[0]
-    if isinstance(observed, Unscored):
-        return observed, observed, observed
-    a, b = sum(pair.a for pair in pairs) / n, sum(pair.b for pair in pairs) / n
-    chance = a * b + (1 - a) * (1 - b)
-    if chance == 1:
-        same = Unscored("both say the same of everything, so chance alone explains it")
-        return same, same, same
-    kappa = round((observed - chance) / (1 - chance), 12) + 0.0  # never -0
-    low, high = share[1:]
-    if isinstance(low, Unscored) or isinstance(high, Unscored):
-        return kappa, low, high
-    if a in (0, 1) or b in (0, 1):
-        always = Unscored("one of the two always says the same, so κ is 0 whatever the other says")
-        return kappa, always, always
-    if observed in (0, 1):
-        ends = [(end - chance) / (1 - chance) for end in (low, high)]
-        return kappa, max(-1.0, min(ends[0], kappa)), min(1.0, max(ends[1], kappa))
-    pulls = [[_pull(pair, observed, chance, a, b) for pair in some] for some in clusters.values()]
-    alone = _cluster_variance([[pull] for some in pulls for pull in some], n)
-    half = _student(len(clusters) - 1) * math.sqrt(max(alone, _cluster_variance(pulls, n)))
-    return kappa, max(-1.0, kappa - half), min(1.0, kappa + half)
-
-
-def _pull(pair: Pair, observed: float, chance: float, a: float, b: float) -> float:
-    """How far one pair moves κ: its derivative by the pair's weight."""
-    moved = (2 * b - 1) * (pair.a - a) + (2 * a - 1) * (pair.b - b)
-    return float(((pair.a == pair.b) - observed) * (1 - chance) - (1 - observed) * moved) / (1 - chance) ** 2
-
-
-def _cluster_variance(pulls: Sequence[Sequence[float]], n: int) -> float:
-    """Variance of a mean of n values that are independent between clusters only."""
-    groups = len(pulls)
-    return groups / (groups - 1) * math.fsum(math.fsum(group) ** 2 for group in pulls) / n**2
-
-
-def _student(freedom: int) -> float:
-    from scipy.special import stdtrit  # noqa: PLC0415 (slow)
-
-    return float(stdtrit(freedom, 0.975))

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from untaken.errors import Score
-from untaken.judging.krippendorff import Unit, alpha_interval, nominal_alpha
 from untaken.ledger import Run
 from untaken.ledger.events import Verdict
+from untaken.stats.krippendorff import Unit, alpha_interval, nominal_alpha
 from untaken.subgoals.verdicts import whose_count
 
 EVERYBODY: Final = ("human:*",)

@@ -16,17 +16,17 @@ from untaken.planning.crafter.playing import Setup
 from untaken.planning.crafter.recording import succeeded
 from untaken.planning.crafter.scores import crafter_score
 from untaken.planning.loop import Episode
-from untaken.ranking.intervals import bootstrap_interval, task_weights
-from untaken.ranking.paired import (
+from untaken.stats.bootstrap import bootstrap_interval, task_weights
+from untaken.stats.multiple import holm
+from untaken.stats.paired import (
     adjusted_wald,
     discordant_tasks,
-    holm,
     mcnemar_p,
     resampled_differences,
     sign_flip_p,
     wald_interval,
 )
-from untaken.ranking.tables import Floats
+from untaken.stats.rounding import Floats
 
 RESAMPLES: Final = 10_000
 LEAST_WORLDS: Final = 2

@@ -30,10 +30,8 @@ from untaken.ranking.model import (
 )
 from untaken.ranking.pass_k import pass_hat_k
 from untaken.ranking.rules import rule_effect
-from untaken.rates import wilson
 
 if TYPE_CHECKING:
-    from untaken.ranking.agreement import kendall_p, kendall_tau_b, spearman
     from untaken.ranking.rank import rank_agents, rank_comparable
     from untaken.ranking.tables import METRICS
 
@@ -59,23 +57,16 @@ __all__ = [
     "WorkflowVerdict",
     "comparable_groups",
     "contradictory_runs",
-    "kendall_p",
-    "kendall_tau_b",
     "pass_hat_k",
     "rank_agents",
     "rank_comparable",
     "rule_effect",
-    "spearman",
-    "wilson",
 ]
 
 _NUMERIC: Final = {
     "METRICS": "tables",
-    "kendall_p": "agreement",
-    "kendall_tau_b": "agreement",
     "rank_agents": "rank",
     "rank_comparable": "rank",
-    "spearman": "agreement",
 }
 
 

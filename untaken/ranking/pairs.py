@@ -12,11 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from untaken.errors import Score, Unscored
-from untaken.ranking import paired
 from untaken.ranking.comparisons import Comparison, PairedDifference
 from untaken.ranking.model import NO_INTERVAL, Bootstrap, Standing
-from untaken.ranking.tables import OUTCOME, Cells, Floats, RunsByCell, metric_cells
+from untaken.ranking.tables import OUTCOME, Cells, RunsByCell, metric_cells
 from untaken.ranking.ties import tie_groups
+from untaken.stats import paired
+from untaken.stats.multiple import holm
+from untaken.stats.rounding import Floats
 
 NOT_COUNTED: Final = Unscored("not a comparison of single binary trials")
 NO_COMMON_TASK: Final = Unscored("no task has a value for both agents")
@@ -173,5 +175,5 @@ def _adjusted(pairs: Sequence[PairedDifference]) -> tuple[PairedDifference, ...]
     family = int((~np.isnan(p)).sum())
     return tuple(
         replace(pair, p_holm=pair.p if isinstance(pair.p, Unscored) else float(adjusted), family=family)
-        for pair, adjusted in zip(pairs, paired.holm(p), strict=True)
+        for pair, adjusted in zip(pairs, holm(p), strict=True)
     )

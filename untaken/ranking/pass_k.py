@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from untaken.errors import Score, Unscored
 from untaken.ranking.comparisons import PassK
 from untaken.ranking.model import NO_INTERVAL, Bootstrap
-from untaken.rates import wilson
+from untaken.stats.rates import wilson
 
 if TYPE_CHECKING:
     import numpy as np
@@ -92,7 +92,7 @@ def _intervals(
     chances: NDArray[np.float64], *, single: bool, bootstrap: Bootstrap
 ) -> tuple[list[Score], list[Score]]:
     """Of each row of (ks, tasks) chances."""
-    from untaken.ranking.paired import resampled_differences  # noqa: PLC0415 (slow)
+    from untaken.stats.paired import resampled_differences  # noqa: PLC0415 (slow)
 
     tasks = chances.shape[1]
     spans: list[tuple[Score, Score]] = [(NO_INTERVAL, NO_INTERVAL)] * len(chances)

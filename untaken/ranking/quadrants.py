@@ -8,7 +8,7 @@ from math import fsum
 from untaken.errors import Unscored
 from untaken.ranking.comparisons import Placed, Quadrant
 from untaken.ranking.model import Standing
-from untaken.ranking.tables import quantised
+from untaken.stats.rounding import quantised
 
 
 def quadrants(metric: str, outcome: Sequence[Standing], by_metric: Sequence[Standing]) -> tuple[Placed, ...]:

@@ -10,8 +10,8 @@ from untaken.ledger import Run
 from untaken.ranking.agreement import agree, discordant_pairs
 from untaken.ranking.contradictions import contradictory_runs
 from untaken.ranking.groups import Group, comparable_groups
-from untaken.ranking.intervals import resampled_means
 from untaken.ranking.model import Bootstrap, RankReport
+from untaken.ranking.resampling import resampled_means
 from untaken.ranking.standings import standings
 from untaken.ranking.tables import METRICS, by_cell, metric_table, split_tasks
 from untaken.subgoals.model import MissingRule, RunScore

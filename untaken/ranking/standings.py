@@ -5,10 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from untaken.errors import Score, Unscored
-from untaken.ranking.intervals import bootstrap_interval, drawn_only, rank_interval
 from untaken.ranking.model import NO_INTERVAL, Standing
-from untaken.ranking.tables import OUTCOME, Floats, MetricTable, quantise
-from untaken.rates import wilson
+from untaken.ranking.resampling import drawn_only
+from untaken.ranking.tables import OUTCOME, MetricTable
+from untaken.stats.bootstrap import bootstrap_interval
+from untaken.stats.ranks import rank_interval
+from untaken.stats.rates import wilson
+from untaken.stats.rounding import Floats, quantise
 
 
 def standings(table: MetricTable, resampled: Floats) -> tuple[Standing, ...]:

@@ -12,12 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from untaken.errors import Score, Unscored
+from untaken.stats.rounding import Floats, quantise
 from untaken.subgoals.model import RunScore
 
-Floats = NDArray[np.float64]
 OUTCOME: Final = "success_rate"
-DECIMALS: Final = 12
-"""Means that agree to this many decimals are equal: a tie must not depend on the order of a sum."""
 
 
 def _outcome(score: RunScore) -> Score:
@@ -70,17 +68,6 @@ class MetricTable:
     def comparable(self) -> Floats:
         """`values`, with equal means made equal numbers: for ranking and for agreement."""
         return quantise(self.values)
-
-
-def quantise(values: Floats) -> Floats:
-    """Round away the noise of summation, so that equal means are equal numbers."""
-    rounded: Floats = np.round(values, DECIMALS)
-    return rounded
-
-
-def quantised(value: float) -> float:
-    """One number as `quantise` makes it."""
-    return round(value, DECIMALS)
 
 
 def by_cell(scores: Sequence[RunScore]) -> dict[tuple[str, str], list[RunScore]]:

@@ -8,7 +8,8 @@ from typing import Final
 
 from untaken.errors import Score, Unscored
 from untaken.ranking.comparisons import Comparison, PairedDifference, WorkflowVerdict, WorkflowWins
-from untaken.ranking.tables import RunsByCell, quantised
+from untaken.ranking.tables import RunsByCell
+from untaken.stats.rounding import quantised
 from untaken.subgoals.model import RunScore
 
 METRIC: Final = "critical_completion"

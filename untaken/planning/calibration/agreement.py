@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from untaken.counterfactual import THRESHOLD
 from untaken.errors import number
 from untaken.planning.calibration.model import Bin, Estimator, Figure, Measure, Pair
-from untaken.ranking import spearman
-from untaken.ranking.intervals import bootstrap_interval, task_weights
+from untaken.stats.bootstrap import bootstrap_interval, task_weights
+from untaken.stats.correlation import spearman
+from untaken.stats.rounding import Floats
 
-Floats = NDArray[np.float64]
 RESAMPLES: Final = 500
 SEED: Final = 0
 BINS: Final = 8

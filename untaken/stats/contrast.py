@@ -1,4 +1,4 @@
-"""The interval of a mean score, and of the difference of two (§2a).
+"""The interval of a mean score, and of the difference of two, where one part of a score is a rate (§2a).
 
 A score interval, as Wilson's for one rate and Miettinen and Nurminen's for the difference of two: an end is
 the value that the data only just do not contradict, so the variance is the one that holds *at that end*, not
@@ -17,23 +17,15 @@ one history alone, its rate is the one supposed, and nothing of that variance is
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 from math import sqrt
 from typing import Final
 
 from msgspec import Struct
 
-from untaken.counterfactual.scoring import Scale, Terms, in_force
-from untaken.errors import Unscored
-from untaken.memory import Record, Span
+from untaken.stats.means import student_cdf, student_quantile
 
-UPPER: Final = 0.975
-N_SPREAD: Final = 2
-"""Fewest runs that have a spread."""
 FREEDOM_MIN: Final = 1.0
 FREEDOM_MAX: Final = 1e6
-NO_SPREAD: Final = Unscored("one run has no spread")
-FEW_FIGURES: Final = Unscored("fewer than two runs recorded cost and steps")
 
 
 class Sample(Struct, frozen=True, kw_only=True, gc=False):
@@ -54,32 +46,6 @@ class Sample(Struct, frozen=True, kw_only=True, gc=False):
     success: float
     rest: float
     together: float | None
-
-    @classmethod
-    def of(cls, record: Record, success: float, scale: Scale, terms: Terms) -> Sample | Unscored:
-        """The history of a record, whose success rate is `success`, over the terms given."""
-        if record.n_runs < N_SPREAD:
-            return NO_SPREAD
-        spread, weights, sums = record.spread, in_force(scale.weights, terms), record.sums
-        cost_sd = spread.cost_sd if terms.cost else 0.0
-        steps_sd = spread.steps_sd if terms.steps else 0.0
-        if isinstance(cost_sd, Unscored) or isinstance(steps_sd, Unscored):
-            return FEW_FIGURES
-        # A mean over the runs that have the figure is known as well as they are many, not as all runs are.
-        c = weights.cost * _share(cost_sd, scale.spans.cost) * _thinned(record.n, sums.priced)
-        s = weights.steps * _share(steps_sd, scale.spans.steps) * _thinned(record.n, sums.timed)
-        x = 0.0 if isinstance(spread.success_sd, Unscored) else spread.success_sd
-        # Score falls as cost and steps rise. Unknown how these two move together: the worst case, as one.
-        cost_steps = 1.0 if isinstance(spread.cost_steps, Unscored) else spread.cost_steps
-        with_cost, with_steps = _product(x * c, spread.success_cost), _product(x * s, spread.success_steps)
-        return cls(
-            n=spread.n,
-            rate=(0.5 + success * spread.n) / (1 + spread.n),
-            weight=weights.success,
-            success=x * x,
-            rest=max(0.0, c * c + s * s + 2 * cost_steps * c * s),
-            together=None if with_cost is None or with_steps is None else -with_cost - with_steps,
-        )
 
     def residual(self, slope: float) -> float:
         """Variance of the mean of the rest, what moves with success taken out."""
@@ -144,7 +110,7 @@ class Band(Struct, frozen=True, kw_only=True, gc=False):
         variance = self.rest + self.success.value(self.success.at - self.lean * excess)
         if not variance:
             return float(excess > 0)
-        return float(_student()[0](self.freedom, excess / sqrt(variance)))
+        return student_cdf(self.freedom, excess / sqrt(variance))
 
     def _possible(self, reach: float, lean: float, quantile: float) -> float:
         """The reach, unless it supposes a rate outside 0 to 1: then by the variance at the last inside."""
@@ -237,32 +203,3 @@ def _band(
 
 def _freedom(doubt: float) -> float:
     return min(FREEDOM_MAX, max(FREEDOM_MIN, 1 / doubt)) if doubt else FREEDOM_MAX
-
-
-def _share(sd: float, span: Span | None) -> float:
-    """A standard deviation on the normalised scale."""
-    return 0.0 if span is None or span.high <= span.low else sd / (span.high - span.low)
-
-
-def _thinned(n: int, having: int) -> float:
-    return 1.0 if having in (0, n) else sqrt(n / having)
-
-
-def _product(sizes: float, correlation: float | Unscored) -> float | None:
-    """A covariance; 0 where one of the two never varied, ``None`` where it is not known."""
-    if not sizes:
-        return 0.0
-    return None if isinstance(correlation, Unscored) else sizes * correlation
-
-
-def student_quantile(freedom: float) -> float:
-    """How many standard errors a 95 % interval reaches to either side."""
-    return float(_student()[1](freedom, UPPER))
-
-
-@cache
-def _student() -> tuple[Callable[[float, float], float], Callable[[float, float], float]]:
-    """Student's t, its distribution function and its quantile; SciPy is loaded when one is first needed."""
-    from scipy.special import stdtr, stdtrit  # noqa: PLC0415 (slow)
-
-    return stdtr, stdtrit

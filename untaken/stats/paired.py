@@ -11,9 +11,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from untaken.ranking.intervals import BLOCK, TAILS, bootstrap_interval, task_weights
-from untaken.ranking.tables import Floats, quantise
-from untaken.rates import Z_95
+from untaken.stats.bootstrap import BLOCK, TAILS, bootstrap_interval, task_weights
+from untaken.stats.rates import Z_95
+from untaken.stats.rounding import Floats, quantise
 
 POWER: Final = 0.8
 EXACT_FLIPS: Final = 12
@@ -82,16 +82,6 @@ def _every_sign(tasks: int) -> Floats:
     bits = np.arange(2**tasks)[:, None] >> np.arange(tasks)
     signs: Floats = np.where(bits & 1, 1.0, -1.0)
     return signs
-
-
-def holm(p: Floats) -> Floats:
-    """Each p adjusted for all of them being looked at (Holm 1979): the family is what is given, but NaN."""
-    known = np.flatnonzero(~np.isnan(p))
-    order = known[np.argsort(p[known], kind="stable")]
-    steps = p[order] * np.arange(order.size, 0, -1)
-    adjusted = np.full(p.shape, np.nan)
-    adjusted[order] = np.minimum(1.0, np.maximum.accumulate(steps))
-    return adjusted
 
 
 def adjusted_wald(b: Floats, c: Floats, tasks: int) -> tuple[Floats, Floats]:

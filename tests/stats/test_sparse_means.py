@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from untaken.fix_first.intervals import Sample, product
-from untaken.ranking import wilson
+from untaken.stats.rates import wilson
+from untaken.stats.sparse import Sample, product
 
 SIMULATIONS = 1500
 SHARES = np.array([1 / 3, 2 / 3, 1.0])

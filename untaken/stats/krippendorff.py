@@ -1,4 +1,4 @@
-"""Krippendorff's α for answers without an order: any number of raters, answers may be missing (§6)."""
+"""Krippendorff's α: any number of raters, answers may be missing (§6, §8)."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from math import fsum
 from typing import Final
 
 from untaken.errors import Score, Unscored
+from untaken.stats.rates import Z_95
 
 RESAMPLES: Final = 2_000
 _CHUNK: Final = 200
@@ -33,6 +34,37 @@ def nominal_alpha(units: Sequence[Unit]) -> Score:
         )
     expected = (n * n - sum(c * c for c in total.values())) / (n - 1)
     return 1.0 - fsum(map(_differing, pairable)) / expected
+
+
+def ordinal_alpha(units: Sequence[Sequence[int]]) -> Score:
+    """Krippendorff's α for ordinal data, missing values allowed.
+
+    Args:
+        units: for each subject the levels it was given, in any order; one with fewer than two says nothing.
+
+    α = 1 − Dₒ/Dₑ with δ²(c, k) = (Σ g=c…k of n_g − (n_c + n_k)/2)², n_g the pairable values at level g
+    (Krippendorff, Computing Krippendorff's Alpha-Reliability, 2011). Unscored where all values are the same.
+    """
+    pairable = [Counter(unit) for unit in units if len(unit) > 1]
+    totals = Counter[int]()
+    for unit in pairable:
+        totals.update(unit)
+    n, levels = totals.total(), sorted(totals)
+    if len(levels) < 2:
+        why = "all values are the same" if n else "no subject has two values"
+        return Unscored(why)
+    place, below = {}, 0.0
+    for level in levels:  # the middle of the level's ranks: δ is the distance of two middles
+        place[level] = below + totals[level] / 2
+        below += totals[level]
+    observed = fsum(
+        unit[c] * unit[k] * (place[c] - place[k]) ** 2 / (unit.total() - 1)
+        for unit in pairable
+        for c in unit
+        for k in unit
+    )
+    expected = fsum(totals[c] * totals[k] * (place[c] - place[k]) ** 2 for c in levels for k in levels)
+    return 1.0 - (n - 1) * observed / expected
 
 
 def alpha_interval(
@@ -70,7 +102,7 @@ def _certain(told: Mapping[str, Sequence[Counter[Hashable]]]) -> float:
     total = sum((unit for some in told.values() for unit in some), Counter[Hashable]())
     n = total.total()
     expected = (n * n - sum(c * c for c in total.values())) / (n * (n - 1))
-    z2 = 1.959964**2
+    z2 = Z_95**2
     return max(-1.0, 1.0 - z2 / (len(told) + z2) / expected)
 
 

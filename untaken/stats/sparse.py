@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from math import exp, fsum, log, sqrt
-from typing import Final
 
-from untaken.ranking import wilson
-
-Z_95: Final = 1.959963984540054
-UPPER: Final = 0.975
+from untaken.stats.means import student_quantile
+from untaken.stats.rates import Z_95, wilson
 
 
 class Sample:
@@ -59,7 +56,7 @@ class Sample:
         between = (spread + mean * mean * self._squares) * tasks / (tasks - 1) / self.n**2
         effect = max(1.0, between / variance) if variance > 0 else 1.0
         least = self.n**2 / self._squares  # all runs of a task alike: as if each task had been run once
-        return max(least, self.n / effect * (Z_95 / _quantile(tasks - 1)) ** 2)
+        return max(least, self.n / effect * (Z_95 / student_quantile(tasks - 1)) ** 2)
 
 
 def product(
@@ -72,9 +69,3 @@ def product(
     below = sqrt(log(first / first_ends[0]) ** 2 + log(second / second_ends[0]) ** 2)
     above = sqrt(log(first_ends[1] / first) ** 2 + log(second_ends[1] / second) ** 2)
     return first * second * exp(-below), first * second * exp(above)
-
-
-def _quantile(freedom: int) -> float:
-    from scipy.special import stdtrit  # noqa: PLC0415 (slow)
-
-    return float(stdtrit(freedom, UPPER))

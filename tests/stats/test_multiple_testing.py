@@ -1,0 +1,50 @@
+"""p-values adjusted for being many."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from untaken.stats.multiple import benjamini_hochberg, holm
+
+HOLM = [
+    ("none", [], []),
+    ("one", [0.03], [0.03]),
+    ("the textbook's", [0.01, 0.04, 0.03, 0.005], [0.03, 0.06, 0.06, 0.02]),
+    ("never above 1", [0.5, 0.9], [1.0, 1.0]),
+    ("what has no p is no member", [0.01, np.nan, 0.04], [0.02, np.nan, 0.04]),
+]
+
+
+@pytest.mark.parametrize(("desc", "given_p", "want"), HOLM, ids=[case[0] for case in HOLM])
+def test_holm_by_hand(desc: str, given_p: list[float], want: list[float]) -> None:
+    assert holm(np.array(given_p)) == pytest.approx(np.array(want), nan_ok=True)
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
+def test_holm_never_lowers_a_p_nor_changes_their_order(ps: list[float]) -> None:
+    adjusted = holm(np.array(ps))
+    assert (adjusted >= np.array(ps)).all()
+    assert (np.diff(adjusted[np.argsort(ps, kind="stable")]) >= 0).all()
+
+
+BENJAMINI_HOCHBERG = [
+    ("none", [], []),
+    ("one", [0.3], [0.3]),
+    (
+        "the largest stays, the others are scaled by n / rank",
+        [0.01, 0.04, 0.03, 0.5],
+        [0.04, 0.16 / 3, 0.16 / 3, 0.5],
+    ),
+    ("equal ones", [0.2, 0.2, 0.2], [0.2, 0.2, 0.2]),
+    ("certain and impossible", [1.0, 0.0, 0.9], [1.0, 0.0, 1.0]),
+]
+
+
+@pytest.mark.parametrize(
+    ("desc", "given_p", "want"), BENJAMINI_HOCHBERG, ids=[case[0] for case in BENJAMINI_HOCHBERG]
+)
+def test_benjamini_hochberg_by_hand(desc: str, given_p: list[float], want: list[float]) -> None:
+    assert benjamini_hochberg(given_p) == pytest.approx(want)

@@ -1,0 +1,83 @@
+"""Do two authors of verdicts agree? The share of one opinion, and Cohen's κ, with their intervals (§6)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from untaken.errors import Score, Unscored
+from untaken.stats.means import student_quantile
+
+Said = tuple[bool, bool]
+"""What the two say of one thing."""
+Clusters = Sequence[Sequence[Said]]
+"""The pairs of each cluster; those of one are not taken for independent."""
+Interval = tuple[Score, Score, Score]
+"""A value with both ends of its 95 % interval."""
+
+
+def agreement_share(clusters: Clusters) -> Interval:
+    """Wilson's interval, n divided by the design effect of the clusters, with Student's t for few of them."""
+    same = [[float(a == b) for a, b in pairs] for pairs in clusters]
+    n = sum(map(len, same))
+    if not n:
+        none = Unscored("no sub-goal has an opinion of both")
+        return none, none, none
+    share = sum(map(sum, same)) / n
+    if len(same) < 2:
+        few = Unscored("an interval needs at least two tasks or runs")
+        return share, few, few
+    spread = _cluster_variance([[one - share for one in ones] for ones in same], n)
+    alone = share * (1 - share) / n
+    size = n / max(1.0, spread / alone) if alone else float(len(same))
+    t = student_quantile(len(same) - 1)
+    centre = (share + t * t / (2 * size)) / (1 + t * t / size)
+    half = t * math.sqrt(share * (1 - share) / size + t * t / (4 * size * size)) / (1 + t * t / size)
+    return share, max(0.0, centre - half), min(1.0, centre + half)
+
+
+def cohen_kappa(clusters: Clusters, share: Interval) -> Interval:
+    """κ = (pₒ − pₑ) / (1 − pₑ), by the delta method over clusters.
+
+    Where both agree in everything, or in nothing, the delta method gives an interval of no width: there κ is
+    taken at both ends of the share's interval. It gives one too where the clusters resemble each other: pairs
+    are never taken for more than independent. Where one of them always says the same, κ is 0 whatever the
+    other says: there is no interval.
+    """
+    pairs = [pair for some in clusters for pair in some]
+    n = len(pairs)
+    observed = share[0]
+    if isinstance(observed, Unscored):
+        return observed, observed, observed
+    a, b = (sum(said) / n for said in zip(*pairs, strict=True))
+    chance = a * b + (1 - a) * (1 - b)
+    if chance == 1:
+        same = Unscored("both say the same of everything, so chance alone explains it")
+        return same, same, same
+    kappa = round((observed - chance) / (1 - chance), 12) + 0.0  # never -0
+    low, high = share[1:]
+    if isinstance(low, Unscored) or isinstance(high, Unscored):
+        return kappa, low, high
+    if a in (0, 1) or b in (0, 1):
+        always = Unscored("one of the two always says the same, so κ is 0 whatever the other says")
+        return kappa, always, always
+    if observed in (0, 1):
+        ends = [(end - chance) / (1 - chance) for end in (low, high)]
+        return kappa, max(-1.0, min(ends[0], kappa)), min(1.0, max(ends[1], kappa))
+    pulls = [[_pull(pair, observed, chance, a, b) for pair in some] for some in clusters]
+    alone = _cluster_variance([[pull] for some in pulls for pull in some], n)
+    half = student_quantile(len(clusters) - 1) * math.sqrt(max(alone, _cluster_variance(pulls, n)))
+    return kappa, max(-1.0, kappa - half), min(1.0, kappa + half)
+
+
+def _pull(pair: Said, observed: float, chance: float, a: float, b: float) -> float:
+    """How far one pair moves κ: its derivative by the pair's weight."""
+    moved = (2 * b - 1) * (pair[0] - a) + (2 * a - 1) * (pair[1] - b)
+    same = (pair[0] == pair[1]) - observed
+    return float(same * (1 - chance) - (1 - observed) * moved) / (1 - chance) ** 2
+
+
+def _cluster_variance(pulls: Sequence[Sequence[float]], n: int) -> float:
+    """Variance of a mean of n values that are independent between clusters only."""
+    groups = len(pulls)
+    return groups / (groups - 1) * math.fsum(math.fsum(group) ** 2 for group in pulls) / n**2

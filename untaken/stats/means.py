@@ -1,0 +1,59 @@
+"""Student's t, and the 95 % interval of a mean."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from functools import cache
+from math import fsum, inf, sqrt
+from statistics import fmean, stdev
+from typing import Final
+
+UPPER: Final = 0.975
+
+
+def student_quantile(freedom: float) -> float:
+    """How many standard errors a 95 % interval reaches to either side."""
+    return float(_student()[1](freedom, UPPER))
+
+
+def student_cdf(freedom: float, value: float) -> float:
+    """P(T ≤ value) of Student's t."""
+    return float(_student()[0](freedom, value))
+
+
+@cache
+def _student() -> tuple[Callable[[float, float], float], Callable[[float, float], float]]:
+    """Student's t, its distribution function and its quantile; SciPy is loaded when one is first needed."""
+    from scipy.special import stdtr, stdtrit  # noqa: PLC0415 (slow)
+
+    return stdtr, stdtrit
+
+
+def around(
+    mean: float, deviation: float, n: float, *, least: float = -inf, most: float = inf
+) -> tuple[float, float]:
+    """Mean ± t(0.975, n − 1) · deviation / √n, inside what the mean can be.
+
+    Args:
+        mean: of the sample.
+        deviation: its standard deviation, by n − 1.
+        n: number of independent values, above 1; it may be an effective one.
+        least: lower bound of the values.
+        most: upper bound.
+    """
+    reach = student_quantile(n - 1) * deviation / sqrt(n)
+    return max(least, mean - reach), min(most, mean + reach)
+
+
+def mean_interval(values: Sequence[float], *, least: float = -inf, most: float = inf) -> tuple[float, float]:
+    """`around` the mean of at least two independent values."""
+    return around(fmean(values), stdev(values), len(values), least=least, most=most)
+
+
+def reach_of_sum(parts: Collection[float], n: float) -> float:
+    """Half the width of the interval of a statistic from its parts, one an independent unit.
+
+    t(0.975, n − 1) · √(n / (n − 1) · Σ part²): a part is how far one unit moves the statistic (its
+    influence, divided by the number of units). For n units that is the linearised cluster-robust interval.
+    """
+    return student_quantile(max(1.0, n - 1)) * sqrt(fsum(part**2 for part in parts) * n / (n - 1))

@@ -1,0 +1,33 @@
+"""p-values adjusted for looking at many of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from untaken.stats.rounding import Floats
+
+
+def benjamini_hochberg(p: Sequence[float]) -> list[float]:
+    """The q of each p, in the same order: the false discovery rate of all that are no larger than it.
+
+    Benjamini and Hochberg 1995; valid for independent or positively dependent tests.
+    """
+    if not len(p):
+        return []
+    from scipy.stats import false_discovery_control  # noqa: PLC0415 (slow)
+
+    return [float(q) for q in false_discovery_control(p)]
+
+
+def holm(p: Floats) -> Floats:
+    """Each p adjusted for the family of all that are given (Holm 1979); NaN stays NaN and is not counted."""
+    import numpy as np  # noqa: PLC0415 (slow)
+
+    known = np.flatnonzero(~np.isnan(p))
+    order = known[np.argsort(p[known], kind="stable")]
+    steps = p[order] * np.arange(order.size, 0, -1)
+    adjusted = np.full(p.shape, np.nan)
+    adjusted[order] = np.minimum(1.0, np.maximum.accumulate(steps))
+    return adjusted
