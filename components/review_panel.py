@@ -8,12 +8,11 @@ from urllib.parse import urlencode, urlsplit
 
 import streamlit as st
 
-from components import review_writing, reviewer, state, text
+from components import drafts, review_writing, reviewer, state, text
 from untaken import limits
 from untaken.ledger import ReviewNote, Run
 from untaken.store.reviews import STATUSES, Review, ReviewStatus
 
-NOTE: Final = "review_note"
 NOTE_CHARS: Final = 4_000
 MOST_NOTES: Final = 30
 MOST_CHANGES: Final = 50
@@ -28,7 +27,7 @@ def status(review: Review, *, keys: bool) -> None:
         for number, word in enumerate(STATUSES, start=1):
             st.button(
                 f"{ICONS[word]} {word.capitalize()}",
-                key=f"status-{number}",
+                key=f"status-{number}-{review.run[:16]}",
                 shortcut=str(number) if keys else None,
                 type="primary" if review.status == word else "secondary",
                 disabled=author is None,
@@ -60,7 +59,7 @@ def people_and_tags(review: Review, known: Sequence[str]) -> None:
         )
         st.button(
             "Take it",
-            key="assign-me",
+            key=f"assign-me-{place}",
             disabled=author is None or review.assignee == mine,
             on_click=lambda: save(lambda: {"assignee": mine}),
         )
@@ -91,14 +90,22 @@ def notes(run: Run) -> None:
     if run.integrity.broken:
         st.caption("No note can be added: the ledger is broken.")
         return
-    st.text_area("Note", key=NOTE, max_chars=NOTE_CHARS, height=80, placeholder="What did you find out?")
+    place = drafts.Place(name="note", about=(run.digest,))
+    drafts.text_area(
+        "Note",
+        place,
+        max_chars=NOTE_CHARS,
+        height=80,
+        disabled=author is None,
+        placeholder="What did you find out?" if author else "Enter your name to write a note.",
+        help="Kept as your draft until you add it.",
+    )
     st.button(
         "Add the note",
-        key="add-note",
+        key=f"add-{place.key}",
         disabled=author is None,
         on_click=review_writing.save_note,
-        args=(state.workspace(), run),
-        kwargs={"author": author or "", "field": NOTE},
+        args=(state.workspace(), run, place),
     )
 
 

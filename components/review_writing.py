@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import streamlit as st
 
-from components import text
+from components import drafts, text
 from untaken.errors import UntakenError
 from untaken.ledger import Draft, Event, ReviewNote, Run, Verdict
 from untaken.store import Workspace
@@ -21,20 +21,20 @@ MOST_TOLD: Final = 3
 
 
 def save_verdict(
-    store: Workspace, run: Run, sub_goal: str, passed: bool | None, *, author: str, reason: str
+    store: Workspace, run: Run, sub_goal: str, passed: bool | None, *, why: drafts.Place
 ) -> None:
-    """Append the reviewer's word on a sub-goal; `reason` names the field it is written in."""
-    words = _take(reason)
-    fields = {"sub_goal": sub_goal, "passed": passed, "by": author, "reason": words or None}
-    if not _append(store, run, Verdict, fields):
-        st.session_state[reason] = words
+    """Append the reviewer's verdict on a sub-goal; `why` is the field that holds its reason."""
+    words = drafts.typed(why)
+    fields = {"sub_goal": sub_goal, "passed": passed, "by": why.author, "reason": words or None}
+    if _append(store, run, Verdict, fields):
+        drafts.forget(why)
 
 
-def save_note(store: Workspace, run: Run, *, author: str, field: str) -> None:
-    """Append a note; `field` names the field it is written in."""
-    words = _take(field)
-    if words and not _append(store, run, ReviewNote, {"author": author, "text": words}):
-        st.session_state[field] = words
+def save_note(store: Workspace, run: Run, note: drafts.Place) -> None:
+    """Append the note that the field `note` holds."""
+    words = drafts.typed(note)
+    if words and _append(store, run, ReviewNote, {"author": note.author, "text": words}):
+        drafts.forget(note)
 
 
 def save_review(store: Workspace, seen: Sequence[Review], *, author: str, **what: Any) -> None:
@@ -72,12 +72,6 @@ def _append(store: Workspace, run: Run, event: type[Event], fields: dict[str, An
         )
         return False
     return True
-
-
-def _take(field: str) -> str:
-    words = str(st.session_state.get(field, "")).strip()
-    st.session_state[field] = ""
-    return words
 
 
 def _tell(words: str) -> None:

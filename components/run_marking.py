@@ -6,7 +6,7 @@ from typing import Final
 
 import streamlit as st
 
-from components import review_writing, reviewer, state
+from components import drafts, review_writing, reviewer, state
 from untaken.ledger import Verdict
 from untaken.report import RunReport
 from untaken.subgoals import NodeScore
@@ -17,7 +17,6 @@ WORDS: Final[tuple[tuple[str, bool | None, str, str], ...]] = (
     ("? Cannot tell", None, "3", "unsure"),
 )
 """On the button, what is recorded, the key, and the widget's name."""
-REASON: Final = "mark_reason"
 REASON_CHARS: Final = 2_000
 
 
@@ -33,16 +32,17 @@ def marking(report: RunReport, node: NodeScore) -> None:
             return
         author = reviewer.author() or ""
         said = {v.by: v.passed for v in report.run.of(Verdict) if v.sub_goal == node.sub_goal}
-        st.text_input("Why", key=REASON, max_chars=REASON_CHARS, placeholder="what you saw (optional)")
+        why = drafts.Place(name="why", about=(report.run.digest, node.sub_goal))
+        drafts.text_input("Why", why, max_chars=REASON_CHARS, placeholder="what you saw (optional)")
         with st.container(horizontal=True, gap="xsmall"):
             for words, passed, key, name in WORDS:
                 mine = author in said and said[author] is passed
                 st.button(
                     words,
-                    key=f"mark-{name}",
+                    key=f"mark-{name}-{why.key}",
                     shortcut=key,
                     type="primary" if mine else "secondary",
                     on_click=review_writing.save_verdict,
                     args=(state.workspace(), report.run, node.sub_goal, passed),
-                    kwargs={"author": author, "reason": REASON},
+                    kwargs={"why": why},
                 )

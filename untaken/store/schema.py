@@ -14,7 +14,7 @@ from untaken.errors import UntakenError, Where
 from untaken.store.database import place, reading, writing
 from untaken.store.tables import marks, metadata
 
-REVISION: Final = "0002"
+REVISION: Final = "0003"
 """The newest step in `migrations/versions`; revisions sort by age."""
 FIRST: Final = "0001"
 """What a database without a stamp holds: it was made before there were migrations."""

@@ -131,6 +131,18 @@ graph_drafts = Table(
 )
 """What somebody is writing and has not saved."""
 
+text_drafts = Table(
+    "text_drafts",
+    metadata,
+    Column("position", Integer, primary_key=True, autoincrement=True),
+    Column("author", Words, nullable=False),
+    Column("place", String(64), nullable=False),
+    Column("content", Words, nullable=False),
+    Column("updated_at", String(40), nullable=False),
+    UniqueConstraint("author", "place"),
+)
+"""Texts typed into fields and not saved: `place` is a digest of the field and of what it is about."""
+
 reviews = Table(
     "reviews",
     metadata,

@@ -27,6 +27,7 @@ from untaken.store.readings import FileReading, joined, key_of, read_file
 from untaken.store.reviews import Reviews
 from untaken.store.schema import DATABASE, is_workspace, prepare
 from untaken.store.standing import as_it_stands, is_whole
+from untaken.store.text_drafts import TextDrafts
 
 Progress = Callable[[int, int, str], None]
 """Called with (done, total, name) while files are worked through."""
@@ -49,6 +50,7 @@ class Workspace(GraphShelf):
             (self.path / room).mkdir(parents=True, exist_ok=True)
         self._engine = open_engine(self.path / DATABASE, os.environ.get(STORE))
         self.reviews = Reviews(self._engine)
+        self.text_drafts = TextDrafts(self._engine)
         try:
             prepare(self._engine, self.path)
             self._purge_daily()

@@ -1,0 +1,59 @@
+"""Text that a person typed and has not saved, kept per person and by what it is about."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+
+from sqlalchemy import Engine, delete, insert, select, update
+
+from untaken import limits
+from untaken.errors import UntakenError
+from untaken.store.database import reading, writing
+from untaken.store.records import now
+from untaken.store.tables import text_drafts as table
+
+
+class TextDrafts:
+    """The unsaved texts of a workspace, on its database."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def keep(self, author: str, about: tuple[str, ...], content: str) -> None:
+        """Writes a draft in the place of the author's earlier one; an empty text deletes it.
+
+        Args:
+            author: who typed it.
+            about: what it is about, such as ``("note", run digest)``.
+            content: as it was typed (untrusted).
+
+        Raises:
+            UntakenError: ``text-too-large``; the earlier draft stays then.
+        """
+        if len(content) > limits.TEXT_DRAFT_CHARS:
+            raise UntakenError(
+                "text-too-large",
+                f"the text has {len(content):,} characters",
+                hint=f"At most {limits.TEXT_DRAFT_CHARS:,}; nothing of it was kept.",
+            )
+        whose = (table.c.author == author[: limits.AUTHOR_CHARS]) & (table.c.place == _place(about))
+        with writing(self._engine) as connection:
+            if not content:
+                connection.execute(delete(table).where(whose))
+                return
+            work = {"content": content, "updated_at": now()}
+            if not connection.execute(update(table).where(whose).values(work)).rowcount:
+                place = {"author": author[: limits.AUTHOR_CHARS], "place": _place(about)}
+                connection.execute(insert(table).values({**place, **work}))
+
+    def find(self, author: str, about: tuple[str, ...]) -> str:
+        """The author's draft; empty where there is none."""
+        whose = (table.c.author == author[: limits.AUTHOR_CHARS]) & (table.c.place == _place(about))
+        with reading(self._engine) as connection:
+            return connection.execute(select(table.c.content).where(whose)).scalar_one_or_none() or ""
+
+
+def _place(about: tuple[str, ...]) -> str:
+    """A digest: names from a ledger may be longer than what an index takes."""
+    named = "\0".join(f"{len(part)}:{part}" for part in about)
+    return sha256(named.encode("utf-8", "surrogatepass")).hexdigest()
