@@ -36,8 +36,8 @@ from untaken.ledger import (
 from untaken.ledger.journal import journal_path
 
 CALLS = ("write", "fsync", "truncate", "rename", "unlink")
-DISK_CALLS_OF_AN_APPEND = 11
-LINES_WRITTEN, HEADS_TO_BE_MOVED = 4, 6
+DISK_CALLS_OF_AN_APPEND = 12
+LINES_WRITTEN, HEADS_TO_BE_MOVED = 4, 7
 """Which of them is under way."""
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 

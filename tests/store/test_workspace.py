@@ -158,10 +158,8 @@ def test_a_ledger_caught_in_the_middle_of_an_append_is_intact(
     path.write_bytes(before.ledger())
     save_heads(heads_path(path), {"r1": before.head})
     line = after.ledger()[len(before.ledger()) :]
-    intent = Intent(
-        run_id="r1", start=before.head, end=after.head, offset=len(before.ledger()), size=len(line)
-    )
-    journal_path(path).write_bytes(encode_intent(intent) + b"\n")
+    intent = Intent(run_id="r1", end=after.head, offset=len(before.ledger()), size=len(line))
+    journal_path(path).write_bytes(encode_intent(intent))
     with path.open("ab") as ledger:
         ledger.write(line[: int(len(line) * written)])
     there = {p.name: p.read_bytes() for p in folder.iterdir()}
@@ -170,6 +168,17 @@ def test_a_ledger_caught_in_the_middle_of_an_append_is_intact(
     assert (run.integrity.verdict, findings) == ("INTACT", [])
     assert len(run.events) == len((after if written == 1 else before).lines)
     assert {p.name: p.read_bytes() for p in folder.iterdir()} == there
+
+
+def test_a_ledger_with_a_damaged_journal_is_not_added_and_the_audit_log_says_so(tmp_path: Path) -> None:
+    folder = tmp_path / "runs"
+    folder.mkdir()
+    for name in ("a.jsonl", "b.jsonl"):
+        (folder / name).write_bytes(a_run(name).finish().ledger())
+    journal_path(folder / "a.jsonl").write_bytes(b"00000000 {}\n")
+    with Workspace.open_folder(folder, at=tmp_path / "w") as workspace:
+        assert [file.name for file in workspace.files()] == ["b.jsonl"]
+        assert [entry.code for entry in workspace.audit_log()] == ["ledger-journal"]
 
 
 def test_a_folder_with_nothing_to_add_is_opened_as_a_workspace(tmp_path: Path) -> None:

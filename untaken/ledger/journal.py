@@ -1,9 +1,13 @@
 """The intent journal: what a writer is about to append is recorded before the first byte is written.
 
 Without it, a ledger longer than its recorded head would be the mark of a forger *and* of a crash. With it,
-the two can be told apart: every byte a writer appends lies inside an intent. The journal stands beside the
-heads (``<file>.heads.journal``) while a writer is at work, and goes when the heads have been moved. After a
-crash only the last intent can be incomplete; it is completed if all its bytes are in the file, else undone.
+the two can be told apart: every byte a writer appends lies inside an intent. The journal exists beside the
+heads (``<file>.heads.journal``) while a writer is at work, and is removed once the heads have moved.
+
+A record is one line, ``CRC-32 JSON``. Its newline is written *after* the bytes it announces: it acknowledges
+them. So a record without a newline is the last append, which a crash may have cut short: it is completed if
+all its bytes are in the file, else undone. The bytes of every other record were acknowledged: where they are
+missing, the ledger was cut, and its runs are TRUNCATED.
 """
 
 from __future__ import annotations
@@ -12,22 +16,45 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
+from zlib import crc32
 
 import msgspec
 
+from untaken.errors import UntakenError, Where
 from untaken.ledger.events import Count, Name
 from untaken.ledger.heads import read_record
 from untaken.ledger.model import Head
 
+ACKNOWLEDGED: Final = b"\n"
+
 
 class Intent(msgspec.Struct, frozen=True, kw_only=True):
-    """`size` bytes at `offset` of the ledger will move the head of `run_id` from `start` to `end`."""
+    """`size` bytes at `offset` of the ledger will move the head of `run_id` to `end`."""
 
     run_id: Name
-    start: Head | None
     end: Head
     offset: Count
     size: Count
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Journal:
+    """What a journal holds.
+
+    Attributes:
+        acknowledged: intents whose bytes were all written, oldest first.
+        open: the last intent, where nothing says that its bytes were all written.
+    """
+
+    acknowledged: tuple[Intent, ...] = ()
+    open: Intent | None = None
+
+    @property
+    def end(self) -> int:
+        """How far the ledger reaches with everything that was announced; 0 where nothing was."""
+        last = self.open or (self.acknowledged[-1] if self.acknowledged else None)
+        return last.offset + last.size if last else 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,9 +62,9 @@ class Settled:
     """What the heads are, once the journal is taken into account.
 
     Attributes:
-        heads: recorded heads, moved for every intent whose bytes are all in the ledger.
+        heads: recorded heads, moved by every intent that was acknowledged or is complete.
         completed: intents that moved a head.
-        undone: the intent whose bytes are not all there, if any; the ledger counts up to its offset.
+        undone: the last intent where its bytes are not all there; the ledger counts up to its offset.
     """
 
     heads: dict[str, Head]
@@ -46,7 +73,13 @@ class Settled:
 
 
 _decode = msgspec.json.Decoder(Intent).decode
-encode_intent = msgspec.json.Encoder().encode
+_encode = msgspec.json.Encoder().encode
+
+
+def encode_intent(intent: Intent) -> bytes:
+    """A record, without the newline that acknowledges it."""
+    data = _encode(intent)
+    return b"%08x %b" % (crc32(data), data)
 
 
 def journal_path(ledger: str | os.PathLike[str]) -> Path:
@@ -55,34 +88,59 @@ def journal_path(ledger: str | os.PathLike[str]) -> Path:
     return path.with_name(path.name + ".heads.journal")
 
 
-def load_intents(ledger: str | os.PathLike[str]) -> list[Intent]:
-    """The recorded intents, oldest first; none where there is no journal.
+def load_journal(ledger: str | os.PathLike[str]) -> Journal:
+    """The recorded intents; none where there is no journal.
 
-    A torn last record ends the list: its bytes were never begun, since a record is whole before they are.
+    A torn last record counts for nothing: a record is whole before its bytes are begun.
+
+    Raises:
+        UntakenError: ``ledger-journal`` where an acknowledged record is damaged.
     """
     path = journal_path(ledger)
-    intents = []
-    for line in read_record(path).split(b"\n") if path.exists() else ():
-        try:
-            intents.append(_decode(line))
-        except (msgspec.MsgspecError, UnicodeError, RecursionError):
-            break
-    return intents
+    try:
+        *lines, last = read_record(path).split(ACKNOWLEDGED)
+    except FileNotFoundError:
+        return Journal()
+    acknowledged = []
+    for number, line in enumerate(lines, 1):
+        if (intent := _intent(line)) is None:
+            raise UntakenError(
+                "ledger-journal",
+                "this record of what was appended is damaged, so how the ledger ended is not known",
+                where=Where(file=str(path), line=number),
+                hint="Restore the journal. Without it, runs are compared with the heads recorded before it.",
+            )
+        acknowledged.append(intent)
+    return Journal(acknowledged=tuple(acknowledged), open=_intent(last))
 
 
-def settle(heads: Mapping[str, Head], intents: Iterable[Intent], size: int) -> Settled:
-    """Move the heads for every intent that a ledger of `size` bytes holds completely.
+def _intent(record: bytes) -> Intent | None:
+    checksum, _, data = record.partition(b" ")
+    if checksum != b"%08x" % crc32(data):
+        return None
+    try:
+        return _decode(data)
+    except (msgspec.MsgspecError, UnicodeError):
+        return None
 
-    An intent that does not start at the head as it stands was settled before: the heads were moved, and the
-    crash came before the journal was removed.
+
+def settle(heads: Mapping[str, Head], journal: Journal, size: int) -> Settled:
+    """Move the heads for every intent but one that a crash may have cut short.
+
+    Args:
+        heads: as recorded before. They may hold what the journal says: the crash came before it was removed.
+        journal: of the same ledger.
+        size: bytes in the ledger, as of now or later than the journal.
     """
+    undone = journal.open if size < journal.end else None
+    intents: Iterable[Intent] = journal.acknowledged
+    if journal.open is not None and undone is None:
+        intents = (*intents, journal.open)
     moved = dict(heads)
-    completed: list[Intent] = []
+    completed = []
     for intent in intents:
-        if moved.get(intent.run_id) != intent.start:
-            continue
-        if intent.offset + intent.size > size:
-            return Settled(heads=moved, completed=tuple(completed), undone=intent)
-        moved[intent.run_id] = intent.end
-        completed.append(intent)
-    return Settled(heads=moved, completed=tuple(completed), undone=None)
+        before = moved.get(intent.run_id)
+        if before is None or before.events < intent.end.events:
+            moved[intent.run_id] = intent.end
+            completed.append(intent)
+    return Settled(heads=moved, completed=tuple(completed), undone=undone)

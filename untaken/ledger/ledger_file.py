@@ -1,8 +1,9 @@
 """The bytes of a ledger being written: locked, every append announced in the journal, settled after a crash.
 
-For every append the intended head goes to the journal first, then the lines to the ledger. The heads sidecar
-is moved at a checkpoint (on closing, and now and then before), and the journal goes. A process killed at any
-moment therefore loses nothing that was acknowledged: the next writer completes or undoes the last append.
+For every append the intended head goes to the journal first, then the lines to the ledger, then a mark to the
+journal that acknowledges them. The heads sidecar is moved at a checkpoint (on closing, and now and then
+before), and the journal goes. A process killed at any moment therefore loses nothing that was acknowledged:
+the next writer completes or undoes the last append.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from untaken.errors import Finding, UntakenError, Where
 from untaken.ledger import disk
 from untaken.ledger.decoding import LineFault, decode_event
 from untaken.ledger.heads import heads_path, load_heads, save_heads
-from untaken.ledger.journal import Intent, encode_intent, journal_path, load_intents, settle
+from untaken.ledger.journal import ACKNOWLEDGED, Intent, encode_intent, journal_path, load_journal, settle
 from untaken.ledger.lines import is_compressed
 from untaken.ledger.model import Head
 
@@ -71,15 +72,14 @@ class LedgerFile:
             )
         if self._unended:
             data = b"\n" + data
-        intent = Intent(
-            run_id=run_id, start=self.heads.get(run_id), end=end, offset=self.size, size=len(data)
-        )
+        intent = Intent(run_id=run_id, end=end, offset=self.size, size=len(data))
         # Until all is done the ledger's end is uncertain: an append that fails closes this writer for good.
         self._usable = False
         self._announce(intent)
         disk.write_all(self._ledger, data)
         if self._fsync == "always":
             disk.fsync(self._ledger)
+        disk.write_all(self._journal, ACKNOWLEDGED)
         self.size += len(data)
         self.heads[run_id] = end
         self._unended = False
@@ -119,7 +119,7 @@ class LedgerFile:
             self._journal = os.open(journal_path(self.path), flags, 0o644)
             if self._fsync == "always":
                 disk.sync_folder(self.path.parent)
-        disk.write_all(self._journal, encode_intent(intent) + b"\n")
+        disk.write_all(self._journal, encode_intent(intent))
         if self._fsync == "always":
             disk.fsync(self._journal)
         self._intents += 1
@@ -138,10 +138,14 @@ class LedgerFile:
         self._inspect_tail()
 
     def _settle(self) -> None:
-        """Complete or undo what a writer before this one announced."""
+        """Complete or undo what a writer before this one announced.
+
+        The heads move for every byte that was acknowledged, whether it is still there or not: what the
+        ledger has lost since shows as TRUNCATED from now on, too.
+        """
         if not journal_path(self.path).exists():
             return
-        settled = settle(self.heads, load_intents(self.path), self.size)
+        settled = settle(self.heads, load_journal(self.path), self.size)
         if settled.undone is not None and self.size > settled.undone.offset:
             self._cut(settled.undone.offset)
             run_id = settled.undone.run_id

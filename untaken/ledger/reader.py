@@ -62,8 +62,8 @@ def read_ledger(
         name: what messages and `Run.source` call the ledger.
 
     Raises:
-        UntakenError: ``ledger-not-found``, ``ledger-heads``; strict: any fault of the ledger. An unanchored
-            run is no fault. Errors of the disk pass through.
+        UntakenError: ``ledger-not-found``, ``ledger-heads``, ``ledger-journal``; strict: any fault of the
+            ledger. An unanchored run is no fault. Errors of the disk pass through.
     """
     view = open_view(source, heads=heads, name=name)
     findings = list(view.findings)
@@ -121,7 +121,7 @@ def verify_ledger(
         name: as in `read_ledger`.
 
     Raises:
-        UntakenError: ``ledger-not-found``, ``ledger-heads``.
+        UntakenError: ``ledger-not-found``, ``ledger-heads``, ``ledger-journal``.
     """
     reading = Reading(open_view(source, heads=heads, name=name), _collect([]), keep=False)
     verdicts = [chain.integrity() for chain in reading.chains()]

@@ -12,7 +12,7 @@ from typing import BinaryIO
 
 from untaken.errors import Finding, UntakenError, Where
 from untaken.ledger.heads import heads_path, parse_heads, read_record
-from untaken.ledger.journal import load_intents, settle
+from untaken.ledger.journal import load_journal, settle
 from untaken.ledger.lines import Readable, read_blocks
 from untaken.ledger.model import Head
 
@@ -73,7 +73,7 @@ def open_view(source: LedgerSource, *, heads: Mapping[str, Head] | None, name: s
     writer is at work or was interrupted, with its intent journal.
 
     Raises:
-        UntakenError: ``ledger-not-found``, ``ledger-heads``.
+        UntakenError: ``ledger-not-found``, ``ledger-heads``, ``ledger-journal``.
     """
     if isinstance(source, bytes):
         return View(name=name or "", heads=heads or {}, content=source)
@@ -95,19 +95,22 @@ def open_view(source: LedgerSource, *, heads: Mapping[str, Head] | None, name: s
 def _recorded_view(path: Path, name: str) -> View:
     """Size, journal and sidecar that belong together: the sidecar must be the same before and after.
 
-    The size is taken before the journal, because a writer records an intent before its bytes: so every byte
-    within the size that a writer wrote is covered by an intent that is read here, or by the sidecar.
+    A writer records an intent before its bytes, and acknowledges it after them. So the journal read here
+    covers every byte that a writer had written before, and what it acknowledges must be in the file after.
+    Bytes that came in between count as far as this journal announced them.
     """
     for _ in range(_TRIES):
-        before = _content(heads_path(path))
+        heads = _content(heads_path(path))
+        before = path.stat().st_size
+        journal = load_journal(path)
         size = path.stat().st_size
-        intents = load_intents(path)
-        if _content(heads_path(path)) == before:
+        if _content(heads_path(path)) == heads and before <= size:
             break
-    recorded = parse_heads(before, name=str(heads_path(path))) if before is not None else {}
-    settled = settle(recorded, intents, size)
+    recorded = parse_heads(heads, name=str(heads_path(path))) if heads is not None else {}
+    settled = settle(recorded, journal, size)
     if settled.undone is None:
-        return View(name=name, heads=settled.heads, path=path, size=size)
+        end = max(before, min(size, journal.end))
+        return View(name=name, heads=settled.heads, path=path, size=end)
     noticed = Finding(
         code="ledger-interrupted-append",
         message="the last append is not complete: a writer is at work, or was interrupted; read without it",

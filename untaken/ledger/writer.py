@@ -63,7 +63,8 @@ class LedgerWriter:
         timeout: seconds to wait for another writer of the same file.
 
     Raises:
-        UntakenError: ``ledger-locked``, ``ledger-compressed``, ``ledger-torn-line``, ``ledger-heads``.
+        UntakenError: ``ledger-locked``, ``ledger-compressed``, ``ledger-torn-line``, ``ledger-heads``,
+            ``ledger-journal``.
     """
 
     def __init__(
@@ -330,7 +331,7 @@ def recover(path: str | os.PathLike[str], *, timeout: float = 10.0) -> list[Find
     """Complete or undo what a crash interrupted; a ledger without an intent journal is left alone.
 
     Raises:
-        UntakenError: ``ledger-locked`` while a writer is at work, ``ledger-heads``.
+        UntakenError: ``ledger-locked`` while a writer is at work, ``ledger-heads``, ``ledger-journal``.
     """
     if not (Path(path).is_file() and journal_path(path).exists()):
         return []

@@ -20,13 +20,13 @@ def as_it_stands(path: Path) -> tuple[bytes | Path, bytes | Path | None]:
     """A file of a folder, and its recorded heads, if any.
 
     Of a ledger caught in the middle of an append: the events that are whole, and the heads they lead to.
+
+    Raises:
+        UntakenError: ``ledger-heads``, ``ledger-journal`` where a writer's journal is there.
     """
     sidecar = heads_path(path)
     if journal_path(path).exists():
-        try:
-            view = open_view(path, heads=None, name=None)
-        except UntakenError:  # said in full where the sidecar is read next
-            return path, sidecar
+        view = open_view(path, heads=None, name=None)
         with path.open("rb") as stream:
             return stream.read(view.size), msgspec.json.encode(view.heads)
     return path, sidecar if sidecar.is_file() else None

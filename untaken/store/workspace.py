@@ -67,8 +67,9 @@ class Workspace(GraphShelf):
 
         Args:
             folder: searched recursively; heads sidecars beside ledgers are used, and what a writer announced
-                that is at work or was interrupted. Nothing found is changed.
-                Without `at`, a folder that is a workspace itself, or holds nothing to add, is opened as one.
+                that is at work or was interrupted. Nothing found is changed. A ledger whose journal is
+                damaged is not added; the audit log says so. Without `at`, a folder that is a workspace
+                itself, or holds nothing to add, is opened as one.
             at: where the workspace is kept; default ``<folder>/.untaken``.
             progress: called after each file.
         """
@@ -79,8 +80,12 @@ class Workspace(GraphShelf):
         workspace = cls(at if at is not None else source / ".untaken")
         for done, path in enumerate(found, start=1):
             name = path.relative_to(source).as_posix()
-            data, heads = as_it_stands(path)
-            workspace._take(name, data, heads, None)  # not `add`: what was removed stays away
+            try:
+                data, heads = as_it_stands(path)
+            except UntakenError as error:  # without its journal, a cut of it could not be seen
+                workspace.audit(error.code, f"{name} was not added: {error.message}")
+            else:
+                workspace._take(name, data, heads, None)  # not `add`: what was removed stays away
             if progress:
                 progress(done, len(found), name)
         return workspace
