@@ -14,6 +14,7 @@ METRIC_WORDS: Final = {
     "success_rate": "outcome success",
     "coverage": "attempted",
     "completion": "completed",
+    "completion_weighted": "completed, by weight",
     "critical_completion": "critical completed",
     "completion_with_deps": "completed with needs",
     "completion_with_deps_all": "completed with all needs",

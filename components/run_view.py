@@ -90,5 +90,7 @@ def _diagnosis(report: RunReport) -> None:
         luck = " The outcome bit says success." if lucky else ""
         st.markdown(f":material/{mark}: **{DIAGNOSIS_WORDS[score.diagnosis]}.**{luck}")
         st.text(text.one_line(score.diagnosis_reason, 400))
+        if score.diagnosis_advice:
+            st.text(text.one_line(score.diagnosis_advice, 600))
         missing = f" {score.unscored} of the sub-goals are unscored." if score.unscored else ""
         st.caption(f"{text.label(state.rules().in_words(), 300)}.{missing}")

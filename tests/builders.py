@@ -194,6 +194,7 @@ def a_score(
         "completed_with_deps_all": completed,
         "coverage": 1.0 if required else none,
         "completion": completed / required if required else none,
+        "completion_weighted": completed / required if required else none,
         "critical_completion": critical_completed / critical
         if critical
         else Unscored("no critical sub-goals"),

@@ -226,7 +226,8 @@ def _figure(metric: str, agent: AgentScore, standings: Mapping[tuple[str, str], 
         value, n_runs = _POOLED[metric](agent)
         none = Unscored("this figure has no interval")
         return _Figure(source="score", value=value, low=none, high=none, n_tasks=None, n_runs=n_runs)
-    s = standings[agent.agent, metric]
+    # Without weights there is no ranking by completion_weighted: it is completion.
+    s = standings.get((agent.agent, metric)) or standings[agent.agent, "completion"]
     return _Figure(source="rank", value=s.value, low=s.low, high=s.high, n_tasks=s.n_tasks, n_runs=s.n_runs)
 
 

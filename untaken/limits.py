@@ -35,6 +35,8 @@ MEMORY_KEY_CHARS: Final = 8 * KIB
 # Plan graphs
 GRAPH_FILE_BYTES: Final = 4 * MIB
 SUB_GOALS: Final = 5_000
+WEIGHT: Final = 1_000_000
+"""Of one sub-goal."""
 EDGES: Final = 50_000
 RULES_PER_SUB_GOAL: Final = 200
 YAML_DEPTH: Final = 32

@@ -81,6 +81,7 @@ def a_score(
         completed_with_deps_all=done,
         coverage=done / len(nodes),
         completion=done / len(nodes),
+        completion_weighted=done / len(nodes),
         critical_completion=Unscored("no critical sub-goal"),
         violations=tuple(
             Violation(kind="critical", sub_goal=goal, dependency=dep, message=f"reached {goal} without {dep}")

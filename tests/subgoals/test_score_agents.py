@@ -83,10 +83,10 @@ def test_replans_are_unscored_where_no_plan_was_ever_recorded() -> None:
     assert silent == Unscored("no run of this agent records a plan, so replans cannot be seen")
 
 
-def test_unknown_attempts_are_out_of_coverage() -> None:
+def test_coverage_is_attempted_over_required_whatever_could_be_mapped() -> None:
     graph = a_graph({"id": "a", "rules": [{"tool": "a"}]}, {"id": "b", "rules": [{"tool": "b"}]}, "c")
     got = only(score_run(a_run().call("a").finish().run(), graph))
-    assert (got.attempted, got.coverage, got.sub_goals) == (1, 0.5, 3)
+    assert (got.attempted, got.attempts_known, got.sub_goals, got.coverage) == (1, 2, 3, 1 / 3)
 
 
 def test_workflow_or_agent_is_said_only_where_all_runs_agree() -> None:

@@ -16,7 +16,9 @@ from untaken.errors import UntakenError
 from untaken.plans.model import Id, SubGoal
 from untaken.plans.strict_document import decode, read_json
 
-Field = Literal["title", "description", "deps", "critical", "kind", "any_of", "check", "rules", "metadata"]
+Field = Literal[
+    "title", "description", "deps", "critical", "weight", "kind", "any_of", "check", "rules", "metadata"
+]
 """What `Set` can set of a sub-goal."""
 GraphField = Literal["title", "tasks", "metadata"]
 """What `SetGraph` can set of the graph itself."""

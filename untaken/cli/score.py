@@ -128,7 +128,7 @@ def _agent_row(agent: AgentScore) -> tuple[object, ...]:
         agent.agent,
         agent.runs,
         rate(agent.success_rate, of=f"{agent.successes}/{agent.outcome_runs}"),
-        rate(agent.coverage, of=f"n={agent.attempts_known}"),
+        rate(agent.coverage, of=f"{agent.attempted}/{agent.sub_goals}"),
         rate(agent.completion, of=f"{agent.completed}/{agent.sub_goals}"),
         rate(agent.completion_macro, of=f"n={agent.scored_runs}"),
         rate(agent.critical_completion, of=f"{agent.critical_completed}/{agent.critical}"),

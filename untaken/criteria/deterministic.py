@@ -68,11 +68,8 @@ class Reading:
 
     @cached_property
     def nodes(self) -> tuple[NodeScore, ...]:
-        """The sub-goals that count, those decided by one of several others left out."""
-        if isinstance(self.score, Unscored) or isinstance(self.graph, Unscored):
-            return ()
-        options = {node.id for node in self.graph.sub_goals if node.any_of}
-        return tuple(node for node in self.score.counted if node.sub_goal not in options)
+        """The sub-goals that count."""
+        return () if isinstance(self.score, Unscored) else self.score.counted
 
 
 def step_efficiency(reading: Reading) -> Score:

@@ -85,7 +85,11 @@ def frontier(score: RunScore, shape: Shape) -> tuple[First, ...]:
         unsettled = (dep in held and nodes[dep].status == "unscored" for dep in shape.deps[name])
         if not failed.isdisjoint(shape.deps[name]) or any(unsettled) or _no_option(name, shape, failed, held):
             held.add(name)
-    lost = sum(shape.bit[name] for name in failed if nodes[name].critical or not shape.critical)
+    lost = sum(
+        shape.bit[node.sub_goal]
+        for node in score.counted
+        if is_failed(node) and (node.critical or not shape.critical)
+    )
     whole = measured(score, shape)
     return tuple(
         First(node=node, much=(shape.reach[name] & lost).bit_count() / whole if whole else 0.0)

@@ -80,9 +80,9 @@ def _gathered(corpus: Corpus, digests: Iterable[str]) -> Gathered:
         if not measured(score, shape):
             continue
         found.tasks[digest] = score.task_id
-        for node in score.counted:
-            found.required[score.graph_id, node.sub_goal] += 1
+        left_out = ("not_required", "unscored") if score.missing == "drop" else ("not_required",)
         for node in score.nodes:
+            found.required[score.graph_id, node.sub_goal] += node.status not in left_out
             found.unknown[score.graph_id, node.sub_goal] += node.status == "unscored"
         for first in frontier(score, shape):
             found.hits.setdefault((score.graph_id, first.node.sub_goal), {})[digest] = first

@@ -16,7 +16,17 @@ from untaken.plans.model import PlanGraph, Rule, SubGoal
 from untaken.plans.structure import edges
 
 _OF_GRAPH: Final = ("id", "version", "title", "tasks", "metadata")
-_OF_SUB_GOAL: Final = ("title", "description", "critical", "kind", "check", "rules", "any_of", "metadata")
+_OF_SUB_GOAL: Final = (
+    "title",
+    "description",
+    "critical",
+    "weight",
+    "kind",
+    "check",
+    "rules",
+    "any_of",
+    "metadata",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -58,13 +58,17 @@ class Rule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_d
 
 
 class SubGoal(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A node: what must be achieved, after what, and how one can tell."""
+    """A node: what must be achieved, after what, and how one can tell.
+
+    `weight` is its share of `completion_weighted`, relative to the other sub-goals.
+    """
 
     id: Id
     title: str = ""
     description: str = ""
     deps: list[Id] = []
     critical: bool = False
+    weight: Annotated[float, Meta(ge=0, le=limits.WEIGHT)] = 1.0
     check: Check | None = None
     rules: Annotated[list[Rule], Meta(max_length=limits.RULES_PER_SUB_GOAL)] = []
     any_of: list[Id] = []

@@ -17,10 +17,10 @@ from untaken.errors import Unscored
 from untaken.ranking.comparisons import Pull, SubGoalGap, TaskGap
 from untaken.ranking.model import Bootstrap, DiscordantPair
 from untaken.ranking.pairs import Measured
-from untaken.ranking.tables import METRICS, RunsByCell
+from untaken.ranking.tables import METRICS, WEIGHTED, RunsByCell
 from untaken.subgoals.model import NodeScore, RunScore
 
-BY_SUB_GOAL: Final = ("completion", "critical_completion")
+BY_SUB_GOAL: Final = ("completion", WEIGHTED, "critical_completion")
 """Metrics that are a share of sub-goals completed, and so a sum over sub-goals."""
 NodeKey = tuple[str, str]
 """(graph, sub-goal)."""
@@ -63,7 +63,7 @@ def sub_goal_gaps(
     tasks = _common(cells, metric, first, second)
     found: dict[NodeKey, _Gap] = defaultdict(_Gap)
     for ours, theirs in tasks.values():
-        one, other = (_shares(runs, critical=metric == "critical_completion") for runs in (ours, theirs))
+        one, other = (_shares(runs, metric) for runs in (ours, theirs))
         for key in {**one, **other}:
             mine, its = one.get(key), other.get(key)
             found[key].part += (mine.part if mine else 0.0) - (its.part if its else 0.0)
@@ -177,12 +177,13 @@ class _Share:
     rate: float = 0.0
 
 
-def _shares(runs: Sequence[RunScore], *, critical: bool) -> dict[NodeKey, _Share]:
+def _shares(runs: Sequence[RunScore], metric: str) -> dict[NodeKey, _Share]:
     seen: dict[NodeKey, list[tuple[NodeScore, float]]] = defaultdict(list)
     for run in runs:
-        nodes = [node for node in run.counted if node.critical or not critical]
-        for node in nodes:
-            part = 1 / (len(nodes) * len(runs)) if node.completed else 0.0
+        nodes = [node for node in run.counted if node.critical or metric != "critical_completion"]
+        weights = [node.weight if metric == WEIGHTED else 1.0 for node in nodes]
+        for node, weight in zip(nodes, weights, strict=True):
+            part = weight / (fsum(weights) * len(runs)) if node.completed and weight else 0.0
             seen[run.graph_id, node.sub_goal].append((node, part))
     return {
         key: _Share(

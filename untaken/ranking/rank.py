@@ -13,7 +13,7 @@ from untaken.ranking.groups import Group, comparable_groups
 from untaken.ranking.model import Bootstrap, RankReport
 from untaken.ranking.resampling import resampled_means
 from untaken.ranking.standings import standings
-from untaken.ranking.tables import METRICS, by_cell, metric_table, split_tasks
+from untaken.ranking.tables import by_cell, metric_table, metrics_of, split_tasks
 from untaken.subgoals.model import MissingRule, RunScore
 
 
@@ -42,7 +42,7 @@ def rank_agents(
     rule = _rule(runs, missing)
     cells = by_cell(runs)
     agents, shared, unmatched = split_tasks(cells)
-    tables = [metric_table(metric, cells, agents, shared) for metric in METRICS]
+    tables = [metric_table(metric, cells, agents, shared) for metric in metrics_of(runs)]
     resampled = resampled_means(tables, len(shared), resamples=resamples, seed=seed)
     outcome, *rest = tables
     return RankReport(

@@ -16,6 +16,7 @@ from untaken.stats.rounding import Floats, quantise
 from untaken.subgoals.model import RunScore
 
 OUTCOME: Final = "success_rate"
+WEIGHTED: Final = "completion_weighted"
 
 
 def _outcome(score: RunScore) -> Score:
@@ -30,11 +31,19 @@ METRICS: Final[Mapping[str, Callable[[RunScore], Score]]] = {
     OUTCOME: _outcome,
     "coverage": lambda score: score.coverage,
     "completion": lambda score: score.completion,
+    WEIGHTED: lambda score: score.completion_weighted,
     "critical_completion": lambda score: score.critical_completion,
     "completion_with_deps": lambda score: _share(score, score.completed_with_deps),
     "completion_with_deps_all": lambda score: _share(score, score.completed_with_deps_all),
 }
 """Every metric agents are ranked by, and how one run gets its value: outcome first."""
+
+
+def metrics_of(scores: Sequence[RunScore]) -> tuple[str, ...]:
+    """The metrics of these runs; without weights, `WEIGHTED` is ``completion`` and left out."""
+    weighted = any(node.weight != 1 for score in scores for node in score.counted)
+    return tuple(metric for metric in METRICS if weighted or metric != WEIGHTED)
+
 
 RunsByCell = Mapping[tuple[str, str], Sequence[RunScore]]
 """(agent, task) → its runs, one a repeat."""

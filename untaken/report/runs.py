@@ -131,9 +131,11 @@ RUNS: Final[Columns[RunRow]] = {
     "critical_completed": count("critical sub-goals completed", _scored("critical_completed")),
     "coverage": figure("attempted / required", _scored("coverage")),
     "completion": figure("completed / required", _scored("completion")),
+    "completion_weighted": figure("completed / required by weight", _scored("completion_weighted")),
     "critical_completion": figure("the same over critical sub-goals", _scored("critical_completion")),
     "diagnosis": text("what mostly went wrong", _scored("diagnosis")),
     "diagnosis_reason": text("the diagnosis in words", _scored("diagnosis_reason")),
+    "diagnosis_advice": text("what to change", _scored("diagnosis_advice")),
     "violations": count("reached without a critical dependency", lambda row: _violations(row, "critical")),
     "order_violations": count("begun before a dependency was", lambda row: _violations(row, "order")),
     "extra": count("actions that serve no sub-goal", _extra),
@@ -152,6 +154,7 @@ RUNS: Final[Columns[RunRow]] = {
     "success_reason": why("success", "run.success"),
     "coverage_reason": why("coverage", _scored("coverage")),
     "completion_reason": why("completion", _scored("completion")),
+    "completion_weighted_reason": why("completion_weighted", _scored("completion_weighted")),
     "critical_completion_reason": why("critical_completion", _scored("critical_completion")),
 }
 """Columns of `runs_table`."""

@@ -9,7 +9,7 @@ from typing import Final
 
 from untaken.errors import Score, Unscored
 from untaken.subgoals.model import AgentScore, RunScore
-from untaken.subgoals.tally import attempts_known, rate
+from untaken.subgoals.tally import attempts_known, rate, weighted_completion
 
 NO_SCORED_RUN: Final = "no run of this agent has a sub-goal that counts"
 
@@ -49,10 +49,11 @@ def _score_agent(agent: str, runs: Sequence[RunScore]) -> AgentScore:
         unscored=_total(runs, "unscored"),
         critical=critical,
         critical_completed=critical_completed,
-        coverage=rate(attempted, known, no_attempts),
+        coverage=rate(attempted, required, no_attempts) if known else Unscored(no_attempts),
         coverage_macro=_mean(scored, lambda run: run.coverage, no_attempts),
         completion=rate(completed, required, NO_SCORED_RUN),
         completion_macro=_mean(scored, lambda run: run.completion, NO_SCORED_RUN),
+        completion_weighted=weighted_completion([n for run in scored for n in run.counted], NO_SCORED_RUN),
         critical_completion=rate(critical_completed, critical, no_critical),
         critical_completion_macro=_mean(scored, lambda run: run.critical_completion, no_critical),
         critical_path_skipped_rate=_skipped_rate(scored, no_critical),

@@ -57,8 +57,8 @@ def attempts(rubric: Rubric, trace: Trace, mapping: plans.Mapping) -> AttemptsBy
 def _served(rubric: Rubric, trace: Trace, mapping: plans.Mapping) -> Mapping[str, tuple[int, ...]]:
     """The actions that served each sub-goal.
 
-    A tool-call check counts as attempted wherever its tool was called: by each call that no tag and no rule
-    claims (it may serve several checks), and by any call that fulfils it, whatever else claims that.
+    What the mapping says; beside it, a call that a tag or a rule claims for another sub-goal also serves each
+    check that it fulfils.
     """
     mapped: dict[str, list[int]] = defaultdict(list)
     claimed: set[int] = set()
@@ -66,21 +66,13 @@ def _served(rubric: Rubric, trace: Trace, mapping: plans.Mapping) -> Mapping[str
         mapped[sub_goal].append(seq)
         if authority in ("tag", "rule"):
             claimed.add(seq)
-    served = {name: tuple(seqs) for name, seqs in mapped.items()}
-    free: dict[str, tuple[int, ...]] = {}
-    for name, spec in rubric.calls.items():
-        calls = trace.calls_of(spec.name)
-        if spec.name not in free:
-            free[spec.name] = tuple([call.seq for call in calls if call.seq not in claimed])
-        others = free[spec.name]
-        if len(others) < len(calls):
-            fulfilling = [
-                call.seq for call in calls if call.seq in claimed and plans.call_matches(spec, call)
-            ]
-            others = tuple(sorted({*others, *fulfilling}))
-        own = served.get(name, others)
-        served[name] = others if own == others else tuple(sorted({*own, *others}))
-    return served
+    for name, spec in rubric.calls.items() if claimed else ():
+        mapped[name] += [
+            call.seq
+            for call in trace.calls_of(spec.name)
+            if call.seq in claimed and plans.call_matches(spec, call)
+        ]
+    return {name: tuple(sorted(set(seqs))) for name, seqs in mapped.items() if seqs}
 
 
 def _through_options(options: list[Attempt]) -> Attempt:

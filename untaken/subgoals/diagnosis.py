@@ -1,23 +1,31 @@
-"""What kind of trouble a run was in, and a sentence with its counts (§4)."""
+"""What kind of trouble a run was in, a sentence with its counts, and what to change (§4)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from msgspec import Struct
 
 from untaken.subgoals.model import Diagnosis, NodeScore, Violation
+from untaken.subgoals.rubric import Rubric
 from untaken.subgoals.trace import Trace
+
+NAMED: Final = 5
+"""How many sub-goals an advice names before it only counts."""
 
 
 class Diagnosed(Struct, frozen=True, kw_only=True, gc=False):
-    """A diagnosis and why."""
+    """A diagnosis, why, and what to change: the advice of source 002."""
 
     diagnosis: Diagnosis
     reason: str
+    advice: str = ""
 
 
-def diagnose(nodes: Sequence[NodeScore], violations: Sequence[Violation], trace: Trace) -> Diagnosed:
+def diagnose(
+    nodes: Sequence[NodeScore], violations: Sequence[Violation], trace: Trace, rubric: Rubric
+) -> Diagnosed:
     """The first that holds, the gravest first.
 
     ``unscored``: nothing is known. ``violation``: a sub-goal reached without a critical dependency.
@@ -30,6 +38,7 @@ def diagnose(nodes: Sequence[NodeScore], violations: Sequence[Violation], trace:
         nodes: the required ones.
         violations: of the run.
         trace: its events.
+        rubric: of its plan graph.
     """
     known = [node for node in nodes if node.completed is not None]
     if not known:
@@ -37,18 +46,26 @@ def diagnose(nodes: Sequence[NodeScore], violations: Sequence[Violation], trace:
         return Diagnosed(diagnosis="unscored", reason=what)
     critical = [violation for violation in violations if violation.kind == "critical"]
     if critical:
-        return Diagnosed(diagnosis="violation", reason=_violation_sentence(critical))
+        return Diagnosed(
+            diagnosis="violation",
+            reason=_violation_sentence(critical),
+            advice=f"Require {_some([v.dependency for v in critical])} before the agent can reach "
+            f"{_some([v.sub_goal for v in critical])}.",
+        )
     missing = [node for node in known if not node.completed]
     if not missing:
         return Diagnosed(diagnosis="clean", reason=_clean_sentence(len(nodes), len(known)))
-    return _why_missing(missing, len(nodes), trace)
+    return _why_missing(missing, nodes, trace, rubric)
 
 
-def _why_missing(missing: Sequence[NodeScore], required: int, trace: Trace) -> Diagnosed:
-    inside = sum(node.attempted is True for node in missing)
-    skipped = sum(node.attempted is False for node in missing)
+def _why_missing(
+    missing: Sequence[NodeScore], nodes: Sequence[NodeScore], trace: Trace, rubric: Rubric
+) -> Diagnosed:
+    in_vain = [node.sub_goal for node in missing if node.attempted is True]
+    never = [node.sub_goal for node in missing if node.attempted is False]
+    inside, skipped = len(in_vain), len(never)
     unknown = len(missing) - inside - skipped
-    head = f"{len(missing)} of {required} required sub-goals not completed"
+    head = f"{len(missing)} of {len(nodes)} required sub-goals not completed"
     if unknown > max(inside, skipped):
         return Diagnosed(diagnosis="unscored", reason=f"{head}; attempts at {unknown} of them are unknown")
     counts = f"{head}: {inside} attempted in vain, {skipped} never attempted"
@@ -58,10 +75,30 @@ def _why_missing(missing: Sequence[NodeScore], required: int, trace: Trace) -> D
         return Diagnosed(
             diagnosis="not_detecting_errors",
             reason=f"{_times(failures, 'observation')} failed and the plan was never revised; {counts}",
+            advice="Add a self-check sub-goal between branches, or feed the tool response back into the "
+            f"planner before the next call{_failed_branches(nodes, trace, rubric)}.",
         )
     if skipped > inside:
-        return Diagnosed(diagnosis="skipping", reason=f"{counts}: look at planning")
-    return Diagnosed(diagnosis="inside", reason=f"{counts}: look at tool calls and reasoning")
+        advice = f"Fix the planner or its tool descriptions: {_some(never)} never attempted."
+        return Diagnosed(diagnosis="skipping", reason=counts, advice=advice)
+    advice = f"Fix the tool call or its reasoning: {_some(in_vain)} attempted, not completed."
+    return Diagnosed(diagnosis="inside", reason=counts, advice=advice)
+
+
+def _failed_branches(nodes: Sequence[NodeScore], trace: Trace, rubric: Rubric) -> str:
+    """The sub-goals whose calls failed, each with what depends on it."""
+    failed = {call.seq for _, call in trace.failures if call is not None}
+    branches = [node.sub_goal for node in nodes if not failed.isdisjoint(node.events)]
+    after = [name for name, one in rubric.criteria.items() if not set(branches).isdisjoint(one.deps)]
+    if not branches:
+        return ""
+    return f": calls failed at {_some(branches)}" + (f", before {_some(after)}" if after else "")
+
+
+def _some(names: Sequence[str]) -> str:
+    distinct = list(dict.fromkeys(names))
+    more = len(distinct) - NAMED
+    return ", ".join(map(repr, distinct[:NAMED])) + (f" and {more} more" if more > 0 else "")
 
 
 def _violation_sentence(critical: Sequence[Violation]) -> str:

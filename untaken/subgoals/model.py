@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from untaken.errors import Finding, Score, Unscored
 
@@ -25,6 +25,8 @@ class NodeScore(Struct, frozen=True, kw_only=True, gc=False):
         events: `seq` of each action mapped to it.
         evidence: `seq` of what decided it (matching call, verdict, ...).
         completed_at: `seq` after which it was completed, where a moment is known.
+        weight: in `completion_weighted`.
+        groups: ids of the `any_of` groups that list it: they count instead of it.
     """
 
     sub_goal: str
@@ -38,12 +40,35 @@ class NodeScore(Struct, frozen=True, kw_only=True, gc=False):
     events: tuple[int, ...] = ()
     evidence: tuple[int, ...] = ()
     completed_at: int | None = None
+    weight: float = 1.0
+    groups: tuple[str, ...] = ()
 
 
 def counted_nodes(nodes: tuple[NodeScore, ...], missing: MissingRule) -> tuple[NodeScore, ...]:
-    """The sub-goals that count: all but the not required; under ``drop`` without the unscored."""
+    """The requirements of a run, the one denominator of every rate: under ``drop`` without the unscored.
+
+    An `any_of` group and the option that was used are one requirement: the group stands for both, and is
+    critical where either is.
+    """
     left_out = ("not_required", "unscored") if missing == "drop" else ("not_required",)
-    return tuple(node for node in nodes if node.status not in left_out)
+    critical = _with_critical_options(nodes) if any(node.groups for node in nodes) else ()
+    return tuple(
+        structs.replace(node, critical=True) if node.sub_goal in critical else node
+        for node in nodes
+        if not node.groups and node.status not in left_out
+    )
+
+
+def _with_critical_options(nodes: tuple[NodeScore, ...]) -> set[str]:
+    """The groups that a critical option was used for, at any depth of groups in groups."""
+    groups_of = {node.sub_goal: node.groups for node in nodes if node.status != "not_required"}
+    pending = [node.sub_goal for node in nodes if node.critical]
+    found: set[str] = set()
+    while pending:
+        groups = set(groups_of.get(pending.pop(), ())) - found
+        found |= groups
+        pending += groups
+    return found
 
 
 class Violation(Struct, frozen=True, kw_only=True, gc=False):
@@ -61,15 +86,19 @@ class RunScore:
 
     Attributes:
         graph_id, graph_version: of its plan graph; empty and 0 for a run that only its outcome is counted of.
-        required: number of sub-goals that count: all but ``not_required``; under ``drop`` no unscored ones.
-        attempted: of them, as far as attempts are known; unscored where they are known of none.
+        required: number of requirements (`counted`), the denominator of coverage, completion and the figures
+            with dependencies; under ``drop`` without the unscored.
+        attempted: of them, those that an action maps to; unscored where no attempt can be known.
+        completion_weighted: completed / required, each with its `weight`.
         completed_with_deps: completed and every direct dependency completed; `_all`: every transitive one.
-        unscored: required sub-goals without evidence, whichever rule for them is in force.
+        unscored: requirements without evidence, whichever rule for them is in force.
         mapped: (seq of action, sub-goal, authority ``tag|rule|check|plan|judge``) for each mapped action.
         extra: `seq` of each of the agent's own actions mapped to no sub-goal.
         plans: number of plans recorded; without any, `replans` being 0 says nothing.
         progress: (seq, completed sub-goals so far) after each step.
         recovered: share of failed sub-goal attempts later completed after a replan.
+        diagnosis_advice: what to change, naming the sub-goals meant; empty where nothing is known or nothing
+            is missing.
     """
 
     run_id: str
@@ -97,6 +126,7 @@ class RunScore:
     completed_with_deps_all: int
     coverage: Score
     completion: Score
+    completion_weighted: Score
     critical_completion: Score
     violations: tuple[Violation, ...]
     mapped: tuple[tuple[int, str, str], ...]
@@ -107,6 +137,7 @@ class RunScore:
     recovered: Score
     diagnosis: Diagnosis
     diagnosis_reason: str
+    diagnosis_advice: str = ""
     progress: tuple[tuple[int, int], ...]
     findings: tuple[Finding, ...] = ()
 
@@ -134,7 +165,9 @@ class AgentScore:
     Attributes:
         runs: unbroken runs of the agent, with a plan graph or without; `scored_runs`: those with at least one
             countable sub-goal.
-        attempted, coverage: over the `attempts_known` sub-goals whose attempts are known.
+        coverage: attempted / sub_goals; unscored where `attempts_known`, the number of sub-goals whose
+            attempts can be known, is 0.
+        completion_weighted: completed / sub_goals, each with its `weight`, over all runs.
         critical_path_skipped_rate: share of the scored runs with a critical sub-goal of known attempts that
             never attempted at least one.
         replanning_events_per_trace: over all runs; unscored where the agent never recorded a plan.
@@ -159,6 +192,7 @@ class AgentScore:
     coverage_macro: Score
     completion: Score
     completion_macro: Score
+    completion_weighted: Score
     critical_completion: Score
     critical_completion_macro: Score
     critical_path_skipped_rate: Score

@@ -37,6 +37,8 @@ def node_scores(
                 events=attempt.events,
                 evidence=decision.evidence,
                 completed_at=decision.at,
+                weight=criterion.node.weight,
+                groups=criterion.groups,
             )
         )
     return tuple(scores)
@@ -72,27 +74,39 @@ def _not_required(criterion: Criterion, attempt: Attempt, decisions: Mapping[str
 
 
 class DependencyFigures(Struct, frozen=True, kw_only=True, gc=False):
-    """Completed sub-goals whose dependencies are completed too: the direct ones, and all of them."""
+    """Completed requirements whose dependencies are completed too: the direct ones, and all of them."""
 
     direct: int
     transitive: int
 
 
 def dependency_figures(rubric: Rubric, nodes: Mapping[str, NodeScore]) -> DependencyFigures:
-    """Count them among the sub-goals that count; an option that is not required holds nobody up."""
-    direct = transitive = 0
+    """Count them; an option that is not required holds nobody up.
+
+    A group needs its own dependencies and those of one option that completed it.
+    """
     unmet = {name for name, node in nodes.items() if node.status not in _SATISFIED}
-    incomplete: set[str] = set()
+    direct: set[str] = set()
+    transitive: set[str] = set()
     for name in rubric.dependencies_first:
         deps = rubric.criteria[name].deps
-        met = unmet.isdisjoint(deps)
-        whole = met and incomplete.isdisjoint(deps)
-        if not whole:
-            incomplete.add(name)
-        if nodes[name].status == "completed":
-            direct += met
-            transitive += whole
-    return DependencyFigures(direct=direct, transitive=transitive)
+        if unmet.isdisjoint(deps):
+            direct.add(name)
+            if transitive.issuperset(deps):
+                transitive.add(name)
+    return DependencyFigures(
+        direct=_completed_among(direct, rubric, nodes), transitive=_completed_among(transitive, rubric, nodes)
+    )
+
+
+def _completed_among(whole: set[str], rubric: Rubric, nodes: Mapping[str, NodeScore]) -> int:
+    """How many requirements are completed and, groups through one of their options, in `whole`."""
+    completed: set[str] = set()
+    for name in rubric.options_first:
+        options = rubric.criteria[name].options
+        if name in whole and nodes[name].completed and (not options or not completed.isdisjoint(options)):
+            completed.add(name)
+    return sum(not nodes[name].groups for name in completed)
 
 
 def violations(rubric: Rubric, nodes: Mapping[str, NodeScore]) -> tuple[Violation, ...]:

@@ -15,7 +15,7 @@ from untaken.subgoals.checks import Bench, DecisionsById
 from untaken.subgoals.course import progress, recovered
 from untaken.subgoals.diagnosis import diagnose
 from untaken.subgoals.expressions import ExpressionResults
-from untaken.subgoals.model import MissingRule, RunScore
+from untaken.subgoals.model import MissingRule, RunScore, counted_nodes
 from untaken.subgoals.requirements import dependency_figures, node_scores, violations
 from untaken.subgoals.rubric import Rubric, rubric_of
 from untaken.subgoals.tally import Tally
@@ -88,6 +88,7 @@ def score_outcome(run: Run, why: Unscored, *, missing: MissingRule = "fail") -> 
         completed_with_deps_all=0,
         coverage=why,
         completion=why,
+        completion_weighted=why,
         critical_completion=why,
         violations=(),
         mapped=(),
@@ -137,7 +138,7 @@ def _assemble(run: Run, graph: PlanGraph, judged: _Judged, missing: MissingRule)
     tally = Tally.of(nodes, missing)
     deps = dependency_figures(rubric, by_id)
     broken_rules = violations(rubric, by_id)
-    diagnosed = diagnose([n for n in nodes if n.status != "not_required"], broken_rules, trace)
+    diagnosed = diagnose(counted_nodes(nodes, "fail"), broken_rules, trace, rubric)
     return RunScore(
         run_id=run.run_id,
         digest=run.digest,
@@ -164,6 +165,7 @@ def _assemble(run: Run, graph: PlanGraph, judged: _Judged, missing: MissingRule)
         completed_with_deps_all=deps.transitive,
         coverage=tally.coverage,
         completion=tally.completion,
+        completion_weighted=tally.completion_weighted,
         critical_completion=tally.critical_completion,
         violations=broken_rules,
         mapped=judged.mapping.mapped,
@@ -174,6 +176,7 @@ def _assemble(run: Run, graph: PlanGraph, judged: _Judged, missing: MissingRule)
         recovered=recovered(rubric, trace, judged.attempts, judged.decisions),
         diagnosis=diagnosed.diagnosis,
         diagnosis_reason=diagnosed.reason,
+        diagnosis_advice=diagnosed.advice,
         progress=progress(tally.nodes, judged.actions, trace.step_ends(judged.actions)),
         findings=(*judged.mapping.findings, *_noticed(run, rubric, trace)),
     )

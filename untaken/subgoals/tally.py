@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import fsum
 
 from msgspec import Struct
 
@@ -22,6 +23,7 @@ class Tally(Struct, frozen=True, kw_only=True, gc=False):
     critical_skipped: int
     coverage: Score
     completion: Score
+    completion_weighted: Score
     critical_completion: Score
 
     @classmethod
@@ -38,20 +40,29 @@ class Tally(Struct, frozen=True, kw_only=True, gc=False):
             nodes=counted,
             attempted=attempted if known else Unscored(no_attempts),
             completed=completed,
-            unscored=[node.status for node in nodes].count("unscored"),
+            unscored=[node.status for node in counted_nodes(nodes, "fail")].count("unscored"),
             critical=len(critical),
             critical_completed=critical_completed,
             critical_skipped=len([n for n in critical if n.attempted is False and not n.completed]),
-            coverage=rate(attempted, known, no_attempts),
+            coverage=rate(attempted, len(counted), no_attempts) if known else Unscored(no_attempts),
             completion=rate(completed, len(counted), none),
+            completion_weighted=weighted_completion(counted, none),
             critical_completion=rate(
                 critical_completed, len(critical), "no critical sub-goal is required" if counted else none
             ),
         )
 
 
+def weighted_completion(nodes: Sequence[NodeScore], otherwise: str) -> Score:
+    """Weight completed over weight required, or why there is none."""
+    required = fsum(node.weight for node in nodes)
+    if nodes and not required:
+        return Unscored("every required sub-goal has the weight 0")
+    return rate(fsum(node.weight for node in nodes if node.completed), required, otherwise)
+
+
 def attempts_known(nodes: Sequence[NodeScore]) -> tuple[int, int]:
-    """How many were attempted, among how many whose attempts are known."""
+    """How many were attempted, and of how many that can be known at all."""
     made = [node.attempted for node in nodes]
     return made.count(True), len(made) - made.count(None)
 
@@ -60,7 +71,7 @@ def _completed(nodes: Sequence[NodeScore]) -> int:
     return [node.completed for node in nodes].count(True)
 
 
-def rate(part: int, whole: int, otherwise: str) -> Score:
+def rate(part: float, whole: float, otherwise: str) -> Score:
     """A share, or why there is none."""
     return part / whole if whole else Unscored(otherwise)
 

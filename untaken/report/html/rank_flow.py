@@ -15,6 +15,7 @@ METRIC_WORDS: Final = {
     "success_rate": "outcome success",
     "coverage": "sub-goals attempted",
     "completion": "sub-goals completed",
+    "completion_weighted": "sub-goals completed, by weight",
     "critical_completion": "critical sub-goals completed",
     "completion_with_deps": "completed, with what they need",
     "completion_with_deps_all": "completed, with all before them",
