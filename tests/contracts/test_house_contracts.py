@@ -5,10 +5,14 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+import tomllib
+from argparse import Namespace
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from untaken.cli.app import _settings
 
 ROOT = Path(__file__).parents[2]
 CODE = [
@@ -77,6 +81,25 @@ def test_a_page_is_short_and_neither_computes_nor_reads_files() -> None:
             if isinstance(n, ast.Call) and getattr(n.func, "id", "") == "open"
         ]
         assert opened == [], page.name
+
+
+def test_csv_is_written_in_one_place() -> None:
+    writers = ("to_csv", "writer", "DictWriter")
+    found = {
+        str(path.relative_to(ROOT)): node.attr
+        for path in CODE
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Attribute)
+        and (node.attr == "to_csv" or (node.attr in writers and ast.unparse(node.value) == "csv"))
+    }
+    assert found == {"untaken/csv_export.py": "to_csv"}
+
+
+def test_the_servers_own_csv_download_is_off() -> None:
+    config = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text("utf-8"))
+    assert config["client"]["disableDataExport"] is True
+    settings = _settings(Namespace(workspace=None, demo=True))  # wherever the server is started
+    assert settings["STREAMLIT_CLIENT_DISABLE_DATA_EXPORT"] == "true"
 
 
 def test_the_router_is_short() -> None:

@@ -59,7 +59,10 @@ def serve(args: argparse.Namespace, console: Console) -> int:
 
 
 def _settings(args: argparse.Namespace) -> dict[str, str]:
-    settings = {"STREAMLIT_BROWSER_GATHER_USAGE_STATS": "false"}
+    settings = {
+        "STREAMLIT_BROWSER_GATHER_USAGE_STATS": "false",
+        "STREAMLIT_CLIENT_DISABLE_DATA_EXPORT": "true",  # Streamlit's own CSV has formulas in it
+    }
     if args.workspace:
         settings["UNTAKEN_WORKSPACE"] = str(Path(args.workspace).resolve())
     elif not args.demo and not os.environ.get("UNTAKEN_WORKSPACE"):

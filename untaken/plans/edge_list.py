@@ -12,11 +12,11 @@ import io
 from collections.abc import Iterator
 from typing import Any
 
+from untaken.csv_export import csv_line, restored
 from untaken.errors import UntakenError, Where
 from untaken.plans.model import PlanGraph
 from untaken.plans.strict_document import Document, Path
 
-_FORMULA = tuple("=+-@\t\r\n＝＋－＠'")
 _SOURCE, _TARGET = ("source", "from"), ("target", "to")
 _TRUE, _FALSE = frozenset({"true", "1", "yes"}), frozenset({"", "false", "0", "no"})
 
@@ -26,17 +26,7 @@ def write_edge_list(graph: PlanGraph) -> str:
     rows: list[tuple[str, str, str, str]] = [("source", "target", "title", "critical")]
     rows += [("", node.id, node.title, "true" if node.critical else "") for node in graph.sub_goals]
     rows += [(dep, node.id, "", "") for node in graph.sub_goals for dep in node.deps]
-    return "".join(",".join(_quoted(neutralised(cell)) for cell in row) + "\n" for row in rows)
-
-
-def neutralised(cell: str) -> str:
-    """The cell so that no spreadsheet takes it for a formula."""
-    return f"'{cell}" if cell.lstrip().startswith(_FORMULA) or cell.startswith(_FORMULA) else cell
-
-
-def restored(cell: str) -> str:
-    """The cell before `neutralised`."""
-    return cell[1:] if cell[:1] == "'" and neutralised(cell[1:]) == cell else cell
+    return "".join(map(csv_line, rows))
 
 
 def read_edge_list(text: str, name: str, graph_id: str) -> Document:
@@ -98,11 +88,6 @@ def _truth(cell: str, name: str, line: int) -> bool:
     if cell.strip().lower() not in _TRUE | _FALSE:
         raise _fault(name, line, f"critical must be true or false, not {cell[:40]!r}")
     return cell.strip().lower() in _TRUE
-
-
-def _quoted(cell: str) -> str:
-    special = any(mark in cell for mark in ',"\r\n') or cell != cell.strip()
-    return '"' + cell.replace('"', '""') + '"' if special else cell
 
 
 def _fault(name: str, line: int, message: str) -> UntakenError:

@@ -1,5 +1,6 @@
 """What app, notebooks and command line share: tables, the report on one run, the overview, JSON documents."""
 
+from untaken.csv_export import csv_text
 from untaken.report.annotating import (
     CHANGES,
     CONTESTED,
@@ -73,7 +74,6 @@ from untaken.report.documents import (
     score_document,
     verify_document,
 )
-from untaken.report.export import csv_text, neutral
 from untaken.report.frame import Column
 from untaken.report.holdings import AUDIT, FILES, audit_table, files_table
 from untaken.report.judging import (
@@ -274,7 +274,6 @@ __all__ = [
     "memory_queue_document",
     "memory_verify_document",
     "missing_rule",
-    "neutral",
     "outcome_means_table",
     "outcome_splits_table",
     "overview",
