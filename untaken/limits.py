@@ -20,7 +20,9 @@ FILE_BYTES: Final = 4096 * MIB
 ZSTD_WINDOW_BYTES: Final = 128 * MIB
 HEADS_FILE_BYTES: Final = 256 * MIB
 FILE_FAULTS: Final = 1_000
-"""Faults of one file that are told one by one; the others are counted."""
+"""Lines of one file that belong to no run; after these the rest of the file is not read."""
+UNREADABLE_LINES: Final = 100_000
+"""Lines of one file that are no valid event, of whatever run; after these the rest is not read."""
 EVENTS_PER_RUN: Final = 1_000_000
 NAME_CHARS: Final = 512
 """Of run ids, agents, task ids, tools, skills and sub-goal ids."""
@@ -34,6 +36,10 @@ MEMORY_KEY_CHARS: Final = 8 * KIB
 
 # Plan graphs
 GRAPH_FILE_BYTES: Final = 4 * MIB
+MERMAID_LINES: Final = 100_000
+MERMAID_LINE_CHARS: Final = 200_000
+MERMAID_NODES_WRITTEN: Final = 200_000
+"""Places where a node is written: the same node may be written many times."""
 SUB_GOALS: Final = 5_000
 WEIGHT: Final = 1_000_000
 """Of one sub-goal."""
@@ -69,6 +75,8 @@ IMPORT_FILE_BYTES: Final = 1024 * MIB
 ARCHIVE_MEMBERS: Final = 20_000
 ARCHIVE_BYTES: Final = 2048 * MIB
 ARCHIVE_RATIO: Final = 200
+RATIO_FROM_BYTES: Final = 64 * MIB
+"""Output up to which any ratio of compression is believed."""
 
 # Backups of a workspace
 BACKUP_MEMBERS: Final = 1_000_000

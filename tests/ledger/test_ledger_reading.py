@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import gzip
 import io
-from collections.abc import Mapping
+import tracemalloc
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
@@ -130,7 +131,7 @@ def test_runs_before_the_damage_are_kept() -> None:
 @pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress])
 def test_a_decompression_bomb_stops_at_the_limit(pack, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "FILE_BYTES", 3 * limits.MIB)
-    data = pack(b"\n".join([b" " * 1000] * 10_000))
+    data = pack(b" " * 10_000_000)
     _, findings = read_ledger(data, strict=False)
     assert findings[-1].code == "ledger-too-large"
     with pytest.raises(UntakenError):
@@ -394,12 +395,62 @@ def test_too_many_events_in_one_run_are_refused(monkeypatch: pytest.MonkeyPatch)
     assert "more than 3 events" in found.reason
 
 
-def test_a_file_of_nothing_but_bad_lines_is_told_in_short(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "FILE_FAULTS", 10)
-    _, findings = read_ledger(b"nonsense\n" * 100, strict=False)
-    assert len(findings) == 11
+class Counting(io.BytesIO):
+    """Bytes that know how far they were read."""
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        self.reached = self.tell()
+        return super().read(size)
+
+
+@pytest.mark.parametrize("limit", ["FILE_FAULTS", "UNREADABLE_LINES"])
+def test_after_too_many_bad_lines_the_rest_of_a_file_is_not_read(
+    limit: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, limit, 10)
+    junk = {"FILE_FAULTS": b"\n", "UNREADABLE_LINES": b'{"run_id":"r","seq":oops}\n'}[limit]
+    source = Counting(junk * 1_000_000)
+    _, findings = read_ledger(source, strict=False)
     assert findings[-1].code == "ledger-many-faults"
-    assert findings[-1].message.startswith("90 more")
+    assert "nothing after line 10 was read" in findings[-1].message
+    assert source.reached < limits.MIB
+
+
+def test_a_run_whose_rest_was_not_read_is_broken_and_a_whole_one_is_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(limits, "FILE_FAULTS", 10)
+    whole, cut = a_run("whole").finish(), a_run("cut").call("x").finish()
+    first, *rest = cut.ledger().splitlines(keepends=True)
+    ledger = whole.ledger() + first + b"junk\n" * 11 + b"".join(rest)
+    for heads in ({}, {"whole": whole.head, "cut": cut.head}):
+        verdicts = {found.run_id: found for found in verify_ledger(ledger, heads=heads)}
+        assert verdicts["whole"].verdict == ("INTACT" if heads else "UNANCHORED")
+        assert verdicts["cut"].verdict == "MALFORMED"
+        assert "was read" in verdicts["cut"].reason
+
+
+def test_of_a_line_beyond_the_limit_no_more_than_the_limit_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "LINE_BYTES", 1_000)
+    source = io.BytesIO(a_run().ledger() + bytes(16 * limits.MIB))
+    tracemalloc.start()
+    try:
+        (*_, fault) = verify_ledger(source)
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert fault.reason.startswith("the line is longer")
+    assert most < limits.MIB
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, zstandard.ZstdCompressor().compress])
+def test_a_ledger_that_grows_beyond_reason_when_decompressed_is_refused(
+    pack: Callable[[bytes], bytes],
+) -> None:
+    packed = pack(a_run().finish().ledger() + bytes(limits.RATIO_FROM_BYTES + limits.MIB))
+    found = verify_ledger(packed)
+    assert [verdict.verdict for verdict in found] == ["UNANCHORED", "MALFORMED"]
+    assert "grows more than" in found[-1].reason
 
 
 def test_a_line_that_is_an_event_up_to_the_limit_and_goes_on_is_refused() -> None:

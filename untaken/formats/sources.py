@@ -23,8 +23,6 @@ _ZSTD: Final = b"\x28\xb5\x2f\xfd"
 ZIP: Final = b"PK\x03\x04"
 _CHUNK: Final = limits.MIB
 _NAME_CHARS: Final = 1024
-_RATIO_FROM: Final = 64 * limits.MIB
-"""Output up to which any ratio of compression is believed."""
 COMPRESSED: Final = (".gz", ".zst")
 HEAD_BYTES: Final = 64 * limits.KIB
 """Of the beginning of a file, by which its format is told."""
@@ -114,7 +112,7 @@ def decompressed(stored: bytes, name: str, *, most: int | None = None) -> bytes:
             content += piece
             if len(content) > most:
                 raise _too_large(name, len(content), most)
-            if len(content) > max(_RATIO_FROM, len(stored) * limits.ARCHIVE_RATIO):
+            if len(content) > max(limits.RATIO_FROM_BYTES, len(stored) * limits.ARCHIVE_RATIO):
                 raise UntakenError(
                     "compression-ratio",
                     f"it grows more than {limits.ARCHIVE_RATIO}-fold when decompressed",

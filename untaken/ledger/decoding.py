@@ -10,7 +10,7 @@ a second equal key. Whatever is not cleared goes to the exact parser, which name
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC
 from operator import attrgetter
 from typing import Any
@@ -82,10 +82,11 @@ class _Misfit(ValueError):
     """An event to look at again: free JSON too deep or with an integer too large, a moment not in UTC."""
 
 
-def decode_lines(lines: list[bytes]) -> Sequence[AnyEvent | LineFault]:
+def decode_lines(lines: list[bytes]) -> Iterable[AnyEvent | LineFault]:
     """The event of each line, or why it is none (see `decode_event`).
 
-    Lines in the writer's own style, which is what there is to read as a rule, are cleared all at once.
+    Lines in the writer's own style, which is what there is to read as a rule, are cleared all at once; others
+    one by one as they are asked for, so that a reader may stop among them.
     """
     try:
         if lines[0][_AFTER_TAG_NAME] == _QUOTE:
@@ -96,7 +97,7 @@ def decode_lines(lines: list[bytes]) -> Sequence[AnyEvent | LineFault]:
                 return events
     except (msgspec.MsgspecError, UnicodeError, RecursionError, IndexError, _Misfit):
         pass
-    return [*map(_decoded, lines)]
+    return map(_decoded, lines)
 
 
 def _decoded(line: bytes) -> AnyEvent | LineFault:

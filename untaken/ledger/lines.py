@@ -37,38 +37,61 @@ def read_blocks(stream: Readable, *, name: str = "") -> Iterator[list[bytes]]:
     the decoder to refuse.
 
     Raises:
-        UntakenError: ``ledger-compression`` (damaged or cut short), ``ledger-too-large``.
+        UntakenError: ``ledger-compression`` (damaged or cut short), ``compression-ratio``,
+            ``ledger-too-large``.
     """
-    rest = b""
+    begun, size = [], 0
     for chunk in plain_chunks(stream, name=name):
         first, *others = chunk.split(b"\n")
-        first = _bounded_line(rest + first) if rest else first
-        if not others:
-            rest = first
-            continue
-        rest = others.pop()
-        yield [first, *others]
-    if rest:
-        yield [rest]
+        if size <= limits.LINE_BYTES:  # what a line has beyond that is not kept
+            begun.append(first)
+            size += len(first)
+        if others:
+            yield [_bounded_line(b"".join(begun)), *others[:-1]]
+            begun, size = others[-1:], len(others[-1])
+    if size:
+        yield [_bounded_line(b"".join(begun))]
 
 
 def plain_chunks(stream: Readable, *, name: str = "") -> Iterator[bytes]:
-    """The bytes of a ledger after decompression.
+    """The bytes of a ledger after decompression, at most `_CHUNK` at a time.
 
     Raises:
         UntakenError: as in `read_blocks`.
     """
-    return _bounded(_plain(stream, name), name)
+    counted = _Counted(stream)
+    return _bounded(_plain(counted, name), counted, name)
 
 
 def _bounded_line(line: bytes) -> bytes:
     return line if len(line) <= limits.LINE_BYTES else line[: limits.LINE_BYTES] + b"\n"
 
 
-def _bounded(chunks: Iterator[bytes], name: str) -> Iterator[bytes]:
+class _Counted:
+    """A stream that knows how many bytes were read of it."""
+
+    def __init__(self, stream: Readable) -> None:
+        self._stream = stream
+        self.bytes = 0
+
+    def read(self, size: int, /) -> bytes:
+        """Up to `size` bytes; none at the end."""
+        data = self._stream.read(size) or b""
+        self.bytes += len(data)
+        return data
+
+
+def _bounded(chunks: Iterator[bytes], stored: _Counted, name: str) -> Iterator[bytes]:
     total = 0
     for chunk in chunks:
         total += len(chunk)
+        if total > max(limits.RATIO_FROM_BYTES, stored.bytes * limits.ARCHIVE_RATIO):
+            raise UntakenError(
+                "compression-ratio",
+                f"it grows more than {limits.ARCHIVE_RATIO}-fold when decompressed",
+                where=Where(file=name or None),
+                hint="No ledger is that repetitive; if you trust it, decompress it yourself.",
+            )
         if total > limits.FILE_BYTES:
             raise UntakenError(
                 "ledger-too-large",
@@ -142,7 +165,8 @@ def _unzstd(stream: _Joined, name: str) -> Iterator[bytes]:
             frame = zstandard.ZstdDecompressor(max_window_size=limits.ZSTD_WINDOW_BYTES).decompressobj()
             begun = True
             while not frame.eof and data:
-                yield frame.decompress(data)
+                grown = frame.decompress(data)
+                yield from (grown[at : at + _CHUNK] for at in range(0, len(grown), _CHUNK))
                 data = frame.unused_data if frame.eof else stream.read(_ZSTD_PIECE)
             begun = not frame.eof
             data = data or stream.read(_ZSTD_PIECE)

@@ -16,6 +16,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Literal, overload
 
+from untaken import limits
 from untaken.errors import Finding, UntakenError
 from untaken.ledger.decoding import run_of
 from untaken.ledger.model import Head, Integrity, Run
@@ -159,9 +160,16 @@ def _collect(findings: list[Finding]) -> Callable[[UntakenError], None]:
 def _last_lines(view: View) -> dict[str, int]:
     """The number of each run's last line."""
     last: dict[str, int] = {}
+    strays = 0
     try:
         for number, line in enumerate(view.lines(), 1):
-            last[run_of(line) or ""] = number
+            run_id = run_of(line)
+            if run_id is not None:
+                last[run_id] = number
+                continue
+            strays += 1
+            if strays > limits.FILE_FAULTS:  # the second pass stops here too
+                break
     except UntakenError:
         # The second pass meets the same fault at the same place, and reports it.
         return last

@@ -21,6 +21,10 @@ _HINTS = {
 }
 
 
+class _Hopeless(Exception):
+    """So much of a file is unreadable that the rest of it is not read."""
+
+
 class Reading:
     """Reads a view of a ledger once.
 
@@ -42,7 +46,7 @@ class Reading:
         self._open: dict[str, Chain] = {}
         self._seen: set[str] = set()
         self._strays: dict[int, LineFault] = {}
-        self._untold = 0
+        self._unreadable = 0
 
     def chains(self, last_lines: Mapping[str, int] | None = None) -> Iterator[Chain]:
         """The chain of every run: at its last line where `last_lines` tells it, else at the end.
@@ -64,12 +68,12 @@ class Reading:
                             chain.kept.append(event)
                 if last_lines is not None and last_lines.get(run_id) == number and self._is_whole(run_id):
                     yield self._end(run_id)
+        except _Hopeless:
+            self._leave_rest(number - 1)
         except UntakenError as error:
-            self._tell_rest()
             self._file_fault(error)
         if not number and not self._heads and not self.file_faults:
             self._file_fault(UntakenError("ledger-empty", "there is no event in it", where=self._where()))
-        self._tell_rest()
         missing = (run_id for run_id in self._heads if run_id not in self._seen)
         for run_id in [*runs, *missing]:
             yield self._end(run_id)
@@ -102,15 +106,21 @@ class Reading:
         return chain
 
     def _malformed(self, number: int, line: bytes, fault: LineFault) -> str:
-        """Charge the line's run, whose id is returned, or the file."""
+        """Charge the line's run, whose id is returned, or the file.
+
+        Raises:
+            _Hopeless: for one such line too many.
+        """
+        self._unreadable += 1
         run_id = run_of(line)
+        if self._unreadable > limits.UNREADABLE_LINES or (
+            run_id is None and len(self.file_faults) >= limits.FILE_FAULTS
+        ):
+            raise _Hopeless
         if run_id is None:
-            if len(self.file_faults) < limits.FILE_FAULTS:
-                self._strays[number] = fault
-                where, hint = self._where(number, fault.column), _HINTS["MALFORMED"]
-                self._file_fault(UntakenError(fault.code, fault.message, where=where, hint=hint))
-            else:
-                self._untold += 1
+            self._strays[number] = fault
+            where, hint = self._where(number, fault.column), _HINTS["MALFORMED"]
+            self._file_fault(UntakenError(fault.code, fault.message, where=where, hint=hint))
             return ""
         chain = self._open.get(run_id) or self._begin(run_id)
         if chain.broken is None:
@@ -142,12 +152,16 @@ class Reading:
         self.file_faults.append(fault)
         self._report(error)
 
-    def _tell_rest(self) -> None:
-        """A hostile file of nothing but bad lines must not fill the memory with findings."""
-        if self._untold:
-            message = f"{self._untold:,} more lines are no events of any run"
-            self._untold = 0
-            self._report(UntakenError("ledger-many-faults", message, where=self._where()))
+    def _leave_rest(self, read: int) -> None:
+        """Says that no line after `read` was read. A run that was not whole by then is broken there."""
+        message = f"too many lines are no valid event; nothing after line {read:,} was read"
+        hint = "Remove what is not part of the ledger, or fetch it again from where it was written."
+        fault = LineFault("many-faults", message)
+        self._file_fault(UntakenError(fault.code, message, where=self._where(read + 1), hint=hint))
+        for chain in self._open.values():
+            if chain.broken is None and (chain.short if chain.head else not chain.finished):
+                chain.fail(fault, read + 1)
+                self._fault(chain)
 
     def _where(self, line: int | None = None, column: int | None = None, run: str | None = None) -> Where:
         return Where(file=self._view.name or None, line=line, column=column, run=run)
