@@ -217,3 +217,19 @@ def test_a_huge_hostile_line_is_refused_without_delay(piece: str) -> None:
     text = "flowchart TD\n" + piece * (limits.GRAPH_FILE_BYTES // len(piece) - 10)
     with pytest.raises(UntakenError):
         parse_graph(text, name="g.mmd")
+
+
+@pytest.mark.parametrize(
+    ("desc", "body", "want"),
+    [
+        ("a line without end", "a" * (limits.MERMAID_LINE_CHARS + 1), "longer than"),
+        ("lines without end", "%%\n" * limits.MERMAID_LINES, "lines"),
+        ("one node again and again", ("a;" * 50_000 + "\n") * 5, "places"),
+        ("arrows that never end", "a -" + "." * 100_000, "an arrow was expected"),
+    ],
+)
+def test_a_hostile_flowchart_is_refused_with_its_line(desc: str, body: str, want: str) -> None:
+    with pytest.raises(UntakenError, match=want) as caught:
+        parse_graph(f"flowchart TD\n{body}", name="hostile.mmd")
+    assert caught.value.code == "plan-mermaid", desc
+    assert caught.value.where.line

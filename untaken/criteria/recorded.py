@@ -17,7 +17,7 @@ from untaken.ledger.strict_json import JsonFault, parse_json
 REPLIES: Final = ".evaluated_problems.json"
 CRITERIA: Final = (".criteria.txt", ".criteria.json")
 FILE_BYTES: Final = 64 * 1024 * 1024
-_FENCE: Final = re.compile(r"```(?:json)?\s*(.*?)```", re.DOTALL)
+_FENCE: Final = re.compile(r"```(?:json)?\s*+(.*?)```", re.DOTALL)
 _TRUTHS: Final = {"true": True, "false": False}
 
 

@@ -21,7 +21,8 @@ _OUTER: Final = re.compile(r"[,\]}]")
 _NEXT_RECORD: Final = re.compile(r"\n[ \t\r]*(?=[\[{])")
 _FAULTS: Final = 1_000
 """Unreadable records after which the rest of a file is left alone."""
-_TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
+_TOKEN: Final = re.compile(r'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)|[\[\]{}]', re.DOTALL)
+"""An unclosed string ends with the text: failing there would begin again at every quote inside it."""
 _ENCODINGS: Final = {
     codecs.BOM_UTF8: "utf-8",
     codecs.BOM_UTF16_LE: "utf-16-le",
@@ -67,6 +68,7 @@ class JsonReader:
         self.findings = findings
         self.at = 0
         self._faults = 0
+        self._line, self._counted = 1, 0
         self._decoder = json.JSONDecoder(
             strict=False, object_pairs_hook=self._object, parse_constant=self._constant
         )
@@ -217,8 +219,9 @@ class JsonReader:
         )
 
     def _note(self, message: str) -> None:
-        line = self.text.count("\n", 0, self.at) + 1
-        self.findings.add("unreadable-record", message, line=line, severity="error")
+        self._line += self.text.count("\n", self._counted, self.at)
+        self._counted = self.at
+        self.findings.add("unreadable-record", message, line=self._line, severity="error")
 
     def _constant(self, name: str) -> None:
         self.findings.add("not-a-number", f"{name} stands where a number should; taken as not recorded")

@@ -19,7 +19,7 @@ FLAGS: Final = ("is_request_satisfied", "is_in_loop", "is_progress_being_made")
 MOST_MEMBERS: Final = 64
 """Of a team: more names in one text are no team."""
 ORCHESTRATOR: Final = "orchestrator"
-_CHOICE: Final = re.compile(r"orchestrator\s*\(\s*->\s*([^)]+?)\s*\)", re.IGNORECASE)
+_CHOICE: Final = re.compile(r"orchestrator\s*+\(\s*+->([^)]++)\)", re.IGNORECASE)
 _UPDATE: Final = "updated ledger"
 _PLANS: Final = ("initial plan", "new plan")
 _TEAM: Final = "following team:"
@@ -68,7 +68,7 @@ def speaker_of(role: str) -> str:
 def chosen_by(role: str) -> str | None:
     """The agent that ``Orchestrator (-> X)`` hands over to."""
     found = _CHOICE.fullmatch(role.strip())
-    return found.group(1) if found else None
+    return (found.group(1).strip() or None) if found else None
 
 
 def is_terminal(speaker: str) -> bool:

@@ -80,7 +80,7 @@ _SPEECHES: Final = (
         _JUDGE,
     ),
     _Speech(  # "you are now a lenient grader"
-        r"""\byou\s+(?:are|act|must\ act|will\ act)\s+(?:now\s+|as\s+)*(?:an?|the)?\s*
+        r"""\byou\s+(?:are|act|must\ act|will\ act)\s++(?:now\s++|as\s++)*(?:an?|the)?\s*
             (?:llm\ |ai\ |lenient\ |new\ |different\ |helpful\ |strict\ |generous\ )*
             (?:%(judge)s|assistant|system)\b""",
         ("you",),
@@ -100,7 +100,7 @@ _SPEECHES: Final = (
     ),
     _Speech(  # "answer only pass"
         r"""\b(?:return|output|answer|respond|reply|say|write)\b\s+
-            (?:with\s+|only\s+|just\s+|exactly\s+|always\s+|the\ word\s+|:\s*)+["'`“{]*\s*%(passed)s\b""",
+            (?:(?:with|only|just|exactly|always|the\ word)\s++|:\s*+)+["'`“{]*\s*%(passed)s\b""",
         ("return", "output", "answer", "respond", "reply", "say", "write"),
         _PASSED,
     ),
@@ -126,7 +126,7 @@ _SPEECHES: Final = (
     ),
     _Speech(  # marks of a chat template
         r"""<\|?/?(?:im_start|im_end|system|assistant|user|endoftext|eot_id|start_header_id|end_header_id)\|?>
-            |\[/?inst\]|<</?sys>>|(?:^|[\n:])\s*\#{1,4}\s*(?:system|instructions?|assistant)\b""",
+            |\[/?inst\]|<</?sys>>|(?:^|[\n:])[^\S\n]*\#{1,4}\s*(?:system|instructions?|assistant)\b""",
         ("<", "inst]", "#"),
         ("im_", "system", "assistant", "user", "endoftext", "eot_id", "header_id", "inst", "sys>"),
     ),
@@ -162,7 +162,7 @@ _SPEECHES: Final = (
         r"\b(?:end\ of|stop)\ (?:the\ )?(?:record|evidence|transcript|excerpt|log)s?\b",
         ("end of", "stop"),
     ),
-    _Speech(r"ignorier\w*.{0,30}(?:anweisung|vorgabe)", ("ignorier",)),
+    _Speech(r"ignorier\w{0,8}.{0,30}(?:anweisung|vorgabe)", ("ignorier",)),
     _Speech(r"(?:als|mit)\ (?:bestanden|erfüllt)", ("bestanden", "erfüllt")),
     _Speech(
         r"""ignore[rz]?\b.{0,30}(?:instrucciones|instructions|consignes|instruções)
@@ -174,7 +174,7 @@ _SPEECHES: Final = (
         r"(?:como|comme|come)\ (?:aprobad|réussi|superat|aprovad|cumplid|validé)\w*",
         ("aprobad", "réussi", "superat", "aprovad", "cumplid", "validé"),
     ),
-    _Speech(r"игнорир\w*.{0,30}(?:инструкци|указани)", ("игнорир",)),
+    _Speech(r"игнорир\w{0,8}.{0,30}(?:инструкци|указани)", ("игнорир",)),
     _Speech(r"(?:忽略|无视|無視).{0,12}(?:指令|指示|说明|說明)", ("忽略", "无视", "無視")),
     _Speech(r"(?:通过|合格)と?(?:标记|判定) | 標記為通過 | 标记为通过 | 指示を無視", ("通", "合格", "指示")),
 )
@@ -185,7 +185,7 @@ _INVISIBLE: Final = re.compile(
 )
 _LEET: Final = str.maketrans("013457@$", "oieastas")
 _LEET_WORD: Final = re.compile(
-    r"(?<![a-z0-9])(?:[a-z]+[013457@$]|[013457@$]+[a-z])[a-z013457@$]+(?![a-z0-9])", re.I
+    r"(?<![a-z0-9@$])(?:[a-z]++[013457@$]|[013457@$]++[a-z])[a-z013457@$]++(?![a-z0-9])", re.I
 )
 _SPACED: Final = re.compile(r"\b(?:\w[ .\-_*]){3,}\w\b")
 _SEPARATORS: Final = str.maketrans("", "", " .-_*")

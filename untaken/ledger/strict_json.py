@@ -21,7 +21,8 @@ INTEGER_HIGH = (1 << limits.INTEGER_BITS) - 1
 
 _BOM = "\ufeff"
 _INTEGER_CHARS = len(str(INTEGER_LOW))
-_STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
+_STRING = re.compile(r'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)', re.DOTALL)
+"""One that does not close ends with the text: failing there would begin again at every quote inside it."""
 _BRACKET = re.compile(r"[\[\]{}]")
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|.)", re.DOTALL)

@@ -41,7 +41,7 @@ _GRAPH_NAMES = (".plan.yaml", ".plan.yml", ".plan.json", ".mmd", ".mermaid")
 _GRAPH_SIGNS: Mapping[str, re.Pattern[bytes]] = {
     "yaml": re.compile(rb"^sub_goals[ ]*:", re.MULTILINE),
     "json": re.compile(rb'"(?:sub_goals|nodes)"\s*:\s*\['),
-    "csv": re.compile(rb"\A(?:\xef\xbb\xbf)?[^\n]*\b(?:source|from)\b[^\n]*\b(?:target|to)\b"),
+    "csv": re.compile(rb"\A(?>[^\n]*?\b(?:source|from)\b)[^\n]*?\b(?:target|to)\b"),
 }
 
 _PLACE = re.compile(r"`\$((?:\.\w+|\[\d+\])+)")

@@ -20,6 +20,7 @@ _SHAPES = (
 )
 """Openings, the longer before those they begin with, each with what may close it."""
 
+_CLOSED = {closings: re.compile("|".join(map(re.escape, closings))) for _, closings in _SHAPES}
 _ATTRIBUTES = re.compile(r'@\{((?:"[^"]*"|[^"}])*)\}')
 _ATTRIBUTE_LABEL = re.compile(r'\blabel[ \t]*:[ \t]*"([^"]*)"')
 _BREAK = re.compile(r"<br[ \t]*/?>", re.IGNORECASE)
@@ -52,12 +53,11 @@ def _label(text: str, at: int, closings: tuple[str, ...]) -> tuple[str, int]:
     end = text.find('"', start + 1) if quoted else start
     if end < 0:
         raise ValueError("a quoted label is not closed on its line")
-    places = [(place, closing) for closing in closings if (place := text.find(closing, end)) >= 0]
-    if not places:
+    closed = _CLOSED[closings].search(text, end)
+    if closed is None:
         raise ValueError(f"the brackets of a label are not closed: {text[at : at + 30]!r}")
-    place, closing = min(places)
-    label = text[start + 1 : end] if quoted else text[start:place].strip()
-    return _plain(label), place + len(closing)
+    label = text[start + 1 : end] if quoted else text[start : closed.start()].strip()
+    return _plain(label), closed.end()
 
 
 def _plain(label: str) -> str:

@@ -18,7 +18,7 @@ from untaken.plans.mermaid_label import read_shape
 from untaken.plans.mermaid_writer import NOTE
 from untaken.plans.strict_document import Document, Path
 
-_HEADER = re.compile(r"(?:flowchart-elk|flowchart|graph)\b[ \t]*(?:(?:TD|TB|BT|LR|RL)\b)?[ \t]*(?:;|\Z)")
+_HEADER = re.compile(r"(?:flowchart-elk|flowchart|graph)\b[ \t]*+(?:(?:TD|TB|BT|LR|RL)\b)?[ \t]*(?:;|\Z)")
 _KEYWORD = re.compile(
     r"(subgraph|end|direction|classDef|class|style|linkStyle|click|accTitle|accDescr)\b"
     r"(?![\[({>@]|:::|[ \t]*(?:--|==|-\.|~~~|<-|&))"
@@ -31,7 +31,7 @@ _BLANK = re.compile(r"[ \t]*")
 _PARTING = re.compile(r"[; \t]*")
 _ARROW = re.compile(r"(?:\w+@)?<?(?:--+[->xo]|==+[=>xo]|-\.+-[>xo]?|~~~+)")
 _ARROW_WITH_TEXT = re.compile(r"(?:\w+@)?<?(?:--|==|-\.)")
-_ARROW_END = re.compile(r"--+[->xo]|==+[=>xo]|\.+-[>xo]?")
+_ARROW_END = re.compile(r"--(?:-++[>xo]?|[>xo])|==(?:=++[>xo]?|[>xo])|\.-[>xo]?")
 _FENCE = "```mermaid"
 
 
@@ -53,7 +53,12 @@ def read_mermaid(text: str, name: str, graph_id: str) -> tuple[Document, list[Fi
     reader = _Reader(name, graph_id)
     header: re.Match[str] | None = None
     for number, line in enumerate(_fenced(text).splitlines(), start=1):
-        reader.line, stripped = number, line.strip()
+        reader.line = number
+        if number > limits.MERMAID_LINES:
+            reader.refuse(f"the flowchart has more than {limits.MERMAID_LINES:,} lines")
+        if len(line) > limits.MERMAID_LINE_CHARS:
+            reader.refuse(f"the line is longer than {limits.MERMAID_LINE_CHARS:,} characters")
+        stripped = line.strip()
         if reader.in_front_matter(stripped) or not stripped:
             continue
         if stripped.startswith("%%"):
@@ -91,7 +96,7 @@ class _Reader:
         self.real_ids: dict[str, str] = {}
         self.lines: dict[Path, int] = {(): 1}
         self.left_out: dict[str, int] = {}
-        self.edges = 0
+        self.edges = self.written = 0
         self._front_matter = False
 
     def refuse(self, message: str) -> NoReturn:
@@ -221,6 +226,9 @@ class _Reader:
         return match.group(), at
 
     def node(self, written: str) -> dict[str, Any]:
+        self.written += 1
+        if self.written > limits.MERMAID_NODES_WRITTEN:
+            self.refuse(f"nodes are written in more than {limits.MERMAID_NODES_WRITTEN:,} places")
         if written not in self.nodes:
             if len(self.nodes) >= limits.SUB_GOALS:
                 self.refuse(f"the flowchart has more than {limits.SUB_GOALS:,} nodes")

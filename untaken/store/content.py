@@ -28,7 +28,9 @@ PEEK_BYTES: Final = 256 * KIB
 _CHUNK: Final = MIB
 GZIP: Final = b"\x1f\x8b"
 ZSTD: Final = b"\x28\xb5\x2f\xfd"
-_MERMAID: Final = re.compile(r"\s*(?:---.*?---\s*)?(?:%%[^\n]*\n\s*)*(?:flowchart|graph)\s", re.DOTALL)
+_MERMAID: Final = re.compile(
+    r"\s*+(?:(?>---.*?---)\s*+)?(?:%%[^\n]*+\n\s*+)*+(?:flowchart|graph)\s", re.DOTALL
+)
 _GRAPH_KEY: Final = re.compile(r"^(?:schema:\s*[\"']?untaken\.plan/|sub_goals:)", re.MULTILINE)
 _JSON_GRAPH: Final = re.compile(r'"schema"\s*:\s*"untaken\.plan/')
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass, field
@@ -9,7 +10,6 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from multiprocessing import get_context
 from pathlib import Path
-from re import sub
 from typing import Any, Final
 
 from untaken.asking import ModelAccess
@@ -75,7 +75,7 @@ class Setup:
 def _short(model: str) -> str:
     """A model's own name, without provider and address, as it can stand in a file name."""
     name = model.rpartition("#")[2] if "://" in model else model.partition(":")[2] or model
-    return sub(r"[^\w.-]+", "_", name)[:_SHORT]
+    return re.sub(r"[^\w.-]+", "_", name)[:_SHORT]
 
 
 def play_seed(
