@@ -79,7 +79,7 @@ def test_wherever_a_crash_comes_all_events_are_there_or_none(
             assert notes in (0, len(NOTES))
             assert heads["r1"].events == BEFORE + notes
             workspace.append_events(workspace.read_runs()[0][0], NOTES)
-            assert state(workspace)[0] == notes + len(NOTES)
+            assert state(workspace)[0] == len(NOTES), "what was completed is not written again"
         seen.add(notes)
         if not crashed:
             break
@@ -99,6 +99,5 @@ def test_a_full_disk_costs_no_run_and_the_next_append_goes_on(
                 with pytest.raises(OSError, match="no space"):
                     workspace.append_events(run, NOTES)
             assert state(workspace)[0] % len(NOTES) == 0
-        before = state(workspace)[0]
         workspace.append_events(run, NOTES)
-        assert state(workspace)[0] - before in (len(NOTES), 2 * len(NOTES))  # the last one may be completed
+        assert state(workspace)[0] == len(NOTES)

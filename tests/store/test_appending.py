@@ -232,3 +232,25 @@ def test_two_processes_append_at_once_and_nothing_is_lost(tmp_path: Path) -> Non
         assert run.integrity.verdict == "INTACT"
         for who in ("left", "right"):
             assert [n.text for n in run.of(ReviewNote) if n.author == who] == [str(i) for i in range(12)]
+
+
+REPEATS: list[tuple[str, list[Draft], int]] = [
+    ("the same verdict", [verdict(), verdict()], 1),
+    ("another one between", [verdict(True), verdict(False), verdict(True)], 3),
+    ("another author", [verdict(), verdict(by="human:ben")], 2),
+    ("not sure, twice", [verdict(None), verdict(None)], 1),
+    ("the same note", [note("a"), note("b"), note("a")], 2),
+]
+
+
+@pytest.mark.parametrize(("desc", "drafts", "written"), REPEATS, ids=[case[0] for case in REPEATS])
+@pytest.mark.parametrize("at_once", [True, False])
+def test_what_the_ledger_holds_already_is_not_written_again(
+    desc: str, drafts: list[Draft], written: int, at_once: bool, tmp_path: Path
+) -> None:
+    with Workspace(tmp_path) as workspace:
+        workspace.add("a.jsonl", LEDGER)
+        stale = run_of(workspace)
+        for some in [drafts] if at_once else [[draft] for draft in drafts]:
+            workspace.append_events(stale, some)
+        assert len(run_of(workspace).events) - len(ONE.lines) == written

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from typing import Final
 
 from untaken.cli.console import Console, counted
 from untaken.cli.inputs import Ledgers, UsageError
 from untaken.errors import Finding, Where
-from untaken.ledger import Draft, LedgerWriter
+from untaken.ledger import Draft, LedgerWriter, Run, read_ledger
 from untaken.ledger.lines import is_compressed
+
+DraftsOf = Callable[[Run], Sequence[Draft]]
+"""What to append to a run, given all that its ledger holds by then."""
+LOCK_SECONDS: Final = 60.0
+"""How long to wait for another process that appends to the same ledger."""
 
 
 def refuse_compressed(ledgers: Ledgers) -> None:
@@ -30,36 +36,61 @@ def refuse_compressed(ledgers: Ledgers) -> None:
                 )
 
 
+def broken_files(ledgers: Ledgers) -> set[Path]:
+    """The files in which anything is broken; nothing is appended to them."""
+    broken = {fault.where.file for fault in ledgers.findings if fault.severity == "error"}
+    return {file for file, _ in ledgers.runs if str(file) in broken}
+
+
 def append_drafts(
-    ledgers: Ledgers, drafts: Iterable[tuple[Path, str, Sequence[Draft]]], console: Console
+    ledgers: Ledgers, wanted: Iterable[tuple[Path, Run, DraftsOf]], console: Console, *, code: str
 ) -> list[Finding]:
-    """Appends what a judge said, that of one run in one transaction.
+    """Appends what was found out about runs, that of one run in one transaction.
+
+    Another process may do the same at this moment: what to append is asked again while the ledger is locked,
+    of the run as it is then.
 
     Args:
         ledgers: what was read; a file in which anything is broken is left alone, and named.
-        drafts: (file, run id, its events).
-        console: where the number written is told.
+        wanted: (file, run, what to append to it).
+        console: where the number written is reported.
+        code: of the finding that names a file left alone.
     """
-    by_file: dict[Path, list[tuple[str, Sequence[Draft]]]] = defaultdict(list)
-    for file, run_id, some in drafts:
-        if some:
-            by_file[file].append((run_id, some))
-    broken = {fault.where.file for fault in ledgers.findings if fault.severity == "error"}
-    written = 0
-    sound = [file for file in by_file if str(file) not in broken]
-    for file in sound:
-        with LedgerWriter(file, fsync="always") as ledger:
-            for run_id, some in by_file[file]:
-                ledger.append(run_id, some)
-                written += len(some)
+    by_file: dict[Path, list[tuple[Run, DraftsOf]]] = defaultdict(list)
+    for file, run, drafts_of in wanted:
+        if drafts_of(run):
+            by_file[file].append((run, drafts_of))
+    broken = broken_files(ledgers)
+    sound = [file for file in by_file if file not in broken]
+    written = sum(_append(file, by_file[file]) for file in sound)
     console.say(f"{counted(written, 'event')} appended to {counted(len(sound), 'ledger')}")
-    return [_left_alone(file) for file in by_file if str(file) in broken]
+    return [_left_alone(file, code) for file in by_file if file in broken]
 
 
-def _left_alone(file: Path) -> Finding:
+def _append(file: Path, wanted: Sequence[tuple[Run, DraftsOf]]) -> int:
+    """Events written to one ledger."""
+    written = 0
+    with LedgerWriter(file, fsync="always", timeout=LOCK_SECONDS) as ledger:
+        now = {run.run_id: run for run in _as_locked(file, ledger, [run for run, _ in wanted])}
+        for run, drafts_of in wanted:
+            drafts = drafts_of(now[run.run_id])
+            ledger.append(run.run_id, drafts)
+            written += len(drafts)
+    return written
+
+
+def _as_locked(file: Path, ledger: LedgerWriter, runs: Sequence[Run]) -> Sequence[Run]:
+    """The runs as they are while nobody else can write."""
+    heads = [ledger.head(run.run_id) for run in runs]
+    if heads == [run.integrity.head for run in runs]:
+        return runs
+    return read_ledger(file, strict=False)[0]
+
+
+def _left_alone(file: Path, code: str) -> Finding:
     return Finding(
-        code="verdicts-not-appended",
-        message="something in this ledger is broken, so nothing was appended, to its good runs neither",
+        code=code,
+        message="something in this ledger is broken, so nothing was appended to any run of it",
         where=Where(file=str(file)),
         hint="Restore the ledger, or move its good runs to a file of their own.",
     )

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from collections import defaultdict
+from functools import partial
 from pathlib import Path
 
-from untaken.cli.appending import refuse_compressed
+from untaken.cli.appending import append_drafts, broken_files, refuse_compressed
 from untaken.cli.console import Console, counted, rate, signed
 from untaken.cli.counterfactual_diagnostics import interval, say_diagnostics
 from untaken.cli.grammar import Verbs, takes_ledgers, verb
@@ -23,8 +23,7 @@ from untaken.counterfactual import (
     insight_events,
     summarise,
 )
-from untaken.errors import Finding, Where
-from untaken.ledger import LedgerWriter
+from untaken.errors import Finding
 from untaken.memory import PolicyMemory, by_memory, queue_signals
 from untaken.report import counterfactual_document
 
@@ -151,32 +150,16 @@ def _append(
     Before any insight, the weak signals go to the queue beside the memory: where a crash comes between, the
     next time does the rest.
     """
-    by_file = defaultdict(list)
-    for (file, run), evaluation in zip(ledgers.runs, evaluations, strict=True):
-        if drafts := insight_events(run, evaluation):
-            by_file[file].append((evaluation, drafts))
-    broken = {fault.where.file for fault in ledgers.findings if fault.severity == "error"}
-    aside = [file for file in by_file if str(file) in broken]
-    sound = [file for file in by_file if str(file) not in broken]
+    evaluated = [
+        (file, run, evaluation)
+        for (file, run), evaluation in zip(ledgers.runs, evaluations, strict=True)
+        if insight_events(run, evaluation)
+    ]
     if memory is not None:
-        fresh = [evaluation for file in sound for evaluation, _ in by_file[file]]
-        evaluated = [evaluation.run_id for evaluation in fresh]
-        new = queue_signals(memory, gather_signals(fresh), evaluated=evaluated)
+        broken = broken_files(ledgers)
+        fresh = [evaluation for file, _, evaluation in evaluated if file not in broken]
+        run_ids = [evaluation.run_id for evaluation in fresh]
+        new = queue_signals(memory, gather_signals(fresh), evaluated=run_ids)
         console.say(f"{counted(new, 'signal')} queued")
-    written = 0
-    for file in sound:
-        with LedgerWriter(file, fsync="always") as ledger:
-            for evaluation, drafts in by_file[file]:
-                ledger.append(evaluation.run_id, drafts)
-                written += len(drafts)
-    console.say(f"{counted(written, 'event')} appended to {counted(len(sound), 'ledger')}")
-    return [_left_alone(file) for file in aside]
-
-
-def _left_alone(file: Path) -> Finding:
-    return Finding(
-        code="insights-not-appended",
-        message="something in this ledger is broken, so nothing was appended, to its good runs neither",
-        where=Where(file=str(file)),
-        hint="Restore the ledger, or move its good runs to a file of their own.",
-    )
+    wanted = [(file, run, partial(insight_events, evaluation=one)) for file, run, one in evaluated]
+    return append_drafts(ledgers, wanted, console, code="insights-not-appended")

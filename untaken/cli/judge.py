@@ -6,11 +6,12 @@ import argparse
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from untaken.asking import ModelAccess
 from untaken.asking.access import Progress
-from untaken.cli.appending import append_drafts, refuse_compressed
+from untaken.cli.appending import DraftsOf, append_drafts, refuse_compressed
 from untaken.cli.asking import model_of, say_cost, takes_model
 from untaken.cli.console import NOTHING, Console, counted, plain
 from untaken.cli.grammar import TakesMany, Verbs, takes_ledgers, verb
@@ -26,7 +27,7 @@ from untaken.judging import (
     verdict_events,
 )
 from untaken.judging.model import UNSCORED_WORDS
-from untaken.ledger import Draft, Run
+from untaken.ledger import Run
 from untaken.plans import GraphSet, PlanGraph
 from untaken.report import judge_document
 
@@ -62,7 +63,7 @@ def judge(args: argparse.Namespace, console: Console) -> int:
         say_cost(model, console)
     findings = [*ledgers.findings, *graphs.findings, *noticed, *said.findings]
     if args.append:
-        findings += append_drafts(ledgers, said.drafts, console)
+        findings += append_drafts(ledgers, said.drafts, console, code="verdicts-not-appended")
     told = tuple(dict.fromkeys(findings))
     console.findings(told)
     console.document(judge_document(said.verdicts, model=model.name, mappings=said.mappings, findings=told))
@@ -78,13 +79,13 @@ class Said:
     """What a judge said of the runs.
 
     Attributes:
-        drafts: (file, run id, events to append).
+        drafts: (file, run, events to append to it).
         silent: there were questions, and no answer to any.
     """
 
     verdicts: Sequence[NodeVerdict] = ()
     mappings: Sequence[JudgedMapping] = ()
-    drafts: Sequence[tuple[Path, str, Sequence[Draft]]]
+    drafts: Sequence[tuple[Path, Run, DraftsOf]]
     findings: Sequence[Finding]
     silent: bool
 
@@ -126,7 +127,7 @@ def _judged(work: Sequence[Work], model: ModelAccess, args: argparse.Namespace, 
     return Said(
         verdicts=verdicts,
         drafts=[
-            (file, run.run_id, verdict_events(run, report))
+            (file, run, partial(verdict_events, report=report))
             for (file, run, _), report in zip(work, reports, strict=True)
         ],
         findings=[*(finding for report in reports for finding in report.findings), *_unanswered(verdicts)],
@@ -154,7 +155,7 @@ def _mapped(work: Sequence[Work], model: ModelAccess, console: Console) -> Said:
     return Said(
         mappings=found,
         drafts=[
-            (file, run.run_id, mapping_events(run, one))
+            (file, run, partial(mapping_events, mapping=one))
             for (file, run, _), one in zip(work, found, strict=True)
         ],
         findings=[*(f for _, run, _ in work for f in findings_of(run)), *([unanswered] if lost else [])],

@@ -32,6 +32,7 @@ from untaken.ledger import (
     save_heads,
 )
 from untaken.ledger.lines import is_compressed, plain_chunks
+from untaken.ledger.repeats import without_repeats
 from untaken.ledger.source import Front
 from untaken.ledger.writer import Clock
 from untaken.store import records
@@ -64,6 +65,8 @@ def append_to_run(
     engine: Engine, folder: Path, run: Run, drafts: Sequence[Draft], *, clock: Clock | None = None
 ) -> Head:
     """Appends events to a run's stored ledger, all or none even in a crash, and gives the run's new head.
+
+    What the ledger holds already is not written again (`without_repeats`), whoever wrote it meanwhile.
 
     Args:
         engine: of the workspace.
@@ -102,11 +105,20 @@ def _append(
         start = ledger.head(run.run_id)
         if start != recorded.get(run.run_id):
             raise _refused(run, "its stored ledger does not end at the recorded head")
+        fresh = without_repeats(_now(path, run, start), drafts)
         announced = _Announcement(engine, digest, run.run_id, start, path.stat().st_size)
-        end = ledger.append(run.run_id, drafts, intend=announced.write)
-    if drafts:
+        end = ledger.append(run.run_id, fresh, intend=announced.write)
+    if fresh:
         announced.done(end)
     return end
+
+
+def _now(path: Path, run: Run, head: Head) -> Run:
+    """The run with what others have appended since it was read."""
+    if run.integrity.head == head:
+        return run
+    found, _ = read_ledger(path, strict=False)
+    return next(one for one in found if one.run_id == run.run_id)
 
 
 def settle_all(engine: Engine, folder: Path) -> None:

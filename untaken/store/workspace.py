@@ -290,6 +290,9 @@ class Workspace(GraphShelf):
     def append_events(self, run: Run, drafts: Sequence[Draft], *, clock: Clock | None = None) -> Head:
         """Appends events to the stored ledger of a run, all or none even in a crash; gives its new head.
 
+        What the ledger holds already is not written again: a note of the same words by the same author, a
+        verdict that its author's latest one says already.
+
         Args:
             run: as read from this workspace; others may have appended to it since.
             drafts: the events, such as `Verdict` and `ReviewNote`.

@@ -1,0 +1,41 @@
+"""What is written about a run is written once, however often and by however many processes it is sent."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import Any, Final
+
+import msgspec
+
+from untaken.ledger.events import ABOUT_RUN, Event, Verdict
+from untaken.ledger.model import Draft, Run
+
+_ENVELOPE: Final = frozenset({"run_id", "seq", "ts", "prev"})
+
+
+def without_repeats(run: Run, drafts: Iterable[Draft]) -> Sequence[Draft]:
+    """The drafts that the run's ledger does not hold already; to be asked while its lock is held.
+
+    A verdict repeats its author's latest one on that sub-goal: to say "met" again after "not met" is new.
+    Anything else about a run (a note, an insight) repeats any event of the same content.
+    """
+    held: dict[Hashable, bytes] = {}
+    for event in run.events:
+        if isinstance(event, ABOUT_RUN):
+            key, content = _content(type(event), msgspec.structs.asdict(event))
+            held[key] = content
+    fresh = []
+    for draft in drafts:
+        key, content = _content(draft.event, draft.fields)
+        if held.get(key) != content:
+            held[key] = content
+            fresh.append(draft)
+    return fresh
+
+
+def _content(kind: type[Event], fields: Mapping[str, Any]) -> tuple[Hashable, bytes]:
+    """What an event is about, and what it says."""
+    said = {name: value for name, value in fields.items() if value is not None and name not in _ENVELOPE}
+    content = msgspec.json.encode(said, order="deterministic")
+    about = (said.get("sub_goal"), said.get("by")) if kind is Verdict else content
+    return (kind, about), content
