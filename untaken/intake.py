@@ -25,6 +25,7 @@ from untaken.formats import (
     sample_of,
 )
 from untaken.formats.archives import Archive
+from untaken.formats.likeness import likeness
 from untaken.formats.losses import Findings
 from untaken.ledger import Integrity, heads_path
 from untaken.planning.record import looks_like_planning, parse_planning
@@ -235,9 +236,10 @@ def _planning(desk: Desk, one: Brought) -> Taken:
 
 def _unknown(one: Brought) -> Finding:
     known = ", ".join(info.name for info in formats())
+    looks = likeness(sample_of(one.name, one.data))
     return Finding(
         code="file-not-recognised",
-        message="neither a ledger, a plan graph, nor a trace of a known format",
+        message=f"neither a ledger, a plan graph, nor a trace of a known format: looks like {looks.what}",
         where=Where(file=one.name),
         hint=f"Known formats: {known}. Ledgers end in .jsonl, plan graphs in .plan.yaml.",
         severity="error",

@@ -221,7 +221,11 @@ def test_a_conversion_without_a_format_recognises_it(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("files", "code", "words"),
     [
-        ({"a.json": "{}", "b.json": "[]"}, "format-not-recognised", "none of 2 files"),
+        (
+            {"a.json": "{}", "b.json": "[]"},
+            "format-not-recognised",
+            "2 files ignored: a.json (a JSON object), b.json (a JSON list)",
+        ),
         (
             {"a.json": '[{"task_id": 1, "reward": 1, "info": {}, "traj": []}]',
              "b.json": '{"problem": "x", "correct_ans": "4", "messages": []}'},

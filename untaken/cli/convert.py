@@ -18,7 +18,7 @@ FILES_SHOWN: Final = 20
 def add_to(verbs: Verbs) -> None:
     """Adds the verb."""
     parser = verb(verbs, "convert", "turn foreign traces into ledgers and plan graphs", convert_traces)
-    parser.add_argument("--from", dest="format", required=True, metavar="FMT", help="see `untaken formats`")
+    parser.add_argument("--from", dest="format", metavar="FMT", help="by default recognised by content")
     parser.add_argument("sources", nargs="+", metavar="SRC", help="file, folder or zip archive")
     parser.add_argument(
         "-o", "--out", required=True, metavar="DIR", help="ledgers/, graphs/ and loss.json go here"

@@ -10,9 +10,18 @@ from pathlib import Path
 
 from untaken.cli.console import Console
 from untaken.errors import Finding, UntakenError, Where
-from untaken.ledger import Integrity, Run, read_ledger, unread_runs, verify_ledger
+from untaken.formats.likeness import NAMED, ignored, not_a_ledger
+from untaken.ledger import (
+    Integrity,
+    Run,
+    has_event_signature,
+    heads_path,
+    read_ledger,
+    unread_runs,
+    verify_ledger,
+)
 from untaken.plans import GraphSet, load_graphs
-from untaken.store import LEDGERS, ledgers_and_graphs
+from untaken.store import LEDGERS, ledgers_and_graphs, peek
 
 
 class UsageError(UntakenError):
@@ -57,33 +66,54 @@ def paths_of(args: argparse.Namespace) -> list[str]:
     return list(args.paths)
 
 
-def ledger_files(paths: Sequence[str]) -> list[Path]:
+def ledger_files(paths: Sequence[str]) -> tuple[list[Path], list[Finding]]:
     """The ledgers named, or found in the folders named, each once, whatever the order they are named in.
+
+    Returns:
+        The ledgers, and a finding for each file that is something else: an error where it was named, a
+        warning where it lay in a folder and is called like a ledger.
 
     Raises:
         UsageError: ``path-not-found``, or ``no-ledgers`` where nothing was found.
     """
     found: dict[Path, Path] = {}
+    others: list[Finding] = []
     for path in sorted(map(Path, paths)):
         if not path.exists():
             raise UsageError("path-not-found", "there is no such file or folder", where=Where(file=str(path)))
         inside = (p for p in ledgers_and_graphs(path) if p.name.lower().endswith(LEDGERS))
         for file in inside if path.is_dir() else [path]:
-            found.setdefault(file.resolve(), file)
+            if is_ledger(file):
+                found.setdefault(file.resolve(), file)
+            else:
+                others.append(not_a_ledger(file, severity="warning" if path.is_dir() else "error"))
     if not found:
-        hint = (
-            "Ledgers end in .jsonl, .jsonl.gz or .jsonl.zst; `untaken convert` makes them from other traces."
-        )
-        raise UsageError("no-ledgers", "no ledger in " + ", ".join(paths), hint=hint)
-    return sorted(found.values())
+        raise _no_ledgers(paths, others)
+    return sorted(found.values()), others
+
+
+def is_ledger(file: Path) -> bool:
+    """True for a ledger, whole or broken: by its lines, or by the heads recorded for it."""
+    return has_event_signature(peek(file)) or heads_path(file).exists()
+
+
+def _no_ledgers(paths: Sequence[str], others: Sequence[Finding]) -> UsageError:
+    """Says what was found in place of a ledger."""
+    hint = "Ledgers end in .jsonl, .jsonl.gz or .jsonl.zst; `untaken convert` makes them from other traces."
+    if len(others) == 1:
+        [other] = others
+        return UsageError(other.code, other.message, where=other.where, hint=other.hint)
+    folders = [path for path in map(Path, paths) if path.is_dir()]
+    files = sorted(file for folder in folders for file in folder.rglob("*") if file.is_file())
+    why = "; ".join(f"{other.where}: {other.message}" for other in others[:NAMED]) or ignored(files)
+    return UsageError("no-ledgers", f"no ledger in {', '.join(paths)}: {why}", hint=hint)
 
 
 def read_ledgers(paths: Sequence[str], console: Console) -> Ledgers:
     """Reads every ledger leniently: what is broken is a finding, and the rest is still read."""
-    files = ledger_files(paths)
+    files, findings = ledger_files(paths)
     runs: dict[str, tuple[Path, Run]] = {}
     unread: list[Finding] = []
-    findings: list[Finding] = []
     for done, file in enumerate(files, start=1):
         read, noticed = _read(file)
         findings.extend(noticed)

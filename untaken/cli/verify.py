@@ -18,8 +18,8 @@ def add_to(verbs: Verbs) -> None:
 
 
 def verify(args: argparse.Namespace, console: Console) -> int:
-    """Prints a verdict a run; 1 where any is TRUNCATED, ALTERED or MALFORMED."""
-    files = ledger_files(args.paths)
+    """Prints a verdict a run; 1 where one is TRUNCATED, ALTERED or MALFORMED, or no ledger."""
+    files, others = ledger_files(args.paths)
     found: list[tuple[str, Integrity]] = []
     for done, file in enumerate(files, start=1):
         found += [(str(file), verdict) for verdict in verify_file(file)]
@@ -38,8 +38,9 @@ def verify(args: argparse.Namespace, console: Console) -> int:
         console.warn(
             f"warning: {counted(unanchored, 'run')} without a recorded head: a cut end would not show"
         )
-    console.document(verify_document(found))
-    return 1 if broken else 0
+    console.findings(others)
+    console.document(verify_document(found, findings=others))
+    return 1 if broken or any(other.severity == "error" for other in others) else 0
 
 
 def _row(file: str, verdict: Integrity) -> tuple[object, ...]:

@@ -1,26 +1,20 @@
-"""The importers by name, how a file's format is recognised, and the one way to convert."""
+"""The importers by name, and how a file's format is recognised."""
 
 from __future__ import annotations
 
 import warnings
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
-from itertools import chain
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import Final
 
 from untaken.errors import UntakenError
 from untaken.formats.importer import Importer
-from untaken.formats.intake import Intake
-from untaken.formats.losses import Findings
-from untaken.formats.model import Conversion, FormatInfo, Progress
-from untaken.formats.output import finding_mapping, loss_mapping, staged_output
-from untaken.formats.sample import Confidence, Sample, sample_of, source_sample
-from untaken.formats.sources import found_sources
+from untaken.formats.model import FormatInfo
+from untaken.formats.sample import Confidence, Sample, sample_of
 
 BUILT_IN: Final = (
     "native",
@@ -33,8 +27,6 @@ BUILT_IN: Final = (
 """Modules of this package that declare an ``IMPORTER``; of two that are equally sure, the first is taken."""
 ENTRY_POINTS: Final = "untaken.formats"
 """The group of entry points by which other packages declare importers."""
-_SAMPLED: Final = 200
-"""Files of a folder or archive looked at to recognise its format."""
 
 
 @cache
@@ -116,107 +108,14 @@ def sniff(name: str, start: bytes) -> str | None:
     return recognise(sample_of(name, start))
 
 
-def sniff_path(path: Path) -> str | None:
-    """The format of most files in a file, folder or zip archive, else ``None``."""
-    with found_sources([path], _extensions(), Findings(None), whole=_whole()) as sources:
-        votes = Counter(filter(None, recognise_files(map(source_sample, sources[:_SAMPLED]))))
-    return votes.most_common(1)[0][0] if votes else None
-
-
-def _extensions() -> tuple[str, ...]:
-    return tuple({ending for info in formats() for ending in info.extensions})
-
-
-def _whole() -> tuple[str, ...]:
-    """Endings of zip archives that are one file of a format."""
-    return tuple(
-        ending
-        for importer in importers().values()
-        if importer.archives
-        for ending in importer.info.extensions
-    )
-
-
-def convert(
-    format: str | None,
-    sources: Sequence[Path | str],
-    out: Path | str,
-    *,
-    progress: Progress | None = None,
-    agent: str | None = None,
-) -> Conversion:
-    """Reads foreign traces and writes them as run ledgers and plan graphs.
-
-    Writes ``ledgers/*.jsonl`` (each with its heads sidecar), ``graphs/*.plan.yaml`` and ``loss.json``. The
-    same sources give the same bytes. Nothing is put in place unless all went well; what is wrong with a
-    file or a record is a finding, and the others go on.
-
-    Args:
-        format: a name of `formats`; ``None`` to recognise it by what the sources hold.
-        sources: files, folders (searched recursively) and zip archives; gzip and zstd are read as they are.
-        out: a folder, made where it does not exist; files in it of the same names are replaced.
-        progress: called before each file; an exception it raises cancels the conversion and leaves nothing
-            behind.
-        agent: the agent's name where the files do not record it.
+def importer_named(format: str) -> Importer:
+    """The importer of a format.
 
     Raises:
-        UntakenError: ``format-unknown``, ``format-not-recognised``, ``formats-mixed``, ``source-not-found``,
-            ``output-not-a-folder``.
+        UntakenError: ``format-unknown``.
     """
-    paths = [Path(source) for source in sources]
-    importer = _importer(_only_format(paths, Path(out)) if format is None else format)
-    findings = Findings(None)
-    with (
-        found_sources(paths, importer.info.extensions, findings, leave=Path(out), whole=_whole()) as found,
-        staged_output(Path(out)) as output,
-    ):
-        intake = Intake(
-            output,
-            steps=importer.passes * len(found),
-            agent=agent,
-            findings=findings,
-            progress=progress,
-        )
-        importer.convert(found, intake)
-        if not intake.runs:
-            findings.add("no-runs", "no run was found in the sources", hint="Is it the right format?")
-        losses = tuple(log.loss() for log in intake.logs)
-        report = {
-            "format": importer.info.name,
-            "runs": intake.runs,
-            "graphs": len(intake.graphs),
-            "files": [loss_mapping(loss) for loss in losses],
-            "findings": [finding_mapping(finding) for finding in findings.all()],
-        }
-        ledgers, graphs, loss_report = output.publish(report)
-    return Conversion(
-        format=importer.info.name,
-        ledgers=ledgers,
-        graphs=graphs,
-        losses=losses,
-        findings=(*findings.all(), *chain.from_iterable(loss.findings for loss in losses)),
-        runs=intake.runs,
-        loss_report=loss_report,
-    )
-
-
-def _importer(format: str) -> Importer:
     if format in importers():
         return importers()[format]
     raise UntakenError(
         "format-unknown", f"there is no format {format!r}", hint=f"One of: {', '.join(importers())}."
     )
-
-
-def _only_format(paths: Sequence[Path], out: Path) -> str:
-    """The one format of all that is recognised in the sources."""
-    with found_sources(paths, _extensions(), Findings(None), leave=out, whole=_whole()) as sources:
-        found = Counter(filter(None, recognise_files(map(source_sample, sources))))
-    if len(found) == 1:
-        return next(iter(found))
-    known = f"Name one with --from: {', '.join(found or importers())}."
-    if not found:
-        message = f"none of {len(sources)} files is of a known format"
-        raise UntakenError("format-not-recognised", message, hint=known)
-    counts = ", ".join(f"{name} ({n})" for name, n in found.most_common())
-    raise UntakenError("formats-mixed", f"the sources hold files of several formats: {counts}", hint=known)

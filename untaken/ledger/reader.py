@@ -21,6 +21,7 @@ from untaken.errors import Finding, UntakenError
 from untaken.ledger.decoding import run_of
 from untaken.ledger.model import Head, Integrity, Run
 from untaken.ledger.reading import Reading
+from untaken.ledger.signature import not_a_ledger
 from untaken.ledger.source import LedgerSource, View, open_view
 
 
@@ -63,11 +64,16 @@ def read_ledger(
         name: what messages and `Run.source` call the ledger.
 
     Raises:
-        UntakenError: ``ledger-not-found``, ``ledger-heads``, ``ledger-journal``; strict: any fault of the
-            ledger. An unanchored run is no fault. Errors of the disk pass through.
+        UntakenError: ``ledger-not-found``, ``ledger-heads``, ``ledger-journal``; strict: ``not-a-ledger``, any
+            fault of the ledger. An unanchored run is no fault. Errors of the disk pass through.
     """
     view = open_view(source, heads=heads, name=name)
     findings = list(view.findings)
+    if view.is_foreign():
+        other = not_a_ledger(view.name)
+        if strict:
+            raise other
+        return [], [other.finding()]
     reading = Reading(view, _raise if strict else _collect(findings), keep=True)
     runs = [run for run in map(reading.run, reading.chains()) if run]
     return runs if strict else (runs, findings)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final, get_args
 
+from untaken.errors import UntakenError, Where
 from untaken.ledger import events as e
 
 LINES: Final = 100
@@ -31,3 +32,13 @@ def _is_event(line: bytes) -> bool:
     if not line.lstrip(b"\xef\xbb\xbf \t\r").startswith(b"{") or not all(name in line for name in _NAMES):
         return False
     return any(name in line for name in _CHAIN) or _TYPE.search(line) is not None
+
+
+def not_a_ledger(name: str) -> UntakenError:
+    """What is said of a file without the signature, by a reader that knows no other formats."""
+    return UntakenError(
+        "not-a-ledger",
+        "not a ledger: none of its first lines is an event of a run",
+        where=Where(file=name),
+        hint="`untaken verify` says what it looks like; `untaken convert` makes ledgers of other traces.",
+    )

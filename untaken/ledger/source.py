@@ -6,7 +6,7 @@ import io
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import BinaryIO
 
@@ -15,6 +15,7 @@ from untaken.ledger.heads import heads_path, parse_heads, read_record
 from untaken.ledger.journal import load_journal, settle
 from untaken.ledger.lines import Readable, read_blocks
 from untaken.ledger.model import Head
+from untaken.ledger.signature import LINES, has_event_signature
 
 LedgerSource = str | os.PathLike[str] | bytes | BinaryIO | Readable
 _TRIES = 5
@@ -38,6 +39,16 @@ class View:
     stream: Readable | None = None
     size: int | None = None
     findings: tuple[Finding, ...] = ()
+
+    def is_foreign(self) -> bool:
+        """True for a file without recorded heads whose first lines are no events, not even damaged ones."""
+        if self.path is None or self.heads:
+            return False
+        try:
+            head = b"\n".join(islice(self.lines(), LINES))
+        except UntakenError:  # damaged compression or an endless line: the reader says where
+            return False
+        return bool(head.strip()) and not has_event_signature(head)
 
     def lines(self) -> Iterator[bytes]:
         """The lines of the view. A view of a stream can be read once, any other again and again."""

@@ -1,0 +1,146 @@
+"""A file that is no ledger is named for what it is, and never called a broken ledger."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import NamedTuple
+
+import desk
+import pytest
+from foreign_files import tau_record
+
+from untaken.cli import main
+from untaken.errors import UntakenError
+from untaken.ledger import read_ledger
+
+TAU = json.dumps([tau_record()]).encode()
+
+
+class Other(NamedTuple):
+    desc: str
+    name: str
+    content: bytes
+    looks: str
+    use: str
+
+
+OTHERS = [
+    Other("a benchmark's results", "r.jsonl", TAU, "τ-bench results (tau-bench)", "convert --from tau-bench"),
+    Other(
+        "unknown traces",
+        "r.jsonl",
+        b'{"id": 1, "b": 2, "c": 3, "d": 4}\n{"id": 2}',
+        "JSON Lines with the fields id, b, c and 1 more",
+        "formats",
+    ),
+    Other("a plan graph", "g.plan.yaml", b"schema: untaken.plan/1\nid: g\n", "a plan graph", "--graphs"),
+    Other(
+        "our own document",
+        "s.json",
+        b'{"schema": "untaken.score/1"}',
+        "a document untaken.score/1",
+        "ledgers",
+    ),
+    Other("heads", "x.jsonl.heads.json", b"{}", "the recorded heads of a ledger", "Name the ledger"),
+    Other("a picture", "p.jsonl", b"\x89PNG\r\n\x1a\n\0", "a PNG picture", "formats"),
+    Other("words", "notes.txt", b"hello\n", "text", "formats"),
+    Other("nothing", "x.jsonl", b"", "an empty file", "formats"),
+]
+
+
+@pytest.mark.parametrize("case", OTHERS, ids=lambda case: case.desc)
+def test_verify_says_what_a_file_looks_like(
+    case: Other, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / case.name
+    file.write_bytes(case.content)
+    assert main(["verify", str(file)]) == 2
+    said = capsys.readouterr().err
+    assert f"not a ledger: looks like {case.looks} [not-a-ledger]" in said
+    assert case.use in said
+
+
+def test_the_ledgers_beside_it_are_verified(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ledger, other = tmp_path / "a.jsonl", tmp_path / "b.jsonl"
+    ledger.write_bytes(desk.careful(5).ledger())
+    other.write_bytes(TAU)
+    assert main(["verify", "--json", str(tmp_path)]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert [run["verdict"] for run in document["runs"]] == ["UNANCHORED"]
+    assert [(f["code"], f["severity"]) for f in document["findings"]] == [("not-a-ledger", "warning")]
+    assert main(["verify", str(ledger), str(other)]) == 1
+
+
+def test_a_folder_without_ledgers_says_what_was_ignored(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("a.json", "b.txt", "c.txt", "d.txt"):
+        (tmp_path / name).write_bytes(TAU if name == "a.json" else b"hello")
+    assert main(["verify", str(tmp_path)]) == 2
+    want = "4 files ignored: a.json (τ-bench results (tau-bench)), b.txt (text), c.txt (text) and 1 more"
+    assert want in capsys.readouterr().err
+
+
+def test_a_destroyed_ledger_with_heads_is_still_a_ledger(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a.jsonl").write_bytes(b"garbage\n")
+    (tmp_path / "a.jsonl.heads.json").write_text(json.dumps({"r": {"events": 2, "sha256": "0" * 64}}))
+    assert main(["verify", str(tmp_path / "a.jsonl")]) == 1
+    out, err = capsys.readouterr()
+    assert "MALFORMED" in out
+    assert "not-a-ledger" not in out + err
+
+
+def test_a_ledger_whose_first_line_is_destroyed_is_malformed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = desk.careful(5).ledger().split(b"\n")
+    (tmp_path / "a.jsonl").write_bytes(b"\n".join([b"\xff\0", *lines[1:]]))
+    assert main(["verify", str(tmp_path / "a.jsonl")]) == 1
+    assert "MALFORMED" in capsys.readouterr().out
+
+
+def test_reading_a_file_that_is_no_ledger_says_so(tmp_path: Path) -> None:
+    file = tmp_path / "r.jsonl"
+    file.write_bytes(TAU)
+    with pytest.raises(UntakenError) as refused:
+        read_ledger(file)
+    assert refused.value.code == "not-a-ledger"
+    runs, findings = read_ledger(file, strict=False)
+    assert (runs, [finding.code for finding in findings]) == ([], ["not-a-ledger"])
+
+
+def test_convert_recognises_the_format(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "in.json").write_bytes(TAU)
+    assert main(["convert", str(tmp_path / "in.json"), "-o", str(tmp_path / "out"), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["format"] == "tau-bench"
+
+
+def test_convert_names_the_format_it_was_not_asked_for(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "in.json").write_bytes(TAU)
+    words = [
+        "convert",
+        "--from",
+        "agenteval",
+        str(tmp_path / "in.json"),
+        "-o",
+        str(tmp_path / "out"),
+        "--json",
+    ]
+    assert main(words) == 1
+    findings = json.loads(capsys.readouterr().out)["findings"]
+    [other] = [finding for finding in findings if finding["code"] == "other-format"]
+    assert other["message"] == "in.json looks like tau-bench"
+
+
+def test_convert_says_which_files_of_a_folder_were_ignored(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "notes.txt").write_text("hello")
+    assert main(["convert", str(tmp_path / "in"), "-o", str(tmp_path / "out")]) == 1
+    assert "1 file ignored: notes.txt (text) [format-not-recognised]" in capsys.readouterr().err

@@ -1,0 +1,113 @@
+"""What a file that is no ledger looks like, and what to do with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from untaken.errors import Finding, Severity, Where
+from untaken.formats.losses import clip
+from untaken.formats.registry import importers, recognise
+from untaken.formats.sample import Sample, sample_of
+
+NAMED: Final = 3
+"""Files, or fields of one, that a message names; the others are counted."""
+_MAGIC: Final = (
+    (b"%PDF", "a PDF document"),
+    (b"\x89PNG", "a PNG picture"),
+    (b"\xff\xd8\xff", "a JPEG picture"),
+    (b"GIF8", "a GIF picture"),
+    (b"SQLite format 3", "an SQLite database"),
+    (b"PAR1", "a Parquet table"),
+    (b"ARROW1", "an Arrow table"),
+    (b"\x7fELF", "a program"),
+    (b"<!doctype html", "an HTML page"),
+    (b"<html", "an HTML page"),
+    (b"<?xml", "an XML document"),
+)
+_OURS: Final = (
+    (".heads.json", "the recorded heads of a ledger", "Name the ledger; its heads are read with it."),
+    (".memory.jsonl", "a policy memory", "`untaken memory show` reads it; verbs take it with --memory."),
+    (".signals.jsonl", "the queue of weak signals beside a memory", "`untaken memory queue` reads it."),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Likeness:
+    """What a file looks like.
+
+    Attributes:
+        what: a noun phrase, with the name of the format where it is a known one.
+        use: the next step for who wanted a ledger.
+    """
+
+    what: str
+    use: str
+
+
+def likeness(sample: Sample) -> Likeness:
+    """What a file looks like that is no ledger."""
+    name = sample.name.lower()
+    for ending, what, use in _OURS:
+        if name.endswith(ending):
+            return Likeness(what=what, use=use)
+    format = recognise(sample)
+    if format == "native":
+        return Likeness(what="a plan graph", use="Pass it with --graphs.")
+    if format is not None:
+        what = f"{importers()[format].info.title} ({format})"
+        return Likeness(what=what, use=f"`untaken convert --from {format}` makes ledgers of it.")
+    schema = sample.first.get("schema")
+    if isinstance(schema, str) and schema.startswith("untaken."):
+        return Likeness(what=f"a document {clip(schema, 60)}", use="Name the ledgers it was made from.")
+    return Likeness(what=_shape(sample), use="`untaken formats` lists the traces that can be converted.")
+
+
+def _shape(sample: Sample) -> str:
+    start = sample.head[:64].lstrip().lower()
+    magic = next((what for mark, what in _MAGIC if start.startswith(mark.lower())), None)
+    fields = _fields(sample.first)
+    return (
+        magic
+        or {
+            "empty": "an empty file",
+            "zip": "a zip archive",
+            "binary": "binary data",
+            "text": "text",
+            "object": f"a JSON object{fields}",
+            "array": f"a JSON list{fields}",
+            "lines": f"JSON Lines{fields}",
+        }[sample.shape]
+    )
+
+
+def _fields(record: Any) -> str:
+    names = [clip(name, 40) for name in record]
+    if not names:
+        return ""
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    return f" with the fields {', '.join(names[:NAMED])}{more}"
+
+
+def not_a_ledger(file: Path, *, severity: Severity = "error") -> Finding:
+    """The finding about a file that holds no line of a ledger."""
+    looks = likeness(sample_of(file.name, file))
+    return Finding(
+        code="not-a-ledger",
+        message=f"not a ledger: looks like {looks.what}",
+        where=Where(file=str(file)),
+        hint=looks.use,
+        severity=severity,
+    )
+
+
+def ignored(files: Iterable[Path]) -> str:
+    """The files that were not read, in words: their number, and of the first ones what they look like."""
+    paths = list(files)
+    if not paths:
+        return "it holds no file"
+    told = [f"{clip(p.name, 80)} ({likeness(sample_of(p.name, p)).what})" for p in paths[:NAMED]]
+    more = f" and {len(paths) - NAMED} more" if len(paths) > NAMED else ""
+    return f"{len(paths)} {'file' if len(paths) == 1 else 'files'} ignored: {', '.join(told)}{more}"
