@@ -64,8 +64,8 @@ def read_ledger(
         name: what messages and `Run.source` call the ledger.
 
     Raises:
-        UntakenError: ``ledger-not-found``, ``ledger-heads``, ``ledger-journal``; strict: ``not-a-ledger``, any
-            fault of the ledger. An unanchored run is no fault. Errors of the disk pass through.
+        UntakenError: ``ledger-not-found``, ``ledger-heads``, ``ledger-journal``; strict: ``not-a-ledger`` or
+            any fault of the ledger. An unanchored run is no fault. Errors of the disk pass through.
     """
     view = open_view(source, heads=heads, name=name)
     findings = list(view.findings)
