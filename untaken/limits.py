@@ -45,6 +45,8 @@ WEIGHT: Final = 1_000_000
 """Of one sub-goal."""
 EDGES: Final = 50_000
 RULES_PER_SUB_GOAL: Final = 200
+TOOL_PATTERNS: Final = 500
+"""Of `mutates` and of `hand_over`."""
 YAML_DEPTH: Final = 32
 YAML_VALUES: Final = 400_000
 """Scalars, lists and mappings of one file."""

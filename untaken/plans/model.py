@@ -80,6 +80,8 @@ class PlanGraph(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, o
     """A canonical plan graph; field order is the order in a written file.
 
     A graph made by `load_graph` or `parse_graph` is valid: acyclic, ids unique, every dependency known.
+    `mutates` names the tools that change something, `hand_over` those that pass the task to a person, as
+    globs: plan decisions (§2b) are silent where no tool is said to change anything.
     """
 
     schema: Literal["untaken.plan/1"] = "untaken.plan/1"
@@ -87,5 +89,7 @@ class PlanGraph(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, o
     version: int = 1
     title: str = ""
     tasks: list[Pattern] = []
+    mutates: Annotated[list[Pattern], Meta(max_length=limits.TOOL_PATTERNS)] = []
+    hand_over: Annotated[list[Pattern], Meta(max_length=limits.TOOL_PATTERNS)] = []
     sub_goals: Annotated[list[SubGoal], Meta(max_length=limits.SUB_GOALS)]
     metadata: dict[str, Any] = {}

@@ -1,0 +1,306 @@
+"""The paths that other runs of the same task took: every plan decision, and what is supported (§2b)."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from msgspec import Struct
+
+from untaken.counterfactual.plan.changes import Mapped, Option, PlanDecision, PlanPath, plan_paths
+from untaken.counterfactual.plan.forecast import Forecaster, decisive
+from untaken.counterfactual.plan.statements import (
+    NEVER_BOTH,
+    TOO_FEW,
+    Contrast,
+    Ruling,
+    Situation,
+    Statement,
+    contrasts,
+    option_in,
+    rule,
+    situations,
+    statements,
+    test_contrast,
+)
+from untaken.errors import Score, Unscored
+from untaken.ledger.model import Run
+from untaken.plans import PlanGraph
+
+SHUFFLES: Final = 40
+"""Times that outcomes are shuffled for the placebo."""
+SIBLINGS_MAX: Final = 50
+"""Runs that are named for one alternative."""
+
+ONE_SIDED: Final = "not both taken on a first visit by runs with a recorded outcome"
+NO_ALTERNATIVES: Final = Unscored("no run took another option in the same state")
+
+
+class PlanAlternative(Struct, frozen=True, kw_only=True, gc=False):
+    """An option that another run of the same task took in the same state.
+
+    Attributes:
+        statement: of the finest layer that decides, the option against what the run did or the reverse;
+            ``None`` where none does.
+        difference: in the rate of success, the alternative's minus the chosen option's; unscored without a
+            statement.
+        siblings: digests of the runs that took it, in order.
+        siblings_succeeded: of them, how many of how many with a recorded outcome.
+    """
+
+    option: Option
+    supported: bool
+    q: float | Unscored
+    difference: Score
+    statement: Statement | None
+    reason: str
+    siblings: tuple[str, ...]
+    siblings_succeeded: tuple[int, int]
+
+    @property
+    def better(self) -> bool:
+        """Whether it is supported that the alternative goes with more success."""
+        return self.supported and not isinstance(self.difference, Unscored) and self.difference > 0
+
+
+class EvaluatedDecision(Struct, frozen=True, kw_only=True, gc=False):
+    """One plan decision of a run.
+
+    Attributes:
+        forecast: the chance of success after it, from other tasks.
+        change: that minus the chance before it.
+    """
+
+    decision: PlanDecision
+    forecast: Score
+    change: Score
+    alternatives: tuple[PlanAlternative, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvaluatedPath:
+    """A run's path through its plan.
+
+    Attributes:
+        decisive_seq: of a failed run, the decision at which its chance of success fell most.
+    """
+
+    path: PlanPath
+    decisions: tuple[EvaluatedDecision, ...]
+    decisive_seq: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanEvaluation:
+    """All plan decisions of many runs, and the statements about them.
+
+    Attributes:
+        runs: by digest, in order; `silent`: why another run has no plan decisions.
+        statements: those that any task lets be compared, the supported ones first, then by p.
+        alternatives: over all decisions of all runs; `supported` of them.
+        shuffled_supported_share: mean share of alternatives supported once outcomes are shuffled within task
+            and agent (within the task where each agent ran it once).
+        silent_alternatives: (reason, alternatives) for those that are not supported.
+    """
+
+    runs: dict[str, EvaluatedPath]
+    silent: dict[str, Unscored]
+    statements: tuple[Statement, ...]
+    decisions: int
+    alternatives: int
+    supported: int
+    supported_share: Score
+    shuffled_supported_share: Score
+    silent_alternatives: tuple[tuple[str, int], ...]
+    shuffles: int = SHUFFLES
+
+
+def evaluate_plans(
+    runs: Iterable[tuple[Run, PlanGraph | Unscored, Mapped]], *, shuffles: int = SHUFFLES
+) -> PlanEvaluation:
+    """Compares every plan decision with those of other runs of its task.
+
+    Args:
+        runs: each run with its plan graph, or why it has none, and its actions mapped to sub-goals
+            (`RunScore.mapped`).
+        shuffles: of the placebo.
+    """
+    paths, silent = plan_paths(runs)
+    scored = [path for path in paths if isinstance(path.success, bool)]
+    success = np.array([path.success for path in scored], dtype=float)
+    pairs = contrasts(scored)
+    lookup = _Lookup(pairs)
+    found = statements(pairs, scored, success)
+    taken = _taken(paths)
+    weights = _weights(paths, taken, lookup)
+    forecaster = Forecaster(scored)
+    evaluated = {path.digest: _evaluated(path, taken, lookup, found, forecaster) for path in paths}
+    every = [a for run in evaluated.values() for d in run.decisions for a in d.alternatives]
+    supported = sum(a.supported for a in every)
+    reasons = Counter(a.reason for a in every if not a.supported)
+    said = [statement for statement in found if statement is not None]
+    return PlanEvaluation(
+        runs=evaluated,
+        silent=silent,
+        statements=tuple(sorted(said, key=_rank)),
+        decisions=sum(len(run.decisions) for run in evaluated.values()),
+        alternatives=len(every),
+        supported=supported,
+        supported_share=supported / len(every) if every else NO_ALTERNATIVES,
+        shuffled_supported_share=_placebo(pairs, scored, success, weights, shuffles),
+        silent_alternatives=tuple(sorted(reasons.items(), key=lambda item: (-item[1], item[0]))),
+        shuffles=shuffles,
+    )
+
+
+def _rank(statement: Statement) -> tuple[bool, float, Situation, Option, Option]:
+    return not statement.supported, statement.p, statement.situation, statement.option, statement.against
+
+
+class _Lookup:
+    """The contrasts of two options, by layer."""
+
+    def __init__(self, pairs: Sequence[Contrast]) -> None:
+        self._at = {(c.situation, c.first, c.second): i for i, c in enumerate(pairs)}
+
+    def layers(self, where: Sequence[Situation], option: Option, against: Option) -> list[int]:
+        """Positions of the contrasts of `option` and `against`, from fine to coarse."""
+        found = []
+        for situation in where:
+            one, two = sorted((option_in(situation.layer, option), option_in(situation.layer, against)))
+            at = self._at.get((situation, one, two))
+            if at is not None:
+                found.append(at)
+        return found
+
+
+Taken = dict[Situation, dict[Option, list[PlanPath]]]
+
+
+def _taken(paths: Sequence[PlanPath]) -> Taken:
+    """Who took what in each state of each task."""
+    taken: Taken = defaultdict(lambda: defaultdict(list))
+    for path in paths:
+        for decision in path.decisions:
+            runs = taken[situations(path, decision)[0]][decision.option]
+            if not runs or runs[-1] is not path:
+                runs.append(path)
+    return taken
+
+
+def _others(path: PlanPath, decision: PlanDecision, taken: Taken) -> list[tuple[Option, list[PlanPath]]]:
+    """Options that another run of the task took in this state, and who."""
+    options = taken[situations(path, decision)[0]]
+    found = []
+    for option in sorted(options):
+        if option != decision.option and (runs := [other for other in options[option] if other is not path]):
+            found.append((option, runs))
+    return found
+
+
+def _evaluated(
+    path: PlanPath,
+    taken: Taken,
+    lookup: _Lookup,
+    found: Sequence[Statement | None],
+    forecaster: Forecaster,
+) -> EvaluatedPath:
+    decisions = []
+    for decision in path.decisions:
+        where = situations(path, decision)
+        alternatives = tuple(
+            _alternative(option, runs, [found[i] for i in lookup.layers(where, option, decision.option)])
+            for option, runs in _others(path, decision, taken)
+        )
+        forecast, change = forecaster.after(path, decision), forecaster.change(path, decision)
+        decisions.append(
+            EvaluatedDecision(decision=decision, forecast=forecast, change=change, alternatives=alternatives)
+        )
+    return EvaluatedPath(path=path, decisions=tuple(decisions), decisive_seq=decisive(path, forecaster))
+
+
+def _alternative(
+    option: Option, runs: Sequence[PlanPath], layers: Sequence[Statement | None]
+) -> PlanAlternative:
+    compared = [statement for statement in layers if statement is not None]
+    statement = next((s for s in compared if s.testable), None)
+    known = [run for run in runs if isinstance(run.success, bool)]
+    reason = statement.reason if statement else _silence(layers, compared)
+    difference: Score = Unscored(reason)
+    if statement is not None:
+        ours = option_in(statement.situation.layer, option) == statement.option
+        difference = statement.difference if ours else -statement.difference
+    return PlanAlternative(
+        option=option,
+        supported=statement is not None and statement.supported,
+        q=statement.q if statement else Unscored(reason),
+        difference=difference,
+        statement=statement,
+        reason=reason,
+        siblings=tuple(run.digest for run in runs[:SIBLINGS_MAX]),
+        siblings_succeeded=(sum(run.success is True for run in known), len(known)),
+    )
+
+
+def _silence(layers: Sequence[Statement | None], compared: Sequence[Statement]) -> str:
+    if compared:
+        return TOO_FEW
+    return NEVER_BOTH if layers else ONE_SIDED
+
+
+def _weights(paths: Sequence[PlanPath], taken: Taken, lookup: _Lookup) -> Counter[tuple[int, ...]]:
+    """How many alternatives hang on each chain of contrasts; those on none count, too."""
+    weights: Counter[tuple[int, ...]] = Counter()
+    for path in paths:
+        for decision in path.decisions:
+            where = situations(path, decision)
+            for option, _ in _others(path, decision, taken):
+                weights[tuple(lookup.layers(where, option, decision.option))] += 1
+    return weights
+
+
+def _placebo(
+    pairs: Sequence[Contrast],
+    paths: Sequence[PlanPath],
+    success: np.ndarray,
+    weights: Counter[tuple[int, ...]],
+    shuffles: int,
+) -> Score:
+    """Mean share of alternatives supported where outcomes are shuffled and nothing can be true."""
+    if not weights:
+        return NO_ALTERNATIVES
+    groups = _exchangeable(paths)
+    rng = np.random.default_rng(0)
+    total = 0
+    for _ in range(shuffles):
+        shuffled = success.copy()
+        for group in groups:
+            shuffled[group] = shuffled[rng.permutation(group)]
+        rulings = rule([test_contrast(pair, shuffled) for pair in pairs])
+        total += sum(count for layers, count in weights.items() if _supports(layers, rulings))
+    return total / (shuffles * sum(weights.values()))
+
+
+def _supports(layers: Sequence[int], rulings: Sequence[Ruling]) -> bool:
+    """Whether the finest layer that decides supports a statement."""
+    for at in layers:
+        if not isinstance(rulings[at].q, Unscored):
+            return rulings[at].supported
+    return False
+
+
+def _exchangeable(paths: Sequence[PlanPath]) -> list[np.ndarray]:
+    """Runs whose outcomes may be shuffled: of one task and agent, or of one task that each ran once."""
+    by_task: dict[str, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
+    for position, path in enumerate(paths):
+        by_task[path.task_id][path.agent].append(position)
+    groups: list[list[int]] = []
+    for agents in by_task.values():
+        if all(len(runs) == 1 for runs in agents.values()):
+            groups.append([runs[0] for runs in agents.values()])
+        else:
+            groups += agents.values()
+    return [np.array(group) for group in groups if len(group) > 1]

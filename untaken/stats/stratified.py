@@ -1,0 +1,148 @@
+"""Two options compared inside strata: the risk difference, its exact test and its interval (§2b).
+
+Only strata in which both options were taken say anything; the others must be left out by the caller.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from math import sqrt
+from typing import Final, NamedTuple
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.stats import hypergeom
+
+_TIED: Final = 1 + 1e-9
+"""Outcomes within this factor of the observed one's probability are as extreme."""
+NORMAL_QUANTILE: Final = 1.959963984540054
+
+
+class Stratum(NamedTuple):
+    """Successes and runs of the first option (`k1` of `n1`) and of the second (`k0` of `n0`), both taken."""
+
+    k1: int
+    n1: int
+    k0: int
+    n0: int
+
+    @property
+    def weight(self) -> float:
+        """Mantel-Haenszel weight n₁n₀ / (n₁ + n₀)."""
+        return self.n1 * self.n0 / (self.n1 + self.n0)
+
+    @property
+    def informative(self) -> bool:
+        """Whether both outcomes occurred: else no test can tell the options apart here."""
+        return 0 < self.k1 + self.k0 < self.n1 + self.n0
+
+
+class ExactTest(NamedTuple):
+    """Two-sided exact p, and the smallest p that these margins could ever give (for Tarone's rule)."""
+
+    p: float
+    least: float
+
+
+def risk_difference(strata: Sequence[Stratum]) -> float:
+    """RD = Σ wₖ (p₁ₖ − p₀ₖ) / Σ wₖ with wₖ = n₁ₖn₀ₖ / (n₁ₖ + n₀ₖ)."""
+    total = sum(stratum.weight for stratum in strata)
+    return sum(s.weight * (s.k1 / s.n1 - s.k0 / s.n0) for s in strata) / total
+
+
+def exact_test(strata: Sequence[Stratum]) -> ExactTest:
+    """Conditional exact test that the options do not differ in any stratum.
+
+    The successes of the first option are, given all margins, a sum of independent hypergeometrics; p sums the
+    probabilities of the totals that are no likelier than the observed one.
+    """
+    margins = tuple(sorted((s.n1, s.n0, s.k1 + s.k0) for s in strata if s.informative))
+    if not margins:
+        return ExactTest(1.0, 1.0)
+    low, probabilities = _total(margins)
+    tails = _two_sided(margins)
+    observed = sum(s.k1 for s in strata if s.informative) - low
+    return ExactTest(float(tails[observed]), float(min(tails[0], tails[len(probabilities) - 1])))
+
+
+@lru_cache(maxsize=65_536)
+def _total(margins: tuple[tuple[int, int, int], ...]) -> tuple[int, np.ndarray]:
+    """The least total of successes of the first option, and the probability of each total from there on."""
+    low, probabilities = 0, np.ones(1)
+    for n1, n0, successes in margins:
+        least, spread = _one(n1, n0, successes)
+        low, probabilities = low + least, np.convolve(probabilities, spread)
+    return low, probabilities
+
+
+@lru_cache(maxsize=65_536)
+def _one(n1: int, n0: int, successes: int) -> tuple[int, np.ndarray]:
+    least, most = max(0, successes - n0), min(n1, successes)
+    return least, hypergeom.pmf(np.arange(least, most + 1), n1 + n0, n1, successes)
+
+
+@lru_cache(maxsize=65_536)
+def _two_sided(margins: tuple[tuple[int, int, int], ...]) -> np.ndarray:
+    """The two-sided p of each total."""
+    _, probabilities = _total(margins)
+    ranked = np.sort(probabilities)
+    below = np.searchsorted(ranked, probabilities * _TIED, side="right")
+    return np.minimum(1.0, np.concatenate(([0.0], np.cumsum(ranked)))[below])
+
+
+def score_interval(strata: Sequence[Stratum]) -> tuple[float, float]:
+    """95 % interval of `risk_difference`: Miettinen and Nurminen's score interval, with the same weights.
+
+    It keeps its width where every success is on one side, as a plain variance does not.
+    """
+    found = risk_difference(strata)
+    counts = np.array(strata, dtype=float).T
+
+    def statistic(difference: float) -> float:
+        return _score(counts, found, difference)
+
+    edge = 1 - 1e-9
+    low = (
+        -1.0
+        if statistic(-edge) <= NORMAL_QUANTILE
+        else brentq(lambda d: statistic(d) - NORMAL_QUANTILE, -edge, min(found, edge))
+    )
+    high = (
+        1.0
+        if statistic(edge) >= -NORMAL_QUANTILE
+        else brentq(lambda d: statistic(d) + NORMAL_QUANTILE, max(found, -edge), edge)
+    )
+    return float(low), float(high)
+
+
+def _score(counts: np.ndarray, found: float, difference: float) -> float:
+    """(found − difference) over its standard error where the true difference is `difference`."""
+    k1, n1, k0, n0 = counts
+    weights = n1 * n0 / (n1 + n0)
+    weights = weights / weights.sum()
+    p1, p0 = _restricted(k1, n1, k0, n0, difference)
+    n = n1 + n0
+    variance = (p1 * (1 - p1) / n1 + p0 * (1 - p0) / n0) * n / np.maximum(n - 1, 1)
+    error = sqrt(float(np.sum(weights**2 * variance)))
+    gap = found - difference
+    if error == 0:
+        return 0.0 if gap == 0 else float(np.sign(gap) * np.inf)
+    return gap / error
+
+
+def _restricted(
+    k1: np.ndarray, n1: np.ndarray, k0: np.ndarray, n0: np.ndarray, difference: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Maximum likelihood rates under p₁ − p₀ = `difference` (Miettinen and Nurminen 1985, closed form)."""
+    n, successes = n1 + n0, k1 + k0
+    a3 = n  # p₀ is the root of a₃p₀³ + a₂p₀² + a₁p₀ + a₀
+    a2 = (n1 + 2 * n0) * difference - n - successes
+    a1 = (n0 * difference - n - 2 * k0) * difference + successes
+    a0 = k0 * difference * (1 - difference)
+    q = a2**3 / (3 * a3) ** 3 - a1 * a2 / (6 * a3**2) + a0 / (2 * a3)
+    p = np.sign(np.where(q == 0, 1.0, q)) * np.sqrt(np.maximum(0, (a2 / (3 * a3)) ** 2 - a1 / (3 * a3)))
+    ratio = np.divide(q, p**3, out=np.ones_like(q), where=p != 0)
+    angle = (np.pi + np.arccos(np.clip(ratio, -1, 1))) / 3
+    p0 = np.clip(2 * p * np.cos(angle) - a2 / (3 * a3), max(0.0, -difference), min(1.0, 1 - difference))
+    return p0 + difference, p0

@@ -1,0 +1,75 @@
+"""An option's effect where each agent ran each task once: the slope of differences between agents (§2b)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+import numpy as np
+
+PERMUTATIONS: Final = 2_000
+NORMAL_QUANTILE: Final = 1.959963984540054
+_ROUNDING: Final = 1e-9
+
+
+class Block(NamedTuple):
+    """Tasks that the same agents ran once: `x` (1 took the option), `y` (1 succeeded), task by agent."""
+
+    x: np.ndarray
+    y: np.ndarray
+
+
+class Slope(NamedTuple):
+    """The slope, its 95 % interval, its permutation p, and the smallest p these tasks could give."""
+
+    slope: float
+    low: float
+    high: float
+    p: float
+    least: float
+
+
+def slope_between_agents(blocks: Sequence[Block], *, seed: int = 0) -> Slope | None:
+    """β = cov(Δx, Δy) / var(Δx) over tasks, Δ being between agents; clipped to ±1.
+
+    With two agents a block, these are the plain differences; with more, x and y are centred by task and by
+    agent, which is the same for two. p: Δy permuted over the tasks of a block (`PERMUTATIONS` draws, seeded).
+    The interval is normal, with the permutations' standard deviation.
+
+    Returns:
+        ``None`` where the agents' difference in x is the same in every task.
+    """
+    rng = np.random.default_rng(seed)
+    spread, observed = 0.0, 0.0
+    drawn = np.zeros(PERMUTATIONS)
+    for block in blocks:
+        x = _centred(block.x)
+        products = x @ _centred(block.y).T
+        spread += float(np.sum(x * x))
+        observed += float(np.trace(products))
+        rows = np.arange(len(products))
+        orders = rng.permuted(np.tile(rows, (PERMUTATIONS, 1)), axis=1)
+        drawn += products[rows, orders].sum(axis=1)
+    if spread < _ROUNDING:
+        return None
+    slope = float(np.clip(observed / spread, -1, 1))
+    sizes = np.abs(drawn) + _ROUNDING
+    error = float(drawn.std() / spread)
+    return Slope(
+        slope=slope,
+        low=max(-1.0, slope - NORMAL_QUANTILE * error),
+        high=min(1.0, slope + NORMAL_QUANTILE * error),
+        p=_share(sizes >= abs(observed)),
+        least=_share(sizes >= max(abs(observed), float(np.abs(drawn).max()))),
+    )
+
+
+def _share(reached: np.ndarray) -> float:
+    """Of the draws and the observation itself."""
+    return (1 + int(np.count_nonzero(reached))) / (1 + PERMUTATIONS)
+
+
+def _centred(values: np.ndarray) -> np.ndarray:
+    """Without the means of tasks and of agents."""
+    rows = np.asarray(values - values.mean(axis=1, keepdims=True))
+    return np.asarray(rows - rows.mean(axis=0, keepdims=True))
