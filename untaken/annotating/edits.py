@@ -20,7 +20,7 @@ Field = Literal[
     "title", "description", "deps", "critical", "weight", "kind", "any_of", "check", "rules", "metadata"
 ]
 """What `Set` can set of a sub-goal."""
-GraphField = Literal["title", "tasks", "metadata"]
+GraphField = Literal["title", "tasks", "mutates", "hand_over", "metadata"]
 """What `SetGraph` can set of the graph itself."""
 FIELDS: Final[tuple[Field, ...]] = get_args(Field)
 GRAPH_FIELDS: Final[tuple[GraphField, ...]] = get_args(GraphField)

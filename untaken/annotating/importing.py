@@ -70,7 +70,13 @@ def filled(graph: PlanGraph, old: PlanGraph) -> PlanGraph:
         _goal_filled(goal, known[goal.id], there) if goal.id in known else goal for goal in graph.sub_goals
     ]
     return replace(
-        graph, title=graph.title or old.title, tasks=old.tasks, metadata=old.metadata, sub_goals=goals
+        graph,
+        title=graph.title or old.title,
+        tasks=old.tasks,
+        mutates=old.mutates,
+        hand_over=old.hand_over,
+        metadata=old.metadata,
+        sub_goals=goals,
     )
 
 

@@ -99,6 +99,8 @@ class _Merging:
             version=max(mine.version, theirs.version),
             title=self.pick((None, "title"), base.title, mine.title, theirs.title),
             tasks=_united(base.tasks, mine.tasks, theirs.tasks),
+            mutates=_united(base.mutates, mine.mutates, theirs.mutates),
+            hand_over=_united(base.hand_over, mine.hand_over, theirs.hand_over),
             metadata=self.pick((None, "metadata"), base.metadata, mine.metadata, theirs.metadata),
             sub_goals=[nodes[name] for name in self.ordered(there)],
         )

@@ -9,8 +9,9 @@ from pathlib import Path
 from untaken.cli.appending import append_drafts, broken_files, refuse_compressed
 from untaken.cli.console import Console, counted, rate, signed
 from untaken.cli.counterfactual_diagnostics import interval, say_diagnostics
-from untaken.cli.grammar import Verbs, takes_ledgers, verb
-from untaken.cli.inputs import Ledgers, UsageError, read_ledgers
+from untaken.cli.counterfactual_plan import plan_part
+from untaken.cli.grammar import TakesMany, Verbs, takes_ledgers, verb
+from untaken.cli.inputs import Ledgers, UsageError, paths_of, read_ledgers
 from untaken.corpus import memories_of
 from untaken.counterfactual import (
     THRESHOLD,
@@ -26,15 +27,26 @@ from untaken.counterfactual import (
 from untaken.errors import Finding
 from untaken.memory import PolicyMemory, by_memory, queue_signals
 from untaken.report import counterfactual_document
+from untaken.report.documents import Document
 
 
 def add_to(verbs: Verbs) -> None:
     """Adds the verb."""
     does = "compare the choices of runs with what history says of their alternatives"
     parser = verb(verbs, "counterfactual", does, counterfactual)
-    takes_ledgers(parser)
+    takes_ledgers(parser, few="*")
     parser.add_argument(
         "--memory", metavar="FILE", help="policy memory; by default built from these very ledgers"
+    )
+    parser.add_argument(
+        "--graphs",
+        nargs="+",
+        action=TakesMany,
+        metavar="PATH",
+        help="plan graphs: compares each plan change with what other runs of the task did",
+    )
+    parser.add_argument(
+        "--card", action="store_true", help="how good the forecasts of left-out tasks were (needs --graphs)"
     )
     parser.add_argument("--append", action="store_true", help="append the insights to the ledgers, once")
     parser.add_argument(
@@ -51,7 +63,9 @@ def add_to(verbs: Verbs) -> None:
 def counterfactual(args: argparse.Namespace, console: Console) -> int:
     """Prints decision points with their deltas; 1 where a ledger is broken (its evaluation is aborted)."""
     weights = _weights(args.weights)
-    ledgers = read_ledgers(sorted(args.paths), console)
+    if args.card and not args.graphs:
+        raise UsageError("card-without-graphs", "a card is made of plan decisions", hint="Add --graphs DIR.")
+    ledgers = read_ledgers(sorted(paths_of(args)), console)
     if args.append:
         refuse_compressed(ledgers)
     runs = [run for _, run in ledgers.runs]
@@ -71,9 +85,13 @@ def counterfactual(args: argparse.Namespace, console: Console) -> int:
     if args.diagnostics:
         diagnostics = diagnose(runs, memories, evaluations, weights=weights, threshold=args.threshold)
         say_diagnostics(diagnostics, console)
+    plan: Document | None = None
+    about_graphs: tuple[Finding, ...] = ()
+    if args.graphs:
+        plan, about_graphs = plan_part(runs, args.graphs, console, card=args.card)
     aside = _append(ledgers, evaluations, console, args.memory) if args.append else []
     left_out = [finding for memory, _ in by_memory(memories, memories) for finding in memory.findings]
-    findings = (*ledgers.findings, *left_out, *aside)
+    findings = (*ledgers.findings, *about_graphs, *left_out, *aside)
     console.findings(findings)
     console.document(
         counterfactual_document(
@@ -81,6 +99,7 @@ def counterfactual(args: argparse.Namespace, console: Console) -> int:
             weights=weights,
             threshold=args.threshold,
             diagnostics=diagnostics,
+            plan=plan,
             findings=findings,
         )
     )

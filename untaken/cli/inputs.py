@@ -57,7 +57,7 @@ def paths_of(args: argparse.Namespace) -> list[str]:
     Raises:
         UsageError: ``no-ledgers`` where no path was given.
     """
-    if not args.paths:
+    if not args.paths and "greedy" in args:
         own, *paths = getattr(args, args.greedy)
         setattr(args, args.greedy, [own])
         args.paths = paths

@@ -16,6 +16,37 @@ from untaken.formats.readings import cut_name
 from untaken.plans.globs import escape_glob
 from untaken.plans.model import Check, Match, PlanGraph, SubGoal, ToolCallSpec
 
+MUTATES: Final[Mapping[str, tuple[str, ...]]] = {
+    "airline": ("book_reservation", "cancel_reservation", "send_certificate", "update_reservation_*"),
+    "retail": (
+        "cancel_pending_order",
+        "exchange_delivered_order_items",
+        "modify_*",
+        "return_delivered_order_items",
+    ),
+    "telecom": (  # the agent's tools, then those of the user
+        "suspend_line",
+        "resume_line",
+        "enable_roaming",
+        "disable_roaming",
+        "refuel_data",
+        "send_payment_request",
+        "set_*",
+        "toggle_*",
+        "reset_*",
+        "reseat_*",
+        "unseat_*",
+        "connect_vpn",
+        "disconnect_vpn",
+        "grant_app_permission",
+        "make_payment",
+        "reboot_device",
+    ),
+    "mock": ("create_task", "update_task_status"),
+}
+"""By domain, the tools of tau-bench and tau2-bench that change the database or the user's device."""
+HAND_OVER: Final = ("transfer_to_human_agents",)
+
 _TITLE_CHARS: Final = 80
 _BYTES: Final = limits.GRAPH_FILE_BYTES // 2
 """Of a graph as compact JSON: as indented YAML it then stays below the limit for graph files."""
@@ -65,14 +96,25 @@ def task_globs(task_id: str) -> list[str]:
 
 
 def action_graph(
-    task_id: str, title: str, actions: Sequence[Expected], match: Match, metadata: Mapping[str, Any]
+    task_id: str,
+    title: str,
+    actions: Sequence[Expected],
+    match: Match,
+    metadata: Mapping[str, Any],
+    *,
+    domain: str,
 ) -> PlanGraph:
-    """The graph of one task, named like the task. One that expects nothing says so, and scores nothing."""
+    """The graph of one task, named like the task. One that expects nothing says so, and scores nothing.
+
+    It declares the tools of its domain that change something; those of an unknown domain are not known.
+    """
     nothing = {} if actions else {"nothing_expected": True}
     return PlanGraph(
         id=task_id,
         title=clip(title, limits.NAME_CHARS),
         tasks=task_globs(task_id),
+        mutates=list(MUTATES.get(domain, ())),
+        hand_over=list(HAND_OVER),
         sub_goals=[action.sub_goal(i, match) for i, action in enumerate(actions[: limits.SUB_GOALS])],
         metadata={**nothing, **metadata},
     )

@@ -48,7 +48,9 @@ class Document:
         """The plan graph of a task."""
         title = f"tau2-bench {self.domain} {source_task}"
         metadata = {"format": "tau2-bench", **self.said.get(source_task, {})}
-        return action_graph(self.task_id(source_task), title, expected, "call_keys", metadata)
+        return action_graph(
+            self.task_id(source_task), title, expected, "call_keys", metadata, domain=self.domain
+        )
 
 
 def read_document(header: Mapping[str, Any], stem: str, *, unpriced: bool, log: FileLog) -> Document:

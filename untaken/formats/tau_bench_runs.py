@@ -214,8 +214,11 @@ def _expected_graph(task_id: str, record: dict[str, Any], findings: Findings) ->
         elif named != TALK:
             actions.append(Expected(name=tool_name(named), arguments=mapping(action.get("kwargs"))))
     said = {key: task[key] for key in ("instruction", "user_id", "outputs") if task.get(key)}
-    title = f"tau-bench {task_id.removeprefix('tau-bench-')}"
-    return action_graph(task_id, title, actions, "exact", {"format": "tau-bench", **said})
+    name = task_id.removeprefix("tau-bench-")
+    metadata = {"format": "tau-bench", **said}
+    return action_graph(
+        task_id, f"tau-bench {name}", actions, "exact", metadata, domain=name.partition("-")[0]
+    )
 
 
 def task_id_of(record: dict[str, Any], file: NamedFile) -> str:

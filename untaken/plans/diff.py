@@ -15,7 +15,7 @@ from untaken.plans.globs import matches_glob, unescaped
 from untaken.plans.model import PlanGraph, Rule, SubGoal
 from untaken.plans.structure import edges
 
-_OF_GRAPH: Final = ("id", "version", "title", "tasks", "metadata")
+_OF_GRAPH: Final = ("id", "version", "title", "tasks", "mutates", "hand_over", "metadata")
 _OF_SUB_GOAL: Final = (
     "title",
     "description",
@@ -160,7 +160,7 @@ def _changes(before: Any, after: Any, names: Sequence[str]) -> Iterator[FieldCha
 def _plain(name: str, value: Any) -> Any:
     """The value as JSON, sorted where its order means nothing."""
     plain = msgspec.to_builtins(value)
-    if name in ("tasks", "any_of", "rules"):
+    if name in ("tasks", "mutates", "hand_over", "any_of", "rules"):
         return _sorted(plain)
     if name == "check" and plain:
         return {kind: _check_part(part) for kind, part in plain.items()}

@@ -126,10 +126,16 @@ def counterfactual_document(
     weights: Weights,
     threshold: float,
     diagnostics: Diagnostics | None = None,
+    plan: Document | None = None,
     findings: Iterable[Finding] = (),
 ) -> Document:
-    """``untaken.counterfactual/1``: decision points with the paths not taken, insights and signals."""
+    """``untaken.counterfactual/1``: decision points with the paths not taken, insights and signals.
+
+    `plan` is the `plan_document`, where plan graphs were given.
+    """
     asked: Document = {} if diagnostics is None else {"diagnostics": _diagnostics(diagnostics)}
+    if plan is not None:
+        asked["plan"] = plan
     return {
         "schema": "untaken.counterfactual/1",
         "weights": entry(weights),

@@ -47,6 +47,7 @@ from untaken.ranking import (
 )
 from untaken.report import crafter_schemas, criteria_schemas, review_schemas
 from untaken.report.documents import LAYERED
+from untaken.report.plan_decisions import plan_schema
 from untaken.report.rankings import RANKS, RULE_RANKS
 from untaken.report.shapes import (
     COUNT,
@@ -127,7 +128,7 @@ def _counterfactual() -> Schema:
     )
     return document(
         "untaken.counterfactual/1",
-        optional={"diagnostics": diagnostics},
+        optional={"diagnostics": diagnostics, "plan": plan_schema()},
         weights=entry_shape(Weights),
         threshold={"type": "number"},
         runs=list_of(run),

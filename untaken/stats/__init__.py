@@ -10,6 +10,8 @@
 - `exact`: Fisher's test, the sign test, the rank-sum test, and the probability of superiority.
 - `correlation`: Kendall's τ-b and Spearman's ρ.
 - `krippendorff`, `kappa`: how far raters agree beyond chance.
+- `stratified`: two options compared inside strata: risk difference, exact test, score interval.
+- `two_way`: an option's slope where each agent ran each task once.
 - `contrast`: the difference of two mean scores of which one part is a rate.
 
 Nothing here knows runs, graphs or agents. SciPy computes what SciPy has; it is slow to load, so it is

@@ -14,9 +14,10 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.stats import hypergeom
 
+from untaken.stats.rates import Z_95
+
 _TIED: Final = 1 + 1e-9
 """Outcomes within this factor of the observed one's probability are as extreme."""
-NORMAL_QUANTILE: Final = 1.959963984540054
 
 
 class Stratum(NamedTuple):
@@ -103,16 +104,8 @@ def score_interval(strata: Sequence[Stratum]) -> tuple[float, float]:
         return _score(counts, found, difference)
 
     edge = 1 - 1e-9
-    low = (
-        -1.0
-        if statistic(-edge) <= NORMAL_QUANTILE
-        else brentq(lambda d: statistic(d) - NORMAL_QUANTILE, -edge, min(found, edge))
-    )
-    high = (
-        1.0
-        if statistic(edge) >= -NORMAL_QUANTILE
-        else brentq(lambda d: statistic(d) + NORMAL_QUANTILE, max(found, -edge), edge)
-    )
+    low = -1.0 if statistic(-edge) <= Z_95 else brentq(lambda d: statistic(d) - Z_95, -edge, min(found, edge))
+    high = 1.0 if statistic(edge) >= -Z_95 else brentq(lambda d: statistic(d) + Z_95, max(found, -edge), edge)
     return float(low), float(high)
 
 

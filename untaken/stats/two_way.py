@@ -7,8 +7,9 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from untaken.stats.rates import Z_95
+
 PERMUTATIONS: Final = 2_000
-NORMAL_QUANTILE: Final = 1.959963984540054
 _ROUNDING: Final = 1e-9
 
 
@@ -57,8 +58,8 @@ def slope_between_agents(blocks: Sequence[Block], *, seed: int = 0) -> Slope | N
     error = float(drawn.std() / spread)
     return Slope(
         slope=slope,
-        low=max(-1.0, slope - NORMAL_QUANTILE * error),
-        high=min(1.0, slope + NORMAL_QUANTILE * error),
+        low=max(-1.0, slope - Z_95 * error),
+        high=min(1.0, slope + Z_95 * error),
         p=_share(sizes >= abs(observed)),
         least=_share(sizes >= max(abs(observed), float(np.abs(drawn).max()))),
     )

@@ -1,5 +1,11 @@
 """Plan decisions: what other runs of the same task did in the same state of the plan (§2b)."""
 
+from untaken.counterfactual.plan.card import (
+    CalibrationCard,
+    ReliabilityBin,
+    SupportClass,
+    calibration_card,
+)
 from untaken.counterfactual.plan.changes import (
     HAND_OVER,
     Option,
@@ -22,6 +28,7 @@ from untaken.counterfactual.plan.statements import LAYERS, Label, Situation, Sta
 __all__ = [
     "HAND_OVER",
     "LAYERS",
+    "CalibrationCard",
     "EvaluatedDecision",
     "EvaluatedPath",
     "Forecaster",
@@ -33,8 +40,11 @@ __all__ = [
     "PlanEvaluation",
     "PlanPath",
     "PlanState",
+    "ReliabilityBin",
     "Situation",
     "Statement",
+    "SupportClass",
+    "calibration_card",
     "evaluate_plans",
     "plan_paths",
 ]

@@ -15,10 +15,10 @@ from typing import Final, Literal, NamedTuple
 
 import numpy as np
 from msgspec import Struct
-from scipy.stats import false_discovery_control
 
 from untaken.counterfactual.plan.changes import Option, PlanDecision, PlanPath
 from untaken.errors import Unscored
+from untaken.stats.multiple import benjamini_hochberg
 from untaken.stats.stratified import Stratum, exact_test, risk_difference, score_interval
 from untaken.stats.two_way import Block, slope_between_agents
 
@@ -272,9 +272,8 @@ def test_contrast(contrast: Contrast, success: np.ndarray) -> Tested | None:
 def rule(tested: Sequence[Tested | None]) -> list[Ruling]:
     """Which contrasts support a statement: Tarone's rule, then Benjamini-Hochberg, then runs on each side."""
     testable = [i for i, each in enumerate(tested) if each is not None and each.least <= ALPHA]
-    found = np.array([each.p for each in tested if each is not None and each.least <= ALPHA])
-    corrected = false_discovery_control(found) if len(found) else found
-    adjusted = dict(zip(testable, map(float, corrected), strict=True))
+    found = [each.p for each in tested if each is not None and each.least <= ALPHA]
+    adjusted = dict(zip(testable, benjamini_hochberg(found), strict=True))
     return [_ruling(each, adjusted.get(i)) for i, each in enumerate(tested)]
 
 

@@ -1,0 +1,146 @@
+"""Statements: what is supported, in which layer, and that noise is not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from random import Random
+
+import pytest
+from builders import a_run
+
+from untaken.counterfactual.plan import PlanEvaluation, calibration_card, evaluate_plans
+from untaken.errors import Unscored
+from untaken.plans import map_actions, parse_graph
+
+GRAPH = parse_graph(
+    """
+schema: untaken.plan/1
+id: desk
+mutates: ["write_*"]
+sub_goals:
+  - {id: refund, check: {tool_call: {name: write_refund}}}
+""",
+    name="desk.plan.yaml",
+)
+
+Success = Callable[[str, str, str], float]
+"""The chance of success of (task, agent, what it did)."""
+
+
+def world(
+    success: Success,
+    *,
+    tasks: int = 12,
+    agents: int = 1,
+    trials: int = 4,
+    seed: int = 0,
+    chance: Callable[[str, str], float] = lambda task, agent: 0.5,
+) -> PlanEvaluation:
+    """Runs that either refund or write something else, then stop."""
+    rng, rows = Random(seed), []
+    for task in range(tasks):
+        for agent in range(agents):
+            for trial in range(trials):
+                names = f"t{task}", f"a{agent}"
+                did = "refund" if rng.random() < chance(*names) else "other"
+                built = a_run(f"{task}-{agent}-{trial}", task=names[0], agent=names[1])
+                built.call(f"write_{did}").finish(rng.random() < success(*names, did))
+                run = built.run()
+                rows.append((run, GRAPH, map_actions(run, GRAPH).mapped))
+    return evaluate_plans(rows)
+
+
+def test_a_choice_that_decides_is_supported_and_says_so() -> None:
+    found = world(lambda _t, _a, did: 0.95 if did == "refund" else 0.05)
+    first = found.statements[0]
+    assert first.supported
+    assert (str(first.option), str(first.against)) == ("advance", "unplanned")
+    assert first.low > 0.3
+    assert first.k1 / first.n1 > first.k0 / first.n0
+    strayed = [
+        d
+        for run in found.runs.values()
+        for d in run.decisions
+        if d.decision.option.kind == "unplanned" and d.alternatives
+    ]
+    assert strayed
+    assert all(a.better for d in strayed for a in d.alternatives if a.option.kind == "advance")
+
+
+@pytest.mark.parametrize("agents", [1, 2])
+def test_shuffled_outcomes_support_no_more_than_the_false_discovery_rate(agents: int) -> None:
+    """Where all alternatives hang on one statement, a shuffle supports all of them or none."""
+    found = world(lambda _t, _a, did: 0.95 if did == "refund" else 0.05, agents=agents)
+    assert isinstance(found.shuffled_supported_share, float)
+    assert found.shuffled_supported_share <= 0.15
+    assert found.supported_share == 1.0
+
+
+WORLDS: list[tuple[str, Success, Callable[[str, str], float]]] = [
+    (
+        "hard tasks go with one option",
+        lambda t, _a, _d: 0.9 if int(t[1:]) % 2 else 0.1,
+        lambda t, _a: 0.9 if int(t[1:]) % 2 else 0.1,
+    ),
+    (
+        "strong agents prefer one option",
+        lambda _t, a, _d: 0.9 if a == "a1" else 0.2,
+        lambda _t, a: 0.9 if a == "a1" else 0.1,
+    ),
+    ("nothing matters", lambda *_: 0.5, lambda *_: 0.5),
+]
+
+
+@pytest.mark.parametrize(("desc", "success", "chance"), WORLDS, ids=[w[0] for w in WORLDS])
+@pytest.mark.parametrize("trials", [1, 4])
+def test_equal_options_are_not_called_different(
+    desc: str, success: Success, chance: Callable[[str, str], float], trials: int
+) -> None:
+    called = [
+        any(
+            s.supported
+            for s in world(success, agents=2, trials=trials, tasks=10, seed=seed, chance=chance).statements
+        )
+        for seed in range(12)
+    ]
+    assert sum(called) <= 2
+
+
+def test_one_agent_that_always_does_the_same_says_nothing_of_the_choice() -> None:
+    found = world(
+        lambda _t, a, _d: 0.9 if a == "a1" else 0.1, agents=2, chance=lambda _t, a: 1.0 if a == "a1" else 0.0
+    )
+    assert found.supported == 0
+    assert not any(statement.supported for statement in found.statements)
+
+
+def test_the_same_runs_give_the_same_evaluation() -> None:
+    assert world(lambda *_: 0.5) == world(lambda *_: 0.5)
+
+
+def test_the_decisive_step_of_a_failed_run_is_its_largest_fall() -> None:
+    found = world(lambda _t, _a, did: 0.95 if did == "refund" else 0.05)
+    failed = next(run for run in found.runs.values() if run.path.success is False and len(run.decisions) > 1)
+    falls = {d.decision.seq: d.change for d in failed.decisions if isinstance(d.change, float)}
+    assert failed.decisive_seq == min(falls, key=lambda seq: falls[seq])
+
+
+def test_a_forecast_never_knows_the_outcome_of_its_own_task() -> None:
+    lucky = world(lambda t, _a, _d: 1.0 if t == "t0" else 0.0, chance=lambda *_: 1.0)
+    forecasts = {d.forecast for run in lucky.runs.values() if run.path.task_id == "t0" for d in run.decisions}
+    assert forecasts == {0.0}
+
+
+def test_a_card_says_how_good_the_forecasts_were() -> None:
+    card = calibration_card(world(lambda _t, _a, did: 0.95 if did == "refund" else 0.05))
+    assert not isinstance(card, Unscored)
+    assert isinstance(card.skill, float)
+    assert card.skill > 0.5
+    assert sum(each.n for each in card.bins) == card.n == sum(each.n for each in card.by_support)
+    assert all(each.low <= each.observed <= each.high for each in card.bins)
+
+
+def test_too_few_runs_give_no_card() -> None:
+    card = calibration_card(world(lambda *_: 0.5, tasks=2))
+    assert isinstance(card, Unscored)
+    assert "at least 20 runs" in card.reason

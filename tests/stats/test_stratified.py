@@ -1,0 +1,77 @@
+"""Two options inside strata: the exact test, the risk difference and its interval."""
+
+from __future__ import annotations
+
+from itertools import product
+from math import comb
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import fisher_exact
+
+from untaken.stats.stratified import Stratum, exact_test, risk_difference, score_interval
+
+sides = st.integers(1, 5).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
+strata = st.lists(st.builds(lambda one, two: Stratum(*one, *two), sides, sides), min_size=1, max_size=3)
+
+
+@pytest.mark.parametrize("stratum", [Stratum(5, 7, 1, 9), Stratum(0, 4, 3, 3), Stratum(2, 6, 2, 5)])
+def test_one_stratum_is_fishers_test(stratum: Stratum) -> None:
+    table = [[stratum.k1, stratum.n1 - stratum.k1], [stratum.k0, stratum.n0 - stratum.k0]]
+    assert exact_test([stratum]).p == pytest.approx(fisher_exact(table)[1])
+
+
+@given(strata)
+@settings(max_examples=60, deadline=None)
+def test_p_counts_every_arrangement_that_is_no_likelier(found: list[Stratum]) -> None:
+    def spread(s: Stratum) -> list[tuple[int, float]]:
+        n, k = s.n1 + s.n0, s.k1 + s.k0
+        return [
+            (x, comb(s.n1, x) * comb(s.n0, k - x) / comb(n, k))
+            for x in range(max(0, k - s.n0), min(s.n1, k) + 1)
+        ]
+
+    totals: dict[int, float] = {}
+    for combination in product(*map(spread, found)):
+        total = sum(x for x, _ in combination)
+        totals[total] = totals.get(total, 0.0) + float(np.prod([p for _, p in combination]))
+    observed = totals[sum(s.k1 for s in found)]
+    want = sum(p for p in totals.values() if p <= observed * (1 + 1e-9))
+    test = exact_test(found)
+    assert test.p == pytest.approx(min(1.0, want))
+    assert test.least <= test.p * (1 + 1e-9)
+
+
+def test_strata_without_both_outcomes_say_nothing() -> None:
+    assert exact_test([Stratum(3, 3, 2, 2), Stratum(0, 4, 0, 1)]) == (1.0, 1.0)
+
+
+def test_the_difference_is_weighted_by_the_smaller_side() -> None:
+    assert risk_difference([Stratum(1, 1, 0, 1), Stratum(0, 3, 3, 3)]) == pytest.approx((0.5 - 1.5) / 2)
+
+
+def test_the_interval_is_miettinen_and_nurminens() -> None:
+    """5 of 7 against 1 of 9; the ends as published implementations of the score interval give them."""
+    low, high = score_interval([Stratum(5, 7, 1, 9)])
+    assert (low, high) == (pytest.approx(0.1131, abs=1e-3), pytest.approx(0.8642, abs=1e-3))
+
+
+@given(strata)
+@settings(max_examples=60, deadline=None)
+def test_the_interval_holds_the_difference_and_never_collapses(found: list[Stratum]) -> None:
+    low, high = score_interval(found)
+    assert -1 <= low <= risk_difference(found) + 1e-6
+    assert risk_difference(found) - 1e-6 <= high <= 1
+    assert high - low > 0.1
+
+
+@given(strata)
+@settings(max_examples=40, deadline=None)
+def test_swapping_the_options_turns_everything_round(found: list[Stratum]) -> None:
+    swapped = [Stratum(s.k0, s.n0, s.k1, s.n1) for s in found]
+    assert exact_test(swapped).p == pytest.approx(exact_test(found).p)
+    assert risk_difference(swapped) == pytest.approx(-risk_difference(found))
+    low, high = score_interval(found)
+    assert score_interval(swapped) == (pytest.approx(-high, abs=1e-5), pytest.approx(-low, abs=1e-5))

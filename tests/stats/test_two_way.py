@@ -1,0 +1,47 @@
+"""Options compared between agents that ran each task once."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from untaken.stats.two_way import Block, slope_between_agents
+
+
+def test_with_two_agents_the_slope_is_that_of_their_differences() -> None:
+    rng = np.random.default_rng(1)
+    x, y = rng.integers(0, 2, (12, 2)).astype(float), rng.integers(0, 2, (12, 2)).astype(float)
+    dx, dy = x[:, 0] - x[:, 1], y[:, 0] - y[:, 1]
+    found = slope_between_agents([Block(x, y)])
+    assert found is not None
+    assert found.slope == pytest.approx(np.cov(dx, dy)[0, 1] / np.var(dx, ddof=1))
+
+
+def test_an_agent_that_is_better_everywhere_is_no_effect_of_its_choice() -> None:
+    x = np.array([[1.0, 0.0]] * 10)
+    y = np.array([[1.0, 0.0]] * 10)
+    assert slope_between_agents([Block(x, y)]) is None
+
+
+def test_a_choice_that_decides_is_found() -> None:
+    x = np.array([[1.0, 0.0]] * 6 + [[0.0, 1.0]] * 6)
+    found = slope_between_agents([Block(x, x)])
+    assert found is not None
+    assert (found.slope, found.p < 0.01) == (1.0, True)
+
+
+def test_the_same_input_gives_the_same_p() -> None:
+    x = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+    y = np.array([[1.0, 0.0], [0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]])
+    assert slope_between_agents([Block(x, y)]) == slope_between_agents([Block(x, y)])
+
+
+def test_null_choices_are_called_at_the_stated_rate() -> None:
+    rng = np.random.default_rng(7)
+    called = 0
+    for _ in range(200):
+        x = rng.integers(0, 2, (15, 2)).astype(float)
+        y = (rng.random((15, 2)) < [0.8, 0.3]).astype(float)  # agents differ, choices do not
+        found = slope_between_agents([Block(x, y)])
+        called += found is not None and found.p <= 0.05
+    assert called <= 20

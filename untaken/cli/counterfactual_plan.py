@@ -1,0 +1,117 @@
+"""The part of ``untaken counterfactual`` that needs plan graphs: what runs of the same task did instead."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from untaken.cli.console import NOTHING, Console, counted, rate, signed
+from untaken.cli.inputs import read_graphs
+from untaken.corpus import score_runs
+from untaken.counterfactual.plan import CalibrationCard, PlanEvaluation, calibration_card, evaluate_plans
+from untaken.errors import Finding, Unscored, number
+from untaken.ledger import Run
+from untaken.report.documents import Document
+from untaken.report.plan_decisions import LABELS, option_words, plan_document, situation_words
+from untaken.subgoals import RunScore
+
+SHOWN: Final = 12
+"""Statements of the table; the JSON document has all of them."""
+
+
+def plan_part(
+    runs: Sequence[Run], folders: Sequence[str], console: Console, *, card: bool
+) -> tuple[Document, tuple[Finding, ...]]:
+    """Evaluates the plan decisions of the runs and prints the statements.
+
+    Returns:
+        The ``plan`` part of the document, and what was noticed about the graphs.
+    """
+    graphs = read_graphs(folders)
+    scores, noticed = score_runs(runs, graphs)
+    evaluation = evaluate_plans(
+        (run, graphs.for_task(run.task_id, run.started.graph)[0], _mapped(scores[run.digest])) for run in runs
+    )
+    _say_statements(evaluation, console)
+    made = calibration_card(evaluation) if card else None
+    if made is not None:
+        _say_card(made, console)
+    return plan_document(evaluation, made), (*graphs.findings, *noticed)
+
+
+def _mapped(score: RunScore | Unscored) -> tuple[tuple[int, str, str], ...]:
+    return () if isinstance(score, Unscored) else score.mapped
+
+
+def _say_statements(evaluation: PlanEvaluation, console: Console) -> None:
+    console.say()
+    rows = [
+        (
+            situation_words(s.situation),
+            option_words(s.option),
+            f"{s.k1} of {s.n1}",
+            option_words(s.against),
+            f"{s.k0} of {s.n0}",
+            f"{s.informative_tasks} of {s.tasks}",
+            f"{signed(s.difference)} ({s.low:.2f} to {s.high:.2f})",
+            f"{s.p:.3f}",
+            NOTHING if number(s.q) is None else f"{number(s.q):.3f}",
+            "supported" if s.supported else "no",
+            LABELS[s.label],
+        )
+        for s in evaluation.statements[:SHOWN]
+    ]
+    heads = (
+        "situation",
+        "option",
+        "",
+        "against",
+        "",
+        "tasks",
+        "difference (95 %)",
+        "p",
+        "q",
+        "support",
+        "label",
+    )
+    console.table(heads, rows)
+    console.say()
+    console.say(
+        f"{counted(evaluation.decisions, 'plan decision')}, "
+        f"{counted(evaluation.alternatives, 'alternative')} taken by other runs of the task; "
+        f"supported {rate(evaluation.supported_share)}; shuffled outcomes would support "
+        f"{rate(evaluation.shuffled_supported_share)}; association, not effect"
+    )
+    for reason, count in evaluation.silent_alternatives:
+        console.say(f"  {count} without support: {reason}")
+    silent: dict[str, int] = {}
+    for why in evaluation.silent.values():
+        silent[why.reason] = silent.get(why.reason, 0) + 1
+    for reason, count in sorted(silent.items()):
+        console.say(f"  {counted(count, 'run')} without plan decisions: {reason}")
+
+
+def _say_card(card: CalibrationCard | Unscored, console: Console) -> None:
+    console.say()
+    if isinstance(card, Unscored):
+        console.say(f"No calibration card: {card.reason}")
+        return
+    rows = [
+        (
+            f"{b.above:.1f} to {b.up_to:.1f}",
+            f"{b.predicted:.2f}",
+            f"{b.observed:.2f} ({b.low:.2f} to {b.high:.2f})",
+            b.n,
+            b.runs,
+            b.tasks,
+        )
+        for b in card.bins
+    ]
+    console.table(("forecast", "mean", "observed (95 %)", "n", "runs", "tasks"), rows)
+    console.say(
+        f"{counted(card.n, 'forecast')} of {counted(card.runs, 'run')}, {counted(card.tasks, 'task')}: "
+        f"Brier {card.brier:.3f}, skill {signed(card.skill)} over the mean of all, "
+        f"{signed(card.skill_over_task)} over the mean of the own task"
+    )
+    for each in card.by_support:
+        console.say(f"  {each.support}: n {each.n}, Brier {each.brier:.3f}, skill {signed(each.skill)}")

@@ -1,0 +1,175 @@
+"""The calibration card: what the forecasts of left-out tasks were worth (§2b)."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Final, NamedTuple
+
+from msgspec import Struct
+
+from untaken.counterfactual.plan.evaluate import EvaluatedDecision, PlanEvaluation
+from untaken.errors import Score, Unscored
+from untaken.stats.rates import wilson
+
+RUNS_MIN: Final = 20
+"""Fewest runs with an outcome and a forecast for a card."""
+TASKS_MIN: Final = 3
+BINS: Final = 5
+
+
+class ReliabilityBin(Struct, frozen=True, kw_only=True, gc=False):
+    """Forecasts between two bounds, and what came of them.
+
+    Attributes:
+        predicted, observed: means over the forecasts.
+        low, high: Wilson's 95 % interval of `observed` with the tasks as n, for runs of one task are alike.
+        n: forecasts; `runs` and `tasks`: behind them.
+    """
+
+    above: float
+    up_to: float
+    predicted: float
+    observed: float
+    low: float
+    high: float
+    n: int
+    runs: int
+    tasks: int
+
+
+class SupportClass(Struct, frozen=True, kw_only=True, gc=False):
+    """The forecasts at decisions where an alternative is supported, or not, or where there was none."""
+
+    support: str
+    n: int
+    brier: float
+    skill: Score
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CalibrationCard:
+    """How good the forecasts after each plan change were, the run's own task left out.
+
+    Attributes:
+        n: forecasts, one a plan change; `runs` and `tasks`: behind them.
+        brier: mean squared error of the forecasts.
+        skill: 1 − brier / that of the mean success of all runs.
+        skill_over_task: the same against the mean of the run's own task, which knows that task's outcomes.
+        bins: of equal width; empty ones are left out.
+    """
+
+    n: int
+    runs: int
+    tasks: int
+    brier: float
+    skill: Score
+    skill_over_task: Score
+    bins: tuple[ReliabilityBin, ...]
+    by_support: tuple[SupportClass, ...]
+
+
+class _Point(NamedTuple):
+    forecast: float
+    outcome: float
+    task_id: str
+    digest: str
+    support: str
+
+    @property
+    def squared(self) -> float:
+        return (self.forecast - self.outcome) ** 2
+
+
+def calibration_card(evaluation: PlanEvaluation) -> CalibrationCard | Unscored:
+    """The card of a corpus, or why it has none.
+
+    Args:
+        evaluation: of all its plan decisions.
+    """
+    points = [
+        _Point(each.forecast, float(run.path.success), run.path.task_id, run.path.digest, _support(each))
+        for run in evaluation.runs.values()
+        if not isinstance(run.path.success, Unscored)
+        for each in run.decisions
+        if not isinstance(each.forecast, Unscored)
+    ]
+    runs, tasks = {p.digest for p in points}, {p.task_id for p in points}
+    if len(runs) < RUNS_MIN or len(tasks) < TASKS_MIN:
+        return Unscored(
+            f"{len(runs)} runs of {len(tasks)} tasks have a forecast and an outcome: "
+            f"a card needs at least {RUNS_MIN} runs of {TASKS_MIN} tasks"
+        )
+    brier = fmean(p.squared for p in points)
+    everybody = fmean(_by_run(points).values())
+    own = _task_means(points)
+    return CalibrationCard(
+        n=len(points),
+        runs=len(runs),
+        tasks=len(tasks),
+        brier=brier,
+        skill=_skill(points, lambda _: everybody),
+        skill_over_task=_skill(points, lambda p: own[p.task_id]),
+        bins=tuple(_bins(points)),
+        by_support=tuple(_classes(points, everybody)),
+    )
+
+
+def _support(decision: EvaluatedDecision) -> str:
+    if not decision.alternatives:
+        return "no alternative"
+    return "supported" if any(a.supported for a in decision.alternatives) else "not supported"
+
+
+def _by_run(points: Iterable[_Point]) -> dict[str, float]:
+    return {p.digest: p.outcome for p in points}
+
+
+def _task_means(points: Iterable[_Point]) -> dict[str, float]:
+    outcomes: dict[str, dict[str, float]] = defaultdict(dict)
+    for p in points:
+        outcomes[p.task_id][p.digest] = p.outcome
+    return {task: fmean(runs.values()) for task, runs in outcomes.items()}
+
+
+def _skill(points: Sequence[_Point], reference: Callable[[_Point], float]) -> Score:
+    error = fmean((reference(p) - p.outcome) ** 2 for p in points)
+    if not error:
+        return Unscored("the reference made no error: there is nothing to gain over it")
+    return 1 - fmean(p.squared for p in points) / error
+
+
+def _bins(points: Sequence[_Point]) -> Iterable[ReliabilityBin]:
+    filled: dict[int, list[_Point]] = defaultdict(list)
+    for p in points:
+        filled[min(BINS - 1, int(p.forecast * BINS))].append(p)
+    for at in sorted(filled):
+        inside = filled[at]
+        observed = fmean(p.outcome for p in inside)
+        tasks = len({p.task_id for p in inside})
+        low, high = wilson(observed * tasks, tasks)
+        yield ReliabilityBin(
+            above=at / BINS,
+            up_to=(at + 1) / BINS,
+            predicted=fmean(p.forecast for p in inside),
+            observed=observed,
+            low=low,
+            high=high,
+            n=len(inside),
+            runs=len({p.digest for p in inside}),
+            tasks=tasks,
+        )
+
+
+def _classes(points: Sequence[_Point], everybody: float) -> Iterable[SupportClass]:
+    for support in ("supported", "not supported", "no alternative"):
+        inside = [p for p in points if p.support == support]
+        if inside:
+            yield SupportClass(
+                support=support,
+                n=len(inside),
+                brier=fmean(p.squared for p in inside),
+                skill=_skill(inside, lambda _: everybody),
+            )
