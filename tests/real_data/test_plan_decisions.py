@@ -1,4 +1,4 @@
-"""Plan decisions on public records: what an independent prototype found there (§2b)."""
+"""Plan decisions on public records: what an independent prototype found there (§2d)."""
 
 from __future__ import annotations
 

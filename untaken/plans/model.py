@@ -81,7 +81,7 @@ class PlanGraph(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, o
 
     A graph made by `load_graph` or `parse_graph` is valid: acyclic, ids unique, every dependency known.
     `mutates` names the tools that change something, `hand_over` those that pass the task to a person, as
-    globs: plan decisions (§2b) are silent where no tool is said to change anything.
+    globs: plan decisions (§2d) are silent where no tool is said to change anything.
     """
 
     schema: Literal["untaken.plan/1"] = "untaken.plan/1"

@@ -1,4 +1,4 @@
-"""Plan decisions and statements as words, as a JSON document and its schema (§2b)."""
+"""Plan decisions and statements as words, as a JSON document and its schema (§2d)."""
 
 from __future__ import annotations
 
@@ -100,12 +100,13 @@ def plan_document(evaluation: PlanEvaluation, card: CalibrationCard | Unscored |
     ids = {digest: run.path.run_id for digest, run in evaluation.runs.items()}
     silent_runs = Counter(why.reason for why in evaluation.silent.values())
     names = _domain_names(evaluation)
+    places = {id(statement): place for place, statement in enumerate(evaluation.statements)}
     document: Document = {
         **entry(evaluation),
         "silent": dict(evaluation.silent_alternatives),
         "silent_runs": dict(sorted(silent_runs.items())),
         "statements": [_statement(statement, names) for statement in evaluation.statements],
-        "runs": [_run(run, ids) for run in evaluation.runs.values()],
+        "runs": [_run(run, ids, places) for run in evaluation.runs.values()],
     }
     if card is not None:
         document |= _card(card)
@@ -115,7 +116,12 @@ def plan_document(evaluation: PlanEvaluation, card: CalibrationCard | Unscored |
 def plan_schema() -> Schema:
     """The JSON Schema of `plan_document`."""
     alternative = entry_shape(
-        PlanAlternative, option=TEXT, siblings=list_of(TEXT), siblings_succeeded=COUNT, siblings_known=COUNT
+        PlanAlternative,
+        option=TEXT,
+        statement=or_null(COUNT),
+        siblings=list_of(TEXT),
+        siblings_succeeded=COUNT,
+        siblings_known=COUNT,
     )
     decision = entry_shape(
         EvaluatedDecision,
@@ -184,7 +190,7 @@ def _statement(statement: Statement, names: Mapping[tuple[str, ...], str]) -> Do
     }
 
 
-def _run(run: EvaluatedPath, ids: Mapping[str, str]) -> Document:
+def _run(run: EvaluatedPath, ids: Mapping[str, str], places: Mapping[int, int]) -> Document:
     path = run.path
     return {
         "run_id": path.run_id,
@@ -192,11 +198,11 @@ def _run(run: EvaluatedPath, ids: Mapping[str, str]) -> Document:
         "task_id": path.task_id,
         "agent": path.agent,
         "decisive_seq": run.decisive_seq,
-        "decisions": [_decision(decision, ids) for decision in run.decisions],
+        "decisions": [_decision(decision, ids, places) for decision in run.decisions],
     }
 
 
-def _decision(evaluated: EvaluatedDecision, ids: Mapping[str, str]) -> Document:
+def _decision(evaluated: EvaluatedDecision, ids: Mapping[str, str], places: Mapping[int, int]) -> Document:
     decision = evaluated.decision
     return {
         "seq": decision.seq,
@@ -208,15 +214,16 @@ def _decision(evaluated: EvaluatedDecision, ids: Mapping[str, str]) -> Document:
         },
         "left": decision.left,
         **entry(evaluated),
-        "alternatives": [_alternative(alternative, ids) for alternative in evaluated.alternatives],
+        "alternatives": [_alternative(each, ids, places) for each in evaluated.alternatives],
     }
 
 
-def _alternative(alternative: PlanAlternative, ids: Mapping[str, str]) -> Document:
+def _alternative(alternative: PlanAlternative, ids: Mapping[str, str], places: Mapping[int, int]) -> Document:
     succeeded, known = alternative.siblings_succeeded
     return {
         "option": str(alternative.option),
         **entry(alternative),
+        "statement": places.get(id(alternative.statement)),
         "siblings": [ids[digest] for digest in alternative.siblings],
         "siblings_succeeded": succeeded,
         "siblings_known": known,

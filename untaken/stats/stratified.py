@@ -1,4 +1,4 @@
-"""Two options compared inside strata: the risk difference, its exact test and its interval (§2b).
+"""Two options compared inside strata: the risk difference, its exact test and its interval (§2d).
 
 Only strata in which both options were taken say anything; the others must be left out by the caller.
 """

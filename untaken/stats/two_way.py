@@ -1,4 +1,4 @@
-"""An option's effect where each agent ran each task once: the slope of differences between agents (§2b)."""
+"""An option's effect where each agent ran each task once: the slope of differences between agents (§2d)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Plan decisions: what other runs of the same task did in the same state of the plan (§2b)."""
+"""Plan decisions: what other runs of the same task did in the same state of the plan (§2d)."""
 
 from untaken.counterfactual.plan.card import (
     CalibrationCard,

@@ -1,4 +1,4 @@
-"""The calibration card: what the forecasts of left-out tasks were worth (§2b)."""
+"""The calibration card: what the forecasts of left-out tasks were worth (§2d)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The decision points of a plan: each accepted change that a run made, a hand-over, and the run's end (§2b).
+"""The decision points of a plan: each accepted change that a run made, a hand-over, and the run's end (§2d).
 
 No SKILL_SELECTION event is needed: the plan graph says which changes were expected, its `mutates` which tools
 change anything. Reads, talk and refused calls are no decisions.

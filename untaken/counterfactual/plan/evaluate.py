@@ -1,4 +1,4 @@
-"""The paths that other runs of the same task took: every plan decision, and what is supported (§2b)."""
+"""The paths that other runs of the same task took: every plan decision, and what is supported (§2d)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How likely success was after each plan change, from runs of other tasks (§2b).
+"""How likely success was after each plan change, from runs of other tasks (§2d).
 
 From coarse to fine over the layers below the task's own: m_l = (Σ y + k m_{l+1}) / (n + k), starting from the
 mean of all other tasks. The run's own task is left out, so a forecast never knows its answer.

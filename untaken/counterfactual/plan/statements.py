@@ -1,4 +1,4 @@
-"""Option against option, among runs of the same task by the same agent in the same state of the plan (§2b).
+"""Option against option, among runs of the same task by the same agent in the same state of the plan (§2d).
 
 The state is looked at through four layers, from fine to coarse: the task and its state; how many changes are
 left and made; whether any is left; anything at all. Below the first, options are compared without their
