@@ -7,7 +7,7 @@ PY := .venv/bin/python
 PORT ?= 8501
 WORKERS ?= 2
 
-.PHONY: help app test check bench lock browser weights clean
+.PHONY: help app test check wheel bench lock browser weights clean
 .DELETE_ON_ERROR:
 
 help: ## show this list
@@ -35,11 +35,14 @@ check: .venv/ready ## lint, types, import contracts
 	$(PY) -m mypy
 	$(PY) -c "from importlinter.cli import lint_imports_command as run; run()"
 
+wheel: .venv/ready ## build dist/untaken-….whl, the app included
+	@$(PY) -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .
+
 bench: .venv/ready ## ratios measured side by side; nothing passes or fails on time
 	@for file in benchmarks/*.py; do echo "== $$file"; $(PY) "$$file" || exit 1; done
 
 lock: .venv/ready ## write the versions installed now to constraints.txt
-	@$(PY) -m pip freeze --exclude-editable --exclude untaken | grep -v ' @ ' > constraints.txt
+	@$(PY) -m pip freeze --all --exclude pip --exclude-editable --exclude untaken | grep -v ' @ ' > constraints.txt
 
 clean: ## remove the virtual environment and caches
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache build *.egg-info

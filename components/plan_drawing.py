@@ -14,11 +14,12 @@ from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from typing import Final, Literal
 
-from components import text
-from components.palette import STAR, STATUS
-from components.plan_layout import Layout, lay_out
 from untaken.plans.model import PlanGraph, SubGoal
 from untaken.subgoals.model import RunScore, Status
+
+from . import text
+from .palette import STAR, STATUS
+from .plan_layout import Layout, lay_out
 
 Line = tuple[int, int, Literal["needs", "violated", "option"]]
 """From, to (positions of boxes), and what the line says."""

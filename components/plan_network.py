@@ -14,8 +14,8 @@ from typing import Any, Final
 import pyvis
 from pyvis.network import Network
 
-from components.palette import BORDER, CRITICAL_BORDER, DARK, FONT, LIGHT, STAR, STATUS, Tokens
-from components.plan_drawing import Drawing
+from .palette import BORDER, CRITICAL_BORDER, DARK, FONT, LIGHT, STAR, STATUS, Tokens
+from .plan_drawing import Drawing
 
 FONT_SIZE: Final = 15
 PADDING: Final = 5

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, Literal
 
-from components import text
-from components.palette import Tokens
 from untaken.errors import Score, number
 from untaken.ranking import PairedDifference, Pull
+
+from . import text
+from .palette import Tokens
 
 METRIC_WORDS: Final = {
     "success_rate": "outcome success",

@@ -37,7 +37,7 @@ sys.path.insert(0, str(ROOT))
 import pandas as pd
 
 import untaken
-from components.figures import delta_figure, plan_figure, progress_curve, rank_flow, timeline_figure
+from untaken.figures import delta_figure, plan_figure, progress_curve, rank_flow, timeline_figure
 
 LEDGERS = [path for path in sorted((ROOT / "sample_runs" / "ledgers").iterdir()) if path.suffix != ".json"]
 RUN = "eager-closer.refund-05.3"

@@ -44,7 +44,9 @@ sys.path.insert(0, str(ROOT))
 import pandas as pd
 
 import untaken
-from components.figures import (
+from untaken.counterfactual import THRESHOLD, Scale, Weights, choices, verdict_of
+from untaken.counterfactual.trust import compare
+from untaken.figures import (
     choice_deltas,
     choice_figure,
     delta_distribution,
@@ -52,8 +54,6 @@ from components.figures import (
     estimate_course,
     skill_rates,
 )
-from untaken.counterfactual import THRESHOLD, Scale, Weights, choices, verdict_of
-from untaken.counterfactual.trust import compare
 from untaken.memory import Observed, preview
 from untaken.report import choice_review, choices_table, context_names, estimates_table, records_table
 

@@ -42,7 +42,7 @@ sys.path.insert(0, str(ROOT))
 import pandas as pd
 
 import untaken
-from components.figures import (
+from untaken.figures import (
     difference_bar,
     fix_first_bars,
     gap_bars,

@@ -40,7 +40,7 @@ import pandas as pd
 from IPython.display import display
 
 import untaken
-from components.figures import (
+from untaken.figures import (
     ablation_figure,
     calibration_agreement,
     calibration_figure,

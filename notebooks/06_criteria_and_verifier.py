@@ -41,13 +41,6 @@ sys.path.insert(0, str(ROOT))
 import pandas as pd
 
 import untaken
-from components.figures import (
-    agents_by_criterion,
-    attack_matrix,
-    criteria_distributions,
-    criteria_means,
-    original_vs_disturbed,
-)
 from untaken.criteria import (
     Criterion,
     before_after,
@@ -58,6 +51,13 @@ from untaken.criteria import (
     outcome_means,
     quantify_disturbed,
     read_quantifier_runs,
+)
+from untaken.figures import (
+    agents_by_criterion,
+    attack_matrix,
+    criteria_distributions,
+    criteria_means,
+    original_vs_disturbed,
 )
 from untaken.report import criteria_list, verification_table
 

@@ -11,12 +11,13 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from components import text
-from components.figures.theme import message, themed
-from components.palette import MARKERS, Tokens, tokens
-from components.ranking_words import metric_words
 from untaken.errors import number
 from untaken.ranking.model import RankReport, Standing
+
+from .. import text
+from ..palette import MARKERS, Tokens, tokens
+from ..ranking_words import metric_words
+from .theme import message, themed
 
 MOST_PANELS: Final = 12
 

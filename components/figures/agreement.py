@@ -7,11 +7,12 @@ from typing import Final
 
 import plotly.graph_objects as go
 
-from components import text
-from components.figures.theme import message, themed
-from components.palette import tokens
 from untaken.errors import Score, number
 from untaken.judging import Concord, VerdictAgreement
+
+from .. import text
+from ..palette import tokens
+from .theme import message, themed
 
 MOST_AGENTS: Final = 20
 MARKS: Final[tuple[tuple[str, str, Callable[[Concord], tuple[Score, Score, Score]]], ...]] = (

@@ -7,9 +7,9 @@ from typing import Any, Final
 
 import plotly.graph_objects as go
 
-from components.figures.theme import themed
-from components.palette import tokens
-from components.plan_layout import Layout
+from ..palette import tokens
+from ..plan_layout import Layout
+from .theme import themed
 
 PAD: Final = 16.0
 LEGEND: Final = 40.0

@@ -12,15 +12,16 @@ from typing import Any, Final
 import networkx as nx
 import plotly.graph_objects as go
 
-from components import text
-from components.figures.canvas import canvas
-from components.figures.plan import corners, rounded
-from components.figures.theme import message
-from components.palette import BORDER, CRITICAL_BORDER, INK, STAR, Tokens, tokens
-from components.plan_drawing import Box, wrapped
-from components.plan_layout import Layout, lay_out
 from untaken.planning.scm import StructuralCausalModel
 from untaken.planning.state_causality import CausalState, EdgeKind
+
+from .. import text
+from ..palette import BORDER, CRITICAL_BORDER, INK, STAR, Tokens, tokens
+from ..plan_drawing import Box, wrapped
+from ..plan_layout import Layout, lay_out
+from .canvas import canvas
+from .plan import corners, rounded
+from .theme import message
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,11 +8,12 @@ from typing import Any, Final
 
 import plotly.graph_objects as go
 
-from components import text
-from components.figures.theme import message, themed
-from components.palette import BORDER, CRITICAL_BORDER, STAR, STATUS, StatusStyle, Tokens, tokens
 from untaken.comparing import Cell, CellStatus, ComparedRun, Row, SideBySide
 from untaken.errors import Unscored
+
+from .. import text
+from ..palette import BORDER, CRITICAL_BORDER, STAR, STATUS, StatusStyle, Tokens, tokens
+from .theme import message, themed
 
 MOST_ROWS: Final = 60
 ROW: Final = 42

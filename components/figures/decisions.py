@@ -9,13 +9,14 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from components import text
-from components.choice_words import signed
-from components.figures.theme import message, themed
-from components.palette import DELTA_WORDS, Tokens, tokens
 from untaken.counterfactual.levels import level_words
 from untaken.counterfactual.model import Branch, Decision, DeltaVerdict, RunEvaluation
 from untaken.errors import number
+
+from .. import text
+from ..choice_words import signed
+from ..palette import DELTA_WORDS, Tokens, tokens
+from .theme import message, themed
 
 MOST_ROWS = 60
 LEAST_WIDTH = 420

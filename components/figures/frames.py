@@ -9,14 +9,15 @@ from typing import Any, Final
 
 import plotly.graph_objects as go
 
-from components import text
-from components.figures.theme import message, themed
-from components.palette import FONT, INK, STAR, Tokens, tokens
 from untaken.errors import Unscored
 from untaken.planning.crafter.world import VIEW
 from untaken.planning.record import PlannedStep, PlanningRecord, fields_of
 from untaken.planning.win import WhatIfNot
 from untaken.planning.win.model import Verdict
+
+from .. import text
+from ..palette import FONT, INK, STAR, Tokens, tokens
+from .theme import message, themed
 
 WIDTH, HEIGHT = VIEW
 FRAMES: Final = 9

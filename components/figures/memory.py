@@ -7,9 +7,9 @@ from typing import Final
 import pandas as pd
 import plotly.graph_objects as go
 
-from components import text
-from components.figures.theme import message, themed
-from components.palette import Tokens, tokens
+from .. import text
+from ..palette import Tokens, tokens
+from .theme import message, themed
 
 MOST_SKILLS: Final = 40
 OUTCOME_WORDS: Final = {1.0: "succeeded", 0.0: "failed"}

@@ -7,14 +7,15 @@ from typing import Final
 
 import plotly.graph_objects as go
 
-from components import text
-from components.figures.agents import markers
-from components.figures.theme import message, themed
-from components.palette import Tokens, tokens
-from components.ranking_words import metric_words, percent
 from untaken.errors import number
 from untaken.ranking.comparisons import PassK, Placed
 from untaken.ranking.model import Standing
+
+from .. import text
+from ..palette import Tokens, tokens
+from ..ranking_words import metric_words, percent
+from .agents import markers
+from .theme import message, themed
 
 LEAST_APART: Final = 0.065
 """Of two names at the ends of lines, in shares of 1."""

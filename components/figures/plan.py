@@ -7,14 +7,15 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from components import text
-from components.figures.canvas import canvas
-from components.figures.theme import message
-from components.palette import BORDER, CRITICAL_BORDER, STAR, STATUS, Tokens, tokens
-from components.plan_drawing import Drawing, draw
-from components.plan_layout import Layout, larger
 from untaken.plans.model import PlanGraph
 from untaken.subgoals.model import RunScore
+
+from .. import text
+from ..palette import BORDER, CRITICAL_BORDER, STAR, STATUS, Tokens, tokens
+from ..plan_drawing import Drawing, draw
+from ..plan_layout import Layout, larger
+from .canvas import canvas
+from .theme import message
 
 
 def plan_figure(

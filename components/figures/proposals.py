@@ -8,11 +8,12 @@ from typing import Final
 
 import plotly.graph_objects as go
 
-from components import text
-from components.figures.theme import message, themed
-from components.palette import MARKERS, tokens
 from untaken.criteria import SideBySide, UniqueCount
 from untaken.errors import Unscored
+
+from .. import text
+from ..palette import MARKERS, tokens
+from .theme import message, themed
 
 WAYS: Final = {"task": "from the task", "solution": "from the task and two runs"}
 DASHES: Final = ("solid", "dash", "dot", "dashdot")

@@ -7,7 +7,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from components.palette import FONT, Tokens, tokens
+from ..palette import FONT, Tokens, tokens
 
 
 def themed(

@@ -8,11 +8,12 @@ from typing import Final
 
 import plotly.graph_objects as go
 
-from components import text
-from components.choice_words import context_words, signed
-from components.figures.theme import message, themed
-from components.palette import STAR, Tokens, tokens
 from untaken.fix_first import FixFirst, Kind
+
+from .. import text
+from ..choice_words import context_words, signed
+from ..palette import STAR, Tokens, tokens
+from .theme import message, themed
 
 MOST: Final = 6
 ROW: Final = 44

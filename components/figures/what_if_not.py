@@ -7,13 +7,14 @@ from typing import Any, Final
 
 import plotly.graph_objects as go
 
-from components.figures.frames import AGAIN, VERDICTS, step_words
-from components.figures.theme import message, themed
-from components.palette import Tokens, tokens
 from untaken.errors import Score, Unscored
 from untaken.planning.ablation import FULL, PUBLISHED, Ablation
 from untaken.planning.record import PlannedStep, PlanningRecord
 from untaken.planning.win.model import EVEN, Verdict
+
+from ..palette import Tokens, tokens
+from .frames import AGAIN, VERDICTS, step_words
+from .theme import message, themed
 
 SPAN: Final = 1_000
 """Steps drawn at the most, around the chosen one."""

@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
-import untaken
+from untaken.app_folder import app_folder
 from untaken.cli.console import Console
 from untaken.cli.grammar import Verbs
 from untaken.cli.inputs import UsageError
@@ -19,6 +19,8 @@ from untaken.cli.inputs import UsageError
 LOOPBACK: Final = "127.0.0.1"
 DEFAULT_PORT: Final = 8501
 PORTS_TRIED: Final = 100
+NEEDED: Final = ("streamlit", "plotly", "pyvis", "pygraphviz")
+"""What the extra ``app`` installs."""
 
 
 def add_to(verbs: Verbs) -> None:
@@ -37,15 +39,14 @@ def add_to(verbs: Verbs) -> None:
 
 def serve(args: argparse.Namespace, console: Console) -> int:
     """Starts Streamlit on loopback and waits for it; its exit code is ours."""
-    app = Path(untaken.__file__).resolve().parent.parent / "app.py"
-    if not app.is_file():
+    missing = [name for name in NEEDED if find_spec(name) is None]
+    if missing:
         raise UsageError(
-            "app-not-found",
-            "the app is not part of an installed package",
-            hint="Run this from a clone of the repository, where app.py lies beside the package.",
+            "app-extra-missing",
+            f"the app needs {', '.join(missing)}, which is not installed",
+            hint="pip install 'untaken[app]'",
         )
-    if find_spec("streamlit") is None:
-        raise UsageError("app-not-installed", "Streamlit is missing", hint="pip install 'untaken[app]'")
+    app = app_folder() / "app.py"
     port = free_port(args.port)
     console.say(f"Untaken is at http://{LOOPBACK}:{port}  (stop it with Ctrl+C)")
     console.out.flush()
@@ -63,10 +64,9 @@ def _settings(args: argparse.Namespace) -> dict[str, str]:
         "STREAMLIT_BROWSER_GATHER_USAGE_STATS": "false",
         "STREAMLIT_CLIENT_DISABLE_DATA_EXPORT": "true",  # Streamlit's own CSV has formulas in it
     }
-    if args.workspace:
-        settings["UNTAKEN_WORKSPACE"] = str(Path(args.workspace).resolve())
-    elif not args.demo and not os.environ.get("UNTAKEN_WORKSPACE"):
-        settings["UNTAKEN_WORKSPACE"] = str(Path("untaken-workspace").resolve())
+    default = "" if args.demo else "untaken-workspace"
+    if folder := args.workspace or os.environ.get("UNTAKEN_WORKSPACE") or default:  # we serve from elsewhere
+        settings["UNTAKEN_WORKSPACE"] = str(Path(folder).resolve())
     if args.demo:
         settings["UNTAKEN_DEMO"] = "1"
         settings["UNTAKEN_STORE"] = ""  # a demonstration is no part of a team's database
