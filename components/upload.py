@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any, Final
+from pathlib import Path
+from shutil import copyfileobj
+from tempfile import TemporaryDirectory
+from typing import Final
 
 import pandas as pd
 import streamlit as st
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from components import cards, tables, text
-from untaken.intake import Taken, take_in
+from untaken.intake import Taken
+from untaken.intake_process import take_in_apart
 from untaken.store import Workspace
 
 TAKEN: Final = "taken_in"
@@ -48,13 +55,31 @@ def upload(workspace: Workspace) -> None:
         st.rerun()
 
 
-def _with_progress(workspace: Workspace, files: Sequence[Any], agent: str | None) -> list[Taken]:
+def _with_progress(workspace: Workspace, files: Sequence[UploadedFile], agent: str | None) -> list[Taken]:
     bar = st.progress(0.0, text="Reading files …")
 
     def progress(done: int, total: int, name: str) -> None:
         bar.progress(min(done / max(total, 1), 1.0), text=f"{done} of {total}: {text.label(name, 60)}")
 
-    return take_in(workspace, [(f.name, f.getvalue()) for f in files], agent=agent, progress=progress)
+    with TemporaryDirectory(prefix="untaken-") as folder:
+        staged = [(file.name, _on_disk(file, Path(folder, str(n)))) for n, file in enumerate(files)]
+        taken = take_in_apart(workspace, staged, agent=agent, progress=progress)
+    _free(files)
+    return taken
+
+
+def _on_disk(file: UploadedFile, target: Path) -> Path:
+    with target.open("wb") as stream:
+        copyfileobj(file, stream)
+    return target
+
+
+def _free(files: Sequence[UploadedFile]) -> None:
+    """Give back the memory that Streamlit would keep the files in until the session ends."""
+    context = get_script_run_ctx()
+    if context is not None and isinstance(context.uploaded_file_mgr, MemoryUploadedFileManager):
+        for file in files:
+            context.uploaded_file_mgr.remove_file(context.session_id, file.file_id)
 
 
 def taken_in() -> list[Taken]:

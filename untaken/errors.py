@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from functools import partial
+from typing import Any, Literal
 
 Severity = Literal["error", "warning", "note"]
 
@@ -43,6 +44,10 @@ class UntakenError(Exception):
         self.message = message
         self.where = where or Where()
         self.hint = hint
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """So that it can come from another process."""
+        return partial(type(self), where=self.where, hint=self.hint), (self.code, self.message)
 
     def __str__(self) -> str:
         place = str(self.where)

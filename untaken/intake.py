@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, count
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import Final
@@ -94,6 +94,7 @@ def take_in(
     *,
     agent: str | None = None,
     progress: Progress | None = None,
+    each: Callable[[Taken], None] | None = None,
 ) -> list[Taken]:
     """Adds files of any known kind to a workspace; a bad one never stops the good ones.
 
@@ -104,39 +105,44 @@ def take_in(
         workspace: where ledgers, graphs and traces are kept.
         files: (name, content) of each; names are shown, and never become paths.
         agent: the agent's name for foreign traces that do not record it.
-        progress: called as files are worked through.
+        progress: called before and after each file.
+        each: called with each row as soon as it is known.
 
     Returns:
         One row a file, in the order in which they were brought; the members of an archive follow it.
     """
     with TemporaryDirectory(prefix="untaken-") as scratch:
         rows: dict[int, Taken] = {}
-        brought = _with_kinds(_brought(files, Path(scratch), rows))
+        brought: list[Brought] = []
 
         def tell(name: str) -> None:
             if progress:
                 progress(min(len(rows), len(brought)), len(brought), name)
 
         desk = Desk(workspace=workspace, agent=agent, scratch=Path(scratch), tell=tell)
+        brought += _with_kinds(_brought(desk, files, rows))
         for position, row in chain(_native(desk, brought), _foreign(desk, brought)):
             rows[position] = row
+            if each:
+                each(row)
             tell(row.name)
     return [rows[position] for position in sorted(rows)]
 
 
 def _brought(
-    files: Iterable[tuple[str, bytes | Path]], scratch: Path, rows: dict[int, Taken]
+    desk: Desk, files: Iterable[tuple[str, bytes | Path]], rows: dict[int, Taken]
 ) -> Iterator[Brought]:
     """Every file and every member of an archive, told apart; archives get their row at once."""
     position = 0
     for name, data in files:
+        desk.tell(name)
         sample = sample_of(name, data)
         if sample.shape != "zip" or recognise(sample) is not None:
             yield Brought(position=position, name=name, data=data)
             position += 1
             continue
         own, position = position, position + 1
-        folder = scratch / f"archive{own}"
+        folder = desk.scratch / f"archive{own}"
         members, findings = _unpacked(name, data, folder)
         for member, path in members:
             yield Brought(position=position, name=member, data=path)
@@ -201,6 +207,7 @@ def _native(desk: Desk, brought: Sequence[Brought]) -> Iterator[tuple[int, Taken
     heads = {b.name.removesuffix(HEADS): b for b in brought if b.kind == "heads"}
     ledgers = {b.name for b in brought if b.kind == "ledger"}
     for one in brought:
+        desk.tell(one.name)
         if one.kind == "heads" and one.name.removesuffix(HEADS) in ledgers:
             yield one.position, Taken(name=one.name, kind="heads", new=True)
         elif one.kind == PLANNING:
@@ -258,12 +265,14 @@ def _foreign(desk: Desk, brought: Sequence[Brought]) -> Iterator[tuple[int, Take
 def _converted(desk: Desk, format: str, batch: Sequence[Brought]) -> Iterator[tuple[int, Taken]]:
     """One row a trace: converted with the others of its format, and put into the workspace."""
     sources, out = desk.scratch / format / "in", desk.scratch / format / "out"
-    staged = {_placed(sources, one.name, one.data, format): one for one in batch}
+    places = count()
+    staged = {_placed(sources / f"{next(places):06}", one.name, one.data, format): one for one in batch}
     earlier: dict[str, str] = {}
     if importers()[format].joins:
         for source in desk.workspace.sources(format):
             if source.origin == desk.agent and source.path:
-                earlier[_placed(sources, source.name, source.path, format)] = source.digest
+                place = _placed(sources / f"{next(places):06}", source.name, source.path, format)
+                earlier[place] = source.digest
     try:
         done = convert(
             format,
@@ -332,25 +341,24 @@ def _add_conversion(workspace: Workspace, done: Conversion) -> tuple[dict[str, s
 
 
 def _placed(folder: Path, name: str, data: bytes | Path, format: str) -> str:
-    """Puts a trace where the importer looks, and gives its place: like its name, with nothing harmful in it.
+    """Puts a trace where the importer looks, and gives its place: its name with nothing harmful in it.
 
     Folders are kept, because some formats say by folder whose run a file speaks of. Each trace has a root of
-    its own, so that no two can meet; it ends in a word that no importer takes for the name of an agent.
+    its own, `folder`, so that no two can meet; it ends in a word that no importer takes for the name of an
+    agent.
     """
     parts = [part for part in (_safe(part) for part in PurePosixPath(name.replace("\\", "/")).parts) if part]
     place = PurePosixPath(*(parts[-_DEPTH:] or ["trace"]))
     endings = next(info.extensions for info in formats() if info.name == format)
     if not place.name.lower().removesuffix(".gz").removesuffix(".zst").endswith(endings):
         place = place.with_name(place.name + endings[0])
-    folder.mkdir(parents=True, exist_ok=True)
-    place = PurePosixPath(f"{len(list(folder.iterdir())):06}", "benchmark", place)
-    target = folder / place
+    target = folder / "benchmark" / place
     target.parent.mkdir(parents=True)
     if isinstance(data, Path):
         shutil.copyfile(data, target)
     else:
         target.write_bytes(data)
-    return place.as_posix()
+    return target.relative_to(folder.parent).as_posix()
 
 
 def _safe(part: str) -> str:

@@ -80,6 +80,11 @@ ARCHIVE_RATIO: Final = 200
 RATIO_FROM_BYTES: Final = 64 * MIB
 """Output up to which any ratio of compression is believed."""
 
+INTAKE_FILE_SECONDS: Final = 300.0
+"""That an uploaded file may take without a sign of progress."""
+INTAKE_SECONDS: Final = 1_800.0
+"""That all files of one upload may take."""
+
 # Backups of a workspace
 BACKUP_MEMBERS: Final = 1_000_000
 BACKUP_MANIFEST_BYTES: Final = 512 * MIB

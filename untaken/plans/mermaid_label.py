@@ -20,7 +20,9 @@ _SHAPES = (
 )
 """Openings, the longer before those they begin with, each with what may close it."""
 
-_CLOSED = {closings: re.compile("|".join(map(re.escape, closings))) for _, closings in _SHAPES}
+_CLOSED: dict[tuple[str, ...], re.Pattern[str]] = {
+    closings: re.compile("|".join(map(re.escape, closings))) for _, closings in _SHAPES
+}
 _ATTRIBUTES = re.compile(r'@\{((?:"[^"]*"|[^"}])*)\}')
 _ATTRIBUTE_LABEL = re.compile(r'\blabel[ \t]*:[ \t]*"([^"]*)"')
 _BREAK = re.compile(r"<br[ \t]*/?>", re.IGNORECASE)

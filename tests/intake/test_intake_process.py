@@ -1,0 +1,121 @@
+"""Files are taken in by another process: none of them can hold up whoever waits, and each is answered."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import desk
+import pytest
+
+from untaken import limits
+from untaken.errors import UntakenError, Where
+from untaken.intake import take_in
+from untaken.intake_process import _end, take_in_apart
+from untaken.store import Workspace
+
+SOUND = {
+    "1.jsonl": desk.careful(1).ledger(),
+    "desk.plan.yaml": desk.GRAPH,
+    "photo.png": b"\x89PNG\r\n",
+}
+
+
+class Cancelled(Exception):
+    pass
+
+
+def on_disk(folder: Path, files: dict[str, bytes]) -> list[tuple[str, Path]]:
+    for name, data in files.items():
+        (folder / name).write_bytes(data)
+    return [(name, folder / name) for name in files]
+
+
+@pytest.fixture
+def endless(tmp_path: Path) -> tuple[str, Path]:
+    """A file that never ends, and never gives a byte."""
+    os.mkfifo(tmp_path / "endless.jsonl")
+    return "endless.jsonl", tmp_path / "endless.jsonl"
+
+
+def test_another_process_gives_the_same_rows(tmp_path: Path) -> None:
+    files = on_disk(tmp_path, SOUND)
+    with Workspace(tmp_path / "here") as here, Workspace(tmp_path / "apart") as apart:
+        assert take_in_apart(apart, files) == take_in(here, files)
+        assert apart.digest() == here.digest()
+
+
+def test_a_file_that_holds_up_the_work_is_left_out_and_the_others_go_on(
+    tmp_path: Path, endless: tuple[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "INTAKE_FILE_SECONDS", 5.0)
+    first, *others = on_disk(tmp_path, SOUND)
+    with Workspace(tmp_path / "w") as workspace:
+        rows = take_in_apart(workspace, [first, endless, *others])
+        assert len(workspace.files()) == 2
+    assert [(row.name, row.kind) for row in rows] == [
+        ("1.jsonl", "ledger"), ("desk.plan.yaml", "graph"), ("photo.png", None), ("endless.jsonl", None)
+    ]  # fmt: skip
+    (finding,) = rows[-1].findings
+    assert (finding.code, finding.where, finding.severity) == (
+        "intake-deadline", Where(file="endless.jsonl"), "error"
+    )  # fmt: skip
+    assert "5 seconds" in finding.message
+
+
+def test_all_files_together_have_a_deadline(
+    tmp_path: Path, endless: tuple[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "INTAKE_SECONDS", 0.5)
+    with Workspace(tmp_path / "w") as workspace:
+        rows = take_in_apart(workspace, [endless, *on_disk(tmp_path, SOUND)])
+    assert {row.name for row in rows} == {"endless.jsonl", *SOUND}
+    assert {finding.code for row in rows for finding in row.findings} == {"intake-deadline"}
+
+
+def test_cancelling_ends_the_process(tmp_path: Path, endless: tuple[str, Path]) -> None:
+    ended: list[int] = []
+
+    def cancel(done: int, total: int, name: str) -> None:
+        if name == "endless.jsonl":
+            raise Cancelled
+
+    class Recorded(subprocess.Popen[bytes]):
+        def wait(self, timeout: float | None = None) -> int:
+            ended.append(super().wait(timeout))
+            return ended[-1]
+
+    with Workspace(tmp_path / "w") as workspace, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(subprocess, "Popen", Recorded)
+        with pytest.raises(Cancelled):
+            take_in_apart(workspace, [endless], progress=cancel)
+    assert ended == [1]
+
+
+def test_a_process_that_cannot_be_asked_to_end_is_killed() -> None:
+    deaf = "import signal as s, time; s.signal(s.SIGTERM, s.SIG_IGN); print(1, flush=True); time.sleep(600)"
+    with subprocess.Popen([sys.executable, "-c", deaf], stdout=subprocess.PIPE) as process:
+        assert process.stdout
+        process.stdout.readline()
+        _end(process)
+        assert process.returncode == -signal.SIGKILL
+
+
+def test_files_whose_process_dies_are_answered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", shutil.which("false"))
+    with Workspace(tmp_path / "w") as workspace:
+        rows = take_in_apart(workspace, on_disk(tmp_path, SOUND))
+    assert [row.name for row in rows] == list(SOUND)
+    assert {finding.code for row in rows for finding in row.findings} == {"intake-failed"}
+
+
+def test_an_error_keeps_its_words_between_processes() -> None:
+    import pickle
+
+    error = UntakenError("file-too-large", "it is", where=Where(file="f", line=3), hint="Split it.")
+    copied = pickle.loads(pickle.dumps(error))
+    assert (type(copied), copied.finding(), str(copied)) == (UntakenError, error.finding(), str(error))

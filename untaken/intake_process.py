@@ -1,0 +1,220 @@
+"""Takes files in in a process of its own, so that no file can hold up whoever waits for it.
+
+The interpreter runs one thread at a time, and some work (parsing a large JSON text) does not let go of it: in
+the app's own process it would stop every page and the Cancel button. Here each file has a deadline, the work
+ends when it is cancelled, and the memory it took is free again afterwards.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from threading import Thread
+from time import monotonic
+from typing import IO, Any, Final
+
+from untaken import limits
+from untaken.errors import Finding, UntakenError, Where
+from untaken.intake import Progress, Taken, take_in
+from untaken.store import Workspace
+
+_TICK: Final = 0.2
+"""Seconds between two looks at what the process does; `progress` is called as often."""
+_GRACE: Final = 2.0
+"""Seconds in which a process that is told to end may clean up."""
+_ENTRY: Final = "from untaken.intake_process import work; work()"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """What a process is to do."""
+
+    folder: Path
+    files: tuple[tuple[str, Path], ...]
+    agent: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """How far the work is: `name` is the file at hand."""
+
+    done: int
+    total: int
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stopped:
+    """The work ended early, at the file `name`, for the reason in `finding`."""
+
+    name: str
+    finding: Finding
+
+
+def take_in_apart(
+    workspace: Workspace,
+    files: Sequence[tuple[str, Path]],
+    *,
+    agent: str | None = None,
+    progress: Progress | None = None,
+) -> list[Taken]:
+    """`take_in` in another process, with deadlines; a file that holds it up is left out, the others go on.
+
+    Args:
+        workspace: where ledgers, graphs and traces are kept.
+        files: (name, file) of each.
+        agent: the agent's name for foreign traces that do not record it.
+        progress: called several times a second. What it raises ends the process; what was added stays.
+
+    Returns:
+        As `take_in`; then a row with the finding ``intake-deadline`` or ``intake-failed`` for each file that
+        was left out.
+    """
+    left, left_out = list(files), list[Taken]()
+    new: set[str] = set()
+    ends = monotonic() + limits.INTAKE_SECONDS
+    while left:
+        outcome = _attempt(Job(folder=workspace.path, files=tuple(left), agent=agent), new, progress, ends)
+        if not isinstance(outcome, Stopped):
+            rows = [replace(row, new=True) if row.name in new else row for row in outcome]
+            return rows + left_out
+        late = monotonic() >= ends
+        at = [one for one in left if f"{outcome.name}/".startswith(f"{one[0]}/")] or left[:1]
+        left_out += [_left_out(name, outcome.finding) for name, _ in (left if late else at)]
+        left = [] if late else [one for one in left if one not in at]
+    return left_out
+
+
+def _left_out(name: str, finding: Finding) -> Taken:
+    return Taken(name=name, kind=None, findings=(replace(finding, where=Where(file=name)),))
+
+
+def _attempt(job: Job, new: set[str], progress: Progress | None, ends: float) -> list[Taken] | Stopped:
+    """One process from its start to its end; the names of files that were new are put into `new`."""
+    at = Step(done=0, total=len(job.files), name="")
+    with _running(job) as (process, messages):
+        told, quiet_until = monotonic(), ends  # until the first word it is starting
+        while True:
+            try:
+                message = messages.get(timeout=_TICK)
+                quiet_until = min(ends, monotonic() + limits.INTAKE_FILE_SECONDS)
+            except Empty:
+                message = at
+            match message:
+                case Step():
+                    at = message
+                case Taken():
+                    new |= {message.name} if message.new else set()
+                case UntakenError():
+                    return Stopped(name=at.name, finding=message.finding())
+                case None:
+                    return Stopped(name=at.name, finding=_failed(process.wait()))
+                case list():
+                    return message
+            now = monotonic()
+            if now >= quiet_until:
+                return Stopped(name=at.name, finding=_late(now >= ends))
+            if progress and now >= told + _TICK:
+                told = now
+                progress(at.done, at.total, at.name)
+
+
+def _late(whole: bool) -> Finding:
+    seconds = limits.INTAKE_SECONDS if whole else limits.INTAKE_FILE_SECONDS
+    return Finding(
+        code="intake-deadline",
+        message=f"it was not read within {seconds:g} seconds{' (all files together)' if whole else ''}",
+        hint="Split it, or convert it on the command line, which has no deadline: untaken convert.",
+        severity="error",
+    )
+
+
+def _failed(code: int) -> Finding:
+    return Finding(
+        code="intake-failed",
+        message=f"the process that read it ended without an answer (exit code {code})",
+        hint="It may need more memory than there is. Split the file, or convert it on the command line.",
+        severity="error",
+    )
+
+
+@contextmanager
+def _running(job: Job) -> Iterator[tuple[subprocess.Popen[bytes], SimpleQueue[Any]]]:
+    """The process at work and what it says; ``None`` when it says no more. It has ended on the way out."""
+    messages: SimpleQueue[Any] = SimpleQueue()
+    root = str(Path(__file__).parents[1])
+    path = os.pathsep.join([root, *filter(None, [os.environ.get("PYTHONPATH")])])
+    with tempfile.TemporaryDirectory(prefix="untaken-") as scratch:
+        process = subprocess.Popen(  # noqa: S603 - fixed words
+            [sys.executable, "-c", _ENTRY],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=os.environ | {"PYTHONPATH": path, "TMPDIR": scratch},
+        )
+        assert process.stdin is not None  # noqa: S101 - a pipe
+        assert process.stdout is not None  # noqa: S101 - a pipe
+        listening = Thread(target=_listen, args=(process.stdout, messages), daemon=True)
+        listening.start()
+        try:
+            with suppress(BrokenPipeError), process.stdin:  # it ended already: the listener hears that
+                pickle.dump(job, process.stdin)
+            yield process, messages
+        finally:
+            _end(process)
+            listening.join()
+            process.stdout.close()
+
+
+def _listen(stream: IO[bytes], messages: SimpleQueue[Any]) -> None:
+    try:
+        while True:
+            messages.put(pickle.load(stream))  # noqa: S301 - written by our own process
+    except (EOFError, pickle.UnpicklingError):
+        messages.put(None)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """Lets the process clean up; one that cannot, because its work does not let go, is killed."""
+    process.terminate()
+    try:
+        process.wait(_GRACE)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def work() -> None:
+    """What the process does: reads its job, takes the files in, says how far it is and what they gave."""
+    said = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what a library prints is no message
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    if hasattr(os, "nice"):
+        os.nice(10)  # pages come first
+
+    def say(message: object) -> None:
+        pickle.dump(message, said)
+        said.flush()
+
+    job: Job = pickle.load(sys.stdin.buffer)  # noqa: S301 - written by our own process
+    try:
+        with Workspace(job.folder) as workspace:
+            rows = take_in(
+                workspace,
+                job.files,
+                agent=job.agent,
+                progress=lambda done, total, name: say(Step(done=done, total=total, name=name)),
+                each=say,
+            )
+    except UntakenError as error:
+        say(error)
+    else:
+        say(rows)
