@@ -10,9 +10,11 @@ import pytest
 from doc_pages import ROOT, names, page
 from source_codes import codes_in
 
+from untaken.formats import formats
+
 FOUND = codes_in(ROOT / "untaken")
 NO_CODES = {
-    *("node-link", "tau-bench", "tau2-bench", "who-and-when"),  # formats
+    *("node-link", *(info.name for info in formats())),
     *("memory-queue", "memory-preview", "memory-apply", "memory-verify"),  # schemas
     *("criteria-verify", "graph-diff", "graph-discover"),
     "criteria-proposal",
@@ -20,7 +22,7 @@ NO_CODES = {
     "policy-mediated",  # a kind of edge
     *("crafter-score", "crafter-run", "crafter-ablation", "crafter-calibrate", "crafter-win"),
     *("hand-crafted", "algorithm-generated"),  # sets of records
-    *("utf-8", "utf-16", "utf-16-le", "utf-16-be"),
+    *("utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be"),
     *("sub-goal", "sub-goals", "untaken-workspace", "untaken-replies", "smollm2-135m"),
 }
 """Texts in the program that look like codes and are none."""

@@ -40,6 +40,8 @@ FILES: dict[str, dict[str, Any]] = {
     "tau2-bench": {"r.json": tau2_document(simulations=[tau2_simulation(ACTION, trial=t) for t in range(3)])},
     "who-and-when": {"A/1.json": generated_record(), "H/2.json": hand_crafted_record()},
     "agenteval": {f"number_theory/{n}.json": maths_record(problem_id=str(n)) for n in range(2)},
+    "atif": {"t.json": {"schema_version": "ATIF-v1.5", "steps": [{"source": "agent", "message": "hi"}]}},
+    "swe-agent": {"m__x/1.traj": {"trajectory": [{"action": "ls", "observation": "a.py"}], "info": {}}},
 }
 
 

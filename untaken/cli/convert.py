@@ -23,13 +23,23 @@ def add_to(verbs: Verbs) -> None:
     parser.add_argument(
         "-o", "--out", required=True, metavar="DIR", help="ledgers/, graphs/ and loss.json go here"
     )
+    parser.add_argument(
+        "--outcomes", metavar="FILE", help="how runs ended, where the traces do not say: run_id,success,cost"
+    )
     parser.add_argument("--agent", metavar="NAME", help="the agent's name where the traces do not record it")
 
 
 def convert_traces(args: argparse.Namespace, console: Console) -> int:
     """Converts, and says what was kept and what was not; 1 where neither run nor graph was found."""
     sources = [Path(source) for source in args.sources]
-    done = convert(args.format, sources, Path(args.out), progress=console.progress, agent=args.agent)
+    done = convert(
+        args.format,
+        sources,
+        Path(args.out),
+        progress=console.progress,
+        agent=args.agent,
+        outcomes=args.outcomes,
+    )
     console.say(
         f"{counted(done.runs, 'run')} in {counted(len(done.ledgers), 'ledger')}, "
         f"{counted(len(done.graphs), 'plan graph')} → {args.out}"

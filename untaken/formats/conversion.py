@@ -14,6 +14,7 @@ from untaken.formats.intake import Intake
 from untaken.formats.likeness import ignored
 from untaken.formats.losses import Findings, clip
 from untaken.formats.model import Conversion, Progress
+from untaken.formats.outcomes import Outcomes, read_outcomes
 from untaken.formats.output import finding_mapping, loss_mapping, staged_output
 from untaken.formats.registry import formats, importer_named, importers, recognise, recognise_files
 from untaken.formats.sample import source_sample
@@ -51,6 +52,7 @@ def convert(
     *,
     progress: Progress | None = None,
     agent: str | None = None,
+    outcomes: Path | str | None = None,
 ) -> Conversion:
     """Reads foreign traces and writes them as run ledgers and plan graphs.
 
@@ -65,11 +67,13 @@ def convert(
         progress: called before each file; an exception it raises cancels the conversion and leaves nothing
             behind.
         agent: the agent's name where the files do not record it.
+        outcomes: a table of how runs ended, where the traces do not say (`read_outcomes`).
 
     Raises:
         UntakenError: ``format-unknown``, ``format-not-recognised``, ``formats-mixed``, ``source-not-found``,
-            ``output-not-a-folder``.
+            ``output-not-a-folder``, ``outcomes-invalid``.
     """
+    known = Outcomes() if outcomes is None else read_outcomes(Path(outcomes))
     paths = [Path(source) for source in sources]
     importer = importer_named(_only_format(paths, Path(out)) if format is None else format)
     findings = Findings(None)
@@ -81,10 +85,12 @@ def convert(
             output,
             steps=importer.passes * len(found),
             agent=agent,
+            outcomes=known,
             findings=findings,
             progress=progress,
         )
         importer.convert(found, intake)
+        known.unmatched(findings)
         if not intake.runs:
             found_none = "no run was found in the sources" + ("" if found else f": {ignored(_files(paths))}")
             findings.add("no-runs", found_none, hint="Is it the right format?")

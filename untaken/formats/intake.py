@@ -15,6 +15,7 @@ from untaken.formats.graphs import GraphBook
 from untaken.formats.jsontext import JsonReader, decode_text
 from untaken.formats.losses import FileLog, Findings, clip
 from untaken.formats.model import Progress
+from untaken.formats.outcomes import Outcomes
 from untaken.formats.output import Output, RunSink, ledger_name
 from untaken.formats.readings import cut_name
 from untaken.formats.recording import RunDraft
@@ -45,6 +46,7 @@ class Intake:
         *,
         steps: int,
         agent: str | None,
+        outcomes: Outcomes,
         findings: Findings,
         progress: Progress | None,
     ) -> None:
@@ -53,6 +55,7 @@ class Intake:
         self.graphs = GraphBook(output.write_graph)
         self.logs: list[FileLog] = []
         self.runs = 0
+        self._outcomes = outcomes
         self._output = output
         self._progress = progress
         self._steps = steps
@@ -140,6 +143,7 @@ class Intake:
         self._output.copy_ledger(name, content, heads)
 
     def _write(self, run: RunDraft, log: FileLog, sink: RunSink) -> bool:
+        self._outcomes.join(run)
         if any(_is_cut(draft.fields) for draft in run.drafts):
             message = f"a name is longer than {limits.NAME_CHARS} characters; cut, and told apart by a digest"
             log.findings.once("name-cut", message)

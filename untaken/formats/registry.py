@@ -23,6 +23,8 @@ BUILT_IN: Final = (
     "tau2_bench",
     "who_and_when",
     "agenteval",
+    "atif",
+    "swe_agent",
 )
 """Modules of this package that declare an ``IMPORTER``; of two that are equally sure, the first is taken."""
 ENTRY_POINTS: Final = "untaken.formats"

@@ -1,0 +1,152 @@
+"""ATIF: steps become messages, calls and answers; continuations are read once; sub-agents are runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from foreign_files import codes, converted, put
+from hypothesis import given
+from hypothesis import strategies as st
+
+from untaken.formats import Confidence, Conversion, sample_of, sniff
+from untaken.formats.atif import recognise
+from untaken.ledger import Message, Observation, Plan, Run, ToolCall
+
+
+def step(number: int, source: str = "agent", message: str = "…", **more: Any) -> dict[str, Any]:
+    return {"step_id": number, "source": source, "message": message, **more}
+
+
+def call(tool: str, call_id: str = "c1", **arguments: Any) -> dict[str, Any]:
+    return {"tool_call_id": call_id, "function_name": tool, "arguments": arguments}
+
+
+def answer(content: Any, call_id: str | None = "c1", **more: Any) -> dict[str, Any]:
+    return {"results": [{"source_call_id": call_id, "content": content, **more}]}
+
+
+def trajectory(*steps: dict[str, Any], version: str = "ATIF-v1.5", **more: Any) -> dict[str, Any]:
+    agent = {"name": "openhands", "version": "1", "model_name": "m"}
+    return {"schema_version": version, "session_id": "s1", "agent": agent, "steps": list(steps), **more}
+
+
+def read(tmp_path: Path, **files: Any) -> tuple[Conversion, list[Run]]:
+    for name, content in files.items():
+        put(tmp_path / "in" / f"{name}.json", content)
+    return converted("atif", tmp_path / "out", tmp_path / "in")
+
+
+def one(tmp_path: Path, content: Any) -> Run:
+    (run,) = read(tmp_path, t=content)[1]
+    return run
+
+
+def test_steps_become_messages_calls_and_answers(tmp_path: Path) -> None:
+    run = one(
+        tmp_path,
+        trajectory(
+            step(1, "user", "Fix it."),
+            step(2, tool_calls=[call("bash", command="ls")], observation=answer("a.py")),
+        ),
+    )
+    assert (run.agent, run.started.model) == ("openhands", "m")
+    assert [(m.role, m.content) for m in run.of(Message)] == [("user", "Fix it."), ("assistant", "…")]
+    (made,) = run.of(ToolCall)
+    assert (made.tool, made.arguments) == ("bash", {"command": "ls"})
+    (came,) = run.of(Observation)
+    assert (came.call_id, came.content, came.ok) == (made.call_id, "a.py", None)
+
+
+@pytest.mark.parametrize(
+    ("result", "ok"),
+    [
+        (answer("done"), None),
+        (answer("nope\n\n[error] tool reported failure"), False),
+        (answer("nope", extra={"is_error": True}), False),
+    ],
+)
+def test_a_failed_answer_is_known_where_it_is_marked(tmp_path: Path, result: Any, ok: bool | None) -> None:
+    run = one(tmp_path, trajectory(step(1, tool_calls=[call("bash")], observation=result)))
+    assert [o.ok for o in run.of(Observation)] == [ok]
+
+
+def test_the_outcome_is_not_in_the_format(tmp_path: Path) -> None:
+    done, (run,) = read(tmp_path, t=trajectory(step(1)))
+    assert run.finished is not None
+    assert run.finished.success is None
+    assert "missing-outcome" in codes(done)
+
+
+def test_a_continuation_is_the_same_run_and_copied_steps_count_once(tmp_path: Path) -> None:
+    first = trajectory(step(1, "user", "Go."), step(2, message="one"), continued_trajectory_ref="b.json")
+    second = trajectory(step(1, message="one", is_copied_context=True), step(2, message="two"))
+    done, runs = read(tmp_path, a=first, b=second)
+    (run,) = runs
+    assert [m.content for m in run.of(Message)] == ["Go.", "one", "two"]
+    assert "continuation-missing" not in codes(done)
+
+
+def test_a_missing_continuation_is_named(tmp_path: Path) -> None:
+    done, runs = read(tmp_path, a=trajectory(step(1), continued_trajectory_ref="gone.json"))
+    assert len(runs) == 1
+    assert "continuation-missing" in codes(done)
+
+
+def test_two_files_that_continue_in_each_other_end(tmp_path: Path) -> None:
+    one_way = trajectory(step(1, message="a"), continued_trajectory_ref="b.json")
+    back = trajectory(step(1, message="b"), continued_trajectory_ref="a.json")
+    done, _ = read(tmp_path, a=one_way, b=back)
+    assert done.losses[0].records == 1
+
+
+def test_embedded_sub_agents_are_runs_that_name_their_parent(tmp_path: Path) -> None:
+    child = trajectory(step(1, message="child"), trajectory_id="t2")
+    _, runs = read(tmp_path, t=trajectory(step(1), subagent_trajectories=[child]))
+    assert [run.started.metadata.get("parent") for run in runs if run.started.metadata] == [None, "s1"]
+
+
+@pytest.mark.parametrize(
+    ("final", "want"),
+    [({"total_cost_usd": 0.5, "total_prompt_tokens": 9}, (0.5, 9.0)), (None, (0.3, 3.0))],
+)
+def test_cost_and_tokens_are_the_totals_or_the_sum_of_steps(tmp_path: Path, final: Any, want: Any) -> None:
+    steps = [step(i, metrics={"cost_usd": 0.1 * i, "prompt_tokens": i}) for i in (1, 2)]
+    run = one(tmp_path, trajectory(*steps, **({"final_metrics": final} if final else {})))
+    assert run.finished is not None
+    assert (run.finished.cost, (run.finished.metrics or {})["input_tokens"]) == (
+        pytest.approx(want[0]),
+        want[1],
+    )
+
+
+def test_a_todo_list_is_a_plan(tmp_path: Path) -> None:
+    todo = call("TodoWrite", todos=[{"content": "look"}, {"content": "fix"}])
+    run = one(tmp_path, trajectory(step(1, tool_calls=[todo])))
+    assert [plan.sub_goals for plan in run.of(Plan)] == [["look", "fix"]]
+
+
+@pytest.mark.parametrize("version", [f"ATIF-v1.{minor}" for minor in range(9)])
+def test_every_version_is_recognised(version: str) -> None:
+    text = f'{{"schema_version": "{version}", "steps": []}}'.encode()
+    assert sniff("x.json", text) == "atif"
+    assert recognise(sample_of("x.json", text)) is Confidence.CERTAIN
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+FIELDS = ("source", "message", "tool_calls", "observation", "metrics")
+
+
+@given(st.fixed_dictionaries(dict.fromkeys(FIELDS, json_values)))
+def test_whatever_stands_in_a_step_is_survived(
+    tmp_path_factory: pytest.TempPathFactory, content: dict[str, Any]
+) -> None:
+    done, _ = read(tmp_path_factory.mktemp("atif"), t=trajectory(content, {"step_id": 2}))
+    assert done.losses[0].records == 1

@@ -1,0 +1,93 @@
+"""SWE-agent: thoughts, commands and their output, and how the run ended."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from foreign_files import codes, converted, put
+
+from untaken.formats import Conversion, sniff
+from untaken.formats.swe_agent import tool_of
+from untaken.ledger import Message, Observation, Run, ToolCall
+
+
+def traj(*steps: dict[str, Any], **info: Any) -> dict[str, Any]:
+    return {"environment": "main", "trajectory": list(steps), "history": [], "info": info}
+
+
+def step(action: str, observation: Any = "ok", thought: str = "so") -> dict[str, Any]:
+    return {
+        "action": action,
+        "observation": observation,
+        "thought": thought,
+        "response": thought,
+        "state": "{}",
+    }
+
+
+def read(tmp_path: Path, content: Any, folder: str = "gpt4__repo__x") -> tuple[Conversion, list[Run]]:
+    put(tmp_path / "in" / folder / "issue-1.traj", content)
+    return converted("swe-agent", tmp_path / "out", tmp_path / "in")
+
+
+def test_a_step_is_a_thought_a_command_and_its_output(tmp_path: Path) -> None:
+    _, (run,) = read(tmp_path, traj(step("find_file a.py\n", "Found 1"), exit_status="submitted"))
+    assert [m.content for m in run.of(Message)] == ["so"]
+    (call,) = run.of(ToolCall)
+    assert (call.tool, call.arguments) == ("find_file", {"command": "find_file a.py"})
+    assert [o.content for o in run.of(Observation)] == ["Found 1"]
+    assert (run.agent, run.task_id) == ("swe-agent/gpt4", "issue-1")
+
+
+@pytest.mark.parametrize(
+    ("status", "error", "limit"),
+    [
+        ("submitted", None, None),
+        ("exit_cost", "exit_cost", "exit_cost"),
+        ("exit_error", "exit_error", "exit_error"),
+    ],
+)
+def test_how_it_ended_is_no_success(tmp_path: Path, status: str, error: Any, limit: Any) -> None:
+    done, (run,) = read(tmp_path, traj(step("submit"), exit_status=status))
+    assert run.finished is not None
+    assert (run.finished.success, run.finished.error, run.finished.limit) == (None, error, limit)
+    assert "missing-outcome" in codes(done)
+
+
+def test_a_replay_has_no_price(tmp_path: Path) -> None:
+    stats = {"instance_cost": 0, "api_calls": 0}
+    done, (run,) = read(tmp_path, traj(step("ls"), model_stats=stats))
+    assert run.finished is not None
+    assert run.finished.cost is None
+    assert "unpriced-cost" in codes(done)
+
+
+def test_demonstrations_are_not_part_of_the_run(tmp_path: Path) -> None:
+    content = traj(step("ls"))
+    content["history"] = [
+        {"role": "system", "content": "You are…"},
+        {"role": "user", "content": "demo", "is_demo": True},
+        {"role": "assistant", "content": "demo", "is_demo": True},
+        {"role": "user", "content": "The issue"},
+        {"role": "assistant", "content": "so"},
+    ]
+    _, (run,) = read(tmp_path, content)
+    assert [m.content for m in run.of(Message)] == ["You are…", "The issue", "so"]
+
+
+def test_it_is_recognised_whatever_it_is_called() -> None:
+    assert sniff("x.json", json.dumps(traj(step("ls"))).encode()) == "swe-agent"
+
+
+def test_a_file_without_trajectory_is_a_finding(tmp_path: Path) -> None:
+    done, runs = read(tmp_path, {"trajectory": None, "info": {}})
+    assert runs == []
+    assert "not-this-format" in codes(done)
+
+
+@pytest.mark.parametrize(("action", "tool"), [("open a.py 1", "open"), ("ls\n", "ls"), ("", "(nothing)")])
+def test_the_tool_is_the_first_word(action: str, tool: str) -> None:
+    assert tool_of(action) == tool

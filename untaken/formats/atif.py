@@ -1,0 +1,270 @@
+"""ATIF, the Agent Trajectory Interchange Format (v1.0 to v1.8).
+
+Success is not in the format: it comes from the trial folder (`harbor`) or from a table of outcomes. Steps
+that a continuation copied from the trajectory before it are read once. Embedded sub-agents are runs of their
+own that name their parent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Any, Final
+
+from untaken.formats.importer import Importer
+from untaken.formats.intake import Intake
+from untaken.formats.losses import FileLog, Findings, clip
+from untaken.formats.model import FormatInfo
+from untaken.formats.readings import amount, items, mapping, moment, number, objects, text
+from untaken.formats.sample import Confidence, Sample
+from untaken.formats.sources import Source
+from untaken.formats.tidy import Places, Tidier
+from untaken.formats.trace_run import Answered, Called, Item, Said, TraceRun, content_text, write_traces
+
+ROLES: Final = {"agent": "assistant"}
+"""How ATIF's sources are called in a conversation; others keep their name."""
+FAILED: Final = "[error] tool reported failure"
+"""What Harbor's converters add to the answer of a tool that failed."""
+TOKENS: Final = {
+    "total_prompt_tokens": "input_tokens",
+    "total_completion_tokens": "output_tokens",
+    "total_cached_tokens": "cached_tokens",
+}
+_STEP: Final = (
+    "source",
+    "message.**",
+    "timestamp",
+    "is_copied_context",
+    "tool_calls[].tool_call_id",
+    "tool_calls[].function_name",
+    "tool_calls[].arguments.**",
+    "observation.results[].source_call_id",
+    "observation.results[].content.**",
+    "observation.results[].extra.is_error",
+    "metrics.prompt_tokens",
+    "metrics.completion_tokens",
+    "metrics.cached_tokens",
+    "metrics.cost_usd",
+)
+PLACES: Final = Places(
+    kept=[
+        "schema_version",
+        "session_id",
+        "trajectory_id",
+        "agent.name",
+        "agent.version",
+        "agent.model_name",
+        "continued_trajectory_ref",
+        *(f"steps[].{place}" for place in _STEP),
+        *(f"final_metrics.{name}" for name in (*TOKENS, "total_cost_usd")),
+    ],
+    dropped=["extra.**", "steps[].extra.**", "agent.extra.**", "final_metrics.extra.**"],
+)
+
+
+@dataclass(slots=True)
+class Trajectory:
+    """A trajectory as it was read, and where from."""
+
+    name: str
+    document: dict[str, Any]
+    log: FileLog
+
+    @property
+    def session(self) -> str:
+        """What it is called."""
+        known = (text(self.document.get(key)) for key in ("trajectory_id", "session_id"))
+        return next((name for name in known if name), PurePosixPath(self.name).name.split(".")[0])
+
+
+def recognise(sample: Sample) -> Confidence:
+    """A declared version is certain."""
+    version = sample.first.get("schema_version")
+    if isinstance(version, str) and version.upper().startswith("ATIF"):
+        return Confidence.CERTAIN
+    steps = sample.first.get("steps")
+    step = mapping(steps[0]) if isinstance(steps, list) and steps else {}
+    return Confidence.LIKELY if {"step_id", "source", "message"} <= step.keys() else Confidence.NO
+
+
+def is_trajectory(document: Any) -> bool:
+    """Whether a JSON document can be read as a trajectory."""
+    return isinstance(mapping(document).get("steps"), list)
+
+
+def trajectory_run(parts: Sequence[dict[str, Any]], findings: Findings) -> TraceRun:
+    """The run of a trajectory and its continuations, in order, without an outcome.
+
+    Args:
+        parts: tidied documents.
+        findings: of the file, for values that cannot be read.
+    """
+    first = parts[0]
+    agent = mapping(first.get("agent"))
+    steps = [step for part, document in enumerate(parts) for step in _fresh(document, first=part == 0)]
+    moments = [
+        found for step in steps if (found := moment(step.get("timestamp"), findings, "steps[].timestamp"))
+    ]
+    metrics = _totals(parts, steps, findings)
+    cost = metrics.pop("cost_usd", None)
+    return TraceRun(
+        run_id=text(first.get("trajectory_id")) or text(first.get("session_id")) or "trajectory",
+        agent=text(agent.get("name")) or "unknown-agent",
+        record=[document.get("steps") for document in parts],
+        model=text(agent.get("model_name")),
+        items=[item for step in steps for item in _items(step, findings)],
+        started=moments[0] if moments else None,
+        finished=moments[-1] if moments else None,
+        cost=cost,
+        steps=sum(step.get("source") == "agent" for step in steps),
+        metrics=dict(metrics),
+        metadata={"format": "atif", "schema_version": text(first.get("schema_version")) or ""},
+    )
+
+
+def _fresh(document: dict[str, Any], *, first: bool) -> Iterator[dict[str, Any]]:
+    """The steps of a trajectory, without those it copied from the one it continues."""
+    for step in objects(document.get("steps")):
+        if first or step.get("is_copied_context") is not True:
+            yield step
+
+
+def _items(step: dict[str, Any], findings: Findings) -> Iterator[Item]:
+    at = moment(step.get("timestamp"), findings, "steps[].timestamp")
+    source = text(step.get("source")) or "unknown"
+    yield Said(role=ROLES.get(source, source), content=content_text(step.get("message")), at=at)
+    for call in objects(step.get("tool_calls")):
+        yield Called(
+            tool=call.get("function_name"),
+            arguments=call.get("arguments"),
+            source_id=text(call.get("tool_call_id")),
+            at=at,
+            side="user" if source == "user" else "agent",
+        )
+    for result in objects(mapping(step.get("observation")).get("results")):
+        content = content_text(result.get("content"))
+        yield Answered(
+            content=content, source_id=text(result.get("source_call_id")), ok=_ok(result, content), at=at
+        )
+
+
+def _ok(result: dict[str, Any], content: Any) -> bool | None:
+    """False where the answer says that the tool failed; ATIF has no field for it."""
+    if mapping(result.get("extra")).get("is_error") is True:
+        return False
+    return False if isinstance(content, str) and content.rstrip().endswith(FAILED) else None
+
+
+def _totals(
+    parts: Sequence[dict[str, Any]], steps: Sequence[dict[str, Any]], findings: Findings
+) -> dict[str, float]:
+    """Tokens and cost: the last part's totals, else the sums over the steps."""
+    final = mapping(parts[-1].get("final_metrics"))
+    found: dict[str, float] = {}
+    for total, name in (*TOKENS.items(), ("total_cost_usd", "cost_usd")):
+        value = amount(final.get(total), findings, f"final_metrics.{total}")
+        if value is None:
+            key = total.removeprefix("total_")
+            each = [
+                number(mapping(s.get("metrics")).get(key), findings, f"steps[].metrics.{key}") for s in steps
+            ]
+            known = [x for x in each if x is not None]
+            value = sum(known) if known else None
+        if value is not None:
+            found[name] = value
+    return found
+
+
+def _convert(sources: Sequence[Source], intake: Intake) -> None:
+    read: dict[str, Trajectory] = {}
+    for source in sources:
+        intake.step(source.name)
+        log = intake.open(source)
+        reader = intake.reader(source, log)
+        if reader is None:
+            continue
+        tidier = Tidier(PLACES, log.findings)
+        for element in reader.values():
+            log.records += 1
+            document, held = tidier.record(element.value, "")
+            log.count(held.items(), PLACES.kept)
+            if not is_trajectory(document):
+                log.findings.add(
+                    "not-this-format", "there are no steps: no ATIF trajectory", severity="error"
+                )
+                continue
+            name = source.name if element.index in (None, 0) else f"{source.name}#{element.index}"
+            read[name] = Trajectory(name, document, log)
+    for chain in _chains(read):
+        _write(chain, intake)
+
+
+def _chains(read: dict[str, Trajectory]) -> Iterator[list[Trajectory]]:
+    """Trajectories with their continuations; one that no other continues into begins a run."""
+    following = {name: _continuation(each, read) for name, each in read.items()}
+    continued = {name for name in following.values() if name is not None}
+    for name, each in read.items():
+        if name in continued and following[name] != name:
+            continue
+        chain, at = [each], following[name]
+        while at is not None and all(part.name != at for part in chain):
+            chain.append(read[at])
+            at = following[at]
+        yield chain
+
+
+def _continuation(each: Trajectory, read: dict[str, Trajectory]) -> str | None:
+    ref = text(each.document.get("continued_trajectory_ref"))
+    if ref is None:
+        return None
+    beside = (PurePosixPath(each.name).parent / ref).as_posix()
+    if beside in read:
+        return beside
+    same = [
+        name for name in read if PurePosixPath(name).name == PurePosixPath(ref).name and name != each.name
+    ]
+    if len(same) == 1:
+        return same[0]
+    message = f"it continues in {clip(ref)}, which is not here; the run ends where this file ends"
+    each.log.findings.add("continuation-missing", message, hint="Convert both files together.")
+    return None
+
+
+def _write(chain: Sequence[Trajectory], intake: Intake) -> None:
+    first = chain[0]
+    log = first.log
+    run = trajectory_run([part.document for part in chain], log.findings)
+    stem = PurePosixPath(first.name)
+    run.run_id = f"atif/{run.agent}/{first.session}"
+    traces = [run, *_sub_agents(first, log)]
+    write_traces(
+        traces,
+        f"{stem.name.split('.')[0]}-{log.sha256[:8]}",
+        intake=intake,
+        log=log,
+        tidier=Tidier(PLACES, log.findings),
+    )
+
+
+def _sub_agents(of: Trajectory, log: FileLog) -> Iterator[TraceRun]:
+    """The trajectories of sub-agents that a document embeds."""
+    for place, document in enumerate(items(of.document.get("subagent_trajectories"))):
+        if is_trajectory(document):
+            run = trajectory_run([document], log.findings)
+            run.run_id = f"atif/{run.agent}/{of.session}/{text(document.get('trajectory_id')) or place}"
+            run.metadata["parent"] = of.session
+            yield run
+
+
+IMPORTER: Final = Importer(
+    info=FormatInfo(
+        name="atif",
+        title="ATIF trajectories",
+        extensions=(".json", ".jsonl"),
+        what="One agent's steps, tool calls and answers; success comes from outside (--outcomes, Harbor).",
+    ),
+    recognise=recognise,
+    convert=_convert,
+    joins=True,
+)

@@ -1,0 +1,124 @@
+"""Outcomes that are kept outside of the traces: a table of ``run_id,success,cost``."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from untaken import limits
+from untaken.errors import UntakenError, Where
+from untaken.formats.losses import Findings, clip
+from untaken.formats.readings import amount, text, truth
+from untaken.formats.recording import RunDraft
+from untaken.ledger import Draft, RunFinished
+
+COLUMNS: Final = ("run_id", "success", "cost", "steps", "error", "limit")
+_HINT: Final = "A CSV with the columns run_id,success and perhaps cost, or JSON lines with these keys."
+
+
+@dataclass(slots=True)
+class Outcomes:
+    """How runs ended, by run id; each is joined to the run it names.
+
+    Attributes:
+        by_run: the fields of RUN_FINISHED that the table knows.
+        joined: ids that met a run.
+    """
+
+    by_run: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    joined: set[str] = field(default_factory=set)
+
+    def join(self, run: RunDraft) -> None:
+        """Overwrites what the run's RUN_FINISHED says where the table knows it.
+
+        A row names a run by its id, or by the last part of it where no row has the whole id.
+        """
+        known = next(
+            (name for name in (run.run_id, run.run_id.rpartition("/")[2]) if name in self.by_run), None
+        )
+        if known is None:
+            return
+        self.joined.add(known)
+        run.drafts = [
+            Draft(d.event, {**d.fields, **self.by_run[known]}, d.ts) if d.event is RunFinished else d
+            for d in run.drafts
+        ]
+
+    def unmatched(self, findings: Findings) -> None:
+        """Names the rows that met no run."""
+        left = [name for name in self.by_run if name not in self.joined]
+        if left:
+            named = ", ".join(clip(name) for name in left[:5]) + (" …" if len(left) > 5 else "")
+            findings.add("outcome-unmatched", f"{len(left)} outcomes name no run that was read: {named}")
+
+
+def read_outcomes(path: Path) -> Outcomes:
+    """Reads a table of outcomes; a value that cannot be read is a finding of the run's own file later on.
+
+    Raises:
+        UntakenError: ``outcomes-invalid``, with the line, where it is no such table.
+    """
+    if path.stat().st_size > limits.GRAPH_FILE_BYTES * 16:
+        raise _invalid(path, None, f"it is larger than {limits.GRAPH_FILE_BYTES * 16:,} bytes")
+    content = path.read_text("utf-8-sig")
+    by_run: dict[str, Mapping[str, Any]] = {}
+    findings = Findings(str(path))
+    for line, row in _rows(path, content):
+        run_id = text(row.get("run_id"))
+        if run_id is None:
+            raise _invalid(path, line, "there is no run_id")
+        if run_id in by_run:
+            raise _invalid(path, line, f"the run {clip(run_id)!r} has two outcomes")
+        by_run[run_id] = _fields(path, line, row, findings)
+    if not by_run:
+        raise _invalid(path, None, "there is no outcome in it")
+    return Outcomes(by_run=by_run)
+
+
+def _rows(path: Path, content: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    if content.lstrip()[:1] == "{":
+        for line, written in enumerate(content.splitlines(), start=1):
+            if written.strip():
+                try:
+                    row = json.loads(written)
+                except (ValueError, RecursionError) as error:
+                    raise _invalid(path, line, f"it is not JSON: {clip(error)}") from None
+                if not isinstance(row, dict):
+                    raise _invalid(path, line, "it is no JSON object")
+                yield line, row
+        return
+    rows = csv.DictReader(io.StringIO(content, newline=""))
+    if "run_id" not in (rows.fieldnames or ()):
+        raise _invalid(path, 1, "there is no column run_id")
+    try:
+        for row in rows:
+            yield rows.line_num, row
+    except csv.Error as error:
+        raise _invalid(path, rows.line_num, str(error)) from None
+
+
+def _fields(path: Path, line: int, row: Mapping[str, Any], findings: Findings) -> dict[str, Any]:
+    """What the row says; an empty cell says nothing."""
+    said = {name: row[name] for name in COLUMNS[1:] if row.get(name) not in (None, "")}
+    fields: dict[str, Any] = {name: str(said[name]) for name in ("error", "limit") if name in said}
+    if "success" in said:
+        success = truth(said["success"], findings, "success")
+        if success is None:
+            raise _invalid(path, line, f"success is {clip(said['success'])!r}, neither true nor false")
+        fields["success"] = success
+    for name in ("cost", "steps"):
+        if name in said:
+            value = amount(said[name], findings, name)
+            if value is None:
+                raise _invalid(path, line, f"{name} is {clip(said[name])!r}, no amount")
+            fields[name] = int(value) if name == "steps" else value
+    return fields
+
+
+def _invalid(path: Path, line: int | None, why: str) -> UntakenError:
+    return UntakenError("outcomes-invalid", why, where=Where(file=str(path), line=line), hint=_HINT)

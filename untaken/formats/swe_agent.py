@@ -1,0 +1,155 @@
+"""SWE-agent trajectories (`.traj`): one issue a file, a thought, an action and an observation a step.
+
+An action is a command line: the tool is its first word, the whole line its argument. Whether the patch solves
+the issue is not in the file; `exit_status` says how the run ended.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import PurePosixPath
+from typing import Any, Final
+
+from untaken.formats.importer import Importer
+from untaken.formats.intake import Intake
+from untaken.formats.losses import Findings
+from untaken.formats.model import FormatInfo
+from untaken.formats.readings import amount, mapping, objects, text
+from untaken.formats.sample import Confidence, Sample
+from untaken.formats.sources import Source
+from untaken.formats.tidy import Places, Tidier
+from untaken.formats.trace_run import Answered, Called, Item, Said, TraceRun, content_text, write_traces
+
+STATISTICS: Final = {
+    "tokens_sent": "input_tokens",
+    "tokens_received": "output_tokens",
+    "api_calls": "model_calls",
+}
+TOOL_CHARS: Final = 80
+PLACES: Final = Places(
+    kept=[
+        "environment",
+        "trajectory[].thought",
+        "trajectory[].action",
+        "trajectory[].observation",
+        "trajectory[].execution_time",
+        "history[].role",
+        "history[].content.**",
+        "history[].is_demo",
+        "info.exit_status",
+        "info.submission",
+        "info.model_stats.instance_cost",
+        *(f"info.model_stats.{name}" for name in STATISTICS),
+    ],
+    dropped=["trajectory[].state.**", "trajectory[].query.**", "replay_config.**", "info.**"],
+)
+
+
+def recognise(sample: Sample) -> Confidence:
+    """A trajectory of thoughts and actions, whatever the file is called."""
+    step = next((s for s in objects(sample.first.get("trajectory"))), {})
+    if {"action", "observation"} <= step.keys():
+        return Confidence.CERTAIN
+    return Confidence.LIKELY if sample.has("trajectory", "history", "info") else Confidence.NO
+
+
+def tool_of(action: str) -> str:
+    """The command of an action: its first word."""
+    words = action.split(maxsplit=1)
+    return words[0][:TOOL_CHARS] if words else "(nothing)"
+
+
+def _run(document: dict[str, Any], source: Source, findings: Findings) -> TraceRun:
+    info = mapping(document.get("info"))
+    stats = mapping(info.get("model_stats"))
+    path = PurePosixPath(source.name)
+    read = {
+        name: amount(stats.get(key), findings, f"info.model_stats.{key}") for key, name in STATISTICS.items()
+    }
+    cost = amount(stats.get("instance_cost"), findings, "info.model_stats.instance_cost")
+    if cost == 0 and not read.get("model_calls"):
+        cost = None  # a replay or a demonstration: nothing was asked, so nothing was priced
+        findings.once(
+            "unpriced-cost", "no model was asked (a replay or a demonstration); its cost is unknown"
+        )
+    exit_status = text(info.get("exit_status"))
+    steps = objects(document.get("trajectory"))
+    return TraceRun(
+        run_id=f"swe-agent/{path.parent.name or 'run'}/{path.stem}",
+        agent=_agent(path),
+        task_id=path.stem,
+        record=document.get("trajectory"),
+        items=[*_prompt(document), *(item for step in steps for item in _items(step))],
+        cost=cost,
+        steps=len(steps),
+        metrics={name: value for name, value in read.items() if value is not None},
+        metadata={
+            "format": "swe-agent",
+            "environment": text(document.get("environment")) or "",
+            "exit_status": exit_status or "",
+            "submitted": bool(text(info.get("submission"))),
+        },
+        limit=exit_status if exit_status and exit_status.startswith("exit_") else None,
+        error=None if exit_status and exit_status.startswith("submitted") else exit_status,
+    )
+
+
+def _agent(path: PurePosixPath) -> str:
+    """The model that the folder's name begins with: ``gpt4__repo__config…``."""
+    first = path.parent.name.partition("__")[0]
+    return f"swe-agent/{first}" if first and "__" in path.parent.name else "swe-agent"
+
+
+def _prompt(document: dict[str, Any]) -> Iterator[Item]:
+    """What the agent was told before its first turn, demonstrations left out."""
+    for entry in objects(document.get("history")):
+        if entry.get("role") == "assistant" and entry.get("is_demo") is not True:
+            return
+        if entry.get("is_demo") is not True and entry.get("role") in ("system", "user"):
+            yield Said(role=str(entry["role"]), content=content_text(entry.get("content")))
+
+
+def _items(step: dict[str, Any]) -> Iterator[Item]:
+    thought = text(step.get("thought"))
+    if thought:
+        yield Said(role="assistant", content=thought)
+    action = text(step.get("action"))
+    if action is not None:
+        yield Called(tool=tool_of(action), arguments={"command": action})
+    observation = step.get("observation")
+    if action is not None and observation is not None:
+        yield Answered(content=observation if isinstance(observation, str) else json.dumps(observation))
+
+
+def _convert(sources: Sequence[Source], intake: Intake) -> None:
+    for source in sources:
+        intake.step(source.name)
+        log = intake.open(source)
+        reader = intake.reader(source, log)
+        if reader is None:
+            continue
+        tidier = Tidier(PLACES, log.findings)
+        runs = []
+        for element in reader.values():
+            log.records += 1
+            document, held = tidier.record(element.value, "")
+            log.count(held.items(), PLACES.kept)
+            if isinstance(document, dict) and isinstance(document.get("trajectory"), list):
+                runs.append(_run(document, source, log.findings))
+            else:
+                message = "there is no trajectory: no SWE-agent file, or a run that never began"
+                log.findings.add("not-this-format", message, severity="error")
+        write_traces(runs, f"{source.stem}-{log.sha256[:8]}", intake=intake, log=log, tidier=tidier)
+
+
+IMPORTER: Final = Importer(
+    info=FormatInfo(
+        name="swe-agent",
+        title="SWE-agent trajectories",
+        extensions=(".traj", ".json"),
+        what="Thoughts, commands, their output, the exit status; success comes from outside (--outcomes).",
+    ),
+    recognise=recognise,
+    convert=_convert,
+)

@@ -1,0 +1,271 @@
+"""A foreign run before it becomes events: what importers of ordinary traces fill in, and how it is written.
+
+An importer reads its format into `TraceRun`s; `write_traces` gives each the same shape in the ledger: who
+spoke, which tool was called with what, what came back, which plan was written down, how it ended.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Final, Literal
+
+from msgspec import Struct
+
+from untaken.formats.intake import Intake
+from untaken.formats.losses import FileLog
+from untaken.formats.readings import cut_name, items, mapping, text
+from untaken.formats.recording import TICK, Conversation, RunDraft, Side, synthetic_start, tool_name
+from untaken.formats.tidy import Tidier
+from untaken.ledger import Plan, RunFinished, RunStarted, Verdict
+from untaken.plans.model import Check, PlanGraph, SubGoal
+
+UNKNOWN_TASK: Final = "unknown"
+PLAN_TOOLS: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
+    "TodoWrite": ("todos", ("content", "subject", "text")),
+    "write_todos": ("todos", ("content", "text")),
+    "update_plan": ("plan", ("step", "content")),
+}
+"""Tools by which an agent writes its plan down: the argument with the list, and names of an entry's text."""
+
+
+class Said(Struct, frozen=True, kw_only=True):
+    """Something said, at a moment where one is recorded."""
+
+    role: str
+    content: Any
+    at: datetime | None = None
+
+
+class Called(Struct, frozen=True, kw_only=True):
+    """A call; `arguments` is a mapping, or JSON text as many formats have it."""
+
+    tool: Any
+    arguments: Any = None
+    source_id: str | None = None
+    at: datetime | None = None
+    side: Side = "agent"
+
+
+class Answered(Struct, frozen=True, kw_only=True):
+    """What came back; without a `source_id` it answers the oldest open call. `ok` may be unknown."""
+
+    content: Any
+    source_id: str | None = None
+    ok: bool | None = None
+    at: datetime | None = None
+
+
+class Planned(Struct, frozen=True, kw_only=True):
+    """A plan written down outside of a tool call."""
+
+    sub_goals: tuple[str, ...]
+    at: datetime | None = None
+
+
+class Judged(Struct, frozen=True, kw_only=True):
+    """A verdict on a sub-goal that is recorded with the run; `passed` is ``None`` where undecided."""
+
+    sub_goal: str
+    passed: bool | None
+    by: str = "test"
+    reason: str | None = None
+
+
+Item = Said | Called | Answered | Planned
+
+
+@dataclass(slots=True, kw_only=True)
+class TraceRun:
+    """One run as its trace has it. ``None`` means not recorded.
+
+    Attributes:
+        run_id, agent, task_id: as they are to be kept.
+        record: what the run was read from; the same record again is the same run.
+        items: in order.
+        success, cost, error, limit: how it ended; `cost` in US dollars, ``None`` where it is not priced.
+        steps: turns of the agent; by default the calls made, or what the agent said where it made none.
+        metrics: tokens, durations, rewards.
+        verdicts: on sub-goals of `graph`.
+        graph: the plan graph that comes with the trace.
+    """
+
+    run_id: str
+    agent: str
+    record: Any
+    task_id: str = UNKNOWN_TASK
+    items: list[Item] = field(default_factory=list)
+    task_repeat: int | None = None
+    model: str | None = None
+    kind: Literal["agent", "workflow"] | None = None
+    started: datetime | None = None
+    finished: datetime | None = None
+    success: bool | None = None
+    cost: float | None = None
+    steps: int | None = None
+    error: str | None = None
+    limit: str | None = None
+    metrics: dict[str, float | bool] = field(default_factory=dict)
+    metadata: dict[str, Any] = field(default_factory=dict)
+    verdicts: list[Judged] = field(default_factory=list)
+    graph: PlanGraph | None = None
+
+    @property
+    def tools(self) -> set[str]:
+        """Every tool the agent called."""
+        return {
+            tool_name(item.tool) for item in self.items if isinstance(item, Called) and item.side == "agent"
+        }
+
+    @property
+    def turns(self) -> int:
+        """The agent's steps, counted where the trace does not say."""
+        if self.steps is not None:
+            return self.steps
+        calls = sum(isinstance(item, Called) and item.side == "agent" for item in self.items)
+        return calls or sum(isinstance(item, Said) and item.role == "assistant" for item in self.items)
+
+
+def write_traces(
+    traces: Iterable[TraceRun], stem: str, *, intake: Intake, log: FileLog, tidier: Tidier
+) -> None:
+    """Writes runs into one ledger; a run without a recorded outcome is named once a file.
+
+    Args:
+        traces: of one file or folder; alternatives of a decision are the tools that any of them used for
+            the same task.
+        stem: of the ledger's name.
+        intake: the conversion.
+        log: the account of the file.
+        tidier: of its values.
+    """
+    runs = list(traces)
+    tools: dict[str, set[str]] = defaultdict(set)
+    for trace in runs:
+        tools[trace.task_id] |= trace.tools
+    with intake.ledger(stem) as write:
+        for trace in runs:
+            draft = _draft(trace, tools[trace.task_id], intake, log, tidier)
+            if draft is not None:
+                write(draft, log)
+
+
+def verdict_graph(graph_id: str, sub_goals: Sequence[tuple[str, str]], **metadata: Any) -> PlanGraph:
+    """A plan graph of checks that somebody else makes, e.g. the tests of a task: (id, title) each."""
+    return PlanGraph(
+        id=cut_name(graph_id),
+        title=graph_id[:200],
+        sub_goals=[
+            SubGoal(id=cut_name(name), title=title[:200], check=Check(verdict=True))
+            for name, title in sub_goals
+        ],
+        metadata=metadata,
+    )
+
+
+def content_text(content: Any) -> Any:
+    """The text of a content list where it holds text alone, else the content as it is."""
+    parts = [text(mapping(part).get("text")) for part in items(content)]
+    if parts and all(part is not None for part in parts):
+        return "\n".join(part for part in parts if part is not None)
+    return content
+
+
+def _draft(trace: TraceRun, tools: set[str], intake: Intake, log: FileLog, tidier: Tidier) -> RunDraft | None:
+    run_id = intake.claim(trace.run_id, trace.record, log)
+    if run_id is None:
+        return None
+    run = RunDraft(run_id=run_id)
+    timed = trace.started is not None
+    start = trace.started or synthetic_start(trace.task_repeat or 0)
+    if not timed:
+        message = "no times are recorded; made up, so that every trial lies before the next"
+        log.findings.once("synthetic-timestamps", message, severity="note")
+    graph = intake.graphs.add(trace.graph, log) if trace.graph is not None else None
+    given = {
+        "task_repeat": trace.task_repeat,
+        "graph": graph,
+        "model": trace.model,
+        "kind": trace.kind,
+        "metadata": trace.metadata or None,
+    }
+    run.add(
+        RunStarted,
+        start,
+        agent=intake.agent_name(intake.agent or trace.agent, log),
+        task_id=cut_name(trace.task_id),
+        **{name: value for name, value in given.items() if value is not None},
+    )
+    chat = Conversation(
+        run, task_id=trace.task_id, tools=tools, log=log, tidier=tidier, now=start if timed else start + TICK
+    )
+    for item in trace.items:
+        _write_item(item, chat, timed=timed)
+    for verdict in trace.verdicts:
+        reason = {} if verdict.reason is None else {"reason": verdict.reason}
+        run.add(
+            Verdict,
+            chat.now,
+            sub_goal=cut_name(verdict.sub_goal),
+            passed=verdict.passed,
+            by=verdict.by,
+            **reason,
+        )
+    _finish(trace, chat, log)
+    return run
+
+
+def _write_item(item: Item, chat: Conversation, *, timed: bool) -> None:
+    if timed:
+        chat.at(item.at)
+    if isinstance(item, Said):
+        chat.say(item.role, item.content)
+    elif isinstance(item, Answered):
+        chat.answer(item.source_id, item.content, ok=item.ok)
+    elif isinstance(item, Planned):
+        chat.run.add(Plan, chat.now, sub_goals=list(item.sub_goals))
+    else:
+        chat.call(item.source_id, item.tool, item.arguments, item.side)
+        if plan := planned_by(item):
+            chat.run.add(Plan, chat.now, sub_goals=plan)
+
+
+def planned_by(call: Called) -> list[str]:
+    """The plan that a call of a plan tool writes down; empty for any other call."""
+    name = call.tool if isinstance(call.tool, str) else ""
+    if name not in PLAN_TOOLS:
+        return []
+    argument, names = PLAN_TOOLS[name]
+    entries = []
+    for entry in items(mapping(call.arguments).get(argument)):
+        said = (
+            entry
+            if isinstance(entry, str)
+            else next((found for key in names if (found := text(mapping(entry).get(key)))), None)
+        )
+        if said:
+            entries.append(cut_name(said))
+    return entries
+
+
+def _finish(trace: TraceRun, chat: Conversation, log: FileLog) -> None:
+    if trace.success is None:
+        message = "no outcome is recorded; success is unknown"
+        hint = "Join outcomes from a table: --outcomes FILE with run_id,success."
+        log.findings.once("missing-outcome", message, hint=hint)
+    if trace.cost is None:
+        log.defaulted["RUN_FINISHED.cost"] += 1
+    if trace.steps is None:
+        log.synthesised["RUN_FINISHED.steps"] += 1
+    end = trace.finished if trace.finished is not None and trace.finished >= chat.now else chat.now
+    given = {"metrics": trace.metrics or None, "error": trace.error, "limit": trace.limit}
+    chat.run.add(
+        RunFinished,
+        end,
+        success=trace.success,
+        cost=trace.cost,
+        steps=trace.turns,
+        **{name: value for name, value in given.items() if value is not None},
+    )
