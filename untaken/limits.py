@@ -85,6 +85,11 @@ INTAKE_FILE_SECONDS: Final = 300.0
 INTAKE_SECONDS: Final = 1_800.0
 """That all files of one upload may take."""
 
+# Language models
+MODEL_REPLY_BYTES: Final = 16 * MIB
+MODEL_ANSWER_SECONDS: Final = 900.0
+"""For one question, its tool calls and retries included."""
+
 # Backups of a workspace
 BACKUP_MEMBERS: Final = 1_000_000
 BACKUP_MANIFEST_BYTES: Final = 512 * MIB

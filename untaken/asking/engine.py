@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import Any, Final
 
 import msgspec
+from anyio import fail_after
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 from pydantic_ai import (
     Agent,
@@ -31,7 +32,9 @@ from pydantic_ai.messages import ModelMessage, ModelResponse, ToolCallPart, Tool
 from pydantic_ai.models import Model, infer_model
 from pydantic_ai.settings import ModelSettings
 
+from untaken import limits
 from untaken.asking.access import LOCAL, REQUESTS
+from untaken.asking.bounded import ReplyTooLarge, bounded_client
 from untaken.asking.question import Question, Unreached
 from untaken.asking.replies import Reply, ToolUse
 from untaken.errors import Unscored, UntakenError
@@ -59,8 +62,8 @@ class Engine:
         """
         self._open = ExitStack()
         try:
-            self._model, self._native = _resolved(model, self._open)
             self._portal: BlockingPortal = self._open.enter_context(start_blocking_portal())
+            self._model, self._native = _resolved(model, self._portal, self._open)
             self._open.enter_context(self._portal.wrap_async_context_manager(self._model))
         except BaseException:
             self._open.close()
@@ -95,15 +98,20 @@ class Engine:
             max_tokens=question.max_tokens,
             timeout=TIMEOUT,
         )
-        limits = UsageLimits(request_limit=requests)
+        usage = UsageLimits(request_limit=requests)
 
         async def run() -> Reply | Unscored:
             with capture_run_messages() as messages:
                 try:
-                    result = await agent.run(question.prompt, model_settings=settings, usage_limits=limits)
+                    with fail_after(limits.MODEL_ANSWER_SECONDS):
+                        result = await agent.run(question.prompt, model_settings=settings, usage_limits=usage)
+                except TimeoutError:
+                    return Unreached(f"{name} gave no answer within {limits.MODEL_ANSWER_SECONDS:g} seconds")
                 except ModelHTTPError as error:
                     kind = Unscored if error.status_code in REFUSED else Unreached
                     return kind(f"{name} answered with an error: {_short(error)}")
+                except ReplyTooLarge as error:
+                    return Unscored(f"the reply of {name} was not read: {error}")
                 except ModelAPIError as error:
                     return Unreached(f"{name} could not be reached: {_short(error)}")
                 except UsageLimitExceeded as error:
@@ -169,16 +177,16 @@ def _calls(messages: list[ModelMessage], tools: set[str]) -> tuple[ToolUse, ...]
     )
 
 
-def _resolved(model: str | Model, stack: ExitStack) -> tuple[Model, bool]:
+def _resolved(model: str | Model, portal: BlockingPortal, stack: ExitStack) -> tuple[Model, bool]:
     """The model, and whether it takes a JSON Schema natively for certain."""
     if isinstance(model, Model):
         return model, False
     if model == LOCAL:
         from untaken.asking.local import serving  # noqa: PLC0415 (an extra)
 
-        return _at_address(stack.enter_context(serving()), "none"), True
+        return _at_address(stack.enter_context(serving()), "none", portal, stack), True
     if model.startswith(("http://", "https://")):
-        return _at_address(model, os.environ.get("UNTAKEN_MODEL_KEY", "none")), True
+        return _at_address(model, os.environ.get("UNTAKEN_MODEL_KEY", "none"), portal, stack), True
     try:
         return infer_model(model), False
     except UserError as error:
@@ -191,12 +199,14 @@ def _resolved(model: str | Model, stack: ExitStack) -> tuple[Model, bool]:
         raise UntakenError("model-extra-missing", _short(error), hint=hint) from error
 
 
-def _at_address(address: str, key: str) -> Model:
+def _at_address(address: str, key: str, portal: BlockingPortal, stack: ExitStack) -> Model:
     from pydantic_ai.models.openai import OpenAIChatModel  # noqa: PLC0415 (slow)
     from pydantic_ai.providers.openai import OpenAIProvider  # noqa: PLC0415
 
     url, _, name = address.partition("#")
-    return OpenAIChatModel(name or "default", provider=OpenAIProvider(base_url=url, api_key=key))
+    client = stack.enter_context(portal.wrap_async_context_manager(bounded_client(TIMEOUT)))
+    provider = OpenAIProvider(base_url=url, api_key=key, http_client=client)
+    return OpenAIChatModel(name or "default", provider=provider)
 
 
 def _short(error: BaseException) -> str:
