@@ -25,12 +25,12 @@ STANDING_WORDS: Final = {
 
 
 def warning(report: RunReport) -> None:
-    """Say that text in the record speaks to whoever judges it, and where."""
+    """Say where the record may hold a prompt injection."""
     if not report.addressing:
         return
     with st.container(border=True, gap="xsmall", key="addressing"):
-        st.markdown(":material/record_voice_over: **Text in this record addresses whoever judges it.**")
-        st.caption("No judge's pass on this run counts; read the words yourself.")
+        st.markdown(":material/record_voice_over: **Possible prompt injection in this run.**")
+        st.caption("No pass by a judge counts on this run. Read the text yourself.")
         for finding in report.addressing[:MOST_WARNINGS]:
             st.text(text.one_line(finding.message, 240))
         if len(report.addressing) > MOST_WARNINGS:

@@ -71,7 +71,7 @@ if noticed:
     st.caption("What was noticed while reading and scoring; nothing here stopped the work.")
     if addressing:
         runs_meant = cards.counted(len({finding.where.run for finding in addressing}), "run")
-        st.caption(f"{runs_meant} with text that addresses whoever judges it: no judge's pass on it counts.")
+        st.caption(f"{runs_meant} with a possible prompt injection: no pass by a judge counts on it.")
     tables.table(exports.findings_table(noticed), key="findings", name="Findings", height=240)
 
 st.subheader("Take it with you", anchor=False)

@@ -101,7 +101,7 @@ def test_text_that_addresses_a_judge_is_a_finding_and_buys_nothing(tmp_path: Pat
     model = Model()
     (one,) = asked(model, tmp_path, run)
     assert one.items[0].values == {}
-    assert all("addresses whoever judges" in why for why in one.items[0].unscored.values())
+    assert all("prompt injection" in why for why in one.items[0].unscored.values())
     assert {finding.code for finding in one.findings} == {"ledger-addresses-judge"}
     assert "⟦end 0⟧" not in model.shown[0]
 

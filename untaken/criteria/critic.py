@@ -16,8 +16,8 @@ from untaken.criteria.embedding import Measure
 from untaken.criteria.model import CriteriaSet, Criterion
 from untaken.errors import Finding, Unscored, UntakenError, Where
 from untaken.judging import addresses_judge, texts_to_judges
-from untaken.judging.addressing import finding_of
 from untaken.judging.envelope import enveloped, nonce_for
+from untaken.judging.prompt_injection import finding_of
 from untaken.judging.rendering import event_text, headline
 from untaken.judging.view import record_of
 from untaken.ledger import Run
@@ -58,7 +58,7 @@ class Proposal:
         consolidation: what was merged, and by which measure.
         answers: for each way of asking, what each seed that answered proposed.
         unanswered: why seeds gave nothing; equal reasons once for each seed.
-        findings: text in the task, in a run or in a proposal that addresses whoever judges it.
+        findings: possible prompt injections in the task, in a run or in a proposal.
     """
 
     criteria: CriteriaSet
@@ -265,7 +265,7 @@ def _addressing(task: str, runs: Iterable[Run]) -> Iterator[Finding]:
     if quote := addresses_judge(task):
         yield Finding(
             code="task-addresses-judge",
-            message=f"the description of the task addresses whoever judges: {quote!r}",
+            message=f"possible prompt injection in the description of the task: {quote!r}",
             hint="Say what the agent is for, not how it is to be judged.",
         )
     for run in runs:
@@ -275,7 +275,7 @@ def _addressing(task: str, runs: Iterable[Run]) -> Iterator[Finding]:
 def _refusal(name: str, quote: str) -> Finding:
     return Finding(
         code="criterion-addresses-judge",
-        message=f"the proposed criterion {name!r} addresses whoever judges: {quote!r}; it is left out",
+        message=f"possible prompt injection in the proposed criterion {name!r}: {quote!r}; it is left out",
         hint="Look at what the record of the runs says: it may have talked the critic into this.",
     )
 

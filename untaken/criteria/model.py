@@ -119,7 +119,7 @@ class QuantifierRun:
         by: ``recorded``, a model's name, or ``ledger`` for what is computed without a model.
         seed: of a model; passes over the same runs with other seeds show how stable a criterion is.
         deterministic: the quantifier gives the same values every time, whatever the seed.
-        findings: what was noticed, such as text in a record that addresses whoever judges it.
+        findings: what was noticed, such as a possible prompt injection in a record.
     """
 
     name: str

@@ -16,8 +16,8 @@ from untaken.criteria.deterministic import quantified, quantify_ledgers
 from untaken.criteria.disturb import ATTACKS, Attack, disturb
 from untaken.criteria.model import CriteriaSet, Criterion, Quantified, QuantifierRun, read_value
 from untaken.errors import Finding, Unscored, UntakenError
-from untaken.judging.addressing import addresses_judge, finding_of, texts_to_judges
 from untaken.judging.envelope import enveloped, nonce_for
+from untaken.judging.prompt_injection import addresses_judge, finding_of, texts_to_judges
 from untaken.judging.view import LedgerView, record_of
 from untaken.ledger import Run, RunFinished, RunStarted
 from untaken.ledger.events import Event
@@ -29,7 +29,7 @@ VALUE_CHARS: Final = 80
 """Of one value in a reply."""
 AT_ONCE: Final = 20
 """Criteria in one question."""
-ADDRESSED: Final = "text in the record addresses whoever judges it, so no value of it can be trusted"
+ADDRESSED: Final = "there may be a prompt injection in the record, so no value of it can be trusted"
 NO_CODE: Final = "the reply does not carry the code of its question, so it may be the record's own text"
 
 Graphs = GraphSet | Sequence[PlanGraph]
@@ -164,7 +164,7 @@ def _criteria_findings(criteria: Sequence[Criterion]) -> list[Finding]:
     return [
         Finding(
             code="criterion-addresses-judge",
-            message=f"the criterion {c.name!r} addresses whoever judges by it: {quote!r}",
+            message=f"possible prompt injection in the criterion {c.name!r}: {quote!r}",
             hint="Reword the criterion: say what to look at, not what to answer.",
         )
         for c in criteria

@@ -1,10 +1,10 @@
 """Agent-as-a-judge on the plan: one localised question a sub-goal, with evidence that is checked (§6)."""
 
-from untaken.judging.addressing import Addressing, addresses_judge, texts_to_judges
 from untaken.judging.agreement import Concord, Pair, VerdictAgreement, verdict_agreement
 from untaken.judging.judge import author, findings_of, judge_run, settle, verdict_events
 from untaken.judging.mapping import JudgedMapping, judge_mapping, mapping_events
 from untaken.judging.model import Citation, JudgeAnswer, JudgeReport, NodeVerdict, WhyUnscored
+from untaken.judging.prompt_injection import Addressing, addresses_judge, texts_to_judges
 from untaken.judging.questions import questions_of
 from untaken.judging.reviewer_pairs import ReviewerPair, reviewer_pairs
 from untaken.judging.reviewers import Judged, Reliability, Reviewers, reviewers_agreement

@@ -8,7 +8,7 @@ from typing import Final
 from untaken.asking import Answer, ModelAccess
 from untaken.asking.access import Progress
 from untaken.errors import Finding, Unscored, UntakenError, Where
-from untaken.judging.addressing import addresses_judge, finding_of, texts_to_judges
+from untaken.judging.evidence import is_claim, is_evidence
 from untaken.judging.model import (
     UNSCORED_WORDS,
     Citation,
@@ -17,17 +17,16 @@ from untaken.judging.model import (
     NodeVerdict,
     WhyUnscored,
 )
+from untaken.judging.prompt_injection import addresses_judge, finding_of, texts_to_judges
 from untaken.judging.questions import Asked, described, questions_of
 from untaken.judging.rendering import holds
 from untaken.judging.view import record_of
 from untaken.ledger import Draft, Run
-from untaken.ledger.events import Event, Evidence, Message, Plan, Verdict
+from untaken.ledger.events import Event, Evidence, Verdict
 from untaken.plans import PlanGraph
 
 MIN_QUOTE: Final = 6
 """Fewest letters and digits of a quote: less stands anywhere."""
-OTHERS: Final = frozenset({"user", "human", "customer", "tool", "function", "environment", "system"})
-"""Roles whose messages are not the agent's own words."""
 
 
 def judge_run(
@@ -54,7 +53,7 @@ def judge_run(
         progress: called with (done, total, what).
 
     Returns:
-        One verdict a sub-goal, in the order of the graph, and findings on text that addresses a judge.
+        One verdict a sub-goal, in the order of the graph, and findings on possible prompt injections.
 
     Raises:
         UntakenError: ``run-broken`` for a run not to be trusted, ``sub-goal-unknown``; as `ModelAccess.ask`.
@@ -97,7 +96,7 @@ def settle(
         asked: the question.
         answer: the model's, or why there is none.
         model: who answered.
-        addressed: text in the record, or in the sub-goal, speaks to whoever judges it: a pass is void.
+        addressed: the record or the sub-goal may hold a prompt injection: a pass is void.
         accept_claims: as for `judge_run`.
     """
     given = answer.output if isinstance(answer, Answer) else None
@@ -190,7 +189,7 @@ def _in_graph(run: Run, graph: PlanGraph) -> Iterator[Finding]:
         if quote := addresses_judge(described(node)):
             yield Finding(
                 code="graph-addresses-judge",
-                message=f"sub-goal {node.id!r} addresses whoever judges it: {quote!r}",
+                message=f"possible prompt injection in sub-goal {node.id!r}: {quote!r}",
                 where=Where(run=run.run_id),
                 hint="Word it as what is to be reached; a judge's pass on it does not count.",
             )
@@ -207,16 +206,11 @@ def _void(run: Run, nonce: str, given: JudgeAnswer, *, addressed: bool, claims: 
     events = record_of(run)
     if not all(_stands(events.get(cited.seq), cited) for cited in given.evidence):
         return "evidence_not_found"
-    if passed and not claims and all(_own_words(events[cited.seq]) for cited in given.evidence):
-        return "claims_only"
+    if passed and not any(is_evidence(events[c.seq], c.quote, claims=claims) for c in given.evidence):
+        return "claims_only" if all(is_claim(events[c.seq]) for c in given.evidence) else "no_result_cited"
     return "judge_addressed" if passed and addressed else None
 
 
 def _stands(event: Event | None, cited: Citation) -> bool:
     meant = sum(c.isalnum() for c in cited.quote) >= MIN_QUOTE
     return event is not None and meant and holds(event, cited.quote)
-
-
-def _own_words(event: Event) -> bool:
-    """Whether the event is nothing but what the agent said: a plan, or a message that is nobody else's."""
-    return isinstance(event, Plan) or (isinstance(event, Message) and event.role.lower() not in OTHERS)

@@ -10,9 +10,9 @@ from msgspec import Meta, Struct
 
 from untaken.asking import Answer, ModelAccess, Question
 from untaken.asking.access import Progress
-from untaken.judging.addressing import texts_to_judges
 from untaken.judging.envelope import enveloped, nonce_for
 from untaken.judging.judge import author, refuse_broken
+from untaken.judging.prompt_injection import texts_to_judges
 from untaken.judging.questions import described, template
 from untaken.judging.rendering import event_text, headline
 from untaken.judging.view import record_of
@@ -66,7 +66,7 @@ def judge_mapping(
     """Ask which sub-goals the agent's unmapped actions served; nothing is written.
 
     An answer without the code of its question is not used, nor is any where text in the record addresses
-    whoever judges it.
+    the judge.
 
     Args:
         run: an unbroken run.

@@ -16,6 +16,7 @@ WhyUnscored = Literal[
     "evidence_missing",
     "evidence_not_found",
     "claims_only",
+    "no_result_cited",
     "judge_addressed",
 ]
 """Why a judge's word does not count; `UNSCORED_WORDS` says it in words."""
@@ -26,8 +27,9 @@ UNSCORED_WORDS: Final[dict[WhyUnscored, str]] = {
     "could_not_tell": "the judge could not tell",
     "evidence_missing": "a pass needs evidence, and none was cited",
     "evidence_not_found": "a cited quote does not stand in the event cited",
-    "claims_only": "nothing but the agent's own words was cited, and a claim of success is no evidence of it",
-    "judge_addressed": "text in the record addresses whoever judges it, so a pass cannot be trusted",
+    "claims_only": "only messages or plans were cited, and a claim of success is no evidence of it",
+    "no_result_cited": "no result was cited: calls, names and failed observations are no evidence of success",
+    "judge_addressed": "there may be a prompt injection in the record, so a pass cannot be trusted",
 }
 
 

@@ -15,7 +15,7 @@ _ENVELOPE: Final = ("type", "run_id", "seq", "ts", "prev")
 def event_text(event: Event) -> str:
     """All that the event says, its envelope left out: texts as they are, everything else as JSON."""
     fields = {name: value for name, value in as_mapping(event).items() if name not in _ENVELOPE}
-    return "\n".join(f"{name}: {_plain(value)}" for name, value in fields.items() if value is not None)
+    return "\n".join(f"{name}: {value_text(value)}" for name, value in fields.items() if value is not None)
 
 
 def headline(event: Event) -> str:
@@ -24,10 +24,16 @@ def headline(event: Event) -> str:
 
 
 def holds(event: Event, quote: str) -> bool:
-    """Whether the quote stands in the event, letter for letter; runs of white space count as one."""
+    """Whether the quote is in the event, letter for letter; runs of white space count as one."""
+    return contains(event_text(event), quote)
+
+
+def contains(text: str, quote: str) -> bool:
+    """Whether the quote is in the text, letter for letter; runs of white space count as one."""
     wanted = " ".join(quote.split())
-    return bool(wanted) and wanted in " ".join(event_text(event).split())
+    return bool(wanted) and wanted in " ".join(text.split())
 
 
-def _plain(value: Any) -> str:
+def value_text(value: Any) -> str:
+    """A text as it is, everything else as JSON."""
     return value if isinstance(value, str) else msgspec.json.encode(value, order="sorted").decode()

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 import msgspec
 
 from untaken.asking import Tool
-from untaken.judging.addressing import LOOKED_AT
 from untaken.judging.envelope import enveloped
 from untaken.judging.rendering import event_text, headline
 from untaken.ledger import Run
@@ -20,6 +19,8 @@ LINE_CHARS = 160
 """Of one event in a list."""
 PAGE = 40
 """Events in a list."""
+LOOKED_AT = 200_000
+"""Characters of one event that a search looks at."""
 FOUND = 10
 """Hits of a search."""
 

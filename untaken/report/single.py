@@ -26,7 +26,7 @@ class RunReport:
         timeline: its events in order, actions with their sub-goal, decision points with their deltas.
         contradiction: set where the outcome and the sub-goals disagree.
         findings: what was noticed about this run.
-        addressing: events whose text speaks to whoever judges the run; also among the findings.
+        addressing: events with a possible prompt injection; also among the findings.
         unnoticed: failures that it saw without ever changing its plan.
     """
 

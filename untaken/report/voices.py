@@ -82,7 +82,7 @@ def decided_by_check(node: NodeScore) -> bool:
 
 
 def addressing_findings(corpus: Corpus) -> tuple[Finding, ...]:
-    """Every event of the corpus's unbroken runs that addresses whoever judges it."""
+    """Every possible prompt injection in the corpus's unbroken runs."""
     return tuple(
         found for run in corpus.runs.values() if not run.integrity.broken for found in findings_of(run)
     )

@@ -1,0 +1,105 @@
+"""Possible prompt injections: text in a ledger that speaks to the judge of a run.
+
+No detector finds every attempt, and none has to: the rules of `evidence` hold whatever a record says. What
+is found here voids the pass that such text asks for, and is shown to the reviewer. A text is looked at in all
+the ways in which a model might read it (`untaken.judging.readings`), whatever its length, in linear time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from untaken.errors import Finding, Where
+from untaken.judging.readings import readings, squeezed
+from untaken.judging.speeches import SPEECHES, SQUEEZED
+from untaken.ledger import Run, as_mapping
+from untaken.ledger.events import AFTER_RUN, Event, Message, Observation, SkillSelection
+
+QUOTE_CHARS: Final = 160
+_NO_TEXT: Final = frozenset({"type", "run_id", "seq", "ts", "prev", "call_id", "role", "context_hash"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Addressing:
+    """Words in an event that speak to a judge."""
+
+    seq: int
+    quote: str
+
+
+def addresses_judge(text: str) -> str | None:
+    """The words in a text that speak to a judge, as they are read; ``None`` where there are none."""
+    for reading in readings(text):
+        lowered = reading.lower()
+        for speech in SPEECHES:
+            if found := speech.find(lowered):
+                as_written = reading if len(reading) == len(lowered) else lowered
+                return as_written[found.start() : found.end()][:QUOTE_CHARS]
+        if hidden := SQUEEZED.search(squeezed(lowered)):
+            return hidden[0][:QUOTE_CHARS]
+    return None
+
+
+def texts_to_judges(run: Run) -> Iterator[Addressing]:
+    """Each event of the run whose text speaks to a judge, alone or together with the events before it."""
+    record = [
+        event for event in run.events if not isinstance(event, AFTER_RUN) or isinstance(event, SkillSelection)
+    ]  # the others are by reviewers, judges and this program
+    texts = {event.seq: _text(event) for event in record}
+    found = {seq: quote for seq, text in texts.items() if (quote := addresses_judge(text))}
+    for events in (record, _of(record, Observation), _of(record, Message)):
+        seqs = [event.seq for event in events if event.seq not in found]
+        if len(seqs) > 1 and (across := _across([texts[seq] for seq in seqs])):
+            found.setdefault(seqs[across[0]], across[1])
+    return (Addressing(seq=seq, quote=found[seq]) for seq in sorted(found))
+
+
+def finding_of(run: Run, found: Addressing) -> Finding:
+    """The finding that a reviewer sees."""
+    return Finding(
+        code="ledger-addresses-judge",
+        message=f"event {found.seq}: possible prompt injection: {found.quote!r}",
+        where=Where(file=run.source or None, run=run.run_id),
+        hint="Read the event; a judge's pass on this run does not count.",
+    )
+
+
+def _of(record: Iterable[Event], kind: type[Event]) -> list[Event]:
+    return [event for event in record if isinstance(event, kind)]
+
+
+def _across(texts: Sequence[str]) -> tuple[int, str] | None:
+    """Where words spread over several texts end, and the words; found by halving, once they are there."""
+    quote = addresses_judge("\n".join(texts))
+    if quote is None:
+        return None
+    first, last = 1, len(texts)
+    while first < last:
+        middle = (first + last) // 2
+        if earlier := addresses_judge("\n".join(texts[:middle])):
+            last, quote = middle, earlier
+        else:
+            first = middle + 1
+    return first - 1, quote
+
+
+def _text(event: Event) -> str:
+    """All words of an event, one part of a list or object a line."""
+    fields = (value for name, value in as_mapping(event).items() if name not in _NO_TEXT)
+    return "\n".join(words for value in fields for words in _words(value))
+
+
+def _words(value: Any) -> Iterator[str]:
+    pending = [value]
+    while pending:
+        now = pending.pop()
+        if isinstance(now, str):
+            yield now
+        elif isinstance(now, dict):
+            for name, part in reversed(now.items()):
+                plain = isinstance(part, str | bool | int | float)
+                pending += [f"{name}: {part}"] if plain else [part, str(name)]
+        elif isinstance(now, list | tuple):
+            pending += reversed(now)

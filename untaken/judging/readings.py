@@ -1,0 +1,121 @@
+"""The ways in which a model might read a text: disguises of letters taken off, hidden texts decoded."""
+
+from __future__ import annotations
+
+import base64
+import html
+import re
+import unicodedata
+from collections.abc import Iterator
+from typing import Final
+from urllib.parse import unquote
+
+from untaken.characters import CONTROL, INVISIBLE
+
+_PAIRS: Final = (
+    ("авсԁеғԍһнијкӏмпорԛгѕтуѵԝхүзіь", "abcdefghhijklmnopqrstyvwxyzib"),
+    ("αβϲδεγηικλμνορστυχωζφ", "abcdeynikluvopotuxwzf"),
+    ("ᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘǫʀꜱᴛᴜᴠᴡʏᴢ", "abcdefghijklmnopqrstuvwyz"),
+    ("օոսցհıɑɡɩłøđħƅʋ", "onughiagilodhbv"),
+)
+_LOOKALIKES: Final = (
+    {ord(shown): meant for pair in _PAIRS for shown, meant in zip(*pair, strict=True)}
+    | {0x1F1E6 + i: chr(97 + i) for i in range(26)}  # flags
+    | {first + i: chr(97 + i) for first in (0x1F130, 0x1F150, 0x1F170) for i in range(26)}  # boxes
+)
+_UNSEEN: Final = re.compile(f"[{INVISIBLE}{CONTROL}]+")
+_BLANKS: Final = re.compile(r"\s{2,}|[^\S \n]")
+_LOWER: Final = str.maketrans("", "", "abcdefghijklmnopqrstuvwxyz")
+_ESCAPE: Final = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|([nrt]))")
+_LEET: Final = str.maketrans("013457@$", "oieastas")
+_LEET_WORD: Final = re.compile(
+    r"(?<![a-z0-9@$])(?:[a-z]++[013457@$]|[013457@$]++[a-z])[a-z013457@$]++(?![a-z0-9])", re.IGNORECASE
+)
+_SPACED: Final = re.compile(r"(?<!\w)\w(?:[\W_]{1,6}\w(?![^\W_])){3,}")
+_APART: Final = re.compile(r"[\W_]+")
+_BASE64: Final = re.compile(r"[A-Za-z0-9+/_-]{20,}")
+_BETWEEN: Final = re.compile(r"[\s\"'`,.;:|>*\\=]+")
+_URL_SAFE: Final = str.maketrans("-_", "+/")
+_UNPRINTABLE: Final = re.compile(r"[^\x20-\x7e]+")
+_LETTERS: Final = re.compile(r"[^a-z]+")
+_TAGS: Final = re.compile("[\U000e0020-\U000e007e]+")
+_SELECTORS: Final = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]{6,}")
+
+
+def readings(text: str) -> Iterator[str]:
+    """The text with single blanks; as it looks; with letters of digits; joined; and what is hidden in it."""
+    yield _blanks(text)
+    plain = _as_seen(text)
+    if plain != text:
+        yield _blanks(plain)
+    if _LEET_WORD.search(plain):
+        yield _blanks(plain.translate(_LEET))
+    joined = _SPACED.sub(_word, plain)
+    if joined != plain:
+        yield _blanks(joined)
+    yield from _hidden(text)
+    yield from _base64(plain)
+
+
+def squeezed(text: str) -> str:
+    """Nothing but the letters of a reading in lower case."""
+    return _LETTERS.sub("", text)
+
+
+def _blanks(text: str) -> str:
+    return _BLANKS.sub(lambda run: "\n" if "\n" in run[0] else " ", text)
+
+
+def _as_seen(text: str) -> str:
+    """Entities and escapes decoded, marks and invisible characters removed, look-alikes put right."""
+    for _ in range(3):  # an entity may hold the beginning of another
+        decoded = html.unescape(text) if "&" in text else text
+        decoded = _ESCAPE.sub(_escaped, decoded) if "\\" in decoded else decoded
+        decoded = unquote(decoded, errors="replace") if "%" in decoded else decoded
+        if decoded == text:
+            break
+        text = decoded
+    if text.isascii():
+        return _UNSEEN.sub("", text)
+    apart = unicodedata.normalize("NFKD", _UNSEEN.sub("", text))
+    letters = "".join(c for c in apart if not unicodedata.combining(c) and unicodedata.category(c) != "Me")
+    return letters.lower().translate(_LOOKALIKES)
+
+
+def _escaped(found: re.Match[str]) -> str:
+    return chr(int(found[1] or found[2], 16)) if found[1] or found[2] else " "
+
+
+def _word(spaced: re.Match[str]) -> str:
+    """Letters that stand apart as words; a wider gap than the first one parts two words."""
+    text = spaced[0]
+    first = _APART.search(text)
+    gap = len(first[0]) if first else 1
+    return _APART.sub(lambda between: "" if len(between[0]) <= gap else " ", text)
+
+
+def _hidden(text: str) -> Iterator[str]:
+    """ASCII in tag characters, and bytes in variation selectors."""
+    if text.isascii():
+        return
+    for run in _TAGS.finditer(text):
+        yield _blanks("".join(chr(ord(c) - 0xE0000) for c in run[0]))
+    for run in _SELECTORS.finditer(text):
+        codes = [ord(c) for c in run[0]]
+        hidden = bytes(code - 0xFE00 if code < 0xE0100 else code - 0xE0100 + 16 for code in codes)
+        yield _blanks(hidden.decode("utf-8", "replace"))
+
+
+def _base64(text: str) -> Iterator[str]:
+    """What base64 in the text says, at each offset, with whatever was put between its characters left out."""
+    chunks = [run[0] for run in _BASE64.finditer(text)]
+    joined = (run[0] for run in _BASE64.finditer(_BETWEEN.sub("", text)))
+    chunks += [chunk for chunk in joined if 4 * len(chunk.translate(_LOWER)) > len(chunk)]  # no plain words
+    said = [_decoded(chunk[offset:]) for chunk in dict.fromkeys(chunks) for offset in range(4)]
+    if said:
+        yield _blanks("\n".join(said))
+
+
+def _decoded(chunk: str) -> str:
+    whole = chunk.translate(_URL_SAFE)[: len(chunk) // 4 * 4]
+    return _UNPRINTABLE.sub(" ", base64.b64decode(whole).decode("ascii", "replace"))
