@@ -8,7 +8,6 @@ from typing import Final, Literal
 import msgspec
 
 from untaken.counterfactual import Choice
-from untaken.errors import number
 
 Side = Literal["ahead", "behind", "weak", "none"]
 
@@ -31,7 +30,7 @@ SIDES: Final[dict[Side, SideStyle]] = {
         symbol="triangle-right",
         dash="solid",
         width=3,
-        words="supported: alternative ahead",
+        words="supported: alternative better",
         badge="orange",
     ),
     "behind": SideStyle(
@@ -39,7 +38,7 @@ SIDES: Final[dict[Side, SideStyle]] = {
         symbol="triangle-left",
         dash="solid",
         width=3,
-        words="supported: selected ahead",
+        words="supported: alternative worse",
         badge="blue",
     ),
     "weak": SideStyle(
@@ -53,9 +52,9 @@ SIDES: Final[dict[Side, SideStyle]] = {
 
 def side_of(choice: Choice) -> Side:
     """Which of the two skills the support is for; ``weak`` and ``none`` are for neither."""
-    if choice.support != "supported":
-        return choice.support
-    return "ahead" if (number(choice.advantage) or 0) > 0 else "behind"
+    if choice.direction is None:
+        return "none" if choice.support == "none" else "weak"
+    return "ahead" if choice.direction == "better" else "behind"
 
 
 def context_words(context: str | None, context_hash: str) -> str:

@@ -12,6 +12,7 @@ from components.choice_words import context_words
 from components.figures.triage import MOST, gain_words
 from components.palette import STAR
 from untaken.corpus import Corpus
+from untaken.counterfactual import SMALL_Q
 from untaken.errors import Unscored
 from untaken.fix_first import FixFirst, Kind, Triage
 from untaken.ledger import Run
@@ -23,7 +24,7 @@ HEADINGS: Final[dict[Kind, str]] = {
 }
 NONE: Final[dict[Kind, str]] = {
     "sub_goal": "◆ Sub-goals: no failed one holds up anything that counts",
-    "decision": "⇄ Decisions: no alternative has a supported advantage",
+    "decision": f"⇄ Decisions: no alternative is supported as better with q ≤ {SMALL_Q:g}",
 }
 NAMES: Final[dict[Kind, str]] = {"sub_goal": "Sub-goals to fix first", "decision": "Decisions to fix first"}
 LINKS: Final = 6

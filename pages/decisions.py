@@ -5,7 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from components import cards, choice_view, figures, filters, into_view, state, tables
-from untaken.report import SMALL_Q, choice_review, choices_table, count_choices
+from untaken.counterfactual import SMALL_Q
+from untaken.report import choice_review, choices_table, count_choices
 
 FILTERS = {
     "agent": "Agent",

@@ -33,6 +33,9 @@ def a_choice(alternative: str = "b", advantage: float | None = 0.3, **fields: An
         "high": high,
         "p_better": NONE,
         "support": "none" if advantage is None else "supported" if abs(advantage) > 0.2 else "weak",
+        "direction": None
+        if advantage is None or abs(advantage) <= 0.2
+        else ("worse", "better")[advantage > 0],
         "support_reason": "in words",
         "q": NONE,
         "q_family": 0,

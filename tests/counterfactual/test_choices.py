@@ -159,3 +159,55 @@ def test_a_snapshot_says_what_was_known_then() -> None:
         {run.digest: evaluate_run(run, memory)}, {run.digest: run}, memory.snapshot(moment(9))
     )
     assert choice.n_alternative == 10
+
+
+def null_world(seed: int, contexts: int = 200, runs: int = 10) -> tuple[Choice, ...]:
+    """So many choices between two skills that are equal in truth."""
+    rng = random.Random(seed)
+    log = [
+        seen(
+            f"{skill}{c}.{i}",
+            skill,
+            success=float(rng.random() < 0.5),
+            cost=rng.uniform(0.5, 1.5),
+            steps=rng.randint(2, 9),
+            context=f"c{c}",
+        )
+        for c in range(contexts)
+        for skill in ("a", "b")
+        for i in range(runs)
+    ]
+    chosen = [past(f"r{c}", f"a|b@c{c}", f"a|b@c{c}", day=9) for c in range(contexts)]
+    return made(chosen, log)
+
+
+def test_of_two_hundred_equal_pairs_hardly_one_is_a_choice_to_fix() -> None:
+    worlds = [null_world(seed) for seed in range(6)]
+    assert {choice.q_family for world in worlds for choice in world} == {200}
+    called = [sum(choice.direction == "better" for choice in world) for world in worlds]
+    assert sum(called) >= 5  # taken one by one, some are supported by chance
+    assert sum(any(choice.to_fix for choice in world) for world in worlds) <= 1  # one world in ten expected
+
+
+def test_a_great_difference_among_two_hundred_equal_pairs_is_still_a_choice_to_fix() -> None:
+    rng = random.Random(1)
+    log = [
+        seen(f"{s}{c}.{i}", s, success=float(rng.random() < 0.5), cost=rng.random(), context=f"c{c}")
+        for c in range(200)
+        for s in ("a", "b")
+        for i in range(10)
+    ]
+    log += [*arm("bad", 1, 29), *arm("good", 29, 1)]
+    runs = [past(f"r{c}", f"a|b@c{c}", f"a|b@c{c}", day=9) for c in range(200)]
+    found_to_fix = [c for c in made([*runs, past("r", "bad|good", "good|bad", day=9)], log) if c.to_fix]
+    assert [(c.selected, c.alternative) for c in found_to_fix] == [("bad", "good")]
+
+
+def test_support_says_whether_the_alternative_is_better_or_worse() -> None:
+    choice = found([past("r", "bad|good", "good|bad", day=9)], [*arm("bad", 1, 19), *arm("good", 18, 2)])
+    assert {key: (one.support, one.direction) for key, one in choice.items()} == {
+        ("bad", "good"): ("supported", "better"),
+        ("good", "bad"): ("supported", "worse"),
+    }
+    weak = found([past("r", "a|b", "a|b", day=9)], [*arm("a", 2, 2), *arm("b", 2, 2)])["a", "b"]
+    assert (weak.support, weak.direction) == ("weak", None)

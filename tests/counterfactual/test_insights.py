@@ -94,7 +94,11 @@ def test_a_signal_is_supported_where_an_insight_behind_it_is_and_the_alternative
 def test_a_supported_insight_with_the_worse_history_supports_no_signal() -> None:
     """This run was unlucky: its delta is above the threshold, though the selected skill is the better one."""
     evaluation = evaluate_run(failed("now", "b|a", "b|a"), PolicyMemory(unlucky()))
-    assert {(i.support, i.advantage < 0) for i in evaluation.insights} == {("supported", True)}
+    assert {(i.support, i.direction, i.advantage < 0) for i in evaluation.insights} == {
+        ("supported", "worse", True)
+    }
+    (appended, *_) = insight_events(failed("now", "b|a", "b|a"), evaluation)
+    assert appended.fields["direction"] == "worse"
     assert [signal.supported for signal in evaluation.signals] == [False] * len(evaluation.signals)
 
 

@@ -85,7 +85,7 @@ def compared(snapshot: Snapshot, at: int) -> tuple[float | None, float, float, f
     assert not isinstance(pooled.value, Unscored)
     assert not isinstance(pooled.low, Unscored)
     assert not isinstance(pooled.high, Unscored)
-    support, _ = supported(pooled, found.first, found.second)
+    support, _, _ = supported(pooled, found.first, found.second)
     return None if isinstance(raw, Unscored) else raw, pooled.value, pooled.low, pooled.high, support
 
 

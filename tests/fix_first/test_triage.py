@@ -179,7 +179,7 @@ def test_a_decision_is_listed_once_with_its_best_supported_alternative() -> None
         for c in choices(corpus.evaluations, corpus.runs, corpus.memories)
         if (c.selected, c.alternative) == ("old", "new")
     )
-    assert item.much == made.advantage
+    assert (item.much, item.q, item.q_family) == (made.advantage, made.q, made.q_family)
     assert item.often.count == len({point.run for point in made.points})
     assert item.gain == pytest.approx(item.often.share * item.much)
     assert 0 < item.low < item.gain < item.high
@@ -202,7 +202,7 @@ def test_weak_and_reverse_advantages_are_not_listed() -> None:
     assert not found.items
     assert found.reason == (
         "no run is scored against a plan graph; "
-        "no alternative has a supported advantage in the 4 evaluated runs"
+        "no alternative is supported as better with q ≤ 0.1 in the 4 evaluated runs"
     )
 
 

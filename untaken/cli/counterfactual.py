@@ -129,7 +129,7 @@ def _say(evaluations: list[RunEvaluation], threshold: float, console: Console) -
             signed(b.delta),
             interval(b.delta_low, b.delta_high),
             signed(b.advantage),
-            b.support,
+            f"{b.support}, {b.direction}" if b.direction else b.support,
             f"{b.level} of {b.levels}",
         )
         for e in evaluations

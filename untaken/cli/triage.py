@@ -11,7 +11,7 @@ from untaken.cli.grammar import Verbs, takes_graphs, verb
 from untaken.cli.inputs import UsageError, paths_of, read_graphs, read_ledgers
 from untaken.cli.score import Scored, say_rules
 from untaken.corpus import Corpus, evaluate_corpus
-from untaken.fix_first import FixFirst, Kind, Triage, triage
+from untaken.fix_first import FixFirst, Kind, Triage, no_decision, triage
 from untaken.memory import PolicyMemory
 from untaken.report import triage_document
 
@@ -82,6 +82,9 @@ def _say(found: Triage, corpus: Corpus, top: int | None, console: Console) -> No
         over = counted(found.evaluated, "evaluated run")
         console.say(f"Gain in score, by association, over {over}; {found.not_evaluated} more not evaluated")
         console.say()
+    elif found.items:
+        console.say(f"No decision to fix: {no_decision(found.evaluated)}")
+        console.say()
     rows = [
         (c.kind, c.run_id, c.agent, c.task_id, ", ".join(c.sub_goals)) for c in found.contradictions[:top]
     ]
@@ -93,7 +96,7 @@ def _say(found: Triage, corpus: Corpus, top: int | None, console: Console) -> No
 _GAIN = ("gain", "95 %", "runs", "share", "much")
 _HEADINGS: dict[Kind, tuple[str, ...]] = {
     "sub_goal": (*_GAIN, "required", "unit", "sub-goal", "graph", "look at"),
-    "decision": (*_GAIN, "taken", "better history", "context", "look at"),
+    "decision": (*_GAIN, "q", "taken", "better history", "context", "look at"),
 }
 
 
@@ -118,4 +121,11 @@ def _row(item: FixFirst, look_at: str) -> tuple[object, ...]:
         return (*figures, item.required, item.unit, title, item.graph, look_at)
     also = f" (or {', '.join(item.also)})" if item.also else ""
     context = item.context or item.context_hash or NOTHING
-    return (*figures, item.selected, f"{item.alternative}{also}", context, look_at)
+    return (
+        *figures,
+        NOTHING if item.q is None else f"{item.q:.2g}",
+        item.selected,
+        f"{item.alternative}{also}",
+        context,
+        look_at,
+    )

@@ -1,6 +1,6 @@
 """Counterfactual evaluation from ledgers alone (§2 of docs/concepts.md)."""
 
-from untaken.counterfactual.choices import Choice, Point, choices
+from untaken.counterfactual.choices import SMALL_Q, Choice, Point, choices
 from untaken.counterfactual.decisions import THRESHOLD, alternatives_of, verdict_of
 from untaken.counterfactual.diagnostics import (
     Diagnostics,
@@ -24,6 +24,7 @@ from untaken.counterfactual.model import (
     Branch,
     Decision,
     DeltaVerdict,
+    Direction,
     EvaluationStatus,
     Insight,
     RunEvaluation,
@@ -48,6 +49,7 @@ __all__ = [
     "ASSOCIATION",
     "FROM_ODDS",
     "OUTCOMES",
+    "SMALL_Q",
     "THRESHOLD",
     "Branch",
     "Choice",
@@ -55,6 +57,7 @@ __all__ = [
     "Decision",
     "DeltaVerdict",
     "Diagnostics",
+    "Direction",
     "EvaluationStatus",
     "Influence",
     "Insight",

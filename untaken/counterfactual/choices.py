@@ -11,14 +11,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
 from math import fsum
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import msgspec
 from msgspec import Struct
 
 from untaken.counterfactual.decisions import THRESHOLD
 from untaken.counterfactual.levels import Layered, coarse_contexts, finest
-from untaken.counterfactual.model import Branch, DeltaVerdict, RunEvaluation, Support
+from untaken.counterfactual.model import Branch, DeltaVerdict, Direction, RunEvaluation, Support
 from untaken.counterfactual.scoring import Scale, Weights
 from untaken.counterfactual.trust import Arm, Trust, compare_arms
 from untaken.errors import Score, Unscored, number
@@ -32,6 +32,8 @@ Key = tuple[str, str, str]
 Pair = tuple[frozenset[str], str]
 """Two skills in a context, whichever was selected."""
 
+SMALL_Q: Final = 0.10
+"""A choice is listed as one to fix up to this q: of those listed, at most so large a share is chance."""
 UNSEEN = Unscored("no run took this alternative in this context")
 NO_DELTA = Unscored("in no run had the alternative a history when it began")
 
@@ -51,6 +53,7 @@ class Choice(Struct, frozen=True, kw_only=True, gc=False):
             in it have in common.
         advantage, low, high: score of the alternative's history minus that of the selected skill's, with its
             95 % interval; `p_better`: probability that it exceeds the threshold.
+        direction: what is supported: the alternative is ``better`` or ``worse``; ``None`` where nothing is.
         q: adjusted by Benjamini and Hochberg, the share of false ones to expect among all choices with a `q`
             as small as this; over a family of `q_family` pairs of skills. Unscored without an interval.
         taken, other: histories of the selected skill and of the alternative; ``None`` without any.
@@ -84,6 +87,12 @@ class Choice(Struct, frozen=True, kw_only=True, gc=False):
     tasks: tuple[str, ...]
     level: int = 1
     levels: int = 1
+    direction: Direction | None = None
+
+    @property
+    def to_fix(self) -> bool:
+        """Whether the alternative is supported as better, however many comparisons were made (`SMALL_Q`)."""
+        return self.direction == "better" and not isinstance(self.q, Unscored) and self.q <= SMALL_Q
 
     @property
     def n_selected(self) -> int:
@@ -256,6 +265,7 @@ def _choice(key: Key, met: Met, bench: Bench, threshold: float, adjusted: Mappin
         p_better=trust.p_better,
         support=trust.support,
         support_reason=trust.reason,
+        direction=trust.direction,
         q=adjusted.get(_pair(key), Unscored("the advantage has no interval")),
         q_family=len(adjusted),
         taken=taken.record if taken else None,
@@ -297,5 +307,4 @@ def _weight(choice: Choice) -> tuple[object, ...]:
     name = choice.selected, choice.alternative, choice.context_hash
     if advantage is None:
         return (2, -often, *name)
-    better = choice.support == "supported" and advantage > 0
-    return (0 if better else 1, -advantage * often, *name)
+    return (0 if choice.direction == "better" else 1, -advantage * often, *name)

@@ -90,7 +90,11 @@ class Bench:
         delta = difference(score, actual)
         low, high = arm.around(score, terms)
         trust = compare_arms(first, second, self.threshold)
-        support, why = (trust.support, trust.reason) if other is None else supported(pooled, first, second)
+        support, why, direction = (
+            (trust.support, trust.reason, trust.direction)
+            if other is None
+            else supported(pooled, first, second)
+        )
         return Branch(
             alternative=alternative,
             known=True,
@@ -110,6 +114,7 @@ class Bench:
             p_better=trust.p_better,
             support=support,
             support_reason=why,
+            direction=direction,
             runs=history.runs,
             delta_low=difference(low, actual),
             delta_high=difference(high, actual),

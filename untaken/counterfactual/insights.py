@@ -33,6 +33,7 @@ def insights_of(run_id: str, decisions: Sequence[Decision], memory_digest: str) 
             memory_digest=memory_digest,
             advantage=branch.advantage,
             support=branch.support,
+            direction=branch.direction,
         )
         for decision in decisions
         for branch in decision.branches
@@ -99,6 +100,7 @@ def insight_mapping(insight: Insight) -> dict[str, Any]:
         "delta": insight.delta,
         "advantage": number(insight.advantage),
         "support": insight.support,
+        "direction": insight.direction,
         "memory_digest": insight.memory_digest,
     }
 
@@ -121,7 +123,7 @@ def _signal(
         context_hash=context,
         outcome=OUTCOMES[direction],
         direction=direction,
-        supported=any(one.support == "supported" and (number(one.advantage) or 0.0) > 0 for one in behind),
+        supported=any(one.direction == "better" for one in behind),
         delta=max(one.delta for one in behind),
         ended=ended,
     )

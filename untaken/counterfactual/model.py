@@ -14,6 +14,8 @@ from untaken.memory import Signal
 DeltaVerdict = Literal["alternative_may_be_better", "actual_was_better", "equivalent", "unknown"]
 EvaluationStatus = Literal["evaluated", "skipped", "aborted"]
 Support = Literal["none", "weak", "supported"]
+Direction = Literal["better", "worse"]
+"""On which side of the selected skill's history the alternative's is, where that is supported."""
 
 NOT_COMPARED: Final = Unscored("the histories of both skills were not compared")
 ONE_LAYER: Final = Unscored("the context has one layer alone")
@@ -33,6 +35,7 @@ class Branch(Struct, frozen=True, kw_only=True, gc=False):
             history, with its 95 % interval; unscored until both have history.
         actual_score: the run's own score over the terms of this comparison.
         p_better: probability that the advantage exceeds the threshold.
+        direction: what is supported: the alternative is ``better`` or ``worse``; ``None`` where nothing is.
         runs: the latest runs behind the alternative's history.
         evidence_from, evidence_to: from when the first and the last of its outcomes were known.
         evidence_age_days: from the last of them to the run's start.
@@ -60,6 +63,7 @@ class Branch(Struct, frozen=True, kw_only=True, gc=False):
     high: Score
     support: Support
     support_reason: str
+    direction: Direction | None = None
     runs: tuple[str, ...] = ()
     steps_used: bool = True
     p_better: Score = NOT_COMPARED
@@ -93,7 +97,10 @@ class Decision(Struct, frozen=True, kw_only=True, gc=False):
 
 
 class Insight(Struct, frozen=True, kw_only=True, gc=False):
-    """An alternative with delta > threshold."""
+    """An alternative with delta > threshold.
+
+    That compares a history with one run; `direction` says what the histories of both skills support.
+    """
 
     run_id: str
     decision_point: int
@@ -103,6 +110,7 @@ class Insight(Struct, frozen=True, kw_only=True, gc=False):
     memory_digest: str
     advantage: Score = NOT_COMPARED
     support: Support = "none"
+    direction: Direction | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 from weakref import WeakKeyDictionary
 
 from untaken.counterfactual.levels import Layered
-from untaken.counterfactual.model import ONE_LAYER, Support
+from untaken.counterfactual.model import ONE_LAYER, Direction, Support
 from untaken.counterfactual.scoring import Outcome, Scale, Terms, Weights, common_terms, score_placed
 from untaken.counterfactual.trust import N_MIN, Arm, end_words, too_few
 from untaken.errors import Score, Unscored, number
@@ -107,8 +107,8 @@ def pooled_advantage(
     return Pooled(value, max(-1.0, value - reach), min(1.0, value + reach), strength)
 
 
-def supported(pooled: Pooled, first: Arm, second: Arm | None) -> tuple[Support, str]:
-    """Whether a pooled advantage is supported, and why, in words.
+def supported(pooled: Pooled, first: Arm, second: Arm | None) -> tuple[Support, str, Direction | None]:
+    """Whether a pooled advantage is supported, why, in words, and in which direction.
 
     Args:
         pooled: with its interval.
@@ -116,19 +116,19 @@ def supported(pooled: Pooled, first: Arm, second: Arm | None) -> tuple[Support, 
         second: of the selected skill there; ``None`` without any.
     """
     if isinstance(pooled.low, Unscored):
-        return "weak", pooled.low.reason
+        return "weak", pooled.low.reason, None
     if isinstance(pooled.high, Unscored):
-        return "weak", pooled.high.reason
+        return "weak", pooled.high.reason, None
     runs = first.record.n_runs, 0 if second is None else second.record.n_runs
     if min(runs) < N_MIN:
-        return "weak", too_few(runs)
+        return "weak", too_few(runs), None
     interval = f"the pooled 95 % interval {end_words(pooled.low)} to {end_words(pooled.high)}"
     if pooled.low > 0:
         took = f"{runs[0]} runs took the alternative, {runs[1]} the selected skill"
-        return "supported", f"{interval} lies above 0 ({took})"
+        return "supported", f"{interval} lies above 0 ({took})", "better"
     if pooled.high < 0:
-        return "supported", f"{interval} lies below 0: the selected skill has the better histories"
-    return "weak", f"{interval} covers 0: needs more runs of each in situations as fine as this one"
+        return "supported", f"{interval} lies below 0: the selected skill has the better histories", "worse"
+    return "weak", f"{interval} covers 0: needs more runs of each in situations as fine as this one", None
 
 
 def _unscored(why: Unscored) -> Pooled:

@@ -16,7 +16,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from untaken.counterfactual.model import Support
+from untaken.counterfactual.model import Direction, Support
 from untaken.counterfactual.sample import sample_of
 from untaken.counterfactual.scoring import (
     Outcome,
@@ -47,6 +47,7 @@ class Trust(Struct, frozen=True, kw_only=True, gc=False):
     p_better: Score
     support: Support
     reason: str
+    direction: Direction | None = None
 
 
 class Estimate(Struct, frozen=True, kw_only=True, gc=False):
@@ -150,7 +151,7 @@ def _judged(
         one, two = (Estimate(variance=s.variance(band.slope), n=s.n) for s in (first, second))
         return more_runs(advantage, one, two)
 
-    support, why = _support(low, high, runs, needed)
+    support, why, direction = _support(low, high, runs, needed)
     return Trust(
         advantage=advantage,
         low=low,
@@ -158,23 +159,26 @@ def _judged(
         p_better=band.above(advantage - threshold),
         support=support,
         reason=why,
+        direction=direction,
     )
 
 
 def _support(
     low: float, high: float, runs: tuple[int, int], more_needed: Callable[[], int]
-) -> tuple[Support, str]:
+) -> tuple[Support, str, Direction | None]:
     if min(runs) < N_MIN:
-        return "weak", too_few(runs)
+        return "weak", too_few(runs), None
     interval = f"the 95 % interval {end_words(low)} to {end_words(high)}"
     if low > 0:
         took = f"{runs[0]} runs took the alternative, {runs[1]} the selected skill"
-        return "supported", f"{interval} lies above 0 ({took})"
+        return "supported", f"{interval} lies above 0 ({took})", "better"
     if high < 0:
-        return "supported", f"{interval} lies below 0: the selected skill has the better history"
+        why = f"{interval} lies below 0: the selected skill has the better history"
+        return "supported", why, "worse"
     more = more_needed()
     wanted = f"about {more}" if more <= MOST_RUNS else f"more than {MOST_RUNS}"
-    return "weak", f"{interval} covers 0: needs {wanted} more {'run' if more == 1 else 'runs'} of each"
+    needs = f"needs {wanted} more {'run' if more == 1 else 'runs'} of each"
+    return "weak", f"{interval} covers 0: {needs}", None
 
 
 def too_few(runs: tuple[int, int]) -> str:

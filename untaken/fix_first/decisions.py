@@ -1,4 +1,4 @@
-"""Decisions to fix first: choices whose alternative has a supported advantage (§5)."""
+"""Decisions to fix first: choices whose alternative is better, chance among many choices ruled out (§5)."""
 
 from __future__ import annotations
 
@@ -17,16 +17,17 @@ from untaken.stats.sparse import Sample, product
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Advantage:
-    """Of a supported alternative: above 0 with its whole 95 % interval."""
+    """Of an alternative to fix: above 0 with its whole 95 % interval, at a small q."""
 
     mean: float
     ends: tuple[float, float]
+    q: float
 
 
 def decisions_to_mend(
     corpus: Corpus, made: Iterable[Choice], digests: Collection[str]
 ) -> tuple[tuple[FixFirst, ...], int]:
-    """One item for each (selected, context) of the runs named that has a supported alternative.
+    """One item for each (selected, context) of the runs named that has an alternative `to_fix`.
 
     Of several alternatives the one with the largest gain counts; the others are named in `FixFirst.also`.
 
@@ -47,10 +48,10 @@ def decisions_to_mend(
 
 
 def _supported(choice: Choice) -> Advantage | None:
-    mean, low, high = (number(figure) for figure in (choice.advantage, choice.low, choice.high))
-    if choice.support != "supported" or mean is None or low is None or high is None or low <= 0:
+    mean, low, high, q = (number(figure) for figure in (choice.advantage, choice.low, choice.high, choice.q))
+    if not choice.to_fix or mean is None or low is None or high is None or q is None:
         return None
-    return Advantage(mean=mean, ends=(low, high))
+    return Advantage(mean=mean, ends=(low, high), q=q)
 
 
 def _points(corpus: Corpus, choice: Choice, sample: Sample) -> dict[str, int]:
@@ -95,6 +96,8 @@ def _item(
         low=low,
         high=high,
         unit="score",
+        q=advantage.q,
+        q_family=choice.q_family,
         reason=_reason(choice, often, advantage),
         runs=tuple(points),
         points=tuple(points.values()),
@@ -104,8 +107,7 @@ def _item(
 
 def _reason(choice: Choice, often: Often, advantage: Advantage) -> str:
     low, high = advantage.ends
-    q = number(choice.q)
-    many = "" if q is None else f"; q = {q:.2g} among {choice.q_family} pairs of skills"
+    many = f"; q = {advantage.q:.2g} among {choice.q_family} pairs of skills"
     if told := level_words(choice.level, choice.levels):
         many += f"; {told}"
     return (

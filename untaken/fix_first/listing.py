@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 
 from untaken.corpus import Corpus
-from untaken.counterfactual.choices import Choice, choices
+from untaken.counterfactual.choices import SMALL_Q, Choice, choices
 from untaken.errors import UntakenError
 from untaken.fix_first.decisions import decisions_to_mend
 from untaken.fix_first.model import FixFirst, Triage
@@ -58,7 +58,7 @@ def _triage(corpus: Corpus, made: Iterable[Choice], agents: Collection[str]) -> 
         evaluated=evaluated,
         not_evaluated=len(digests) - evaluated,
         harmless=mending.harmless,
-        reason="" if items else f"{_no_sub_goal(mending)}; {_no_decision(evaluated)}",
+        reason="" if items else f"{_no_sub_goal(mending)}; {no_decision(evaluated)}",
     )
 
 
@@ -75,7 +75,8 @@ def _no_sub_goal(mending: Mending) -> str:
     return f"no required sub-goal is known to have failed in the {mending.scored} scored runs"
 
 
-def _no_decision(evaluated: int) -> str:
+def no_decision(evaluated: int) -> str:
+    """Why no decision is listed."""
     if not evaluated:
         return "no run has decisions that can be evaluated"
-    return f"no alternative has a supported advantage in the {evaluated} evaluated runs"
+    return f"no alternative is supported as better with q ≤ {SMALL_Q:g} in the {evaluated} evaluated runs"

@@ -41,7 +41,7 @@ class FixFirst:
         digest: short content digest of what the item names; of a decision, its choice's id in links.
         graph, sub_goal, title, critical: of a sub-goal; titles are untrusted text, as are names of skills.
         selected, alternative, context_hash, context: of a decision.
-        also: further alternatives with a supported advantage over `selected` in this context, the best first.
+        also: further alternatives that pass the same test over `selected` in this context, the best first.
         often: for a sub-goal, the runs in which it is the first to fail, of the scored runs; for a decision,
             the runs that made this choice, of the evaluated runs.
         required: number of runs in which the sub-goal is required, or the choice was met.
@@ -49,6 +49,8 @@ class FixFirst:
         much: mean gain, in `unit`, in a run where it happens. For a sub-goal an upper bound: what it holds up
             could still fail for other reasons. For a decision an association: the advantage.
         gain: share of `often` × `much`, a mean over all those runs; `low` and `high` its 95 % interval.
+        q: of a decision, the share of chance ones to expect among the decisions with a q as small as this
+            (Benjamini and Hochberg), over `q_family` pairs of skills.
         reason: the above in words, with untrusted names in it.
         runs: content digests, the weightiest first; `points`: of a decision, the `seq` of a decision point in
             each of them.
@@ -74,6 +76,8 @@ class FixFirst:
     low: float
     high: float
     unit: Unit
+    q: float | None = None
+    q_family: int | None = None
     reason: str
     runs: tuple[str, ...]
     points: tuple[int, ...] = ()

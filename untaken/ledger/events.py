@@ -178,6 +178,7 @@ class CounterfactualInsight(
     delta: float
     advantage: float | None = None
     support: str | None = None
+    direction: str | None = None
     memory_digest: str | None = None
 
 

@@ -20,7 +20,6 @@ from untaken.report.annotating import (
 )
 from untaken.report.choices import (
     CHOICES,
-    SMALL_Q,
     ChoiceCounts,
     ChoiceReview,
     choice_review,
@@ -198,7 +197,6 @@ __all__ = [
     "SCHEMAS",
     "SIDE",
     "SIGNALS",
-    "SMALL_Q",
     "SUB_GOALS",
     "SUPPORT",
     "TERMS",

@@ -25,8 +25,6 @@ from untaken.report.frame import Columns, count, figure, frame, text, why
 if TYPE_CHECKING:
     import pandas as pd
 
-SMALL_Q: Final = 0.05
-
 
 def _of(side: str, name: str) -> Callable[[Choice], object]:
     def value(choice: Choice) -> object:
@@ -45,6 +43,7 @@ CHOICES: Final[Columns[Choice]] = {
     "high": figure("upper end of the advantage's 95 % interval", "high"),
     "p_better": figure("probability that the advantage exceeds the threshold", "p_better"),
     "support": text("none, weak or supported", "support"),
+    "direction": text("better or worse: what is supported of the alternative", "direction"),
     "support_reason": text("why, in words", "support_reason"),
     "q": figure("two-sided p-value of no advantage, adjusted for being one of q_family", "q"),
     "q_family": count("pairs of skills with an interval, each counted once", "q_family"),
@@ -167,7 +166,7 @@ class ChoiceCounts:
     Attributes:
         compared: with an interval; `ahead` and `behind`: supported, with the alternative's history the better
             or the worse one.
-        ahead_small_q: of those ahead, the ones with q at most `SMALL_Q`.
+        ahead_small_q: of those ahead, the ones with a small q: `Choice.to_fix`.
         weak: too few runs, or an interval that covers 0; `unknown`: no history of the alternative.
     """
 
@@ -182,14 +181,13 @@ class ChoiceCounts:
 
 def count_choices(made: Sequence[Choice]) -> ChoiceCounts:
     """Counts choices by what supports them."""
-    ahead = [c for c in made if c.support == "supported" and (number(c.advantage) or 0) > 0]
-    supports = [c.support for c in made]
+    supports, directions = [c.support for c in made], [c.direction for c in made]
     return ChoiceCounts(
         choices=len(made),
         compared=sum(number(c.low) is not None for c in made),
-        ahead=len(ahead),
-        ahead_small_q=sum((q := number(c.q)) is not None and q <= SMALL_Q for c in ahead),
-        behind=supports.count("supported") - len(ahead),
+        ahead=directions.count("better"),
+        ahead_small_q=sum(c.to_fix for c in made),
+        behind=directions.count("worse"),
         weak=supports.count("weak"),
         unknown=supports.count("none"),
     )

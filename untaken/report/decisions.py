@@ -54,6 +54,7 @@ DECISIONS: Final[Columns[BranchRow]] = {
     "low": figure("lower end of the advantage's 95 % interval", "branch.low"),
     "high": figure("upper end of the advantage's 95 % interval", "branch.high"),
     "support": text("none, weak or supported", "branch.support"),
+    "direction": text("better or worse: what is supported of the alternative", "branch.direction"),
     "support_reason": text("why, in words", "branch.support_reason"),
     "evidence_age_days": figure(
         "days from the last outcome in that history to the run's start", "branch.evidence_age_days"

@@ -39,6 +39,8 @@ FIX_FIRST: Final[Columns[FixFirst]] = {
     "low": figure("lower end of the gain's 95 % interval", "low"),
     "high": figure("upper end of the gain's 95 % interval", "high"),
     "unit": text("critical completion or completion (at most), or score (association)", "unit"),
+    "q": figure("of a decision, its p adjusted for being one of q_family", "q"),
+    "q_family": count("pairs of skills compared", "q_family"),
     "reason": text("all that in words", "reason"),
     "digest": text("short content digest; of a decision, its choice's id in links", "digest"),
     "first_run": text("content digest of the weightiest run", lambda item: item.runs[0]),

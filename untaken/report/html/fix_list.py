@@ -178,8 +178,15 @@ def _choice(choice: Choice) -> Markup:
         tag("td", situation(choice.context or choice.context_hash), class_="break"),
         tag("td", runs, tag("br"), tag("span", histories, class_="facts")),
         tag("td", _signed(choice.advantage), tag("br"), tag("span", _interval(choice), class_="facts")),
-        tag("td", short(f"{choice.support}: {choice.support_reason}", 160)),
+        tag("td", short(f"{_support(choice)}: {choice.support_reason}", 160)),
     )
+
+
+def _support(choice: Choice) -> str:
+    if choice.direction is None:
+        return choice.support
+    q = "" if isinstance(choice.q, Unscored) else f" (q = {choice.q:.2g} among {choice.q_family})"
+    return f"{choice.support}, alternative {choice.direction}{q}"
 
 
 def _interval(choice: Choice) -> str:
