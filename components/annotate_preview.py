@@ -6,9 +6,9 @@ from typing import Final
 
 import streamlit as st
 
-from components import cards, figures, state, tables, text
+from components import cards, figures, graph_doubts, state, tables, text
 from untaken.annotating import AgentEffect, Preview, preview
-from untaken.corpus import Corpus
+from untaken.corpus import Corpus, corpus_doubts
 from untaken.errors import number
 from untaken.plans import PlanGraph, graph_digest
 from untaken.report import changes_table, effects_table
@@ -22,8 +22,11 @@ def headline(graph: PlanGraph, *, changed: bool) -> Preview | None:
     """One line on what saving would change; nothing where nothing was changed."""
     if not changed:
         st.caption("Nothing is changed: this is the version in force.")
+        known = state.derived(corpus_doubts, of_all=True)
+        graph_doubts.show([doubt for doubt in known if doubt.graph_id == graph.id])
         return None
     seen = _seen(graph)
+    graph_doubts.show(seen.doubts)
     if not seen.runs:
         st.caption("No run of this workspace is scored by this graph, now or once it is saved.")
         return seen

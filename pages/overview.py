@@ -4,7 +4,18 @@ from __future__ import annotations
 
 import streamlit as st
 
-from components import cards, figures, fix_first, state, tables, text, three_numbers, unnoticed_runs
+from components import (
+    cards,
+    figures,
+    fix_first,
+    graph_doubts,
+    state,
+    tables,
+    text,
+    three_numbers,
+    unnoticed_runs,
+)
+from untaken.corpus import corpus_doubts
 from untaken.errors import Unscored
 from untaken.fix_first import triage_by_agent
 from untaken.report import contradictory, overview, review_queue, review_table, sub_goal_failures
@@ -33,6 +44,7 @@ st.caption(
     f"{text.label(state.rules().in_words(), 200)}"
 )
 three_numbers.draw(seen)
+graph_doubts.show(state.derived(corpus_doubts))
 fix_first.draw(corpus, state.derived(triage_by_agent))
 
 flow, beside = st.columns([3, 2], gap="large")

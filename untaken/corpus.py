@@ -21,7 +21,16 @@ from untaken.memory import (
 )
 from untaken.plans import GraphSet, PlanGraph
 from untaken.ranking import Contradiction, RankReport, RuleEffect, rule_effect
-from untaken.subgoals import AgentScore, MissingRule, RunScore, score_agents, score_outcome, score_run
+from untaken.subgoals import (
+    AgentScore,
+    GraphDoubt,
+    MissingRule,
+    RunScore,
+    graph_doubts,
+    score_agents,
+    score_outcome,
+    score_run,
+)
 
 Progress = Callable[[int, int, str], None]
 """Called with (done, total, what is being done)."""
@@ -123,7 +132,27 @@ def score_runs(
         before = known.scores[run.digest] if known and same else None
         scores[run.digest] = _score(run, gathered, rules, before, findings)
         _tell(progress, done, len(everyone), "scoring runs")
+    findings += [doubt.finding for doubt in doubts_of(everyone, scores, gathered)]
     return scores, tuple(findings)
+
+
+def corpus_doubts(corpus: Corpus) -> tuple[GraphDoubt, ...]:
+    """`doubts_of` the runs of a corpus."""
+    return doubts_of(corpus.runs.values(), corpus.scores, corpus.graphs)
+
+
+def doubts_of(
+    runs: Iterable[Run], scores: Mapping[str, RunScore | Unscored], graphs: GraphSet
+) -> tuple[GraphDoubt, ...]:
+    """Where these runs speak against their plan graphs (§4).
+
+    Args:
+        runs: of one or many ledgers.
+        scores: of at least these runs, by digest.
+        graphs: what they were scored against.
+    """
+    found = ((run, scores[run.digest]) for run in runs)
+    return graph_doubts(graphs.graphs, ((run, s) for run, s in found if isinstance(s, RunScore)))
 
 
 def countable(

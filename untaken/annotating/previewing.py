@@ -13,7 +13,16 @@ from msgspec.structs import replace as struct_replace
 from untaken.errors import Unscored
 from untaken.ledger import Run
 from untaken.plans import GraphSet, PlanGraph, graph_digest
-from untaken.subgoals import AgentScore, MissingRule, RunScore, Status, score_agents, score_run
+from untaken.subgoals import (
+    AgentScore,
+    GraphDoubt,
+    MissingRule,
+    RunScore,
+    Status,
+    graph_doubts,
+    score_agents,
+    score_run,
+)
 
 Progress = Callable[[int, int, str], None]
 SECONDS: Final = 5.0
@@ -61,6 +70,7 @@ class Preview:
         joining, leaving: digests of runs that the edited graph newly speaks of, or no longer does.
         agents: by name; of the runs that were looked at.
         scores: of these runs under the edited graph, by digest.
+        doubts: where these runs speak against the edited graph.
         unmapped_before, unmapped_after: actions that serve no sub-goal.
         missing: the rule for missing verdicts.
     """
@@ -73,6 +83,7 @@ class Preview:
     leaving: tuple[str, ...]
     agents: tuple[AgentEffect, ...]
     scores: Mapping[str, RunScore]
+    doubts: tuple[GraphDoubt, ...]
     unmapped_before: int
     unmapped_after: int
     missing: MissingRule
@@ -128,7 +139,7 @@ def preview(
         seen.append(_Compared(run=run, before=before, after=after))
         if progress and (len(seen) % 50 == 0 or len(seen) == len(concerned)):
             progress(len(seen), len(concerned), "scoring runs again")
-    return _told(seen, len(concerned) - len(seen), missing)
+    return _told(seen, len(concerned) - len(seen), edited, missing)
 
 
 def with_graph(graphs: GraphSet, graph: PlanGraph) -> GraphSet:
@@ -186,7 +197,7 @@ class _Scoring:
         return score_run(run, graph, missing=self.missing, verdicts=self.verdicts) if graph else None
 
 
-def _told(seen: Sequence[_Compared], left: int, missing: MissingRule) -> Preview:
+def _told(seen: Sequence[_Compared], left: int, edited: PlanGraph, missing: MissingRule) -> Preview:
     olds = [one.before for one in seen if one.before]
     news = [one.after for one in seen if one.after]
     return Preview(
@@ -198,6 +209,7 @@ def _told(seen: Sequence[_Compared], left: int, missing: MissingRule) -> Preview
         leaving=tuple(one.run.digest for one in seen if one.after is None),
         agents=_agents(olds, news),
         scores={score.digest: score for score in news},
+        doubts=graph_doubts([edited], ((one.run, one.after) for one in seen if one.after is not None)),
         unmapped_before=sum(len(score.extra) for score in olds),
         unmapped_after=sum(len(score.extra) for score in news),
         missing=missing,

@@ -11,6 +11,7 @@ from untaken.cli.grammar import Verbs, takes_graphs, verb
 from untaken.cli.score import say_rules, scored_paths
 from untaken.gate import GateCheck, check_requirements, parse_requirement
 from untaken.report import gate_document
+from untaken.subgoals import DOUBTS
 
 VERDICTS = {"met": "met", "not_met": "NOT MET", "unscored": "UNSCORED"}
 
@@ -59,6 +60,9 @@ def gate(args: argparse.Namespace, console: Console) -> int:
     )
     console.table(_HEADINGS, [_row(check) for check in checks])
     _say_short(checks, console)
+    for finding in scored.findings:
+        if finding.code in DOUBTS:
+            console.say(plain(f"{finding.message}. {finding.hint}"))
     say_rules(args, scored, console)
     console.findings(scored.findings)
     met = all(check.verdict == "met" for check in checks) and not scored.broken

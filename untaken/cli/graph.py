@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from untaken.errors import Finding, UntakenError, Where
 from untaken.ledger import Run
 from untaken.plans import (
     GRAPH_FORMATS,
+    GraphSet,
     PlanGraph,
     diff_graphs,
     edges,
@@ -35,6 +36,12 @@ def add_to(verbs: Verbs) -> None:
     inner = group.add_subparsers(dest="graph_verb", metavar="VERB", required=True)
     parser = verb(inner, "check", "say what is wrong with plan graphs", check)
     parser.add_argument("paths", nargs="+", metavar="PATH", help="plan graph, or folder searched for them")
+    parser.add_argument(
+        "--against",
+        nargs="+",
+        metavar="LEDGERS",
+        help="ledgers, or folders searched for them: say where their runs speak against the graphs",
+    )
     parser = verb(inner, "diff", "say what differs between two versions of a plan graph", diff)
     parser.add_argument("old", metavar="OLD", help="plan graph")
     parser.add_argument("new", metavar="NEW", help="plan graph")
@@ -62,10 +69,13 @@ class Checked:
 def check(args: argparse.Namespace, console: Console) -> int:
     """Prints every finding with its place; 1 where a graph is invalid."""
     checked = [_check(file) for file in _files(args.paths)]
+    if args.against:
+        checked = _against(checked, args.against, console)
     console.table(("graph", "version", "sub-goals", "edges", "critical", "file"), [_row(c) for c in checked])
     console.say()
     for found in (finding for c in checked for finding in c.findings):
-        console.say(plain(f"{found.severity}: {found.where}: {found.message} [{found.code}]"))
+        place = f"{found.where}: " if str(found.where) else ""
+        console.say(plain(f"{found.severity}: {place}{found.message} [{found.code}]"))
         if found.hint:
             console.say(plain(f"  → {found.hint}"))
     invalid = sum(c.graph is None for c in checked)
@@ -155,6 +165,27 @@ def _check(file: Path) -> Checked:
         return Checked(file=file, graph=None, findings=(error.finding(),))
     valid = all(finding.severity != "error" for finding in findings)
     return Checked(file=file, graph=graph if valid else None, findings=tuple(findings))
+
+
+def _against(checked: list[Checked], ledgers: list[str], console: Console) -> list[Checked]:
+    """The same, each graph with where the runs speak against it; broken runs say nothing."""
+    from untaken.corpus import doubts_of, score_runs  # noqa: PLC0415 (slow)
+
+    runs = [run for _, run in read_ledgers(ledgers, console).runs]
+    graphs = GraphSet.of(one.graph for one in checked if one.graph is not None)
+    scores, _ = score_runs(runs, graphs)
+    doubts = doubts_of(runs, scores, graphs)
+    known = {id(graph): graph.id for graph in graphs.graphs}
+    return [
+        replace(
+            one,
+            findings=(
+                *one.findings,
+                *(d.finding for d in doubts if known.get(id(one.graph)) == d.graph_id),
+            ),
+        )
+        for one in checked
+    ]
 
 
 def _row(checked: Checked) -> tuple[object, ...]:

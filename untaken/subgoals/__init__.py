@@ -1,6 +1,7 @@
 """Sub-goal scoring: one run against its plan graph, and the runs of each agent together."""
 
 from untaken.subgoals.agents import score_agents
+from untaken.subgoals.graph_doubts import DOUBTS, GraphDoubt, graph_doubts
 from untaken.subgoals.model import (
     AgentScore,
     Diagnosis,
@@ -13,13 +14,16 @@ from untaken.subgoals.model import (
 from untaken.subgoals.scoring import score_outcome, score_run
 
 __all__ = [
+    "DOUBTS",
     "AgentScore",
     "Diagnosis",
+    "GraphDoubt",
     "MissingRule",
     "NodeScore",
     "RunScore",
     "Status",
     "Violation",
+    "graph_doubts",
     "score_agents",
     "score_outcome",
     "score_run",

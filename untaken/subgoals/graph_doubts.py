@@ -1,0 +1,217 @@
+"""Where runs speak against their plan graph: a typo in a graph must never read as an agent's failure (§4)."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from difflib import SequenceMatcher
+from typing import Final, Literal, get_args
+
+from untaken.errors import Finding
+from untaken.ledger.events import ToolCall
+from untaken.ledger.model import Run
+from untaken.plans.globs import matches_glob
+from untaken.plans.model import PlanGraph, SubGoal
+from untaken.subgoals.model import NodeScore, RunScore
+
+DoubtCode = Literal["graph-tool-unknown", "graph-never-attempted", "graph-never-completed"]
+
+DOUBTS: Final[tuple[str, ...]] = get_args(DoubtCode)
+"""The codes of their findings."""
+MIN_RUNS: Final = 5
+"""Fewest runs from which silence says something: what half of the runs do is missing in five by 3 %."""
+CLOSE: Final = 0.85
+"""Likeness of two names (`difflib`, 0 to 1) from which one is taken for a misspelling of the other."""
+SIMILAR: Final = 0.6
+"""Likeness from which a name is offered as "did you mean"."""
+NAMED: Final = 5
+"""Tools that a hint names."""
+COMPARED: Final = 200
+"""Tools that an unknown name is compared with."""
+_WILD: Final = re.compile(r"[*?\[\]!]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GraphDoubt:
+    """A sub-goal of a plan graph that the runs speak against; its names are untrusted text.
+
+    Attributes:
+        runs: number of runs that this rests on.
+        meant: tools that were called and are spelled alike, the most alike first.
+    """
+
+    code: DoubtCode
+    graph_id: str
+    sub_goal: str
+    runs: int
+    message: str
+    hint: str
+    meant: tuple[str, ...] = ()
+
+    @property
+    def finding(self) -> Finding:
+        """The doubt as documents and the command line show it."""
+        return Finding(code=self.code, message=self.message, hint=self.hint)
+
+
+@dataclass(slots=True)
+class _Seen:
+    """What the runs of one graph did.
+
+    Attributes:
+        runs: those that called a tool.
+        known, attempted: by sub-goal, runs whose attempts at it are known, and those that attempted it.
+        successes, completed: by sub-goal, successful runs with evidence for it, and those that completed it.
+    """
+
+    tools: set[str] = field(default_factory=set)
+    runs: int = 0
+    known: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
+    attempted: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
+    successes: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
+    completed: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
+
+    def add(self, run: Run, score: RunScore) -> None:
+        called = {call.tool for call in run.of(ToolCall)}
+        self.tools |= called
+        self.runs += bool(called)
+        for node in score.nodes:
+            self._count(node, success=run.success is True)
+
+    def _count(self, node: NodeScore, *, success: bool) -> None:
+        name = node.sub_goal
+        self.attempted[name] += node.attempted is True
+        if node.status == "not_required":
+            return
+        self.known[name] += node.attempted is not None
+        if success and node.completed is not None:
+            self.successes[name] += 1
+            self.completed[name] += node.completed
+
+
+def graph_doubts(
+    graphs: Iterable[PlanGraph], scored: Iterable[tuple[Run, RunScore]]
+) -> tuple[GraphDoubt, ...]:
+    """Sub-goals that the runs speak against, by graph, in the order of its sub-goals; at most one for each.
+
+    ``graph-tool-unknown``: a rule or check names a tool that no run calls, and either a tool with nearly the
+    same name is called, or at least `MIN_RUNS` runs called tools and none attempted the sub-goal.
+    ``graph-never-attempted``: none of at least `MIN_RUNS` runs with known attempts attempted it.
+    ``graph-never-completed``: none of at least `MIN_RUNS` successful runs with evidence completed it.
+
+    Args:
+        graphs: the plan graphs.
+        scored: runs with their score against one of them.
+    """
+    seen: defaultdict[str, _Seen] = defaultdict(_Seen)
+    for run, score in scored:
+        seen[score.graph_id].add(run, score)
+    return tuple(
+        doubt
+        for graph in graphs
+        if graph.id in seen
+        for node in graph.sub_goals
+        if (doubt := _doubt(graph.id, node, seen[graph.id])) is not None
+    )
+
+
+def _doubt(graph_id: str, node: SubGoal, seen: _Seen) -> GraphDoubt | None:
+    name = node.id
+    idle = not seen.attempted[name]
+    found = _unknown_tool(node, seen, idle=idle)
+    if found is None and idle and seen.known[name] >= MIN_RUNS:
+        found = _Doubted(
+            code="graph-never-attempted",
+            runs=seen.known[name],
+            message=f"none of {seen.known[name]} runs attempts {name!r}",
+            hint="Check that its rules and its check describe what agents do, before you blame them.",
+        )
+    if found is None and seen.successes[name] >= MIN_RUNS and not seen.completed[name]:
+        found = _Doubted(
+            code="graph-never-completed",
+            runs=seen.successes[name],
+            message=f"none of {seen.successes[name]} successful runs completes {name!r}",
+            hint="Its check may be too strict, or the sub-goal not needed.",
+        )
+    if found is None:
+        return None
+    return GraphDoubt(
+        code=found.code,
+        graph_id=graph_id,
+        sub_goal=name,
+        runs=found.runs,
+        message=f"the plan graph {graph_id!r} may be wrong: {found.message}",
+        hint=found.hint,
+        meant=found.meant,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Doubted:
+    """A `GraphDoubt` without its place."""
+
+    code: DoubtCode
+    runs: int
+    message: str
+    hint: str
+    meant: tuple[str, ...] = ()
+
+
+def _unknown_tool(node: SubGoal, seen: _Seen, *, idle: bool) -> _Doubted | None:
+    named = dict(_tools_named(node))
+    for tool, part in named.items():
+        if any(tool == called or (part == "rule" and matches_glob(tool, called)) for called in seen.tools):
+            continue
+        alike = [(how, other) for how, other in _alike(tool, seen.tools) if other not in named]
+        misspelled = bool(alike) and alike[0][0] >= CLOSE
+        if misspelled or (idle and min(seen.runs, seen.known[node.id]) >= MIN_RUNS):
+            meant = tuple(other for _, other in alike[:3])
+            offered = f"Did you mean {' or '.join(map(repr, meant))}?" if meant else ""
+            return _Doubted(
+                code="graph-tool-unknown",
+                runs=seen.runs,
+                message=f"a {part} of {node.id!r} names the tool {tool!r}, "
+                f"which none of {seen.runs} runs calls",
+                hint=offered or f"They call {_some(sorted(seen.tools))}.",
+                meant=meant,
+            )
+    return None
+
+
+def _tools_named(node: SubGoal) -> Iterator[tuple[str, str]]:
+    """Each tool (in a rule, glob) that a sub-goal names, and whether a rule or the check names it."""
+    for rule in node.rules:
+        if rule.tool is not None:
+            yield rule.tool, "rule"
+    if node.check is not None and node.check.tool_call is not None:
+        yield node.check.tool_call.name, "check"
+
+
+def _alike(tool: str, called: Iterable[str]) -> list[tuple[float, str]]:
+    """The tools called whose names are `SIMILAR`, the most alike first."""
+    compared = ((_likeness(tool, other), other) for other in sorted(called)[:COMPARED])
+    return sorted((one for one in compared if one[0] >= SIMILAR), key=lambda one: (-one[0], one[1]))
+
+
+def _likeness(pattern: str, tool: str) -> float:
+    """Of two names, upper and lower case and ``-`` and ``_`` apart; of a glob, by what it spells out."""
+    spelled = _plain(_WILD.sub("", pattern))
+    name = _plain(tool)
+    parts = [name]
+    near = range(max(1, len(spelled) - 1), len(spelled) + 2)  # one letter too few or too many
+    if pattern.endswith("*"):
+        parts += [name[:length] for length in near]
+    if pattern.startswith("*"):
+        parts += [name[-length:] for length in near]
+    return max(SequenceMatcher(None, spelled, part, autojunk=False).ratio() for part in parts)
+
+
+def _plain(name: str) -> str:
+    return name.casefold().replace("-", "_")
+
+
+def _some(names: Sequence[str]) -> str:
+    more = len(names) - NAMED
+    return ", ".join(map(repr, names[:NAMED])) + (f" and {more} more" if more > 0 else "")
