@@ -105,14 +105,7 @@ def test_nested_records_and_tuples_are_written(path: Path) -> None:
 
 
 UNWRITABLE: list[tuple[str, type, dict[str, Any], str]] = [
-    ("NaN", State, {"state": {"x": float("nan")}}, "nan is not a JSON number"),
-    ("infinity in a list", State, {"state": {"x": [float("inf")]}}, "inf is not a JSON number"),
     ("NaN for a cost", RunFinished, {"success": True, "steps": 1, "cost": float("nan")}, "not a JSON number"),
-    ("an integer too large", State, {"state": {"x": 2**64}}, "64 bits"),
-    ("a lone surrogate", Message, {"role": "user", "content": "\ud800"}, "surrogate"),
-    ("too deep", State, {"state": {"x": eval("[" * 70 + "]" * 70)}}, "nested deeper"),
-    ("keys that become equal", State, {"state": {"x": {1: "a", "1": "b"}}}, "stands twice"),
-    ("something that is no JSON", State, {"state": {"x": object()}}, "object"),
     ("an unknown field", Message, {"role": "user", "content": "x", "mood": 1}, "mood"),
     ("a field left out", Message, {"role": "user"}, "content"),
     ("a field of the wrong type", Message, {"role": 5, "content": "x"}, "role"),

@@ -27,8 +27,9 @@ from untaken.ledger.events import (
 from untaken.ledger.heads import heads_path, load_heads, save_heads
 from untaken.ledger.model import BROKEN, Draft, Head, Integrity, IntegrityVerdict, Run
 from untaken.ledger.reader import iter_runs, read_ledger, unread_runs, verify_ledger
+from untaken.ledger.run_writer import RunWriter
 from untaken.ledger.signature import has_event_signature
-from untaken.ledger.writer import LedgerWriter, RunWriter, append_events, recover
+from untaken.ledger.writer import LedgerWriter, append_events, recover
 
 __all__ = [
     "AFTER_RUN",

@@ -32,17 +32,20 @@ from untaken.ledger.events import (
 )
 from untaken.ledger.strict_json import INTEGER_HIGH, INTEGER_LOW, JsonFault, parse_json
 
-OPEN_FIELDS: dict[type[Event], Callable[[Any], Any]] = {
-    RunStarted: attrgetter("metadata"),
-    SkillSelection: attrgetter("context"),
-    ToolCall: attrgetter("arguments"),
-    Observation: attrgetter("content"),
-    Message: attrgetter("content"),
-    State: attrgetter("state"),
-    RunFinished: attrgetter("final_state"),
-    EvaluationSummary: attrgetter("summary"),
+FREE_FIELDS: dict[type[Event], str] = {
+    RunStarted: "metadata",
+    SkillSelection: "context",
+    ToolCall: "arguments",
+    Observation: "content",
+    Message: "content",
+    State: "state",
+    RunFinished: "final_state",
+    EvaluationSummary: "summary",
 }
 """The one field of each event that holds free JSON, whose depth and integers no type bounds."""
+OPEN_FIELDS: dict[type[Event], Callable[[Any], Any]] = {
+    event: attrgetter(name) for event, name in FREE_FIELDS.items()
+}
 
 # In the writer's own style a line begins {"type":" without a space: the cheapest sign of another style.
 _AFTER_TAG_NAME, _QUOTE = len('{"type":'), ord('"')

@@ -12,28 +12,27 @@ An event is acknowledged when `write` returns: a process killed after that loses
 
 from __future__ import annotations
 
-import math
 import os
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self, TypeVar, cast
 
-import msgspec
-
 from untaken import limits
 from untaken.errors import Finding, UntakenError, Where
 from untaken.ledger.chain import Chain
-from untaken.ledger.context import layered_hashes
 from untaken.ledger.decoding import decode_event, encode_event
-from untaken.ledger.events import AnyEvent, Event, RunStarted, SkillSelection, event_type
+from untaken.ledger.encoding import plain_fields
+from untaken.ledger.events import AnyEvent, Event, RunStarted, event_type
 from untaken.ledger.journal import journal_path
 from untaken.ledger.ledger_file import FsyncPolicy, LedgerFile
 from untaken.ledger.model import Draft, Head
 from untaken.ledger.reading import Reading
+from untaken.ledger.run_writer import RunWriter
 from untaken.ledger.source import View
+from untaken.ledger.unrecorded import ClosedFile, OnError, Unrecorded, run_ids, salvaged
 
 Clock = Callable[[], datetime]
 E = TypeVar("E", bound=Event)
@@ -45,10 +44,10 @@ class LedgerWriter:
     ::
 
         with LedgerWriter("runs.jsonl") as ledger:
-            run = ledger.start(run_id="r1", agent="desk", task_id="refund-17")
-            run.write(ToolCall, call_id="c1", tool="search_orders", arguments={"order": 17})
-            run.write(Observation, call_id="c1", ok=True, content={"status": "paid"})
-            run.write(RunFinished, success=True, steps=1, cost=0.02)
+            with ledger.start(run_id="r1", agent="desk", task_id="refund-17") as run:
+                call = run.tool_call("search_orders", {"order": 17})
+                run.observation({"status": "paid"}, call_id=call, ok=True)
+                run.finish(success=True, cost=0.02)
 
     An existing file is verified when it is opened, and continued; a broken run in it is never written to.
     A last line torn by a crash is removed where no recorded head counts it, and named in `findings`. Threads
@@ -61,6 +60,9 @@ class LedgerWriter:
         fsync: when to wait for the disk: ``close`` (once, on closing), ``always`` (at every event: nothing
             acknowledged is lost even to a loss of power) or ``never``.
         timeout: seconds to wait for another writer of the same file.
+        on_error: ``raise``; or ``warn``, for agents in production: nothing raises into the agent, not even a
+            full disk. What could not be recorded is logged (``untaken.ledger``), listed in `findings`, and
+            noted in the run as a MESSAGE of the role ``untaken``, as far as that can be written.
 
     Raises:
         UntakenError: ``ledger-locked``, ``ledger-compressed``, ``ledger-torn-line``, ``ledger-heads``,
@@ -75,34 +77,43 @@ class LedgerWriter:
         fsync: FsyncPolicy = "close",
         timeout: float = 10.0,
         torn: Literal["remove", "refuse"] = "remove",
+        on_error: OnError = "raise",
     ) -> None:
         self.path = Path(path)
         self._torn = torn
         self._clock = clock or _now
         self._turn = threading.Lock()
-        self._file = LedgerFile(self.path, fsync=fsync, timeout=timeout)
-        try:
-            self._chains = self._read_chains()
-        except BaseException:
-            self._file.close()
-            raise
+        self._unrecorded = Unrecorded(self.path, on_error)
+        self._file: LedgerFile | ClosedFile = ClosedFile(self.path)
+        self._chains: dict[str, Chain] = {}
+        with self._unrecorded.guard("the ledger cannot be opened"):
+            self._file = LedgerFile(self.path, fsync=fsync, timeout=timeout)
+            try:
+                self._chains = self._read_chains(self._file)
+            except BaseException:
+                self._file.close()
+                raise
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """What opening the file found and did: an append completed or undone, a torn line removed."""
-        return tuple(self._file.findings)
+        """What opening the file found and did, values written as text, and what could not be recorded."""
+        return (*self._file.findings, *self._unrecorded.findings)
 
     def start(self, *, run_id: str, agent: str, task_id: str, **fields: Any) -> RunWriter:
-        """Begin a run with RUN_STARTED; `fields` are its optional ones.
+        """Begin a run with RUN_STARTED; `fields` are its optional ones. Leaving its ``with`` finishes it.
+
+        With ``on_error="warn"``, a run whose id is taken goes on as ``<run_id>~2``.
 
         Raises:
             UntakenError: as in `write`.
         """
+        if self._unrecorded.warns:
+            run_id = next(free for free in run_ids(run_id) if free not in self._chains)
         self.write(RunStarted, run_id, agent=agent, task_id=task_id, **fields)
         return RunWriter(self, run_id)
 
-    def write(self, event: type[E], run_id: str, **fields: Any) -> E:
-        """Append one event, acknowledged when this returns.
+    def write(self, event: type[E], run_id: str, **fields: Any) -> E | None:
+        """Append one event, acknowledged when this returns; ``None`` where it could not be (``warn`` only).
 
         Args:
             event: the event's class.
@@ -113,8 +124,16 @@ class LedgerWriter:
             UntakenError: ``ledger-unwritable`` (a reader would refuse the event), ``ledger-unknown-run``,
                 ``ledger-run-exists``, ``ledger-broken-run``, ``ledger-closed``.
         """
-        ts = fields.pop("ts", None)
-        return cast(E, self._append(run_id, [Draft(event, fields, ts)], None)[-1])
+        draft = Draft(event, fields, fields.pop("ts", None))
+        written: list[AnyEvent] = []
+        with self._unrecorded.guard(event_type(event), run_id) as attempt:
+            written = self._append(run_id, [draft], None)
+        if written:
+            return cast(E, written[-1])
+        for rescue in salvaged(draft, attempt.error):
+            with self._unrecorded.guard(event_type(rescue.event), run_id, silent=True):
+                self._append(run_id, [rescue], None)
+        return None
 
     def append(
         self, run_id: str, drafts: Sequence[Draft], *, intend: Callable[[Head], None] | None = None
@@ -144,11 +163,13 @@ class LedgerWriter:
 
     def checkpoint(self) -> None:
         """Move the heads sidecar to where the ledger stands now; also done on closing."""
-        self._file.checkpoint()
+        with self._unrecorded.guard("the heads cannot be recorded"):
+            self._file.checkpoint()
 
     def close(self) -> None:
         """Move the heads sidecar, close and unlock the file. Closing twice is fine."""
-        self._file.close()
+        with self._unrecorded.guard("the ledger cannot be closed"):
+            self._file.close()
 
     def __enter__(self) -> Self:
         return self
@@ -158,18 +179,17 @@ class LedgerWriter:
     ) -> None:
         self.close()
 
-    def _read_chains(self) -> dict[str, Chain]:
-        file = self._file
+    def _read_chains(self, file: LedgerFile) -> dict[str, Chain]:
         size = file.size - len(file.torn)
         view = View(name=str(self.path), heads=file.heads, path=self.path, size=size)
         chains = {chain.run_id: chain for chain in Reading(view, lambda _: None, keep=False).chains()}
         if file.torn:
-            self._remove_torn(chains)
+            self._remove_torn(file, chains)
         for chain in chains.values():
             chain.anchor(None)
         return chains
 
-    def _remove_torn(self, chains: Mapping[str, Chain]) -> None:
+    def _remove_torn(self, file: LedgerFile, chains: Mapping[str, Chain]) -> None:
         """Nobody acknowledged a torn line, unless a recorded head counts more events than there are."""
         for chain in chains.values():
             if chain.broken is not None and chain.broken.verdict == "TRUNCATED":
@@ -182,7 +202,7 @@ class LedgerWriter:
         if self._torn == "refuse":
             hint = "Restore the ledger from a copy."
             raise self._error("ledger-torn-line", "the last line is torn", "", hint)
-        self._file.remove_torn()
+        file.remove_torn()
 
     def _chain(self, run_id: str) -> Chain:
         chain = self._chains.get(run_id)
@@ -226,8 +246,8 @@ class LedgerWriter:
             if ts.tzinfo is None:
                 raise ValueError("`ts` has no timezone")
             ts = ts.astimezone(UTC)
-            event = draft.event(run_id=chain.run_id, seq=chain.events, ts=ts, prev=chain.last, **draft.fields)
-            _refuse_non_finite(msgspec.to_builtins(event, str_keys=True))
+            fields = plain_fields(draft.event, draft.fields, self._unrecorded.note(chain.run_id))
+            event = draft.event(run_id=chain.run_id, seq=chain.events, ts=ts, prev=chain.last, **fields)
             event = decode_event(encode_event(event))
         except (TypeError, ValueError, OverflowError, RecursionError) as error:
             raise self._unwritable(f"{name}: {error}", chain.run_id) from None
@@ -244,52 +264,6 @@ class LedgerWriter:
 
     def _error(self, code: str, message: str, run_id: str, hint: str) -> UntakenError:
         return UntakenError(code, message, where=Where(file=str(self.path), run=run_id or None), hint=hint)
-
-
-class RunWriter:
-    """Writes the events of one run."""
-
-    def __init__(self, ledger: LedgerWriter, run_id: str) -> None:
-        self.run_id = run_id
-        self._ledger = ledger
-
-    def write(self, event: type[E], **fields: Any) -> E:
-        """Append one event to this run (see `LedgerWriter.write`)."""
-        return self._ledger.write(event, self.run_id, **fields)
-
-    def choose(
-        self,
-        selected: str,
-        alternatives: Sequence[str],
-        context: Mapping[str, Any],
-        *,
-        coarser: Iterable[Mapping[str, Any]] = (),
-        propensities: Mapping[str, float] | None = None,
-    ) -> SkillSelection:
-        """Append a decision point, with the hash of its context.
-
-        Args:
-            selected: the skill that is taken.
-            alternatives: the skills there were; the selected one may be among them.
-            context: the situation, as far as it matters to the choice. History is looked up by it, so what
-                never comes twice (an id, a moment, an amount) keeps a choice from ever having any.
-            coarser: the same situation in ever broader terms, from finer to coarser, at most 7 times: where
-                the skills have no history in `context`, the next one of these is asked.
-            propensities: the probability with which each skill was to be taken, where the agent knows it.
-
-        Raises:
-            UntakenError: ``context-not-canonical``, and as in `LedgerWriter.write`.
-        """
-        layers = layered_hashes((context, *coarser))
-        return self.write(
-            SkillSelection,
-            selected=selected,
-            alternatives=list(alternatives),
-            context_hash=layers[0],
-            context=dict(context),
-            propensities=None if propensities is None else dict(propensities),
-            context_layers=tuple(layers) if len(layers) > 1 else None,
-        )
 
 
 def append_events(
@@ -342,15 +316,3 @@ def recover(path: str | os.PathLike[str], *, timeout: float = 10.0) -> list[Find
 
 def _now() -> datetime:
     return datetime.now(UTC)
-
-
-def _refuse_non_finite(value: Any) -> None:
-    """The encoder would write NaN as null: a number that was never measured."""
-    if isinstance(value, float) and not math.isfinite(value):
-        raise ValueError(f"{value} is not a JSON number")
-    if isinstance(value, dict):
-        value = value.values()
-    elif not isinstance(value, list | tuple):
-        return
-    for child in value:
-        _refuse_non_finite(child)
