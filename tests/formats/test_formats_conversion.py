@@ -34,13 +34,22 @@ SHEETS = {
     "judgment/Other/human_as_a_judge/01_Boat.json": devai_human(True, True, True),
     "instances/01_Boat.json": devai_sheet(),
 }
+CLAUDE_LINE = {
+    "type": "user",
+    "uuid": "u1",
+    "parentUuid": None,
+    "sessionId": "s1",
+    "message": {"role": "user", "content": "hi"},
+}
 FILES: dict[str, dict[str, Any]] = {
     "devai": SHEETS,
     "tau-bench": {"gpt-9-airline.json": [tau_record(trial=t) for t in range(3)]},
     "tau2-bench": {"r.json": tau2_document(simulations=[tau2_simulation(ACTION, trial=t) for t in range(3)])},
     "who-and-when": {"A/1.json": generated_record(), "H/2.json": hand_crafted_record()},
     "agenteval": {f"number_theory/{n}.json": maths_record(problem_id=str(n)) for n in range(2)},
+    "harbor": {"t__1/result.json": {"task_name": "t", "trial_name": "t__1", "agent_info": {"name": "a"}}},
     "atif": {"t.json": {"schema_version": "ATIF-v1.5", "steps": [{"source": "agent", "message": "hi"}]}},
+    "claude-code": {"s.jsonl": CLAUDE_LINE},
     "swe-agent": {"m__x/1.traj": {"trajectory": [{"action": "ls", "observation": "a.py"}], "info": {}}},
 }
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from real_records import Converted
 
-from untaken.ledger import Run, ToolCall
+from untaken.ledger import Observation, Run, ToolCall
 
 Convert = Callable[[str, str], Converted]
 
@@ -49,3 +49,42 @@ def test_swe_agent_runs_have_the_steps_and_statistics_of_the_reference(
         assert metrics["output_tokens"] == want["tokens_received"]
         assert metrics["model_calls"] == want["api_calls"]
         assert end.cost == (want["instance_cost"] if want["api_calls"] else None)
+
+
+def test_harbor_trials_have_the_rewards_tests_and_calls_of_the_reference(
+    converted: Convert, reference: dict[str, Any]
+) -> None:
+    records, want = converted("harbor", "harbor"), reference["harbor"]
+    runs = {run.run_id: run for run in records.runs}
+    assert runs.keys() == want["by_trial"].keys()
+    assert sum(run.success is True for run in runs.values()) == want["rewarded"]
+    for name, told in want["by_trial"].items():
+        run, end = runs[name], runs[name].finished
+        assert end is not None
+        metrics = end.metrics or {}
+        assert (metrics["reward"], run.task_id) == (told["reward"], told["task"])
+        assert run.agent.startswith(f"{told['agent']}/")
+        if told["n_input_tokens"] is not None:  # else they come from the agent's own log
+            tokens = metrics["input_tokens"], metrics["output_tokens"]
+            assert tokens == (told["n_input_tokens"], told["n_output_tokens"])
+        assert end.cost == told["cost_usd"]
+        if "tool_calls" in told and told["tool_calls"] is not None:
+            assert (end.steps, len(run.of(ToolCall))) == (told["agent_steps"], told["tool_calls"]), name
+        assert sum(o.ok is False for o in run.of(Observation)) == told["stream"]["tool_errors"], name
+        assert (end.error or "").startswith(told["exception"] or "")
+
+
+def test_harbor_tests_are_the_sub_goals_of_the_reference(
+    converted: Convert, reference: dict[str, Any]
+) -> None:
+    records, want = converted("harbor", "harbor"), reference["harbor"]
+    tested = [run for run in records.runs if run.started.graph]
+    scores = {score.run_id: score for score in records.scores(tested)}
+    assert sum(score.required for score in scores.values()) == want["tests"]
+    assert sum(score.completed for score in scores.values()) == want["tests_passed"]
+    for name, told in want["by_trial"].items():
+        if told.get("tests"):
+            assert (scores[name].required, scores[name].completed) == (
+                told["tests"]["tests"],
+                told["tests"]["passed"],
+            )

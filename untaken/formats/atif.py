@@ -34,6 +34,7 @@ TOKENS: Final = {
 _STEP: Final = (
     "source",
     "message.**",
+    "reasoning_content",
     "timestamp",
     "is_copied_context",
     "tool_calls[].tool_call_id",
@@ -133,6 +134,7 @@ def _fresh(document: dict[str, Any], *, first: bool) -> Iterator[dict[str, Any]]
 def _items(step: dict[str, Any], findings: Findings) -> Iterator[Item]:
     at = moment(step.get("timestamp"), findings, "steps[].timestamp")
     source = text(step.get("source")) or "unknown"
+    yield Said(role="reasoning", content=step.get("reasoning_content"), at=at)
     yield Said(role=ROLES.get(source, source), content=content_text(step.get("message")), at=at)
     for call in objects(step.get("tool_calls")):
         yield Called(

@@ -23,7 +23,9 @@ BUILT_IN: Final = (
     "tau2_bench",
     "who_and_when",
     "agenteval",
+    "harbor",
     "atif",
+    "claude_code",
     "swe_agent",
 )
 """Modules of this package that declare an ``IMPORTER``; of two that are equally sure, the first is taken."""

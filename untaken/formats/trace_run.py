@@ -129,7 +129,13 @@ class TraceRun:
 
 
 def write_traces(
-    traces: Iterable[TraceRun], stem: str, *, intake: Intake, log: FileLog, tidier: Tidier
+    traces: Iterable[TraceRun],
+    stem: str,
+    *,
+    intake: Intake,
+    log: FileLog,
+    tidier: Tidier,
+    about: Sequence[FileLog] = (),
 ) -> None:
     """Writes runs into one ledger; a run without a recorded outcome is named once a file.
 
@@ -140,6 +146,7 @@ def write_traces(
         intake: the conversion.
         log: the account of the file.
         tidier: of its values.
+        about: the accounts of other files that the runs were read from.
     """
     runs = list(traces)
     tools: dict[str, set[str]] = defaultdict(set)
@@ -149,7 +156,7 @@ def write_traces(
         for trace in runs:
             draft = _draft(trace, tools[trace.task_id], intake, log, tidier)
             if draft is not None:
-                write(draft, log)
+                write(draft, log, *about)
 
 
 def verdict_graph(graph_id: str, sub_goals: Sequence[tuple[str, str]], **metadata: Any) -> PlanGraph:

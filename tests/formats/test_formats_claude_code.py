@@ -1,0 +1,162 @@
+"""Claude Code: the branch that ends last, side chains, and the log of ``claude -p``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from foreign_files import codes, converted
+from hypothesis import given
+from hypothesis import strategies as st
+
+from untaken.formats import Conversion, sniff
+from untaken.ledger import Message, Observation, Plan, Run, ToolCall
+
+
+def line(uuid: str, parent: str | None, role: str, content: Any, **more: Any) -> dict[str, Any]:
+    return {
+        "type": role,
+        "uuid": uuid,
+        "parentUuid": parent,
+        "sessionId": "s1",
+        "timestamp": f"2026-01-01T00:00:0{len(uuid)}Z",
+        "message": {"role": role, "content": content, "id": f"m-{uuid}", "model": "opus"},
+        **more,
+    }
+
+
+def use(call_id: str, tool: str = "Bash", **given: Any) -> list[dict[str, Any]]:
+    return [{"type": "tool_use", "id": call_id, "name": tool, "input": given}]
+
+
+def result(call_id: str, content: Any = "ok", **more: Any) -> list[dict[str, Any]]:
+    return [{"type": "tool_result", "tool_use_id": call_id, "content": content, **more}]
+
+
+def streamed(role: str, content: Any, parent: str | None = None) -> dict[str, Any]:
+    message = {"role": role, "content": content, "id": "m1", "model": "opus"}
+    return {"type": role, "message": message, "parent_tool_use_id": parent, "session_id": "s1"}
+
+
+INIT = {"type": "system", "subtype": "init", "session_id": "s1", "model": "opus"}
+
+
+def read(tmp_path: Path, *lines: Any, name: str = "s.jsonl") -> tuple[Conversion, list[Run]]:
+    source = tmp_path / "in" / name
+    source.parent.mkdir(parents=True, exist_ok=True)
+    source.write_text("".join(json.dumps(each) + "\n" for each in lines), encoding="utf-8")
+    return converted("claude-code", tmp_path / "out", source)
+
+
+def said(run: Run) -> list[Any]:
+    return [message.content for message in run.of(Message)]
+
+
+def test_a_session_is_its_last_branch(tmp_path: Path) -> None:
+    done, (run,) = read(
+        tmp_path,
+        line("a", None, "user", "Go."),
+        line("b", "a", "assistant", [{"type": "text", "text": "left"}]),
+        line("c", "a", "assistant", [{"type": "text", "text": "kept"}]),
+    )
+    assert said(run) == ["Go.", "kept"]
+    assert "branches-left-out" in codes(done)
+    assert (run.agent, run.started.model) == ("claude-code/opus", "opus")
+
+
+def test_a_compaction_is_crossed_by_its_logical_parent(tmp_path: Path) -> None:
+    _, (run,) = read(
+        tmp_path,
+        line("a", None, "user", "before"),
+        {
+            "type": "system",
+            "subtype": "compact_boundary",
+            "uuid": "b",
+            "parentUuid": None,
+            "logicalParentUuid": "a",
+        },
+        line("c", "b", "user", "after"),
+    )
+    assert said(run) == ["before", "after"]
+
+
+def test_calls_answers_failures_and_plans_are_there(tmp_path: Path) -> None:
+    todos = [{"content": "look"}, {"content": "fix"}]
+    _, (run,) = read(
+        tmp_path,
+        line("a", None, "assistant", use("t1", command="ls") + use("t2", "TodoWrite", todos=todos)),
+        line("b", "a", "user", result("t1", "no", is_error=True) + result("t2")),
+    )
+    assert [call.tool for call in run.of(ToolCall)] == ["Bash", "TodoWrite"]
+    assert [(o.content, o.ok) for o in run.of(Observation)] == [("no", False), ("ok", None)]
+    assert [plan.sub_goals for plan in run.of(Plan)] == [["look", "fix"]]
+
+
+@pytest.mark.parametrize("mark", [{"isSidechain": True}, {"isSidechain": True, "agentId": "x"}])
+def test_a_side_chain_is_a_run_that_names_its_parent(tmp_path: Path, mark: dict[str, Any]) -> None:
+    _, runs = read(tmp_path, line("a", None, "user", "Go."), line("b", None, "user", "Help.", **mark))
+    assert [said(run) for run in runs] == [["Go."], ["Help."]]
+    assert (runs[1].started.metadata or {})["parent"] == "s1"
+
+
+def test_a_log_says_how_the_program_ended_and_not_whether_it_succeeded(tmp_path: Path) -> None:
+    end = {
+        "type": "result",
+        "subtype": "error_max_turns",
+        "is_error": True,
+        "num_turns": 7,
+        "total_cost_usd": 0.5,
+    }
+    _, (run,) = read(
+        tmp_path, INIT, streamed("assistant", use("t1")), {**end, "session_id": "s1"}, name="log.txt"
+    )
+    assert run.finished is not None
+    found = run.finished
+    assert (found.success, found.limit, found.steps, found.cost) == (None, "turns", 7, 0.5)
+    assert found.error == "error_max_turns"
+
+
+def test_a_call_that_is_streamed_twice_is_one_call(tmp_path: Path) -> None:
+    _, (run,) = read(tmp_path, INIT, streamed("assistant", use("t1")), streamed("assistant", use("t1")))
+    assert len(run.of(ToolCall)) == 1
+
+
+def test_a_sub_agent_of_a_log_is_a_run(tmp_path: Path) -> None:
+    _, runs = read(tmp_path, INIT, streamed("user", "Go."), streamed("user", "Help.", parent="t1"))
+    assert [said(run) for run in runs] == [["Go."], ["Help."]]
+
+
+def test_tokens_of_one_reply_count_once(tmp_path: Path) -> None:
+    spread = [line(uuid, parent, "assistant", "x") for uuid, parent in (("a", None), ("bb", "a"))]
+    for each in spread:
+        each["message"] |= {"id": "same", "usage": {"input_tokens": 5, "output_tokens": 2}}
+    _, (run,) = read(tmp_path, *spread)
+    assert run.finished is not None
+    assert run.finished.metrics == {"input_tokens": 5.0, "output_tokens": 2.0}
+
+
+@pytest.mark.parametrize("first", [line("a", None, "user", "x"), INIT, streamed("user", "x")])
+def test_both_kinds_are_recognised(first: dict[str, Any]) -> None:
+    assert sniff("x.jsonl", json.dumps(first).encode()) == "claude-code"
+
+
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(st.fixed_dictionaries(dict.fromkeys(("content", "uuid", "parent", "usage"), values)))
+def test_whatever_stands_in_a_line_is_survived(
+    tmp_path_factory: pytest.TempPathFactory, given_: dict[str, Any]
+) -> None:
+    odd = line("a", None, "assistant", given_["content"]) | {
+        "uuid": given_["uuid"],
+        "parentUuid": given_["parent"],
+    }
+    odd["message"]["usage"] = given_["usage"]
+    done, _ = read(tmp_path_factory.mktemp("claude"), line("b", None, "user", "Go."), odd)
+    assert done.losses[0].records == 2

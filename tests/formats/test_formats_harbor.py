@@ -1,0 +1,107 @@
+"""Harbor trials: reward, tests as sub-goals, and what is missing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from foreign_files import codes, put
+
+from untaken.formats import Conversion, convert
+from untaken.ledger import Run, ToolCall, read_ledger
+from untaken.plans import load_graphs
+from untaken.subgoals import score_run
+
+RESULT: dict[str, Any] = {
+    "task_name": "fix-it",
+    "trial_name": "fix-it__1",
+    "agent_info": {"name": "claude-code", "version": "2", "model_info": None},
+    "config": {"agent": {"model_name": "opus"}},
+    "agent_result": {"n_input_tokens": 7, "cost_usd": None},
+    "verifier_result": {"rewards": {"reward": 1.0}},
+    "started_at": "2026-01-01T00:00:00Z",
+    "finished_at": "2026-01-01T00:05:00Z",
+}
+TRAJECTORY: dict[str, Any] = {
+    "schema_version": "ATIF-v1.2",
+    "agent": {"name": "claude-code"},
+    "steps": [
+        {"step_id": 1, "source": "user", "message": "Fix it."},
+        {
+            "step_id": 2,
+            "source": "agent",
+            "message": "",
+            "tool_calls": [{"tool_call_id": "c", "function_name": "Bash", "arguments": {"command": "ls"}}],
+        },
+    ],
+}
+
+
+def report(**status: str) -> dict[str, Any]:
+    return {"results": {"tests": [{"name": name, "status": value} for name, value in status.items()]}}
+
+
+def read(tmp_path: Path, files: dict[str, Any], name: str = "fix-it__1") -> tuple[Conversion, list[Run]]:
+    for path, content in files.items():
+        put(tmp_path / "in" / name / path, content)
+    done = convert(None, [tmp_path / "in"], tmp_path / "out")
+    return done, [run for ledger in done.ledgers for run in read_ledger(ledger)]
+
+
+def test_a_trial_is_a_run_with_its_tests_as_sub_goals(tmp_path: Path) -> None:
+    tests = report(builds="passed", renders="failed", later="skipped")
+    files = {"result.json": RESULT, "agent/trajectory.json": TRAJECTORY, "verifier/ctrf.json": tests}
+    done, (run,) = read(tmp_path, files)
+    assert (run.run_id, run.task_id, run.agent) == ("fix-it__1", "fix-it", "claude-code/opus")
+    assert (run.success, [call.tool for call in run.of(ToolCall)]) == (True, ["Bash"])
+    graph = load_graphs(tmp_path / "out" / "graphs").for_task(run.task_id, run.started.graph)[0]
+    score = score_run(run, graph)
+    assert {node.sub_goal: node.status for node in score.nodes} == {
+        "builds": "completed",
+        "renders": "attempted",
+        "later": "unscored",
+    }
+    assert "other-format" not in codes(done)
+
+
+@pytest.mark.parametrize(
+    ("reward", "written", "success"),
+    [(1.0, None, True), (0.0, None, False), (None, "1\n", True), (None, None, None)],
+)
+def test_success_is_a_reward_of_one(
+    tmp_path: Path, reward: float | None, written: str | None, success: bool | None
+) -> None:
+    files: dict[str, Any] = {"result.json": RESULT | {"verifier_result": {"rewards": {"reward": reward}}}}
+    _, (run,) = read(tmp_path, files | ({"verifier/reward.txt": written} if written else {}))
+    assert run.finished is not None
+    assert run.finished.success is success
+
+
+def test_without_a_trajectory_the_log_of_the_agent_is_read(tmp_path: Path) -> None:
+    use = {"type": "tool_use", "id": "t", "name": "Read", "input": {}}
+    log = {"type": "assistant", "message": {"role": "assistant", "content": [use]}, "session_id": "s"}
+    _, (run,) = read(tmp_path, {"result.json": RESULT, "agent/claude-code.txt": log})
+    assert [call.tool for call in run.of(ToolCall)] == ["Read"]
+
+
+def test_without_either_the_trial_is_still_a_run(tmp_path: Path) -> None:
+    done, (run,) = read(tmp_path, {"result.json": RESULT})
+    assert run.success is True
+    assert "missing-trajectory" in codes(done)
+
+
+def test_an_exception_is_the_error_and_a_timeout_a_limit(tmp_path: Path) -> None:
+    raised = {"exception_type": "AgentTimeoutError", "exception_message": "1200 s"}
+    _, (run,) = read(tmp_path, {"result.json": RESULT | {"exception_info": raised}})
+    assert run.finished is not None
+    assert (run.finished.error, run.finished.limit) == ("AgentTimeoutError: 1200 s", "time")
+
+
+def test_trials_of_one_task_share_the_tests_of_all_of_them(tmp_path: Path) -> None:
+    read(tmp_path, {"result.json": RESULT, "verifier/ctrf.json": report(builds="failed")})
+    second = RESULT | {"trial_name": "fix-it__2"}
+    files = {"result.json": second, "verifier/ctrf.json": report(builds="passed", renders="passed")}
+    done, runs = read(tmp_path, files, name="fix-it__2")
+    assert len(done.graphs) == 1
+    assert {run.started.graph for run in runs} == {"harbor-fix-it"}

@@ -1,0 +1,247 @@
+"""Claude Code: session files (JSON lines, a tree) and the stream-json log of ``claude -p``.
+
+A session file is a tree: going back in it begins another branch, and the run is the branch that ends last.
+Lines of sub-agents (side chains, or files of their own) are runs of their own. Neither kind of file says
+whether the task was solved: a log's ``result`` says how the program ended.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from untaken.formats.importer import Importer
+from untaken.formats.intake import Intake
+from untaken.formats.losses import FileLog, Findings
+from untaken.formats.model import FormatInfo
+from untaken.formats.readings import amount, mapping, moment, objects, text, whole
+from untaken.formats.sample import Confidence, Sample
+from untaken.formats.sources import Source
+from untaken.formats.tidy import Places, Tidier
+from untaken.formats.trace_run import Answered, Called, Item, Said, TraceRun, content_text, write_traces
+
+Line = Mapping[str, Any]
+
+TOKENS: Final = {
+    "input_tokens": "input_tokens",
+    "output_tokens": "output_tokens",
+    "cache_read_input_tokens": "cached_tokens",
+    "cache_creation_input_tokens": "cache_creation_tokens",
+}
+SPOKEN: Final = ("user", "assistant")
+PLACES: Final = Places(
+    kept=[
+        *("type", "subtype", "uuid", "parentUuid", "logicalParentUuid", "parent_tool_use_id", "timestamp"),
+        *("isSidechain", "agentId", "sessionId", "session_id", "version", "model", "cwd"),
+        *("message.id", "message.role", "message.model", "message.content", "message.content[].type"),
+        *("message.content[].text", "message.content[].thinking", "message.content[].id"),
+        *("message.content[].name", "message.content[].input.**", "message.content[].tool_use_id"),
+        *("message.content[].content.**", "message.content[].is_error"),
+        *(f"message.usage.{name}" for name in TOKENS),
+        *("is_error", "num_turns", "total_cost_usd", "duration_ms", "result"),
+    ],
+    dropped=["toolUseResult.**", "snapshot.**", "usage.**", "modelUsage.**", "message.usage.**"],
+)
+
+
+def recognise(sample: Sample) -> Confidence:
+    """Session lines carry a parent, log lines a session; both hold messages of the Messages API."""
+    for record in sample.records:
+        line = mapping(record)
+        if line.get("type") == "system" and line.get("subtype") == "init" and "session_id" in line:
+            return Confidence.CERTAIN
+        if line.get("type") in SPOKEN and isinstance(line.get("message"), dict):
+            if {"parentUuid", "sessionId"} <= line.keys():
+                return Confidence.CERTAIN
+            if "session_id" in line and "parent_tool_use_id" in line:
+                return Confidence.CERTAIN
+    return Confidence.NO
+
+
+def session_runs(lines: Sequence[Line], findings: Findings) -> list[TraceRun]:
+    """The run of a session or a log, then those of its sub-agents.
+
+    Args:
+        lines: tidied, in the order of the file.
+        findings: of the file.
+    """
+    chains: dict[str, list[Line]] = defaultdict(list)
+    for line in lines:
+        chains[_sub_agent(line)].append(line)
+    main = chains.pop("", [])
+    if any("parentUuid" in line for line in main):
+        main = _last_branch(main, findings)
+    session = next((found for line in lines if (found := _session(line))), "session")
+    runs = [_run(main, f"claude-code/{session}", session, findings)] if _spoken(main) else []
+    for name, chain in chains.items():
+        if _spoken(chain):
+            run = _run(chain, f"claude-code/{session}/{name}", session, findings)
+            run.metadata["parent"] = session
+            runs.append(run)
+    return runs
+
+
+def _session(line: Line) -> str | None:
+    return text(line.get("sessionId")) or text(line.get("session_id"))
+
+
+def _sub_agent(line: Line) -> str:
+    """Which sub-agent a line is of; empty for the main agent."""
+    if line.get("isSidechain") is True:
+        return text(line.get("agentId")) or "sidechain"
+    return text(line.get("parent_tool_use_id")) or ""
+
+
+def _spoken(lines: Sequence[Line]) -> list[Line]:
+    return [line for line in lines if line.get("type") in SPOKEN and isinstance(line.get("message"), dict)]
+
+
+def _last_branch(lines: Sequence[Line], findings: Findings) -> list[Line]:
+    """The branch of a session's tree that ends last; across a compaction by its logical parent."""
+    by_id = {uuid: line for line in lines if (uuid := text(line.get("uuid")))}
+    leaf = next((line for line in reversed(lines) if line.get("type") in SPOKEN and line.get("uuid")), None)
+    branch: list[Line] = []
+    seen: set[str] = set()
+    while leaf is not None and (uuid := text(leaf.get("uuid"))) not in seen:
+        seen.add(str(uuid))
+        branch.append(leaf)
+        parent = text(leaf.get("parentUuid")) or text(leaf.get("logicalParentUuid"))
+        leaf = by_id.get(parent) if parent else None
+    left_out = len(_spoken(lines)) - len(_spoken(branch))
+    if left_out:
+        message = (
+            f"{left_out} messages are on branches that were left, or before a compaction without a parent"
+        )
+        findings.once("branches-left-out", message, severity="note")
+    return branch[::-1]
+
+
+def _run(lines: Sequence[Line], run_id: str, session: str, findings: Findings) -> TraceRun:
+    spoken = _spoken(lines)
+    moments = [at for line in lines if (at := moment(line.get("timestamp"), findings, "timestamp"))]
+    result = next((line for line in reversed(lines) if line.get("type") == "result"), {})
+    subtype = text(result.get("subtype")) or ""
+    model = next(
+        (m for line in spoken if (m := text(mapping(line["message"]).get("model"))) and m[0] != "<"), None
+    )
+    metrics = _tokens(spoken, findings)
+    if (seconds := amount(result.get("duration_ms"), findings, "duration_ms")) is not None:
+        metrics["total_time"] = seconds / 1000
+    cost = amount(result.get("total_cost_usd"), findings, "total_cost_usd")
+    replies = {
+        mapping(line["message"]).get("id") or n
+        for n, line in enumerate(spoken)
+        if line["type"] == "assistant"
+    }
+    return TraceRun(
+        run_id=run_id,
+        agent=f"claude-code/{model}" if model else "claude-code",
+        task_id=session,
+        record=[line.get("message") for line in spoken],
+        model=model,
+        items=_items(spoken, findings),
+        started=moments[0] if moments else None,
+        finished=moments[-1] if moments else None,
+        cost=cost or None,
+        steps=whole(result.get("num_turns"), findings, "num_turns") or len(replies),
+        error=text(result.get("result")) or subtype if result.get("is_error") is True else None,
+        limit="turns" if subtype == "error_max_turns" else None,
+        metrics=metrics,
+        metadata={"format": "claude-code", "session": session},
+    )
+
+
+def _tokens(spoken: Sequence[Line], findings: Findings) -> dict[str, float | bool]:
+    """Summed over replies; a reply that is spread over several lines says its usage on each of them."""
+    usage: dict[Any, Mapping[str, Any]] = {}
+    for n, line in enumerate(spoken):
+        message = mapping(line["message"])
+        if message.get("usage"):
+            usage[text(message.get("id")) or n] = mapping(message["usage"])
+    totals: dict[str, float | bool] = {}
+    for key, name in TOKENS.items():
+        each = [amount(one.get(key), findings, f"message.usage.{key}") for one in usage.values()]
+        if known := [value for value in each if value is not None]:
+            totals[name] = sum(known)
+    return totals
+
+
+def _items(spoken: Sequence[Line], findings: Findings) -> list[Item]:
+    found: list[Item] = []
+    called: set[str] = set()
+    for line in spoken:
+        at = moment(line.get("timestamp"), findings, "timestamp")
+        message = mapping(line["message"])
+        role = text(message.get("role")) or str(line["type"])
+        content = message.get("content")
+        if not isinstance(content, list):
+            found.append(Said(role=role, content=content, at=at))
+            continue
+        for block in objects(content):
+            found += _block(block, role, at, called)
+    return found
+
+
+def _block(block: Mapping[str, Any], role: str, at: Any, called: set[str]) -> Iterator[Item]:
+    match block.get("type"):
+        case "text":
+            yield Said(role=role, content=block.get("text"), at=at)
+        case "thinking":
+            yield Said(role="reasoning", content=block.get("thinking"), at=at)
+        case "tool_use" | "server_tool_use":
+            call_id = text(block.get("id"))
+            if call_id not in called:  # a log repeats what it streamed before
+                yield Called(tool=block.get("name"), arguments=block.get("input"), source_id=call_id, at=at)
+            called.add(call_id or "")
+        case "tool_result" | "web_search_tool_result":
+            failed = block.get("is_error")
+            content = content_text(block.get("content"))
+            ok = None if failed is None else failed is not True
+            yield Answered(content=content, source_id=text(block.get("tool_use_id")), ok=ok, at=at)
+        case _:
+            return
+
+
+def read_lines(source: Source, intake: Intake, log: FileLog) -> list[Line]:
+    """The lines of a file, tidied and counted; empty where it cannot be had."""
+    reader = intake.reader(source, log)
+    lines: list[Line] = []
+    if reader is not None:
+        tidier = Tidier(PLACES, log.findings)
+        for element in reader.values():
+            log.records += 1
+            line, held = tidier.record(element.value, "")
+            log.count(held.items(), PLACES.kept)
+            if isinstance(line, dict):
+                lines.append(line)
+    return lines
+
+
+def _convert(sources: Sequence[Source], intake: Intake) -> None:
+    for source in sources:
+        intake.step(source.name)
+        log = intake.open(source)
+        lines = read_lines(source, intake, log)
+        runs = session_runs(lines, log.findings)
+        if lines and not runs:
+            log.findings.add("not-this-format", "there is no message of a session in it", severity="error")
+        write_traces(
+            runs,
+            f"{source.stem}-{log.sha256[:8]}",
+            intake=intake,
+            log=log,
+            tidier=Tidier(PLACES, log.findings),
+        )
+
+
+IMPORTER: Final = Importer(
+    info=FormatInfo(
+        name="claude-code",
+        title="Claude Code sessions",
+        extensions=(".jsonl", ".json", ".txt"),
+        what="Session files and stream-json logs; sub-agents are runs of their own.",
+    ),
+    recognise=recognise,
+    convert=_convert,
+)

@@ -1,0 +1,261 @@
+"""Harbor trial folders: what was asked, the trajectory, the reward, and the tests as sub-goals.
+
+A trial is a folder with ``result.json``; beside it lie ``config.json``, ``agent/trajectory.json`` (ATIF), the
+agent's own log, ``verifier/reward.txt`` and ``verifier/ctrf.json``, any of which may be missing.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+from typing import Any, Final
+
+from untaken.formats import atif, claude_code
+from untaken.formats.importer import Importer
+from untaken.formats.intake import Intake
+from untaken.formats.losses import FileLog
+from untaken.formats.model import FormatInfo
+from untaken.formats.readings import amount, mapping, moment, number, objects, text
+from untaken.formats.sample import Confidence, Sample
+from untaken.formats.sources import Source
+from untaken.formats.tidy import Places, Tidier
+from untaken.formats.trace_run import Judged, TraceRun, verdict_graph, write_traces
+from untaken.plans.model import PlanGraph
+
+SUCCESS_WITHIN: Final = 1e-9
+REASON_CHARS: Final = 2_000
+TOKENS: Final = {
+    "n_input_tokens": "input_tokens",
+    "n_output_tokens": "output_tokens",
+    "n_cache_tokens": "cached_tokens",
+}
+STATUSES: Final = {"passed": True, "failed": False}
+"""A CTRF test that was skipped, is pending or other is undecided."""
+PLACES: Final = Places(
+    kept=[
+        *("task_name", "trial_name", "source", "started_at", "finished_at"),
+        *(
+            "agent_info.name",
+            "agent_info.version",
+            "agent_info.model_info.name",
+            "agent_info.model_info.provider",
+        ),
+        *("config.agent.model_name", "agent.model_name", "agent.name"),
+        *(f"agent_result.{name}" for name in (*TOKENS, "cost_usd")),
+        *(
+            "verifier_result.rewards.reward",
+            "exception_info.exception_type",
+            "exception_info.exception_message",
+        ),
+        *(
+            "results.tests[].name",
+            "results.tests[].status",
+            "results.tests[].message",
+            "results.tests[].trace",
+        ),
+    ],
+    dropped=["config.**", "exception_info.exception_traceback", "rollout_details.**", "results.summary.**"],
+)
+
+
+@dataclass(slots=True)
+class Trial:
+    """The files of a trial folder, by their path in it."""
+
+    folder: PurePosixPath
+    files: dict[str, Source] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        return self.folder.name or "trial"
+
+
+def recognise(sample: Sample) -> Confidence:
+    """The result of a trial is certain; the files beside it are claimed as its companions."""
+    if {"trial_name", "task_name"} <= sample.first.keys() or {
+        "task_name",
+        "verifier_result",
+    } <= sample.first.keys():
+        return Confidence.CERTAIN
+    return Confidence.LIKELY if sample.has("trial_name", "task", "agent", "verifier") else Confidence.NO
+
+
+def _trials(sources: Sequence[Source]) -> list[Trial]:
+    """One for each folder with a result; other files belong to the trial folder above them."""
+    by_path = {PurePosixPath(source.name): source for source in sources}
+    folders = {path.parent: Trial(path.parent) for path in by_path if path.name == "result.json"}
+    for path, source in by_path.items():
+        home = next((parent for parent in path.parents if parent in folders), None)
+        if home is not None:
+            folders[home].files[path.relative_to(home).as_posix()] = source
+    return list(folders.values())
+
+
+class _Reader:
+    """Reads the files of one trial; the account goes to its result."""
+
+    def __init__(self, trial: Trial, intake: Intake) -> None:
+        self.trial = trial
+        self.intake = intake
+        self.logs: dict[str, FileLog] = {}
+
+    def log(self, name: str) -> FileLog:
+        """The account of a file of the trial."""
+        if name not in self.logs:
+            self.intake.step(self.trial.files[name].name)
+            self.logs[name] = self.intake.open(self.trial.files[name])
+        return self.logs[name]
+
+    def document(self, name: str, places: Places = PLACES) -> dict[str, Any]:
+        """A JSON file of the trial, tidied; empty where it is missing or cannot be read."""
+        if name not in self.trial.files:
+            return {}
+        log = self.log(name)
+        reader = self.intake.reader(self.trial.files[name], log)
+        value = next((element.value for element in reader.values()), None) if reader else None
+        document, held = Tidier(places, log.findings).record(value, "")
+        log.records += value is not None
+        log.count(held.items(), places.kept)
+        return mapping(document)
+
+    def reward(self, result: dict[str, Any]) -> float | None:
+        """From the result, else from the verifier's own file."""
+        findings = self.log("result.json").findings
+        recorded = number(
+            mapping(mapping(result.get("verifier_result")).get("rewards")).get("reward"), findings, "reward"
+        )
+        if recorded is None and "verifier/reward.txt" in self.trial.files:
+            written = self.intake.text(
+                self.trial.files["verifier/reward.txt"], self.log("verifier/reward.txt")
+            )
+            recorded = number((written or "").strip(), findings, "verifier/reward.txt")
+        return recorded
+
+    def told(self) -> TraceRun | None:
+        """What the agent did: its trajectory, else its own log."""
+        name = next(
+            (n for n in self.trial.files if n.startswith("agent/") and n.endswith("trajectory.json")), None
+        )
+        if name is not None:
+            parts = list(self._parts(name))
+            if parts and atif.is_trajectory(parts[0]):
+                return atif.trajectory_run(parts, self.log(name).findings)
+        name = "agent/claude-code.txt"
+        if name in self.trial.files:
+            log = self.log(name)
+            runs = claude_code.session_runs(
+                claude_code.read_lines(self.trial.files[name], self.intake, log), log.findings
+            )
+            return runs[0] if runs else None
+        return None
+
+    def _parts(self, name: str | None) -> Iterator[dict[str, Any]]:
+        seen: set[str] = set()
+        while name is not None and name in self.trial.files and name not in seen:
+            seen.add(name)
+            document = self.document(name, atif.PLACES)
+            yield document
+            following = text(document.get("continued_trajectory_ref"))
+            name = (PurePosixPath(name).parent / following).as_posix() if following else None
+
+
+def _tests(report: dict[str, Any]) -> list[tuple[str, Judged]]:
+    """The tests of a CTRF report: name, and what came of it."""
+    found: dict[str, tuple[str, Judged]] = {}
+    for test in objects(mapping(report.get("results")).get("tests")):
+        name = text(test.get("name"))
+        if name is None:
+            continue
+        why = text(test.get("message")) or text(test.get("trace"))
+        passed = STATUSES.get(str(test.get("status")))
+        reason = why[:REASON_CHARS] if why and passed is False else None
+        found.setdefault(name, (name, Judged(sub_goal=name, passed=passed, reason=reason)))
+    return list(found.values())
+
+
+def _graph(task: str, tests: dict[str, str]) -> PlanGraph | None:
+    if not tests:
+        return None
+    return verdict_graph(f"harbor-{task}", list(tests.items()), format="harbor")
+
+
+def _run(reader: _Reader, result: dict[str, Any], config: dict[str, Any]) -> TraceRun:
+    log = reader.log("result.json")
+    told = reader.told()
+    run = told or TraceRun(run_id="", agent="unknown-agent", record=result)
+    if told is None:
+        message = "there is no trajectory and no log of the agent that can be read: no actions are known"
+        log.findings.add("missing-trajectory", message, run=reader.trial.name)
+    info, outcome = mapping(result.get("agent_info")), mapping(result.get("agent_result"))
+    agent = text(info.get("name")) or text(mapping(config.get("agent")).get("name")) or run.agent
+    model = _model(info, result, config) or run.model
+    reward = reader.reward(result)
+    exception = mapping(result.get("exception_info"))
+    raised = text(exception.get("exception_type"))
+    run.run_id = reader.trial.name
+    run.record = result
+    run.agent = f"{agent}/{model}" if model else agent
+    run.model = model
+    run.task_id = text(result.get("task_name")) or reader.trial.name
+    run.success = None if reward is None else abs(reward - 1) < SUCCESS_WITHIN
+    run.cost = amount(outcome.get("cost_usd"), log.findings, "agent_result.cost_usd")
+    run.started = moment(result.get("started_at"), log.findings, "started_at") or run.started
+    run.finished = moment(result.get("finished_at"), log.findings, "finished_at") or run.finished
+    run.error = ": ".join(p for p in (raised, text(exception.get("exception_message"))) if p) or None
+    run.limit = "time" if raised and "Timeout" in raised else None
+    read = {
+        name: amount(outcome.get(key), log.findings, f"agent_result.{key}") for key, name in TOKENS.items()
+    }
+    run.metrics |= {name: value for name, value in (*read.items(), ("reward", reward)) if value is not None}
+    run.metadata = {"format": "harbor", "source": text(result.get("source")) or "", **run.metadata}
+    run.metadata["format"] = "harbor"
+    return run
+
+
+def _model(info: dict[str, Any], result: dict[str, Any], config: dict[str, Any]) -> str | None:
+    configured = mapping(mapping(result.get("config")).get("agent")), mapping(config.get("agent"))
+    known = [mapping(info.get("model_info")).get("name"), *(agent.get("model_name") for agent in configured)]
+    return next((name for value in known if (name := text(value))), None)
+
+
+def _convert(sources: Sequence[Source], intake: Intake) -> None:
+    read: list[tuple[_Reader, TraceRun]] = []
+    tests: dict[str, dict[str, str]] = defaultdict(dict)
+    for trial in _trials(sources):
+        reader = _Reader(trial, intake)
+        result = reader.document("result.json")
+        if not text(result.get("task_name")):
+            message = "it names no task: no result of a Harbor trial"
+            reader.log("result.json").findings.add("not-this-format", message, severity="error")
+            continue
+        run = _run(reader, result, reader.document("config.json"))
+        judged = _tests(reader.document("verifier/ctrf.json"))
+        tests[run.task_id] |= {name: name for name, _ in judged}
+        run.verdicts = [verdict for _, verdict in judged]
+        if not judged:
+            message = "there is no test report: only the reward says how the trial went"
+            reader.log("result.json").findings.add("missing-test-report", message, severity="note")
+        read.append((reader, run))
+    for reader, run in read:
+        run.graph = _graph(run.task_id, tests[run.task_id])
+        log = reader.log("result.json")
+        tidier = Tidier(PLACES, log.findings)
+        others = [other for other in reader.logs.values() if other is not log]
+        write_traces([run], reader.trial.name, intake=intake, log=log, tidier=tidier, about=others)
+
+
+IMPORTER: Final = Importer(
+    info=FormatInfo(
+        name="harbor",
+        title="Harbor trials",
+        extensions=(".json", ".txt", ".jsonl"),
+        what="Trial folders: trajectory, reward and exception; the tests of the verifier are the sub-goals.",
+    ),
+    recognise=recognise,
+    convert=_convert,
+    companions=("config.json", "agent/*", "verifier/*"),
+    joins=True,
+)
