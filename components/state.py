@@ -23,7 +23,7 @@ import streamlit as st
 from components import navigation, text
 from untaken.corpus import POLICY, Corpus, evaluate_corpus, part_of, remembered
 from untaken.counterfactual.evaluate import ABORTED
-from untaken.errors import Finding
+from untaken.errors import Finding, UntakenError
 from untaken.ledger import Run, Verdict, unread_runs
 from untaken.memory import applied_digest
 from untaken.plans import escape_glob
@@ -82,6 +82,10 @@ def frame() -> Iterator[None]:
     frame_before, content_before = _IN_FRAME.set(True), _CONTENT.set(None)
     try:
         yield
+    except UntakenError as error:  # a database that is locked or damaged, a file that went away
+        st.error(text.label(f"{error.message}. {error.hint}", 600), icon=":material/error:")
+    except OSError as error:
+        st.error(text.label(f"The disk answers: {error.strerror or error}.", 400), icon=":material/error:")
     finally:
         _CONTENT.reset(content_before)
         _IN_FRAME.reset(frame_before)

@@ -43,3 +43,12 @@ def test_the_last_file_can_be_brought_back_too(folder: Path, monkeypatch: Patch)
     assert "Nothing here yet" in said(app)
     app.button(key="restore").click().run()
     assert "1 files · 1 runs" in said(app)
+
+
+def test_a_damaged_database_is_said_in_words_on_every_page(folder: Path, monkeypatch: Patch) -> None:
+    database = folder / "untaken.sqlite3"
+    database.write_bytes(database.read_bytes()[:8192] + b"\xff" * 60_000)
+    for page in ("overview", "data", "review"):
+        app = session(folder, monkeypatch, page)
+        assert not app.exception
+        assert any("database is damaged" in error.value and "doctor" in error.value for error in app.error)

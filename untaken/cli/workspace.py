@@ -36,6 +36,11 @@ def add_to(verbs: Verbs) -> None:
     doctor = verb(
         parts, "doctor", "compare every stored file with what was recorded; exit 1 on a fault", examined
     )
+    doctor.add_argument(
+        "--rebuild",
+        metavar="FOLDER",
+        help="make a new workspace there of the files of this one, whose database is damaged",
+    )
     _takes_workspace(doctor)
 
 
@@ -82,11 +87,10 @@ def restored(args: argparse.Namespace, console: Console) -> int:
 
 def examined(args: argparse.Namespace, console: Console) -> int:
     """Prints what each check found; 1 on a fault."""
-    from untaken.store import Workspace  # noqa: PLC0415 (slow)
+    from untaken.store.examining import examine  # noqa: PLC0415 (slow)
 
-    with Workspace(_existing(args)) as workspace:
-        workspace.purge()
-        diagnosis = workspace.diagnose(console.progress)
+    folder = _existing(args)
+    diagnosis = examine(folder, os.environ.get(STORE), console.progress)
     rows = [(STATES[check.state], check.name, check.message) for check in diagnosis.checks]
     console.table(("state", "check", "what was found"), rows)
     for check in diagnosis.checks:
@@ -99,9 +103,26 @@ def examined(args: argparse.Namespace, console: Console) -> int:
             "schema": "untaken.workspace-doctor/1",
             "healthy": diagnosis.healthy,
             "checks": [asdict(check) for check in diagnosis.checks],
+            "rebuilt": _rebuilt(folder, args.rebuild, console) if args.rebuild else None,
         }
     )
     return 0 if diagnosis.healthy else 1
+
+
+def _rebuilt(folder: Path, target: str, console: Console) -> dict[str, object]:
+    """Makes a new workspace of the files of this one."""
+    from untaken.store.rebuilding import rebuild_workspace  # noqa: PLC0415 (slow)
+
+    done = rebuild_workspace(folder, Path(target), os.environ.get(STORE))
+    console.findings(done.findings)
+    held = f"{counted(done.ledgers, 'ledger')}, {counted(done.graphs, 'plan graph')}"
+    console.say(f"{plain(done.folder)}: rebuilt with {held}")
+    return {
+        "folder": str(done.folder),
+        "ledgers": done.ledgers,
+        "graphs": done.graphs,
+        "findings": finding_entries(done.findings),
+    }
 
 
 def _takes_workspace(parser: argparse.ArgumentParser) -> None:

@@ -378,7 +378,10 @@ def _workspace_restore() -> Schema:
 def _workspace_doctor() -> Schema:
     state = {"enum": ["ok", "note", "fault"]}
     check = fixed(name=TEXT, state=state, message=TEXT, hint=TEXT, files=list_of(TEXT))
-    return document("untaken.workspace-doctor/1", healthy={"type": "boolean"}, checks=list_of(check))
+    rebuilt = or_null(fixed(folder=TEXT, ledgers=COUNT, graphs=COUNT, findings=findings()))
+    return document(
+        "untaken.workspace-doctor/1", healthy={"type": "boolean"}, checks=list_of(check), rebuilt=rebuilt
+    )
 
 
 SCHEMAS: Final[Mapping[str, Callable[[], Schema]]] = {

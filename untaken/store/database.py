@@ -9,18 +9,19 @@ from __future__ import annotations
 import re
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
-from sqlalchemy.exc import ArgumentError, OperationalError
+from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.pool import NullPool
 
-from untaken.errors import UntakenError, Where
+from untaken.errors import UntakenError
+from untaken.store.faults import in_words, place
 
 STORE: Final = "UNTAKEN_STORE"
-BUSY_SECONDS: Final = 30
+BUSY_SECONDS: Final = 15
 """How long a writer waits for another one before it gives up."""
 CONNECT_SECONDS: Final = 10
 EXAMPLE: Final = "postgresql+psycopg://USER:PASSWORD@HOST:5432/DATABASE"
@@ -56,8 +57,10 @@ def store_url(text: str) -> URL:
     return url.set(drivername="postgresql+psycopg")
 
 
-def open_engine(path: Path, url: str | None = None) -> Engine:
+def open_engine(path: Path, url: str | None = None, *, busy_seconds: float = BUSY_SECONDS) -> Engine:
     """An engine on a SQLite file, or on the PostgreSQL database at `url`.
+
+    `busy_seconds`: how long to wait for another program that holds the SQLite file.
 
     SQLite: WAL, synchronous FULL, a busy timeout, no connection kept between uses. The drivers' own
     transaction handling is switched off, because SQLite's begins deferred: a deferred read-then-write fails
@@ -66,27 +69,24 @@ def open_engine(path: Path, url: str | None = None) -> Engine:
     Raises:
         UntakenError: ``store-url-invalid``, ``store-driver-missing``.
     """
-    return _postgresql(store_url(url)) if url else _sqlite(path)
+    return _postgresql(store_url(url)) if url else _sqlite(path, busy_seconds)
 
 
-def _sqlite(path: Path) -> Engine:
+def _sqlite(path: Path, busy_seconds: float) -> Engine:
     engine = create_engine(
         f"sqlite:///{path}",
         poolclass=NullPool,
-        connect_args={"timeout": float(BUSY_SECONDS), "isolation_level": None},
+        connect_args={"timeout": float(busy_seconds), "isolation_level": None},
     )
 
     @event.listens_for(engine, "connect")
     def configure(connection: Any, _record: object) -> None:
-        cursor = connection.cursor()
         try:
-            cursor.execute("PRAGMA journal_mode=WAL")
-            cursor.execute("PRAGMA synchronous=FULL")
+            connection.execute("PRAGMA journal_mode=WAL").close()
+            connection.execute("PRAGMA synchronous=FULL").close()
         except sqlite3.DatabaseError:
             connection.close()  # nobody else will: it never reached the pool
             raise
-        finally:
-            cursor.close()
 
     return engine
 
@@ -116,55 +116,40 @@ def writing(engine: Engine) -> Iterator[Connection]:
 
     PostgreSQL: one advisory lock a database. What a writer reads is therefore what it writes upon, and
     nothing has to be tried again.
+
+    Raises:
+        UntakenError: as `in_words`.
     """
-    with _connected(engine) as connection:
+    with in_words(engine), engine.connect() as connection:
         connection.exec_driver_sql(_BEGIN[engine.dialect.name, "write"])
         try:
             yield connection
         except BaseException:
-            if not connection.invalidated:
-                connection.exec_driver_sql("ROLLBACK")
+            _roll_back(connection)
             raise
         connection.exec_driver_sql("COMMIT")
 
 
 @contextmanager
 def reading(engine: Engine) -> Iterator[Connection]:
-    """A transaction that sees one state of the database."""
-    with _connected(engine) as connection:
+    """A transaction that sees one state of the database.
+
+    Raises:
+        UntakenError: as `in_words`.
+    """
+    with in_words(engine), engine.connect() as connection:
         connection.exec_driver_sql(_BEGIN[engine.dialect.name, "read"])
         try:
             yield connection
         finally:
-            if not connection.invalidated:
-                connection.exec_driver_sql("ROLLBACK")
+            _roll_back(connection)
 
 
-def _connected(engine: Engine) -> Connection:
-    try:
-        return engine.connect()
-    except OperationalError as error:
-        if engine.dialect.name == "sqlite":
-            raise
-        raise _unreachable(engine.url, str(error.orig)) from None
-
-
-def place(url: URL) -> Where:
-    """A database as it is named in messages: never with its user's password."""
-    port = f":{url.port}" if url.port else ""
-    return Where(file=f"{url.host or 'this machine'}{port}/{url.database}")
-
-
-def _unreachable(url: URL, said: str) -> UntakenError:
-    line = " ".join(said.split())
-    if url.password:
-        line = line.replace(str(url.password), "***")
-    return UntakenError(
-        "store-unreachable",
-        f"the database of the workspace does not answer: {line[:300]}",
-        where=place(url),
-        hint=f"Is the server running, and do address, user and database in {STORE} exist?",
-    )
+def _roll_back(connection: Connection) -> None:
+    """A connection that is gone has nothing left to roll back; why it went is being raised already."""
+    with suppress(DBAPIError):
+        if not connection.invalidated:
+            connection.exec_driver_sql("ROLLBACK")
 
 
 def _invalid(why: str) -> UntakenError:

@@ -30,6 +30,7 @@ NAMED: Final = 20
 LOG_BYTES: Final = 256 * MIB
 LOW_BYTES: Final = 100 * MIB
 _AT_WORK: Final = timedelta(minutes=10)
+_RESTORE: Final = "Restore the last backup; keep this folder until that is done."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,22 +64,39 @@ class Diagnosis:
 
 
 def diagnose(engine: Engine, folder: Path, progress: Progress | None = None) -> Diagnosis:
-    """Every check of a workspace that could be opened; what is damaged is reported, not mended."""
-    with reading(engine) as connection:
-        here = records.all_files(connection, folder)
-        removed = records.all_files(connection, folder, removed=True)
-        checks = [
-            _database(connection),
-            _rows(connection),
-            _appends(connection),
-        ]
-    stored = [file for file in (*here, *removed) if file.path is not None]
-    checks.append(_files(engine, folder, stored, progress))
-    checks.append(_orphans(folder, stored))
-    checks.append(_removed(removed))
+    """Every check of a workspace; what is damaged is reported, not repaired.
+
+    A check that meets a damaged page is a fault; the others are made all the same.
+    """
+    checks = [_asked(engine, *check) for check in (("database", _database), ("rows", _rows))]
+    checks.append(_asked(engine, "appends", _appends))
+    try:
+        with reading(engine) as connection:
+            here = records.all_files(connection, folder)
+            removed = records.all_files(connection, folder, removed=True)
+        stored = [file for file in (*here, *removed) if file.path is not None]
+        checks.append(_files(engine, folder, stored, progress))
+        checks.append(_orphans(folder, stored))
+        checks.append(_removed(removed))
+    except UntakenError as error:
+        checks.append(_unasked("rows of files", error))
     if engine.dialect.name == "sqlite":
         checks.append(_log(folder / f"{DATABASE}-wal"))
-    return Diagnosis(checks=(*checks, _disk(folder)))
+    return Diagnosis(checks=(*checks, free_space(folder)))
+
+
+def _asked(engine: Engine, name: str, check: Callable[[Connection], HealthCheck]) -> HealthCheck:
+    try:
+        with reading(engine) as connection:
+            return check(connection)
+    except UntakenError as error:
+        return _unasked(name, error)
+
+
+def _unasked(name: str, error: UntakenError) -> HealthCheck:
+    """A check that the database does not answer."""
+    hint = _RESTORE if error.code == "workspace-damaged" else error.hint
+    return HealthCheck(name=name, state="fault", message=error.message, hint=hint)
 
 
 def _database(connection: Connection) -> HealthCheck:
@@ -86,8 +104,7 @@ def _database(connection: Connection) -> HealthCheck:
     if connection.dialect.name == "sqlite":
         said = str(connection.exec_driver_sql("PRAGMA quick_check(1)").scalar_one())
         if said != "ok":
-            hint = "Restore the last backup; keep this folder until that is done."
-            return HealthCheck(name="database", state="fault", message=f"SQLite says: {said}", hint=hint)
+            return HealthCheck(name="database", state="fault", message=f"SQLite says: {said}", hint=_RESTORE)
         return HealthCheck(name="database", state="ok", message=f"SQLite, tables at {known}")
     version = connection.exec_driver_sql("SHOW server_version").scalar_one()
     return HealthCheck(name="database", state="ok", message=f"PostgreSQL {version}, tables at {known}")
@@ -106,7 +123,7 @@ def _rows(connection: Connection) -> HealthCheck:
             state="fault",
             message=f"{len(lost)} heads or versions speak of files that the database does not know",
             hint="Restore the last backup.",
-            files=_some(lost),
+            files=some(lost),
         )
     count = connection.execute(select(func.count()).select_from(heads)).scalar_one()
     return HealthCheck(name="rows", state="ok", message=f"{count} recorded heads, each with its file")
@@ -121,7 +138,7 @@ def _appends(connection: Connection) -> HealthCheck:
             state="fault",
             message=f"{len(old)} appends were announced and neither completed nor undone",
             hint="Stop what writes to this workspace and ask again: opening it settles them.",
-            files=_some(old),
+            files=some(old),
         )
     at_work = f"{len(rows)} appends are under way" if rows else "no append is unfinished"
     return HealthCheck(name="appends", state="note" if rows else "ok", message=at_work)
@@ -140,7 +157,7 @@ def _files(engine: Engine, folder: Path, stored: list[StoredFile], progress: Pro
             state="fault",
             message=f"{len(damaged)} of {len(stored)} stored files are not what was added",
             hint="Add these files again, or restore the last backup.",
-            files=_some(damaged),
+            files=some(damaged),
         )
     return HealthCheck(name="files", state="ok", message=f"{len(stored)} stored files are what was added")
 
@@ -185,7 +202,7 @@ def _orphans(folder: Path, stored: list[StoredFile]) -> HealthCheck:
         state="note",
         message=f"{len(strange)} files that no row names; nothing reads them",
         hint="Delete them while nothing is being added, or add them by name.",
-        files=_some(sorted(path.relative_to(folder).as_posix() for path in strange)),
+        files=some(sorted(path.relative_to(folder).as_posix() for path in strange)),
     )
 
 
@@ -202,7 +219,7 @@ def _removed(removed: list[StoredFile]) -> HealthCheck:
         return HealthCheck(name="removed", state="ok", message="nothing is removed")
     size = sum(file.bytes for file in removed)
     words = f"{len(removed)} removed files ({size:,} bytes) are deleted {KEPT_DAYS} days after their removal"
-    return HealthCheck(name="removed", state="note", message=words, files=_some(f.name for f in removed))
+    return HealthCheck(name="removed", state="note", message=words, files=some(f.name for f in removed))
 
 
 def _log(wal: Path) -> HealthCheck:
@@ -216,7 +233,8 @@ def _log(wal: Path) -> HealthCheck:
     return HealthCheck(name="log", state="ok", message=f"write-ahead log of {size:,} bytes")
 
 
-def _disk(folder: Path) -> HealthCheck:
+def free_space(folder: Path) -> HealthCheck:
+    """Whether the disk has room."""
     free = shutil.disk_usage(folder).free
     if free < LOW_BYTES:
         hint = "Free some space, or move the workspace: untaken workspace backup, then restore."
@@ -224,7 +242,8 @@ def _disk(folder: Path) -> HealthCheck:
     return HealthCheck(name="disk", state="ok", message=f"{free / 1024**3:,.1f} GiB free")
 
 
-def _some(names: Iterable[str]) -> tuple[str, ...]:
+def some(names: Iterable[str]) -> tuple[str, ...]:
+    """The first names, and how many more there are."""
     listed = list(names)
     more = (f"and {len(listed) - NAMED} more",) if len(listed) > NAMED else ()
     return (*listed[:NAMED], *more)

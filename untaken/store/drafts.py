@@ -10,6 +10,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, Select, delete, func, insert, select, update
 
 from untaken import limits
+from untaken.store.faults import row_reader
 from untaken.store.records import now
 from untaken.store.tables import graph_drafts, review_log
 from untaken.store.versions import too_large
@@ -85,6 +86,7 @@ def _all() -> Select[Any]:
     return select(graph_drafts)
 
 
+@row_reader
 def _draft(row: Row[Any]) -> GraphDraft:
     return GraphDraft(
         graph_id=row.graph_id,

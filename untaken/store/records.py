@@ -14,6 +14,7 @@ from sqlalchemy import Connection, Row, Select, func, insert, select, update
 from untaken.errors import Finding
 from untaken.ledger import Head
 from untaken.store.anchoring import Anchored
+from untaken.store.faults import row_reader
 from untaken.store.model import AuditEntry, StoredFile
 from untaken.store.tables import audit, files, heads, removals
 
@@ -37,6 +38,7 @@ def bounded(findings: Sequence[Finding]) -> tuple[Finding, ...]:
     return (*findings[: FINDINGS_PER_FILE - 1], rest)
 
 
+@row_reader
 def stored_file(row: Row[Any], folder: Path) -> StoredFile:
     """A row of `files` as the object callers see."""
     return StoredFile(
@@ -125,7 +127,7 @@ def recorded_heads(connection: Connection) -> dict[str, tuple[Head, str | None]]
         .join(files, files.c.digest == heads.c.file)
         .where(heads.c.accepted)
     )
-    return {r.run_id: (Head(events=r.events, sha256=r.sha256), r.origin) for r in rows}
+    return {r.run_id: (head_of(r), r.origin) for r in rows}
 
 
 def insert_heads(connection: Connection, file: str, anchored: Mapping[str, Anchored]) -> None:
@@ -158,7 +160,7 @@ def expected_heads(connection: Connection, file: str) -> tuple[dict[str, Head], 
     """The head to compare each run of a file with, and the run ids that another file has taken over."""
     rows = connection.execute(select(heads).where(heads.c.file == file)).all()
     return (
-        {r.run_id: Head(events=r.events, sha256=r.sha256) for r in rows},
+        {r.run_id: head_of(r) for r in rows},
         frozenset(r.run_id for r in rows if r.superseded and taken_over(connection, r)),
     )
 
@@ -200,7 +202,17 @@ def insert_audit(connection: Connection, code: str, message: str, run: str | Non
 def audit_entries(connection: Connection) -> list[AuditEntry]:
     """The audit log, oldest first."""
     rows = connection.execute(select(audit).order_by(audit.c.position))
-    return [
-        AuditEntry(ts=datetime.fromisoformat(r.ts), code=r.code, message=r.message, run=r.run or None)
-        for r in rows
-    ]
+    return [_audit_entry(row) for row in rows]
+
+
+@row_reader
+def _audit_entry(row: Row[Any]) -> AuditEntry:
+    return AuditEntry(
+        ts=datetime.fromisoformat(row.ts), code=row.code, message=row.message, run=row.run or None
+    )
+
+
+@row_reader
+def head_of(row: Row[Any]) -> Head:
+    """The head in a row of `heads`."""
+    return Head(events=row.events, sha256=row.sha256)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
+import struct
 import zipfile
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -42,6 +44,17 @@ _LISTS: Final[Mapping[str, Any]] = {
     "tags": list[str],
 }
 _SPARE: Final = 64 * MIB
+_NO_ARCHIVE: Final = (
+    zipfile.BadZipFile,
+    zipfile.LargeZipFile,
+    NotImplementedError,
+    RuntimeError,
+    EOFError,
+    ValueError,
+    struct.error,
+    zlib.error,
+)
+"""What a damaged archive makes `zipfile` raise."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,8 +79,7 @@ def restore_workspace(archive: Path, folder: Path, url: str | None = None) -> Re
         UntakenError: ``restore-not-empty``, ``restore-no-space``, ``backup-damaged``, ``workspace-newer``.
         OSError: where the archive cannot be read, or the disk fails.
     """
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise _not_empty(str(folder), "the folder is not empty", "Name a folder that does not exist yet.")
+    refuse_used(folder)
     folder.parent.mkdir(parents=True, exist_ok=True)
     staging = Path(mkdtemp(prefix=".restoring-", dir=folder.parent))
     try:
@@ -90,6 +102,16 @@ def restore_workspace(archive: Path, folder: Path, url: str | None = None) -> Re
     return Restored(folder=folder, made_at=manifest.made_at, files=files, rows=sum(manifest.rows.values()))
 
 
+def refuse_used(folder: Path) -> None:
+    """A workspace is made in a folder that does not exist, or is empty.
+
+    Raises:
+        UntakenError: ``restore-not-empty``.
+    """
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise _not_empty(str(folder), "the folder is not empty", "Name a folder that does not exist yet.")
+
+
 def _unpack(archive: Path, staging: Path) -> Manifest:
     """Puts every member in place after its name was checked, and compares it with the manifest."""
     try:
@@ -108,7 +130,7 @@ def _unpack(archive: Path, staging: Path) -> Manifest:
                 (staging / room).mkdir()
             for entry in manifest.entries:
                 _extract(archive, zipped, entry, staging / entry.path.removeprefix(FILES))
-    except (zipfile.BadZipFile, zipfile.LargeZipFile, NotImplementedError, RuntimeError, EOFError) as error:
+    except _NO_ARCHIVE as error:
         raise _damaged(archive, f"it is no whole zip archive ({error})") from None
     return manifest
 
@@ -160,18 +182,18 @@ def _refuse_occupied(engine: Engine) -> None:
 
 
 def _fill(engine: Engine, archive: Path, staging: Path, manifest: Manifest) -> None:
-    try:
-        with writing(engine) as connection:
+    with writing(engine) as connection:
+        try:
             for table in DUMPED:
                 rows = _insert(connection, table, staging / TABLES / f"{table.name}.jsonl")
                 if rows != manifest.rows[table.name]:
                     raise ValueError(f"{rows} rows of {table.name}")
-    except (ValueError, OverflowError, DataError, IntegrityError) as error:
-        raise _damaged(archive, f"its tables do not fit: {str(error)[:200]}") from None
-    except StatementError as error:
-        if isinstance(error.orig, (ValueError, OverflowError)):
-            raise _damaged(archive, f"its tables do not fit: {str(error.orig)[:200]}") from None
-        raise
+        except (ValueError, OverflowError, DataError, IntegrityError) as error:
+            raise _damaged(archive, f"its tables do not fit: {str(error)[:200]}") from None
+        except StatementError as error:
+            if isinstance(error.orig, (ValueError, OverflowError)):
+                raise _damaged(archive, f"its tables do not fit: {str(error.orig)[:200]}") from None
+            raise
 
 
 def _insert(connection: Connection, table: Table, path: Path) -> int:

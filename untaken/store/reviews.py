@@ -12,6 +12,7 @@ from sqlalchemy import Connection, Engine, Row, insert, select, update
 from untaken import limits
 from untaken.errors import UntakenError, Where
 from untaken.store.database import reading, writing
+from untaken.store.faults import row_reader
 from untaken.store.records import now
 from untaken.store.review_model import STATUSES, Review, ReviewChange, ReviewConflict, ReviewStatus
 from untaken.store.tables import review_log
@@ -89,17 +90,7 @@ def _history(connection: Connection, runs: Iterable[str] | None = None) -> list[
     chosen = select(review_log).order_by(review_log.c.position)
     if runs is not None:
         chosen = chosen.where(review_log.c.run.in_(list(runs)))
-    return [
-        ReviewChange(
-            run=row.run,
-            author=row.author,
-            ts=datetime.fromisoformat(row.ts),
-            field=row.field,
-            before=row.before,
-            after=row.after,
-        )
-        for row in connection.execute(chosen)
-    ]
+    return [_logged(row) for row in connection.execute(chosen)]
 
 
 def _write(connection: Connection, known: Review, changed: dict[str, Any], author: str, moment: str) -> None:
@@ -116,6 +107,19 @@ def _write(connection: Connection, known: Review, changed: dict[str, Any], autho
     connection.execute(insert(table).values({**unset, **values}))
 
 
+@row_reader
+def _logged(row: Row[Any]) -> ReviewChange:
+    return ReviewChange(
+        run=row.run,
+        author=row.author,
+        ts=datetime.fromisoformat(row.ts),
+        field=row.field,
+        before=row.before,
+        after=row.after,
+    )
+
+
+@row_reader
 def _review(row: Row[Any]) -> Review:
     return Review(
         run=row.run,

@@ -8,10 +8,10 @@ from uuid import uuid4
 
 from filelock import FileLock
 from sqlalchemy import Column, Connection, Engine, MetaData, String, Table, insert, inspect, select
-from sqlalchemy.exc import DatabaseError, OperationalError
 
 from untaken.errors import UntakenError, Where
-from untaken.store.database import place, reading, writing
+from untaken.store.database import reading, writing
+from untaken.store.faults import place
 from untaken.store.tables import marks, metadata
 
 REVISION: Final = "0003"
@@ -44,20 +44,14 @@ def prepare(engine: Engine, folder: Path) -> None:
     One transaction: a crash leaves the database as it was.
 
     Raises:
-        UntakenError: ``workspace-damaged`` where the file is no SQLite database; ``workspace-newer``;
-            ``store-other-folder``.
+        UntakenError: ``workspace-newer``, ``store-other-folder``; as `reading`.
     """
-    where = Where(file=str(folder / DATABASE)) if engine.dialect.name == "sqlite" else place(engine.url)
-    try:
-        with reading(engine) as connection:
-            known = revision(connection)
-        if known != REVISION:
-            with FileLock(folder / ".creating.lock"), writing(engine) as connection:
-                _bring_up(connection, where)
-    except OperationalError:  # a disk that is full, locked or read-only is no fault of the file
-        raise
-    except DatabaseError as error:
-        raise _damaged(error, where) from error
+    where = place(engine.url)
+    with reading(engine) as connection:
+        known = revision(connection)
+    if known != REVISION:
+        with FileLock(folder / ".creating.lock"), writing(engine) as connection:
+            _bring_up(connection, where)
     if engine.dialect.name != "sqlite":
         _belongs(engine, folder, where)
 
@@ -121,13 +115,4 @@ def newer(known: str, where: Where) -> UntakenError:
         f"the workspace was written by a newer Untaken (its tables are at {known[:32]}, known is {REVISION})",
         where=where,
         hint="Update Untaken: pip install --upgrade untaken.",
-    )
-
-
-def _damaged(error: DatabaseError, where: Where) -> UntakenError:
-    return UntakenError(
-        "workspace-damaged",
-        f"the workspace's database cannot be read: {error.orig}",
-        where=where,
-        hint="Move the file away; the ledgers and graphs beside it can be added again.",
     )

@@ -15,6 +15,7 @@ from untaken import limits
 from untaken.errors import UntakenError, Where
 from untaken.plans import PlanGraph, export_graph, read_graph
 from untaken.store.content import graph_suffix
+from untaken.store.faults import row_reader
 from untaken.store.records import now, removed_files
 from untaken.store.tables import files, graph_versions
 
@@ -212,6 +213,7 @@ def _reads_as(data: bytes, graph: PlanGraph) -> bool:
         return False
 
 
+@row_reader
 def _version(row: Row[Any]) -> GraphVersion:
     values = {name: getattr(row, name) for name in GraphVersion.__slots__}
     return GraphVersion(

@@ -1,0 +1,176 @@
+"""The one boundary between the database drivers and everybody else: their errors become words.
+
+Every use of the database is inside `in_words`. Beside what a driver raises, a damaged SQLite file gives rows
+that cannot be: `row_reader` names them.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from typing import Any, Final, TypeVar
+
+import msgspec
+from sqlalchemy import URL, Engine, Row
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+
+from untaken.errors import UntakenError, Where
+from untaken.store.tables import metadata
+
+DOCTOR: Final = "`untaken workspace doctor` says what is damaged, and what can be rebuilt."
+_ODD_ROW: Final = (ValueError, TypeError, LookupError, AttributeError, msgspec.MsgspecError)
+
+_TYPES: Final[dict[str, tuple[type, ...]]] = {}
+"""What a column may hold; columns of one name hold the same in every table."""
+for _column in (column for table in metadata.tables.values() for column in table.c):
+    _kinds = (_column.type.python_type, *([type(None)] if _column.nullable else []))
+    _TYPES[_column.name] = tuple(dict.fromkeys((*_TYPES.get(_column.name, ()), *_kinds)))
+
+_R = TypeVar("_R")
+
+
+def place(url: URL) -> Where:
+    """A database as it is named in messages: never with its user's password."""
+    if url.get_backend_name() == "sqlite":
+        return Where(file=url.database)
+    port = f":{url.port}" if url.port else ""
+    return Where(file=f"{url.host or 'this machine'}{port}/{url.database}")
+
+
+@contextmanager
+def in_words(engine: Engine) -> Iterator[None]:
+    """What a database driver raises inside is raised as an `UntakenError`.
+
+    Raises:
+        UntakenError: ``workspace-locked``, ``workspace-damaged``, ``workspace-disk-full``,
+            ``workspace-unwritable``, ``store-unreachable``, ``workspace-database``.
+    """
+    try:
+        yield
+    except (DBAPIError, sqlite3.Error) as error:
+        raise as_untaken(error, engine) from error
+    except (*_ODD_ROW, SQLAlchemyError) as error:
+        if engine.dialect.name == "sqlite" and (said := integrity(engine)) != "ok":
+            raise damaged(engine.url, said) from error
+        raise
+
+
+def row_reader(function: Callable[..., _R]) -> Callable[..., _R]:
+    """For a function that makes an object of a row: a row that cannot be is ``workspace-damaged``."""
+
+    @wraps(function)
+    def reader(row: Row[Any], *more: Any) -> _R:
+        try:
+            for name, value in row._mapping.items():
+                if name in _TYPES and not isinstance(value, _TYPES[name]):
+                    raise TypeError(f"`{name}` is {type(value).__name__}")
+            return function(row, *more)
+        except _ODD_ROW as error:
+            raise UntakenError(
+                "workspace-damaged",
+                f"the workspace's database is damaged: no program wrote this row ({str(error)[:200]})",
+                hint=DOCTOR,
+            ) from error
+
+    return reader
+
+
+def integrity(engine: Engine) -> str:
+    """What SQLite says of its file: "ok", or the first damage."""
+    try:
+        with engine.connect() as connection:
+            return str(connection.exec_driver_sql("PRAGMA quick_check(1)").scalar_one())
+    except (SQLAlchemyError, sqlite3.Error, ValueError) as error:  # its own words may be no text
+        return _said(error)
+
+
+def as_untaken(error: DBAPIError | sqlite3.Error, engine: Engine) -> UntakenError:
+    """A driver's error in words, with the next step."""
+    driver = error.orig if isinstance(error, DBAPIError) else error
+    return (_sqlite if engine.dialect.name == "sqlite" else _postgresql)(driver or error, engine.url)
+
+
+def damaged(url: URL, said: str) -> UntakenError:
+    """The error for a SQLite file whose content cannot be."""
+    return UntakenError(
+        "workspace-damaged",
+        f"the workspace's database is damaged: {said[:300]}",
+        where=place(url),
+        hint=DOCTOR,
+    )
+
+
+def unreachable(url: URL, said: str) -> UntakenError:
+    """The error for a server that does not answer (any more)."""
+    if url.password:
+        said = said.replace(str(url.password), "***")
+    return UntakenError(
+        "store-unreachable",
+        f"the database of the workspace does not answer: {said[:300]}",
+        where=place(url),
+        hint="Is the server running, and do address, user and database in UNTAKEN_STORE exist?",
+    )
+
+
+def _sqlite(error: BaseException, url: URL) -> UntakenError:
+    """By SQLite's result code; what has none is a text that cannot be decoded, or no database at all."""
+    result, said = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF, _said(error)
+    if result in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        return _locked(url)
+    if result == sqlite3.SQLITE_FULL:
+        return _full(url)
+    if result in (
+        sqlite3.SQLITE_READONLY,
+        sqlite3.SQLITE_CANTOPEN,
+        sqlite3.SQLITE_IOERR,
+        sqlite3.SQLITE_PERM,
+    ):
+        return UntakenError(
+            "workspace-unwritable",
+            f"the workspace's database cannot be opened or written: {said}",
+            where=place(url),
+            hint="Is the disk there, and may you write to the folder? Nothing was saved.",
+        )
+    return damaged(url, said)
+
+
+def _postgresql(error: BaseException, url: URL) -> UntakenError:
+    """By SQLSTATE; an error without one is a connection that is gone."""
+    state, said = str(getattr(error, "sqlstate", None) or ""), _said(error)
+    if state in ("55P03", "40001", "40P01", "57014"):  # lock timeout, serialisation, deadlock, cancelled
+        return _locked(url)
+    if state.startswith("53"):
+        return _full(url)
+    if not state or state.startswith(("08", "57")):
+        return unreachable(url, said)
+    return UntakenError(
+        "workspace-database",
+        f"the workspace's database refuses this: {said[:300]}",
+        where=place(url),
+        hint="Does its user own the tables? `untaken workspace doctor` examines them.",
+    )
+
+
+def _locked(url: URL) -> UntakenError:
+    return UntakenError(
+        "workspace-locked",
+        "another program holds the workspace's database",
+        where=place(url),
+        hint="Try again in a moment. If it stays so, stop the program that has the workspace open.",
+    )
+
+
+def _full(url: URL) -> UntakenError:
+    return UntakenError(
+        "workspace-disk-full",
+        "there is no space left for the workspace's database",
+        where=place(url),
+        hint="Nothing was saved. Free some space, then do it again.",
+    )
+
+
+def _said(error: BaseException) -> str:
+    driver = error.orig if isinstance(error, DBAPIError) and error.orig else error
+    return " ".join(str(driver).split())
