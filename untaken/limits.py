@@ -51,6 +51,9 @@ YAML_DEPTH: Final = 32
 YAML_VALUES: Final = 400_000
 """Scalars, lists and mappings of one file."""
 PATTERN_CHARS: Final = 500
+REGEX_CHARS: Final = 200
+REGEXES: Final = 500
+"""Different ones in one graph."""
 AUTHOR_CHARS: Final = 120
 TAG_CHARS: Final = 60
 TAGS_PER_RUN: Final = 20
@@ -102,6 +105,8 @@ STEP_CHECKS: Final = 200_000
 """Evaluations of `on: step` expressions in one run."""
 CALL_COMPARISONS: Final = 2_000_000
 """Calls looked at, over all tool-call checks, in one run."""
+CHARS_PER_COMPARISON: Final = 1_000
+"""Of a call and its answer that a pattern may read at the price of one comparison."""
 VIOLATIONS: Final = 10_000
 """Of each kind that are listed for one run."""
 

@@ -69,7 +69,7 @@ def test_the_document_holds_what_the_page_shows(world: Path, capsys: pytest.Capt
         best["successes"],
         best["done_in_failures"],
         best["failures"],
-    ) == (*("refund", 4, 4, 0, 2),)
+    ) == (*("order", 4, 4, 0, 2),)
 
 
 def test_runs_and_the_reference_are_named_by_run_id_or_digest(

@@ -27,7 +27,16 @@ from untaken.ledger import event_type
 from untaken.ledger import events as e
 from untaken.memory import Flag, Observed, Signal
 from untaken.planning.record import PlannedStep, PlanningRecord
-from untaken.plans import GRAPH_FORMATS, Check, PlanGraph, Rule, SubGoal, ToolCallSpec, parse_graph
+from untaken.plans import (
+    GRAPH_FORMATS,
+    AnswerSpec,
+    Check,
+    PlanGraph,
+    Rule,
+    SubGoal,
+    ToolCallSpec,
+    parse_graph,
+)
 from untaken.ranking.tables import METRICS
 from untaken.report import SCHEMAS, json_schema
 from untaken.report.frame import Columns
@@ -158,6 +167,7 @@ def test_every_field_of_a_plan_graph_is_listed_and_no_other(table: str, kind: ty
 def test_every_field_of_an_expected_call_is_listed() -> None:
     told = next(cells for cells in rows(GRAPH, "check") if cells[0] == "`tool_call`")[2]
     assert [name for name in ToolCallSpec.__struct_fields__ if f"`{name}`" not in told] == []
+    assert [name for name in AnswerSpec.__struct_fields__ if f"`{name}`" not in told] == []
     assert f"up to {limits.SUB_GOALS:,}" in GRAPH
 
 

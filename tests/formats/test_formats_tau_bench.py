@@ -11,7 +11,7 @@ from foreign_files import codes, converted, put, tau_answer, tau_call, tau_recor
 
 from untaken.errors import Unscored
 from untaken.ledger import Message, Observation, Run, ToolCall, context_hash
-from untaken.plans import load_graphs
+from untaken.plans import load_graphs, validate
 from untaken.subgoals import score_run
 
 
@@ -46,6 +46,7 @@ def test_expected_actions_become_sub_goals_without_dependencies(tmp_path: Path) 
     (graph,) = load_graphs(tmp_path / "out" / "graphs").graphs
     assert [(node.id, node.deps, node.critical) for node in graph.sub_goals] == [("a0_buy", [], False)]
     assert graph.tasks == [run.task_id]
+    assert [node.check.tool_call.answered for node in graph.sub_goals if node.check] == ["any"]
     score = score_run(run, graph)
     assert (score.completed, score.required, score.attempted) == (1, 1, 1)
 
@@ -315,3 +316,21 @@ def test_a_name_that_is_too_long_is_cut_and_named(tmp_path: Path) -> None:
     conversion, runs = converted("tau-bench", tmp_path / "out", put(tmp_path / "gpt-9-airline.json", records))
     assert len({run.task_id for run in runs}) == 2
     assert codes(conversion)["name-cut"] == 1
+
+
+@pytest.mark.parametrize("argument", ["seat*", {"any": True}, {"glob": "*"}, [{"literal": 1}], 3])
+def test_an_expected_action_is_met_by_exactly_its_arguments_whatever_was_answered(
+    tmp_path: Path, argument: Any
+) -> None:
+    """The benchmark knows no patterns, and does not look at answers."""
+    record = tau_record()
+    record["info"]["task"]["actions"] = [{"name": "buy", "kwargs": {"seat": argument}}]
+    record["traj"] = [tau_call("buy", {"seat": argument}), tau_answer("Error: sold out")]
+    _, (run,) = converted("tau-bench", tmp_path / "out", put(tmp_path / "a.json", [record]))
+    (graph,) = load_graphs(tmp_path / "out" / "graphs").graphs
+    assert run.of(Observation)[0].ok is False
+    assert score_run(run, graph).completed == 1
+    assert not [finding for finding in validate(graph) if finding.code != "graph-no-check"]
+    record["traj"] = [tau_call("buy", {"seat": "seats"}), tau_answer("sold")]
+    _, (missed,) = converted("tau-bench", tmp_path / "missed", put(tmp_path / "b.json", [record]))
+    assert score_run(missed, graph).completed == 0

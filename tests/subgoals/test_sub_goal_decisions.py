@@ -13,6 +13,9 @@ from untaken.subgoals import NodeScore, score_run
 EXPR = {"id": "x", "check": {"expr": "state.done"}, "rules": [{"tool": "act"}]}
 STEP = {"id": "x", "check": {"expr": "state.n == 1", "on": "step"}, "rules": [{"tool": "act"}]}
 CALL = {"id": "x", "check": {"tool_call": {"name": "act", "arguments": {"q": 1}}}}
+ANYHOW = {"id": "x", "check": {"tool_call": {"name": "act", "arguments": {"q": 1}, "answered": "any"}}}
+TESTS = {"id": "x", "check": {"tool_call": {"name": "act", "answer": {"contains": " passed"}}}}
+FAULT = {"id": "x", "check": {"tool_call": {"name": "act", "answer": {"ok": False}}}}
 OUTCOME = {"id": "x", "check": {"outcome": True}}
 VERDICT = {"id": "x", "check": {"verdict": True}}
 HUMAN = {"id": "x", "check": {"verdict": {"by": ["human:*"]}}}
@@ -45,7 +48,20 @@ CASES = [
     ("call with other arguments", CALL, a_run().call("act", q=2).call("act").finish(), "attempted", True, "tool_call", "called 2 times, never with the expected"),
     ("call never made", CALL, a_run().call("b").finish(), "skipped", False, "tool_call", "never attempted"),
     ("call by the user counts", CALL, a_run().call("act", q=1, by="user").finish(), "completed", True, "tool_call", "as expected"),
-    ("call that failed still counts as made", CALL, a_run().call("act", ok=False, q=1).finish(), "completed", True, "tool_call", "as expected"),
+    ("call that failed", CALL, a_run().call("act", ok=False, q=1).finish(), "attempted", True, "tool_call", "act was called as expected, but its answer says `ok: false`"),
+    ("call that failed twice", CALL, a_run().call("act", ok=False, q=1).call("act", ok=False, q=1).finish(), "attempted", True, "tool_call", "2 times, but each time its answer says"),
+    ("call that failed, then did not", CALL, a_run().call("act", ok=False, q=1).call("act", ok=True, q=1).finish(), "completed", True, "tool_call", "as expected"),
+    ("call that failed where that is no matter", ANYHOW, a_run().call("act", ok=False, q=1).finish(), "completed", True, "tool_call", "act was called as expected"),
+    ("call whose answer says neither", CALL, a_run().call("act", q=1).observe("done").finish(), "completed", True, "tool_call", "act was called as expected"),
+    ("call without an answer", CALL, a_run().call("act", q=1).finish(), "completed", True, "tool_call", "as expected; no answer to the call is recorded"),
+    ("call answered again after a fault", CALL, a_run().call("act", ok=False, q=1).observe("done", ok=True, call_id="c1").finish(), "completed", True, "tool_call", "as expected"),
+    ("call whose last answer is a fault", CALL, a_run().call("act", ok=True, q=1).observe("lost", ok=False, call_id="c1").finish(), "attempted", True, "tool_call", "ok: false"),
+    ("call with the answer asked for", TESTS, a_run().call("act").observe("3 passed", ok=True).finish(), "completed", True, "tool_call", "as expected"),
+    ("call with another answer", TESTS, a_run().call("act").observe("1 failed", ok=True).finish(), "attempted", True, "tool_call", "its answer is not the expected one"),
+    ("call with the answer asked for, and a fault", TESTS, a_run().call("act").observe("3 passed", ok=False).finish(), "attempted", True, "tool_call", "not the expected one"),
+    ("call whose answer is asked for and not recorded", TESTS, a_run().call("act").finish(), "unscored", True, "none", "no answer to the call is recorded"),
+    ("call whose flag is asked for and not recorded", FAULT, a_run().call("act").observe("403").finish(), "unscored", True, "none", "does not record `ok`"),
+    ("a fault that is asked for", FAULT, a_run().call("act", ok=False).finish(), "completed", True, "tool_call", "as expected"),
     ("call, no actions recorded", CALL, a_run().finish(), "unscored", None, "none", "no actions"),
     ("outcome success", OUTCOME, a_run().finish(success=True), "completed", None, "outcome", "succeeded"),
     ("outcome failure", OUTCOME, a_run().finish(success=False), "attempted", None, "outcome", "failed"),
@@ -196,5 +212,34 @@ def test_expression_checks_after_each_step_are_bounded(monkeypatch: pytest.Monke
 def test_comparing_calls_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "CALL_COMPARISONS", 2)
     got = node(CALL, a_run().call("act").call("act").call("act").finish())
+    assert got.status == "unscored"
+    assert "too many calls" in got.reason
+
+
+def test_a_call_that_failed_is_shown_with_its_answer() -> None:
+    assert node(CALL, a_run().call("act", ok=False, q=1).finish()).evidence == (1, 2)
+
+
+def test_an_answer_that_is_asked_for_is_evidence() -> None:
+    got = node(TESTS, a_run().call("act").observe("3 passed", ok=True).finish())
+    assert (got.evidence, got.completed_at) == ((1, 2), 1)
+
+
+def test_an_answer_after_the_run_answers_nothing() -> None:
+    run = a_run().call("act", q=1).finish().observe("lost", ok=False, call_id="c1")
+    assert node(CALL, run).status == "completed"
+
+
+def test_a_critical_call_that_was_refused_is_not_met() -> None:
+    """A policy that could not be read is no policy checked."""
+    policy = {"id": "x", "critical": True, "check": {"tool_call": {"name": "read_policy"}}}
+    run = a_run().call("read_policy").observe("403", ok=False, call_id="c1").finish()
+    score = score_run(run.run(), a_graph(policy))
+    assert (score.critical_completed, score.critical) == (0, 1)
+
+
+def test_patterns_over_long_answers_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "CALL_COMPARISONS", 50)
+    got = node(TESTS, a_run().call("act").observe("a" * 60_000, call_id="c1").finish())
     assert got.status == "unscored"
     assert "too many calls" in got.reason

@@ -11,6 +11,7 @@ import msgspec
 
 from untaken.comparing.model import Row
 from untaken.ledger import Message, Observation, Run, ToolCall, readable
+from untaken.ledger.answers import paired
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,15 +129,9 @@ def _step(
 
 
 def _answers(run: Run) -> Mapping[int, list[Observation]]:
-    """`seq` of a call → what answered it: by its id, or without one whatever follows it."""
+    """`seq` of a call → what answered it."""
     found: dict[int, list[Observation]] = defaultdict(list)
-    by_id: dict[str, int] = {}
-    last: int | None = None
-    for event in run.events:
-        if isinstance(event, ToolCall):
-            last = by_id[event.call_id] = event.seq
-        elif isinstance(event, Observation):
-            call = last if event.call_id is None else by_id.get(event.call_id)
-            if call is not None:
-                found[call].append(event)
+    for answer, call in paired(run.actions, run.of(Observation)):
+        if call is not None:
+            found[call.seq].append(answer)
     return found

@@ -14,10 +14,12 @@ from msgspec import Meta
 
 from untaken import limits
 from untaken.errors import Unscored
+from untaken.ledger.answers import paired
 from untaken.ledger.events import (
     ABOUT_RUN,
     AnyEvent,
     Event,
+    Observation,
     RunFinished,
     RunStarted,
     Sha256,
@@ -120,6 +122,14 @@ class Run:
     def actions(self) -> Sequence[ToolCall]:
         """The tool calls, in order."""
         return self.of(ToolCall)
+
+    @cached_property
+    def answers(self) -> Mapping[int, Observation]:
+        """By `seq` of a tool call, the last answer that the run records to it; none for a call without."""
+        during = self.of(Observation)
+        if self.finished is not None and during and during[-1].seq > self.finished.seq:
+            during = [answer for answer in during if answer.seq < self.finished.seq]
+        return {call.seq: answer for answer, call in paired(self.actions, during) if call is not None}
 
     @cached_property
     def selections(self) -> tuple[SkillSelection, ...]:

@@ -1,6 +1,6 @@
 """Plan graphs: the model, files, validation, success checks, and which action served which sub-goal."""
 
-from untaken.plans.calls import call_matches, json_equal
+from untaken.plans.calls import answer_fits, call_counts, call_matches, json_equal
 from untaken.plans.diff import GraphDiff, diff_graphs
 from untaken.plans.expressions import check_expression, evaluate_expression
 from untaken.plans.files import (
@@ -17,13 +17,14 @@ from untaken.plans.files import (
 from untaken.plans.globs import escape_glob, matches_glob
 from untaken.plans.graph_set import GraphSet, graph_files, load_graphs
 from untaken.plans.mapping import Mapping, map_actions, rule_fits
-from untaken.plans.model import Check, PlanGraph, Rule, SubGoal, ToolCallSpec, VerdictSpec
+from untaken.plans.model import AnswerSpec, Check, PlanGraph, Rule, SubGoal, ToolCallSpec, VerdictSpec
 from untaken.plans.structure import ancestors, edges, graph_digest, topological, transitive_reduction
 from untaken.plans.validation import validate
 
 __all__ = [
     "GRAPH_FORMATS",
     "GRAPH_SUFFIXES",
+    "AnswerSpec",
     "Check",
     "GraphDiff",
     "GraphFormat",
@@ -35,6 +36,8 @@ __all__ = [
     "ToolCallSpec",
     "VerdictSpec",
     "ancestors",
+    "answer_fits",
+    "call_counts",
     "call_matches",
     "check_expression",
     "diff_graphs",

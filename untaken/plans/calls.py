@@ -1,44 +1,118 @@
-"""Does a recorded call fulfil an expected one?"""
+"""Does a recorded call, with its recorded answer, fulfil an expected one?"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from untaken.ledger.events import ToolCall
-from untaken.plans.model import ToolCallSpec
+import msgspec
+
+from untaken.ledger.events import Observation, ToolCall
+from untaken.plans.model import AnswerSpec, Rule, ToolCallSpec
+from untaken.plans.patterns import TEXT_KINDS, Pattern, expected_arguments, text_of, text_pattern
 
 _SCALARS: Final = frozenset({str, int, float, bool, type(None)})
 """The types of most values: told at once, where asking for a mapping or a list takes its time."""
 
 
 def call_matches(spec: ToolCallSpec, call: ToolCall) -> bool:
-    """True where `call` has the tool and the arguments that `spec` expects.
+    """True where `call` has the tool and the arguments that `spec` expects, whatever its answer.
 
     ``exact``: the arguments are equal. ``subset``: each expected argument is in the call; the call may say
     more, also inside nested mappings. ``call_keys``: compared only on the call's own keys, or on
     `compare_args` where that is given, so a call that leaves an argument out is not blamed for it, and a call
-    without any argument matches.
+    without any argument matches. A pattern in the place of a value fits as `untaken.plans.patterns` says.
+
+    Raises:
+        UntakenError: ``graph-pattern-invalid`` for a spec that was never validated.
     """
     if spec.name != call.tool:
         return False
+    expected = expected_of(spec)
     if spec.match == "exact":
-        return json_equal(spec.arguments, call.arguments)
+        return json_equal(expected, call.arguments)
     if spec.match == "subset":
-        return contains(call.arguments, spec.arguments)
+        return contains(call.arguments, expected)
     keys = set(call.arguments if spec.compare_args is None else spec.compare_args)
-    return json_equal(_only(spec.arguments, keys), _only(call.arguments, keys))
+    return json_equal(_only(expected, keys), _only(call.arguments, keys))
+
+
+def call_counts(spec: ToolCallSpec, answer: Observation | None) -> bool | None:
+    """Whether a call that matches is a completion, by its recorded answer (§4).
+
+    An answer that says ``ok: false`` is none, unless the spec says so. ``None`` where the record cannot tell:
+    there is no answer, or it has no `ok` where one is expected.
+    """
+    if spec.answer is None:
+        if spec.answered == "any":
+            return True
+        return None if answer is None else answer.ok is not False
+    if spec.answered == "ok" and spec.answer.ok is None and answer is not None and answer.ok is False:
+        return False
+    return answer_fits(spec.answer, answer)
+
+
+def answer_fits(expected: AnswerSpec, answer: Observation | None) -> bool | None:
+    """Whether a recorded answer says what is expected; ``None`` where the record cannot tell."""
+    if answer is None:
+        return None
+    if expected.ok is not None and answer.ok is not None and answer.ok is not expected.ok:
+        return False
+    patterns = answer_patterns(expected)
+    if patterns:
+        text = text_of(answer.content) or ""
+        if not all(pattern.fits_text(text) for pattern in patterns):
+            return False
+    return None if expected.ok is not None and answer.ok is None else True
+
+
+def answer_patterns(expected: AnswerSpec) -> tuple[Pattern, ...]:
+    """The patterns on the text of an answer, made once.
+
+    Raises:
+        UntakenError: ``graph-pattern-invalid``.
+    """
+    made: tuple[Pattern, ...] | None = expected.__dict__.get("patterns")
+    if made is None:
+        given = [(kind, getattr(expected, kind)) for kind in TEXT_KINDS]
+        made = tuple(text_pattern(kind, said) for kind, said in given if said is not None)
+        expected.__dict__["patterns"] = made
+    return made
+
+
+def expected_of(spec: ToolCallSpec | Rule) -> Mapping[str, Any]:
+    """The expected arguments with their patterns ready to be compared, made once.
+
+    Raises:
+        UntakenError: ``graph-pattern-invalid``.
+    """
+    made: Mapping[str, Any] | None = spec.__dict__.get("expected")
+    if made is None:
+        made = spec.__dict__["expected"] = expected_arguments(spec.arguments or {})
+    return made
+
+
+def reads_text(spec: ToolCallSpec | Rule) -> bool:
+    """True where comparing a call takes the longer the more it or its answer says."""
+    patterned = bool(spec.arguments) and expected_of(spec) is not spec.arguments
+    return patterned or spec.answer is not None
+
+
+def chars_of(call: ToolCall, answer: Observation | None) -> int:
+    """How much a pattern may have to read of a call and its answer."""
+    said = text_of(answer.content) if answer is not None else None
+    return len(msgspec.json.encode(call.arguments)) + len(said or "")
 
 
 def json_equal(a: Any, b: Any) -> bool:
-    """Equality of JSON values: 1 equals 1.0, but neither ``true`` nor "1"."""
+    """Equality of JSON values: 1 equals 1.0, but neither ``true`` nor "1"; `a` may hold patterns."""
     if type(a) in _SCALARS:
         return _same_scalar(a, b)
     if isinstance(a, Mapping) and isinstance(b, Mapping):
         return a.keys() == b.keys() and all(json_equal(value, b[key]) for key, value in a.items())
     if _is_list(a) and _is_list(b):
         return len(a) == len(b) and all(map(json_equal, a, b))
-    return _same_scalar(a, b)
+    return a.fits(b) if type(a) is Pattern else _same_scalar(a, b)
 
 
 def contains(actual: Any, expected: Any) -> bool:
@@ -49,7 +123,7 @@ def contains(actual: Any, expected: Any) -> bool:
         return all(key in actual and contains(actual[key], value) for key, value in expected.items())
     if _is_list(expected) and _is_list(actual):
         return len(actual) == len(expected) and all(map(contains, actual, expected))
-    return _same_scalar(actual, expected)
+    return expected.fits(actual) if type(expected) is Pattern else _same_scalar(actual, expected)
 
 
 def _only(arguments: Mapping[str, Any], keys: set[str]) -> dict[str, Any]:

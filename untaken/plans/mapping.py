@@ -11,11 +11,11 @@ from typing import Any, Literal
 
 from untaken import limits
 from untaken.errors import Finding, Where
-from untaken.ledger.events import ActionMapping, Message, Plan, ToolCall
+from untaken.ledger.events import ActionMapping, Message, Observation, Plan, ToolCall
 from untaken.ledger.model import Run
-from untaken.plans.calls import call_matches, contains
+from untaken.plans.calls import answer_fits, call_matches, chars_of, contains, expected_of, reads_text
 from untaken.plans.globs import matches_glob
-from untaken.plans.model import PlanGraph, Rule, SubGoal
+from untaken.plans.model import PlanGraph, Rule, ToolCallSpec
 
 Authority = Literal["tag", "rule", "check", "plan", "judge"]
 _AGENT_ROLES = frozenset({"assistant", "agent", "ai", "model"})
@@ -63,13 +63,18 @@ def map_actions(run: Run, graph: PlanGraph, *, judged: bool = True) -> Mapping:
     return _Mapper(run, _index(graph), judged=judged).mapping()
 
 
-def rule_fits(rule: Rule, action: ToolCall | Message) -> bool:
-    """Whether a rule claims an action, whatever tags and other rules say of it."""
+def rule_fits(rule: Rule, action: ToolCall | Message, answer: Observation | None = None) -> bool:
+    """Whether a rule claims an action, whatever tags and other rules say of it.
+
+    Args:
+        rule: of a valid graph.
+        action: a tool call, or a message.
+        answer: the last one recorded to the call; a rule that asks for an answer claims no call without.
+    """
     if isinstance(action, Message):
         text = _text(action.content)[: limits.RULE_TEXT_CHARS].casefold()
         return action.role.lower() in _AGENT_ROLES and _fits_text(rule, text)
-    fits = rule.text is None and _fits_tool(rule, action.tool)
-    return fits and contains(action.arguments, rule.arguments or {})
+    return rule.text is None and _fits_tool(rule, action.tool) and _fits_call(rule, action, answer)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,28 +83,40 @@ class _Claim:
     rule: Rule
 
 
+@dataclass(frozen=True, slots=True)
+class _Expected:
+    sub_goal: str
+    call: ToolCallSpec
+
+
 class _Tool:
     """What a call of one tool may serve.
 
     Attributes:
         claims: the rules whose tool pattern fits, in graph order.
-        always: the sub-goals that claim every call of it; ``None`` where a rule looks at the arguments.
+        always: the sub-goals that claim every call of it; ``None`` where a rule looks at the arguments or the
+            answer.
         expecting: the sub-goals whose tool_call check is on it.
-        comparisons: with how many rules and checks a call is compared.
+        comparisons: with how many rules and checks a call is compared; `reading`: of them, those that take
+            the longer the more the call and its answer say.
+        asks: whether a rule looks at the answer.
     """
 
-    __slots__ = ("always", "claims", "comparisons", "expecting")
+    __slots__ = ("always", "asks", "claims", "comparisons", "expecting", "reading")
 
-    def __init__(self, claims: list[_Claim], expecting: Sequence[SubGoal]) -> None:
+    def __init__(self, claims: list[_Claim], expecting: Sequence[_Expected]) -> None:
         self.claims = claims
         self.expecting = expecting
         self.comparisons = len(claims) + len(expecting)
-        selective = any(claim.rule.arguments for claim in claims)
+        self.asks = any(claim.rule.answer is not None for claim in claims)
+        selective = self.asks or any(claim.rule.arguments for claim in claims)
         self.always = None if selective else _distinct(claims)
+        self.reading = sum(reads_text(claim.rule) for claim in claims)
+        self.reading += sum(reads_text(expected.call) for expected in expecting)
 
-    def claimants(self, call: ToolCall) -> tuple[str, ...]:
+    def claimants(self, call: ToolCall, answer: Observation | None) -> tuple[str, ...]:
         """The sub-goals whose rules claim the call, in graph order."""
-        return _distinct([c for c in self.claims if contains(call.arguments, c.rule.arguments or {})])
+        return _distinct([claim for claim in self.claims if _fits_call(claim.rule, call, answer)])
 
 
 class _Index:
@@ -109,10 +126,11 @@ class _Index:
         self.known = {node.id: node for node in graph.sub_goals}
         self.claims = [_Claim(node.id, rule) for node in graph.sub_goals for rule in node.rules]
         self.text_claims = [claim for claim in self.claims if claim.rule.text is not None]
-        self.expecting: dict[str, list[SubGoal]] = {}
+        self.expecting: dict[str, list[_Expected]] = {}
         for node in graph.sub_goals:
             if node.check and node.check.tool_call:
-                self.expecting.setdefault(node.check.tool_call.name, []).append(node)
+                spec = node.check.tool_call
+                self.expecting.setdefault(spec.name, []).append(_Expected(node.id, spec))
         self.names = _names(graph)
         self.tools: dict[str, _Tool] = {}
 
@@ -196,14 +214,17 @@ class _Mapper:
 
     def claimed(self, event: ToolCall, tool: _Tool) -> bool:
         """By rules, else by the checks on its tool."""
-        claimants = tool.always if tool.always is not None else tool.claimants(event)
+        answer = self.run.answers.get(event.seq) if tool.asks else None
+        if tool.reading:
+            self.comparisons += tool.reading * chars_of(event, answer) // limits.CHARS_PER_COMPARISON
+        claimants = tool.always if tool.always is not None else tool.claimants(event, answer)
         if claimants:
             self.ruled(event.seq, claimants)
             return True
-        nodes = tool.expecting
-        fulfilled = [node for node in nodes if _fulfils(event, node)]
-        self.mapped += [(event.seq, node.id, "check") for node in fulfilled or nodes]
-        return bool(nodes)
+        expecting = tool.expecting
+        fulfilled = [one for one in expecting if call_matches(one.call, event)]
+        self.mapped += [(event.seq, one.sub_goal, "check") for one in fulfilled or expecting]
+        return bool(expecting)
 
     def message(self, event: Message) -> None:
         claims = self.index.text_claims
@@ -260,9 +281,10 @@ class _Mapper:
             )
 
 
-def _fulfils(event: ToolCall, node: SubGoal) -> bool:
-    spec = node.check.tool_call if node.check else None
-    return spec is not None and call_matches(spec, event)
+def _fits_call(rule: Rule, call: ToolCall, answer: Observation | None) -> bool:
+    if rule.arguments and not contains(call.arguments, expected_of(rule)):
+        return False
+    return rule.answer is None or answer_fits(rule.answer, answer) is True
 
 
 def _fits_tool(rule: Rule, tool: str) -> bool:

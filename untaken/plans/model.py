@@ -12,20 +12,41 @@ Id = Annotated[str, Meta(min_length=1, max_length=limits.NAME_CHARS)]
 Pattern = Annotated[str, Meta(min_length=1, max_length=limits.PATTERN_CHARS)]
 Match = Literal["exact", "subset", "call_keys"]
 When = Literal["final", "step"]
+Answered = Literal["ok", "any"]
 
 
-class ToolCallSpec(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A call that must have been made.
+class AnswerSpec(
+    Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True, dict=True
+):
+    """What the recorded answer of a call must say: all that is given.
 
-    `match` says how `arguments` compare with the call's: ``exact`` (equal), ``subset`` (each expected one is
-    in the call, nested mappings too), ``call_keys`` (compared only on the call's own keys, or on
-    `compare_args` if given).
+    `ok`: its flag. `contains`, `glob`, `regex`: its text (`untaken.plans.patterns`).
+    """
+
+    ok: bool | None = None
+    contains: str | None = None
+    glob: str | None = None
+    regex: str | None = None
+
+
+class ToolCallSpec(
+    Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True, dict=True
+):
+    """A call that must have been made, and not have failed.
+
+    `arguments` are literals or patterns (`untaken.plans.patterns`). `match` says how they compare with the
+    call's: ``exact`` (equal), ``subset`` (each expected one is in the call, nested mappings too),
+    ``call_keys`` (compared only on the call's own keys, or on `compare_args` if given). A call whose recorded
+    answer says ``ok: false`` does not count, unless `answered` is ``any`` or `answer` says which `ok` it
+    must have.
     """
 
     name: Id
     arguments: dict[str, Any] = {}
     match: Match = "subset"
     compare_args: list[str] | None = None
+    answered: Answered = "ok"
+    answer: AnswerSpec | None = None
 
 
 class VerdictSpec(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -44,17 +65,18 @@ class Check(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_
     on: When = "final"
 
 
-class Rule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+class Rule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True, dict=True):
     """Maps an action to the sub-goal that holds the rule; all parts given must hold.
 
-    `tool` is a glob over the tool's name, `arguments` a subset of the call's arguments, `text` a
-    case-insensitive glob over a message the agent wrote. Globs, not regular expressions: linear time on
-    hostile text.
+    `tool` is a glob over the tool's name, `arguments` a subset of the call's arguments, literals or patterns
+    (`untaken.plans.patterns`), `answer` what its recorded answer says, `text` a case-insensitive glob over a
+    message the agent wrote.
     """
 
     tool: Pattern | None = None
     arguments: dict[str, Any] | None = None
     text: Pattern | None = None
+    answer: AnswerSpec | None = None
 
 
 class SubGoal(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):

@@ -16,6 +16,14 @@ import msgspec
 from untaken.errors import UntakenError
 from untaken.plans.model import PlanGraph
 
+_LATER: Mapping[str, Any] = {
+    "answered": "ok",
+    "answer": None,
+    "weight": 1.0,
+    "mutates": [],
+    "hand_over": [],
+}
+"""Fields that came to the format later, with their defaults."""
 _EAGER_SUB_GOALS = 500
 """Above this, all ancestor sets at once may need a gigabyte: they are then unfolded one at a time."""
 
@@ -98,9 +106,18 @@ def graph_digest(graph: PlanGraph) -> str:
 
 
 def _content(value: Any) -> Any:
-    """All fields, defaults too: whether a default was written out makes no other graph."""
+    """All fields, defaults too: whether a default was written out makes no other graph.
+
+    A field that came to the format later is left out at its default, so that the digest of a graph written
+    before, by which judges' replies are kept, stays what it was.
+    """
     if isinstance(value, msgspec.Struct):
-        return {field: _content(getattr(value, field)) for field in value.__struct_fields__}
+        said = {field: getattr(value, field) for field in value.__struct_fields__}
+        return {
+            field: _content(part)
+            for field, part in said.items()
+            if field not in _LATER or part != _LATER[field]
+        }
     return [_content(item) for item in value] if isinstance(value, list) else value
 
 

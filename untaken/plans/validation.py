@@ -4,33 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from msgspec.structs import replace
 
 from untaken import limits
-from untaken.errors import Finding, Severity, UntakenError
+from untaken.errors import Finding, UntakenError
+from untaken.plans.expected_calls import expected_call_faults, too_many_regexes
 from untaken.plans.expressions import check_expression
+from untaken.plans.fault import Fault
 from untaken.plans.model import Check, PlanGraph, Rule, SubGoal
 from untaken.plans.structure import cycle_in_words, cycles, path_in_words, waiting_for_a_cycle
 
 _NAMED = 5
 """How many sub-goals one message names before it only counts."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fault:
-    """A finding about one place of a graph, before the line in a file is known."""
-
-    code: str
-    message: str
-    path: tuple[str | int, ...]
-    hint: str = ""
-    severity: Severity = "error"
-
-    def finding(self) -> Finding:
-        """The fault without a place in a file."""
-        return Finding(code=self.code, message=self.message, hint=self.hint, severity=self.severity)
 
 
 def validate(graph: PlanGraph) -> list[Finding]:
@@ -43,6 +29,8 @@ def faults(graph: PlanGraph) -> list[Fault]:
     links = sum(len(node.deps) + len(node.any_of) for node in graph.sub_goals)
     if links > limits.EDGES:  # what else is wrong could be a flood: this alone is said
         return [_too_many(links)]
+    if flood := too_many_regexes(graph):  # each costs milliseconds to read
+        return [flood]
     found = [*_ids(graph), *_dependencies(graph), *_cycles(graph), *_any_of(graph)]
     for i, node in enumerate(graph.sub_goals):
         found += _check(node, ("sub_goals", i, "check"))
@@ -178,6 +166,8 @@ def _check(node: SubGoal, path: tuple[str | int, ...]) -> Iterator[Fault]:
             path=path,
             severity="warning",
         )
+    if check.tool_call is not None:
+        yield from expected_call_faults(check.tool_call, f"the check of {node.id!r}", (*path, "tool_call"))
     if check.tool_call and check.tool_call.compare_args is not None and check.tool_call.match != "call_keys":
         yield Fault(
             code="graph-compare-args-unused",
@@ -206,13 +196,16 @@ def _expression(node: SubGoal, check: Check, path: tuple[str | int, ...]) -> Ite
 
 
 def _rule(node: SubGoal, rule: Rule, path: tuple[str | int, ...]) -> Iterator[Fault]:
-    if rule.tool is None and rule.arguments is None and rule.text is None:
+    yield from expected_call_faults(rule, f"a rule of {node.id!r}", path)
+    on_calls = [part for part in (rule.tool, rule.arguments, rule.answer) if part is not None]
+    if rule.text is None and not on_calls:
         yield Fault(
             code="graph-rule-empty",
-            message=f"a rule of {node.id!r} gives none of tool, arguments, text: it would match everything",
+            message=f"a rule of {node.id!r} gives none of tool, arguments, text, answer: "
+            "it would match everything",
             path=path,
         )
-    elif rule.text is not None and (rule.tool is not None or rule.arguments is not None):
+    elif rule.text is not None and on_calls:
         yield Fault(
             code="graph-rule-impossible",
             message=f"a rule of {node.id!r} asks for a message (text) and a tool call at once",

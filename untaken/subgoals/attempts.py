@@ -67,11 +67,9 @@ def _served(rubric: Rubric, trace: Trace, mapping: plans.Mapping) -> Mapping[str
         if authority in ("tag", "rule"):
             claimed.add(seq)
     for name, spec in rubric.calls.items() if claimed else ():
-        mapped[name] += [
-            call.seq
-            for call in trace.calls_of(spec.name)
-            if call.seq in claimed and plans.call_matches(spec, call)
-        ]
+        calls = [call for call in trace.calls_of(spec.name) if call.seq in claimed]
+        if calls and trace.affords(spec):
+            mapped[name] += [call.seq for call in calls if plans.call_matches(spec, call)]
     return {name: tuple(sorted(set(seqs))) for name, seqs in mapped.items() if seqs}
 
 

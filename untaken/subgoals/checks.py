@@ -8,10 +8,9 @@ from typing import Final
 
 from msgspec import Struct
 
-from untaken import limits
 from untaken.errors import Unscored
-from untaken.ledger.events import ToolCall, Verdict
-from untaken.plans import call_matches
+from untaken.ledger.events import Observation, ToolCall, Verdict
+from untaken.plans import call_counts, call_matches
 from untaken.plans.model import ToolCallSpec, VerdictSpec
 from untaken.subgoals.attempts import Attempt
 from untaken.subgoals.expressions import ExpressionResults
@@ -58,7 +57,6 @@ class Bench:
         self._expressions = expressions
         self._verdicts = (verdicts,) if isinstance(verdicts, str) else tuple(verdicts)
         self._recorded = RECORDED in self._verdicts
-        self._comparisons = 0
 
     def decide(self, criterion: Criterion, attempt: Attempt) -> None:
         """Decide one sub-goal; the check's answer counts before any verdict."""
@@ -131,27 +129,45 @@ class Bench:
         )
 
     def _by_call(self, spec: ToolCallSpec) -> Decision:
-        calls = self._trace.calls_of(spec.name)
-        self._comparisons += len(calls)
-        if self._comparisons > limits.CALL_COMPARISONS:
+        if not self._trace.affords(spec):
             return Decision(
                 completed=None, by="none", reason="the run holds too many calls to compare them all"
             )
-        match = next(filter(partial(call_matches, spec), calls), None)
-        if match is not None:
-            return Decision(
-                completed=True,
-                by="tool_call",
-                reason=f"{spec.name} was called as expected",
-                evidence=(match.seq,),
-                at=match.seq,
-            )
+        calls = self._trace.calls_of(spec.name)
+        unclear: ToolCall | None = None
+        refused: list[ToolCall] = []
+        for call in filter(partial(call_matches, spec), calls):
+            counts = call_counts(spec, self._trace.answer(call))
+            if counts:
+                return self._called(spec, call)
+            if counts is None:
+                unclear = unclear or call
+            else:
+                refused.append(call)
+        if unclear is not None:
+            return self._called(spec, unclear, doubt=_doubt(self._trace.answer(unclear)))
+        shown = refused[:NEAR_MISSES] or calls[:NEAR_MISSES]
         return Decision(
             completed=False,
             by="tool_call",
-            reason=_near_misses(spec, calls),
-            evidence=tuple(call.seq for call in calls[:NEAR_MISSES]),
+            reason=_refused(spec, refused) if refused else _near_misses(spec, calls),
+            evidence=self._exchanges(shown) if refused else tuple(call.seq for call in shown),
         )
+
+    def _called(self, spec: ToolCallSpec, call: ToolCall, *, doubt: str = "") -> Decision:
+        """The call was made as expected. A doubt about its answer is named; where the check asks for what an
+        answer says, nothing is decided by a call without it.
+        """
+        said = f"{spec.name} was called as expected" + (f"; {doubt}" if doubt else "")
+        if doubt and spec.answer is not None:
+            return Decision(completed=None, by="none", reason=said, evidence=self._exchanges([call]))
+        evidence = (call.seq,) if spec.answer is None else self._exchanges([call])
+        return Decision(completed=True, by="tool_call", reason=said, evidence=evidence, at=call.seq)
+
+    def _exchanges(self, calls: Sequence[ToolCall]) -> tuple[int, ...]:
+        """The calls with the answers to them."""
+        answers = [answer.seq for call in calls if (answer := self._trace.answer(call)) is not None]
+        return tuple(sorted([*(call.seq for call in calls), *answers]))
 
     def _by_verdicts(self, criterion: Criterion, checked: Decision | None) -> Decision | None:
         """The verdicts' decision; the check's own reason for being undecided is kept beside theirs."""
@@ -217,6 +233,16 @@ def _near_misses(spec: ToolCallSpec, calls: Sequence[ToolCall]) -> str:
         return f"{spec.name} was never called"
     times = "once" if len(calls) == 1 else f"{len(calls)} times"
     return f"{spec.name} was called {times}, never with the expected arguments"
+
+
+def _doubt(answer: Observation | None) -> str:
+    return "no answer to the call is recorded" if answer is None else "its answer does not record `ok`"
+
+
+def _refused(spec: ToolCallSpec, calls: Sequence[ToolCall]) -> str:
+    what = "its answer says `ok: false`" if spec.answer is None else "its answer is not the expected one"
+    times = "" if len(calls) == 1 else f" {len(calls)} times"
+    return f"{spec.name} was called as expected{times}, but {'each time ' if times else ''}{what}"
 
 
 def _quoted(names: Mapping[str, Decision]) -> str:

@@ -6,8 +6,12 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import TypeVar
 
+from untaken import limits
+from untaken.ledger.answers import paired
 from untaken.ledger.events import Event, Message, Observation, Plan, RunFinished, State, ToolCall, Verdict
 from untaken.ledger.model import Run
+from untaken.plans.calls import chars_of, reads_text
+from untaken.plans.model import ToolCallSpec
 
 E = TypeVar("E", bound=Event)
 
@@ -29,6 +33,9 @@ class Trace:
 
     __slots__ = (
         "_by_tool",
+        "_chars",
+        "_comparisons",
+        "_run",
         "calls",
         "end",
         "failures",
@@ -58,6 +65,9 @@ class Trace:
         for verdict in run.of(Verdict):
             self.verdicts.setdefault(verdict.sub_goal, []).append(verdict)
         self._by_tool: dict[str, list[ToolCall]] | None = None
+        self._run = run
+        self._comparisons = 0
+        self._chars: dict[str, int] = {}
 
     def _during(self, events: Sequence[E]) -> Sequence[E]:
         """Those that do not come after the run."""
@@ -66,19 +76,9 @@ class Trace:
         return [event for event in events if event.seq <= self.last]
 
     def _failed(self, observations: Sequence[Observation]) -> list[tuple[Observation, ToolCall | None]]:
-        """What failed, each with the call it answers; without a call id, that is the call before it."""
+        """What failed, each with the call it answers."""
         failed = [event for event in observations if event.ok is False or event.transient]
-        found: list[tuple[Observation, ToolCall | None]] = []
-        coming = iter(self.calls)
-        call = next(coming, None)
-        made: ToolCall | None = None
-        by_id: dict[str, ToolCall] = {}
-        for event in failed:
-            while call is not None and call.seq < event.seq:
-                made = by_id[call.call_id] = call
-                call = next(coming, None)
-            found.append((event, made if event.call_id is None else by_id.get(event.call_id)))
-        return found
+        return list(paired(self.calls, failed))
 
     def step_ends(self, actions: Sequence[int]) -> list[int]:
         """For each action (by `seq`, in order) the last `seq` before the next one."""
@@ -91,6 +91,24 @@ class Trace:
             for call in self.calls:
                 self._by_tool[call.tool].append(call)
         return self._by_tool.get(tool, ())
+
+    def answer(self, call: ToolCall) -> Observation | None:
+        """The last recorded answer to a call."""
+        return self._run.answers.get(call.seq)
+
+    def affords(self, spec: ToolCallSpec) -> bool:
+        """Whether the calls of a check's tool may still be compared with it; counts them.
+
+        Where a pattern looks at them, what they and their answers say counts, too: a hostile graph must not
+        hold up the review of the others.
+        """
+        calls = self.calls_of(spec.name)
+        self._comparisons += len(calls)
+        if reads_text(spec):
+            if spec.name not in self._chars:
+                self._chars[spec.name] = sum(chars_of(call, self.answer(call)) for call in calls)
+            self._comparisons += self._chars[spec.name] // limits.CHARS_PER_COMPARISON
+        return self._comparisons <= limits.CALL_COMPARISONS
 
 
 def _revisions(plans: Sequence[Plan]) -> list[int]:

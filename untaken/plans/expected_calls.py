@@ -1,0 +1,97 @@
+"""What can be wrong with the calls that checks and rules expect: patterns, answers, likely slips."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from untaken import limits
+from untaken.errors import UntakenError
+from untaken.plans.calls import answer_patterns
+from untaken.plans.fault import Fault
+from untaken.plans.model import AnswerSpec, PlanGraph, Rule, ToolCallSpec
+from untaken.plans.patterns import Path, expectation, leaves, looks_like_pattern
+
+
+def expected_call_faults(spec: ToolCallSpec | Rule, whose: str, path: Path) -> Iterator[Fault]:
+    """Patterns that cannot be used, and literals that were likely meant as patterns.
+
+    Args:
+        spec: the expected call.
+        whose: whose it is, for messages: ``the check of 'tests'``.
+        path: its place in the document.
+    """
+    if isinstance(spec, ToolCallSpec) and looks_like_pattern(spec.name):
+        yield Fault(
+            code="graph-literal-wildcard",
+            message=f"{whose} expects a tool of exactly the name {spec.name!r}; it is not a pattern",
+            path=(*path, "name"),
+            hint="A check is on one tool. Map several with a rule, `tool` takes a glob there.",
+            severity="warning",
+        )
+    for place, said in leaves(spec.arguments or {}):
+        where, argument = (*path, "arguments", *place), _dotted(place)
+        if isinstance(said, dict):
+            yield from _unusable(said, f"{whose}, argument {argument!r}", where)
+        elif looks_like_pattern(said):
+            yield Fault(
+                code="graph-literal-wildcard",
+                message=f"{whose} expects {argument!r} to be exactly {said!r}; it is not a pattern",
+                path=where,
+                hint="For a pattern write {glob: …}, {contains: …} or {regex: …}; "
+                "write {literal: …} where exactly this text is meant.",
+                severity="warning",
+            )
+    if spec.answer is not None:
+        yield from _answer(spec.answer, whose, (*path, "answer"))
+
+
+def too_many_regexes(graph: PlanGraph) -> Fault | None:
+    """The fault of a graph with more different regular expressions than are read."""
+    found: set[str] = set()
+    for i, node in enumerate(graph.sub_goals):
+        calls: list[ToolCallSpec | Rule] = [*node.rules]
+        if node.check and node.check.tool_call:
+            calls.append(node.check.tool_call)
+        for spec in calls:
+            for _, said in leaves(spec.arguments or {}):
+                found.update(text for text in _regexes(said) if isinstance(text, str))
+            found.update([spec.answer.regex] if spec.answer and spec.answer.regex else [])
+        if len(found) > limits.REGEXES:
+            return Fault(
+                code="graph-too-many-regexes",
+                message=f"the graph has more than {limits.REGEXES} different regular expressions",
+                path=("sub_goals", i),
+                hint="Use `glob` or `contains` where they are enough.",
+            )
+    return None
+
+
+def _regexes(said: object) -> list[object]:
+    return [said["regex"]] if isinstance(said, dict) and "regex" in said else []
+
+
+def _unusable(said: dict[str, object], whose: str, path: Path) -> Iterator[Fault]:
+    try:
+        expectation(said)
+    except UntakenError as error:
+        yield Fault(code=error.code, message=f"{whose}: {error.message}", path=path, hint=error.hint)
+
+
+def _answer(answer: AnswerSpec, whose: str, path: Path) -> Iterator[Fault]:
+    if answer == AnswerSpec():
+        yield Fault(
+            code="graph-answer-empty",
+            message=f"the answer that {whose} expects says nothing",
+            path=path,
+            hint="Give `ok`, `contains`, `glob` or `regex`, or leave `answer` out.",
+        )
+    try:
+        answer_patterns(answer)
+    except UntakenError as error:
+        yield Fault(code=error.code, message=f"{whose}, answer: {error.message}", path=path, hint=error.hint)
+
+
+def _dotted(place: Path) -> str:
+    """``filter.city``, ``command[2]``."""
+    words = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in place)
+    return words.removeprefix(".")

@@ -1,0 +1,203 @@
+"""What a graph may expect instead of one exact value: a glob, a text inside, a regular expression (§4).
+
+The regular expressions are RE2's: linear in the text, whatever the text and the pattern say; no look-around,
+no back-references. Each is compiled once.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Final
+
+from untaken import limits
+from untaken.errors import UntakenError
+from untaken.ledger.events import readable
+from untaken.plans.globs import matches_glob
+
+TEXT_KINDS: Final = ("glob", "contains", "regex")
+KINDS: Final = (*TEXT_KINDS, "any", "literal")
+"""The one key of a mapping that stands for a pattern; ``literal`` takes its value as it is written."""
+_KINDS: Final = frozenset(KINDS)
+_REGEX_BYTES: Final = 512 * limits.KIB
+"""For one compiled expression and its automaton: compiling takes 20 ms and reading 0.2 µs a character at
+worst."""
+_LIKE_GLOB: Final = re.compile(r"(?:^|[^\s\d*()])\*|\*(?:[^\s\d*()]|$)")
+"""A star beside a letter, a slash or an end: not that of a product."""
+_LIKE_GLOB_WORD: Final = re.compile(r"\w\?[\w.]|\?\?")
+"""In a text without blanks: a ``?`` that ends no question."""
+_LIKE_REGEX: Final = re.compile(r"^\^|\\[dsw][+*{]|\.\+")
+_WEB_ADDRESS: Final = re.compile(r"\w+://")
+
+Path = tuple[str | int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """A pattern, ready to be compared: `kind` is one of `KINDS` but ``literal``, `said` its text."""
+
+    kind: str
+    said: str = ""
+
+    def fits(self, value: Any) -> bool:
+        """Whether a recorded value is as expected; ``null`` fits ``any`` alone."""
+        if self.kind == "any":
+            return True
+        text = text_of(value)
+        return text is not None and self.fits_text(text)
+
+    def fits_text(self, text: str) -> bool:
+        """Whether a text is: the whole of it (``glob``), or a part (``contains``, ``regex``)."""
+        if self.kind == "contains":
+            return self.said in text
+        if self.kind == "glob":
+            return matches_glob(self.said, text)
+        return _regex(self.said).search(text) is not None
+
+
+def text_of(value: Any) -> str | None:
+    """A recorded value as the text that patterns look at: a text itself, a list of texts or of text parts one
+    below the other, anything else as JSON; ``None`` for ``null``.
+    """
+    if isinstance(value, list) and value:
+        parts = [part.get("text") if isinstance(part, dict) else part for part in value]
+        texts = [part for part in parts if isinstance(part, str)]
+        if len(texts) == len(parts):
+            return "\n".join(texts)
+    return readable(value)
+
+
+def expectation(value: Any) -> Any:
+    """An expected value with a `Pattern` in the place of each mapping that stands for one.
+
+    A mapping with the single key ``glob``, ``contains``, ``regex``, ``any`` or ``literal`` stands for a
+    pattern, at any depth; inside ``literal`` nothing does. A value without patterns comes back as it is.
+
+    Raises:
+        UntakenError: ``graph-pattern-invalid``.
+    """
+    if isinstance(value, dict):
+        kind = _kind(value)
+        if kind == "literal":
+            return value[kind]
+        if kind is not None:
+            return _pattern(kind, value[kind])
+        made = {key: expectation(item) for key, item in value.items()}
+        return made if any(made[key] is not value[key] for key in value) else value
+    if isinstance(value, list):
+        items = [expectation(item) for item in value]
+        return items if any(new is not old for new, old in zip(items, value, strict=True)) else value
+    return value
+
+
+def expected_arguments(arguments: dict[str, Any]) -> dict[str, Any]:
+    """`expectation` of each argument: the mapping of arguments itself is no pattern, whatever its keys.
+
+    Raises:
+        UntakenError: ``graph-pattern-invalid``.
+    """
+    made = {name: expectation(value) for name, value in arguments.items()}
+    return made if any(made[name] is not arguments[name] for name in arguments) else arguments
+
+
+def text_pattern(kind: str, said: Any) -> Pattern:
+    """A pattern on a text.
+
+    Raises:
+        UntakenError: ``graph-pattern-invalid``.
+    """
+    if not isinstance(said, str) or not 0 < len(said) <= limits.PATTERN_CHARS:
+        raise _invalid(f"`{kind}` takes a text of 1 to {limits.PATTERN_CHARS} characters")
+    if kind == "regex":
+        _regex(said)
+    return Pattern(kind, said)
+
+
+def leaves(arguments: dict[str, Any]) -> Iterator[tuple[Path, Any]]:
+    """The texts and the patterns (as mappings) in expected arguments, with the path of each."""
+    for name, value in arguments.items():
+        yield from _leaves(value, (name,))
+
+
+def _leaves(value: Any, path: Path) -> Iterator[tuple[Path, Any]]:
+    if isinstance(value, dict) and not _is_pattern(value):
+        for key, item in value.items():
+            yield from _leaves(item, (*path, key))
+    elif isinstance(value, list):
+        for place, item in enumerate(value):
+            yield from _leaves(item, (*path, place))
+    elif isinstance(value, str | dict):
+        yield path, value
+
+
+def looks_like_pattern(text: str) -> bool:
+    """True where a literal was likely meant as a glob or a regular expression: ``pytest*``, ``^git``."""
+    if len(text) > limits.PATTERN_CHARS or _WEB_ADDRESS.match(text):
+        return False
+    one_word = len(text.split()) == 1
+    return bool(
+        _LIKE_GLOB.search(text) or _LIKE_REGEX.search(text) or (one_word and _LIKE_GLOB_WORD.search(text))
+    )
+
+
+def as_literal(value: Any) -> Any:
+    """A value of a record written so that a graph expects exactly that: what could be taken for a pattern
+    stands inside ``literal``.
+    """
+    if isinstance(value, dict):
+        if _is_pattern(value):
+            return {"literal": value}
+        return {key: as_literal(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [as_literal(item) for item in value]
+    return {"literal": value} if isinstance(value, str) and looks_like_pattern(value) else value
+
+
+def _is_pattern(value: dict[str, Any]) -> bool:
+    return bool(value) and value.keys() <= _KINDS
+
+
+def _kind(value: dict[str, Any]) -> str | None:
+    if not _is_pattern(value):
+        return None
+    if len(value) > 1:
+        both = " and ".join(f"`{key}`" for key in value)
+        raise _invalid(
+            f"a pattern says one of {', '.join(KINDS)}; this one says {both}",
+            hint="Use one of them, or write {literal: {…}} for a mapping that is meant as it is written.",
+        )
+    return next(iter(value))
+
+
+def _pattern(kind: str, said: Any) -> Pattern:
+    if kind != "any":
+        return text_pattern(kind, said)
+    if said is not True:
+        raise _invalid("`any` takes true: the argument is there, with any value")
+    return Pattern("any")
+
+
+@lru_cache(maxsize=4096)
+def _regex(said: str) -> Any:
+    import re2  # noqa: PLC0415 (many graphs have no regular expression)
+
+    if len(said) > limits.REGEX_CHARS:
+        raise _invalid(f"`regex` takes up to {limits.REGEX_CHARS} characters, this one has {len(said)}")
+    options = re2.Options()
+    options.max_mem = _REGEX_BYTES
+    options.log_errors = False
+    options.never_capture = True  # no groups: RE2 then needs its fastest automaton only
+    try:
+        return re2.compile(said, options)
+    except (re2.error, UnicodeEncodeError) as error:
+        reason = error.args[0].decode(errors="replace") if isinstance(error, re2.error) else "not valid text"
+        raise _invalid(
+            f"the regular expression {said!r} cannot be used: {reason}",
+            hint="The syntax is RE2's: no look-ahead, no look-behind, no back-references.",
+        ) from None
+
+
+def _invalid(message: str, *, hint: str = "") -> UntakenError:
+    return UntakenError("graph-pattern-invalid", message, hint=hint)
