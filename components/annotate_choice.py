@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from components import annotate_desk, state, tables, text
+from components import annotate_desk, cards, state, tables, text
 from components.annotate_popover import close, closed, popover
 from components.reviewer import ask_reviewer, author
 from untaken.annotating import Brought, graphs_in
@@ -92,6 +92,7 @@ def _new(known: list[str]) -> None:
 def _bring() -> None:
     st.caption("YAML, JSON, Mermaid, node-link JSON, an edge list, or a benchmark's file (DevAI …).")
     file = st.file_uploader("Plan graph", key=f"annotate_file_{closed()}", label_visibility="collapsed")
+    cards.shared_with_everybody()
     typed = st.text_area(
         "or paste it", key=f"annotate_pasted_{closed()}", height=120, placeholder="flowchart TD …"
     )

@@ -201,20 +201,25 @@ def _turn() -> int:
     return here.turn + 1 if here is not None else 0
 
 
-def save(message: str) -> None:
-    """Save what lies open as the next version; where somebody else was faster, nothing is saved."""
+def save(message: str) -> bool:
+    """Save the open graph as the next version; where somebody else was faster, nothing is saved.
+
+    Returns:
+        Whether it was saved.
+    """
     here, who = desk(), author()
     if here is None or who is None:
-        return
+        return False
     try:
         answer = _store().save_graph(here.graph, author=who, message=message.strip(), based_on=here.based_on)
     except UntakenError as error:
         refuse(error)
-        return
+        return False
     if isinstance(answer, Conflict):
         put(replace(here, conflict=answer, told=""))
-    else:
-        _saved(here, answer)
+        return False
+    _saved(here, answer)
+    return True
 
 
 def _saved(here: Desk, answer: Saved) -> None:

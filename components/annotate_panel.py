@@ -33,7 +33,7 @@ def panel(graph: PlanGraph) -> None:
     chosen = _chosen(graph)
     if chosen is None:
         return
-    mark = sha256(chosen.id.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    mark = _mark(graph.id, chosen.id)
     fields = _Fields(graph, chosen, mark)
     fields.names()
     fields.links()
@@ -42,6 +42,12 @@ def panel(graph: PlanGraph) -> None:
     with st.expander("Description, kind"):
         fields.more()
     st.button("Delete this sub-goal", key=f"delete_{mark}", on_click=_delete, args=(chosen.id,))
+
+
+def _mark(*names: str) -> str:
+    """Part of a field's key: which graph and sub-goal it is about, without words of a file."""
+    named = "\0".join(f"{len(name)}:{name}" for name in names)
+    return sha256(named.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def _chosen(graph: PlanGraph) -> SubGoal | None:
@@ -59,9 +65,10 @@ def _chosen(graph: PlanGraph) -> SubGoal | None:
             )
         with (
             popover("Add …", key="annotate_pop_add"),
-            st.form("annotate_add", border=False, clear_on_submit=True),
+            st.form(f"annotate_add_{_mark(graph.id)}", border=False, clear_on_submit=True),
         ):
-            name = st.text_input("Id of the new sub-goal", max_chars=80)
+            key = f"annotate_add_id_{_mark(graph.id)}"
+            name = st.text_input("Id of the new sub-goal", key=key, max_chars=80)
             if st.form_submit_button("Add") and annotate_desk.edit(Add(sub_goal=SubGoal(id=name))):
                 select(name)
                 close()
@@ -190,8 +197,8 @@ class _Fields:
             {"tool": rule.tool or "", "arguments": value_json(rule.arguments), "text": rule.text or ""}
             for rule in self.node.rules
         ]
-        here = annotate_desk.desk()
-        key = f"sub_goal_rules_{self.mark}_{here.turn if here else 0}"
+        # an edit elsewhere does not begin the table anew, so that cells typed but not used stay
+        key = f"sub_goal_rules_{self.mark}_{_mark(value_json(rows))}"
         frame = pd.DataFrame(rows, columns=["tool", "arguments", "text"], dtype="object")
         edited = st.data_editor(
             frame,

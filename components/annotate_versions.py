@@ -7,7 +7,7 @@ from typing import Any, Final
 import msgspec
 import streamlit as st
 
-from components import annotate_choice, annotate_desk, cards, figures, reviewer, state, tables, text
+from components import annotate_choice, annotate_desk, cards, drafts, figures, reviewer, state, tables, text
 from components.annotate_desk import Desk
 from components.annotate_popover import close, popover
 from untaken.annotating import Conflict, merge
@@ -62,12 +62,13 @@ def _save(here: Desk) -> None:
     if who is None:
         st.warning("Give your name at the top of the page first: it signs the version.")
         return
-    with st.form("annotate_save", border=False):
-        message = st.text_area("What was changed, and why", key=f"annotate_message_{here.turn}", height=80)
-        if st.form_submit_button(f"Save as {text.label(who, 60)}", type="primary"):
-            annotate_desk.save(message)
-            close()
-            st.rerun()
+    place = drafts.Place(name="annotate_message", about=(here.graph.id,))
+    drafts.text_area("What was changed, and why", place, height=80)
+    if st.button(f"Save as {text.label(who, 60)}", key="annotate_save", type="primary"):
+        if annotate_desk.save(drafts.typed(place)):
+            drafts.forget(place)
+        close()
+        st.rerun()
 
 
 def _save_as(here: Desk) -> None:

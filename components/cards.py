@@ -68,3 +68,11 @@ def nothing_here() -> None:
     """What an empty workspace says, with the next step."""
     st.info("This workspace holds no run yet. Upload run ledgers and plan graphs on the Data page.")
     st.page_link("pages/data.py", label="Go to Data", icon="📂")
+
+
+def shared_with_everybody() -> None:
+    """Say, where something is uploaded, who sees it."""
+    st.caption(
+        ":material/group: Everybody who opens this server shares one workspace: they all see what you add, "
+        "and can remove it."
+    )

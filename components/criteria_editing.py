@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import streamlit as st
 
-from components import exports, state, tables, text
+from components import cards, drafts, exports, reviewer, state, tables, text
 from untaken.criteria import (
     CriteriaSet,
     Criterion,
@@ -27,7 +27,6 @@ STATUS: Final = {"accepted": "✓ accepted", "proposed": "? proposed", "rejected
 STEPS: Final = {"accept": "Accept", "reject": "Reject", "take_back": "Take the last change back"}
 DONE: Final = "criteria_done"
 BROUGHT: Final = "criteria_brought"
-AUTHOR: Final = "criteria_author"
 
 
 def short(name: str) -> str:
@@ -44,8 +43,7 @@ def show_done() -> None:
 
 def author() -> str:
     """Who makes the changes, as they are signed."""
-    name = str(st.session_state.get(AUTHOR) or "").strip()
-    return f"human:{name[:100]}" if name else "human:reviewer"
+    return reviewer.author() or "human:reviewer"
 
 
 def _changed(edit: editing.Edit, told: str) -> bool:
@@ -65,10 +63,12 @@ def _signed(why: str) -> dict[str, Any]:
 
 def decide(criterion: Criterion) -> None:
     """Accept it, reject it, or take the last change back; with who and why."""
-    name, why = criterion.name, f"why-{short(criterion.name)}"
+    name, why = criterion.name, drafts.Place(name="criterion_why", about=(criterion.name,))
     who, reason = st.columns([1, 2])
-    who.text_input("Your name", key=AUTHOR, max_chars=100, placeholder="reviewer")
-    reason.text_input("Why", key=why, max_chars=500, placeholder="kept in the history")
+    with who:
+        reviewer.ask_reviewer()
+    with reason:
+        drafts.text_input("Why", why, max_chars=500, placeholder="kept in the history")
     steps = {
         "accept": (criterion.status != "accepted", editing.accept, f"{name} is accepted."),
         "reject": (criterion.status != "rejected", editing.reject, f"{name} is rejected."),
@@ -82,7 +82,8 @@ def decide(criterion: Criterion) -> None:
         for step, (possible, edit, told) in steps.items():
             if st.button(STEPS[step], key=f"criterion_{step}", disabled=not possible):
                 before = _before(criterion) if step == "take_back" else name
-                if _changed(partial(edit, name=name, **_signed(st.session_state[why])), told):
+                if _changed(partial(edit, name=name, **_signed(drafts.typed(why))), told):
+                    drafts.forget(why)
                     state.select(criterion=before)
                 st.rerun()
 
@@ -98,21 +99,20 @@ def reword(criterion: Criterion) -> None:
         st.caption("Computed from the ledger: its words and values belong to the measure.")
         return
     with st.expander("Reword, or put the values in another order"):
-        with st.form("criterion_edit", border=False):
-            fields = _fields("edit", criterion)
-            asked = st.form_submit_button("Save")
-        if asked:
-            _save(criterion, fields)
+        places = _places("edit", criterion)
+        fields = _fields(places)
+        if st.button("Save", key="criterion_save"):
+            if _save(criterion, fields):
+                _forget(places)
             st.rerun()
 
 
 def write_new() -> None:
     """A criterion of one's own."""
     with st.expander("Write a criterion"):
-        with st.form("criterion_write", border=False, clear_on_submit=True):
-            fields = _fields("write", None)
-            asked = st.form_submit_button("Add")
-        if asked:
+        places = _places("write", None)
+        fields = _fields(places)
+        if st.button("Add", key="criterion_add"):
             written = partial(
                 editing.write,
                 name=fields["name"],
@@ -120,24 +120,41 @@ def write_new() -> None:
                 accepted_values=fields["values"].splitlines(),
                 **_signed(fields["why"]),
             )
-            _changed(written, f"{fields['name'].strip()} is written.")
+            if _changed(written, f"{fields['name'].strip()} is written."):
+                _forget(places)
             st.rerun()
 
 
-def _fields(which: str, criterion: Criterion | None) -> dict[str, str]:
-    mark = f"{which}-{short(criterion.name)}" if criterion else which
-    values = "\n".join(criterion.accepted_values) if criterion else ""
+def _places(which: str, criterion: Criterion | None) -> dict[str, drafts.Place]:
+    """The fields of a criterion, each keyed by the criterion."""
+    said = {
+        "name": criterion.name if criterion else "",
+        "description": criterion.description if criterion else "",
+        "values": "\n".join(criterion.accepted_values) if criterion else "",
+        "why": "",
+    }
+    about = (criterion.name,) if criterion else ()
     return {
-        "name": st.text_input("Name", criterion.name if criterion else "", key=f"{mark}-name", max_chars=200),
-        "description": st.text_area(
-            "What is looked at", criterion.description if criterion else "", key=f"{mark}-words", height=80
-        ),
-        "values": st.text_area("Accepted values, one a line, the worst first", values, key=f"{mark}-values"),
-        "why": st.text_input("Why", key=f"{mark}-why", max_chars=500),
+        field: drafts.Place(name=f"{which}_{field}", about=about, default=default)
+        for field, default in said.items()
     }
 
 
-def _save(criterion: Criterion, fields: dict[str, str]) -> None:
+def _fields(places: dict[str, drafts.Place]) -> dict[str, str]:
+    return {
+        "name": drafts.text_input("Name", places["name"], max_chars=200),
+        "description": drafts.text_area("What is looked at", places["description"], height=80),
+        "values": drafts.text_area("Accepted values, one a line, the worst first", places["values"]),
+        "why": drafts.text_input("Why", places["why"], max_chars=500),
+    }
+
+
+def _forget(places: dict[str, drafts.Place]) -> None:
+    for place in places.values():
+        drafts.forget(place)
+
+
+def _save(criterion: Criterion, fields: dict[str, str]) -> bool:
     reworded = partial(
         editing.edit,
         name=criterion.name,
@@ -146,8 +163,10 @@ def _save(criterion: Criterion, fields: dict[str, str]) -> None:
         accepted_values=fields["values"].splitlines(),
         **_signed(fields["why"]),
     )
-    if _changed(reworded, f"{criterion.name} is reworded."):
+    done = _changed(reworded, f"{criterion.name} is reworded.")
+    if done:
         state.select(criterion=" ".join(fields["name"].split()))
+    return done
 
 
 def bring(recorded: bool) -> None:
@@ -159,6 +178,7 @@ def bring(recorded: bool) -> None:
         key=f"criteria-upload-{turn}",
         help="Several at once; AgentEval's own, too. Replies need the criteria file of the same name.",
     )
+    cards.shared_with_everybody()
     with st.container(horizontal=True):
         if st.button("Add files", type="primary", disabled=not files, key="criteria_add"):
             folder = state.workspace().path

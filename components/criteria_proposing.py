@@ -9,7 +9,7 @@ from typing import Final
 
 import streamlit as st
 
-from components import cards, figures, state, tables, text
+from components import cards, drafts, figures, state, tables, text
 from untaken.asking import ModelAccess, ReplyStore
 from untaken.asking.access import SETTING, Spent
 from untaken.criteria import (
@@ -41,9 +41,10 @@ def draw(runs: Sequence[Run]) -> None:
         )
         return
     successful, failed = example_pair(runs)
-    with st.form("propose", border=True):
+    place = drafts.Place(name="propose_task")
+    with st.container(border=True):
         st.markdown(f"**Ask {text.label(name, 80)} for criteria**")
-        task = st.text_area("What is the agent for?", key="propose_task", max_chars=TASK_CHARS, height=90)
+        task = drafts.text_area("What is the agent for?", place, max_chars=TASK_CHARS, height=90)
         left, middle, right = st.columns([1, 1, 2], vertical_alignment="bottom")
         seeds = left.number_input("Seeds", 1, 50, 5, key="propose_seeds", help="How often to ask, each way.")
         budget = middle.number_input("Most requests", 1, 1_000, 40, key="propose_budget")
@@ -53,7 +54,7 @@ def draw(runs: Sequence[Run]) -> None:
             disabled=not (successful or failed),
             key="propose_runs",
         )
-        asked = st.form_submit_button("Propose")
+        asked = st.button("Propose", key="propose")
     if asked:
         pair = (successful, failed) if shown else (None, None)
         _ask(name, task.strip(), pair, seeds=int(seeds), budget=int(budget))

@@ -37,10 +37,11 @@ def upload(workspace: Workspace) -> None:
     )
     agent = st.text_input(
         "Agent, where a trace does not record it",
-        key="upload_agent",
+        key=f"upload_agent-{turn}",  # it is about these files only
         placeholder="for example: my-agent v2",
         max_chars=100,
     )
+    cards.shared_with_everybody()
     with st.container(horizontal=True):
         asked = st.button(
             f"Add {cards.counted(len(files), 'file')}" if files else "Add files",

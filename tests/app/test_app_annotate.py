@@ -174,6 +174,29 @@ def test_an_expression_that_does_not_compile_stays_to_be_corrected(folder: Path,
     assert "not saved yet" in said(app)
 
 
+def test_what_was_refused_on_one_graph_is_not_shown_on_another(folder: Path, monkeypatch: Patch) -> None:
+    with Workspace(folder) as store:
+        store.add("b.plan.yaml", desk.GRAPH.replace(b"id: desk", b"id: other").replace(b"refund-*", b"x-*"))
+    app = opened(folder, monkeypatch, graph="desk", sub_goal="policy")
+    field(app, "sub_goal_expr").set_value("state.read ==").run()
+    app.selectbox(key="annotate_graph").set_value("other").run()
+    app.selectbox(key="annotate_sub_goal").set_value("policy").run()
+    assert field(app, "sub_goal_expr").value != "state.read =="
+
+
+def test_a_message_waits_for_its_graph_while_the_graph_is_edited(folder: Path, monkeypatch: Patch) -> None:
+    app = opened(folder, monkeypatch, graph="desk", sub_goal="order")
+    field(app, "sub_goal_title").set_value("First").run()
+    field(app, "annotate_message").set_value("why it is so").run()
+    field(app, "sub_goal_title").set_value("Second").run()
+    assert field(app, "annotate_message").value == "why it is so"
+    pressed(app, "Save as Ann")
+    with Workspace(folder) as store:
+        assert store.graph_history("desk")[-1].message == "why it is so"
+    field(app, "sub_goal_title").set_value("Third").run()
+    assert field(app, "annotate_message").value == ""
+
+
 def test_whoever_saves_second_is_asked_and_overwrites_nobody(folder: Path, monkeypatch: Patch) -> None:
     ann = opened(folder, monkeypatch, "Ann", graph="desk", sub_goal="policy")
     bob = opened(folder, monkeypatch, "Bob", graph="desk", sub_goal="order")

@@ -12,7 +12,6 @@ from sessions import go_to, said, sent, session
 from streamlit.testing.v1 import AppTest
 from test_app_pages import HOSTILE, acted_upon
 
-from components.criteria_editing import short
 from untaken.criteria import editing, kept_criteria, kept_runs, ledger_criteria, propose
 from untaken.store import Workspace
 
@@ -35,6 +34,12 @@ def opened(folder: Path, monkeypatch: Patch, **address: str) -> AppTest:
     for name, value in address.items():
         app.query_params[name] = value
     return go_to(app, "criteria")
+
+
+def field(fields: Any, name: str) -> Any:
+    """The text field whose key begins so; the rest of it names the criterion and the person."""
+    (found,) = [one for one in fields if str(one.key).startswith(f"{name}-")]
+    return found
 
 
 def metrics(app: AppTest) -> dict[str, str]:
@@ -93,8 +98,8 @@ def test_a_link_opens_its_criterion_and_a_name_from_nowhere_the_first(
 
 def test_a_person_rejects_with_a_reason_and_takes_it_back(folder: Path, monkeypatch: Patch) -> None:
     app = opened(folder, monkeypatch, criterion="Response to feedback")
-    app.text_input(key="criteria_author").set_value("ann").run()
-    app.text_input(key=f"why-{short('Response to feedback')}").set_value("random agents win").run()
+    app.text_input(key="reviewer_field").set_value("ann").run()
+    field(app.text_input, "criterion_why").set_value("random agents win").run()
     app.button(key="criterion_reject").click().run()
     assert "is rejected" in said(app)
     criterion = editing.find(kept_criteria(folder), "Response to feedback")
@@ -110,25 +115,36 @@ def test_a_person_rejects_with_a_reason_and_takes_it_back(folder: Path, monkeypa
 
 def test_a_criterion_is_written_reworded_and_put_in_order(folder: Path, monkeypatch: Patch) -> None:
     app = opened(folder, monkeypatch)
-    app.text_input(key="write-name").set_value("Care")
-    app.text_area(key="write-values").set_value("much\nnone")
+    field(app.text_input, "write_name").set_value("Care")
+    field(app.text_area, "write_values").set_value("much\nnone")
     next(button for button in app.button if button.label == "Add").click().run()
     assert editing.find(kept_criteria(folder), "Care").accepted_values == ["much", "none"]
 
     app = opened(folder, monkeypatch, criterion="Care")
     assert "No run has a value of it yet" in said(app)
-    app.text_area(key=f"edit-{short('Care')}-values").set_value("none\nmuch")
-    app.text_input(key=f"edit-{short('Care')}-name").set_value("Carefulness")
+    field(app.text_area, "edit_values").set_value("none\nmuch")
+    field(app.text_input, "edit_name").set_value("Carefulness")
     next(button for button in app.button if button.label == "Save").click().run()
     changed = editing.find(kept_criteria(folder), "Carefulness")
     assert changed.accepted_values == ["none", "much"]
     assert app.selectbox(key="criterion_picker").value == "Carefulness"
 
 
+def test_what_was_typed_on_one_criterion_waits_there(folder: Path, monkeypatch: Patch) -> None:
+    app = opened(folder, monkeypatch, criterion="Plan order")
+    app.text_input(key="reviewer_field").set_value("ann").run()
+    field(app.text_input, "criterion_why").set_value("habit, not need").run()
+    app.selectbox(key="criterion_picker").set_value("Termination").run()
+    assert field(app.text_input, "criterion_why").value == ""
+    again = opened(folder, monkeypatch, criterion="Plan order")
+    again.text_input(key="reviewer_field").set_value("ann").run()
+    assert field(again.text_input, "criterion_why").value == "habit, not need"
+
+
 def test_what_cannot_be_written_is_said_and_changes_nothing(folder: Path, monkeypatch: Patch) -> None:
     app = opened(folder, monkeypatch)
-    app.text_input(key="write-name").set_value("plan order")
-    app.text_area(key="write-values").set_value("a\nb")
+    field(app.text_input, "write_name").set_value("plan order")
+    field(app.text_area, "write_values").set_value("a\nb")
     next(button for button in app.button if button.label == "Add").click().run()
     assert "Nothing was changed" in said(app)
     assert kept_criteria(folder).criteria == ledger_criteria().criteria
@@ -205,7 +221,7 @@ def test_a_model_proposes_from_the_page_and_nothing_is_accepted_by_itself(
     app = opened(folder, monkeypatch)
     monkeypatch.setenv("UNTAKEN_MODEL", name)
     app.run()
-    app.text_area(key="propose_task").set_value("Answer refunds.")
+    field(app.text_area, "propose_task").set_value("Answer refunds.")
     app.number_input(key="propose_seeds").set_value(2)
     app.checkbox(key="propose_runs").set_value(False)
     next(button for button in app.button if button.label == "Propose").click().run()
@@ -224,7 +240,7 @@ def test_a_model_that_does_not_answer_is_said(folder: Path, monkeypatch: Patch) 
     app.run()
     next(button for button in app.button if button.label == "Propose").click().run()
     assert "Say in a sentence" in said(app)
-    app.text_area(key="propose_task").set_value("Answer refunds.")
+    field(app.text_area, "propose_task").set_value("Answer refunds.")
     next(button for button in app.button if button.label == "Propose").click().run()
     assert len(app.error) == 1
     assert kept_criteria(folder).criteria == ledger_criteria().criteria
@@ -245,11 +261,15 @@ def test_hostile_words_in_criteria_are_words(folder: Path, monkeypatch: Patch) -
     ]
     app = bring(opened(folder, monkeypatch), *files)
     app.selectbox(key="criterion_picker").set_value(HOSTILE).run()
-    app.text_input(key="criteria_author").set_value(HOSTILE).run()
-    app.text_input(key=f"why-{short(HOSTILE)}").set_value(HOSTILE).run()
+    app.text_input(key="reviewer_field").set_value(HOSTILE).run()
+    field(app.text_input, "criterion_why").set_value(HOSTILE).run()
     app.button(key="criterion_reject").click().run()
     assert editing.find(kept_criteria(folder), HOSTILE).status == "rejected"
-    fields = {"TextInput.default", "TextArea.default"}  # what is typed over is shown letter by letter
+    fields = {
+        "TextInput.default",
+        "TextArea.default",
+        "TextInput.value",
+    }  # what is typed over is shown letter by letter
     assert {place for place, _ in acted_upon(app)} <= fields
     places = {place for place, words in sent(app) if "onerror" in words}
     assert places >= {"Markdown.body", "PlotlyChart.spec", "Selectbox.options"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ from hypothesis.stateful import (
     rule,
     run_state_machine_as_test,
 )
+from sessions import said, session
 from streamlit.testing.v1 import AppTest
 
 from untaken.ledger import ReviewNote, Verdict
@@ -142,3 +144,10 @@ def test_no_word_is_lost_and_none_lands_on_another_run() -> None:
     run_state_machine_as_test(
         Reviewing, settings=settings(max_examples=8, stateful_step_count=12, deadline=None)
     )
+
+
+@pytest.mark.parametrize("page", ["data", "criteria", "annotate"])
+def test_where_files_are_uploaded_it_is_said_who_sees_them(
+    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "shares one workspace" in said(session(tmp_path, monkeypatch, page))
