@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from untaken.cli import main
 from untaken.criteria import (
     across_runs,
     criterion_means,
@@ -16,7 +17,7 @@ from untaken.criteria import (
     read_quantifier_runs,
     save_criteria,
 )
-from untaken.errors import Unscored, UntakenError
+from untaken.errors import Finding, Unscored, UntakenError
 
 CLARITY = {"name": "Clarity", "description": "", "accepted_values": ["bad", "fair", "good"]}
 
@@ -31,6 +32,44 @@ REPLIES = [
     {"desc": "an object as text", "reply": '{"Clarity": "good"}', "want": (2, "")},
     {"desc": "an object", "reply": {"Clarity": "good"}, "want": (2, "")},
     {"desc": "fenced", "reply": 'Here:\n```json\n{"Clarity": "good"}\n```\nDone.', "want": (2, "")},
+    {
+        "desc": "fenced, the language in capitals",
+        "reply": '```JSON\n{"Clarity": "good"}\n```',
+        "want": (2, ""),
+    },
+    {"desc": "fenced on one line", "reply": '```json {"Clarity": "good"}```', "want": (2, "")},
+    {"desc": "fenced as Python", "reply": "```python\n{'Clarity': 'good'}\n```", "want": (2, "")},
+    {"desc": "a fence that is cut", "reply": '```json\n{"Clarity": "good"}\n', "want": (2, "")},
+    {
+        "desc": "after another block",
+        "reply": '```\nx = 1\n```\n```json\n{"Clarity": "good"}\n```',
+        "want": (2, ""),
+    },
+    {"desc": "single quotes", "reply": "{'Clarity': 'good', 'x': None, 'y': (True,),}", "want": (2, "")},
+    {"desc": "an apostrophe", "reply": '{"Clarity": "good", "why": "it\'s"}', "want": (2, "")},
+    {
+        "desc": "a key twice",
+        "reply": '{"Clarity": "good", "Clarity": "bad"}',
+        "want": (None, "the reply holds no"),
+    },
+    {
+        "desc": "a key twice in Python",
+        "reply": "{'Clarity': 'good', 'Clarity': 'bad'}",
+        "want": (None, "the reply"),
+    },
+    {"desc": "a call", "reply": "{'Clarity': str('good')}", "want": (None, "the reply holds no JSON")},
+    {
+        "desc": "a tower of brackets",
+        "reply": "{'a': " + "[" * 90_000,
+        "want": (None, "the reply holds no JSON"),
+    },
+    {
+        "desc": "a tower of signs",
+        "reply": "{'a': " + "-" * 90_000 + "1}",
+        "want": (None, "the reply holds no JSON"),
+    },
+    {"desc": "a sum", "reply": "{'a': " + "1+" * 20_000 + "1}", "want": (None, "the reply holds no JSON")},
+    {"desc": "fences only", "reply": "```" * 30_000, "want": (None, "the reply holds no JSON")},
     {"desc": "in the middle of words", "reply": 'I say {"Clarity": "good"} to that', "want": (2, "")},
     {"desc": "another case", "reply": '{"Clarity": " Good "}', "want": (2, "")},
     {"desc": "near is not equal", "reply": '{"Clarity": "very good"}', "want": (None, "")},
@@ -129,3 +168,31 @@ def test_what_holds_no_criteria_is_refused_by_name(data: bytes) -> None:
 def test_a_folder_without_replies_says_what_is_looked_for(tmp_path: Path) -> None:
     with pytest.raises(UntakenError, match="replies-missing"):
         read_quantifier_runs(tmp_path)
+
+
+def test_criteria_and_replies_may_be_python_literals(tmp_path: Path) -> None:
+    (tmp_path / "run1.criteria.txt").write_text(
+        "[{'name': 'Clarity', 'accepted_values': ['bad', 'fair', 'good']}]"
+    )
+    replies = "{'p': {'actual_success': True, 'estimated_performance': '{\\'Clarity\\': \\'good\\'}'}}"
+    (tmp_path / "run1.evaluated_problems.json").write_text(replies)
+    (run,) = read_quantifier_runs(tmp_path)
+    (item,) = run.items
+    assert (item.success, item.values["Clarity"].level, item.unparseable) == (True, 2, "")
+
+
+def test_a_run_that_cannot_be_read_does_not_stop_the_others(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    a_recording(tmp_path, "run1", {"p": (True, '{"Clarity": "good"}')})
+    a_recording(tmp_path, "run2", {"p": (True, '{"Clarity": "bad"}')})
+    (tmp_path / "run1.evaluated_problems.json").write_text("{broken")
+    noticed: list[Finding] = []
+    assert [run.name for run in read_quantifier_runs(tmp_path, on_finding=noticed.append)] == ["run2"]
+    assert [(finding.code, finding.severity) for finding in noticed] == [("replies-invalid", "error")]
+    with pytest.raises(UntakenError, match="replies-invalid"):
+        read_quantifier_runs(tmp_path)
+    assert main(["criteria", "quantify", "--recorded", str(tmp_path), "--json"]) == 1
+    document = json.loads(capsys.readouterr().out)
+    assert [run["run"] for run in document["quantifier_runs"]] == ["run2"]
+    assert [finding["code"] for finding in document["findings"]] == ["replies-invalid"]

@@ -30,7 +30,7 @@ from untaken.criteria import (
     read_quantifier_runs,
     verify_criteria,
 )
-from untaken.errors import Finding, Unscored
+from untaken.errors import Finding, Unscored, UntakenError
 from untaken.plans import GraphSet
 from untaken.report import criteria_document, criteria_verify_document
 
@@ -177,11 +177,15 @@ def _of_replies(args: argparse.Namespace, console: Console) -> _Found:
         raise UsageError("recorded-alone", "--recorded stands without plan graphs and model", hint=hint)
     ledgers = read_ledgers(args.paths, console) if args.paths else Ledgers.none()
     runs = [run for _, run in ledgers.runs]
+    unread: list[Finding] = []
+    passes = join_runs(read_quantifier_runs(args.recorded, on_finding=unread.append), runs)
+    if unread and not passes:
+        raise UntakenError(unread[0].code, unread[0].message, where=unread[0].where, hint=unread[0].hint)
     return _Found(
-        passes=join_runs(read_quantifier_runs(args.recorded), runs),
+        passes=passes,
         disturbed={name: join_runs(passes, runs) for name, passes in _recorded(args).items()},
-        findings=ledgers.findings,
-        broken=ledgers.broken > 0,
+        findings=(*ledgers.findings, *unread),
+        broken=ledgers.broken > 0 or bool(unread),
     )
 
 

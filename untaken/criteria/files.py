@@ -8,9 +8,10 @@ from typing import Any
 
 import msgspec
 
+from untaken.criteria.literals import parse_document
 from untaken.criteria.model import CriteriaSet, Criterion
 from untaken.errors import UntakenError, Where
-from untaken.ledger.strict_json import JsonFault, parse_json
+from untaken.ledger.strict_json import JsonFault
 
 FILE_BYTES = 1024 * 1024
 
@@ -42,7 +43,7 @@ def parse_criteria(data: bytes, *, name: str) -> CriteriaSet:
     if len(data) > FILE_BYTES:
         raise _invalid(f"a criteria file has at most {FILE_BYTES} bytes", where)
     try:
-        found = parse_json(data)
+        found = parse_document(data)
     except JsonFault as fault:
         raise _invalid(fault.message, Where(file=name, line=fault.line, column=fault.column)) from fault
     try:

@@ -2,30 +2,33 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
 from untaken.criteria.files import load_criteria
+from untaken.criteria.literals import parse_document, values_in
 from untaken.criteria.model import Criterion, Quantified, QuantifierRun, Value, read_value
-from untaken.errors import UntakenError, Where
+from untaken.errors import Finding, UntakenError, Where
 from untaken.ledger import Run
-from untaken.ledger.strict_json import JsonFault, parse_json
+from untaken.ledger.strict_json import JsonFault
 
 REPLIES: Final = ".evaluated_problems.json"
 CRITERIA: Final = (".criteria.txt", ".criteria.json")
 FILE_BYTES: Final = 64 * 1024 * 1024
-_FENCE: Final = re.compile(r"```(?:json)?\s*+(.*?)```", re.DOTALL)
 _TRUTHS: Final = {"true": True, "false": False}
 
 
-def read_quantifier_runs(path: str | Path) -> tuple[QuantifierRun, ...]:
+def read_quantifier_runs(
+    path: str | Path, *, on_finding: Callable[[Finding], None] | None = None
+) -> tuple[QuantifierRun, ...]:
     """Every recorded run below a path: ``NAME.evaluated_problems.json`` beside ``NAME.criteria.txt``.
 
     Args:
         path: a folder, or one file of replies.
+        on_finding: called with what is wrong with a run that cannot be read; the others are read. Without it,
+            the first such run raises.
 
     Raises:
         UntakenError: ``replies-missing`` where there is none, ``replies-invalid`` for a file that holds none;
@@ -40,7 +43,15 @@ def read_quantifier_runs(path: str | Path) -> tuple[QuantifierRun, ...]:
             where=Where(file=str(place)),
             hint=f"They are in files that end in {REPLIES}, each beside its criteria ({CRITERIA[0]}).",
         )
-    return tuple(_read(file) for file in files)
+    found: list[QuantifierRun] = []
+    for file in files:
+        try:
+            found.append(_read(file))
+        except UntakenError as error:
+            if on_finding is None:
+                raise
+            on_finding(error.finding())
+    return tuple(found)
 
 
 def join_runs(passes: Sequence[QuantifierRun], runs: Sequence[Run]) -> tuple[QuantifierRun, ...]:
@@ -71,7 +82,7 @@ def _read(file: Path) -> QuantifierRun:
     if file.stat().st_size > FILE_BYTES:
         raise _invalid(f"a file of replies has at most {FILE_BYTES} bytes", file)
     try:
-        found = parse_json(file.read_bytes())
+        found = parse_document(file.read_bytes())
     except JsonFault as fault:
         raise _invalid(fault.message, file) from fault
     if not isinstance(found, dict):
@@ -94,17 +105,28 @@ def _item(subject: str, record: Any, criteria: Sequence[Criterion], file: Path) 
 def _values(reply: Any, criteria: Sequence[Criterion]) -> tuple[dict[str, Value], str]:
     """The values in a reply: an object, or a text that holds one, fenced or not."""
     if isinstance(reply, str):
-        fenced = _FENCE.search(reply)
-        text = fenced[1] if fenced else reply[reply.find("{") : reply.rfind("}") + 1]
-        try:
-            reply = parse_json(text.encode())
-        except (JsonFault, UnicodeEncodeError) as fault:
-            return {}, f"the reply holds no JSON: {fault}"
+        reply, why = _object_in(reply)
+        if why:
+            return {}, f"the reply holds no JSON: {why}"
     if not isinstance(reply, dict):
         return {}, "the reply is no JSON object"
     known = {c.name: reply[c.name] for c in criteria if c.name in reply}
     said = {name: value if isinstance(value, str) else str(value) for name, value in known.items()}
     return {c.name: read_value(c, said[c.name]) for c in criteria if c.name in said}, ""
+
+
+def _object_in(reply: str) -> tuple[Any, str]:
+    """The first object that the text holds; else why its last candidate is none."""
+    why = ""
+    for text in values_in(reply):
+        try:
+            found = parse_document(text.encode())
+        except (JsonFault, UnicodeEncodeError) as fault:
+            why = str(fault)
+            continue
+        if isinstance(found, dict):
+            return found, ""
+    return None, why
 
 
 def _invalid(message: str, file: Path) -> UntakenError:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from untaken.formats.devai_join import join_by_id_or_text
 from untaken.formats.devai_model import Requirement, Sheet, sub_goal_id
 from untaken.formats.devai_trajectory import Totals, model_of, write_steps
 from untaken.formats.intake import Intake, WriteRun
@@ -136,10 +137,10 @@ def _steps(trajectory: Trajectory | None, intake: Intake) -> list[dict[str, obje
 
 def _write_verdicts(run: RunDraft, judgment: Judgment, plan: Sheet, now: datetime) -> datetime:
     """Writes a sheet's verdicts, in the order of the plan; returns the moment of the last."""
-    sheet = judgment.sheet
-    _compare(sheet, plan, run.run_id, judgment.log.findings)
+    joined = join_by_id_or_text(plan, judgment.sheet, run.run_id, judgment.log.findings)
+    _compare(joined, plan, run.run_id, judgment.log.findings)
     for planned in plan.requirements.values():
-        given = sheet.requirements.get(planned.id)
+        given = joined.requirements.get(planned.id)
         if given is None:
             continue
         now += TICK
