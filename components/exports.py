@@ -2,35 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 import pandas as pd
 import streamlit as st
 
 from components import tables
 from untaken.corpus import Corpus
-from untaken.counterfactual import THRESHOLD, Weights
 from untaken.errors import Finding
 from untaken.report import (
-    counterfactual_document,
+    EXPORTED,
     csv_text,
     decisions_table,
     dump,
     finding_entries,
-    rank_document,
     runs_table,
-    score_document,
     sub_goals_table,
 )
 from untaken.report.html import html_report
 
 
-def documents(corpus: Corpus) -> None:
-    """A row of downloads; each document is made only when it is asked for."""
+def documents(corpus: Corpus, reading: Sequence[Finding], unread: Sequence[Finding]) -> None:
+    """A row of downloads; each document is made only when it is asked for.
+
+    Args:
+        corpus: every run of the workspace.
+        reading: what was noticed while the ledgers were read.
+        unread: what is wrong with each run of which not even the start can be read.
+    """
+
+    def document(verb: str) -> str:
+        return dump(EXPORTED[verb](corpus, reading, unread))
+
     made: tuple[tuple[str, str, Callable[[], str]], ...] = (
-        ("Scores (JSON)", "score.json", lambda: _score(corpus)),
-        ("Rankings (JSON)", "rank.json", lambda: dump(rank_document(corpus.ranking))),
-        ("Counterfactuals (JSON)", "counterfactual.json", lambda: _counterfactual(corpus)),
+        ("Scores (JSON)", "score.json", lambda: document("score")),
+        ("Rankings (JSON)", "rank.json", lambda: document("rank")),
+        ("Counterfactuals (JSON)", "counterfactual.json", lambda: document("counterfactual")),
         ("Runs (CSV)", "runs.csv", lambda: csv_text(runs_table(corpus))),
         ("Sub-goals (CSV)", "sub-goals.csv", lambda: csv_text(sub_goals_table(corpus))),
         ("Decisions (CSV)", "decisions.csv", lambda: csv_text(decisions_table(corpus))),
@@ -63,21 +70,3 @@ def reports(corpus: Corpus) -> None:
 def findings_table(findings: Iterable[Finding]) -> pd.DataFrame:
     """One row per finding: severity, code, message, place, next step."""
     return pd.DataFrame(finding_entries(findings)).astype({"line": "Int64"})
-
-
-def _score(corpus: Corpus) -> str:
-    return dump(
-        score_document(
-            corpus.agents,
-            corpus.scores,
-            run_ids={digest: run.run_id for digest, run in corpus.runs.items()},
-            missing=corpus.missing,
-            verdicts=corpus.verdicts,
-            runs=True,
-        )
-    )
-
-
-def _counterfactual(corpus: Corpus) -> str:
-    evaluations = list(corpus.evaluations.values())
-    return dump(counterfactual_document(evaluations, weights=Weights(), threshold=THRESHOLD))

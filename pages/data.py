@@ -82,7 +82,7 @@ exports.reports(corpus)
 st.caption(
     "The same documents that the command line prints with --json, under the rules in force in the sidebar."
 )
-exports.documents(corpus)
+exports.documents(corpus, state.findings(), state.unread())
 
 log = audit_table(store.audit_log())
 if not log.empty:

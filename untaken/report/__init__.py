@@ -73,6 +73,7 @@ from untaken.report.documents import (
     score_document,
     verify_document,
 )
+from untaken.report.exports import EXPORTED
 from untaken.report.frame import Column
 from untaken.report.holdings import AUDIT, FILES, audit_table, files_table
 from untaken.report.judging import (
@@ -177,6 +178,7 @@ __all__ = [
     "DISCORDANT",
     "EFFECTS",
     "ESTIMATES",
+    "EXPORTED",
     "FAILURES",
     "FILES",
     "FIX_FIRST",
