@@ -50,6 +50,7 @@ FILES: dict[str, dict[str, Any]] = {
     "harbor": {"t__1/result.json": {"task_name": "t", "trial_name": "t__1", "agent_info": {"name": "a"}}},
     "atif": {"t.json": {"schema_version": "ATIF-v1.5", "steps": [{"source": "agent", "message": "hi"}]}},
     "claude-code": {"s.jsonl": CLAUDE_LINE},
+    "inspect": {"log.json": {"eval": {"task": "t", "model": "m"}, "samples": [{"id": 1, "messages": []}]}},
     "swe-agent": {"m__x/1.traj": {"trajectory": [{"action": "ls", "observation": "a.py"}], "info": {}}},
 }
 

@@ -88,3 +88,21 @@ def test_harbor_tests_are_the_sub_goals_of_the_reference(
                 told["tests"]["tests"],
                 told["tests"]["passed"],
             )
+
+
+def test_inspect_logs_have_the_samples_scores_and_calls_of_the_reference(
+    converted: Convert, reference: dict[str, Any]
+) -> None:
+    records = converted("inspect", "inspect")
+    assert {loss.name for loss in records.conversion.losses} == reference["inspect"].keys()
+    for name, want in reference["inspect"].items():
+        runs = records.of_file(name)
+        assert len(runs) == want["samples"]
+        assert {run.started.model for run in runs} == {want["model"]}
+        (scores,) = want["scores"].values()
+        assert sum(run.success is True for run in runs) == scores.get("C", 0), name
+        assert sum(run.success is False for run in runs) == scores.get("I", 0), name
+        assert sum(len(run.of(ToolCall)) for run in runs) == want["tool_events"]
+        ends = [run.finished for run in runs if run.finished]
+        assert sum((end.metrics or {}).get("total_tokens", 0) for end in ends) == want["total_tokens"]
+        assert sum(end.steps for end in ends) == want["model_events"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -9,13 +10,26 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+import zstandard
+
 from untaken import limits
 from untaken.errors import UntakenError, Where
 from untaken.formats.losses import Findings, clip
 
 _LOCAL_HEADER: Final = 30
+_LOCAL_MARK: Final = b"PK\x03\x04"
+_DAMAGED: Final = (
+    zipfile.BadZipFile,
+    zlib.error,
+    zstandard.ZstdError,
+    EOFError,
+    NotImplementedError,
+    RuntimeError,
+)
 _RATIO_FROM: Final = limits.MIB
-_METHODS: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+_ZSTANDARD: Final = 93
+"""Python's own reader knows this method from 3.14 on."""
+_METHODS: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, _ZSTANDARD)
 _ENCRYPTED: Final = 0x1
 
 
@@ -36,9 +50,10 @@ class Archive:
             too much content, or members that share bytes (a decompression bomb's trick).
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, content: bytes | None = None) -> None:
+        """Opens the archive at a path, or one whose bytes are at hand; `path` then names it in messages."""
         try:
-            self._zip = zipfile.ZipFile(path)
+            self._zip = zipfile.ZipFile(path if content is None else io.BytesIO(content))
         except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
             raise _refused(path, f"it cannot be read: {clip(error)}") from error
         self._listed = self._zip.infolist()
@@ -70,14 +85,36 @@ class Archive:
         """
         info = self._listed[member.index]
         try:
-            with self._zip.open(info) as stream:
-                content = stream.read(info.file_size + 1)
-        except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
+            if info.compress_type == _ZSTANDARD:
+                content = self._zstandard(info)
+            else:
+                with self._zip.open(info) as stream:
+                    content = stream.read(info.file_size + 1)
+        except _DAMAGED as error:
             raise UntakenError(
                 "unreadable-file", f"the member is damaged: {clip(error)}", where=Where(file=member.name)
             ) from error
         if len(content) != info.file_size:
             raise UntakenError("unreadable-file", "the member ends too early", where=Where(file=member.name))
+        return content
+
+    def _zstandard(self, info: zipfile.ZipInfo) -> bytes:
+        """A member that is compressed with Zstandard, checked like any other."""
+        stream = self._zip.fp
+        if stream is None:
+            raise zipfile.BadZipFile("the archive is closed")
+        stream.seek(info.header_offset)
+        header = stream.read(_LOCAL_HEADER)
+        if len(header) < _LOCAL_HEADER or not header.startswith(_LOCAL_MARK):
+            raise zipfile.BadZipFile("the member has no header")
+        stream.seek(int.from_bytes(header[26:28], "little") + int.from_bytes(header[28:30], "little"), 1)
+        stored = io.BytesIO(stream.read(info.compress_size))
+        reader = zstandard.ZstdDecompressor(max_window_size=limits.ZSTD_WINDOW_BYTES).stream_reader(
+            stored, read_across_frames=True
+        )
+        content = reader.read(info.file_size + 1)
+        if zlib.crc32(content) != info.CRC:
+            raise zipfile.BadZipFile("its checksum differs")
         return content
 
 

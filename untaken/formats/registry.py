@@ -26,6 +26,7 @@ BUILT_IN: Final = (
     "harbor",
     "atif",
     "claude_code",
+    "inspect",
     "swe_agent",
 )
 """Modules of this package that declare an ``IMPORTER``; of two that are equally sure, the first is taken."""

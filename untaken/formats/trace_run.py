@@ -136,6 +136,7 @@ def write_traces(
     log: FileLog,
     tidier: Tidier,
     about: Sequence[FileLog] = (),
+    tools: Mapping[str, set[str]] | None = None,
 ) -> None:
     """Writes runs into one ledger; a run without a recorded outcome is named once a file.
 
@@ -147,16 +148,24 @@ def write_traces(
         log: the account of the file.
         tidier: of its values.
         about: the accounts of other files that the runs were read from.
+        tools: by task, where they are known before; the runs are then written one by one as they come.
     """
-    runs = list(traces)
-    tools: dict[str, set[str]] = defaultdict(set)
-    for trace in runs:
-        tools[trace.task_id] |= trace.tools
+    if tools is None:
+        traces = list(traces)
+        tools = tools_by_task(traces)
     with intake.ledger(stem) as write:
-        for trace in runs:
-            draft = _draft(trace, tools[trace.task_id], intake, log, tidier)
+        for trace in traces:
+            draft = _draft(trace, tools.get(trace.task_id, set()), intake, log, tidier)
             if draft is not None:
                 write(draft, log, *about)
+
+
+def tools_by_task(traces: Iterable[TraceRun]) -> dict[str, set[str]]:
+    """Every tool that any run of a task called."""
+    tools: dict[str, set[str]] = defaultdict(set)
+    for trace in traces:
+        tools[trace.task_id] |= trace.tools
+    return tools
 
 
 def verdict_graph(graph_id: str, sub_goals: Sequence[tuple[str, str]], **metadata: Any) -> PlanGraph:

@@ -1,0 +1,360 @@
+"""Inspect logs: ``.eval`` archives and ``.json`` files; a sample and its epoch is a run.
+
+An archive is read sample by sample, so a log of any size needs the memory of its largest sample. A log that
+was cut off has no header of its own; its journal says what was run. Text that the log keeps apart
+(attachments) is put back in its place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from hashlib import file_digest, sha256
+from pathlib import Path
+from typing import Any, Final
+
+from untaken.errors import UntakenError
+from untaken.formats.archives import Archive, Member
+from untaken.formats.importer import Importer
+from untaken.formats.intake import Intake
+from untaken.formats.jsontext import Broken, JsonReader, decode_text
+from untaken.formats.losses import FileLog, Findings, clip
+from untaken.formats.model import FormatInfo
+from untaken.formats.readings import amount, items, mapping, moment, number, objects, text, whole
+from untaken.formats.sample import Confidence, Sample
+from untaken.formats.sources import ZIP, OnDisk, Source
+from untaken.formats.tidy import Places, Tidier
+from untaken.formats.trace_run import (
+    Answered,
+    Called,
+    Item,
+    Said,
+    TraceRun,
+    content_text,
+    tools_by_task,
+    write_traces,
+)
+
+ATTACHED: Final = "attachment://"
+VALUES: Final = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
+"""Inspect's letters as it counts them: correct, partial, incorrect, no answer."""
+SUCCESS: Final = {"C": True, "I": False, "N": False}
+TOKENS: Final = {
+    "input_tokens": "input_tokens",
+    "output_tokens": "output_tokens",
+    "total_tokens": "total_tokens",
+}
+HEADERS: Final = ("header.json", "_journal/start.json")
+_SAMPLE: Final = (
+    *("id", "epoch", "target.**", "error.message", "error.**", "limit.type", "total_time", "uuid"),
+    *("messages[].role", "messages[].content.**", "messages[].tool_call_id", "messages[].error.message"),
+    *(f"messages[].tool_calls[].{name}" for name in ("id", "function", "arguments.**")),
+    *("scores.**", "events[].event", "events[].id", "events[].timestamp", "events[].completed"),
+    *("events[].function", "events[].arguments.**", "events[].result.**", "events[].error.message"),
+)
+PLACES: Final = Places(
+    kept=[*_SAMPLE, "model_usage.**"],
+    dropped=["attachments.**", "store.**", "output.**", "metadata.**", "events[].**"],
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvalInfo:
+    """What a log says of all its samples."""
+
+    task: str
+    agent: str
+    model: str | None
+    scorer: str | None
+    run_id: str
+    status: str
+
+    @classmethod
+    def of(cls, header: Mapping[str, Any]) -> EvalInfo:
+        """The parts of a header."""
+        about = mapping(header.get("eval"))
+        model, solver = text(about.get("model")), text(about.get("solver"))
+        scored = objects(mapping(header.get("results")).get("scores")) or objects(about.get("scorers"))
+        return cls(
+            task=text(about.get("task")) or "unknown",
+            agent="/".join(part for part in (solver, model) if part) or "unknown-agent",
+            model=model,
+            scorer=next((name for score in scored if (name := text(score.get("name")))), None),
+            run_id=text(about.get("run_id")) or text(about.get("eval_id")) or "log",
+            status=text(header.get("status")) or "started",
+        )
+
+
+def recognise(sample: Sample) -> Confidence:
+    """An archive with samples and a header or journal; or the JSON object of a log."""
+    if sample.shape == "zip":
+        named = set(sample.members)
+        inside = any(name.startswith(("samples/", "_journal/")) for name in named)
+        return Confidence.CERTAIN if inside and named & {*HEADERS, "summaries.json"} else Confidence.NO
+    about = sample.first.get("eval")
+    if isinstance(about, dict) and {"task", "model"} <= about.keys():
+        return Confidence.CERTAIN
+    return Confidence.NO
+
+
+def _parsed(content: bytes, findings: Findings, name: str) -> Any:
+    """One JSON document; ``None``, with a finding, where it is none."""
+    try:
+        return JsonReader(decode_text(content, findings), findings).whole()
+    except Broken as fault:
+        findings.add("unreadable-record", f"{clip(name)} cannot be read: {fault}", severity="error")
+        return None
+
+
+class _EvalArchive:
+    """A log as an archive: its header, then one sample after the other."""
+
+    def __init__(self, archive: Archive, findings: Findings) -> None:
+        self._archive = archive
+        self._findings = findings
+        self._members = {member.name: member for member in archive.members(findings)}
+
+    def header(self) -> dict[str, Any]:
+        for name in HEADERS:
+            if name in self._members:
+                return mapping(self._read(self._members[name]))
+        return {}
+
+    def samples(self) -> Iterator[Any]:
+        for name in sorted(self._members):
+            if name.startswith("samples/"):
+                yield self._read(self._members[name])
+
+    def _read(self, member: Member) -> Any:
+        try:
+            return _parsed(self._archive.read(member), self._findings, member.name)
+        except UntakenError as error:
+            self._findings.add(error.code, f"{clip(member.name)}: {error.message}", severity="error")
+            return None
+
+
+class _EvalDocument:
+    """A log as one JSON object."""
+
+    def __init__(self, document: Mapping[str, Any]) -> None:
+        self._document = document
+
+    def header(self) -> Mapping[str, Any]:
+        return self._document
+
+    def samples(self) -> Iterator[Any]:
+        yield from items(self._document.get("samples"))
+
+
+def _sample_run(sample: Mapping[str, Any], about: EvalInfo, findings: Findings) -> TraceRun:
+    sample_id, epoch = text(sample.get("id")) or "sample", whole(sample.get("epoch"), findings, "epoch")
+    events = objects(sample.get("events"))
+    moments = [at for e in events if (at := moment(e.get("timestamp"), findings, "events[].timestamp"))]
+    failed = mapping(sample.get("error"))
+    metrics = _metrics(sample, findings)
+    return TraceRun(
+        run_id=f"inspect/{about.run_id}/{sample_id}/{epoch or 1}",
+        agent=about.agent,
+        task_id=f"{about.task}/{sample_id}",
+        task_repeat=epoch,
+        record=sample.get("messages"),
+        model=about.model,
+        items=_items(objects(sample.get("messages")), events, findings),
+        started=moments[0] if moments else None,
+        finished=moments[-1] if moments else None,
+        success=_success(sample, about),
+        steps=sum(e.get("event") == "model" for e in events) or None,
+        error=text(failed.get("message")) or (clip(failed) if failed else None),
+        limit=text(mapping(sample.get("limit")).get("type")),
+        metrics=metrics,
+        metadata={
+            "format": "inspect",
+            "status": about.status,
+            "target": content_text(sample.get("target")) or "",
+        },
+    )
+
+
+def _success(sample: Mapping[str, Any], about: EvalInfo) -> bool | None:
+    """The first scorer's value: correct or 1, incorrect or 0; anything between is not decided."""
+    scores = mapping(sample.get("scores"))
+    score = scores.get(about.scorer) if about.scorer in scores else next(iter(scores.values()), None)
+    value = mapping(score).get("value")
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, str):
+        return SUCCESS.get(value)
+    return bool(value) if isinstance(value, int | float) and value in (0, 1) else None
+
+
+def _metrics(sample: Mapping[str, Any], findings: Findings) -> dict[str, float | bool]:
+    found: dict[str, float | bool] = {}
+    for name, score in mapping(sample.get("scores")).items():
+        value = mapping(score).get("value")
+        parts = value.items() if isinstance(value, dict) else [("", value)]
+        for part, each in parts:
+            read = VALUES.get(each) if isinstance(each, str) else number(each, findings, "scores")
+            if read is not None:
+                found[f"score:{name}.{part}" if part else f"score:{name}"] = read
+    for key, name in TOKENS.items():
+        usage = mapping(sample.get("model_usage")).values()
+        each = [amount(mapping(one).get(key), findings, f"model_usage.{key}") for one in usage]
+        if known := [value for value in each if value is not None]:
+            found[name] = sum(known)
+    if (seconds := amount(sample.get("total_time"), findings, "total_time")) is not None:
+        found["total_time"] = seconds
+    return found
+
+
+def _items(
+    messages: Sequence[Mapping[str, Any]], events: Sequence[Mapping[str, Any]], findings: Findings
+) -> list[Item]:
+    """What the messages say; calls that only the events know (of sub-agents) come after them."""
+    made = {call_id: e for e in events if e.get("event") == "tool" and (call_id := text(e.get("id")))}
+    found: list[Item] = []
+    for message in messages:
+        found += _message(message, made, findings)
+    known = {item.source_id for item in found if isinstance(item, Called)}
+    for call_id, event in made.items():
+        if call_id not in known:
+            found += _tool_event(call_id, event)
+    return found
+
+
+def _message(
+    message: Mapping[str, Any], made: Mapping[str, Mapping[str, Any]], findings: Findings
+) -> Iterator[Item]:
+    role = text(message.get("role")) or "unknown"
+    content = content_text(message.get("content"))
+    if role == "tool":
+        call_id = text(message.get("tool_call_id"))
+        event = made.get(call_id or "", {})
+        failed = mapping(message.get("error")) or mapping(event.get("error"))
+        at = moment(event.get("completed"), findings, "events[].completed")
+        ok = not failed if event or failed else None
+        yield Answered(content=content or text(failed.get("message")) or "", source_id=call_id, ok=ok, at=at)
+        return
+    yield Said(role=role, content=content)
+    for call in objects(message.get("tool_calls")):
+        call_id = text(call.get("id"))
+        at = moment(made.get(call_id or "", {}).get("timestamp"), findings, "events[].timestamp")
+        yield Called(tool=call.get("function"), arguments=call.get("arguments"), source_id=call_id, at=at)
+
+
+def _tool_event(call_id: str, event: Mapping[str, Any]) -> Iterator[Item]:
+    failed = mapping(event.get("error"))
+    yield Called(tool=event.get("function"), arguments=event.get("arguments"), source_id=call_id)
+    result = content_text(event.get("result"))
+    yield Answered(content=result or text(failed.get("message")) or "", source_id=call_id, ok=not failed)
+
+
+def _attached(value: Any, attachments: Mapping[str, Any]) -> Any:
+    """The value with attachments in their place."""
+    if isinstance(value, str):
+        if value.startswith(ATTACHED):
+            return attachments.get(value.removeprefix(ATTACHED), value)
+        return value
+    if isinstance(value, list):
+        return [_attached(item, attachments) for item in value]
+    if isinstance(value, dict):
+        return {name: _attached(item, attachments) for name, item in value.items()}
+    return value
+
+
+@contextmanager
+def _opened(source: Source, intake: Intake, log: FileLog) -> Iterator[_EvalArchive | _EvalDocument | None]:
+    """The log in a file; ``None``, with a finding, where it cannot be had."""
+    place = source.place
+    if not _is_zip(source):
+        reader = intake.reader(source, log)
+        document = next((element.value for element in reader.values()), None) if reader else None
+        yield _EvalDocument(document) if isinstance(document, dict) else None
+        return
+    try:
+        on_disk = isinstance(place, OnDisk)
+        content = None if on_disk else place.read()
+        path = place.path if isinstance(place, OnDisk) else Path(source.name)
+        archive = Archive(path, content)
+    except (UntakenError, OSError) as error:
+        code = error.code if isinstance(error, UntakenError) else "unreadable-file"
+        log.findings.add(code, str(error), severity="error")
+        yield None
+        return
+    log.bytes = path.stat().st_size if content is None else len(content)
+    log.sha256 = _digest(path) if content is None else sha256(content).hexdigest()
+    try:
+        yield _EvalArchive(archive, log.findings)
+    finally:
+        archive.close()
+
+
+def _is_zip(source: Source) -> bool:
+    """Told by the first bytes, not by the name."""
+    if isinstance(source.place, OnDisk):
+        try:
+            with source.place.path.open("rb") as stream:
+                return stream.read(len(ZIP)) == ZIP
+        except OSError:
+            return False
+    return source.name.endswith(".eval")
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as stream:
+        return file_digest(stream, "sha256").hexdigest()
+
+
+def _runs(
+    log_file: _EvalArchive | _EvalDocument, about: EvalInfo, log: FileLog, tidier: Tidier, *, count: bool
+) -> Iterator[TraceRun]:
+    for sample in log_file.samples():
+        if not isinstance(sample, dict):
+            continue
+        tidied, held = tidier.record(_attached(sample, mapping(sample.get("attachments"))), "")
+        if count:
+            log.records += 1
+            log.count(held.items(), PLACES.kept)
+        yield _sample_run(tidied, about, log.findings)
+
+
+def _convert(sources: Sequence[Source], intake: Intake) -> None:
+    for source in sources:
+        intake.step(source.name)
+        log = intake.open(source)
+        with _opened(source, intake, log) as log_file:
+            if log_file is not None:
+                _write(log_file, source, intake, log)
+
+
+def _write(log_file: _EvalArchive | _EvalDocument, source: Source, intake: Intake, log: FileLog) -> None:
+    header = log_file.header()
+    if not mapping(header.get("eval")):
+        message = "it names no task: no Inspect log, or one that was cut off before it began"
+        log.findings.add("not-this-format", message, severity="error")
+        return
+    about = EvalInfo.of(header)
+    if about.status != "success":
+        message = f"the log's status is {clip(about.status)!r}: it may not hold every sample"
+        log.findings.add("log-not-complete", message)
+    tidier = Tidier(PLACES, Findings(None))  # the first pass asks for tools alone; the second one tells
+    tools = tools_by_task(_runs(log_file, about, FileLog(source.name), tidier, count=False))
+    tidier = Tidier(PLACES, log.findings)
+    runs = _runs(log_file, about, log, tidier, count=True)
+    stem = f"{source.stem}-{log.sha256[:8]}"
+    write_traces(runs, stem, intake=intake, log=log, tidier=tidier, tools=tools)
+    if not log.runs:
+        log.findings.add("no-samples", "there are no samples in the log, only metrics")
+
+
+IMPORTER: Final = Importer(
+    info=FormatInfo(
+        name="inspect",
+        title="Inspect logs",
+        extensions=(".eval", ".json"),
+        what="Samples with their messages, tool calls, scores, errors and limits; an epoch is a repeat.",
+    ),
+    recognise=recognise,
+    convert=_convert,
+    archives=True,
+)
