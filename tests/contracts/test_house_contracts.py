@@ -102,6 +102,13 @@ def test_the_servers_own_csv_download_is_off() -> None:
     assert settings["STREAMLIT_CLIENT_DISABLE_DATA_EXPORT"] == "true"
 
 
+def test_one_script_at_a_time_has_the_state_of_a_session() -> None:
+    config = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text("utf-8"))
+    assert config["runner"]["fastReruns"] is False
+    settings = _settings(Namespace(workspace=None, demo=True))  # wherever the server is started
+    assert settings["STREAMLIT_RUNNER_FAST_RERUNS"] == "false"
+
+
 def test_the_router_is_short() -> None:
     assert len((ROOT / "app.py").read_text("utf-8").splitlines()) <= 60
 

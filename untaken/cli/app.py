@@ -63,6 +63,7 @@ def _settings(args: argparse.Namespace) -> dict[str, str]:
     settings = {
         "STREAMLIT_BROWSER_GATHER_USAGE_STATS": "false",
         "STREAMLIT_CLIENT_DISABLE_DATA_EXPORT": "true",  # Streamlit's own CSV has formulas in it
+        "STREAMLIT_RUNNER_FAST_RERUNS": "false",  # else a click starts a second script on the same state
     }
     default = "" if args.demo else "untaken-workspace"
     if folder := args.workspace or os.environ.get("UNTAKEN_WORKSPACE") or default:  # we serve from elsewhere
