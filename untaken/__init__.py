@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from untaken.store import Workspace
     from untaken.subgoals import score_run
 
+__version__: Final = "0.1.0"
+
 _ROOMS: Final = {
     "LedgerWriter": "ledger",
     "PlanGraph": "plans",

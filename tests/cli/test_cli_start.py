@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import argparse
+import re
+import shlex
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from untaken.cli import _VERBS, parser
+import untaken
+from untaken.cli import main, parser
+from untaken.cli.verbs import EXAMPLES, VERBS
 
 ROOT = Path(__file__).parents[2]
 SLOW = {"pandas", "numpy", "scipy", "networkx", "sqlalchemy"}
@@ -29,15 +34,83 @@ def test_a_command_without_tables_or_statistics_loads_no_library_for_them(words:
     assert {library for library in SLOW if f"'{library}'" in done.stderr} == set()
 
 
-def verbs(of: argparse.ArgumentParser) -> set[str]:
-    (choices,) = (a.choices for a in of._actions if isinstance(a, argparse._SubParsersAction))
-    return set(choices)
-
-
-def test_every_verb_is_found_without_loading_the_others() -> None:
-    assert verbs(parser()) == set(_VERBS)
-    assert [verb for verb in _VERBS if verb not in verbs(parser(verb))] == []
+def verbs(of: argparse.ArgumentParser, *, above: str = "") -> Iterator[str]:
+    """Every verb that does something, with the words that lead to it."""
+    inner = [a for a in of._actions if isinstance(a, argparse._SubParsersAction)]
+    if not inner:
+        yield above
+    for name, one in (item for action in inner for item in action.choices.items()):
+        yield from verbs(one, above=f"{above} {name}".strip())
 
 
 def test_every_verb_has_the_file_of_its_name() -> None:
-    assert [verb for verb in _VERBS if not (ROOT / "untaken" / "cli" / f"{verb}.py").is_file()] == []
+    assert [verb for verb in VERBS if not (ROOT / "untaken" / "cli" / f"{verb}.py").is_file()] == []
+    assert {verb.split()[0] for verb in verbs(parser())} == set(VERBS)
+
+
+def loaded_by(*words: str) -> set[str]:
+    """The libraries and rooms of the engine that a command loads."""
+    program = f"import sys, untaken.cli as c; c.main({list(words)!r}); print(*sys.modules, file=sys.stderr)"
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    return {name for name in done.stderr.split() if name.startswith("untaken.") or "." not in name}
+
+
+@pytest.mark.parametrize("words", [["--help"], ["--version"], [], ["no-such-verb"]], ids=str)
+def test_help_loads_no_library_and_no_room_of_the_engine(words: list[str]) -> None:
+    loaded = loaded_by(*words)
+    assert "untaken.cli" in loaded
+    assert loaded & {*SLOW, "msgspec", "yaml", "zstandard"} == set()
+    assert {name for name in loaded if not name.startswith("untaken.cli")} & {
+        f"untaken.{room}" for room in ("report", "ledger", "plans", "store", "corpus")
+    } == set()
+
+
+@pytest.mark.parametrize("verb", ["verify", "score", "judge", "completion"])
+def test_the_help_of_a_verb_loads_neither_numpy_nor_a_database(verb: str) -> None:
+    assert loaded_by(verb, "--help") & {"numpy", "sqlalchemy"} == set()
+
+
+def test_the_package_loads_nothing_until_a_name_is_used() -> None:
+    program = "import sys; before = set(sys.modules); import untaken; print(*set(sys.modules) - before)"
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert {name for name in done.stdout.split() if name.startswith("untaken")} == {"untaken"}
+    assert SLOW & set(done.stdout.split()) == set()
+
+
+@pytest.mark.parametrize("verb", list(verbs(parser())))
+def test_the_help_of_a_verb_ends_in_examples_that_are_valid_commands(
+    verb: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*verb.split(), "--help"]) == 0
+    shown = capsys.readouterr().out
+    for example in EXAMPLES[verb]:
+        assert f"  $ {example}\n" in shown
+        command = re.sub(r"^eval .*?(untaken .*)\)\"$| > .*", r"\1", example)
+        assert parser([verb.split(maxsplit=1)[0]]).parse_args(shlex.split(command)[1:]).run is not None
+
+
+def test_the_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out == f"untaken {untaken.__version__}\n"
+
+
+WRONG = {
+    "option of a verb": ("score x --graphs y --rnus", "usage: untaken score", "did you mean --runs?"),
+    "option of an inner verb": ("graph export x --too yaml", "usage: untaken graph export", "mean --to?"),
+    "nothing like it": ("verify x --zzz", "usage: untaken verify", "unrecognized arguments: --zzz\n"),
+    "too many words": ("schema a b", "usage: untaken schema", "unrecognized arguments: b\n"),
+}
+
+
+@pytest.mark.parametrize(("words", "usage", "said"), WRONG.values(), ids=WRONG)
+def test_a_wrong_option_is_answered_with_the_usage_of_its_verb(
+    words: str, usage: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(words.split()) == 2
+    answer = capsys.readouterr().err
+    assert answer.startswith(usage)
+    assert said in answer

@@ -8,6 +8,7 @@ from untaken.cli.console import NOTHING, Console, counted, plain, rate
 from untaken.cli.grammar import TakesMany, Verbs, takes_ledgers, verb
 from untaken.cli.inputs import UsageError, paths_of, read_ledgers
 from untaken.cli.review import say_reliability
+from untaken.cli.verbs import VERBS
 from untaken.errors import Unscored, number
 from untaken.judging import (
     Concord,
@@ -20,7 +21,7 @@ from untaken.report import agree_document
 
 def add_to(verbs: Verbs) -> None:
     """Adds the verb."""
-    parser = verb(verbs, "agree", "compare two authors' verdicts: share, Cohen's κ, where they part", agree)
+    parser = verb(verbs, "agree", VERBS["agree"], agree)
     takes_ledgers(parser, few="*")
     many = {"nargs": "+", "action": TakesMany}
     for name, glob in (("a", "human:*"), ("b", "judge:*")):

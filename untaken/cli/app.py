@@ -15,6 +15,7 @@ from untaken.app_folder import app_folder
 from untaken.cli.console import Console
 from untaken.cli.grammar import Verbs
 from untaken.cli.inputs import UsageError
+from untaken.cli.verbs import VERBS
 
 LOOPBACK: Final = "127.0.0.1"
 DEFAULT_PORT: Final = 8501
@@ -25,7 +26,7 @@ NEEDED: Final = ("streamlit", "plotly", "pyvis", "pygraphviz")
 
 def add_to(verbs: Verbs) -> None:
     """Adds the verb."""
-    does = "serve the app in the browser, on this machine only"
+    does = VERBS["app"]
     parser = verbs.add_parser("app", help=does, description=f"{does.capitalize()}.")
     parser.add_argument(
         "workspace", nargs="?", metavar="FOLDER", help="workspace folder (default: untaken-workspace)"

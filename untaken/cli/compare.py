@@ -11,6 +11,7 @@ from untaken.cli.grammar import TakesMany, Verbs, takes_graphs, verb
 from untaken.cli.inputs import UsageError
 from untaken.cli.rank import p_words
 from untaken.cli.score import say_rules, scored_paths
+from untaken.cli.verbs import VERBS
 from untaken.comparing import MOST_SHOWN, ComparedRun, OutcomeSplit, Row, SideBySide, align_runs, tasks_of
 from untaken.comparing.model import CellStatus
 from untaken.errors import Unscored
@@ -32,7 +33,7 @@ TOP: Final = 10
 
 def add_to(verbs: Verbs) -> None:
     """Adds the verb."""
-    parser = verb(verbs, "compare", "say where runs of a task part ways, aligned by sub-goal", compare)
+    parser = verb(verbs, "compare", VERBS["compare"], compare)
     takes_graphs(parser)
     parser.add_argument(
         "--task", metavar="ID", help="the task; by default that of the runs, else one with most to compare"

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from untaken.cli.console import Console, counted
 from untaken.cli.grammar import Verbs, verb
+from untaken.cli.verbs import VERBS
 from untaken.formats import Conversion, FileLoss, convert
 from untaken.report import finding_entries
 
@@ -17,7 +18,7 @@ FILES_SHOWN: Final = 20
 
 def add_to(verbs: Verbs) -> None:
     """Adds the verb."""
-    parser = verb(verbs, "convert", "turn foreign traces into ledgers and plan graphs", convert_traces)
+    parser = verb(verbs, "convert", VERBS["convert"], convert_traces)
     parser.add_argument("--from", dest="format", metavar="FMT", help="by default recognised by content")
     parser.add_argument("sources", nargs="+", metavar="SRC", help="file, folder or zip archive")
     parser.add_argument(

@@ -12,6 +12,7 @@ from untaken.cli.counterfactual_diagnostics import interval, say_diagnostics
 from untaken.cli.counterfactual_plan import plan_part
 from untaken.cli.grammar import TakesMany, Verbs, takes_ledgers, verb
 from untaken.cli.inputs import Ledgers, UsageError, paths_of, read_ledgers
+from untaken.cli.verbs import VERBS
 from untaken.corpus import memories_of
 from untaken.counterfactual import (
     THRESHOLD,
@@ -32,8 +33,7 @@ from untaken.report.documents import Document
 
 def add_to(verbs: Verbs) -> None:
     """Adds the verb."""
-    does = "compare the choices of runs with what history says of their alternatives"
-    parser = verb(verbs, "counterfactual", does, counterfactual)
+    parser = verb(verbs, "counterfactual", VERBS["counterfactual"], counterfactual)
     takes_ledgers(parser, few="*")
     parser.add_argument(
         "--memory", metavar="FILE", help="policy memory; by default built from these very ledgers"

@@ -8,6 +8,7 @@ from untaken.cli import crafter_calibrate, crafter_run, crafter_win
 from untaken.cli.console import NOTHING, Console, counted, plain
 from untaken.cli.grammar import Verbs, verb
 from untaken.cli.inputs import UsageError
+from untaken.cli.verbs import VERBS
 from untaken.errors import Score, Unscored
 from untaken.planning.crafter import ACHIEVEMENTS, BUDGET_STEPS, MethodScore, method_scores, read_scores
 from untaken.report import crafter_score_document
@@ -15,7 +16,7 @@ from untaken.report import crafter_score_document
 
 def add_to(verbs: Verbs) -> None:
     """Adds the verb and its own."""
-    group = verbs.add_parser("crafter", help="planning in Crafter, and its scores", description="Crafter.")
+    group = verbs.add_parser("crafter", help=VERBS["crafter"], description="Crafter.")
     inner = group.add_subparsers(dest="crafter_verb", metavar="VERB", required=True)
     crafter_run.add_to(inner)
     crafter_win.add_to(inner)

@@ -13,6 +13,7 @@ from untaken.cli.asking import model_of, say_cost, takes_model
 from untaken.cli.console import NOTHING, Console, counted, plain, rate, signed
 from untaken.cli.grammar import TakesMany, Verbs, verb
 from untaken.cli.inputs import Ledgers, UsageError, paths_of, read_graphs, read_ledgers
+from untaken.cli.verbs import VERBS
 from untaken.criteria import (
     ATTACKS,
     AcrossRuns,
@@ -39,9 +40,7 @@ _LIMITS = {field.name: field.default for field in fields(Thresholds)}
 
 def add_to(verbs: Verbs) -> None:
     """Adds the verb and its own."""
-    group = verbs.add_parser(
-        "criteria", help="judge runs by criteria beyond success", description="Criteria."
-    )
+    group = verbs.add_parser("criteria", help=VERBS["criteria"], description="Criteria.")
     inner = group.add_subparsers(dest="criteria_verb", metavar="VERB", required=True)
     criteria_propose.add_to(inner)
     does = "give each run a value of each criterion, by its ledger, a model, or recorded replies"

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from untaken.cli.console import NOTHING, Console, counted, plain, rate, signed
 from untaken.cli.grammar import Verbs, takes_graphs, verb
 from untaken.cli.score import say_rules, scored_paths
+from untaken.cli.verbs import VERBS
 from untaken.gate import GateCheck, check_requirements, parse_requirement
 from untaken.report import gate_document
 from untaken.subgoals import DOUBTS
@@ -18,7 +19,7 @@ VERDICTS = {"met": "met", "not_met": "NOT MET", "unscored": "UNSCORED"}
 
 def add_to(verbs: Verbs) -> None:
     """Adds the verb."""
-    parser = verb(verbs, "gate", "hold agents to requirements; exit 1 where one is not met", gate)
+    parser = verb(verbs, "gate", VERBS["gate"], gate)
     takes_graphs(parser)
     parser.add_argument(
         "--require",

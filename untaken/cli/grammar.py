@@ -4,14 +4,40 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from untaken.cli.console import Console
+from untaken.cli.verbs import examples
 
-Run = Callable[[argparse.Namespace, Console], int]
+if TYPE_CHECKING:
+    from untaken.cli.console import Console
+
+Run: TypeAlias = "Callable[[argparse.Namespace, Console], int]"
 Verbs: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 MISSING_WORDS = {"fail": "count as not completed", "drop": "are left out"}
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose help ends in examples, and that answers a wrong option with its own usage."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**{"formatter_class": argparse.RawDescriptionHelpFormatter, **options})
+
+    def format_help(self) -> str:
+        """The help of argparse, with the examples of this verb."""
+        shown = "".join(f"  $ {example}\n" for example in examples(self.prog))
+        return super().format_help() + (f"\nexamples:\n{shown}" if shown else "")
+
+    def parse_known_args(self, *args: Any, **options: Any) -> Any:
+        """As argparse does it, but words left over end here: the parser above would print its own usage."""
+        found, left_over = super().parse_known_args(*args, **options)
+        if left_over:
+            known = [option for action in self._actions for option in action.option_strings]
+            near = get_close_matches(left_over[0].partition("=")[0], known, n=1)
+            meant = f"; did you mean {near[0]}?" if near else ""
+            self.error(f"unrecognized arguments: {' '.join(left_over)}{meant}")
+        return found, left_over
 
 
 def verb(verbs: Verbs, name: str, does: str, run: Run) -> argparse.ArgumentParser:

@@ -12,6 +12,7 @@ from untaken.cli.grammar import Verbs, verb
 from untaken.cli.graph_diff import say_diff
 from untaken.cli.graph_discover import add_discover
 from untaken.cli.inputs import UsageError, read_ledgers
+from untaken.cli.verbs import VERBS
 from untaken.errors import Finding, UntakenError, Where
 from untaken.ledger import Run
 from untaken.plans import (
@@ -30,9 +31,7 @@ from untaken.report import finding_entries, graph_diff_document
 
 def add_to(verbs: Verbs) -> None:
     """Adds the verb and its own."""
-    group = verbs.add_parser(
-        "graph", help="check, compare, draw, discover plan graphs", description="Plan graphs."
-    )
+    group = verbs.add_parser("graph", help=VERBS["graph"], description="Plan graphs.")
     inner = group.add_subparsers(dest="graph_verb", metavar="VERB", required=True)
     parser = verb(inner, "check", "say what is wrong with plan graphs", check)
     parser.add_argument("paths", nargs="+", metavar="PATH", help="plan graph, or folder searched for them")

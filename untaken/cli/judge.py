@@ -16,6 +16,7 @@ from untaken.cli.asking import model_of, say_cost, takes_model
 from untaken.cli.console import NOTHING, Console, counted, plain
 from untaken.cli.grammar import TakesMany, Verbs, takes_ledgers, verb
 from untaken.cli.inputs import Ledgers, UsageError, paths_of, read_graphs, read_ledgers
+from untaken.cli.verbs import VERBS
 from untaken.errors import Finding, Unscored
 from untaken.judging import (
     JudgedMapping,
@@ -34,7 +35,7 @@ from untaken.report import judge_document
 
 def add_to(verbs: Verbs) -> None:
     """Adds the verb."""
-    parser = verb(verbs, "judge", "ask a language model about sub-goals that no check decides", judge)
+    parser = verb(verbs, "judge", VERBS["judge"], judge)
     takes_ledgers(parser, few="*")
     many = {"nargs": "+", "action": TakesMany}
     help_graphs = "plan graph, or folder searched for them"

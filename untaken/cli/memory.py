@@ -9,6 +9,7 @@ from untaken.cli import memory_signals
 from untaken.cli.console import NOTHING, Console, counted, plain, rate
 from untaken.cli.grammar import Verbs, takes_ledgers, verb
 from untaken.cli.inputs import moment, read_ledgers
+from untaken.cli.verbs import VERBS
 from untaken.errors import Score, number
 from untaken.memory import PolicyMemory, Snapshot, Span, rebuild_memory
 from untaken.report import memory_document
@@ -16,9 +17,7 @@ from untaken.report import memory_document
 
 def add_to(verbs: Verbs) -> None:
     """Adds the verb and its own."""
-    group = verbs.add_parser(
-        "memory", help="build, show and teach policy memory", description="Policy memory."
-    )
+    group = verbs.add_parser("memory", help=VERBS["memory"], description="Policy memory.")
     inner = group.add_subparsers(dest="memory_verb", metavar="VERB", required=True)
     parser = verb(inner, "build", "build policy memory from finished, unbroken runs", build)
     takes_ledgers(parser)

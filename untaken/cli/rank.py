@@ -10,6 +10,7 @@ from typing import Final
 from untaken.cli.console import NOTHING, Console, counted, plain, rate, signed
 from untaken.cli.grammar import Verbs, takes_graphs, verb
 from untaken.cli.score import say_rules, scored_paths
+from untaken.cli.verbs import VERBS
 from untaken.corpus import other_rule
 from untaken.errors import Score, Unscored
 from untaken.ranking import (
@@ -33,8 +34,7 @@ SMALLEST_P: Final = 0.001
 
 def add_to(verbs: Verbs) -> None:
     """Adds the verb."""
-    does = "rank agents by outcome and by sub-goals, and say where the two disagree"
-    parser = verb(verbs, "rank", does, rank)
+    parser = verb(verbs, "rank", VERBS["rank"], rank)
     takes_graphs(parser)
     parser.add_argument("--resamples", type=int, default=10_000, help="of the bootstrap (default 10000)")
     parser.add_argument("--seed", type=int, default=0, help="of the bootstrap (default 0)")

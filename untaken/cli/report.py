@@ -8,6 +8,7 @@ from pathlib import Path
 from untaken.cli.console import Console, counted, plain
 from untaken.cli.grammar import Verbs, takes_graphs, verb
 from untaken.cli.inputs import paths_of, read_graphs, read_ledgers
+from untaken.cli.verbs import VERBS
 from untaken.corpus import evaluate_corpus
 from untaken.ledger.disk import replace
 from untaken.memory import PolicyMemory
@@ -16,7 +17,7 @@ from untaken.report.html import html_report, report_document
 
 def add_to(verbs: Verbs) -> None:
     """Adds the verb."""
-    parser = verb(verbs, "report", "write one self-contained HTML file for people who do not code", report)
+    parser = verb(verbs, "report", VERBS["report"], report)
     takes_graphs(parser)
     parser.add_argument("--html", required=True, metavar="FILE", help="the file to write")
     length = parser.add_mutually_exclusive_group()

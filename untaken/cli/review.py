@@ -10,6 +10,7 @@ from pathlib import Path
 from untaken.cli.console import NOTHING, Console, plain, rate
 from untaken.cli.grammar import MISSING_WORDS, Verbs, rules_in_words, verb
 from untaken.cli.inputs import UsageError
+from untaken.cli.verbs import VERBS
 from untaken.corpus import evaluate_corpus, remembered
 from untaken.errors import Score, Unscored, number
 from untaken.judging import Reliability, ReviewerPair, Reviewers, reviewer_pairs
@@ -34,8 +35,7 @@ TOP = 20
 
 def add_to(verbs: Verbs) -> None:
     """Adds the verb."""
-    does = "list the failing runs of a workspace with the status of their review, or set it"
-    parser = verb(verbs, "review", does, review)
+    parser = verb(verbs, "review", VERBS["review"], review)
     parser.add_argument("--workspace", required=True, metavar="FOLDER", help="as for untaken app")
     parser.add_argument(
         "--where",

@@ -7,12 +7,13 @@ import argparse
 from untaken.cli.console import Console
 from untaken.cli.grammar import Verbs, verb
 from untaken.cli.inputs import UsageError
+from untaken.cli.verbs import VERBS
 from untaken.report import SCHEMAS, dump, json_schema
 
 
 def add_to(verbs: Verbs) -> None:
     """Adds the verb."""
-    parser = verb(verbs, "schema", "print the JSON Schema of a file or a --json document", schema)
+    parser = verb(verbs, "schema", VERBS["schema"], schema)
     parser.add_argument(
         "name", nargs="?", metavar="NAME", help=", ".join(SCHEMAS) + "; without it, the names"
     )

@@ -11,6 +11,7 @@ from io import StringIO
 from untaken.cli.console import NOTHING, Console, counted, plain, rate
 from untaken.cli.grammar import Verbs, rules_in_words, takes_graphs, verb
 from untaken.cli.inputs import Ledgers, paths_of, read_graphs, read_ledgers
+from untaken.cli.verbs import VERBS
 from untaken.corpus import countable, score_runs
 from untaken.errors import Finding, Unscored
 from untaken.plans import GraphSet
@@ -20,7 +21,7 @@ from untaken.subgoals import AgentScore, MissingRule, RunScore, score_agents
 
 def add_to(verbs: Verbs) -> None:
     """Adds the verb."""
-    parser = verb(verbs, "score", "score runs against their plan graphs, by agent", score)
+    parser = verb(verbs, "score", VERBS["score"], score)
     takes_graphs(parser)
     parser.add_argument("--runs", action="store_true", help="list the runs too")
 

@@ -10,6 +10,7 @@ from untaken.cli.console import NOTHING, Console, counted, plain
 from untaken.cli.grammar import Verbs, takes_graphs, verb
 from untaken.cli.inputs import UsageError, paths_of, read_graphs, read_ledgers
 from untaken.cli.score import Scored, say_rules
+from untaken.cli.verbs import VERBS
 from untaken.corpus import Corpus, evaluate_corpus
 from untaken.fix_first import FixFirst, Kind, Triage, no_decision, triage
 from untaken.memory import PolicyMemory
@@ -20,8 +21,7 @@ TOP = 10
 
 def add_to(verbs: Verbs) -> None:
     """Adds the verb."""
-    does = "say what to fix first, by expected gain, and which runs contradict themselves"
-    parser = verb(verbs, "triage", does, run_triage)
+    parser = verb(verbs, "triage", VERBS["triage"], run_triage)
     takes_graphs(parser)
     parser.add_argument(
         "--memory", metavar="FILE", help="policy memory; by default built from these very ledgers"

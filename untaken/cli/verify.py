@@ -8,13 +8,14 @@ from collections import Counter
 from untaken.cli.console import NOTHING, Console, counted, plain
 from untaken.cli.grammar import Verbs, takes_ledgers, verb
 from untaken.cli.inputs import ledger_files, verify_file
+from untaken.cli.verbs import VERBS
 from untaken.ledger import Integrity
 from untaken.report import verify_document
 
 
 def add_to(verbs: Verbs) -> None:
     """Adds the verb."""
-    takes_ledgers(verb(verbs, "verify", "check the integrity of ledgers", verify))
+    takes_ledgers(verb(verbs, "verify", VERBS["verify"], verify))
 
 
 def verify(args: argparse.Namespace, console: Console) -> int:

@@ -11,6 +11,7 @@ from typing import Final
 from untaken.cli.console import Console, counted, plain
 from untaken.cli.grammar import Verbs, verb
 from untaken.cli.inputs import UsageError
+from untaken.cli.verbs import VERBS
 from untaken.errors import Where
 from untaken.report.documents import finding_entries
 
@@ -22,7 +23,7 @@ STATES: Final = {"ok": "ok", "note": "note", "fault": "FAULT"}
 
 def add_to(verbs: Verbs) -> None:
     """Adds the verb and its three parts."""
-    does = "back up, restore or examine a workspace"
+    does = VERBS["workspace"]
     group = verbs.add_parser("workspace", help=does, description=f"{does.capitalize()}.")
     parts: Verbs = group.add_subparsers(dest="part", metavar="PART", required=True)
     backup = verb(

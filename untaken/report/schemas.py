@@ -47,7 +47,6 @@ from untaken.ranking import (
 )
 from untaken.report import crafter_schemas, criteria_schemas, review_schemas
 from untaken.report.documents import LAYERED
-from untaken.report.plan_decisions import plan_schema
 from untaken.report.rankings import RANKS, RULE_RANKS
 from untaken.report.shapes import (
     COUNT,
@@ -117,6 +116,8 @@ def _verify() -> Schema:
 
 
 def _counterfactual() -> Schema:
+    from untaken.report.plan_decisions import plan_schema  # noqa: PLC0415 (loads numpy and scipy)
+
     branch = entry_shape(Branch)
     branch["required"] = [key for key in branch["required"] if key not in LAYERED]
     decision = entry_shape(Decision, alternatives=list_of(branch))

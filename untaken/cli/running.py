@@ -1,0 +1,81 @@
+"""From a parsed command to its exit code; kept apart so that ``--help`` does not load the engine."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from typing import Final
+
+from untaken.cli.console import Console, plain
+from untaken.cli.inputs import UsageError
+from untaken.errors import UntakenError
+
+OK: Final = 0
+CHECK_FAILED: Final = 1
+USAGE: Final = 2
+INTERRUPTED: Final = 130
+
+_AS_GIVEN: Final = frozenset(
+    {
+        "agent-unknown",
+        "backup-exists",
+        "compare-too-few",
+        "crafter-extra-missing",
+        "criteria-missing",
+        "format-unknown",
+        "ledger-compressed",
+        "memory-missing",
+        "metric-unknown",
+        "model-extra-missing",
+        "model-key-missing",
+        "model-not-named",
+        "model-unknown",
+        "output-not-a-folder",
+        "policy-option-invalid",
+        "replies-missing",
+        "requirement-invalid",
+        "restore-not-empty",
+        "reward-unknown",
+        "run-unknown",
+        "scores-missing",
+        "source-not-found",
+        "store-driver-missing",
+        "store-other-folder",
+        "store-url-invalid",
+        "sub-goal-unknown",
+        "threshold-invalid",
+        "weights-invalid",
+    }
+)
+"""Codes of the engine that speak of the command, not of what it found."""
+
+
+def carry_out(args: argparse.Namespace) -> int:
+    """Runs the verb that was parsed.
+
+    Returns:
+        The exit code: 0 ok, 1 a check failed, 2 usage.
+    """
+    console = Console.of_process(json=getattr(args, "json", False))
+    try:
+        code: int = args.run(args, console)
+        sys.stdout.flush()
+    except UntakenError as error:
+        console.error(error)
+        return USAGE if isinstance(error, UsageError) or error.code in _AS_GIVEN else CHECK_FAILED
+    except BrokenPipeError:
+        return _reader_left()
+    except OSError as error:
+        console.warn(f"error: {plain(error)}")
+        return USAGE
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    return code
+
+
+def _reader_left() -> int:
+    """Whoever read our output had enough (`| head`): no fault, and what is still buffered goes nowhere."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    return OK

@@ -1,0 +1,102 @@
+"""Every verb with what it does and an example: what ``untaken --help`` shows without loading any."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+VERBS: Final = {
+    "app": "serve the app in the browser, on this machine only",
+    "formats": "list the foreign formats that can be converted",
+    "convert": "turn foreign traces into ledgers and plan graphs",
+    "verify": "check the integrity of ledgers",
+    "score": "score runs against their plan graphs, by agent",
+    "rank": "rank agents by outcome and by sub-goals, and show where the two disagree",
+    "triage": "list what to fix first, by expected gain, and runs that contradict themselves",
+    "compare": "show where runs of a task part ways, aligned by sub-goal",
+    "gate": "check agents against requirements; exit 1 where one is not met",
+    "report": "write one self-contained HTML file for people who do not code",
+    "judge": "ask a language model about sub-goals that no check decides",
+    "agree": "compare two authors' verdicts: share, Cohen's κ, where they differ",
+    "review": "list the failing runs of a workspace with the status of their review, or set it",
+    "memory": "build, show and update policy memory",
+    "counterfactual": "compare the choices of runs with the history of their alternatives",
+    "criteria": "judge runs by criteria beyond success",
+    "crafter": "plan in Crafter, and score it",
+    "graph": "check, compare, draw, discover and export plan graphs",
+    "workspace": "back up, restore or examine a workspace",
+    "schema": "print the JSON Schema of a file or a --json document",
+    "completion": "print the completion script of a shell",
+}
+"""What each verb does; the module of its name here carries it out."""
+
+EXAMPLES: Final = {
+    "app": ("untaken app --demo", "untaken app my-workspace --port 8600"),
+    "formats": ("untaken formats",),
+    "convert": (
+        "untaken convert traces/ -o converted",
+        "untaken convert results.json --from tau-bench -o out",
+    ),
+    "verify": ("untaken verify ledgers/", "untaken verify run.jsonl --json"),
+    "score": (
+        "untaken score ledgers/ --graphs graphs/",
+        "untaken score ledgers/ --graphs graphs/ --missing drop --verdicts 'human:*' --runs",
+    ),
+    "rank": ("untaken rank ledgers/ --graphs graphs/",),
+    "triage": ("untaken triage ledgers/ --graphs graphs/",),
+    "compare": ("untaken compare ledgers/ --graphs graphs/ --task refund-01",),
+    "gate": ("untaken gate ledgers/ --graphs graphs/ --require 'critical_completion>=0.9'",),
+    "report": ("untaken report ledgers/ --graphs graphs/ --html report.html",),
+    "judge": ("untaken judge ledgers/ --graphs graphs/ --model openai:gpt-4.1 --append",),
+    "agree": ("untaken agree ledgers/ --a 'human:*' --b 'judge:*'",),
+    "review": ("untaken review --workspace my-workspace",),
+    "memory build": ("untaken memory build ledgers/ -o agents.memory.jsonl",),
+    "memory show": ("untaken memory show agents.memory.jsonl",),
+    "memory queue": ("untaken memory queue agents.memory.jsonl ledgers/",),
+    "memory preview": ("untaken memory preview agents.memory.jsonl",),
+    "memory apply": ("untaken memory apply agents.memory.jsonl",),
+    "memory verify": ("untaken memory verify agents.memory.jsonl ledgers/",),
+    "counterfactual": (
+        "untaken counterfactual ledgers/",
+        "untaken counterfactual ledgers/ --memory agents.memory.jsonl --append",
+    ),
+    "criteria propose": (
+        "untaken criteria propose ledgers/ --task 'Refund a customer' --model openai:gpt-4.1",
+    ),
+    "criteria quantify": ("untaken criteria quantify ledgers/ --graphs graphs/",),
+    "criteria verify": ("untaken criteria verify ledgers/ --graphs graphs/",),
+    "crafter run": ("untaken crafter run --policy random -o episodes",),
+    "crafter win": ("untaken crafter win --policy scripted --task collect_wood",),
+    "crafter calibrate": ("untaken crafter calibrate --policy noisy -o calibration.json",),
+    "crafter score": ("untaken crafter score scores/",),
+    "graph check": ("untaken graph check graphs/",),
+    "graph diff": ("untaken graph diff old.plan.yaml new.plan.yaml",),
+    "graph draw": ("untaken graph draw refund.plan.yaml -o refund.svg",),
+    "graph discover": ("untaken graph discover ledgers/ -o draft.plan.yaml",),
+    "graph export": ("untaken graph export refund.plan.yaml --to mermaid",),
+    "workspace backup": ("untaken workspace backup backups/ --workspace my-workspace",),
+    "workspace restore": ("untaken workspace restore backup.zip --to restored",),
+    "workspace doctor": ("untaken workspace doctor --workspace my-workspace",),
+    "schema": ("untaken schema", "untaken schema score"),
+    "completion": (
+        'eval "$(untaken completion bash)"',
+        'eval "$(untaken completion zsh)"',
+        "untaken completion fish > ~/.config/fish/completions/untaken.fish",
+    ),
+}
+"""Commands to begin with, by verb."""
+FIRST: Final = ("app", "convert", "score", "rank")
+"""The verbs whose example ``untaken --help`` shows."""
+
+
+def examples(prog: str) -> Iterator[str]:
+    """The examples of a verb; of a group of verbs the first of each; of the program those to begin with."""
+    path = prog.removeprefix("untaken").strip()
+    if path in EXAMPLES:
+        yield from EXAMPLES[path]
+    else:
+        yield from (
+            given[0]
+            for name, given in EXAMPLES.items()
+            if (name.startswith(f"{path} ") if path else name in FIRST)
+        )
