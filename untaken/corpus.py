@@ -31,6 +31,7 @@ from untaken.subgoals import (
     score_outcome,
     score_run,
 )
+from untaken.subgoals.verdicts import unmatched_authors
 
 Progress = Callable[[int, int, str], None]
 """Called with (done, total, what is being done)."""
@@ -126,7 +127,7 @@ def score_runs(
     if known and (known.graphs, known.missing, known.verdicts) != (gathered, *rules):
         known = None
     scores: dict[str, RunScore | Unscored] = {}
-    findings: list[Finding] = []
+    findings: list[Finding] = list(unmatched_authors(verdicts, everyone))
     for done, run in enumerate(everyone, start=1):
         same = known is not None and known.runs.get(run.digest) is run
         before = known.scores[run.digest] if known and same else None

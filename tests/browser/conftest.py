@@ -23,7 +23,9 @@ sync_api = pytest.importorskip(
 ROOT = Path(__file__).parents[2]
 CHROMIUM = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
 CHROMIUM += ["--disable-sync", "--no-first-run", "--disable-quic"]
-START_SECONDS = 90
+PATIENCE = 120
+"""Seconds to wait for a state before a test fails: a busy machine is slow, and no failed claim."""
+sync_api.expect.set_options(timeout=PATIENCE * 1000)
 HERE = re.compile(r"^(127\.0\.0\.1|localhost|)$")
 
 
@@ -43,7 +45,7 @@ def free_port() -> int:
 
 
 def wait_until_served(address: str, server: subprocess.Popen[bytes], log: Path) -> None:
-    deadline = time.monotonic() + START_SECONDS
+    deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline and server.poll() is None:
         try:
             with urllib.request.urlopen(f"{address}/_stcore/health", timeout=2):
@@ -72,7 +74,7 @@ def serve(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., st
     for server in running:
         server.terminate()
     for server in running:
-        server.wait(20)
+        server.wait(PATIENCE)
 
 
 @pytest.fixture(scope="session")
@@ -126,7 +128,7 @@ def open_page(
         opened.append(context if elsewhere else page)
         page.set_viewport_size({"width": width, "height": height})
         page.emulate_media(color_scheme="dark" if dark else "light")
-        page.set_default_timeout(30_000)
+        page.set_default_timeout(PATIENCE * 1000)
         page.on("request", lambda request: asked.append(request.url))
         page.on("pageerror", lambda error: faults.append(str(error)))
         page.on("dialog", surprise)
@@ -150,3 +152,9 @@ def settle(page: sync_api.Page) -> None:
     """Wait until the script has run to its end."""
     page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
     page.wait_for_timeout(300)
+
+
+def press(page: sync_api.Page, key: str) -> None:
+    """Press a key once the page is at rest: what it belongs to may be drawn anew until then."""
+    settle(page)
+    page.keyboard.press(key)

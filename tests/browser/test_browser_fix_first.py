@@ -9,7 +9,6 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-expect.set_options(timeout=20_000)
 pytestmark = pytest.mark.xdist_group("browser")
 Open = Callable[..., Page]
 

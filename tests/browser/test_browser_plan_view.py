@@ -73,4 +73,4 @@ def test_a_link_to_a_page_works_as_the_first_visit_of_a_server(
     """Such a visit makes Streamlit take the folder of pages for an app of its own."""
     page = open_page(f"{serve('--demo')}/run")
     page.get_by_role("link", name="Rankings").wait_for()
-    assert page.get_by_role("heading", name="Run").is_visible()
+    expect(page.get_by_role("heading", name="Run", level=1)).to_be_visible()

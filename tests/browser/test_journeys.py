@@ -9,6 +9,7 @@ from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from conftest import press
 from playwright.sync_api import Locator, Page, expect
 from screen import boxes, cells, click, fills, tick
 
@@ -16,7 +17,6 @@ from untaken.ledger import Run, read_ledger
 from untaken.plans import load_graph
 from untaken.subgoals import NodeScore, RunScore, score_run
 
-expect.set_options(timeout=20_000)
 pytestmark = pytest.mark.xdist_group("browser")
 Open = Callable[..., Page]
 SAMPLES = Path(__file__).parents[2] / "sample_runs"
@@ -168,7 +168,7 @@ def test_j_and_k_count_through_the_failing_runs_but_not_while_typing(demo: str, 
     expect(page.get_by_role("button", name="Next")).to_be_enabled()
     first = selection(page)["run"]
     for key, place in (("j", 2), ("j", 3), ("k", 2)):
-        page.keyboard.press(key)
+        press(page, key)
         expect(position).to_contain_text(f"Failing run {place} of")
     second = selection(page)["run"]
     assert second != first

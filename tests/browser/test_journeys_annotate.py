@@ -7,14 +7,13 @@ from pathlib import Path
 
 import desk
 import pytest
-from conftest import settle
+from conftest import press, settle
 from playwright.sync_api import Page, expect
 from screen import boxes
 
 from untaken.store import Workspace
 
 pytestmark = pytest.mark.xdist_group("browser")
-expect.set_options(timeout=20_000)
 
 
 @pytest.fixture
@@ -54,11 +53,12 @@ def test_a_graph_is_edited_previewed_saved_and_merged(
     write(page, "Expression", "state.read == false")
     expect(page.get_by_text("4 of 12 runs")).to_be_visible()
     page.get_by_role("heading", name="Annotate").click()
-    page.keyboard.press("Alt+z")
+    press(page, "Alt+z")
     expect(page.get_by_text("nothing to save")).to_be_visible()
-    page.keyboard.press("Alt+y")
+    press(page, "Alt+y")
     expect(page.get_by_text("not saved yet")).to_be_visible()
 
+    settle(page)
     page.locator(".plan-frame").focus()
     page.keyboard.press("x")
     expect(page.get_by_text("2 steps to undo")).to_be_visible()
@@ -93,13 +93,14 @@ def test_the_table_is_written_by_keyboard_alone(address: str, open_page: Callabl
     settle(page)
     table = page.get_by_test_id("stDataFrame").last
     table.scroll_into_view_if_needed()
+    table.locator("[role=gridcell]").first.wait_for(state="attached")  # the grid is drawn
     box = table.bounding_box()
     assert box is not None
     page.mouse.click(box["x"] + 200, box["y"] + 55)  # the first title; from here on the keyboard
+    table.locator("[role=gridcell][aria-selected=true]").first.wait_for(state="attached")
     retype(page, "Find it")
     expect(page.get_by_text("1 step to undo")).to_be_visible()
-    settle(page)
-    page.keyboard.press("ArrowDown")
+    press(page, "ArrowDown")
     retype(page, "Pay back")
     expect(page.get_by_text("2 steps to undo")).to_be_visible()
     page.get_by_test_id("stButtonGroup").get_by_text("Versions and export").click()
@@ -108,11 +109,14 @@ def test_the_table_is_written_by_keyboard_alone(address: str, open_page: Callabl
 
 def retype(page: Page, words: str) -> None:
     """Other words in the cell that is selected."""
+    editor = page.locator("#portal textarea")
     page.keyboard.press("Enter")
-    page.wait_for_timeout(400)
+    expect(editor).to_be_focused()
     page.keyboard.press("Control+a")
     page.keyboard.type(words, delay=20)
+    expect(editor).to_have_value(words)
     page.keyboard.press("Enter")
+    editor.wait_for(state="detached")
 
 
 @pytest.mark.parametrize(("width", "dark"), [(1440, True), (390, False)])

@@ -9,7 +9,6 @@ import pytest
 from playwright.sync_api import Page, expect
 from test_journeys_rankings import CELL
 
-expect.set_options(timeout=20_000)
 pytestmark = pytest.mark.xdist_group("browser")
 Open = Callable[..., Page]
 MATRIX = ".st-key-scroll-compare-matrix"

@@ -8,7 +8,6 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
-expect.set_options(timeout=20_000)
 pytestmark = pytest.mark.xdist_group("browser")
 Open = Callable[..., Page]
 PLOT = ".st-key-scroll-pairs-critical_completion .js-plotly-plot"

@@ -11,7 +11,6 @@ from playwright.sync_api import Page, expect
 from screen import tick
 
 pytestmark = pytest.mark.xdist_group("browser")
-expect.set_options(timeout=20_000)
 
 
 def test_a_file_is_removed_after_a_second_thought_and_brought_back(

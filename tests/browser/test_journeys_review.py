@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 from builders import a_run
+from conftest import press
 from playwright.sync_api import Page, expect
 
 from untaken.store import Workspace
 
-expect.set_options(timeout=20_000)
 pytestmark = pytest.mark.xdist_group("browser")
 Open = Callable[..., Page]
 GRAPH = b"""schema: untaken.plan/1
@@ -49,14 +49,14 @@ def test_two_reviewers_mark_differ_and_go_through_the_queue_by_keyboard(
     ann = open_page(f"{address}/review")
     sign(ann, "ann")
     expect(ann.get_by_text("1 of 3", exact=True)).to_be_visible()
-    ann.keyboard.press("j")
+    press(ann, "j")
     expect(ann.get_by_text("2 of 3", exact=True)).to_be_visible()
     ann.wait_for_url(re.compile(r"run=[0-9a-f]{64}"))
     link = ann.url
-    ann.keyboard.press("3")
+    press(ann, "3")
     expect(ann.get_by_text("1 of 3 reviewed")).to_be_visible()
     expect(ann.get_by_role("button", name="● Explained")).to_have_attribute("kind", "primary")
-    ann.keyboard.press("k")
+    press(ann, "k")
     expect(ann.get_by_text("1 of 3", exact=True)).to_be_visible()
 
     bob = open_page(link, elsewhere=True)  # a colleague follows the link
@@ -72,7 +72,7 @@ def test_two_reviewers_mark_differ_and_go_through_the_queue_by_keyboard(
         expect(page.get_by_role("button", name="✓ Met")).to_be_visible()
         page.get_by_role("textbox", name="Why").fill(f"{name} looked <b>closely</b>")
         page.get_by_role("textbox", name="Why").blur()
-        page.keyboard.press(key)
+        press(page, key)
         expect(page.get_by_text(f"human:{name}", exact=True)).to_be_visible()
         expect(page.get_by_text(said, exact=True).first).to_be_visible()
         expect(page.get_by_text(f"{name} looked <b>closely</b>", exact=True)).to_be_visible()

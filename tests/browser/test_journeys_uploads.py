@@ -13,12 +13,12 @@ import desk
 import msgspec
 import pytest
 from builders import RunBuilder, a_run
+from conftest import settle
 from foreign_files import tau_record
 from playwright.sync_api import Download, FilePayload, Page, expect
 from screen import boxes, click, elements
 
 pytestmark = pytest.mark.xdist_group("browser")
-expect.set_options(timeout=20_000)
 Open = Callable[..., Page]
 Serve = Callable[..., str]
 TAMPERED = Path(__file__).parents[2] / "sample_runs/tampered"
@@ -161,6 +161,7 @@ def test_hostile_files_are_shown_as_words_and_nothing_else(
             expect(page.locator(".js-plotly-plot .main-svg:visible").first).to_be_visible()
         untouched(page)
     go_to(page, "Overview")
+    settle(page)
     page.locator(".st-key-scroll-flow .point").first.hover(force=True)
     expect(page.locator(".st-key-scroll-flow .hovertext").first).to_contain_text("![pixel]")
     untouched(page)

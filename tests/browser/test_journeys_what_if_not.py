@@ -12,7 +12,6 @@ from playwright.sync_api import Page, expect
 
 from untaken.planning.record import read_planning
 
-expect.set_options(timeout=20_000)
 pytestmark = pytest.mark.xdist_group("browser")
 PLANNED = Path(__file__).parents[2] / "sample_runs" / "crafter" / "planning"
 NAME = "noisy+sce+win.crafter-collect_iron-seed1"

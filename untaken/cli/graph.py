@@ -100,6 +100,12 @@ def draw(args: argparse.Namespace, console: Console) -> int:
     from untaken.report.html.plan_file import plan_svg  # noqa: PLC0415 (slow)
     from untaken.subgoals import score_run  # noqa: PLC0415 (slow)
 
+    if Path(args.out).suffix.lower() != ".svg":
+        raise UsageError(
+            "picture-not-svg",
+            f"{args.out}: only SVG is drawn",
+            hint="Name a file that ends in .svg; a browser or rsvg-convert turns it into PNG or PDF.",
+        )
     graph = load_graph(args.file)
     run = _run(args, console) if args.ledger else None
     score = score_run(run, graph) if run else None

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Final
 
-from untaken.errors import Unscored
+from untaken.errors import Finding, Unscored
 from untaken.ledger.events import Verdict
+from untaken.ledger.model import Run
 from untaken.plans.globs import matches_glob
 
 RECORDED: Final = "test"
 """In a choice of verdicts: let the benchmark's own recorded results stand in for recomputed checks."""
+NAMED: Final = 5
+"""Kinds of authors that a hint names."""
+COMPARED: Final = 200
+"""Authors that a glob without a match is compared with."""
 AUTHORITIES: Final = (
     ("recorded checks", ("test", "rule")),
     ("reviewers", ("human:",)),
@@ -40,6 +46,26 @@ def whose_count(verdicts: Iterable[Verdict], choices: Sequence[Sequence[str]]) -
         for verdict in verdicts
         if all(not globs or any(matches_glob(glob, verdict.by) for glob in globs) for globs in choices)
     ]
+
+
+def unmatched_authors(globs: Sequence[str], runs: Iterable[Run]) -> Iterator[Finding]:
+    """A warning for each glob that fits no author of a verdict: a typo leaves verdicts out unseen."""
+    wanted = [glob for glob in dict.fromkeys(globs) if glob != RECORDED]
+    if not wanted:
+        return
+    authors = {event.by for run in runs for event in run.events if isinstance(event, Verdict)}
+    groups = sorted({f"{by.partition(':')[0]}:*" if ":" in by else by for by in authors})
+    for glob in wanted:
+        if any(matches_glob(glob, by) for by in authors):
+            continue
+        near = get_close_matches(glob, [*groups, *sorted(authors)[:COMPARED]], n=1)
+        meant = f"Did you mean {near[0]!r}? " if near else ""
+        there = f"Verdicts are by {', '.join(groups[:NAMED])}." if groups else "The runs hold no verdict."
+        yield Finding(
+            code="verdicts-unmatched",
+            message=f"no recorded verdict is by {glob!r}. {meant}{there}",
+            hint="--verdicts names authors as they sign, e.g. 'human:*' or 'judge:*'.",
+        )
 
 
 def ruling(verdicts: Iterable[Verdict]) -> Ruling | None:
