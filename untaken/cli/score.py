@@ -87,15 +87,27 @@ def read_and_score(
 
 
 def score(args: argparse.Namespace, console: Console) -> int:
-    """Prints sub-goal scores by agent; 1 where a ledger is broken or a plan graph invalid."""
+    """Prints sub-goal scores by agent, and where ranking over shared tasks orders them otherwise.
+
+    1 where a ledger is broken or a plan graph invalid.
+    """
+    from untaken.ranking import pooled_reversals, rank_comparable  # noqa: PLC0415 (slow: it brings NumPy)
+
     scored = scored_paths(args, console)
     agents = score_agents(scored.counted)
+    ranking, _ = rank_comparable(
+        [run for _, run in scored.ledgers.runs if not run.integrity.broken],
+        scored.counted,
+        missing=args.missing,
+        resamples=0,
+    )
+    findings = (*scored.findings, *pooled_reversals(agents, ranking))
     console.table(_AGENT_HEADINGS, [_agent_row(agent) for agent in agents])
     if args.runs:
         console.say()
         console.table(_RUN_HEADINGS, [_run_row(run) for run in scored.known])
     say_rules(args, scored, console)
-    console.findings(scored.findings)
+    console.findings(findings)
     console.document(
         score_document(
             agents,
@@ -104,7 +116,7 @@ def score(args: argparse.Namespace, console: Console) -> int:
             missing=args.missing,
             verdicts=args.verdicts,
             runs=args.runs,
-            findings=scored.findings,
+            findings=findings,
         )
     )
     return 1 if scored.broken else 0

@@ -29,6 +29,7 @@ from untaken.ranking.model import (
     Standing,
 )
 from untaken.ranking.pass_k import pass_hat_k
+from untaken.ranking.pooled import pooled_reversals
 from untaken.ranking.rules import rule_effect
 
 if TYPE_CHECKING:
@@ -58,6 +59,7 @@ __all__ = [
     "comparable_groups",
     "contradictory_runs",
     "pass_hat_k",
+    "pooled_reversals",
     "rank_agents",
     "rank_comparable",
     "rule_effect",

@@ -8,6 +8,7 @@ from typing import Final
 from untaken.corpus import Corpus
 from untaken.counterfactual import THRESHOLD, Weights, abort_unread
 from untaken.errors import Finding
+from untaken.ranking import pooled_reversals
 from untaken.report.documents import Document, counterfactual_document, score_document
 from untaken.report.rankings import rank_document
 from untaken.report.standings import missing_rule
@@ -32,7 +33,7 @@ def exported_scores(corpus: Corpus, reading: Iterable[Finding], unread: Unread) 
         missing=corpus.missing,
         verdicts=corpus.verdicts,
         runs=True,
-        findings=_scoring(corpus, reading),
+        findings=(*_scoring(corpus, reading), *pooled_reversals(corpus.agents, corpus.ranking)),
     )
 
 

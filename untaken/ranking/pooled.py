@@ -1,0 +1,71 @@
+"""Where shares pooled over all runs order two agents against the ranking over shared tasks (Simpson)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import combinations
+from typing import Final
+
+from untaken.errors import Finding, Score, Unscored
+from untaken.ranking.model import RankReport
+from untaken.subgoals.model import AgentScore
+
+POOLED: Final = ("success_rate", "coverage", "completion", "completion_weighted", "critical_completion")
+"""Metrics that `untaken score` pools and `untaken rank` averages over tasks."""
+NAMED: Final = 5
+DECIMALS: Final = 12
+
+
+def pooled_reversals(agents: Iterable[AgentScore], report: RankReport) -> tuple[Finding, ...]:
+    """One finding a metric: the first pair that changes places, how many do, and the tasks that make it.
+
+    Args:
+        agents: shares pooled over all runs.
+        report: the ranking of the same runs.
+    """
+    pooled = {agent.agent: agent for agent in agents}
+    found = []
+    for metric in POOLED:
+        ranked = [(s.agent, s.value) for s in report.metrics.get(metric, ()) if s.agent in pooled]
+        pairs = [
+            (above, below)
+            for (above, one), (below, other) in combinations(ranked, 2)
+            if _above(one, other) and _above(getattr(pooled[below], metric), getattr(pooled[above], metric))
+        ]
+        if pairs:
+            found.append(_finding(metric, pairs, report))
+    return tuple(found)
+
+
+def _above(one: Score, other: Score) -> bool:
+    if isinstance(one, Unscored) or isinstance(other, Unscored):
+        return False
+    return round(one - other, DECIMALS) > 0
+
+
+def _finding(metric: str, pairs: Sequence[tuple[str, str]], report: RankReport) -> Finding:
+    above, below = pairs[0]
+    more = f"; {len(pairs) - 1} more pairs change places, too" if len(pairs) > 1 else ""
+    tasks = _uneven(report, above, below)
+    why = (
+        "did not run these tasks equally often"
+        if tasks
+        else "have more sub-goals in some tasks than in others"
+    )
+    tasks = tasks or list(report.shared_tasks)
+    named = ", ".join(tasks[:NAMED]) + (f" and {len(tasks) - NAMED} more" if len(tasks) > NAMED else "")
+    return Finding(
+        code="pooled-order-reversed",
+        message=f"{below} is above {above} by {metric} pooled over all runs, and below over the "
+        f"{len(report.shared_tasks)} tasks that every agent ran{more}; they {why}: {named}",
+        hint="Compare agents by `untaken rank`: it weighs every shared task alike.",
+    )
+
+
+def _uneven(report: RankReport, first: str, second: str) -> list[str]:
+    """The tasks that the two ran a different number of times, by name."""
+    counts = {
+        task: tuple(len(report.cells.get((agent, task), ())) for agent in (first, second))
+        for task in sorted({task for _, task in report.cells})
+    }
+    return [task for task, (one, other) in counts.items() if one != other]
