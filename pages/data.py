@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from components import cards, exports, removing, state, tables, text, upload
+from components import cards, confirming, exports, removing, state, tables, text, upload
 from untaken.report import addressing_findings, audit_table, files_table
 
 store = state.workspace()
@@ -17,6 +17,7 @@ st.caption(
 with st.container(border=True):
     upload.upload(store)
 upload.show_taken(upload.taken_in())
+confirming.offer(store)
 
 files = store.files()
 st.subheader("Files", anchor=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import desk
+import msgspec
 import pytest
 from sessions import said, session
 
@@ -52,3 +53,23 @@ def test_a_damaged_database_is_said_in_words_on_every_page(folder: Path, monkeyp
         app = session(folder, monkeypatch, page)
         assert not app.exception
         assert any("database is damaged" in error.value and "doctor" in error.value for error in app.error)
+
+
+def test_imported_events_count_once_somebody_confirms_them(tmp_path: Path, monkeypatch: Patch) -> None:
+    run = desk.careful(1)
+    with Workspace(tmp_path / "w") as store:
+        store.add("a.jsonl", run.ledger())
+        run.verdict("intent", True, by="human:boss")
+        heads = msgspec.json.encode({run.run_id: run.head})
+        store.add("b.jsonl", run.ledger(), heads=heads)
+    app = session(tmp_path / "w", monkeypatch, "data")
+    assert "human:boss" in said(app)
+    key = next(button.key for button in app.button if (button.key or "").startswith("confirm-"))
+    assert app.button(key=key).disabled
+    app.text_input(key="confirm_author").set_value("ann").run()
+    app.button(key=key).click().run()
+    assert not app.exception
+    with Workspace(tmp_path / "w") as store:
+        assert store.heads()[run.run_id] == run.head
+        (line,) = [entry for entry in store.audit_log() if entry.code == "run-extended"]
+        assert line.message.startswith("ann confirmed 1 VERDICT signed human:boss")

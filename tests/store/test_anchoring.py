@@ -10,7 +10,7 @@ import msgspec
 import pytest
 from builders import RunBuilder, a_run
 
-from untaken.ledger import Head
+from untaken.ledger import Draft, Head, ReviewNote
 from untaken.store import Workspace
 
 
@@ -44,7 +44,14 @@ MEETINGS = [
     ),
     Meeting("shorter", CUT, None, "TRUNCATED", "run-head-differs", SHORT.head),
     Meeting("longer, no intent", LONG.ledger(), None, "ALTERED", "run-head-differs", SHORT.head),
-    Meeting("longer, head moved along", LONG.ledger(), sidecar(LONG), "INTACT", "run-extended", LONG.head),
+    Meeting(
+        "longer, with heads of its own",
+        LONG.ledger(),
+        sidecar(LONG),
+        "ALTERED",
+        "run-extension-waits",
+        SHORT.head,
+    ),
     Meeting("another chain", OTHER.ledger(), None, "ALTERED", "run-head-differs", SHORT.head),
     Meeting(
         "another chain and its head",
@@ -86,12 +93,46 @@ def test_a_file_changed_inside_the_workspace_is_noticed(tmp_path: Path) -> None:
         assert [finding.code for finding in findings] == ["ledger-truncated"]
 
 
-def test_an_extended_run_takes_the_place_of_the_shorter_one(tmp_path: Path) -> None:
+def test_an_extension_takes_the_place_of_the_shorter_run_once_a_person_confirms_it(tmp_path: Path) -> None:
     with Workspace(tmp_path) as workspace:
         workspace.add("a.jsonl", SHORT.ledger())
-        workspace.add("a.jsonl", LONG.ledger(), heads=sidecar(LONG))
+        workspace.add("b.jsonl", LONG.ledger(), heads=sidecar(LONG))
+        before = {run.integrity.verdict: len(run.events) for run in workspace.read_runs()[0]}
+        assert before == {"INTACT": len(SHORT.lines), "ALTERED": len(SHORT.lines)}
+        (extension,) = workspace.extensions()
+        assert (extension.run_id, extension.file.name) == ("r1", "b.jsonl")
+        assert workspace.confirm(extension, author="ann")
+        assert not workspace.confirm(extension, author="ben"), "it was confirmed before"
         runs, _ = workspace.read_runs()
-        assert [len(run.events) for run in runs] == [len(LONG.lines)]
+        assert [(len(run.events), run.integrity.verdict) for run in runs] == [(len(LONG.lines), "INTACT")]
+        assert (workspace.heads(), workspace.extensions()) == ({"r1": LONG.head}, [])
+        (line,) = [entry for entry in workspace.audit_log() if entry.code == "run-extended"]
+        assert line.run == "r1"
+        assert line.message.startswith("ann confirmed 2 ")
+
+
+def test_an_extension_that_follows_no_more_is_not_confirmed(tmp_path: Path) -> None:
+    with Workspace(tmp_path) as workspace:
+        workspace.add("a.jsonl", SHORT.ledger())
+        workspace.add("b.jsonl", LONG.ledger(), heads=sidecar(LONG))
+        (extension,) = workspace.extensions()
+        run = next(run for run in workspace.read_runs()[0] if not run.integrity.broken)
+        head = workspace.append_events(run, [Draft(ReviewNote, {"author": "ben", "text": "meanwhile"})])
+        assert not workspace.confirm(extension, author="ann")
+        assert workspace.heads() == {"r1": head}
+
+
+def test_a_run_that_went_on_in_an_opened_folder_takes_the_place_of_the_shorter_one(tmp_path: Path) -> None:
+    folder = tmp_path / "runs"
+    folder.mkdir()
+    for built in (SHORT, LONG):
+        (folder / "a.jsonl").write_bytes(built.ledger())
+        (folder / "a.jsonl.heads.json").write_bytes(sidecar(built))
+        with Workspace.open_folder(folder) as workspace:
+            runs, _ = workspace.read_runs()
+            assert [(len(run.events), run.integrity.verdict) for run in runs] == [
+                (len(built.lines), "INTACT")
+            ]
 
 
 def test_a_damaged_copy_stands_beside_the_good_run(tmp_path: Path) -> None:

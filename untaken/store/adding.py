@@ -31,6 +31,7 @@ class Arrival:
     folder: Path
     engine: Engine
     origin: str | None
+    trusted: bool = False
 
     def place(self, room: str, suffix: str) -> Path:
         """Moves the copy to where it stays, and says where that is."""
@@ -148,6 +149,7 @@ def _meet_recorded(
             extends=integrity.run_id in extending,
             reimported=arrival.origin is not None and arrival.origin == from_format,
             earlier=_earlier(connection, arrival.folder, integrity, head),
+            trusted=arrival.trusted,
         )
     return met
 

@@ -7,9 +7,13 @@ earlier. The first chain seen of a run is recorded, and from then on the run is 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Final
 
 from untaken.errors import Finding, Where
 from untaken.ledger import Head, Integrity, IntegrityVerdict
+
+WAITS: Final = "run-extension-waits"
+"""Code of the finding on events that follow a recorded head and wait for somebody to confirm them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +47,7 @@ def anchor(
     extends: bool = False,
     reimported: bool = False,
     earlier: bool = False,
+    trusted: bool = False,
 ) -> Anchored:
     """Compares a run's chain with the head recorded for it.
 
@@ -54,6 +59,8 @@ def anchor(
         reimported: the recorded head belongs to a conversion of the same foreign format; a new conversion of
             better input replaces it.
         earlier: the recorded chain is this one, and goes on with what was written about the run since.
+        trusted: the file is of a folder that its owner opened. An upload moves no recorded head by itself:
+            its heads come from the same stranger as its events.
     """
     if own.broken or own.head is None:
         return Anchored(integrity=own, expected=sidecar, accepted=False)
@@ -68,6 +75,8 @@ def anchor(
         reason = "The chain holds and equals the head recorded in this workspace."
         intact = replace(own, verdict="INTACT", reason=reason)
         return Anchored(integrity=intact, expected=recorded, accepted=False)
+    if extends and own.verdict == "INTACT" and not trusted:
+        return _wait(own, own.head, recorded)
     if extends and own.verdict == "INTACT":
         note = Finding(
             code="run-extended",
@@ -77,6 +86,21 @@ def anchor(
         )
         return Anchored(integrity=own, expected=own.head, accepted=True, finding=note)
     return _refuse(own, own.head, recorded, extends=extends)
+
+
+def _wait(own: Integrity, head: Head, recorded: Head) -> Anchored:
+    """The file is kept; what it adds to the run does not count until a person confirms it."""
+    more = head.events - recorded.events
+    reason = f"{more} events follow the {recorded.events} recorded here, in a file from outside"
+    note = Finding(
+        code=WAITS,
+        message=f"{reason}; they do not count until somebody confirms them",
+        where=Where(run=own.run_id),
+        hint="Confirm them on the Data page if you know who wrote them, or remove the file.",
+        severity="warning",
+    )
+    integrity = replace(own, verdict="ALTERED", reason=f"The links hold, but {reason}: not confirmed.")
+    return Anchored(integrity=integrity, expected=recorded, accepted=False, finding=note)
 
 
 def _from_now_on(own: Integrity) -> Integrity:

@@ -212,7 +212,7 @@ class _Announcement:
 
     def done(self, end: Head) -> None:
         with writing(self.engine) as connection:
-            _move(connection, self.file, self.run_id, end)
+            move_head(connection, self.file, self.run_id, end)
             connection.execute(delete(appends).where(appends.c.file == self.file))
 
 
@@ -231,7 +231,7 @@ def _settle(engine: Engine, folder: Path, digest: str) -> None:
         for row in begun:
             end = Head(events=row.events_after, sha256=row.sha256_after)
             if now.get(row.run_id) == end:
-                _move(connection, digest, row.run_id, end)
+                move_head(connection, digest, row.run_id, end)
         connection.execute(delete(appends).where(appends.c.file == digest))
 
 
@@ -276,7 +276,7 @@ def _uncompressed(engine: Engine, folder: Path, file: StoredFile, path: Path) ->
     return plain
 
 
-def _move(connection: Connection, file: str, run_id: str, end: Head) -> None:
+def move_head(connection: Connection, file: str, run_id: str, end: Head) -> None:
     """The recorded head of a run is that of this file from now on."""
     of_run = heads.c.run_id == run_id
     connection.execute(

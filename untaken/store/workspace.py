@@ -18,6 +18,7 @@ from untaken.store import drafts, records, removing
 from untaken.store.adding import Arrival, add_graph, add_heads, add_ledger, read_heads
 from untaken.store.appending import append_to_run, extended_here, settle_all, standing
 from untaken.store.backing_up import Backup, back_up
+from untaken.store.confirming import Extension, confirm, waiting
 from untaken.store.content import LEDGERS, Staged, ledgers_and_graphs, peek, sniff, staged
 from untaken.store.database import STORE, open_engine, reading, writing
 from untaken.store.diagnosing import Diagnosis, diagnose
@@ -85,7 +86,8 @@ class Workspace(GraphShelf):
             except UntakenError as error:  # without its journal, a cut of it could not be seen
                 workspace.audit(error.code, f"{name} was not added: {error.message}")
             else:
-                workspace._take(name, data, heads, None)  # not `add`: what was removed stays away
+                # Not `add`: what was removed stays away, and a run that went on is its owner's.
+                workspace._take(name, data, heads, None, back=False)
             if progress:
                 progress(done, len(found), name)
         return workspace
@@ -106,6 +108,7 @@ class Workspace(GraphShelf):
         """Adds a ledger, a plan graph or a heads sidecar; idempotent by content.
 
         A ledger that comes without heads is UNANCHORED now, and anchored here from now on.
+        Events that follow a run's recorded head wait in `extensions`, whatever heads come with them.
 
         Args:
             name: what to call it in messages (untrusted).
@@ -127,7 +130,7 @@ class Workspace(GraphShelf):
         heads: bytes | Path | None,
         origin: str | None,
         *,
-        back: bool = False,
+        back: bool,
     ) -> Added:
         name = name[: limits.NAME_CHARS]
         kind = sniff(name, peek(data))
@@ -141,7 +144,14 @@ class Workspace(GraphShelf):
                 return replace(self._again(known, name), new=restored)
             if kind == "ledger" and (later := extended_here(self.ledgers(), copy)) is not None:
                 return self._again(later, name)
-            arrival = Arrival(name=name, copy=copy, folder=self.path, engine=self._engine, origin=origin)
+            arrival = Arrival(
+                name=name,
+                copy=copy,
+                folder=self.path,
+                engine=self._engine,
+                origin=origin,
+                trusted=not back,
+            )
             try:
                 if kind == "ledger":
                     return self._add_ledger(arrival, heads)
@@ -303,6 +313,19 @@ class Workspace(GraphShelf):
                 ``ledger-unwritable``; nothing was written then.
         """
         return append_to_run(self._engine, self.path, run, drafts, clock=clock)
+
+    def extensions(self) -> list[Extension]:
+        """Events of added files that follow a recorded head, and wait for a person to confirm them."""
+        return waiting(self._engine, self.path)
+
+    def confirm(self, extension: Extension, *, author: str) -> bool:
+        """Moves the recorded head to the end of an extension; false where it follows no more.
+
+        Args:
+            extension: one of `extensions`.
+            author: who confirms it; the audit log names them.
+        """
+        return confirm(self._engine, self.path, extension, author)
 
     def activity(self) -> str:
         """Changes with every draft and every review, which change no score; cheap to ask for."""

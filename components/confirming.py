@@ -1,0 +1,38 @@
+"""What added files say about runs that are here already: it counts once somebody confirms it."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from components import text
+from untaken.store import Workspace
+from untaken.store.confirming import Extension
+
+
+def offer(workspace: Workspace) -> None:
+    """Draw the extensions that wait, where there are any, each with the button that confirms it."""
+    waiting = workspace.extensions()
+    if not waiting:
+        return
+    with st.container(border=True):
+        st.markdown("**Imported events to confirm**")
+        st.caption(
+            "These files go on after the recorded end of a run. Anybody can write such a file and sign it in "
+            "any name. Confirm it only if you know where it comes from; the audit log says that you did."
+        )
+        author = st.text_input("Your name", key="confirm_author", max_chars=100)
+        for extension in waiting[:20]:
+            key = f"confirm-{extension.file.digest[:16]}-{extension.run_id}"
+            st.text(f"{extension.run_id}: {text.one_line(extension.words, 200)}, from {extension.file.name}")
+            st.button(
+                "Confirm",
+                key=key,
+                disabled=not author.strip(),
+                on_click=_confirm,
+                args=(workspace, extension, author.strip()),
+            )
+
+
+def _confirm(workspace: Workspace, extension: Extension, author: str) -> None:
+    if not workspace.confirm(extension, author=author):
+        st.warning("This file does not follow the recorded end of its run any more. Nothing was changed.")
