@@ -12,7 +12,7 @@ import streamlit as st
 from components import cards, state, text
 from components.choice_words import SIDES, context_words, side_of, signed
 from untaken.corpus import Corpus
-from untaken.counterfactual import FROM_ODDS, Choice, Contrast, Point, level_words
+from untaken.counterfactual import FROM_ODDS, THRESHOLD, Choice, Contrast, Point, level_words
 from untaken.errors import Score, number, reason
 from untaken.ledger import Run
 from untaken.memory import Record
@@ -205,7 +205,7 @@ def _advantage(choice: Choice) -> None:
     if low is not None and high is not None:
         interval = f"95 % interval {signed(low)} to {signed(high)}"
     better = number(choice.p_better)
-    words = interval if better is None else f"{interval} · above +0.1 with probability {better:.0%}"
+    words = interval if better is None else f"{interval} · above +{THRESHOLD:g} with probability {better:.0%}"
     mean = number(choice.mean_delta)
     if mean is not None:
         words += f" · mean delta {signed(mean)} over {cards.counted(len(choice.deltas), 'point')}"

@@ -12,7 +12,7 @@ import streamlit as st
 from components import exports, figures, state, tables, text
 from components.choice_words import context_words
 from components.palette import DELTA_WORDS
-from untaken.counterfactual import level_words
+from untaken.counterfactual import THRESHOLD, level_words
 from untaken.errors import number
 from untaken.ledger import as_mapping, readable
 from untaken.report import RunReport, TimelineRow
@@ -97,8 +97,9 @@ def decisions(report: RunReport) -> None:
         st.info(f"Counterfactual evaluation {evaluation.status}: {text.label(evaluation.reason, 300)}")
         return
     st.caption(
-        "Each alternative's history in the same context, scored by the same formula as this run. Inside ±0.1 "
-        "nothing is claimed; an alternative without history is unknown. These are associations in past runs."
+        "Each alternative's history in the same context, scored by the same formula as this run. Inside "
+        f"±{THRESHOLD:g} nothing is claimed; an alternative without history is unknown. "
+        "These are associations in past runs."
     )
     tables.figure(
         figures.delta_figure(evaluation, dark=state.is_dark()),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from components import cards, choice_view, figures, filters, into_view, state, tables
-from untaken.counterfactual import SMALL_Q
+from untaken.counterfactual import SMALL_Q, THRESHOLD
 from untaken.report import choice_review, choices_table, count_choices
 
 FILTERS = {
@@ -69,7 +69,7 @@ measure = st.segmented_control(
 st.caption(
     "The advantage sets the histories of both skills against each other: of every run that the memory knows, "
     "whatever is filtered here. The delta sets the alternative's history against each run's own outcome, its "
-    "luck included: two identical skills cross ±0.1 in 56 % of cases at 5 runs each."
+    f"luck included: two identical skills cross ±{THRESHOLD:g} in 56 % of cases at 5 runs each."
 )
 most = st.session_state.setdefault("decisions_rows", MORE)
 shown = {"most": most, "marked": chosen.digest if chosen else None, "dark": state.is_dark()}

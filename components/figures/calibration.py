@@ -6,6 +6,7 @@ from typing import Final
 
 import plotly.graph_objects as go
 
+from untaken.counterfactual import THRESHOLD
 from untaken.planning.calibration import Bin, Calibration, Estimator, Figure, Measure
 
 from ..palette import Tokens, tokens
@@ -20,7 +21,7 @@ NAMES: Final[dict[str, str]] = {
 }
 TARGETS: Final = {"three_way": 0.70, "sign": 0.90}
 """What agreement is aimed at, where the program says supported."""
-TITLES: Final = {"three_way": "the same of three verdicts", "sign": "the same sign beyond ±0.1"}
+TITLES: Final = {"three_way": "the same of three verdicts", "sign": f"the same sign beyond ±{THRESHOLD:g}"}
 SHIFT: Final = 0.16
 NOTHING: Final = "No pair of estimate and truth to draw"
 

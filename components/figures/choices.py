@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from untaken.counterfactual import Choice
+from untaken.counterfactual import THRESHOLD, Choice
 from untaken.errors import number
 
 from .. import text
@@ -63,7 +63,7 @@ def choice_deltas(
     *,
     most: int = MOST,
     marked: str | None = None,
-    threshold: float = 0.1,
+    threshold: float = THRESHOLD,
     dark: bool = False,
 ) -> go.Figure:
     """The mean delta of each choice, and how its deltas are spread over the runs.

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from untaken.counterfactual.decisions import THRESHOLD
 from untaken.counterfactual.levels import level_words
 from untaken.counterfactual.model import Branch, Decision, DeltaVerdict, RunEvaluation
 from untaken.errors import number
@@ -29,7 +30,7 @@ SYMBOL: dict[DeltaVerdict, str] = {
 }
 
 
-def delta_figure(evaluation: RunEvaluation, *, threshold: float = 0.1, dark: bool = False) -> go.Figure:
+def delta_figure(evaluation: RunEvaluation, *, threshold: float = THRESHOLD, dark: bool = False) -> go.Figure:
     """Each alternative of a run's decision points: delta, 95 % interval, n, and the band of no claim.
 
     Args:
@@ -224,7 +225,7 @@ def _add_words(figure: go.Figure, sides: Sequence[tuple[float, str]], look: Toke
         )
 
 
-def delta_distribution(paths: pd.DataFrame, *, threshold: float = 0.1, dark: bool = False) -> go.Figure:
+def delta_distribution(paths: pd.DataFrame, *, threshold: float = THRESHOLD, dark: bool = False) -> go.Figure:
     """How the deltas of many runs are spread, the band in which nothing is claimed, and the unknown count.
 
     Args:

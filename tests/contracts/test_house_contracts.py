@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 import tomllib
@@ -13,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from untaken.cli.app import _settings
+from untaken.counterfactual import THRESHOLD
 
 ROOT = Path(__file__).parents[2]
 CODE = [
@@ -150,3 +152,16 @@ def test_import_contracts_hold() -> None:
         [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stdout
+
+
+def test_the_threshold_of_a_delta_is_declared_once_and_the_documents_say_it() -> None:
+    written = re.compile(r"[±+]0\.1\b(?!\d)|threshold: float = [\d.]|default is 0\.1\b")
+    folders = (ROOT / name for name in ("untaken", "components", "pages"))
+    repeated = [
+        f"{path.relative_to(ROOT)}: {found.group()}"
+        for folder in folders
+        for path in folder.rglob("*.py")
+        for found in written.finditer(path.read_text("utf-8"))
+    ]
+    assert repeated == []
+    assert f"delta > {THRESHOLD:g}" in (ROOT / "docs" / "concepts.md").read_text("utf-8")

@@ -56,7 +56,7 @@ def evaluate_run(
         run.
     """
     if not 0 <= threshold < inf:
-        hint = "the default is 0.1"
+        hint = f"the default is {THRESHOLD:g}"
         raise UntakenError("threshold-invalid", f"a threshold is at least 0, not {threshold}", hint=hint)
     refusal = refusal_of(run)
     if refusal is not None:
