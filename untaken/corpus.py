@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from html import escape
 from pathlib import Path
 from typing import Final
 
@@ -19,7 +20,7 @@ from untaken.memory import (
     by_memory,
     waiting_signals,
 )
-from untaken.plans import GraphSet, PlanGraph
+from untaken.plans import GraphSet, PlanGraph, load_graphs
 from untaken.ranking import Contradiction, RankReport, RuleEffect, rule_effect
 from untaken.subgoals import (
     AgentScore,
@@ -39,7 +40,7 @@ Progress = Callable[[int, int, str], None]
 POLICY: Final = "policy.memory.jsonl"
 """The file of a workspace that keeps the weak signals folded into its memory, and nothing else."""
 
-Graphs = GraphSet | PlanGraph | Iterable[PlanGraph]
+Graphs = GraphSet | PlanGraph | Iterable[PlanGraph] | str | Path
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +68,29 @@ class Corpus:
     missing: MissingRule
     verdicts: tuple[str, ...]
     findings: tuple[Finding, ...]
+
+    def __repr__(self) -> str:
+        scored = sum(not isinstance(score, Unscored) for score in self.scores.values())
+        return (
+            f"<Corpus: {len(self.runs)} runs, {scored} scored, {len(self.agents)} agents, "
+            f"{len(self.graphs.graphs)} plan graphs, {len(self.findings)} findings>"
+        )
+
+    def _repr_html_(self) -> str:
+        """For notebooks: what `repr` says, and a row for each agent; names are escaped."""
+        heads = ("agent", "runs", "success", "coverage", "completion", "critical")
+        rows = [
+            (a.agent, a.runs, a.success_rate, a.coverage, a.completion, a.critical_completion)
+            for a in self.agents
+        ]
+        body = "".join(
+            f"<tr><td>{escape(agent)}</td><td>{runs}</td>"
+            + "".join(f"<td>{value:.3f}</td>" for value in values)
+            + "</tr>"
+            for agent, runs, *values in rows
+        )
+        head = "".join(f"<th>{name}</th>" for name in heads)
+        return f"<p>{escape(repr(self))}</p><table><tr>{head}</tr>{body}</table>"
 
     @property
     def memory(self) -> PolicyMemory:
@@ -112,7 +136,8 @@ def score_runs(
 
     Args:
         runs: of one or many ledgers.
-        graphs: the plan graphs, as `untaken.plans.load_graphs` gathers them or one by one.
+        graphs: the plan graphs, as `untaken.plans.load_graphs` gathers them, one by one, or the path of a
+            file or folder of them.
         missing: how sub-goals without a verdict count.
         verdicts: globs over VERDICT.by; empty counts everybody's.
         known: evaluated before; what it says of a run that is still the same object, under the same rules and
@@ -345,6 +370,8 @@ def _shared_out(parts: Sequence[Sequence[Run]], applied: Sequence[Observed]) -> 
 def _gathered(graphs: Graphs) -> GraphSet:
     if isinstance(graphs, GraphSet):
         return graphs
+    if isinstance(graphs, str | Path):
+        return load_graphs(graphs)
     return GraphSet.of([graphs] if isinstance(graphs, PlanGraph) else graphs)
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Final, Literal, NoReturn
 
+_ALIGNMENT: Final = re.compile(r"(?:(.)?([<>^]))?[-+ ]?0?(\d{0,4})")
 Severity = Literal["error", "warning", "note"]
 
 
@@ -82,8 +84,17 @@ class Unscored:
 
     reason: str
 
-    def __bool__(self) -> bool:
-        return False
+    def __bool__(self) -> NoReturn:
+        raise TypeError(
+            f"unscored is neither true nor false ({self.reason}); "
+            "ask isinstance(value, Unscored), or untaken.errors.number(value) is None"
+        )
+
+    def __format__(self, spec: str) -> str:
+        """``unscored``, aligned as asked; what a specification says about numbers does not apply."""
+        align = _ALIGNMENT.match(spec)
+        fill, side, width = align.groups() if align else ("", "", "")
+        return format("unscored", f"{fill or ''}{side or ('>' if width else '')}{width or ''}")
 
 
 Score = float | Unscored

@@ -149,7 +149,7 @@ def plan_order(reading: Reading) -> Score:
         return reading.score
     if isinstance(reading.graph, Unscored) or not any(node.deps for node in reading.graph.sub_goals):
         return Unscored("the plan has no dependencies")
-    if not reading.score.attempted:
+    if isinstance(reading.score.attempted, Unscored) or reading.score.attempted == 0:
         return Unscored("no sub-goal is known to have been attempted")
     kinds = {violation.kind for violation in reading.score.violations}
     return 0.0 if "critical" in kinds else 1.0 if kinds else 2.0

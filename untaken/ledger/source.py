@@ -96,7 +96,9 @@ def open_view(source: LedgerSource, *, heads: Mapping[str, Head] | None, name: s
             "ledger-not-found",
             "it is a folder" if path.is_dir() else "there is no such file",
             where=Where(file=name or str(path)),
-            hint="Name a ledger file: .jsonl, .jsonl.gz or .jsonl.zst.",
+            hint="Read its ledgers one by one: `for file in sorted(Path(folder).glob('*.jsonl'))`."
+            if path.is_dir()
+            else "Name a ledger file: .jsonl, .jsonl.gz or .jsonl.zst.",
         )
     if heads is not None:
         return View(name=name or str(path), heads=heads, path=path)

@@ -60,7 +60,7 @@ class ExpressionResults:
         if (held := self._during.get(criterion.node.id)) is not None:
             return held
         passed = _evaluate(criterion, self._fold.state)
-        words = "the final state meets" if passed else "the final state does not meet"
+        words = "the final state meets" if passed is True else "the final state does not meet"
         return self._explain(criterion, passed, words, begun=attempt.events[0])
 
     def _walk(self, coming: list[tuple[int, Criterion]], ends: Sequence[int]) -> None:
@@ -95,7 +95,7 @@ class ExpressionResults:
         name = criterion.node.id
         before = self._during.get(name)
         if not isinstance(passed, Unscored) or before is None or isinstance(before.passed, Unscored):
-            words = "after a step the state meets" if passed else "after no step does the state meet"
+            words = "after a step the state meets" if passed is True else "after no step does the state meet"
             self._during[name] = self._explain(criterion, passed, words, begun=begun)
         return passed is True
 
