@@ -1,15 +1,15 @@
 """What the statistics of rankings cost, and how often they are wrong.
 
-Cost: 20 agents × 500 tasks. The bootstrap of τ-b, all its resamples at once, as a ratio to a plain loop over
-`scipy.stats.kendalltau` in the same process (few resamples of the loop, scaled up); then every pair of agents
-under one metric.
+Cost: 20 agents × 500 tasks. τ-b with its interval from tests of all pairs, as a ratio to a plain bootstrap
+over `scipy.stats.kendalltau` in the same process (few resamples of the loop, scaled up); then every pair of
+agents under one metric.
 
 Errors, each with its Monte-Carlo error: how often the paired tests call equal agents different at the 5 %
 level, and how often a nominal 95 % interval holds the truth, for shares of sub-goals (skewed, and mostly 1),
 repeated and single trials, and few to many tasks. Exact McNemar is conservative by construction: it cannot
-reach 5 % where few tasks differ.
+reach 5 % where few tasks differ. Then the worlds of few tasks of `benchmarks/small_worlds.py`.
 
-    python benchmarks/rankings.py [simulations]
+    python -m benchmarks.rankings [simulations]
 """
 
 from __future__ import annotations
@@ -24,15 +24,16 @@ from time import process_time
 import numpy as np
 from scipy import stats
 
+from benchmarks.small_worlds import small_worlds
 from untaken.ranking.agreement import agree
 from untaken.ranking.model import Bootstrap
 from untaken.ranking.pairs import Measured
-from untaken.ranking.resampling import resampled_means
 from untaken.ranking.tables import MetricTable
 from untaken.stats import paired
-from untaken.stats.bootstrap import bootstrap_interval, task_weights
-from untaken.stats.rates import wilson
+from untaken.stats.bootstrap import task_weights
+from untaken.stats.ranks import PairTests, task_flips
 from untaken.stats.rounding import Floats
+from untaken.stats.shares import share_interval
 
 AGENTS, TASKS, RESAMPLES, LOOPED = 20, 500, 10_000, 200
 Drawn = Callable[[np.random.Generator, tuple[int, int]], Floats]
@@ -55,6 +56,7 @@ def a_table(metric: str, rng: np.random.Generator) -> MetricTable:
         agents=tuple(f"agent-{i:02}" for i in range(AGENTS)),
         means=means,
         runs=np.ones(means.shape, dtype=np.int64),
+        trials=np.full(len(means), 5.0 * means.shape[1]),
         columns=np.arange(TASKS),
         absent={},
     )
@@ -72,19 +74,19 @@ def cost() -> None:
     rng = np.random.default_rng(0)
     a, b = a_table("a", rng), a_table("b", rng)
 
-    def bootstrap(seed: int) -> None:  # another seed each time: draws are kept
-        agree(a, b, resampled_means((a, b), TASKS, resamples=RESAMPLES, seed=seed))
+    def tested(seed: int) -> None:
+        agree(a, b, *(PairTests.of(table.means, task_flips(TASKS, seed)) for table in (a, b)))
 
     loop = taken(lambda: naive(a.means, b.means, rng)) * RESAMPLES / LOOPED
-    ours = median(taken(partial(bootstrap, seed)) for seed in range(5))
+    ours = median(taken(partial(tested, seed)) for seed in range(5))
     one, other = np.triu_indices(AGENTS, k=1)
     pairs = a.means[one] - a.means[other]
     binary = np.zeros(len(pairs), dtype=np.bool_)
     compared = taken(lambda: Measured.of(pairs, binary, Bootstrap(resamples=RESAMPLES)))
     print(f"{AGENTS} agents × {TASKS} tasks × {RESAMPLES:,} resamples, CPU seconds")
-    print(f"τ-b with interval, all resamples at once  {ours:8.2f}   1")
-    print(f"the same by a loop over SciPy             {loop:8.2f}   {loop / ours:.0f}")
-    print(f"all {len(pairs)} pairs of one metric               {compared:8.2f}   {compared / ours:.1f}")
+    print(f"τ-b with interval, from tests of all pairs {ours:8.2f}   1")
+    print(f"a bootstrap of τ-b by a loop over SciPy    {loop:8.2f}   {loop / ours:.0f}")
+    print(f"all {len(pairs)} pairs of one metric                {compared:8.2f}   {compared / ours:.1f}")
 
 
 def share(alpha: float, beta: float) -> Drawn:
@@ -141,7 +143,7 @@ def coverage(simulations: int, rng: np.random.Generator) -> None:
         for tasks in (8, 15, 24, 60):
             shape = (simulations, tasks)
             differences = one(rng, shape) - other(rng, shape)
-            low, high = paired.resampled_differences(differences, resamples=2_000, seed=1)[0]
+            low, high = paired.student_interval(differences)
             told(f"{name}, {tasks} tasks", (low <= truth) & (truth <= high))
             if name == "paired, shares":
                 low, high = plain(differences)
@@ -152,42 +154,12 @@ def coverage(simulations: int, rng: np.random.Generator) -> None:
         centre, error = paired.adjusted_wald(*paired.discordant_tasks(first * 1.0 - second), tasks)
         low, high = paired.wald_interval(centre, error)
         told(f"paired, single trials, {tasks} tasks", (low <= 0.2) & (high >= 0.2))
-        ends = np.array([wilson(float(n), tasks) for n in first.sum(axis=1)])
-        told(f"one agent, single trials (Wilson), {tasks} tasks", (ends[:, 0] <= 0.7) & (ends[:, 1] >= 0.7))
+        low, high = share_interval(first * 1.0, np.full(simulations, float(tasks)))
+        told(f"one agent, single trials, {tasks} tasks", (low <= 0.7) & (high >= 0.7))
     for tasks in (8, 24, 60):
-        means = drawn_means(mostly_whole(rng, (simulations, tasks)))
-        low, high = bootstrap_interval(means, tasks)
+        values = mostly_whole(rng, (simulations, tasks))
+        low, high = share_interval(values, np.full(simulations, 5.0 * tasks))
         told(f"one agent, mostly whole, {tasks} tasks", (low <= 0.85) & (high >= 0.85))
-
-
-def tau_coverage(simulations: int, rng: np.random.Generator) -> None:
-    """Print how often the interval of τ-b over task resamples holds the τ-b of the true means.
-
-    τ-b moves in steps, and resampling adds noise to agents that are close already: its percentiles are less
-    exact than those of a mean.
-    """
-    for agents, spread in ((6, 0.05), (6, 0.3), (12, 0.3)):
-        held = []
-        for _ in range(simulations):
-            truth = 0.5 + spread * (rng.random((2, agents)) - 0.5)
-            tables = [drawn_table(str(i), truth[i], 60, rng) for i in (0, 1)]
-            found = agree(*tables, resampled_means(tables, 60, resamples=500, seed=1))
-            true = stats.kendalltau(*truth).statistic
-            held.append(found.low - 1e-9 <= true <= found.high + 1e-9)
-        told(f"τ-b of {agents} agents within {spread:.2f}, 60 tasks", np.array(held))
-
-
-def drawn_table(metric: str, truth: Floats, tasks: int, rng: np.random.Generator) -> MetricTable:
-    """Agents whose mean over all tasks there might be is `truth`."""
-    means = rng.beta(3 * truth[:, None], 3 * (1 - truth[:, None]), (truth.size, tasks))
-    return MetricTable(
-        metric=metric,
-        agents=tuple(f"agent-{i:02}" for i in range(truth.size)),
-        means=means,
-        runs=np.ones(means.shape, dtype=np.int64),
-        columns=np.arange(tasks),
-        absent={},
-    )
 
 
 def drawn_means(values: Floats) -> Floats:
@@ -212,4 +184,6 @@ if __name__ == "__main__":
     cost()
     wrong_tests(asked, np.random.default_rng(1))
     coverage(asked, np.random.default_rng(2))
-    tau_coverage(max(100, asked // 8), np.random.default_rng(3))
+    print("\nworlds of few tasks: nominal 95 % intervals that hold the truth, and those not given")
+    for name, found in small_worlds():
+        print(f"{name:60} {found.held:6.1%}   not given {found.unscored:4.0%}")

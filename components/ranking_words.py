@@ -144,8 +144,8 @@ def method(pair: PairedDifference) -> str:
             f"{number(pair.second_only):.0f} that only the second succeeded at; adjusted Wald interval."
         )
     interval = (
-        "cluster bootstrap over tasks, expanded percentiles"
-        if pair.interval == "bootstrap"
+        "Student's t over tasks"
+        if pair.interval == "student_t"
         else "the difference is the same on every task, so the adjusted Wald interval of single trials"
     )
     return f"p by swapping the two agents inside tasks at random; interval: {interval}."

@@ -111,7 +111,7 @@ with repeated:
         tables.table(curves, key="curves", name="pass-k", columns=dict.fromkeys(SHARES, PERCENT))
 
 st.subheader("Standings", anchor=False)
-st.caption("Value: mean over tasks. 95 % interval: Wilson for single trials, else a bootstrap over tasks.")
+st.caption("Value: mean over tasks. 95 % interval: exact, by the effective number of tasks.")
 columns = dict.fromkeys(SHARES, PERCENT)
 tables.table(rankings_table(corpus), key="standings", name="Standings", columns=columns)
 st.subheader("Agents, runs pooled", anchor=False)

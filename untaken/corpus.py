@@ -39,6 +39,8 @@ Progress = Callable[[int, int, str], None]
 
 POLICY: Final = "policy.memory.jsonl"
 """The file of a workspace that keeps the weak signals folded into its memory, and nothing else."""
+OF_THE_RANKING: Final = ("agents-not-compared", "agents-not-paired")
+"""Findings that go with the ranking they are about."""
 
 Graphs = GraphSet | PlanGraph | Iterable[PlanGraph] | str | Path
 
@@ -321,7 +323,10 @@ def part_of(corpus: Corpus, digests: Collection[str], *, resamples: int = 10_000
         evaluations={digest: corpus.evaluations[digest] for digest in runs},
         memories={digest: corpus.memories[digest] for digest in runs},
         ranking=ranking,
-        findings=(*(f for f in corpus.findings if f.code != "agents-not-compared"), *aside),
+        findings=(
+            *(f for f in corpus.findings if f.code not in OF_THE_RANKING),
+            *aside,
+        ),
     )
 
 

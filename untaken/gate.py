@@ -164,8 +164,8 @@ def check_requirements(
         on: ``point`` compares the value; ``interval`` the worse end of its 95 % interval, so that luck with
             few tasks passes nobody.
         agents: hold only these to the requirements; the values are the same. Empty for all.
-        resamples: of the bootstrap behind the intervals.
-        seed: of the bootstrap.
+        resamples: as for `untaken.rank_agents`.
+        seed: likewise.
 
     Returns:
         By agent, then in the order of the requirements.

@@ -114,3 +114,7 @@ VIOLATIONS: Final = 10_000
 PLANNING_BYTES: Final = 64 * MIB
 """After decompression."""
 PLANNED_STEPS: Final = 100_000
+
+# Rankings
+COMPARED_AGENTS: Final = 100
+"""Agents that are compared two by two; pairs grow with the square of it."""

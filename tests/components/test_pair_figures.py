@@ -30,7 +30,7 @@ def a_pair(difference: float | None = 0.3, reach: float | None = 0.1, **fields: 
         "difference": NONE if difference is None else difference,
         "low": difference - reach if known else NONE,
         "high": difference + reach if known else NONE,
-        "interval": "bootstrap",
+        "interval": "student_t",
         "p": 0.02 if known else NONE,
         "test": "sign_flip",
         "p_holm": 0.04 if known else NONE,

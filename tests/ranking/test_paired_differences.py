@@ -115,7 +115,7 @@ def test_shares_are_compared_over_the_tasks_that_the_two_have_in_common() -> Non
     report = rank_agents(scores, resamples=QUICK)
     assert report.shared_tasks == ("t0",)
     pair = shares(report)
-    assert (pair.n_tasks, pair.difference, pair.test, pair.interval) == (6, 0.375, "sign_flip", "bootstrap")
+    assert (pair.n_tasks, pair.difference, pair.test, pair.interval) == (6, 0.375, "sign_flip", "student_t")
     assert pair.p == pytest.approx(2 / 2**6)
     assert pair.first_only == pair.second_only == Unscored("not a comparison of single binary trials")
 
@@ -129,7 +129,8 @@ def test_repeats_count_once_by_their_mean() -> None:
 def test_the_bootstrap_is_that_of_a_plain_loop() -> None:
     rng = np.random.default_rng(3)
     differences = rng.uniform(-1, 1, size=30)
-    interval, above = p.resampled_differences(differences[None], resamples=10_000, seed=0)
+    interval = p.resampled_interval(differences[None], resamples=10_000, seed=0)
+    above = p.share_above(differences[None], resamples=10_000, seed=0)
     plain = np.array([differences[rng.integers(0, 30, 30)].mean() for _ in range(10_000)])
     from untaken.stats.bootstrap import tails
 
@@ -170,10 +171,7 @@ def test_the_interval_of_a_paired_difference_holds_the_truth_in_nineteen_cases_o
     rng = np.random.default_rng(tasks)
     truth = 2 / 3 - 1 / 2
     differences = rng.beta(2, 1, size=(1_000, tasks)) - rng.beta(2, 2, size=(1_000, tasks))
-    low, high = np.concatenate(
-        [p.resampled_differences(some, resamples=1_000, seed=1)[0] for some in np.split(differences, 5)],
-        axis=1,
-    )
+    low, high = p.student_interval(differences)
     assert 0.925 <= ((low <= truth) & (truth <= high)).mean() <= 0.975
 
 

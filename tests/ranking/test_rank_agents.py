@@ -8,7 +8,9 @@ from builders import a_score
 from scipy.stats import binomtest
 
 from untaken.errors import Unscored, UntakenError
+from untaken.limits import COMPARED_AGENTS
 from untaken.ranking import METRICS, DiscordantPair, RankReport, Standing, pass_hat_k, rank_agents
+from untaken.ranking.rank import compared_agents
 
 QUICK = 500
 
@@ -140,28 +142,27 @@ def test_ties_share_the_smallest_rank_whatever_the_order_of_the_sum() -> None:
     assert [(s.agent, s.rank) for s in report.metrics["completion"]] == [("a", 1), ("b", 1), ("c", 3)]
 
 
-def test_single_trial_outcomes_get_wilson_intervals() -> None:
+def test_single_trial_outcomes_get_exact_intervals() -> None:
     report = rank_agents(three_agents(), resamples=QUICK)
     for agent, successes in (("pilot", 2), ("hands", 13), ("meta", 10)):
-        want = binomtest(successes, 31).proportion_ci(method="wilson")
+        want = binomtest(successes, 31).proportion_ci(method="exact")
         got = standing(report, "success_rate", agent)
         assert (got.low, got.high) == (pytest.approx(want.low), pytest.approx(want.high))
 
 
-def test_repeated_outcomes_get_a_bootstrap_over_tasks_that_matches_a_plain_loop() -> None:
-    rng = np.random.default_rng(4)
-    outcomes = rng.random((20, 3)) < rng.random((20, 1))
-    scores = [a_score("a", f"t{t:02}", 0, success=bool(o)) for t in range(20) for o in outcomes[t]]
-    got = standing(rank_agents(scores), "success_rate", "a")
-    means = outcomes.mean(axis=1)
-    plain = [means[rng.integers(0, 20, 20)].mean() for _ in range(10_000)]
-    assert (got.low, got.high) == (
-        pytest.approx(np.quantile(plain, 0.025), abs=0.02),
-        pytest.approx(np.quantile(plain, 0.975), abs=0.02),
+def test_repeats_count_for_as_many_tasks_as_their_spread_shows() -> None:
+    alike = [a_score("a", f"t{t}", 0, success=t % 2 == 0) for t in range(20) for _ in range(3)]
+    unlike = [a_score("a", f"t{t}", 0, success=(t + r) % 2 == 0) for t in range(20) for r in range(3)]
+    wide, narrow = (
+        standing(rank_agents(some, resamples=QUICK), "success_rate", "a") for some in (alike, unlike)
     )
+    single = binomtest(10, 20).proportion_ci(method="exact")
+    many = binomtest(30, 60).proportion_ci(method="exact")
+    assert wide.high - wide.low > single.high - single.low
+    assert many.high - many.low < narrow.high - narrow.low < single.high - single.low
 
 
-def test_one_task_gives_no_bootstrap_interval() -> None:
+def test_one_task_gives_no_interval_of_a_share() -> None:
     report = rank_agents([a_score("a", "x", 2), a_score("b", "x", 3)])
     got = standing(report, "completion", "a")
     assert isinstance(got.low, Unscored)
@@ -184,10 +185,30 @@ def test_same_scores_and_seed_give_the_same_report() -> None:
     assert rank_agents(shuffled, resamples=QUICK, seed=7) == first
 
 
-def test_no_resamples_means_no_bootstrap_interval() -> None:
+def test_without_resamples_no_pairs_are_tested_so_ranks_and_tau_have_no_interval() -> None:
     report = rank_agents(three_agents(), resamples=0)
-    assert isinstance(standing(report, "completion", "meta").low, Unscored)
+    assert standing(report, "completion", "meta").rank_low is None
     assert isinstance(report.agreement[0].low, Unscored)
+
+
+def test_with_few_tasks_a_rank_has_no_interval_but_a_reason() -> None:
+    scores = [a_score(agent, f"t{i}", c) for i in range(4) for agent, c in (("a", 4), ("b", 0))]
+    got = standing(rank_agents(scores, resamples=QUICK), "completion", "a")
+    assert (got.rank, got.rank_low) == (1, None)
+    assert "too few tasks" in got.unranked.reason
+
+
+def test_of_many_agents_the_first_are_compared_two_by_two_and_a_finding_says_so() -> None:
+    agents = [f"a{i:03}" for i in range(COMPARED_AGENTS + 3)]
+    scores = [a_score(agent, "x", i % 5, success=i % 2 == 0) for i, agent in enumerate(agents)]
+    report = rank_agents(scores, resamples=QUICK)
+    assert len(report.metrics["completion"]) == len(agents)
+    assert len(report.comparisons["completion"].agents) == COMPARED_AGENTS
+    first = {s.agent for s in report.metrics["success_rate"][:COMPARED_AGENTS]}
+    assert {name for pair in report.discordant for name in (pair.first, pair.second)} <= first
+    (finding,) = compared_agents(report)
+    assert (finding.code, str(COMPARED_AGENTS) in finding.message) == ("agents-not-paired", True)
+    assert compared_agents(rank_agents(scores[:9], resamples=QUICK)) == ()
 
 
 def test_scores_under_two_missing_rules_are_refused() -> None:

@@ -56,25 +56,47 @@ def test_alpha_is_that_of_the_coincidences_and_never_above_1(units: list[list[ob
     else:
         assert alpha == pytest.approx(by_coincidences(units), abs=1e-9)
         assert alpha <= 1
-        low, high = alpha_interval({str(i): [unit] for i, unit in enumerate(units)}, resamples=200)
+        low, high = alpha_interval({str(i): [unit] for i, unit in enumerate(units)})
         assert isinstance(low, Unscored) or low <= high <= 1
 
 
-def test_the_interval_of_alpha_draws_runs_not_items() -> None:
+def test_the_interval_of_alpha_takes_clusters_not_items_for_independent() -> None:
     units = [[True, True]] * 12 + [[False, False]] * 12 + [[True, False]] * 6
     alone = alpha_interval({str(i): [unit] for i, unit in enumerate(units)})
     together = alpha_interval({str(i): [unit] * 5 for i, unit in enumerate(units)})
     assert together[1] - together[0] == pytest.approx(alone[1] - alone[0], rel=0.15)
     assert alone[0] < nominal_alpha(units) < alone[1]
-    assert alpha_interval({str(i): [unit] for i, unit in enumerate(units)}) == alone
 
 
-def test_full_agreement_is_no_certainty_and_one_run_has_no_interval() -> None:
-    full = {str(i): [[i % 2, i % 2]] for i in range(8)}
-    low, high = alpha_interval(full)
-    assert isinstance(low, float)
+def test_clusters_that_resemble_each_other_leave_no_interval_of_no_width() -> None:
+    low, high = alpha_interval({str(i): [[1, 1], [0, 0], [0, 1]] for i in range(12)})
+    assert high - low > 0.1
+
+
+def test_full_agreement_is_no_certainty() -> None:
+    low, high = alpha_interval({str(i): [[i % 2, i % 2]] for i in range(8)})
     assert 0 < low < high == 1
-    assert isinstance(alpha_interval({"one": [[1, 2], [1, 1]]})[0], Unscored)
+
+
+TOO_LITTLE = [
+    ("one cluster", {"one": [[1, 2], [1, 1]]}, "two tasks or runs"),
+    ("few clusters", {str(i): [[1, 2], [1, 1]] for i in range(9)}, "too few tasks"),
+    (
+        "one disagreement",
+        {str(i): [[1, 2 if i == 3 else 1], [2, 2]] for i in range(12)},
+        "too few disagreements",
+    ),
+]
+
+
+@pytest.mark.parametrize(("desc", "clusters", "want"), TOO_LITTLE, ids=[case[0] for case in TOO_LITTLE])
+def test_too_little_evidence_has_no_interval_but_a_reason(
+    desc: str, clusters: dict[str, list[list[int]]], want: str
+) -> None:
+    low, high = alpha_interval(clusters)
+    assert isinstance(low, Unscored)
+    assert low == high
+    assert want in low.reason
 
 
 def test_ordinal_alpha_is_the_published_one() -> None:

@@ -36,8 +36,8 @@ def add_to(verbs: Verbs) -> None:
     """Adds the verb."""
     parser = verb(verbs, "rank", VERBS["rank"], rank)
     takes_graphs(parser)
-    parser.add_argument("--resamples", type=int, default=10_000, help="of the bootstrap (default 10000)")
-    parser.add_argument("--seed", type=int, default=0, help="of the bootstrap (default 0)")
+    parser.add_argument("--resamples", type=int, default=10_000, help="task resamples (default 10000)")
+    parser.add_argument("--seed", type=int, default=0, help="of what is drawn (default 0)")
 
 
 def rank(args: argparse.Namespace, console: Console) -> int:

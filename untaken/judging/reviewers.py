@@ -155,10 +155,11 @@ def _reliability(
     part: Literal["all", "sub_goal"], judged: Sequence[Judged], name: str = "", graph: str = ""
 ) -> Reliability:
     several = [one for one in judged if len(one.opinions) > 1]
-    by_run: dict[str, list[Unit]] = defaultdict(list)
+    tasks = len({one.task_id for one in several}) > 1
+    clusters: dict[str, list[Unit]] = defaultdict(list)
     for one in several:
-        by_run[one.digest].append(one.opinions)
-    low, high = alpha_interval(by_run)
+        clusters[one.task_id if tasks else one.digest].append(one.opinions)
+    low, high = alpha_interval(clusters)
     return Reliability(
         part=part,
         name=name,
@@ -168,7 +169,7 @@ def _reliability(
         agreed=sum(not one.contradicts for one in several),
         alone=sum(len(one.opinions) == 1 for one in judged),
         unsure=sum(len(one.unsure) for one in judged),
-        runs=len(by_run),
+        runs=len({one.digest for one in several}),
         alpha=nominal_alpha([one.opinions for one in several]),
         low=low,
         high=high,

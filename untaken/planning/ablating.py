@@ -22,7 +22,7 @@ from untaken.stats.paired import (
     adjusted_wald,
     discordant_tasks,
     mcnemar_p,
-    resampled_differences,
+    resampled_interval,
     sign_flip_p,
     wald_interval,
 )
@@ -132,7 +132,7 @@ def _differences(
     none = Unscored("an interval needs at least two worlds")
     intervals = None
     if worlds >= LEAST_WORLDS:
-        intervals = resampled_differences(pairs, resamples=RESAMPLES, seed=0)[0]
+        intervals = resampled_interval(pairs, resamples=RESAMPLES, seed=0)
     wins = _paired(played, succeeded)
     more, less = discordant_tasks(wins)
     within, unlike = wald_interval(*adjusted_wald(more, less, worlds)), mcnemar_p(more, less)

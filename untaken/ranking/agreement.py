@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 
-from untaken.errors import Unscored
-from untaken.ranking.model import Agreement, DiscordantPair
+from untaken.errors import Score, Unscored
+from untaken.limits import COMPARED_AGENTS
+from untaken.ranking.model import NO_INTERVAL, Agreement, DiscordantPair
 from untaken.ranking.tables import MetricTable
 from untaken.stats.correlation import kendall_p, kendall_tau_b, spearman, tau_interval
-from untaken.stats.rounding import Floats
+from untaken.stats.ranks import PairTests
 
 
-def agree(a: MetricTable, b: MetricTable, resampled: Mapping[str, Floats]) -> Agreement:
-    """How the rankings of two metrics agree, over the agents that have both."""
+def agree(a: MetricTable, b: MetricTable, a_tests: PairTests | None, b_tests: PairTests | None) -> Agreement:
+    """How the rankings of two metrics agree, over the agents that have both.
+
+    Args:
+        a: one metric.
+        b: the other.
+        a_tests: every pair of agents under the one; ``None`` where they were not tested.
+        b_tests: likewise under the other.
+    """
     rows_a, rows_b = _common_rows(a, b)
     x, y = a.comparable[rows_a], b.comparable[rows_b]
-    low, high = tau_interval(resampled[a.metric][:, rows_a], resampled[b.metric][:, rows_b])
     tau = kendall_tau_b(x, y)
+    low: Score = NO_INTERVAL
+    high: Score = NO_INTERVAL
     if isinstance(tau, Unscored):
         low = high = tau
+    elif a_tests is not None and b_tests is not None:
+        low, high = tau_interval(tau, a_tests.of_agents(rows_a), b_tests.of_agents(rows_b))
     return Agreement(
         a=a.metric,
         b=b.metric,
@@ -34,8 +43,12 @@ def agree(a: MetricTable, b: MetricTable, resampled: Mapping[str, Floats]) -> Ag
 
 
 def discordant_pairs(a: MetricTable, b: MetricTable) -> tuple[DiscordantPair, ...]:
-    """Pairs of agents that `a` and `b` put in opposite orders; a tie under either is no disagreement."""
-    rows_a, rows_b = _common_rows(a, b)
+    """Pairs of agents that `a` and `b` put in opposite orders; a tie under either is no disagreement.
+
+    Of many agents, pairs of the first `COMPARED_AGENTS` by `a`.
+    """
+    first = [a.agents[row] for row in np.argsort(-a.comparable, kind="stable")[:COMPARED_AGENTS]]
+    rows_a, rows_b = _common_rows(a, b, frozenset(first))
     agents = [a.agents[row] for row in rows_a]
     x, y = a.comparable[rows_a], b.comparable[rows_b]
     firsts, seconds = np.nonzero((x[:, None] > x[None, :]) & (y[:, None] < y[None, :]))
@@ -45,7 +58,14 @@ def discordant_pairs(a: MetricTable, b: MetricTable) -> tuple[DiscordantPair, ..
     )
 
 
-def _common_rows(a: MetricTable, b: MetricTable) -> tuple[list[int], list[int]]:
+def _common_rows(
+    a: MetricTable, b: MetricTable, among: frozenset[str] | None = None
+) -> tuple[list[int], list[int]]:
     """The rows, in each table, of the agents that both have."""
-    common = [agent for agent in a.agents if agent in b.agents]
-    return [a.agents.index(agent) for agent in common], [b.agents.index(agent) for agent in common]
+    row_in_b = {agent: row for row, agent in enumerate(b.agents)}
+    common = [
+        (row, row_in_b[agent])
+        for row, agent in enumerate(a.agents)
+        if agent in row_in_b and (among is None or agent in among)
+    ]
+    return [row for row, _ in common], [row for _, row in common]

@@ -8,7 +8,7 @@ from typing import Final, Literal
 
 from untaken.errors import Score, Unscored
 
-Interval = Literal["adjusted_wald", "bootstrap"]
+Interval = Literal["adjusted_wald", "student_t"]
 Test = Literal["mcnemar", "sign_flip"]
 Quadrant = Literal["both_high", "outcome_flatters", "outcome_hides", "both_low"]
 WorkflowWins = Literal["workflow", "agent", "level", "unscored"]

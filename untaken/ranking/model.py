@@ -21,7 +21,11 @@ from untaken.subgoals.model import RunScore
 if TYPE_CHECKING:
     from untaken.ranking.tables import RunsByCell
 
-NO_INTERVAL: Final = Unscored("no interval: it takes at least two tasks and some resamples")
+NO_INTERVAL: Final = Unscored("no interval: it takes at least two tasks")
+FEWEST_TASKS: Final = 5
+"""With fewer, no pattern of signs of their differences is rare enough: 2 of 2⁴ are 12.5 %."""
+TOO_FEW_TASKS: Final = Unscored(f"too few tasks: a rank has an interval from {FEWEST_TASKS} tasks on")
+NOT_TESTED: Final = Unscored("agents were not compared two by two")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +60,9 @@ class Standing:
     @property
     def unranked(self) -> Unscored:
         """Why a rank that is ``None`` is not there."""
-        return self.value if isinstance(self.value, Unscored) else NO_INTERVAL
+        if isinstance(self.value, Unscored):
+            return self.value
+        return TOO_FEW_TASKS if self.n_tasks < FEWEST_TASKS else NOT_TESTED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,7 +144,7 @@ class RankReport:
         from untaken.ranking.pass_k import pass_k_curve  # noqa: PLC0415 (a circle)
 
         agents = sorted({agent for agent, _ in self.cells})
-        return pass_k_curve(self.cells, agents, self.shared_tasks, self.bootstrap)
+        return pass_k_curve(self.cells, agents, self.shared_tasks)
 
     @cached_property
     def workflows(self) -> tuple[WorkflowVerdict, ...]:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from untaken.errors import Score, Unscored
+from untaken.limits import COMPARED_AGENTS
 from untaken.ranking.comparisons import Comparison, PairedDifference
 from untaken.ranking.model import NO_INTERVAL, Bootstrap, Standing
 from untaken.ranking.tables import OUTCOME, Cells, RunsByCell, metric_cells
@@ -27,7 +28,7 @@ NO_COMMON_TASK: Final = Unscored("no task has a value for both agents")
 def compare(
     metric: str, cells: RunsByCell, standings: Sequence[Standing], bootstrap: Bootstrap
 ) -> Comparison:
-    """Every pair of agents under one metric.
+    """Every pair of agents under one metric; of many agents, the first `COMPARED_AGENTS`.
 
     Args:
         metric: one of `METRICS`.
@@ -35,7 +36,7 @@ def compare(
         standings: the agents in order, best first.
         bootstrap: behind the intervals of repeated or non-binary trials.
     """
-    agents = tuple(standing.agent for standing in standings)
+    agents = tuple(standing.agent for standing in standings[:COMPARED_AGENTS])
     tasks = tuple(sorted({task for _, task in cells}))
     found = metric_cells(metric, cells, agents, tasks)
     pairs = _adjusted(_pairs(found, bootstrap))
@@ -99,7 +100,7 @@ class Measured:
         """Measure (pairs, tasks) differences.
 
         Single binary trials get the adjusted Wald interval, as do differences that are the same on every
-        task: a bootstrap finds no spread in them, and no other difference varies more than one of trials.
+        task: no spread is seen in them, and no other difference varies more than one of trials.
         Not `tested`, they get no p.
         """
         pairs, tasks = differences.shape
@@ -109,9 +110,8 @@ class Measured:
         if tasks > 1:
             centre, error = paired.adjusted_wald(b, c, tasks)
             if bootstrap.resamples:
-                interval, above = paired.resampled_differences(
-                    differences, resamples=bootstrap.resamples, seed=bootstrap.seed
-                )
+                above = paired.share_above(differences, resamples=bootstrap.resamples, seed=bootstrap.seed)
+            interval = paired.student_interval(differences)
             interval[:, walds] = paired.wald_interval(centre, error)[:, walds]
             error = np.where(walds, error, paired.standard_error(differences))
             mde = paired.minimal_detectable(error, tasks)
@@ -151,7 +151,7 @@ class Measured:
             difference=difference,
             low=low,
             high=high,
-            interval="adjusted_wald" if self.walds[row] else "bootstrap",
+            interval="adjusted_wald" if self.walds[row] else "student_t",
             p=_score(self.p[row], why),
             test="mcnemar" if binary else "sign_flip",
             p_holm=why,

@@ -8,13 +8,9 @@ from typing import TYPE_CHECKING, Final
 
 from untaken.errors import Score, Unscored
 from untaken.ranking.comparisons import PassK
-from untaken.ranking.model import NO_INTERVAL, Bootstrap
-from untaken.stats.rates import wilson
+from untaken.ranking.model import NO_INTERVAL
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from untaken.ranking.tables import RunsByCell
 
 LARGEST_K: Final = 32
@@ -47,25 +43,21 @@ def _chance(outcomes: Sequence[bool], k: int) -> float:
     return comb(sum(map(bool, outcomes)), k) / comb(len(outcomes), k)
 
 
-def pass_k_curve(
-    cells: RunsByCell, agents: Sequence[str], tasks: Sequence[str], bootstrap: Bootstrap
-) -> tuple[PassK, ...]:
+def pass_k_curve(cells: RunsByCell, agents: Sequence[str], tasks: Sequence[str]) -> tuple[PassK, ...]:
     """pass^k of each agent for k = 1 … the fewest trials it has on a task, at most `LARGEST_K`.
-
-    The interval is Wilson's where there is one trial a task (or no spread between tasks), else that of a
-    cluster bootstrap over tasks.
 
     Args:
         cells: the scored runs; those without an outcome are no trials.
         agents: whose.
         tasks: ranked over; those without a trial of the agent are left out.
-        bootstrap: behind the intervals.
     """
-    return tuple(one for agent in agents for one in _curve(agent, cells, tasks, bootstrap))
+    return tuple(one for agent in agents for one in _curve(agent, cells, tasks))
 
 
-def _curve(agent: str, cells: RunsByCell, tasks: Sequence[str], bootstrap: Bootstrap) -> list[PassK]:
+def _curve(agent: str, cells: RunsByCell, tasks: Sequence[str]) -> list[PassK]:
     import numpy as np  # noqa: PLC0415 (slow)
+
+    from untaken.stats.shares import share_interval  # noqa: PLC0415 (slow: it brings NumPy)
 
     found = ([run.success for run in cells.get((agent, task), ())] for task in tasks)
     trials = [known for bits in found if (known := [bit for bit in bits if not isinstance(bit, Unscored)])]
@@ -73,33 +65,18 @@ def _curve(agent: str, cells: RunsByCell, tasks: Sequence[str], bootstrap: Boots
     chances = np.array([[_chance(bits, k) for bits in trials] for k in range(1, largest + 1)])
     if not chances.size:
         return []
-    lows, highs = _intervals(chances, single=all(len(bits) == 1 for bits in trials), bootstrap=bootstrap)
+    # A task's n trials hold n / k separate ones of k.
+    ends = share_interval(chances, np.array([sum(map(len, trials)) / k for k in range(1, largest + 1)]))
+    spread = len(trials) > 1 or len(trials[0]) == 1
     return [
         PassK(
             agent=agent,
             k=k,
             value=fsum(chances[k - 1]) / len(trials),
-            low=lows[k - 1],
-            high=highs[k - 1],
+            low=float(ends[0, k - 1]) if spread else NO_INTERVAL,
+            high=float(ends[1, k - 1]) if spread else NO_INTERVAL,
             n_tasks=len(trials),
             n_runs=sum(map(len, trials)),
         )
         for k in range(1, largest + 1)
     ]
-
-
-def _intervals(
-    chances: NDArray[np.float64], *, single: bool, bootstrap: Bootstrap
-) -> tuple[list[Score], list[Score]]:
-    """Of each row of (ks, tasks) chances."""
-    from untaken.stats.paired import resampled_differences  # noqa: PLC0415 (slow)
-
-    tasks = chances.shape[1]
-    spans: list[tuple[Score, Score]] = [(NO_INTERVAL, NO_INTERVAL)] * len(chances)
-    if tasks > 1 and bootstrap.resamples and not single:
-        drawn, _ = resampled_differences(chances, resamples=bootstrap.resamples, seed=bootstrap.seed)
-        spans = [(float(low), float(high)) for low, high in drawn.T]
-    for row, values in enumerate(chances):
-        if single or (tasks > 1 and values.max() - values.min() < 1e-12):
-            spans[row] = wilson(fsum(values), tasks)
-    return [low for low, _ in spans], [high for _, high in spans]

@@ -7,13 +7,14 @@ from dataclasses import replace
 
 from untaken.errors import Finding, UntakenError
 from untaken.ledger import Run
+from untaken.limits import COMPARED_AGENTS
 from untaken.ranking.agreement import agree, discordant_pairs
 from untaken.ranking.contradictions import contradictory_runs
 from untaken.ranking.groups import Group, comparable_groups
 from untaken.ranking.model import Bootstrap, RankReport
-from untaken.ranking.resampling import resampled_means
 from untaken.ranking.standings import standings
-from untaken.ranking.tables import by_cell, metric_table, metrics_of, split_tasks
+from untaken.ranking.tables import MetricTable, by_cell, metric_table, metrics_of, split_tasks
+from untaken.stats.ranks import PairTests, task_flips
 from untaken.subgoals.model import MissingRule, RunScore
 
 
@@ -32,7 +33,8 @@ def rank_agents(
     Args:
         scores: scored runs, of any number of agents, tasks and repeats.
         missing: the rule the runs were scored under; taken from the scores when not given.
-        resamples: task resamples behind the intervals; with 0 the intervals are unscored.
+        resamples: task resamples behind comparisons of two agents; with 0 no pairs are tested, and ranks and
+            τ-b have no interval.
         seed: same scores and seed give the same report, digit for digit.
 
     Raises:
@@ -43,11 +45,11 @@ def rank_agents(
     cells = by_cell(runs)
     agents, shared, unmatched = split_tasks(cells)
     tables = [metric_table(metric, cells, agents, shared) for metric in metrics_of(runs)]
-    resampled = resampled_means(tables, len(shared), resamples=resamples, seed=seed)
     outcome, *rest = tables
+    tests = {table.metric: _tests(table, len(shared), seed) if resamples else None for table in tables}
     return RankReport(
-        metrics={table.metric: standings(table, resampled[table.metric]) for table in tables},
-        agreement=tuple(agree(outcome, table, resampled) for table in rest),
+        metrics={table.metric: standings(table, tests[table.metric]) for table in tables},
+        agreement=tuple(agree(outcome, table, tests[outcome.metric], tests[table.metric]) for table in rest),
         discordant=tuple(pair for table in rest for pair in discordant_pairs(outcome, table)),
         contradictions=contradictory_runs(runs),
         shared_tasks=shared,
@@ -56,6 +58,14 @@ def rank_agents(
         runs=tuple(sorted(runs, key=lambda run: (run.agent, run.task_id, run.task_repeat or 0, run.digest))),
         bootstrap=Bootstrap(resamples=resamples, seed=seed),
     )
+
+
+def _tests(table: MetricTable, tasks: int, seed: int) -> PairTests | None:
+    """Every pair of a metric's agents; ``None`` for more agents than are compared two by two."""
+    if not 0 < len(table.agents) <= COMPARED_AGENTS:
+        return None
+    # Signs are drawn for all shared tasks, so that two metrics on different tasks are tested together.
+    return PairTests.of(table.means, (block[:, table.columns] for block in task_flips(tasks, seed)))
 
 
 def rank_comparable(
@@ -81,14 +91,29 @@ def rank_comparable(
     everyone = tuple(scores)
     first, *others = comparable_groups(runs) or (None,)
     if first is None or len(first.agents) < 2:
-        return rank_agents(everyone, missing=missing, resamples=resamples, seed=seed), ()
+        report = rank_agents(everyone, missing=missing, resamples=resamples, seed=seed)
+        return report, compared_agents(report)
     kept = frozenset(first.digests)
     ranked = [score for score in everyone if score.digest in kept]
     report = rank_agents(ranked, missing=missing, resamples=resamples, seed=seed)
     tasks = {*report.unmatched_tasks, *(task for group in others for task in group.tasks)}
     contradictions = contradictory_runs(everyone)
     whole = replace(report, unmatched_tasks=tuple(sorted(tasks)), contradictions=contradictions)
-    return whole, _set_aside(others)
+    return whole, (*_set_aside(others), *compared_agents(report))
+
+
+def compared_agents(report: RankReport) -> tuple[Finding, ...]:
+    """A finding where there are more agents than are compared two by two."""
+    agents = max(map(len, report.metrics.values()))
+    if agents <= COMPARED_AGENTS:
+        return ()
+    finding = Finding(
+        code="agents-not-paired",
+        message=f"{agents} agents are ranked; only the first {COMPARED_AGENTS} are compared two by two, and "
+        "neither ranks nor τ-b have an interval",
+        hint=f"Rank at most {COMPARED_AGENTS} agents at a time to compare each pair.",
+    )
+    return (finding,)
 
 
 def _set_aside(groups: Sequence[Group]) -> tuple[Finding, ...]:

@@ -2,32 +2,30 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from untaken.errors import Score, Unscored
-from untaken.ranking.model import NO_INTERVAL, Standing
-from untaken.ranking.resampling import drawn_only
+from untaken.ranking.model import FEWEST_TASKS, NO_INTERVAL, Standing
 from untaken.ranking.tables import OUTCOME, MetricTable
-from untaken.stats.bootstrap import bootstrap_interval
-from untaken.stats.ranks import rank_interval
-from untaken.stats.rates import wilson
-from untaken.stats.rounding import Floats, quantise
+from untaken.stats.ranks import PairTests, rank_interval
+from untaken.stats.shares import share_interval
 
 
-def standings(table: MetricTable, resampled: Floats) -> tuple[Standing, ...]:
+def standings(table: MetricTable, tests: PairTests | None) -> tuple[Standing, ...]:
     """Best first, ties by name, agents without the metric last.
 
     Args:
         table: the metric.
-        resampled: (resamples, agents) means over resampled tasks.
+        tests: every pair of its agents; ``None`` where they were not tested.
     """
     values, comparable = table.values, table.comparable
-    drawn = drawn_only(resampled) if table.columns.size > 1 else resampled[:0]
-    spans = bootstrap_interval(drawn, table.columns.size) if len(drawn) else None
-    ranks = rank_interval(drawn) if len(drawn) else None
+    spans = share_interval(table.means, table.trials) if table.agents else None
+    enough = tests is not None and table.columns.size >= FEWEST_TASKS
+    ranks = rank_interval(tests) if tests is not None and enough else None
     ranked = []
     for row, agent in enumerate(table.agents):
-        low, high = _wilson(table, row, values[row]) or _span(spans, row)
+        low: Score = NO_INTERVAL
+        high: Score = NO_INTERVAL
+        if spans is not None and (table.columns.size > 1 or _single(table, row)):
+            low, high = (float(end) for end in spans[:, row])
         ranked.append(
             Standing(
                 agent=agent,
@@ -45,22 +43,9 @@ def standings(table: MetricTable, resampled: Floats) -> tuple[Standing, ...]:
     return (*ranked, *(_unranked(agent, why) for agent, why in table.absent.items()))
 
 
-def _wilson(table: MetricTable, row: int, value: float) -> tuple[float, float] | None:
-    """Wilson's interval where the value is a rate of single binary trials, one a task.
-
-    And where every task has the same value: resampling then finds no spread, but a few equal tasks do not
-    prove that the next one equals them. No mean of values between 0 and 1 varies more than a rate.
-    """
-    tasks = table.columns.size
-    single = table.metric == OUTCOME and bool((table.runs[row] == 1).all())
-    same = tasks > 1 and bool(np.ptp(quantise(table.means[row])) == 0)
-    return wilson(float(value) * tasks, tasks) if single or same else None
-
-
-def _span(spans: Floats | None, row: int) -> tuple[Score, Score]:
-    if spans is None:
-        return NO_INTERVAL, NO_INTERVAL
-    return float(spans[0, row]), float(spans[1, row])
+def _single(table: MetricTable, row: int) -> bool:
+    """Whether a value is a rate of single trials: then even one task says something about the next."""
+    return table.metric == OUTCOME and bool((table.runs[row] == 1).all())
 
 
 def _unranked(agent: str, why: Unscored) -> Standing:

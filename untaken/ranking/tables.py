@@ -39,6 +39,13 @@ METRICS: Final[Mapping[str, Callable[[RunScore], Score]]] = {
 """Every metric agents are ranked by, and how one run gets its value: outcome first."""
 
 
+def trials_of(metric: str, score: RunScore) -> int:
+    """How many yes-or-no questions a run's value under a metric is the mean of: intervals rest on it."""
+    if metric == OUTCOME:
+        return 1
+    return score.critical if metric.startswith("critical") else score.required
+
+
 def metrics_of(scores: Sequence[RunScore]) -> tuple[str, ...]:
     """The metrics of these runs; without weights, `WEIGHTED` is ``completion`` and left out."""
     weighted = any(node.weight != 1 for score in scores for node in score.counted)
@@ -57,6 +64,7 @@ class MetricTable:
         agents: in alphabetical order; the rows of `means` and `runs`.
         means: (agents, columns) mean over repeats, all finite.
         runs: (agents, columns) number of runs behind each mean.
+        trials: (agents,) number of binary trials behind each row (`trials_of`).
         columns: index of each column in the shared tasks; never empty where there is an agent.
         absent: agent without the metric → why.
     """
@@ -65,6 +73,7 @@ class MetricTable:
     agents: tuple[str, ...]
     means: Floats
     runs: NDArray[np.int64]
+    trials: Floats
     columns: NDArray[np.intp]
     absent: Mapping[str, Unscored]
 
@@ -107,6 +116,7 @@ class Cells:
         agents: the rows.
         means: (agents, tasks) mean over the repeats that have a value; NaN where none has.
         runs: (agents, tasks) number of repeats behind each mean.
+        trials: (agents, tasks) number of binary trials behind each mean.
         reasons: agent → why some run of it has no value, in the first words by alphabet.
     """
 
@@ -114,6 +124,7 @@ class Cells:
     agents: tuple[str, ...]
     means: Floats
     runs: NDArray[np.int64]
+    trials: Floats
     reasons: Mapping[str, str]
 
 
@@ -122,18 +133,21 @@ def metric_cells(metric: str, cells: RunsByCell, agents: tuple[str, ...], tasks:
     value_of = METRICS[metric]
     means = np.full((len(agents), len(tasks)), np.nan)
     runs = np.zeros((len(agents), len(tasks)), dtype=np.int64)
+    trials = np.zeros((len(agents), len(tasks)))
     reasons: dict[str, str] = {}
     for row, agent in enumerate(agents):
         for column, task in enumerate(tasks):
-            values = [value_of(score) for score in cells.get((agent, task), ())]
+            ran = cells.get((agent, task), ())
+            values = [value_of(score) for score in ran]
             known = [value for value in values if not isinstance(value, Unscored)]
             if known:
                 means[row, column] = fsum(known) / len(known)
                 runs[row, column] = len(known)
+                trials[row, column] = sum(trials_of(metric, score) for score in ran) * len(known) / len(ran)
             if len(known) < len(values):
                 why = min(value.reason for value in values if isinstance(value, Unscored))
                 reasons[agent] = min(why, reasons.get(agent, why))
-    return Cells(metric=metric, agents=agents, means=means, runs=runs, reasons=reasons)
+    return Cells(metric=metric, agents=agents, means=means, runs=runs, trials=trials, reasons=reasons)
 
 
 def metric_table(
@@ -152,6 +166,7 @@ def metric_table(
         agents=present,
         means=means[np.ix_(rows, columns)],
         runs=runs[np.ix_(rows, columns)],
+        trials=found.trials[np.ix_(rows, columns)].sum(axis=1),
         columns=columns,
         absent={a: _absence(a, reasons, runs, agents, shared) for a in agents if a not in present},
     )

@@ -181,7 +181,7 @@ PAIRS: Final[Columns[PairedDifference]] = {
     "p_above": figure("share of task resamples with first above, ties by half", "p_above"),
     "mde": figure("smallest true difference found in 80 % of such comparisons", "mde"),
     "test": text("mcnemar: exact, of single trials; sign_flip: agents swapped inside tasks", "test"),
-    "interval": text("adjusted_wald or bootstrap", "interval"),
+    "interval": text("adjusted_wald or student_t", "interval"),
     "first_only": count("tasks that only first succeeded at", "first_only"),
     "second_only": count("tasks that only second succeeded at", "second_only"),
     "n_tasks": count("tasks the difference rests on", "n_tasks"),

@@ -11,15 +11,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from untaken.errors import Score, Unscored
-from untaken.stats.bootstrap import BLOCK, TAILS
+from untaken.stats.ranks import PairTests
 from untaken.stats.rounding import Floats
 
 TOO_FEW: Final = Unscored("fewer than two agents to compare")
 ALL_TIED: Final = Unscored("all agents tie under one of the metrics")
 EXACT_UP_TO: Final = 8
 """Agents up to which every permutation is tried: 8! = 40,320."""
-ENOUGH_RESAMPLES: Final = 0.5
-"""Share of resamples that must have a τ-b before their percentiles are an interval."""
+MANY: Final = 500
+"""Agents above which pairs are not counted one by one."""
+TAU_LEVEL: Final = 0.05
+NOT_SURE: Final = Unscored("too few tasks: no two agents are told apart under both metrics")
 
 
 def _pair_signs(values: Floats) -> Floats:
@@ -48,8 +50,13 @@ def kendall_tau_b(a: ArrayLike, b: ArrayLike) -> Score:
         raise ValueError("both rankings must be of the same items")
     if x.size < 2:
         return TOO_FEW
-    tau = float(tau_b_rows(x, y)[0])
-    return ALL_TIED if np.isnan(tau) else tau
+    if np.ptp(x) == 0 or np.ptp(y) == 0:
+        return ALL_TIED
+    if x.size > MANY:  # n log n, where pairs would fill memory
+        from scipy.stats import kendalltau  # noqa: PLC0415 (slow)
+
+        return float(kendalltau(x[0], y[0]).statistic)
+    return float(tau_b_rows(x, y)[0])
 
 
 def kendall_p(a: ArrayLike, b: ArrayLike) -> Score:
@@ -61,12 +68,12 @@ def kendall_p(a: ArrayLike, b: ArrayLike) -> Score:
     x, y = _as_row(a), _as_row(b)
     if isinstance(tau := kendall_tau_b(x[0], y[0]), Unscored):
         return tau
-    difference = float((_pair_signs(x) * _pair_signs(y)).sum())
     n = x.size
     if n > EXACT_UP_TO:
         from scipy.stats import kendalltau  # noqa: PLC0415 (slow)
 
         return float(kendalltau(x[0], y[0], method="asymptotic").pvalue)
+    difference = float((_pair_signs(x) * _pair_signs(y)).sum())
     permuted = _pair_signs(y[0][_permutations(n)]) @ _pair_signs(x)[0]
     return float((np.abs(permuted) >= abs(difference)).sum()) / factorial(n)
 
@@ -92,19 +99,22 @@ def _as_row(values: ArrayLike) -> Floats:
     return np.asarray(values, dtype=np.float64).reshape(1, -1)
 
 
-def tau_interval(a: Floats, b: Floats) -> tuple[Score, Score]:
-    """Percentile interval of τ-b over the task resamples."""
-    resamples, agents = a.shape
-    if agents < 2 or not resamples:
-        none = Unscored("no resamples to take an interval from")
-        return none, none
-    block = max(1, BLOCK // agents**2)
-    taus = np.concatenate(
-        [tau_b_rows(a[at : at + block], b[at : at + block]) for at in range(0, resamples, block)]
-    )
-    known = taus[~np.isnan(taus)]
-    if known.size < ENOUGH_RESAMPLES * resamples:
-        tied = Unscored("in most resamples all agents tie, so τ-b has no interval")
-        return tied, tied
-    low, high = np.quantile(known, TAILS)
-    return float(low), float(high)
+def tau_interval(tau: float, a: PairTests, b: PairTests) -> tuple[Score, Score]:
+    """95 % interval of τ-b between two metrics: all values that no sure pair of agents rules out.
+
+    A pair counts as concordant or discordant where it is sure under both metrics, by tests of all pairs under
+    both at once; every other pair might be either. No bootstrap of τ-b covers where agents are nearly equal:
+    resampled tasks add noise to an order that is noise already.
+
+    Args:
+        tau: the estimate; the interval always holds it.
+        a: all pairs of the agents under one metric.
+        b: the same agents under the other, over the same patterns of signs.
+    """
+    largest = np.maximum(a.largest.max(axis=1), b.largest.max(axis=1))[:, None]
+    pairs = np.triu_indices(len(a.statistic), k=1)
+    sure = (a.order(largest, TAU_LEVEL) * b.order(largest, TAU_LEVEL))[pairs]
+    if not sure.any():
+        return NOT_SURE, NOT_SURE
+    total, free = int(sure.sum()), int((sure == 0).sum())
+    return min(tau, (total - free) / sure.size), max(tau, (total + free) / sure.size)

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 
 from untaken.errors import Score, Unscored
+from untaken.stats.jackknife import agreement_interval
 from untaken.stats.means import student_quantile
 
 Said = tuple[bool, bool]
@@ -37,12 +38,11 @@ def agreement_share(clusters: Clusters) -> Interval:
 
 
 def cohen_kappa(clusters: Clusters, share: Interval) -> Interval:
-    """κ = (pₒ − pₑ) / (1 − pₑ), by the delta method over clusters.
+    """Cohen's κ = (pₒ − pₑ) / (1 − pₑ), with its interval by the jackknife over clusters.
 
-    Where both agree in everything, or in nothing, the delta method gives an interval of no width: there κ is
-    taken at both ends of the share's interval. It gives one too where the clusters resemble each other: pairs
-    are never taken for more than independent. Where one of them always says the same, κ is 0 whatever the
-    other says: there is no interval.
+    Where both agree in everything, or in nothing, there is no spread to see: there κ is taken at both ends of
+    the share's interval. Where one of them always says the same, κ is 0 whatever the other says: there is no
+    interval.
     """
     pairs = [pair for some in clusters for pair in some]
     n = len(pairs)
@@ -64,17 +64,16 @@ def cohen_kappa(clusters: Clusters, share: Interval) -> Interval:
     if observed in (0, 1):
         ends = [(end - chance) / (1 - chance) for end in (low, high)]
         return kappa, max(-1.0, min(ends[0], kappa)), min(1.0, max(ends[1], kappa))
-    pulls = [[_pull(pair, observed, chance, a, b) for pair in some] for some in clusters]
-    alone = _cluster_variance([[pull] for some in pulls for pull in some], n)
-    half = student_quantile(len(clusters) - 1) * math.sqrt(max(alone, _cluster_variance(pulls, n)))
-    return kappa, max(-1.0, kappa - half), min(1.0, kappa + half)
+    sums = [[(float(x != y), float(x), float(y), 1.0) for x, y in some] for some in clusters]
+    low, high = agreement_interval(sums, _ratio)
+    return kappa, low, high
 
 
-def _pull(pair: Said, observed: float, chance: float, a: float, b: float) -> float:
-    """How far one pair moves κ: its derivative by the pair's weight."""
-    moved = (2 * b - 1) * (pair[0] - a) + (2 * a - 1) * (pair[1] - b)
-    same = (pair[0] == pair[1]) - observed
-    return float(same * (1 - chance) - (1 - observed) * moved) / (1 - chance) ** 2
+def _ratio(sums: Sequence[float]) -> float:
+    """Disagreement over what chance gives: 1 − κ."""
+    differing, a, b, n = sums
+    expected = a * (n - b) + b * (n - a)
+    return differing * n / expected if expected else math.inf
 
 
 def _cluster_variance(pulls: Sequence[Sequence[float]], n: int) -> float:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
-from math import fsum
-from typing import Final
+from math import fsum, inf
 
 from untaken.errors import Score, Unscored
-from untaken.stats.rates import Z_95
+from untaken.stats.jackknife import agreement_interval
+from untaken.stats.rates import TAIL
 
-RESAMPLES: Final = 2_000
-_CHUNK: Final = 200
 Unit = Sequence[Hashable]
 """What was answered on one item, missing answers left out."""
 
@@ -32,8 +30,7 @@ def nominal_alpha(units: Sequence[Unit]) -> Score:
         return Unscored(
             "all answers are the same, so chance alone explains it" if n else "no item has two answers"
         )
-    expected = (n * n - sum(c * c for c in total.values())) / (n - 1)
-    return 1.0 - fsum(map(_differing, pairable)) / expected
+    return 1.0 - fsum(map(_differing, pairable)) / _expected(list(total.values()))
 
 
 def ordinal_alpha(units: Sequence[Sequence[int]]) -> Score:
@@ -67,30 +64,29 @@ def ordinal_alpha(units: Sequence[Sequence[int]]) -> Score:
     return 1.0 - (n - 1) * observed / expected
 
 
-def alpha_interval(
-    clusters: Mapping[str, Sequence[Unit]], *, resamples: int = RESAMPLES, seed: int = 0
-) -> tuple[Score, Score]:
-    """95 % bootstrap interval of α; the items of a cluster (a run) are drawn together.
+def alpha_interval(clusters: Mapping[str, Sequence[Unit]]) -> tuple[Score, Score]:
+    """95 % interval of `nominal_alpha`; the items of a cluster (a task, or a run) are taken together.
 
-    Where nothing differs the bootstrap gives an interval of no width: there the lower end takes Dₒ at the
-    upper end of Wilson's interval for none of so many clusters.
-
-    Args:
-        clusters: the items by cluster.
-        resamples: how many times clusters are drawn.
-        seed: of the draws.
+    By the jackknife over clusters (`untaken.stats.jackknife`). Where nothing differs there is no spread to
+    see: there the lower end takes Dₒ at the exact upper end for none of so many clusters.
     """
-    told = {name: [Counter(unit) for unit in some if len(unit) > 1] for name, some in clusters.items()}
-    told = {name: some for name, some in told.items() if some}
-    alpha = nominal_alpha([list(unit.elements()) for some in told.values() for unit in some])
+    said = [[Counter(unit) for unit in some if len(unit) > 1] for some in clusters.values()]
+    said = [some for some in said if some]
+    alpha = nominal_alpha([list(unit.elements()) for some in said for unit in some])
     if isinstance(alpha, Unscored):
         return alpha, alpha
-    if len(told) < 2:
-        few = Unscored("an interval needs at least two runs")
+    if len(said) < 2:
+        few = Unscored("an interval needs at least two tasks or runs")
         return few, few
+    answers = list(dict.fromkeys(answer for some in said for unit in some for answer in unit))
+    sums = [
+        [[_differing(unit), *(float(unit[answer]) for answer in answers)] for unit in some] for some in said
+    ]
     if alpha == 1.0:
-        return _certain(told), 1.0
-    return _drawn(list(told.values()), resamples, seed)
+        total = [sum(unit[answer] for some in said for unit in some) for answer in answers]
+        most = 1 - TAIL ** (1 / len(said))  # Clopper and Pearson's upper end for 0 of n
+        return max(-1.0, 1.0 - most * sum(total) / _expected(total)), 1.0
+    return agreement_interval(sums, _ratio)
 
 
 def _differing(unit: Counter[Hashable]) -> float:
@@ -98,31 +94,12 @@ def _differing(unit: Counter[Hashable]) -> float:
     return (m * m - sum(c * c for c in unit.values())) / (m - 1)
 
 
-def _certain(told: Mapping[str, Sequence[Counter[Hashable]]]) -> float:
-    total = sum((unit for some in told.values() for unit in some), Counter[Hashable]())
-    n = total.total()
-    expected = (n * n - sum(c * c for c in total.values())) / (n * (n - 1))
-    z2 = Z_95**2
-    return max(-1.0, 1.0 - z2 / (len(told) + z2) / expected)
+def _expected(counts: Sequence[float]) -> float:
+    """Differing pairs by chance, in units of answers."""
+    n = sum(counts)
+    return (n * n - sum(c * c for c in counts)) / (n - 1)
 
 
-def _drawn(told: Sequence[Sequence[Counter[Hashable]]], resamples: int, seed: int) -> tuple[Score, Score]:
-    import numpy as np  # noqa: PLC0415 (slow)
-
-    answers = list(dict.fromkeys(answer for some in told for unit in some for answer in unit))
-    sums = np.array(
-        [
-            [fsum(map(_differing, some)), *(sum(unit[answer] for unit in some) for answer in answers)]
-            for some in told
-        ]
-    )
-    draw, size, found = np.random.default_rng(seed), len(told), []
-    for _ in range(0, resamples, _CHUNK):
-        weights = draw.multinomial(size, np.full(size, 1 / size), size=_CHUNK)
-        parts = weights @ sums
-        n = parts[:, 1:].sum(axis=1)
-        expected = (n * n - (parts[:, 1:] ** 2).sum(axis=1)) / (n - 1)
-        mixed = expected > 0
-        found.append(1.0 - parts[mixed, 0] / expected[mixed])
-    low, high = np.quantile(np.concatenate(found), (0.025, 0.975))
-    return float(low), float(high)
+def _ratio(sums: Sequence[float]) -> float:
+    expected = _expected(sums[1:]) if sum(sums[1:]) > 1 else 0.0
+    return sums[0] / expected if expected else inf

@@ -5,6 +5,7 @@ Every function takes differences as (pairs, tasks): the first agent's mean on a 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
 from typing import Final
 
@@ -12,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from untaken.stats.bootstrap import BLOCK, TAILS, bootstrap_interval, task_weights
+from untaken.stats.means import student_quantile
 from untaken.stats.rates import Z_95
 from untaken.stats.rounding import Floats, quantise
 
@@ -119,17 +121,32 @@ def minimal_detectable(error: Floats, tasks: int) -> Floats:
     return found
 
 
-def resampled_differences(differences: Floats, *, resamples: int, seed: int) -> tuple[Floats, Floats]:
-    """From a cluster bootstrap over tasks: ((2, pairs) expanded percentile interval, (pairs,) P(above)).
+def student_interval(differences: Floats) -> Floats:
+    """(2, pairs): mean ± t(0.975, n − 1) · s/√n over n ≥ 2 tasks, inside [−1, 1]."""
+    mean, reach = differences.mean(axis=1), standard_error(differences)
+    reach = reach * student_quantile(differences.shape[1] - 1)
+    interval: Floats = np.clip(np.stack([mean - reach, mean + reach]), -1.0, 1.0)
+    return interval
 
-    P(above) is the share of resamples with the first agent above the second, ties by half.
-    """
+
+def share_above(differences: Floats, *, resamples: int, seed: int) -> Floats:
+    """(pairs,): the share of task resamples with the first agent above the second, ties by half."""
+    means = _resampled(differences, resamples, seed)
+    above: Floats = np.concatenate([(m > 0).mean(axis=0) + (m == 0).mean(axis=0) / 2 for m in means])
+    return above
+
+
+def resampled_interval(differences: Floats, *, resamples: int, seed: int) -> Floats:
+    """(2, pairs): the expanded percentile interval of a cluster bootstrap over tasks."""
     tasks = differences.shape[1]
-    intervals, above = [], []
+    means = _resampled(differences, resamples, seed)
+    return np.concatenate([bootstrap_interval(m, tasks) for m in means], axis=1)
+
+
+def _resampled(differences: Floats, resamples: int, seed: int) -> Iterator[Floats]:
+    """(resamples, pairs) means over resampled tasks, some pairs at a time."""
+    tasks = differences.shape[1]
     for begin in range(0, len(differences), PAIRS_AT_ONCE):
         some = differences[begin : begin + PAIRS_AT_ONCE].T
         drawn = task_weights(tasks, resamples, seed)
-        means = quantise(np.concatenate([weights @ some / tasks for weights in drawn]))
-        intervals.append(bootstrap_interval(means, tasks))
-        above.append((means > 0).mean(axis=0) + (means == 0).mean(axis=0) / 2)
-    return np.concatenate(intervals, axis=1), np.concatenate(above)
+        yield quantise(np.concatenate([weights @ some / tasks for weights in drawn]))

@@ -94,7 +94,7 @@ def made_section(corpus: Corpus, *, full: bool, date: str) -> Markup:
         ("Records", _records(corpus)),
         (
             "Intervals",
-            "95%, from 10,000 resamples of the tasks with a fixed seed, or Wilson's for single trials.",
+            "95%: exact for values, by the effective number of tasks; for ranks, from tests of all pairs.",
         ),
         (
             "Contents",
