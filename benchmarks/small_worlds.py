@@ -22,7 +22,7 @@ from untaken.stats.krippendorff import alpha_interval, nominal_alpha
 from untaken.stats.paired import adjusted_wald, discordant_tasks, student_interval, wald_interval
 from untaken.stats.ranks import PairTests, rank_interval, task_flips
 from untaken.stats.rounding import Floats
-from untaken.stats.shares import share_interval
+from untaken.stats.shares import guaranteed_interval, share_interval
 
 AGENTS = 6
 GOALS = 5
@@ -53,9 +53,18 @@ def shares(
 def share_coverage(
     mean: float, alike: float, trials: int, tasks: int, *, worlds: int = 4_000, seed: int = 0
 ) -> Coverage:
-    """Of one agent's value; `above` is how often a gate would pass an agent that is at its bound."""
+    """Of one agent's value."""
     values = shares(np.random.default_rng(seed), mean, alike, trials, (worlds, tasks))
     low, high = share_interval(values, np.full(worlds, float(trials * tasks)))
+    return Coverage.of(low, high, mean)
+
+
+def gate_coverage(
+    mean: float, alike: float, trials: int, tasks: int, *, worlds: int = 2_000, seed: int = 0
+) -> Coverage:
+    """Of what a gate is held on; `above` is how often it passes an agent at its bound."""
+    values = shares(np.random.default_rng(seed), mean, alike, trials, (worlds, tasks))
+    low, high = np.concatenate([guaranteed_interval(some) for some in np.array_split(values, 4)], axis=1)
     return Coverage.of(low, high, mean)
 
 
@@ -172,6 +181,8 @@ def small_worlds() -> Iterator[tuple[str, Coverage]]:
         for mean, alike, trials in SHARES:
             found = share_coverage(mean, alike, trials, tasks)
             yield f"{tasks} tasks: share {mean}, {trials} questions, alike {alike}", found
+            gate = gate_coverage(mean, alike, trials, tasks)
+            yield f"{tasks} tasks: gate at {mean}, {trials} questions, alike {alike}", gate
         for first, second, trials in PAIRS:
             found = paired_coverage(first, second, trials, tasks)
             yield f"{tasks} tasks: {first} − {second}, {trials} questions", found

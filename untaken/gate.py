@@ -59,8 +59,8 @@ class GateCheck:
     """One agent held to one requirement.
 
     Attributes:
-        source: whose value it is: that of ``rank`` (mean over tasks of the mean over repeats, with its 95 %
-            interval) or of ``score`` (over the agent's runs, without an interval).
+        source: whose value it is: that of ``rank`` (mean over tasks of the mean over repeats, with a 95 %
+            interval, for shares wider than rank's) or of ``score`` (over the agent's runs, without one).
         compared: what was compared with the bound: the value, or on the interval its worse end.
         margin: how far `compared` is on the right side of the bound; negative on the wrong one.
         n_tasks: tasks behind the value; ``None`` where it does not rest on tasks.
@@ -199,13 +199,14 @@ def _standings(
 ) -> dict[tuple[str, str], Standing]:
     """Agents that share no task are ranked apart, so that none of them goes unchecked."""
     from untaken.ranking import comparable_groups, rank_agents  # noqa: PLC0415 (slow: it brings NumPy)
+    from untaken.ranking.rank import guaranteed_standings  # noqa: PLC0415 (slow: it brings NumPy)
 
     found: dict[tuple[str, str], Standing] = {}
     for group in comparable_groups(runs):
         kept = frozenset(group.digests)
         ranked = [score for score in scores if score.digest in kept]
         report = rank_agents(ranked, resamples=resamples, seed=seed)
-        found |= {(s.agent, metric): s for metric, row in report.metrics.items() for s in row}
+        found |= {(s.agent, metric): s for metric, row in guaranteed_standings(report).items() for s in row}
     return found
 
 

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from untaken.errors import Finding, UntakenError
+from untaken.errors import Finding, Unscored, UntakenError
 from untaken.ledger import Run
 from untaken.limits import COMPARED_AGENTS
 from untaken.ranking.agreement import agree, discordant_pairs
 from untaken.ranking.contradictions import contradictory_runs
 from untaken.ranking.groups import Group, comparable_groups
-from untaken.ranking.model import Bootstrap, RankReport
+from untaken.ranking.model import Bootstrap, RankReport, Standing
 from untaken.ranking.standings import standings
 from untaken.ranking.tables import MetricTable, by_cell, metric_table, metrics_of, split_tasks
 from untaken.stats.ranks import PairTests, task_flips
+from untaken.stats.shares import guaranteed_interval
 from untaken.subgoals.model import MissingRule, RunScore
 
 
@@ -100,6 +101,26 @@ def rank_comparable(
     contradictions = contradictory_runs(everyone)
     whole = replace(report, unmatched_tasks=tuple(sorted(tasks)), contradictions=contradictions)
     return whole, (*_set_aside(others), *compared_agents(report))
+
+
+def guaranteed_standings(report: RankReport) -> dict[str, tuple[Standing, ...]]:
+    """A ranking's standings by metric, with intervals that no kind of tasks makes too narrow: for a gate."""
+    agents = tuple(sorted({agent for agent, _ in report.cells}))
+    tables = (metric_table(m, report.cells, agents, report.shared_tasks) for m in report.metrics)
+    return {table.metric: _guaranteed(table, report.metrics[table.metric]) for table in tables}
+
+
+def _guaranteed(table: MetricTable, standings: Sequence[Standing]) -> tuple[Standing, ...]:
+    """Of shares; single trials have the exact interval already."""
+    several = [row for row, trials in enumerate(table.trials) if trials > table.columns.size > 1]
+    ends = guaranteed_interval(table.means[several]).T.tolist() if several else []
+    widest = {table.agents[row]: end for row, end in zip(several, ends, strict=True)}
+    return tuple(
+        replace(s, low=min(s.low, widest[s.agent][0]), high=max(s.high, widest[s.agent][1]))
+        if s.agent in widest and not isinstance(s.low, Unscored) and not isinstance(s.high, Unscored)
+        else s
+        for s in standings
+    )
 
 
 def compared_agents(report: RankReport) -> tuple[Finding, ...]:

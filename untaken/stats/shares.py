@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from untaken.stats.bootstrap import BLOCK
 from untaken.stats.means import student_quantile
 from untaken.stats.rates import TAIL, Z_95
 from untaken.stats.rounding import Floats
@@ -41,4 +42,30 @@ def _clopper_pearson(successes: Floats, n: Floats) -> Floats:
     low, high = np.zeros(n.shape), np.ones(n.shape)
     low[some] = betaincinv(successes[some], failures[some] + 1, TAIL)
     high[not_all] = betaincinv(successes[not_all] + 1, failures[not_all], 1 - TAIL)
+    return np.stack([low, high])
+
+
+def guaranteed_interval(values: Floats, *, draws: int = 4_000, seed: int = 0) -> Floats:
+    """(2, rows): 95 % interval of each row's mean that needs no likeness of the tasks, only their bounds.
+
+    Tasks get random weights (Dirichlet, all one), and so does one task more, the worst there could be: 0 for
+    the lower end, 1 for the upper. The lower end is the 2.5 % quantile of the weighted mean (Gaffke 2005); for
+    single trials it is Clopper and Pearson's. It is wide, for an unseen kind of task may be the worst: it is
+    for decisions where a wrong pass is dear.
+
+    Args:
+        values: (rows, n) mean of each task, between 0 and 1.
+        draws: of the weights.
+        seed: of the draws.
+    """
+    rng, rows, n = np.random.default_rng(seed), *values.shape
+    reached, block = np.empty((2, draws, rows)), max(1, BLOCK // (n + 1))
+    for begin in range(0, draws, block):
+        weights = rng.standard_exponential((min(block, draws - begin), n + 1))
+        weights /= weights.sum(axis=1, keepdims=True)
+        means = weights[:, :n] @ values.T
+        reached[0, begin : begin + block] = means
+        reached[1, begin : begin + block] = means + weights[:, n:]
+    low = np.quantile(reached[0], TAIL, axis=0)
+    high = np.quantile(reached[1], 1 - TAIL, axis=0)
     return np.stack([low, high])
