@@ -199,7 +199,7 @@ def test_is_one_really_better_is_answered_in_words(
 def test_how_a_p_was_had_is_said() -> None:
     single = a_pair(test="mcnemar", interval="adjusted_wald", first_only=8, second_only=2)
     assert "8 tasks that only the first and 2 that only the second" in ranking_words.method(single)
-    assert "cluster bootstrap" in ranking_words.method(a_pair())
+    assert "Student's t over tasks" in ranking_words.method(a_pair())
 
 
 @pytest.mark.parametrize(

@@ -111,8 +111,12 @@ def guaranteed_standings(report: RankReport) -> dict[str, tuple[Standing, ...]]:
 
 
 def _guaranteed(table: MetricTable, standings: Sequence[Standing]) -> tuple[Standing, ...]:
-    """Of shares; single trials have the exact interval already."""
-    several = [row for row, trials in enumerate(table.trials) if trials > table.columns.size > 1]
+    """Of shares that vary; single trials, and values all alike, have the exact interval already."""
+    tasks, varied = (
+        table.columns.size,
+        table.means.max(axis=1, initial=0) > table.means.min(axis=1, initial=1),
+    )
+    several = [row for row, trials in enumerate(table.trials) if trials > tasks > 1 and varied[row]]
     ends = guaranteed_interval(table.means[several]).T.tolist() if several else []
     widest = {table.agents[row]: end for row, end in zip(several, ends, strict=True)}
     return tuple(

@@ -49,9 +49,9 @@ def guaranteed_interval(values: Floats, *, draws: int = 4_000, seed: int = 0) ->
     """(2, rows): 95 % interval of each row's mean that needs no likeness of the tasks, only their bounds.
 
     Tasks get random weights (Dirichlet, all one), and so does one task more, the worst there could be: 0 for
-    the lower end, 1 for the upper. The lower end is the 2.5 % quantile of the weighted mean (Gaffke 2005); for
-    single trials it is Clopper and Pearson's. It is wide, for an unseen kind of task may be the worst: it is
-    for decisions where a wrong pass is dear.
+    the lower end, 1 for the upper. The lower end is the 2.5 % quantile of the weighted mean (Gaffke 2005); of
+    single trials it is Clopper and Pearson's. It is wide, for an unseen kind of task may be the worst: it
+    serves decisions where a wrong pass is dear.
 
     Args:
         values: (rows, n) mean of each task, between 0 and 1.
@@ -68,4 +68,5 @@ def guaranteed_interval(values: Floats, *, draws: int = 4_000, seed: int = 0) ->
         reached[1, begin : begin + block] = means + weights[:, n:]
     low = np.quantile(reached[0], TAIL, axis=0)
     high = np.quantile(reached[1], 1 - TAIL, axis=0)
-    return np.stack([low, high])
+    ends: Floats = np.clip(np.stack([low, high]), 0.0, 1.0)
+    return ends
