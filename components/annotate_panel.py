@@ -10,13 +10,13 @@ import msgspec
 import pandas as pd
 import streamlit as st
 
-from components import annotate_desk, state, text
+from components import annotate_desk, annotate_matches, state, text
 from components.annotate_popover import close, popover
 from components.palette import STAR
 from untaken.annotating import Add, Delete, Edit, Rename, Set, read_value, value_json
 from untaken.annotating.edits import Field
 from untaken.errors import UntakenError
-from untaken.plans import Check, PlanGraph, SubGoal
+from untaken.plans import Check, PlanGraph, Rule, SubGoal
 
 KINDS: Final = {
     "none": "none: a verdict decides",
@@ -26,6 +26,9 @@ KINDS: Final = {
     "outcome": "the run's own success",
 }
 MATCHES: Final = ("subset", "exact", "call_keys")
+RULE: Final = ("tool", "arguments", "answer", "text")
+PATTERNS: Final = 'An argument is a value, or {"glob": …}, {"contains": …}, {"regex": …}, {"any": true}.'
+ANSWERS: Final = 'An answer: {"ok": true, "contains": …}, also glob or regex, over what was recorded.'
 
 
 def panel(graph: PlanGraph) -> None:
@@ -185,21 +188,21 @@ class _Fields:
             "Expected call", key=key, height=96,
             placeholder='{"name": "search", "arguments": {"order": 17}, "match": "subset"}',
             on_change=self.set_check, args=("tool_call", key, _call),
-            help=f"JSON: name, arguments, match ({', '.join(MATCHES)}), compare_args.",
+            help=f"JSON: name, arguments, match ({', '.join(MATCHES)}), compare_args, answered (ok, any), "
+            f"answer. {PATTERNS} {ANSWERS}",
         )  # fmt: skip
         if call is None:
             st.caption("Nothing is changed until a call is named.")
+        else:
+            annotate_matches.matches(self.graph, call)
 
     def rules(self) -> None:
         """Which actions serve it, as a small table."""
         st.caption("Rules: which actions serve it; the first rule in the graph that fits is used.")
-        rows = [
-            {"tool": rule.tool or "", "arguments": value_json(rule.arguments), "text": rule.text or ""}
-            for rule in self.node.rules
-        ]
+        rows = [rule_row(rule) for rule in self.node.rules]
         # an edit elsewhere does not begin the table anew, so that cells typed but not used stay
         key = f"sub_goal_rules_{self.mark}_{_mark(value_json(rows))}"
-        frame = pd.DataFrame(rows, columns=["tool", "arguments", "text"], dtype="object")
+        frame = pd.DataFrame(rows, columns=list(RULE), dtype="object")
         edited = st.data_editor(
             frame,
             key=key,
@@ -207,7 +210,8 @@ class _Fields:
             hide_index=True,
             column_config={
                 "tool": st.column_config.TextColumn("Tool (glob)"),
-                "arguments": st.column_config.TextColumn("Arguments (JSON)"),
+                "arguments": st.column_config.TextColumn("Arguments (JSON)", help=PATTERNS),
+                "answer": st.column_config.TextColumn("Answer (JSON)", help=ANSWERS),
                 "text": st.column_config.TextColumn("Message (glob)"),
             },
         )
@@ -256,7 +260,7 @@ class _Fields:
         """The rules of the small table."""
 
         def edit() -> Edit:
-            made = [_rule(row) for row in edited.to_dict("records")]
+            made = [rule_of(row) for row in edited.to_dict("records")]
             return Set(sub_goal=self.node.id, field="rules", value=[rule for rule in made if rule])
 
         self.done("rules", edit)
@@ -292,8 +296,17 @@ def _whose(text: str) -> Any:
     return {"by": globs} if globs else True
 
 
-def _rule(row: dict[Any, Any]) -> dict[str, Any]:
-    said = {name: row[name] for name in ("tool", "text") if isinstance(row[name], str) and row[name].strip()}
-    typed = row["arguments"] if isinstance(row["arguments"], str) else ""
-    value = read_value(typed, "arguments of a rule")
-    return said if value is None else said | {"arguments": value}
+def rule_row(rule: Rule) -> dict[str, str]:
+    """A rule as a row of the small table."""
+    arguments, answer = value_json(rule.arguments), value_json(rule.answer)
+    return {"tool": rule.tool or "", "arguments": arguments, "answer": answer, "text": rule.text or ""}
+
+
+def rule_of(row: dict[Any, Any]) -> dict[str, Any]:
+    """An edited row as a rule, as it would stand in a file; empty for an empty row."""
+    given = {name: row[name] if isinstance(row[name], str) else "" for name in RULE}
+    said: dict[str, Any] = {name: given[name] for name in ("tool", "text") if given[name].strip()}
+    for part in ("arguments", "answer"):
+        value = read_value(given[part], f"{part} of a rule")
+        said |= {} if value is None else {part: value}
+    return said

@@ -8,9 +8,19 @@ import desk
 import pytest
 from builders import a_run
 
-from untaken.annotating import Set, SetGraph, apply, made_rule, preview, runs_of, sub_goal_of, unmapped
+from untaken.annotating import (
+    Set,
+    SetGraph,
+    apply,
+    made_rule,
+    matched_calls,
+    preview,
+    runs_of,
+    sub_goal_of,
+    unmapped,
+)
 from untaken.corpus import score_runs
-from untaken.plans import Rule, parse_graph
+from untaken.plans import AnswerSpec, Rule, ToolCallSpec, parse_graph
 
 GRAPH = parse_graph(
     """
@@ -168,3 +178,55 @@ def test_what_no_score_looks_at_scores_nothing_again(known: dict, monkeypatch: p
 def test_the_runs_of_a_graph_are_those_it_speaks_of() -> None:
     assert len(runs_of(desk.runs(), desk.graphs(), "desk")) == 12
     assert runs_of(desk.runs(), desk.graphs(), "other") == []
+
+
+SHELL = [
+    a_run("s1")
+    .call("Bash", command="pytest -q")
+    .observe("3 passed", ok=True)
+    .call("Bash", command="ls")
+    .finish()
+    .run(),
+    a_run("s2")
+    .call("Bash", command="pytest")
+    .observe("1 failed", ok=True)
+    .call("Bash", command="pytest")
+    .finish()
+    .run(),
+    a_run("s3").call("Bash", ok=False, command="pytest").call("Read", path="x").finish().run(),
+]
+
+
+def test_the_calls_that_a_check_fits_are_counted_with_examples() -> None:
+    """A pattern is tried on the runs before it is saved."""
+    found = matched_calls(SHELL, ToolCallSpec(name="Bash", arguments={"command": {"glob": "pytest*"}}))
+    assert (found.calls, found.counting, found.runs, found.failed, found.unclear) == (5, 3, 2, 1, 0)
+    assert [(one.run_id, one.seq) for one in found.examples] == [("s1", 1), ("s2", 1), ("s2", 3)]
+    assert [(one.run_id, one.seq) for one in found.misses] == [("s3", 1)]
+
+
+def test_a_call_whose_answer_is_asked_for_and_not_recorded_is_unclear() -> None:
+    asked = AnswerSpec(contains=" passed")
+    found = matched_calls(
+        SHELL, ToolCallSpec(name="Bash", arguments={"command": {"glob": "pytest*"}}, answer=asked)
+    )
+    assert (found.counting, found.failed, found.unclear) == (1, 2, 1)
+
+
+def test_a_rule_that_looks_at_answers_is_counted_by_what_was_answered() -> None:
+    graph = parse_graph(
+        "id: g\nsub_goals:\n- {id: x, rules: [{tool: Bash, answer: {contains: passed}}]}\n",
+        name="g.plan.yaml",
+    )
+    (use,) = unmapped(SHELL, graph).rules
+    assert (use.claims, use.serves) == (1, 1)
+
+
+def test_a_rule_offered_for_a_value_with_a_wildcard_means_that_value() -> None:
+    runs = [
+        a_run(f"w{n}").call("find", name="*.py").call("find", name=f"{n}").finish().run() for n in range(2)
+    ]
+    (one,) = unmapped(
+        runs, parse_graph("id: g\nsub_goals:\n- {id: x, check: outcome}\n", name="g.plan.yaml")
+    ).unmapped
+    assert Rule(tool="find", arguments={"name": {"literal": "*.py"}}) in one.rules

@@ -9,13 +9,15 @@ from pathlib import Path
 from typing import Any
 
 import desk
+import msgspec
 import pytest
 from sessions import go_to, said, sent, session
 from streamlit.testing.v1 import AppTest
 from test_app_pages import HOSTILE, acted_upon
 
+from components import annotate_panel
 from untaken.annotating import Set, apply
-from untaken.plans import PlanGraph, SubGoal, export_graph, parse_graph
+from untaken.plans import AnswerSpec, PlanGraph, Rule, SubGoal, export_graph, parse_graph
 from untaken.store import Workspace
 
 Patch = pytest.MonkeyPatch
@@ -460,3 +462,35 @@ def test_hostile_words_of_a_graph_are_words_everywhere(tmp_path: Path, monkeypat
         "Selectbox.options",
         "PlotlyChart.spec",
     }
+
+
+def test_the_calls_that_a_pattern_fits_show_beside_it(folder: Path, monkeypatch: Patch) -> None:
+    app = opened(folder, monkeypatch, graph="desk", sub_goal="order")
+    assert (
+        "8 of 12 calls of the tool match, in 8 runs. 4 more match, but their answer does not count."
+        in said(app)
+    )
+    pattern = '{"name": "search", "arguments": {"order": {"regex": "^1[0-9]$"}}}'
+    field(app, "sub_goal_call").set_value(pattern).run()
+    assert not app.exception
+    assert "4 of 12 calls of the tool match, in 4 runs." in said(app)
+    save(app, "Only orders with two figures")
+    check = node(newest(folder), "order").check
+    assert check is not None
+    assert check.tool_call is not None
+    assert check.tool_call.arguments == {"order": {"regex": "^1[0-9]$"}}
+
+
+def test_a_pattern_that_cannot_be_used_is_refused_with_its_key(folder: Path, monkeypatch: Patch) -> None:
+    app = opened(folder, monkeypatch, graph="desk", sub_goal="order")
+    field(app, "sub_goal_call").set_value('{"name": "search", "arguments": {"order": {"regex": "("}}}').run()
+    assert not app.exception
+    assert "argument 'order'" in said(app).replace("\\", "")
+
+
+def test_the_table_of_rules_keeps_what_a_rule_says_of_arguments_and_answers() -> None:
+    rule = Rule(
+        tool="Bash", arguments={"command": {"glob": "pytest*"}}, answer=AnswerSpec(ok=True, contains="x")
+    )
+    row = annotate_panel.rule_row(rule)
+    assert msgspec.convert(annotate_panel.rule_of(row), Rule) == rule

@@ -19,6 +19,7 @@ from untaken.annotating.edits import (
     read_edit,
 )
 from untaken.annotating.importing import Brought, filled, graphs_in
+from untaken.annotating.matching import CallMatches, matched_calls
 from untaken.annotating.merging import Conflict, Merged, merge
 from untaken.annotating.previewing import (
     AgentEffect,
@@ -47,6 +48,7 @@ __all__ = [
     "Add",
     "AgentEffect",
     "Brought",
+    "CallMatches",
     "Conflict",
     "Connect",
     "Contested",
@@ -77,6 +79,7 @@ __all__ = [
     "graphs_in",
     "in_words",
     "made_rule",
+    "matched_calls",
     "merge",
     "preview",
     "read_edit",

@@ -11,6 +11,7 @@ from typing import Any, Final
 from untaken.ledger import Run
 from untaken.ledger.events import Message, ToolCall
 from untaken.plans import Mapping, PlanGraph, Rule, SubGoal, escape_glob, map_actions, rule_fits
+from untaken.plans.patterns import as_literal
 
 EXAMPLES: Final = 5
 """Actions that are named for each thing found."""
@@ -191,7 +192,7 @@ class _Bench:
         actions: list[ToolCall | Message] = [*calls, *messages]
         for action in actions:
             for name, place, rule in self.candidates(action):
-                if rule_fits(rule, action):
+                if rule_fits(rule, action, run.answers.get(action.seq)):
                     self.claims[name, place] += 1
                     if served[action.seq] == name:
                         self.serves[name, place] += 1
@@ -273,7 +274,7 @@ def _rules(tool: str, group: _Group) -> Iterator[Rule]:
         if len(values) <= VALUES:
             for (_, value), count in values.most_common():
                 if 1 < count < group.actions or len(values) == 1 < group.actions:
-                    yield Rule(tool=broad, arguments={name: value})
+                    yield Rule(tool=broad, arguments={name: as_literal(value)})
 
 
 def _likely(tool: str, graph: PlanGraph) -> tuple[str, ...]:
