@@ -138,10 +138,10 @@ def _late(whole: bool) -> Finding:
     )
 
 
-def _failed(code: int) -> Finding:
+def _failed(status: int) -> Finding:
     return Finding(
         code="intake-failed",
-        message=f"the process that read it ended without an answer (exit code {code})",
+        message=f"the process that read it ended without an answer (exit status {status})",
         hint="It may need more memory than there is. Split the file, or convert it on the command line.",
         severity="error",
     )
