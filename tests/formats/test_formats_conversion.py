@@ -51,6 +51,7 @@ FILES: dict[str, dict[str, Any]] = {
     "atif": {"t.json": {"schema_version": "ATIF-v1.5", "steps": [{"source": "agent", "message": "hi"}]}},
     "claude-code": {"s.jsonl": CLAUDE_LINE},
     "inspect": {"log.json": {"eval": {"task": "t", "model": "m"}, "samples": [{"id": 1, "messages": []}]}},
+    "otel": {"t.json": {"spans": [{"name": "chat", "context": {"trace_id": "1", "span_id": "2"}}]}},
     "swe-agent": {"m__x/1.traj": {"trajectory": [{"action": "ls", "observation": "a.py"}], "info": {}}},
 }
 

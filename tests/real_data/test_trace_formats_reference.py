@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import pytest
 from real_records import Converted
 
 from untaken.ledger import Observation, Run, ToolCall
@@ -106,3 +107,22 @@ def test_inspect_logs_have_the_samples_scores_and_calls_of_the_reference(
         ends = [run.finished for run in runs if run.finished]
         assert sum((end.metrics or {}).get("total_tokens", 0) for end in ends) == want["total_tokens"]
         assert sum(end.steps for end in ends) == want["model_events"]
+
+
+def test_otel_traces_have_the_calls_tokens_and_costs_of_the_reference(
+    converted: Convert, reference: dict[str, Any]
+) -> None:
+    runs = of_files(converted("otel", "otel_any_agent"))
+    assert runs.keys() == reference["otel_any_agent"].keys()
+    for name, want in reference["otel_any_agent"].items():
+        run, end = runs[name], runs[name].finished
+        assert end is not None
+        metrics = end.metrics or {}
+        assert [call.tool for call in run.of(ToolCall)] == want["tools"]
+        assert (metrics["input_tokens"], metrics["output_tokens"]) == (
+            want["input_tokens"],
+            want["output_tokens"],
+        )
+        assert end.cost == pytest.approx(want["cost_usd"], abs=1e-15)
+        assert end.steps == want["operations"]["call_llm"]
+        assert (end.ts - run.started.ts).total_seconds() == pytest.approx(want["wall_s"], abs=1e-6)

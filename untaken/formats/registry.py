@@ -27,6 +27,7 @@ BUILT_IN: Final = (
     "atif",
     "claude_code",
     "inspect",
+    "otel",
     "swe_agent",
 )
 """Modules of this package that declare an ``IMPORTER``; of two that are equally sure, the first is taken."""

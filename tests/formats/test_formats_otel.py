@@ -1,0 +1,241 @@
+"""OpenTelemetry: every shape of a span, both conventions, old and new names."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from foreign_files import codes, converted
+from hypothesis import given
+from hypothesis import strategies as st
+
+from untaken.formats import Conversion, sniff
+from untaken.formats.losses import Findings
+from untaken.formats.otel_spans import attributes_of, spans_of, unflattened
+from untaken.ledger import Message, Observation, Run, ToolCall
+
+START = 1_760_000_000_000_000_000
+
+
+def typed(value: Any) -> dict[str, Any]:
+    if isinstance(value, int):
+        return {"intValue": str(value)}
+    return {"doubleValue": value} if isinstance(value, float) else {"stringValue": value}
+
+
+def span(
+    number: int, name: str, parent: int | None = 1, *, error: bool = False, **attributes: Any
+) -> dict[str, Any]:
+    """An OTLP span; attribute names are written with ``__`` for a dot."""
+    return {
+        "traceId": "t1",
+        "spanId": f"s{number}",
+        "parentSpanId": f"s{parent}" if parent else "",
+        "name": name,
+        "startTimeUnixNano": str(START + number * 10**9),
+        "endTimeUnixNano": str(START + number * 10**9 + 5 * 10**8),
+        "status": {"code": 2, "message": "boom"} if error else {"code": 1},
+        "attributes": [
+            {"key": key.replace("__", "."), "value": typed(value)} for key, value in attributes.items()
+        ],
+    }
+
+
+def otlp(*spans: dict[str, Any], **resource: str) -> dict[str, Any]:
+    about = [{"key": key.replace("__", "."), "value": typed(value)} for key, value in resource.items()]
+    return {"resourceSpans": [{"resource": {"attributes": about}, "scopeSpans": [{"spans": list(spans)}]}]}
+
+
+AGENT = span(1, "invoke_agent", None, gen_ai__operation__name="invoke_agent", gen_ai__agent__name="clerk")
+CHAT = span(
+    2,
+    "chat m",
+    gen_ai__operation__name="chat",
+    gen_ai__request__model="m",
+    gen_ai__input__messages=json.dumps([{"role": "user", "parts": [{"type": "text", "content": "Go."}]}]),
+    gen_ai__output__messages=json.dumps(
+        [{"role": "assistant", "parts": [{"type": "text", "content": "I look."}]}]
+    ),
+    gen_ai__usage__input_tokens=5,
+    gen_ai__usage__output_tokens=2,
+)
+TOOL = span(
+    3,
+    "execute_tool look",
+    gen_ai__operation__name="execute_tool",
+    gen_ai__tool__name="look",
+    gen_ai__tool__call__arguments='{"day": 1}',
+    gen_ai__tool__call__result="monday",
+)
+
+
+def read(tmp_path: Path, *documents: Any, name: str = "t.jsonl") -> tuple[Conversion, list[Run]]:
+    source = tmp_path / "in" / name
+    source.parent.mkdir(parents=True, exist_ok=True)
+    source.write_text("\n".join(json.dumps(each) for each in documents), encoding="utf-8")
+    return converted("otel", tmp_path / "out", source)
+
+
+def told(run: Run) -> tuple[list[Any], list[Any], list[Any]]:
+    return (
+        [(m.role, m.content) for m in run.of(Message)],
+        [(c.tool, c.arguments) for c in run.of(ToolCall)],
+        [(o.content, o.ok) for o in run.of(Observation)],
+    )
+
+
+WANT = ([("user", "Go."), ("assistant", "I look.")], [("look", {"day": 1})], [("monday", True)])
+
+
+def test_a_trace_is_a_run(tmp_path: Path) -> None:
+    _, (run,) = read(tmp_path, otlp(AGENT, CHAT, TOOL))
+    assert told(run) == WANT
+    assert (run.agent, run.started.model, run.task_id) == ("clerk", "m", "t1")
+    assert run.finished is not None
+    assert run.finished.metrics == {"input_tokens": 5.0, "output_tokens": 2.0}
+
+
+def test_spans_of_one_trace_may_be_spread_over_lines_in_any_order(tmp_path: Path) -> None:
+    _, (run,) = read(tmp_path, otlp(TOOL), otlp(CHAT), otlp(AGENT))
+    assert told(run) == WANT
+
+
+def test_a_dump_of_an_sdk_is_read(tmp_path: Path) -> None:
+    dumped = [
+        {
+            "name": each["name"],
+            "context": {"trace_id": "0xt1", "span_id": "0x" + each["spanId"]},
+            "parent_id": "0x" + each["parentSpanId"] if each["parentSpanId"] else None,
+            "start_time": f"2026-01-01T00:00:0{n}Z",
+            "end_time": f"2026-01-01T00:00:0{n}.5Z",
+            "status": {"status_code": "OK"},
+            "attributes": attributes_of(each["attributes"]),
+        }
+        for n, each in enumerate((AGENT, CHAT, TOOL))
+    ]
+    _, (run,) = read(tmp_path, *dumped)
+    assert told(run) == WANT
+
+
+def test_openinference_is_read(tmp_path: Path) -> None:
+    chat = span(
+        2,
+        "llm",
+        openinference__span__kind="LLM",
+        llm__model_name="m",
+        llm__input_messages__0__message__role="user",
+        llm__input_messages__0__message__content="Go.",
+        llm__output_messages__0__message__role="assistant",
+        llm__output_messages__0__message__content="I look.",
+        llm__token_count__prompt=5,
+        llm__cost__total=0.25,
+    )
+    tool = span(
+        3,
+        "look",
+        openinference__span__kind="TOOL",
+        tool__name="look",
+        input__value='{"day": 1}',
+        output__value="monday",
+    )
+    _, (run,) = read(
+        tmp_path,
+        otlp(span(1, "clerk", None, openinference__span__kind="AGENT"), chat, tool, service__name="desk"),
+    )
+    assert told(run) == WANT
+    assert run.finished is not None
+    assert (run.agent, run.finished.cost) == ("desk", 0.25)
+
+
+def test_where_both_conventions_are_there_one_is_read_and_said(tmp_path: Path) -> None:
+    both = {
+        **TOOL,
+        "attributes": [*TOOL["attributes"], {"key": "openinference.span.kind", "value": typed("LLM")}],
+    }
+    done, (run,) = read(tmp_path, otlp(AGENT, CHAT, both))
+    assert told(run) == WANT
+    assert "two-conventions" in codes(done)
+
+
+def test_without_tool_spans_the_models_messages_name_the_calls(tmp_path: Path) -> None:
+    part = {"type": "tool_call", "id": "c1", "name": "look", "arguments": {"day": 1}}
+    chat = span(
+        2,
+        "chat",
+        gen_ai__operation__name="chat",
+        gen_ai__output__messages=json.dumps([{"role": "assistant", "parts": [part]}]),
+    )
+    _, (run,) = read(tmp_path, otlp(AGENT, chat))
+    assert told(run)[1] == [("look", {"day": 1})]
+
+
+def test_a_failed_tool_and_a_failed_root_are_known(tmp_path: Path) -> None:
+    failed = span(3, "t", error=True, gen_ai__operation__name="execute_tool", gen_ai__tool__name="look")
+    root = span(1, "agent", None, error=True, gen_ai__operation__name="invoke_agent")
+    _, (run,) = read(tmp_path, otlp(root, failed))
+    assert told(run)[2] == [("boom", False)]
+    assert run.finished is not None
+    assert (run.finished.error, run.finished.success) == ("boom", None)
+
+
+@pytest.mark.parametrize(
+    ("label", "score", "want"),
+    [("pass", None, True), ("failed", None, False), (None, 1.0, True), (None, 0.4, None)],
+)
+def test_success_is_an_evaluation_of_that_name(
+    tmp_path: Path, label: Any, score: Any, want: bool | None
+) -> None:
+    said = {
+        "gen_ai.evaluation.name": "task_success",
+        "gen_ai.evaluation.score.label": label,
+        "gen_ai.evaluation.score.value": score,
+    }
+    event = {
+        "name": "gen_ai.evaluation.result",
+        "attributes": [{"key": k, "value": typed(v)} for k, v in said.items() if v is not None],
+    }
+    _, (run,) = read(tmp_path, otlp({**AGENT, "events": [event]}))
+    assert run.finished is not None
+    assert run.finished.success is want
+
+
+def test_a_trace_that_names_its_task_can_be_compared(tmp_path: Path) -> None:
+    _, (run,) = read(
+        tmp_path, otlp(span(1, "agent", None, gen_ai__operation__name="invoke_agent", task__id="refund-1"))
+    )
+    assert run.task_id == "refund-1"
+
+
+@pytest.mark.parametrize(
+    "document", [otlp(AGENT), {"spans": [{"name": "chat", "context": {"trace_id": 1, "span_id": 2}}]}]
+)
+def test_it_is_recognised(document: dict[str, Any]) -> None:
+    assert sniff("x.json", json.dumps(document).encode()) == "otel"
+
+
+def test_numbered_attributes_become_a_list() -> None:
+    flat = {
+        "llm.input_messages.1.message.role": "b",
+        "llm.input_messages.0.message.role": "a",
+        "llm.input_messages.x": 1,
+    }
+    assert unflattened(flat, "llm.input_messages") == [{"message.role": "a"}, {"message.role": "b"}]
+
+
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(
+    st.fixed_dictionaries(
+        dict.fromkeys(("traceId", "status", "attributes", "events", "startTimeUnixNano", "parent"), values)
+    )
+)
+def test_whatever_stands_in_a_span_is_survived(content: dict[str, Any]) -> None:
+    found = list(spans_of({"spans": [{"spanId": "s", **content}]}, Findings(None)))
+    assert len(found) == 1
