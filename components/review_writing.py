@@ -30,6 +30,11 @@ def save_verdict(
         drafts.forget(why)
 
 
+def withdraw_verdict(store: Workspace, run: Run, sub_goal: str, *, author: str) -> None:
+    """Append that the reviewer takes their verdict on a sub-goal back; what was said stays in the ledger."""
+    _append(store, run, Verdict, {"sub_goal": sub_goal, "passed": None, "by": author, "withdrawn": True})
+
+
 def save_note(store: Workspace, run: Run, note: drafts.Place) -> None:
     """Append the note that the field `note` holds."""
     words = drafts.typed(note)

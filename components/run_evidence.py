@@ -65,7 +65,7 @@ def _verdicts(report: RunReport) -> None:
     frame = pd.DataFrame(
         {
             "verdict on": [verdict.sub_goal for verdict, _ in rows],
-            "said": [said[verdict.passed] for verdict, _ in rows],
+            "said": ["↩ withdrawn" if v.withdrawn else said[v.passed] for v, _ in rows],
             "by": [verdict.by for verdict, _ in rows],
             "seen in event": pd.array([one.seq if one else None for _, one in rows], dtype="Int64"),
             "why": [verdict.reason or "" for verdict, _ in rows],

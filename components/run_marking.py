@@ -8,15 +8,16 @@ import streamlit as st
 
 from components import drafts, review_writing, reviewer, state
 from untaken.ledger import Verdict
-from untaken.report import RunReport
+from untaken.report import RunReport, decided_by_check
 from untaken.subgoals import NodeScore
+from untaken.subgoals.verdicts import not_withdrawn
 
 WORDS: Final[tuple[tuple[str, bool | None, str, str], ...]] = (
-    ("✓ Met", True, "1", "met"),
-    ("✗ Not met", False, "2", "not-met"),
-    ("? Cannot tell", None, "3", "unsure"),
+    ("✓ Met", True, "Y", "met"),
+    ("✗ Not met", False, "N", "not-met"),
+    ("? Cannot tell", None, "U", "unsure"),
 )
-"""On the button, what is recorded, the key, and the widget's name."""
+"""On the button, what is recorded, the key, and the widget's name. Digits set a status, on Review."""
 REASON_CHARS: Final = 2_000
 
 
@@ -31,7 +32,10 @@ def marking(report: RunReport, node: NodeScore) -> None:
             st.caption("Say who you are, so that the verdict bears your name.")
             return
         author = reviewer.author() or ""
-        said = {v.by: v.passed for v in report.run.of(Verdict) if v.sub_goal == node.sub_goal}
+        given = not_withdrawn(report.run.of(Verdict))
+        said = {v.by: v.passed for v in given if v.sub_goal == node.sub_goal}
+        if decided_by_check(node):
+            st.caption("The check of this sub-goal decides. Your verdict is recorded and changes no score.")
         why = drafts.Place(name="why", about=(report.run.digest, node.sub_goal))
         drafts.text_input("Why", why, max_chars=REASON_CHARS, placeholder="what you saw (optional)")
         with st.container(horizontal=True, gap="xsmall"):
@@ -46,3 +50,15 @@ def marking(report: RunReport, node: NodeScore) -> None:
                     args=(state.workspace(), report.run, node.sub_goal, passed),
                     kwargs={"why": why},
                 )
+            st.button(
+                "Withdraw",
+                icon=":material/undo:",
+                key=f"withdraw-{why.key}",
+                shortcut="W",
+                type="tertiary",
+                disabled=author not in said,
+                help="Takes your verdict back. The history keeps what you said.",
+                on_click=review_writing.withdraw_verdict,
+                args=(state.workspace(), report.run, node.sub_goal),
+                kwargs={"author": author},
+            )

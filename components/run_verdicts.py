@@ -19,7 +19,8 @@ STANDING_WORDS: Final = {
     "decides": "decides",
     "outranked": "does not decide",
     "no opinion": "no opinion",
-    "replaced": "replaced by a later word",
+    "replaced": "replaced by a later verdict",
+    "withdrawn": "withdrawn",
     "not counted": "left out by the rules in force",
 }
 

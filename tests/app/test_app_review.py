@@ -114,6 +114,23 @@ def test_a_second_word_replaces_the_first_and_two_who_differ_leave_it_unscored(
         assert "1 sub-goal of runs where one reviewer says met and another not" in said(app)
 
 
+def test_a_verdict_can_be_withdrawn_and_the_history_keeps_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with workspace(tmp_path) as store:
+        run = run_of(store, "r1")
+        app = on_run(tmp_path, monkeypatch, run)
+        assert button(app, "withdraw").disabled
+        press(app, "mark-met")
+        press(app, "withdraw")
+        assert "decided by verdict:judge:m" in plain(app)
+        assert button(app, "withdraw").disabled
+        by_ann = [v for v in run_of(store, "r1").of(Verdict) if v.by == "human:ann"]
+        assert [(v.passed, v.withdrawn) for v in by_ann] == [(True, False), (None, True)]
+        press(app, "mark-not-met")
+        assert "decided by verdict:human:ann" in plain(app)
+
+
 def test_without_a_name_nothing_can_be_marked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with workspace(tmp_path) as store:
         app = session(tmp_path, monkeypatch, "run")

@@ -49,8 +49,17 @@ def test_two_reviewers_mark_differ_and_go_through_the_queue_by_keyboard(
     ann = open_page(f"{address}/review")
     sign(ann, "ann")
     expect(ann.get_by_text("1 of 3", exact=True)).to_be_visible()
+    note = ann.get_by_role("textbox", name="Note")
+    note.fill("only of the first run")
+    note.blur()
     press(ann, "j")
     expect(ann.get_by_text("2 of 3", exact=True)).to_be_visible()
+    expect(note).to_have_value("")
+    note.fill("of the second")
+    ann.get_by_role("button", name="Previous").click()  # leaves the field by the same click
+    expect(note).to_have_value("only of the first run")
+    press(ann, "j")
+    expect(note).to_have_value("of the second")
     ann.wait_for_url(re.compile(r"run=[0-9a-f]{64}"))
     link = ann.url
     press(ann, "3")
@@ -65,7 +74,7 @@ def test_two_reviewers_mark_differ_and_go_through_the_queue_by_keyboard(
     expect(bob.get_by_role("button", name="✔ Fixed")).to_be_disabled()  # nobody knows yet who it is
 
     run = link.replace("/review?", "/run?") + "&sub_goal=pay"
-    for page, name, key, said in ((ann, "ann", "1", "✓ met"), (bob, "bob", "2", "✗ not met")):
+    for page, name, key, said in ((ann, "ann", "y", "✓ met"), (bob, "bob", "n", "✗ not met")):
         page.goto(run)
         if name == "bob" or not page.get_by_role("button", name="✓ Met").is_visible():
             sign(page, name)

@@ -8,6 +8,7 @@ import pytest
 from builders import RunBuilder, a_graph, a_run
 
 from untaken import limits
+from untaken.ledger import Verdict
 from untaken.subgoals import NodeScore, score_run
 
 EXPR = {"id": "x", "check": {"expr": "state.done"}, "rules": [{"tool": "act"}]}
@@ -119,6 +120,17 @@ def test_whose_verdict_decides(desc, said, want, by) -> None:
         run.verdict("x", passed, who)
     got = node(VERDICT, run)
     assert (got.completed, got.decided_by) == (want, by)
+
+
+def test_a_withdrawn_verdict_is_as_if_it_was_never_given() -> None:
+    run = a_run().finish().verdict("x", False, "judge:m").verdict("x", True, "human:ann")
+    run.verdict("x", True, "human:bob").verdict("x", True, "human:ann")
+    for who in ("human:ann", "human:bob"):
+        run.add(Verdict, sub_goal="x", passed=None, by=who, withdrawn=True)
+    got = node(VERDICT, run)
+    assert (got.completed, got.decided_by) == (False, "verdict:judge:m")
+    again = node(VERDICT, run.verdict("x", True, "human:ann"))
+    assert (again.completed, again.decided_by) == (True, "verdict:human:ann")
 
 
 def test_reviewers_who_disagree_are_named() -> None:

@@ -11,7 +11,7 @@ from untaken.errors import Score
 from untaken.ledger import Run
 from untaken.ledger.events import Verdict
 from untaken.stats.kappa import agreement_share, cohen_kappa
-from untaken.subgoals.verdicts import ruling, whose_count
+from untaken.subgoals.verdicts import not_withdrawn, ruling, whose_count
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,7 +134,7 @@ def verdict_agreement(
 
 def _pairs(run: Run, a: Sequence[str], b: Sequence[str]) -> tuple[list[Pair], int]:
     spoken: dict[str, list[Verdict]] = defaultdict(list)
-    for verdict in run.of(Verdict):
+    for verdict in not_withdrawn(run.of(Verdict)):
         spoken[verdict.sub_goal].append(verdict)
     found, alone = [], 0
     for sub_goal, verdicts in spoken.items():

@@ -24,6 +24,7 @@ from untaken.judging.view import record_of
 from untaken.ledger import Draft, Run
 from untaken.ledger.events import Event, Evidence, Verdict
 from untaken.plans import PlanGraph
+from untaken.subgoals.verdicts import not_withdrawn
 
 MIN_QUOTE: Final = 6
 """Fewest letters and digits of a quote: less stands anywhere."""
@@ -130,7 +131,7 @@ def verdict_events(run: Run, report: JudgeReport) -> tuple[Draft, ...]:
     They carry the moment of the run's last event, so that the same verdicts give the same bytes. A verdict
     that differs from this author's latest one is appended: the latest counts.
     """
-    latest = {(v.sub_goal, v.by): v.passed for v in run.of(Verdict)}
+    latest = {(v.sub_goal, v.by): v.passed for v in not_withdrawn(run.of(Verdict))}
     return tuple(
         Draft(
             Verdict,

@@ -11,7 +11,7 @@ from untaken.errors import Score
 from untaken.ledger import Run
 from untaken.ledger.events import Verdict
 from untaken.stats.krippendorff import Unit, alpha_interval, nominal_alpha
-from untaken.subgoals.verdicts import whose_count
+from untaken.subgoals.verdicts import not_withdrawn, whose_count
 
 EVERYBODY: Final = ("human:*",)
 
@@ -132,7 +132,7 @@ def reviewers_agreement(runs: Iterable[Run], whose: Sequence[str] = EVERYBODY) -
 
 def _judged(run: Run, whose: Sequence[str]) -> list[Judged]:
     latest: dict[str, dict[str, Verdict]] = defaultdict(dict)
-    for verdict in whose_count(run.of(Verdict), [whose]):
+    for verdict in whose_count(not_withdrawn(run.of(Verdict)), [whose]):
         latest[verdict.sub_goal][verdict.by] = verdict
     return [
         Judged(

@@ -131,13 +131,17 @@ class Evidence(Struct, frozen=True, kw_only=True, gc=False):
 
 
 class Verdict(Event, frozen=True, kw_only=True, tag="VERDICT", gc=False, omit_defaults=True):
-    """A recorded judgement on one sub-goal; `passed` is ``None`` where the judge could not tell."""
+    """A recorded judgement on one sub-goal; `passed` is ``None`` where the judge could not tell.
+
+    With `withdrawn`, its author takes all earlier verdicts on this sub-goal back; they stay in the ledger.
+    """
 
     sub_goal: Name
     passed: bool | None
     by: Annotated[str, Meta(pattern="^(human|judge):.+$|^test$|^rule$", max_length=limits.NAME_CHARS)]
     evidence: list[Evidence] | None = None
     reason: str | None = None
+    withdrawn: bool = False
 
 
 class MappedAction(Struct, frozen=True, kw_only=True, gc=False):

@@ -12,9 +12,9 @@ from untaken.judging import findings_of
 from untaken.judging.rendering import holds
 from untaken.ledger import Run, Verdict
 from untaken.subgoals import NodeScore
-from untaken.subgoals.verdicts import AUTHORITIES, whose_count
+from untaken.subgoals.verdicts import AUTHORITIES, not_withdrawn, whose_count
 
-Standing = Literal["decides", "outranked", "no opinion", "replaced", "not counted"]
+Standing = Literal["decides", "outranked", "no opinion", "replaced", "withdrawn", "not counted"]
 
 DECIDED_BY_CHECK: Final = ("expr", "tool_call", "outcome", "any_of")
 
@@ -36,7 +36,8 @@ class Voice:
         seq: of the verdict itself.
         authority: ``recorded checks``, ``reviewers`` or ``judges``, in this order.
         standing: it ``decides``, is ``outranked`` by a higher authority or a majority, was ``replaced`` by
-            this author's later word, had ``no opinion``, or is ``not counted`` under the rules in force.
+            this author's later word or ``withdrawn``, had ``no opinion``, or is ``not counted`` under the
+            rules in force.
     """
 
     seq: int
@@ -58,6 +59,7 @@ def voices(run: Run, node: NodeScore, verdicts: Sequence[str] = ()) -> tuple[Voi
     """
     given = [verdict for verdict in run.of(Verdict) if verdict.sub_goal == node.sub_goal]
     latest = {verdict.by: verdict.seq for verdict in given}
+    kept = {verdict.seq for verdict in not_withdrawn(given)}
     counted = {verdict.seq for verdict in whose_count(given, [verdicts])}
     winners = node.decided_by.removeprefix("verdict:").split(", ")
     found = [
@@ -68,7 +70,7 @@ def voices(run: Run, node: NodeScore, verdicts: Sequence[str] = ()) -> tuple[Voi
             passed=verdict.passed,
             reason=verdict.reason or "",
             quotes=_quotes(run, verdict),
-            standing=_standing(verdict, latest, counted, winners),
+            standing=_standing(verdict, latest, counted, winners) if verdict.seq in kept else "withdrawn",
         )
         for verdict in given
     ]

@@ -12,6 +12,7 @@ from untaken.ledger.events import Event, Message, Observation, Plan, RunFinished
 from untaken.ledger.model import Run
 from untaken.plans.calls import chars_of, reads_text
 from untaken.plans.model import ToolCallSpec
+from untaken.subgoals.verdicts import not_withdrawn
 
 E = TypeVar("E", bound=Event)
 
@@ -62,7 +63,7 @@ class Trace:
         if self.finished is not None:
             self.states.append(self.finished)
         self.verdicts: dict[str, list[Verdict]] = {}
-        for verdict in run.of(Verdict):
+        for verdict in not_withdrawn(run.of(Verdict)):
             self.verdicts.setdefault(verdict.sub_goal, []).append(verdict)
         self._by_tool: dict[str, list[ToolCall]] | None = None
         self._run = run

@@ -39,6 +39,12 @@ class Ruling:
     voices: tuple[Verdict, ...]
 
 
+def not_withdrawn(verdicts: Sequence[Verdict]) -> list[Verdict]:
+    """The verdicts of a run, in its order, that their authors did not withdraw later."""
+    withdrawn = {(verdict.sub_goal, verdict.by): verdict.seq for verdict in verdicts if verdict.withdrawn}
+    return [one for one in verdicts if one.seq > withdrawn.get((one.sub_goal, one.by), -1)]
+
+
 def whose_count(verdicts: Iterable[Verdict], choices: Sequence[Sequence[str]]) -> list[Verdict]:
     """The verdicts whose `by` fits a glob of every choice; an empty choice lets everybody speak."""
     return [
