@@ -13,3 +13,10 @@ def test_a_demonstration_is_no_part_of_a_teams_database(monkeypatch: pytest.Monk
     monkeypatch.setenv("UNTAKEN_STORE", "postgresql+psycopg://team@db/untaken")
     assert _settings(Namespace(workspace=None, demo=True))["UNTAKEN_STORE"] == ""
     assert "UNTAKEN_STORE" not in _settings(Namespace(workspace="w", demo=False))
+
+
+def test_a_demonstration_writes_into_no_workspace_that_was_not_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("UNTAKEN_WORKSPACE", "/srv/team")
+    assert _settings(Namespace(workspace=None, demo=True))["UNTAKEN_WORKSPACE"] == ""
+    assert _settings(Namespace(workspace="/tmp/kept", demo=True))["UNTAKEN_WORKSPACE"] == "/tmp/kept"
+    assert _settings(Namespace(workspace=None, demo=False))["UNTAKEN_WORKSPACE"] == "/srv/team"

@@ -66,9 +66,9 @@ def _settings(args: argparse.Namespace) -> dict[str, str]:
         "STREAMLIT_CLIENT_DISABLE_DATA_EXPORT": "true",  # Streamlit's own CSV has formulas in it
         "STREAMLIT_RUNNER_FAST_RERUNS": "false",  # else a click starts a second script on the same state
     }
-    default = "" if args.demo else "untaken-workspace"
-    if folder := args.workspace or os.environ.get("UNTAKEN_WORKSPACE") or default:  # we serve from elsewhere
-        settings["UNTAKEN_WORKSPACE"] = str(Path(folder).resolve())
+    ours = "" if args.demo else os.environ.get("UNTAKEN_WORKSPACE") or "untaken-workspace"
+    folder = args.workspace or ours  # a demonstration is kept apart from the workspace in use
+    settings["UNTAKEN_WORKSPACE"] = str(Path(folder).resolve()) if folder else ""  # we serve from elsewhere
     if args.demo:
         settings["UNTAKEN_DEMO"] = "1"
         settings["UNTAKEN_STORE"] = ""  # a demonstration is no part of a team's database
