@@ -36,7 +36,7 @@ from untaken import limits
 from untaken.asking.access import LOCAL, REQUESTS
 from untaken.asking.bounded import ReplyTooLarge, bounded_client
 from untaken.asking.question import Question, Unreached
-from untaken.asking.replies import Reply, ToolUse
+from untaken.asking.replies import Reply, ToolUse, without_keys
 from untaken.errors import Unscored, UntakenError
 
 RETRIES: Final = 2
@@ -45,9 +45,6 @@ REFUSED: Final = (400, 413, 422)
 """What a server answers to a question that is not to its liking: another one may be."""
 TIMEOUT: Final = 120.0
 """Seconds for one request."""
-SECRET: Final = ("KEY", "TOKEN", "SECRET", "PASSWORD")
-"""Endings of environment variables whose values stand in no message."""
-SECRET_CHARS: Final = 6
 RAW_CHARS: Final = 16_384
 
 
@@ -211,8 +208,4 @@ def _at_address(address: str, key: str, portal: BlockingPortal, stack: ExitStack
 
 def _short(error: BaseException) -> str:
     """What went wrong, on one line, without any key that a server may have sent back."""
-    words = " ".join(str(error).split())
-    for name, value in os.environ.items():
-        if name.upper().endswith(SECRET) and len(value) >= SECRET_CHARS:
-            words = words.replace(value, "…")
-    return words[:300]
+    return without_keys(" ".join(str(error).split()))[:300]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from secrets import token_hex
 from typing import Any, Final
@@ -13,7 +14,18 @@ from untaken.errors import UntakenError, Where
 from untaken.ledger.strict_json import JsonFault, parse_json
 
 SALT_FILE: Final = "salt"
+SECRET: Final = ("KEY", "TOKEN", "SECRET", "PASSWORD")
+"""Endings of environment variables whose values are in no message and in no kept reply."""
+SECRET_CHARS: Final = 6
 REPLY_BYTES: Final = 4 * limits.MIB
+
+
+def without_keys(text: str) -> str:
+    """The text without any key that a server may have sent back."""
+    for name, value in os.environ.items():
+        if name.upper().endswith(SECRET) and len(value) >= SECRET_CHARS:
+            text = text.replace(value, "…")
+    return text
 
 
 class ToolUse(msgspec.Struct, frozen=True, kw_only=True):
@@ -66,7 +78,7 @@ class ReplyStore:
         """A secret of this store, made once: who wrote a ledger cannot guess what is derived from it."""
         file = self.folder / SALT_FILE
         if not file.exists():
-            self.folder.mkdir(parents=True, exist_ok=True)
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             fresh = self._draft(file, token_hex(16).encode())
             try:
                 file.hardlink_to(fresh)  # of two processes the first wins, and neither reads half a salt
@@ -105,7 +117,8 @@ class ReplyStore:
         file = self._file(key)
         file.parent.mkdir(parents=True, exist_ok=True)
         encoded = msgspec.json.format(msgspec.json.encode(reply, order="sorted"), indent=1)
-        self._draft(file, encoded + b"\n").replace(file)
+        kept = without_keys(encoded.decode()).encode()
+        self._draft(file, kept + b"\n").replace(file)
 
     def __len__(self) -> int:
         return sum(1 for _ in self.folder.glob("??/*.json"))
@@ -116,5 +129,11 @@ class ReplyStore:
     @staticmethod
     def _draft(file: Path, data: bytes) -> Path:
         fresh = file.with_name(f".{file.name}.{token_hex(8)}.tmp")
-        fresh.write_bytes(data)
+        with open(fresh, "wb", opener=_private) as stream:
+            stream.write(data)
         return fresh
+
+
+def _private(path: str, flags: int) -> int:
+    """A salt is a secret, and a reply may quote what is confidential."""
+    return os.open(path, flags, 0o600)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from errno import EEXIST
 from pathlib import Path
 
 write = os.write
@@ -26,16 +27,26 @@ def read_at(descriptor: int, offset: int, size: int) -> bytes:
 
 
 def replace(path: Path, data: bytes, *, sync: bool) -> None:
-    """Put `data` at `path` whole or not at all."""
+    """Put `data` at `path` whole or not at all; where that fails, nothing of it is left.
+
+    Raises:
+        OSError: the disk fails, or `path` is a folder, a device or a pipe: these are never replaced.
+    """
+    if path.exists() and not path.is_file():
+        raise FileExistsError(EEXIST, "not a regular file, so it is not replaced", str(path))
     fresh = path.with_name(path.name + ".new")
     descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0), 0o644)
     try:
-        write_all(descriptor, data)
-        if sync:
-            fsync(descriptor)
-    finally:
-        os.close(descriptor)
-    rename(fresh, path)
+        try:
+            write_all(descriptor, data)
+            if sync:
+                fsync(descriptor)
+        finally:
+            os.close(descriptor)
+        rename(fresh, path)
+    except OSError:
+        fresh.unlink(missing_ok=True)
+        raise
     if sync:
         sync_folder(path.parent)
 

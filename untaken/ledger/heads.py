@@ -38,9 +38,13 @@ def read_record(path: Path) -> bytes:
     """The bytes of a file kept beside a ledger.
 
     Raises:
-        UntakenError: ``ledger-heads`` where it is larger than any record need be.
+        UntakenError: ``ledger-heads`` where it is no regular file, or larger than any record need be.
         FileNotFoundError: there is no such file.
     """
+    if path.exists() and not path.is_file():  # reading a pipe or a device may never end
+        raise UntakenError(
+            "ledger-heads", "this is not a regular file", where=Where(file=str(path)), hint=_HINT
+        )
     with path.open("rb") as file:
         data = file.read(limits.HEADS_FILE_BYTES + 1)
     if len(data) > limits.HEADS_FILE_BYTES:

@@ -109,7 +109,10 @@ def back_up(engine: Engine, folder: Path, target: Path, progress: Progress | Non
 def _write(
     engine: Engine, folder: Path, part: Path, made_at: datetime, progress: Progress | None
 ) -> tuple[int, int, tuple[Finding, ...]]:
-    with part.open("wb") as stream, zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+    with (
+        open(part, "wb", opener=_private) as stream,
+        zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive,
+    ):
         entries: list[Entry] = []
         findings: list[Finding] = []
         rows: dict[str, int] = {}
@@ -133,6 +136,11 @@ def _write(
         disk.fsync(stream.fileno())
     files = sum(entry.path.startswith(FILES) for entry in entries)
     return files, sum(rows.values()), tuple(findings)
+
+
+def _private(path: str, flags: int) -> int:
+    """A backup holds everything that a workspace does: its owner alone may read it."""
+    return os.open(path, flags, 0o600)
 
 
 def _dump(connection: Connection, table: Table, out: IO[bytes]) -> tuple[int, int]:

@@ -10,6 +10,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import BinaryIO, Final
@@ -26,6 +27,7 @@ NOT_LEDGERS: Final = (".memory.jsonl", ".signals.jsonl")
 GRAPHS: Final = (".plan.yaml", ".plan.yml", ".plan.json")
 PEEK_BYTES: Final = 256 * KIB
 _CHUNK: Final = MIB
+_STAGED: Final = ".adding-"
 GZIP: Final = b"\x1f\x8b"
 ZSTD: Final = b"\x28\xb5\x2f\xfd"
 _MERMAID: Final = re.compile(
@@ -124,11 +126,18 @@ class Staged:
                 os.close(folder)
 
 
+def clear_staged(folder: Path, before: datetime) -> None:
+    """Removes copies that a killed process left behind, last written before a moment."""
+    for path in folder.glob(f"{_STAGED}*"):
+        if path.is_file() and path.stat().st_mtime < before.timestamp():
+            path.unlink(missing_ok=True)
+
+
 @contextmanager
 def staged(data: bytes | Path, folder: Path) -> Iterator[Staged]:
     """Copies the content into `folder`, hashing it on the way; the copy vanishes unless it is kept."""
     hasher, size = hashlib.sha256(), 0
-    with opened(data) as source, NamedTemporaryFile(dir=folder, prefix=".adding-", delete=False) as copy:
+    with opened(data) as source, NamedTemporaryFile(dir=folder, prefix=_STAGED, delete=False) as copy:
         path = Path(copy.name)
         try:
             while piece := source.read(_CHUNK):

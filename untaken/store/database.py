@@ -6,6 +6,7 @@ keeps others out.
 
 from __future__ import annotations
 
+import os
 import re
 import sqlite3
 from collections.abc import Iterator
@@ -73,6 +74,8 @@ def open_engine(path: Path, url: str | None = None, *, busy_seconds: float = BUS
 
 
 def _sqlite(path: Path, busy_seconds: float) -> Engine:
+    with suppress(OSError):  # said when it is opened; SQLite's log takes over the mode of its database
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
     engine = create_engine(
         f"sqlite:///{path}",
         poolclass=NullPool,

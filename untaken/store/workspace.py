@@ -19,7 +19,7 @@ from untaken.store.adding import Arrival, add_graph, add_heads, add_ledger, read
 from untaken.store.appending import append_to_run, extended_here, settle_all, standing
 from untaken.store.backing_up import Backup, back_up
 from untaken.store.confirming import Extension, confirm, waiting
-from untaken.store.content import LEDGERS, Staged, ledgers_and_graphs, peek, sniff, staged
+from untaken.store.content import LEDGERS, Staged, clear_staged, ledgers_and_graphs, peek, sniff, staged
 from untaken.store.database import STORE, open_engine, reading, writing
 from untaken.store.diagnosing import Diagnosis, diagnose
 from untaken.store.graph_shelf import GraphShelf
@@ -47,8 +47,9 @@ class Workspace(GraphShelf):
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
-        for room in ("ledgers", "graphs", "sources"):
-            (self.path / room).mkdir(parents=True, exist_ok=True)
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        for place in (self.path, *(self.path / room for room in ("ledgers", "graphs", "sources"))):
+            place.mkdir(mode=0o700, exist_ok=True)  # what is in them may be confidential
         self._engine = open_engine(self.path / DATABASE, os.environ.get(STORE))
         self.reviews = Reviews(self._engine)
         self.text_drafts = TextDrafts(self._engine)
@@ -250,6 +251,7 @@ class Workspace(GraphShelf):
             expired = removing.expire(connection, self.path, moment - timedelta(days=removing.KEPT_DAYS))
         with writing(self._engine) as connection:  # not before it is known that they are given up
             removing.sweep(connection, self.path)
+        clear_staged(self.path, moment - timedelta(days=1))
         return expired
 
     def removed(self) -> list[StoredFile]:

@@ -1,0 +1,103 @@
+"""Files that hold other people's runs are for their owner alone, and nothing but files is written over."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from builders import a_run
+
+from untaken.asking import ReplyStore
+from untaken.asking.replies import Reply
+from untaken.cli import main
+from untaken.errors import UntakenError
+from untaken.ledger import disk, heads_path, verify_ledger
+from untaken.store import Workspace
+
+pytestmark = [
+    pytest.mark.skipif(os.name != "posix", reason="modes, pipes and devices are those of POSIX"),
+    pytest.mark.database("sqlite"),
+]
+
+
+def mode(path: Path) -> int:
+    return path.stat().st_mode & 0o777
+
+
+def test_a_workspace_its_backup_and_a_salt_are_readable_by_their_owner_alone(tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        with Workspace(tmp_path / "w") as workspace:
+            workspace.add("a.jsonl", a_run("r").finish().ledger())
+            workspace.backup(tmp_path / "b.zip")
+        assert ReplyStore(tmp_path / "replies").salt
+    finally:
+        os.umask(before)
+    files = [*(tmp_path / "w" / "ledgers").glob("*.jsonl"), *(tmp_path / "replies").iterdir()]
+    files += [tmp_path / "w" / "untaken.sqlite3", tmp_path / "b.zip"]
+    assert {path.name: oct(mode(path)) for path in files} == {path.name: "0o600" for path in files}
+    folders = [tmp_path / "w", *(tmp_path / "w" / room for room in ("ledgers", "graphs", "sources"))]
+    assert [mode(path) for path in (*folders, tmp_path / "replies")] == [0o700] * 5
+
+
+def test_copies_that_a_killed_process_left_are_cleared_after_a_day(tmp_path: Path) -> None:
+    with Workspace(tmp_path) as workspace:
+        old, fresh = tmp_path / ".adding-old", tmp_path / ".adding-fresh"
+        for path in (old, fresh):
+            path.write_bytes(b"half a ledger")
+        os.utime(old, (0, 0))
+        workspace.purge()
+        assert (old.exists(), fresh.exists()) == (False, True)
+
+
+def test_a_pipe_for_heads_is_refused_at_once(tmp_path: Path) -> None:
+    ledger = tmp_path / "a.jsonl"
+    ledger.write_bytes(a_run("r").finish().ledger())
+    os.mkfifo(heads_path(ledger))
+    with pytest.raises(UntakenError, match="ledger-heads"):
+        verify_ledger(ledger)
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir], ids=["a pipe", "a folder"])
+def test_a_report_replaces_files_only_and_leaves_nothing_half_written(
+    make: object, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target = tmp_path / "out.html"
+    make(target)  # type: ignore[operator]
+    kind = target.stat().st_mode
+    (tmp_path / "a.jsonl").write_bytes(a_run("r").finish().ledger())
+    graph = "schema: untaken.plan/1\nid: g\ntasks: ['*']\nsub_goals:\n- {id: look}\n"
+    (tmp_path / "g.plan.yaml").write_text(graph)
+    words = ["report", str(tmp_path / "a.jsonl"), "--graphs", str(tmp_path / "g.plan.yaml")]
+    assert main([*words, "--html", str(target)]) == 2
+    assert "not a regular file" in capsys.readouterr().err
+    assert (target.stat().st_mode, (tmp_path / "out.html.new").exists()) == (kind, False)
+
+
+def test_a_replacement_that_fails_leaves_no_draft(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    target = tmp_path / "out.html"
+    target.write_bytes(b"old")
+
+    def full(*_: object) -> int:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(disk, "write", full)
+    with pytest.raises(OSError, match="No space"):
+        disk.replace(target, b"new", sync=False)
+    assert [path.name for path in tmp_path.iterdir()] == ["out.html"]
+    assert target.read_bytes() == b"old"
+
+
+def test_a_key_that_a_server_sends_back_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("UNTAKEN_MODEL_KEY", "sk-very-secret")
+    said = {"why": "sk-very-secret is your key"}
+    store = ReplyStore(tmp_path)
+    store.put(
+        "ab" * 32,
+        Reply(model="m", template="t", version=1, prompt_sha256="0" * 64, seed=0, output=said, raw=str(said)),
+    )
+    assert "sk-very-secret" not in "".join(path.read_text() for path in tmp_path.rglob("*.json"))
+    kept = store.get("ab" * 32)
+    assert kept is not None
+    assert kept.output == {"why": "… is your key"}
