@@ -27,9 +27,9 @@ assert main(["score", "sample_runs/ledgers", "--graphs", "sample_runs/graphs"]) 
 assert main(["rank", "sample_runs/ledgers", "--graphs", "sample_runs/graphs", "--resamples", "200"]) == 0
 from streamlit.testing.v1 import AppTest
 from components import navigation
+page = AppTest.from_file("app.py", default_timeout=300).run()
 for name, title in navigation.PAGES:
-    page = AppTest.from_file("app.py", default_timeout=300).run()
-    page = page if name == "overview" else page.switch_page(f"pages/{name}.py").run()
+    page = page.switch_page(f"pages/{name}.py").run()
     assert not page.exception and title in [heading.value for heading in page.title], (name, page.exception)
     print(f"page {title}: ok")
 """
