@@ -105,7 +105,7 @@ def take_in(
         workspace: where ledgers, graphs and traces are kept.
         files: (name, content) of each; names are shown, and never become paths.
         agent: the agent's name for foreign traces that do not record it.
-        progress: called before and after each file.
+        progress: called before and after each file; the total is 0 until the files are sorted by kind.
         each: called with each row as soon as it is known.
 
     Returns:

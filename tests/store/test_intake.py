@@ -179,9 +179,11 @@ def test_taking_in_can_be_cancelled(workspace: Workspace) -> None:
     assert len(workspace.files()) == 1
 
 
-def test_progress_counts_files(workspace: Workspace) -> None:
+def test_progress_names_each_file_before_the_work_on_it_and_counts_it_after(workspace: Workspace) -> None:
     told: list[tuple[int, int, str]] = []
     take_in(
         workspace, [("a.jsonl", desk.careful(1).ledger()), ("x", b"?")], progress=lambda *a: told.append(a)
     )
-    assert told == [(1, 2, "a.jsonl"), (2, 2, "x")]
+    sorting, adding = told[:2], told[2:]
+    assert sorting == [(0, 0, "a.jsonl"), (0, 0, "x")]
+    assert adding == [(0, 2, "a.jsonl"), (1, 2, "a.jsonl"), (1, 2, "x"), (2, 2, "x")]
