@@ -176,3 +176,24 @@ def test_threads_may_share_an_expression() -> None:
     with ThreadPoolExecutor(4) as pool:
         results = pool.map(lambda n: evaluate_expression("state.n % 2 == 0", {"n": n}), range(200))
     assert list(results) == [n % 2 == 0 for n in range(200)]
+
+
+@pytest.mark.parametrize(
+    ("expression", "said"),
+    [
+        ("state.a and state.b", "`&&` for `and`"),
+        ("state.a or state.b", "`||` for `or`"),
+        ("not state.a", "`!` for `not`"),
+        ("state.a == True", "`true` for `True`"),
+        ("state.a == None", "`null` for `None`"),
+        ("len(state.a) > 1", "`size` for `len`"),
+    ],
+)
+def test_python_words_come_with_those_of_the_language(expression: str, said: str) -> None:
+    with pytest.raises(UntakenError) as caught:
+        check_expression(expression)
+    assert said in caught.value.hint
+
+
+def test_python_words_inside_a_text_are_no_mistake() -> None:
+    check_expression('state.a == "this and not that"')

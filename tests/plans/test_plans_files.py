@@ -142,3 +142,21 @@ def test_unknown_formats_are_named() -> None:
 def test_json_export_is_the_schema_itself() -> None:
     document = json.loads(export_graph(parse_graph(REFUND, name="r.yaml"), "json"))
     assert list(document) == ["schema", "id", "version", "title", "tasks", "sub_goals", "metadata"]
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("id: g\nsubgoals: [{id: a}]\n", "Did you mean `sub_goals`?"),
+        ("id: g\nsub_goals: [{id: a, chekc: outcome}]\n", "Did you mean `check`?"),
+        ("id: g\nsub_goals: [{id: a, check: {tool_cal: {name: x}}}]\n", "Did you mean `tool_call`?"),
+        ("id: g\nsub_goals: [{id: a, rules: [{tol: x}]}]\n", "Did you mean `tool`?"),
+        ("id: g\nsub_goals: [{id: a, zzz: 1}]\n", "Keys here: id, title"),
+    ],
+)
+def test_an_unknown_key_comes_with_the_one_that_was_meant(text: str, hint: str) -> None:
+    with pytest.raises(UntakenError) as caught:
+        parse_graph(text, name="g.plan.yaml")
+    assert caught.value.code == "plan-schema"
+    assert hint in caught.value.hint
+    assert "untaken schema graph" in caught.value.hint

@@ -34,6 +34,19 @@ _TYPE_WORDS = {
     list: "a list",
     dict: "a mapping",
 }
+CEL_WORDS = {
+    "and": "&&",
+    "or": "||",
+    "not": "!",
+    "is": "==",
+    "True": "true",
+    "False": "false",
+    "None": "null",
+    "len": "size",
+}
+"""What Python's words are in CEL."""
+_QUOTED = re.compile(r"\"[^\"\n]*+\"|'[^'\n]*+'")
+_WORD = re.compile(r"[A-Za-z_]++")
 _UNDEFINED = re.compile(r"Undefined variable or function: '(\w+)'")
 _NAME = re.compile(r"[A-Za-z_]\w*\Z")
 
@@ -111,7 +124,7 @@ def _parsed(expression: str) -> Any:
         raise UntakenError(
             "expression-unreadable",
             f"the expression cannot be read: {said[:300]}",
-            hint='Write it like `state.decision == "approve"`.',
+            hint=_python_hint(expression) or 'Write it like `state.decision == "approve"`.',
         ) from None
 
 
@@ -124,15 +137,22 @@ def _known_names(program: Any, source: Source) -> None:
         raise UntakenError(
             "expression-unknown-name",
             f"the expression uses the name {unknown[0]!r}; it may only use {ROOT!r}",
-            hint=f"Did you mean `{ROOT}.{unknown[0]}`?",
+            hint=_python_hint(unknown[0]) or f"Did you mean `{ROOT}.{unknown[0]}`?",
         )
     functions = sorted(f for f in set(program.functions()) - _FUNCTIONS if _NAME.match(f))
     if functions:
         raise UntakenError(
             "expression-unknown-function",
             f"there is no function {functions[0]!r}",
-            hint=f"Functions: {', '.join(sorted(_FUNCTIONS))}.",
+            hint=_python_hint(functions[0]) or f"Functions: {', '.join(sorted(_FUNCTIONS))}.",
         )
+
+
+def _python_hint(expression: str) -> str:
+    """How CEL writes what looks like Python; empty where nothing does."""
+    words = dict.fromkeys(_WORD.findall(_QUOTED.sub("", expression)))
+    said = [f"`{CEL_WORDS[word]}` for `{word}`" for word in words if word in CEL_WORDS]
+    return f"Expressions are CEL, not Python: write {', '.join(said)}." if said else ""
 
 
 def _in_words(error: Exception) -> str:

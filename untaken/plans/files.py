@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from difflib import get_close_matches
 from pathlib import Path, PurePath
 from typing import Any, Literal, get_args
 
@@ -16,7 +17,7 @@ from untaken.errors import Finding, UntakenError, Where
 from untaken.plans.edge_list import read_edge_list, write_edge_list
 from untaken.plans.mermaid_reader import looks_like_mermaid, read_mermaid
 from untaken.plans.mermaid_writer import write_mermaid
-from untaken.plans.model import PlanGraph
+from untaken.plans.model import Check, PlanGraph, Rule, SubGoal, ToolCallSpec, VerdictSpec
 from untaken.plans.node_link import is_node_link, read_node_link, write_node_link
 from untaken.plans.shorthand import spelled_out
 from untaken.plans.strict_document import Document, decode, read_json, read_yaml
@@ -44,6 +45,17 @@ _GRAPH_SIGNS: Mapping[str, re.Pattern[bytes]] = {
     "csv": re.compile(rb"\A(?>[^\n]*?\b(?:source|from)\b)[^\n]*?\b(?:target|to)\b"),
 }
 
+KEYS: Mapping[str, tuple[str, ...]] = {
+    "": PlanGraph.__struct_fields__,
+    "sub_goals": SubGoal.__struct_fields__,
+    "check": Check.__struct_fields__,
+    "tool_call": ToolCallSpec.__struct_fields__,
+    "verdict": VerdictSpec.__struct_fields__,
+    "rules": Rule.__struct_fields__,
+}
+"""The keys of each mapping in a plan graph, by the key that holds it."""
+FORMAT_HINT = "`untaken schema graph` prints the format; docs/interface.md, section 2, explains it."
+_UNKNOWN_KEY = re.compile(r"unknown field `([^`]{1,100})`")
 _PLACE = re.compile(r"`\$((?:\.\w+|\[\d+\])+)")
 
 
@@ -206,8 +218,20 @@ def _converted(document: Document) -> PlanGraph:
             "plan-schema",
             str(error),
             where=document.where(_path_in(str(error))),
-            hint="The format is described in docs/formats.md.",
+            hint=_key_hint(str(error)),
         ) from None
+
+
+def _key_hint(message: str) -> str:
+    """The key that was meant, those that there are, and where they are described."""
+    unknown = _UNKNOWN_KEY.search(message)
+    place = [part for part in _path_in(message) if isinstance(part, str)]
+    keys = KEYS.get(place[-1] if place else "")
+    if unknown is None or keys is None:
+        return FORMAT_HINT
+    near = get_close_matches(unknown.group(1), keys, n=1)
+    meant = f"Did you mean `{near[0]}`? " if near else ""
+    return f"{meant}Keys here: {', '.join(keys)}. {FORMAT_HINT}"
 
 
 def _path_in(message: str) -> tuple[str | int, ...]:
