@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cache
 from html import escape
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from untaken.counterfactual import RunEvaluation, evaluate_run, gather_signals
 from untaken.errors import Finding, Unscored, UntakenError
@@ -33,6 +34,9 @@ from untaken.subgoals import (
     score_run,
 )
 from untaken.subgoals.verdicts import unmatched_authors
+
+if TYPE_CHECKING:
+    from untaken.counterfactual.plan import PlanEvaluation
 
 Progress = Callable[[int, int, str], None]
 """Called with (done, total, what is being done)."""
@@ -70,6 +74,7 @@ class Corpus:
     missing: MissingRule
     verdicts: tuple[str, ...]
     findings: tuple[Finding, ...]
+    _plans: Callable[[], PlanEvaluation] = field(repr=False, compare=False)
 
     def __repr__(self) -> str:
         scored = sum(not isinstance(score, Unscored) for score in self.scores.values())
@@ -120,6 +125,14 @@ class Corpus:
         return tuple(e for e in self.evaluations.values() if e.status == "aborted")
 
     @property
+    def plans(self) -> PlanEvaluation:
+        """The plan decisions of the runs (§2d), evaluated when they are first asked for.
+
+        Of a part of a corpus: its own decisions, under the statements and the placebo of all runs.
+        """
+        return self._plans()
+
+    @property
     def contradictions(self) -> tuple[Contradiction, ...]:
         """Runs whose outcome and sub-goals disagree, the weightiest first."""
         return self.ranking.contradictions
@@ -162,6 +175,27 @@ def score_runs(
         _tell(progress, done, len(everyone), "scoring runs")
     findings += [doubt.finding for doubt in doubts_of(everyone, scores, gathered)]
     return scores, tuple(findings)
+
+
+def plan_evaluation(
+    runs: Iterable[Run], graphs: GraphSet, scores: Mapping[str, RunScore | Unscored]
+) -> PlanEvaluation:
+    """Every plan decision of these runs, compared with those of other runs of its task (§2d).
+
+    Args:
+        runs: of one or many ledgers.
+        graphs: the plan graphs; runs of one without `mutates` have no plan decisions.
+        scores: of at least these runs, by digest, against the same graphs.
+    """
+    from untaken.counterfactual.plan import evaluate_plans  # noqa: PLC0415 (slow: it loads SciPy)
+
+    return evaluate_plans(
+        (run, graphs.for_task(run.task_id, run.started.graph)[0], _mapped(scores[run.digest])) for run in runs
+    )
+
+
+def _mapped(score: RunScore | Unscored) -> tuple[tuple[int, str, str], ...]:
+    return () if isinstance(score, Unscored) else score.mapped
 
 
 def corpus_doubts(corpus: Corpus) -> tuple[GraphDoubt, ...]:
@@ -253,7 +287,25 @@ def evaluate_corpus(
         missing=missing,
         verdicts=tuple(verdicts),
         findings=tuple(dict.fromkeys((*gathered.findings, *noticed, *left_out, *aside))),
+        _plans=_plans_of(by_digest, gathered, scores, known),
     )
+
+
+def _plans_of(
+    runs: Mapping[str, Run],
+    graphs: GraphSet,
+    scores: Mapping[str, RunScore | Unscored],
+    known: Corpus | None,
+) -> Callable[[], PlanEvaluation]:
+    """Those of `known` where runs and graphs are the same: no rule for verdicts changes them."""
+    if (
+        known
+        and known.graphs == graphs
+        and len(known.runs) == len(runs)
+        and all(known.runs.get(digest) is run for digest, run in runs.items())
+    ):
+        return known._plans
+    return cache(lambda: plan_evaluation(runs.values(), graphs, scores))
 
 
 def memories_of(runs: Iterable[Run], *, applied: Iterable[Observed] = ()) -> dict[str, PolicyMemory]:
@@ -305,7 +357,7 @@ def signals_waiting(corpus: Corpus) -> tuple[Signal, ...]:
 def part_of(corpus: Corpus, digests: Collection[str], *, resamples: int = 10_000) -> Corpus:
     """Some runs of a corpus: their scores and evaluations are kept, agents and rankings are made anew.
 
-    Each memory stays whole: what the other runs taught is still known.
+    Each memory stays whole: what the other runs taught is still known. So do statements about plan decisions.
 
     Args:
         corpus: what was evaluated.
@@ -327,6 +379,7 @@ def part_of(corpus: Corpus, digests: Collection[str], *, resamples: int = 10_000
             *(f for f in corpus.findings if f.code not in OF_THE_RANKING),
             *aside,
         ),
+        _plans=cache(lambda: corpus.plans.among(runs)),
     )
 
 

@@ -17,8 +17,11 @@ from untaken.store import Workspace
 VERBS = {
     "score": "score a.jsonl b.jsonl bad.jsonl --graphs g --runs --json",
     "rank": "rank a.jsonl b.jsonl bad.jsonl --graphs g --json",
-    "counterfactual": "counterfactual a.jsonl b.jsonl bad.jsonl --json",
+    "counterfactual": "counterfactual a.jsonl b.jsonl bad.jsonl --graphs g --card --json",
 }
+MUTATING = desk.GRAPH.replace(b"name: search", b"name: serch").replace(
+    b"sub_goals:", b'mutates: ["*"]\nsub_goals:', 1
+)
 
 
 @pytest.fixture
@@ -26,7 +29,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Two ledgers, one that is broken, and two graphs, of which one is a draft."""
     runs = [run.ledger() for run in desk.builders()]
     (tmp_path / "g").mkdir()
-    (tmp_path / "g" / "desk.plan.yaml").write_bytes(desk.GRAPH.replace(b"name: search", b"name: serch"))
+    (tmp_path / "g" / "desk.plan.yaml").write_bytes(MUTATING)
     (tmp_path / "a.jsonl").write_bytes(b"".join(runs[::2]))
     (tmp_path / "b.jsonl").write_bytes(b"".join(runs[1::2]))
     (tmp_path / "bad.jsonl").write_bytes(b'{"type": "RUN_STARTED", "run_id": "cut"\n')

@@ -91,7 +91,7 @@ def counterfactual(args: argparse.Namespace, console: Console) -> int:
         plan, about_graphs = plan_part(runs, args.graphs, console, card=args.card)
     aside = _append(ledgers, evaluations, console, args.memory) if args.append else []
     left_out = [finding for memory, _ in by_memory(memories, memories) for finding in memory.findings]
-    findings = (*ledgers.findings, *about_graphs, *left_out, *aside)
+    findings = tuple(dict.fromkeys((*ledgers.findings, *about_graphs, *left_out, *aside)))
     console.findings(findings)
     console.document(
         counterfactual_document(

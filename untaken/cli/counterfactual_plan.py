@@ -7,13 +7,13 @@ from typing import Final
 
 from untaken.cli.console import NOTHING, Console, counted, rate, signed
 from untaken.cli.inputs import read_graphs
-from untaken.corpus import score_runs
-from untaken.counterfactual.plan import CalibrationCard, PlanEvaluation, calibration_card, evaluate_plans
+from untaken.corpus import plan_evaluation, score_runs
+from untaken.counterfactual.plan import CalibrationCard, PlanEvaluation, calibration_card
 from untaken.errors import Finding, Unscored, number
 from untaken.ledger import Run
 from untaken.report.documents import Document
-from untaken.report.plan_decisions import LABELS, option_words, plan_document, situation_words
-from untaken.subgoals import RunScore
+from untaken.report.plan_decisions import plan_document
+from untaken.report.plan_words import LABELS, distinct, option_words, situation_words
 
 SHOWN: Final = 12
 """Statements of the table; the JSON document has all of them."""
@@ -29,18 +29,12 @@ def plan_part(
     """
     graphs = read_graphs(folders)
     scores, noticed = score_runs(runs, graphs)
-    evaluation = evaluate_plans(
-        (run, graphs.for_task(run.task_id, run.started.graph)[0], _mapped(scores[run.digest])) for run in runs
-    )
+    evaluation = plan_evaluation(runs, graphs, scores)
     _say_statements(evaluation, console)
     made = calibration_card(evaluation) if card else None
     if made is not None:
         _say_card(made, console)
     return plan_document(evaluation, made), (*graphs.findings, *noticed)
-
-
-def _mapped(score: RunScore | Unscored) -> tuple[tuple[int, str, str], ...]:
-    return () if isinstance(score, Unscored) else score.mapped
 
 
 def _say_statements(evaluation: PlanEvaluation, console: Console) -> None:
@@ -59,7 +53,7 @@ def _say_statements(evaluation: PlanEvaluation, console: Console) -> None:
             "supported" if s.supported else "no",
             LABELS[s.label],
         )
-        for s in evaluation.statements[:SHOWN]
+        for s in distinct(evaluation.statements)[:SHOWN]
     ]
     heads = (
         "situation",

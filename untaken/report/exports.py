@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
-from untaken.corpus import Corpus
+from untaken.corpus import OF_THE_RANKING, Corpus
 from untaken.counterfactual import THRESHOLD, Weights, abort_unread
 from untaken.errors import Finding
 from untaken.ranking import pooled_reversals
@@ -45,13 +45,23 @@ def exported_rankings(corpus: Corpus, reading: Iterable[Finding], unread: Unread
 
 
 def exported_counterfactuals(corpus: Corpus, reading: Iterable[Finding], unread: Unread) -> Document:
-    """``untaken counterfactual --json``; `unread` runs are in it as aborted evaluations."""
+    """``untaken counterfactual --json``, with ``--graphs`` and ``--card`` where there are plan graphs.
+
+    `unread` runs are in it as aborted evaluations.
+    """
     aborted = [abort_unread(str(fault.where.run), fault.message, fault.where) for fault in unread]
+    plan: Document | None = None
+    noticed = tuple(reading)
+    if corpus.graphs.graphs:
+        from untaken.report.plan_decisions import exported_plan  # noqa: PLC0415 (slow: it loads SciPy)
+
+        plan, noticed = exported_plan(corpus.plans), _scoring(corpus, reading)
     return counterfactual_document(
         [*corpus.evaluations.values(), *aborted],
         weights=Weights(),
         threshold=THRESHOLD,
-        findings=(*reading, *_remembering(corpus)),
+        plan=plan,
+        findings=(*noticed, *_remembering(corpus)),
     )
 
 
@@ -65,7 +75,7 @@ EXPORTED: Final[Mapping[str, Callable[[Corpus, Iterable[Finding], Unread], Docum
 
 def _scoring(corpus: Corpus, reading: Iterable[Finding]) -> tuple[Finding, ...]:
     """What was noticed while reading and scoring."""
-    others = {*_remembering(corpus), *(f for f in corpus.findings if f.code == NOT_COMPARED)}
+    others = {*_remembering(corpus), *(f for f in corpus.findings if f.code in OF_THE_RANKING)}
     return tuple(dict.fromkeys((*reading, *(f for f in corpus.findings if f not in others))))
 
 

@@ -1,4 +1,4 @@
-"""Plan decisions and statements as words, as a JSON document and its schema (§2d)."""
+"""Plan decisions and statements as a JSON document, and its schema (§2d)."""
 
 from __future__ import annotations
 
@@ -11,83 +11,19 @@ from untaken.counterfactual.plan import (
     CalibrationCard,
     EvaluatedDecision,
     EvaluatedPath,
-    Option,
     PlanAlternative,
     PlanEvaluation,
-    PlanState,
     ReliabilityBin,
-    Situation,
     Statement,
     SupportClass,
+    calibration_card,
 )
-from untaken.counterfactual.plan.statements import LEFT_MAX, MADE_MAX
 from untaken.errors import Unscored
 from untaken.report.documents import Document, entry
+from untaken.report.plan_words import situation_words, statement_words
 from untaken.report.shapes import COUNT, TEXT, Schema, entry_shape, fixed, list_of, or_null, values_of
 
-LABELS: Final = {"explains_the_verdict": "explains the verdict", "found": "found"}
 NUMBER: Final[Schema] = {"type": ["number", "null"]}
-
-
-def option_words(option: Option) -> str:
-    """An option as a person would say it."""
-    match option.kind:
-        case "advance":
-            return f"make the expected change {option.name!r}" if option.name else "make an expected change"
-        case "unplanned":
-            return f"make an unplanned change ({option.name})" if option.name else "make an unplanned change"
-        case "hand_over":
-            return "hand over"
-        case "stop_open":
-            return "stop with expected changes left"
-        case "stop_done":
-            return "stop with nothing left"
-
-
-def situation_words(situation: Situation) -> str:
-    """What the compared runs had in common."""
-    if situation.layer == 4:
-        return "in any state"
-    if situation.layer == 1:
-        made = ", ".join(situation.made)
-        parts = [
-            f"{situation.task_id}: after {made}" if made else f"{situation.task_id}: nothing changed yet"
-        ]
-    elif situation.layer == 2:
-        expected = "change" if situation.left < 2 else "changes"
-        made = "none" if situation.made_count == 0 else _count(situation.made_count, MADE_MAX)
-        parts = [f"{_count(situation.left, LEFT_MAX)} expected {expected} left", f"{made} made"]
-    else:
-        parts = ["expected changes left" if situation.left else "no expected change left"]
-    if situation.unplanned:
-        parts.append("after an unplanned change")
-    if situation.handed_over:
-        parts.append("after a hand-over")
-    return ", ".join(parts)
-
-
-def state_words(state: PlanState) -> str:
-    """A state of the plan in short."""
-    parts = [", ".join(state.made) or "nothing made"]
-    if state.unplanned:
-        parts.append("unplanned change")
-    if state.handed_over:
-        parts.append("handed over")
-    return " · ".join(parts)
-
-
-def statement_words(statement: Statement) -> str:
-    """A statement as one paragraph: situation, counts, q, and what it may be used for."""
-    where = situation_words(statement.situation)
-    counts = (
-        f"{option_words(statement.option)}: {statement.k1} of {statement.n1} succeeded; "
-        f"{option_words(statement.against)}: {statement.k0} of {statement.n0}"
-    )
-    tasks = "the same task" if statement.tasks == 1 else f"the same {statement.tasks} tasks"
-    q = "not testable" if isinstance(statement.q, Unscored) else f"q = {statement.q:.2g}"
-    support = f"Supported, {q}." if statement.supported else f"Not supported ({statement.reason})."
-    label = LABELS[statement.label]
-    return f"{where[0].upper()}{where[1:]}. In {tasks}, {counts}. {support} {label[0].upper()}{label[1:]}."
 
 
 def plan_document(evaluation: PlanEvaluation, card: CalibrationCard | Unscored | None = None) -> Document:
@@ -111,6 +47,11 @@ def plan_document(evaluation: PlanEvaluation, card: CalibrationCard | Unscored |
     if card is not None:
         document |= _card(card)
     return document
+
+
+def exported_plan(evaluation: PlanEvaluation) -> Document:
+    """`plan_document` with the calibration card."""
+    return plan_document(evaluation, calibration_card(evaluation))
 
 
 def plan_schema() -> Schema:
@@ -156,11 +97,6 @@ def plan_schema() -> Schema:
     )
     plan["properties"] |= {"card": or_null(card), "card_reason": TEXT}
     return plan
-
-
-def _count(count: int, most: int) -> str:
-    """A count that is cut at `most`."""
-    return f"{count} or more" if count >= most else str(count or "no")
 
 
 def _domain_names(evaluation: PlanEvaluation) -> dict[tuple[str, ...], str]:

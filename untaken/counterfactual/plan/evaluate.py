@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Final
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, TypedDict
 
 import numpy as np
 from msgspec import Struct
@@ -117,6 +117,27 @@ class PlanEvaluation:
     silent_alternatives: tuple[tuple[str, int], ...]
     shuffles: int = SHUFFLES
 
+    def among(self, digests: Collection[str]) -> PlanEvaluation:
+        """The decisions of some of the runs, and the statements about their tasks.
+
+        Statements, q and the placebo stay those of all runs: a part of the runs is not a test of its own.
+        """
+        runs = {digest: run for digest, run in self.runs.items() if digest in digests}
+        tasks = {run.path.task_id for run in runs.values()}
+        domains = {run.path.domain for run in runs.values()}
+        kept = (
+            statement
+            for statement in self.statements
+            if statement.situation.domain in domains and statement.situation.task_id in ("", *tasks)
+        )
+        return replace(
+            self,
+            runs=runs,
+            silent={digest: why for digest, why in self.silent.items() if digest in digests},
+            statements=tuple(kept),
+            **_counts(runs.values()),
+        )
+
 
 def evaluate_plans(
     runs: Iterable[tuple[Run, PlanGraph | Unscored, Mapped]], *, shuffles: int = SHUFFLES
@@ -138,21 +159,37 @@ def evaluate_plans(
     weights = _weights(paths, taken, lookup)
     forecaster = Forecaster(scored)
     evaluated = {path.digest: _evaluated(path, taken, lookup, found, forecaster) for path in paths}
-    every = [a for run in evaluated.values() for d in run.decisions for a in d.alternatives]
-    supported = sum(a.supported for a in every)
-    reasons = Counter(a.reason for a in every if not a.supported)
     said = [statement for statement in found if statement is not None]
     return PlanEvaluation(
         runs=evaluated,
         silent=silent,
         statements=tuple(sorted(said, key=_rank)),
-        decisions=sum(len(run.decisions) for run in evaluated.values()),
+        shuffled_supported_share=_placebo(pairs, scored, success, weights, shuffles),
+        shuffles=shuffles,
+        **_counts(evaluated.values()),
+    )
+
+
+class _Counts(TypedDict):
+    """The attributes of `PlanEvaluation` that count decisions and alternatives."""
+
+    decisions: int
+    alternatives: int
+    supported: int
+    supported_share: Score
+    silent_alternatives: tuple[tuple[str, int], ...]
+
+
+def _counts(runs: Collection[EvaluatedPath]) -> _Counts:
+    every = [a for run in runs for d in run.decisions for a in d.alternatives]
+    supported = sum(a.supported for a in every)
+    reasons = Counter(a.reason for a in every if not a.supported)
+    return _Counts(
+        decisions=sum(len(run.decisions) for run in runs),
         alternatives=len(every),
         supported=supported,
         supported_share=supported / len(every) if every else NO_ALTERNATIVES,
-        shuffled_supported_share=_placebo(pairs, scored, success, weights, shuffles),
         silent_alternatives=tuple(sorted(reasons.items(), key=lambda item: (-item[1], item[0]))),
-        shuffles=shuffles,
     )
 
 

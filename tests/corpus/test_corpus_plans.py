@@ -1,0 +1,78 @@
+"""The plan decisions of a corpus: evaluated once, kept where runs and graphs are the same."""
+
+from __future__ import annotations
+
+import pytest
+from builders import a_run
+
+from untaken.corpus import Corpus, evaluate_corpus, part_of
+from untaken.ledger import Run
+from untaken.plans import GraphSet, parse_graph
+
+GRAPH = b"""schema: untaken.plan/1
+id: desk
+tasks: ["t*"]
+mutates: ["write_*"]
+sub_goals:
+  - {id: refund, check: {tool_call: {name: write_refund}}}
+"""
+
+
+def runs(agents: tuple[str, ...] = ("one",)) -> list[Run]:
+    """Each agent refunds in half of its trials, and succeeds in just these."""
+    made = []
+    for agent in agents:
+        for task in range(4):
+            for trial in range(4):
+                did = "refund" if trial % 2 else "other"
+                built = a_run(f"{agent}-{task}-{trial}", task=f"t-{agent}-{task}", agent=agent)
+                made.append(built.call(f"write_{did}").finish(did == "refund").run())
+    return made
+
+
+def graphs(text: bytes = GRAPH) -> GraphSet:
+    return GraphSet.of([parse_graph(text, name="desk.plan.yaml")])
+
+
+def corpus(of: list[Run], known: Corpus | None = None, **rules: str) -> Corpus:
+    return evaluate_corpus(of, graphs(), resamples=0, known=known, **rules)
+
+
+def test_a_corpus_evaluates_its_plan_decisions_once() -> None:
+    found = corpus(runs())
+    assert found.plans is found.plans
+    assert found.plans.statements[0].supported
+    assert found.plans.runs.keys() == found.runs.keys()
+
+
+def test_plan_decisions_outlive_another_rule_for_verdicts_but_not_another_run() -> None:
+    first = corpus(runs())
+    again = corpus(list(first.runs.values()), known=first, missing="drop")
+    assert again.plans is first.plans
+    fewer = corpus(list(first.runs.values())[:-1], known=first)
+    assert fewer.plans is not first.plans
+    assert len(fewer.plans.runs) == len(first.runs) - 1
+
+
+def test_a_part_of_a_corpus_has_its_own_decisions_under_the_statements_of_all_runs() -> None:
+    whole = corpus(runs(("one", "two")))
+    part = part_of(whole, [d for d, run in whole.runs.items() if run.agent == "one"], resamples=0)
+    assert part.plans.runs.keys() == part.runs.keys()
+    assert part.plans.decisions * 2 == whole.plans.decisions
+    assert {s.situation.task_id for s in part.plans.statements} <= {"", *(f"t-one-{n}" for n in range(4))}
+    assert set(part.plans.statements) < set(whole.plans.statements)
+    assert part.plans.shuffled_supported_share == whole.plans.shuffled_supported_share
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (GRAPH.replace(b'mutates: ["write_*"]\n', b""), "does not say which tools change something"),
+        (GRAPH.replace(b'tasks: ["t*"]', b'tasks: ["other"]'), "no plan graph"),
+    ],
+)
+def test_runs_without_plan_decisions_say_why(text: bytes, why: str) -> None:
+    found = evaluate_corpus(runs(), graphs(text), resamples=0)
+    assert not found.plans.runs
+    assert len(found.plans.silent) == len(found.runs)
+    assert all(why in silent.reason for silent in found.plans.silent.values())

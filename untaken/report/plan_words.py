@@ -1,0 +1,214 @@
+"""Plan decisions as a person would say them (§2d)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from untaken.counterfactual.plan import (
+    EvaluatedDecision,
+    EvaluatedPath,
+    Option,
+    PlanAlternative,
+    PlanDecision,
+    PlanState,
+    Situation,
+    Statement,
+)
+from untaken.counterfactual.plan.statements import LEFT_MAX, MADE_MAX, TOO_FEW, option_in
+from untaken.errors import Unscored
+
+LABELS: Final = {"explains_the_verdict": "explains the verdict", "found": "found"}
+POWER: Final = (
+    "A difference of 30 points is found in 59 % of cases with 25 tasks of 4 trials, in 88 % with 50 tasks of "
+    "4 trials."
+)
+"""How much data a statement takes (simulated with the rule of §2d)."""
+
+
+def option_words(option: Option) -> str:
+    """An option as something to do."""
+    match option.kind:
+        case "advance":
+            return f"make the expected change {option.name!r}" if option.name else "make an expected change"
+        case "unplanned":
+            return f"make an unplanned change ({option.name})" if option.name else "make an unplanned change"
+        case "hand_over":
+            return "hand over"
+        case "stop_open":
+            return "stop with expected changes left"
+        case "stop_done":
+            return "stop with nothing left"
+
+
+def did_words(option: Option) -> str:
+    """An option as what a run did: ``made …``, ``stopped …``, ``handed over``."""
+    words = option_words(option)
+    for verb, past in (("make", "made"), ("stop", "stopped"), ("hand", "handed")):
+        if words.startswith(verb):
+            return past + words.removeprefix(verb)
+    return words
+
+
+def doing_words(option: Option) -> str:
+    """An option as a way to go on: ``making …``, ``stopping …``, ``handing over``."""
+    words = option_words(option)
+    for verb, going in (("make", "making"), ("stop", "stopping"), ("hand", "handing")):
+        if words.startswith(verb):
+            return going + words.removeprefix(verb)
+    return words
+
+
+def situation_words(situation: Situation) -> str:
+    """What the compared runs had in common."""
+    if situation.layer == 4:
+        return "in any state"
+    if situation.layer == 1:
+        made = ", ".join(situation.made)
+        parts = [
+            f"{situation.task_id}: after {made}" if made else f"{situation.task_id}: nothing changed yet"
+        ]
+    elif situation.layer == 2:
+        expected = "change" if situation.left < 2 else "changes"
+        made = "none" if situation.made_count == 0 else _count(situation.made_count, MADE_MAX)
+        parts = [f"{_count(situation.left, LEFT_MAX)} expected {expected} left", f"{made} made"]
+    else:
+        parts = ["expected changes left" if situation.left else "no expected change left"]
+    if situation.unplanned:
+        parts.append("after an unplanned change")
+    if situation.handed_over:
+        parts.append("after a hand-over")
+    return ", ".join(parts)
+
+
+def state_words(state: PlanState) -> str:
+    """A state of the plan in short."""
+    parts = [", ".join(state.made) or "nothing made"]
+    if state.unplanned:
+        parts.append("unplanned change")
+    if state.handed_over:
+        parts.append("handed over")
+    return " · ".join(parts)
+
+
+def statement_words(statement: Statement) -> str:
+    """A statement as one paragraph: situation, counts, q, and what it may be used for."""
+    where = situation_words(statement.situation)
+    sides = _sides(statement, statement.option)
+    return f"{_capital(where)}. In {_tasks(statement)}, {sides}. {verdict_words(statement)}"
+
+
+def alternative_words(decision: PlanDecision, alternative: PlanAlternative) -> str:
+    """One alternative of a run's decision, in at most four sentences; names from ledgers are in it.
+
+    ``Nothing was left to change; this run made an unplanned change (cancel). In the same 4 tasks, stopping
+    with nothing left: 5 of 5 succeeded; making an unplanned change: 0 of 8. Supported, q = 0.02. …``
+    """
+    start = f"{_left_words(decision)}; this run {did_words(decision.option)}."
+    statement = alternative.statement
+    if statement is None or not statement.testable:
+        succeeded, known = alternative.siblings_succeeded
+        other = "run" if len(alternative.siblings) == 1 else "runs"
+        return (
+            f"{start} In the same state of this task, {doing_words(alternative.option)}: "
+            f"{succeeded} of {known} {other} succeeded. Not supported: {alternative.reason}."
+        )
+    first = option_in(statement.situation.layer, alternative.option)
+    sides = _sides(statement, first)
+    return f"{start} In {_tasks(statement)}, {sides}. {verdict_words(statement)}"
+
+
+def verdict_words(statement: Statement) -> str:
+    """Whether a statement is supported, and what it may be used for."""
+    if not statement.supported:
+        return f"Not supported: {statement.reason}."
+    q = "" if isinstance(statement.q, Unscored) else f", q = {statement.q:.2g}"
+    return f"Supported{q}. {_capital(LABELS[statement.label])}."
+
+
+def telling(run: EvaluatedPath) -> tuple[EvaluatedDecision, PlanAlternative] | None:
+    """The one alternative of a run to speak of first: supported, at the decisive step if it can be.
+
+    Of a failed run, one that goes with more success; of any other run, the largest difference.
+    """
+    return min(_supported(run), key=lambda pair: _rank(run, *pair), default=None)
+
+
+def plan_silence(run: EvaluatedPath) -> str:
+    """Why no alternative of a run is supported; empty where one is."""
+    alternatives = [a for decision in run.decisions for a in decision.alternatives]
+    if any(a.supported for a in alternatives):
+        return ""
+    if not alternatives:
+        return "No other run of this task took another way in the same state."
+    if any(a.reason == TOO_FEW for a in alternatives):
+        return f"So few trials cannot prove a difference ({TOO_FEW}). {POWER}"
+    return f"Nothing is supported: {alternatives[0].reason}."
+
+
+def distinct(statements: Iterable[Statement]) -> list[Statement]:
+    """Statements without those that repeat the counts of a finer layer, in order."""
+    finest: dict[tuple[object, ...], Statement] = {}
+    every = list(statements)
+    for statement in sorted(every, key=lambda s: s.situation.layer):
+        finest.setdefault(_counts(statement), statement)
+    kept = {id(statement) for statement in finest.values()}
+    return [statement for statement in every if id(statement) in kept]
+
+
+def _counts(statement: Statement) -> tuple[object, ...]:
+    """What makes two statements the same evidence: options without names, and all counts."""
+    s = statement
+    options = s.option.general, s.against.general
+    return (s.situation.domain, *options, s.k1, s.n1, s.k0, s.n0, s.tasks, s.informative_tasks, s.p)
+
+
+def _supported(run: EvaluatedPath) -> Iterator[tuple[EvaluatedDecision, PlanAlternative]]:
+    failed = run.path.success is False
+    for decision in run.decisions:
+        for alternative in decision.alternatives:
+            if alternative.better if failed else alternative.supported:
+                yield decision, alternative
+
+
+def _rank(
+    run: EvaluatedPath, decision: EvaluatedDecision, alternative: PlanAlternative
+) -> tuple[bool, float, int]:
+    size = 0.0 if isinstance(alternative.difference, Unscored) else abs(alternative.difference)
+    return decision.decision.seq != run.decisive_seq, -size, decision.decision.seq
+
+
+def _left_words(decision: PlanDecision) -> str:
+    if not decision.left:
+        words = "Nothing was left to change"
+    else:
+        words = (
+            "One expected change was left"
+            if decision.left == 1
+            else f"{decision.left} expected changes were left"
+        )
+    if decision.state.unplanned:
+        words += " after an unplanned change"
+    return f"{words} after a hand-over" if decision.state.handed_over else words
+
+
+def _sides(statement: Statement, first: Option) -> str:
+    """Counts of both options, `first` before the other."""
+    sides = [(statement.option, statement.k1, statement.n1), (statement.against, statement.k0, statement.n0)]
+    if first != statement.option:
+        sides.reverse()
+    (one, k1, n1), (two, k0, n0) = sides
+    return f"{doing_words(one)}: {k1} of {n1} succeeded; {doing_words(two)}: {k0} of {n0}"
+
+
+def _tasks(statement: Statement) -> str:
+    return "the same task" if statement.tasks == 1 else f"the same {statement.tasks} tasks"
+
+
+def _capital(words: str) -> str:
+    return f"{words[0].upper()}{words[1:]}"
+
+
+def _count(count: int, most: int) -> str:
+    """A count that is cut at `most`."""
+    return f"{count} or more" if count >= most else str(count or "no")
