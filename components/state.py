@@ -34,7 +34,9 @@ from untaken.subgoals.model import MissingRule
 
 FOLDER: Final = "UNTAKEN_WORKSPACE"
 DEMO: Final = "UNTAKEN_DEMO"
-SELECTION: Final = ("run", "sub_goal", "decision", "choice", "metric", "pair", "criterion", "graph", "step")
+SELECTION: Final = (
+    *("run", "sub_goal", "decision", "change", "choice", "metric", "pair", "criterion", "graph", "step"),
+)
 SAMPLES: Final = Path(__file__).parents[1] / "sample_runs"
 DEMONSTRATED: Final = ("graphs", "crafter/graphs", "crafter/ledgers")
 PLANNED: Final = SAMPLES / "crafter"

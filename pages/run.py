@@ -12,6 +12,7 @@ from components import (
     run_events,
     run_evidence,
     run_list,
+    run_plan_changes,
     run_unnoticed,
     run_verdicts,
     run_view,
@@ -37,16 +38,19 @@ def main() -> None:
     compare_choice.link(report.run)
     run_verdicts.warning(report)
     run_unnoticed.failures(report)
+    run_plan_changes.headline(corpus, chosen)
     run_evidence.plan_and_evidence(report)
     views = {
         "Events": run_events.timeline,
         "Decision points": run_events.decisions,
+        "Plan changes": lambda _: run_plan_changes.changes(corpus, chosen),
         "Progress": run_events.progress,
         "Sub-goals": run_evidence.sub_goal_table,
         "Findings": run_events.findings,
         "Review": lambda shown: review_panel.of_run(shown.run),
     }
     asked = "Decision points" if state.selected("decision") else "Events"
+    asked = "Plan changes" if state.selected("change") else asked
     for tab, show in zip(st.tabs(list(views), default=asked, key="run_tabs"), views.values(), strict=True):
         with tab:
             show(report)

@@ -30,6 +30,7 @@ from .pairs import (
     pair_matrix,
 )
 from .plan import plan_figure
+from .plan_changes import plan_calibration, plan_changes_figure
 from .plan_diff import plan_diff_figure
 from .proposals import agents_by_criterion, unique_criteria
 from .reviewers import reliability_figure, reviewer_pairs_figure
@@ -64,6 +65,8 @@ __all__ = [
     "pair_matrix",
     "pass_change",
     "pass_k_lines",
+    "plan_calibration",
+    "plan_changes_figure",
     "plan_diff_figure",
     "plan_figure",
     "plan_html",

@@ -55,6 +55,8 @@ TABLES: dict[str, Columns[Any]] = {
     "sub_goals_table": report.SUB_GOALS,
     "decisions_table": report.DECISIONS,
     "choices_table": report.CHOICES,
+    "statements_table": report.STATEMENTS,
+    "plan_changes_table": report.PLAN_CHANGES,
     "agents_table": report.AGENTS,
     "rankings_table": report.RANKINGS,
     "pairs_table": report.PAIRS,

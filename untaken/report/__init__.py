@@ -93,6 +93,12 @@ from untaken.report.memory import (
     memory_verify_document,
 )
 from untaken.report.overview import Overview, Share, overview
+from untaken.report.plan_tables import (
+    PLAN_CHANGES,
+    STATEMENTS,
+    plan_changes_table,
+    statements_table,
+)
 from untaken.report.planning import (
     ABLATION,
     PLANNED_STEPS,
@@ -191,6 +197,7 @@ __all__ = [
     "PARTINGS",
     "PASS_K",
     "PLANNED_STEPS",
+    "PLAN_CHANGES",
     "RANKINGS",
     "RECORDS",
     "REVIEW",
@@ -199,6 +206,7 @@ __all__ = [
     "SCHEMAS",
     "SIDE",
     "SIGNALS",
+    "STATEMENTS",
     "SUB_GOALS",
     "SUPPORT",
     "TERMS",
@@ -282,6 +290,7 @@ __all__ = [
     "pass_k_table",
     "people_and_judges",
     "placebo_of",
+    "plan_changes_table",
     "planned_steps_table",
     "planning_summary",
     "proposal_document",
@@ -302,6 +311,7 @@ __all__ = [
     "side_table",
     "signal_review",
     "signals_table",
+    "statements_table",
     "sub_goal_failures",
     "sub_goals_table",
     "support_table",

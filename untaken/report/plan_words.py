@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from untaken.counterfactual.plan import (
-    EvaluatedDecision,
-    EvaluatedPath,
-    Option,
-    PlanAlternative,
-    PlanDecision,
-    PlanState,
-    Situation,
-    Statement,
-)
-from untaken.counterfactual.plan.statements import LEFT_MAX, MADE_MAX, TOO_FEW, option_in
 from untaken.errors import Unscored
+
+if TYPE_CHECKING:
+    from untaken.counterfactual.plan import (
+        EvaluatedDecision,
+        EvaluatedPath,
+        Option,
+        PlanAlternative,
+        PlanDecision,
+        PlanState,
+        Situation,
+        Statement,
+    )
 
 LABELS: Final = {"explains_the_verdict": "explains the verdict", "found": "found"}
 POWER: Final = (
@@ -61,6 +62,8 @@ def doing_words(option: Option) -> str:
 
 def situation_words(situation: Situation) -> str:
     """What the compared runs had in common."""
+    from untaken.counterfactual.plan.statements import LEFT_MAX, MADE_MAX  # noqa: PLC0415 (slow)
+
     if situation.layer == 4:
         return "in any state"
     if situation.layer == 1:
@@ -113,7 +116,7 @@ def alternative_words(decision: PlanDecision, alternative: PlanAlternative) -> s
             f"{start} In the same state of this task, {doing_words(alternative.option)}: "
             f"{succeeded} of {known} {other} succeeded. Not supported: {alternative.reason}."
         )
-    first = option_in(statement.situation.layer, alternative.option)
+    first = alternative.option if statement.situation.layer == 1 else alternative.option.general
     sides = _sides(statement, first)
     return f"{start} In {_tasks(statement)}, {sides}. {verdict_words(statement)}"
 
@@ -136,6 +139,8 @@ def telling(run: EvaluatedPath) -> tuple[EvaluatedDecision, PlanAlternative] | N
 
 def plan_silence(run: EvaluatedPath) -> str:
     """Why no alternative of a run is supported; empty where one is."""
+    from untaken.counterfactual.plan.statements import TOO_FEW  # noqa: PLC0415 (slow)
+
     alternatives = [a for decision in run.decisions for a in decision.alternatives]
     if any(a.supported for a in alternatives):
         return ""

@@ -1,0 +1,121 @@
+"""Plan changes on the pages: what a run changed, who went another way, and what is supported."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from builders import a_run
+from sessions import said, sent, session
+from test_app_pages import HOSTILE, acted_upon, table
+
+from untaken.ledger import Run
+from untaken.store import Workspace
+
+Patch = pytest.MonkeyPatch
+GRAPH = """schema: untaken.plan/1
+id: desk
+tasks: ["ticket-*"]
+mutates: ["write_*", "*img*"]
+sub_goals:
+  - {id: refund, check: {tool_call: {name: write_refund}}}
+"""
+
+
+def a_desk(folder: Path, *, graph: str = GRAPH, tasks: int = 5, wrong: str = "write_other") -> dict[str, Run]:
+    """In each task, two trials refund and succeed, two make another change and fail."""
+    runs = {}
+    with Workspace(folder) as store:
+        store.add("desk.plan.yaml", graph.encode())
+        for task in range(tasks):
+            for trial in range(4):
+                did = "write_refund" if trial % 2 else wrong
+                built = a_run(f"{task}-{trial}", agent="clerk", task=f"ticket-{task}", task_repeat=trial)
+                built.call(did).finish(did == "write_refund")
+                runs[f"{task}-{trial}"] = built.run()
+                store.add(f"{task}-{trial}.jsonl", built.ledger())
+    return runs
+
+
+def run_page(folder: Path, monkeypatch: Patch, run: Run):
+    app = session(folder, monkeypatch, "run")
+    app.query_params["run"] = run.digest
+    app.run()
+    assert not app.exception
+    return app
+
+
+def links(app) -> list[str]:
+    return [words for place, words in sent(app) if place == "PageLink.label"]
+
+
+def test_a_failed_run_says_which_way_went_better_and_who_took_it(tmp_path: Path, monkeypatch: Patch) -> None:
+    runs = a_desk(tmp_path)
+    app = run_page(tmp_path, monkeypatch, runs["0-0"])
+    words = said(app)
+    assert "One expected change was left; this run made an unplanned change (write_other)." in words
+    assert "making an expected change: 10 of 10 succeeded; making an unplanned change: 0 of 10" in words
+    assert "Supported, q = " in words
+    assert "Explains the verdict." in words
+    changes = table(app, "Plan changes")
+    assert list(changes["did"]) == [
+        "make an unplanned change (write_other)",
+        "stop with expected changes left",
+    ]
+    assert links(app).count("side by side") == 2
+    assert {"✓ clerk · repeat 1", "✓ clerk · repeat 3"} <= set(links(app))
+
+
+def test_side_by_side_opens_the_two_runs_on_compare(tmp_path: Path, monkeypatch: Patch) -> None:
+    runs = a_desk(tmp_path)
+    app = run_page(tmp_path, monkeypatch, runs["0-0"])
+    queries = [words for place, words in sent(app) if place == "PageLink.query_string"]
+    beside = next(query for query in queries if "reference" in query)
+    assert runs["0-0"].digest in beside
+    compare = session(tmp_path, monkeypatch, "compare")
+    compare.query_params["task"] = "ticket-0"
+    compare.query_params["runs"] = f"{runs['0-0'].digest},{runs['0-1'].digest}"
+    compare.query_params["reference"] = runs["0-1"].digest
+    compare.run()
+    assert not compare.exception
+    assert set(compare.multiselect(key="compare_runs_picker").value) == {
+        runs["0-0"].digest,
+        runs["0-1"].digest,
+    }
+
+
+def test_a_successful_run_is_not_said_to_have_a_better_way(tmp_path: Path, monkeypatch: Patch) -> None:
+    app = run_page(tmp_path, monkeypatch, a_desk(tmp_path)["0-1"])
+    assert "took a better way" not in said(app)
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"graph": GRAPH.replace('mutates: ["write_*", "*img*"]\n', "")}, "which tools change something"),
+        ({"tasks": 1}, "So few trials cannot prove a difference"),
+    ],
+)
+def test_without_support_the_page_says_why(
+    change: dict[str, object], why: str, tmp_path: Path, monkeypatch: Patch
+) -> None:
+    runs = a_desk(tmp_path, **change)
+    app = run_page(tmp_path, monkeypatch, runs["0-0"])
+    assert why in said(app).replace("\\", "")
+    assert "took a better way" not in said(app)
+
+
+def test_names_of_tools_stay_words(tmp_path: Path, monkeypatch: Patch) -> None:
+    app = run_page(tmp_path, monkeypatch, a_desk(tmp_path, wrong=HOSTILE)["0-0"])
+    assert acted_upon(app) == set()
+    assert "took a better way" in said(app)
+
+
+def test_the_address_names_a_plan_change(tmp_path: Path, monkeypatch: Patch) -> None:
+    runs = a_desk(tmp_path)
+    app = session(tmp_path, monkeypatch, "run")
+    app.query_params["run"] = runs["0-0"].digest
+    app.query_params["change"] = str(runs["0-0"].actions[0].seq)
+    app.run()
+    assert not app.exception
+    assert app.selectbox(key="plan_change").value == str(runs["0-0"].actions[0].seq)
