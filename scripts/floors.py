@@ -12,7 +12,7 @@ import venv
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-EXTRAS = ("app", "judge", "crafter", "postgres")
+EXTRAS = ("app", "judge", "crafter", "otel", "postgres")
 
 TRIAL = """
 import importlib, os, pkgutil, sys
