@@ -343,7 +343,7 @@ def test_no_reserved_name_exists() -> None:
     assert {path.stem for path in (ROOT / "pages").glob("*.py")}.isdisjoint(
         title.lower().replace("-", "_") for title in RESERVED.get("pages", "").split(", ")
     )
-    assert {info.name for info in formats()}.isdisjoint(names(RESERVED["formats"]))
+    assert {info.name for info in formats()}.isdisjoint(names(RESERVED.get("formats", "")))
     assert set(untaken.__all__).isdisjoint(names(RESERVED.get("Python", "")))
     assert set(options(parser())).isdisjoint(names(RESERVED["options"]))
 

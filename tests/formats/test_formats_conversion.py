@@ -53,6 +53,9 @@ FILES: dict[str, dict[str, Any]] = {
     "inspect": {"log.json": {"eval": {"task": "t", "model": "m"}, "samples": [{"id": 1, "messages": []}]}},
     "otel": {"t.json": {"spans": [{"name": "chat", "context": {"trace_id": "1", "span_id": "2"}}]}},
     "swe-agent": {"m__x/1.traj": {"trajectory": [{"action": "ls", "observation": "a.py"}], "info": {}}},
+    "openai-messages": {
+        "chat.json": [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "ho"}]
+    },
 }
 
 

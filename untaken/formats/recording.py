@@ -151,8 +151,8 @@ class Conversation:
         if content is not None and content not in ("", [], {}):
             self._add(e.Message, role=role, content=content)
 
-    def call(self, source_id: str | None, tool: Any, arguments: Any, side: Side = "agent") -> None:
-        """A call, with the decision for it where the agent made it."""
+    def call(self, source_id: str | None, tool: Any, arguments: Any, side: Side = "agent") -> dict[str, Any]:
+        """A call, with the decision for it where the agent made it; gives its arguments as they were read."""
         named = self._named(tool)
         call_id = self._unique(source_id)
         if side == "agent":
@@ -166,6 +166,7 @@ class Conversation:
             **({} if side == "agent" else {"requestor": side}),
         )
         self._open.add(_Call(source_id or "", call_id, named, side))
+        return read
 
     def answer(self, source_id: str | None, content: Any, *, ok: bool | None) -> None:
         """What came back from a call."""

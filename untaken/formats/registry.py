@@ -29,6 +29,7 @@ BUILT_IN: Final = (
     "inspect",
     "otel",
     "swe_agent",
+    "openai_messages",
 )
 """Modules of this package that declare an ``IMPORTER``; of two that are equally sure, the first is taken."""
 ENTRY_POINTS: Final = "untaken.formats"

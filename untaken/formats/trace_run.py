@@ -243,19 +243,19 @@ def _write_item(item: Item, chat: Conversation, *, timed: bool) -> None:
     elif isinstance(item, Planned):
         chat.run.add(Plan, chat.now, sub_goals=list(item.sub_goals))
     else:
-        chat.call(item.source_id, item.tool, item.arguments, item.side)
-        if plan := planned_by(item):
+        arguments = chat.call(item.source_id, item.tool, item.arguments, item.side)
+        if plan := planned_by(item.tool, arguments):
             chat.run.add(Plan, chat.now, sub_goals=plan)
 
 
-def planned_by(call: Called) -> list[str]:
+def planned_by(tool: Any, arguments: Mapping[str, Any]) -> list[str]:
     """The plan that a call of a plan tool writes down; empty for any other call."""
-    name = call.tool if isinstance(call.tool, str) else ""
+    name = tool if isinstance(tool, str) else ""
     if name not in PLAN_TOOLS:
         return []
     argument, names = PLAN_TOOLS[name]
     entries = []
-    for entry in items(mapping(call.arguments).get(argument)):
+    for entry in items(arguments.get(argument)):
         said = (
             entry
             if isinstance(entry, str)

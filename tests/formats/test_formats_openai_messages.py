@@ -1,0 +1,244 @@
+"""Bare message lists: every shape of a message, every shape of what holds them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from foreign_files import codes, converted, put
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from untaken.formats import Confidence, Conversion, sample_of, sniff
+from untaken.formats.openai_messages import recognise
+from untaken.ledger import Message, Observation, Plan, Run, ToolCall
+
+RECORDED = Path(__file__).parent / "recorded"
+GO = {"role": "user", "content": "Go."}
+DONE = {"role": "assistant", "content": "Done."}
+ARGUMENTS = json.dumps({"day": 1})
+CHAT = [
+    GO,
+    {"role": "assistant", "content": None, "tool_calls": [
+        {"id": "c1", "type": "function", "function": {"name": "look", "arguments": ARGUMENTS}}]},
+    {"role": "tool", "tool_call_id": "c1", "content": "monday"},
+    DONE,
+]  # fmt: skip
+FUNCTIONS = [
+    GO,
+    {"role": "assistant", "content": "", "function_call": {"name": "look", "arguments": ARGUMENTS}},
+    {"role": "function", "name": "look", "content": "monday"},
+    DONE,
+]
+RESPONSES = [
+    {"role": "user", "content": [{"type": "input_text", "text": "Go."}]},
+    {"type": "reasoning", "id": "r1", "summary": [], "encrypted_content": "gAAA"},
+    {"type": "function_call", "id": "f1", "call_id": "c1", "name": "look", "arguments": ARGUMENTS},
+    {"type": "function_call_output", "call_id": "c1", "output": "monday"},
+    {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Done."}]},
+]
+LANGCHAIN = [
+    {"type": "human", "content": "Go."},
+    {"type": "ai", "content": [{"type": "tool_use", "id": "c1", "name": "look", "input": {"day": 1}}],
+     "tool_calls": [{"name": "look", "args": {"day": 1}, "id": "c1", "type": "tool_call"}]},
+    {"type": "tool", "content": "monday", "tool_call_id": "c1", "status": "success"},
+    {"type": "ai", "content": "Done.", "tool_calls": []},
+]  # fmt: skip
+KINDS = {"human": "HumanMessage", "ai": "AIMessage", "tool": "ToolMessage"}
+CONSTRUCTORS = [
+    {"lc": 1, "type": "constructor", "id": ["langchain", "schema", "messages", KINDS[str(each["type"])]],
+     "kwargs": {name: value for name, value in each.items() if name != "type"}}
+    for each in LANGCHAIN
+]  # fmt: skip
+BLOCKS = [
+    GO,
+    {"role": "assistant", "content": [{"type": "tool_use", "id": "c1", "name": "look", "input": {"day": 1}}]},
+    {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c1", "content": "monday"}]},
+    {"role": "assistant", "content": [{"type": "text", "text": "Done."}]},
+]
+
+
+def read(tmp_path: Path, content: Any, name: str = "chat.json") -> tuple[Conversion, list[Run]]:
+    return converted("openai-messages", tmp_path / "out", put(tmp_path / "in" / name, content))
+
+
+def lines(*records: Any) -> str:
+    return "".join(json.dumps(record) + "\n" for record in records)
+
+
+def told(run: Run) -> tuple[list[Any], list[Any], list[Any]]:
+    return (
+        [(m.role, m.content) for m in run.of(Message)],
+        [(c.tool, c.arguments) for c in run.of(ToolCall)],
+        [o.content for o in run.of(Observation)],
+    )
+
+
+WANT = ([("user", "Go."), ("assistant", "Done.")], [("look", {"day": 1})], ["monday"])
+RESPONSE = {"object": "response", "id": "resp_1", "model": "m", "output": RESPONSES[1:]}
+COMPLETION = {"object": "chat.completion", "choices": [{"index": 0, "message": DONE}]}
+SHAPES = {
+    "chat": CHAT,
+    "old functions": FUNCTIONS,
+    "responses": RESPONSES,
+    "langchain": LANGCHAIN,
+    "langchain with data": [{"type": each["type"], "data": each} for each in LANGCHAIN],
+    "langchain constructors": CONSTRUCTORS,
+    "content blocks": BLOCKS,
+    "an object": {"messages": CHAT},
+    "a state": {"values": {"messages": LANGCHAIN}},
+    "a checkpoint": {"channel_values": {"messages": LANGCHAIN}},
+    "a line a message": lines(*CHAT),
+    "a list of lists": [CHAT],
+    "a request and its response": {"request": {"messages": CHAT[:3]}, "response": COMPLETION},
+    "a request with what was chosen": {"messages": CHAT[:3], **COMPLETION},
+    "a response": {"input": "Go.", **RESPONSE},
+    "a logged response": {"input": RESPONSES[:1], "response": RESPONSE},
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_every_shape_of_the_same_run_gives_the_same_run(tmp_path: Path, shape: str) -> None:
+    _, (run,) = read(tmp_path, SHAPES[shape])
+    assert told(run) == WANT
+    assert run.finished is not None
+    assert (run.finished.success, run.finished.cost) == (None, None)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_every_shape_is_recognised(shape: str) -> None:
+    content = SHAPES[shape]
+    assert sniff("x.bin", (content if isinstance(content, str) else json.dumps(content)).encode()) == (
+        "openai-messages"
+    )
+
+
+SURE = [
+    ("a bare list may be anything", CHAT, Confidence.POSSIBLE),
+    ("one message is no conversation", GO, Confidence.NO),
+    ("LangChain names its messages", LANGCHAIN, Confidence.LIKELY),
+    ("an API object says what it is", RESPONSE, Confidence.LIKELY),
+    ("text in and out is no chat", {"input": "Go.", "output": "Done."}, Confidence.NO),
+    ("messages of something else", {"messages": [{"from": "a", "value": "b"}]}, Confidence.NO),
+]
+
+
+@pytest.mark.parametrize(("desc", "content", "want"), SURE)
+def test_recognition_is_as_sure_as_the_names_allow(desc: str, content: Any, want: Confidence) -> None:
+    assert recognise(sample_of("x", json.dumps(content).encode())) is want
+
+
+@pytest.mark.parametrize(
+    "content", [[CHAT, RESPONSES], lines(CHAT, CHAT[:1]), lines({"messages": CHAT}, {"messages": BLOCKS})]
+)
+def test_several_conversations_are_several_runs(tmp_path: Path, content: Any) -> None:
+    _, runs = read(tmp_path, content)
+    assert [run.run_id for run in runs] == ["openai-messages/chat", "openai-messages/chat/1"]
+    assert len({run.task_id for run in runs}) == 2
+
+
+def test_what_the_object_says_of_the_run_is_kept(tmp_path: Path) -> None:
+    about = {"id": "s1", "task_id": "t", "agent": "clerk", "model": "m", "success": False}
+    _, (run,) = read(tmp_path, {**about, "messages": CHAT, "usage": {"prompt_tokens": 5}})
+    assert (run.run_id, run.task_id, run.agent, run.started.model) == (
+        "openai-messages/s1",
+        "t",
+        "clerk",
+        "m",
+    )
+    assert run.finished is not None
+    assert (run.finished.success, run.finished.metrics, run.finished.steps) == (
+        False,
+        {"input_tokens": 5.0},
+        2,
+    )
+
+
+ANSWERS = [
+    ({"type": "tool", "content": "x", "status": "error"}, False),
+    ({"type": "tool", "content": "x", "status": "success"}, True),
+    ({"role": "tool", "content": "Error: x"}, None),
+    ({"type": "function_call_output", "call_id": "c1", "output": {"content": "x", "success": False}}, False),
+    ({"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c1", "is_error": True}]}, False),
+]
+
+
+@pytest.mark.parametrize(("answer", "want"), ANSWERS)
+def test_a_call_failed_only_where_that_is_recorded(tmp_path: Path, answer: Any, want: bool | None) -> None:
+    _, (run,) = read(tmp_path, [*CHAT[:2], answer])
+    assert [each.ok for each in run.of(Observation)] == [want]
+
+
+def test_arguments_that_are_no_json_are_kept_as_text(tmp_path: Path) -> None:
+    broken = {
+        "role": "assistant",
+        "tool_calls": [{"id": "c1", "function": {"name": "look", "arguments": "{da"}}],
+    }
+    done, (run,) = read(tmp_path, [GO, broken])
+    assert run.of(ToolCall)[0].arguments == {"_unparsed": "{da"}
+    assert "malformed-arguments" in codes(done)
+
+
+def test_tools_of_the_service_bring_their_answers(tmp_path: Path) -> None:
+    search = {"type": "web_search_call", "id": "w1", "action": {"type": "search", "query": "ferry"}}
+    mcp = {"type": "mcp_call", "id": "m1", "name": "roll", "arguments": "{}", "output": "4", "error": None}
+    broken = {**mcp, "id": "m2", "output": None, "error": "no dice"}
+    _, (run,) = read(tmp_path, [GO, search, mcp, broken])
+    assert [call.tool for call in run.of(ToolCall)] == ["web_search", "roll", "roll"]
+    assert run.of(ToolCall)[0].arguments == {"type": "search", "query": "ferry"}
+    assert [(each.content, each.ok) for each in run.of(Observation)] == [("4", None), ("no dice", False)]
+
+
+def test_a_plan_that_is_written_as_json_text_is_a_plan(tmp_path: Path) -> None:
+    plan = {"name": "update_plan", "arguments": json.dumps({"plan": [{"step": "look", "status": "pending"}]})}
+    _, (run,) = read(tmp_path, [GO, {"type": "function_call", "call_id": "c1", **plan}])
+    assert [each.sub_goals for each in run.of(Plan)] == [["look"]]
+
+
+@pytest.mark.parametrize("name", ["langgraph_state.json", "langchain_messages.json"])
+def test_what_langgraph_wrote_is_read(tmp_path: Path, name: str) -> None:
+    source = RECORDED / name
+    assert sniff(name, source.read_bytes()) == "openai-messages"
+    done, (run,) = converted("openai-messages", tmp_path / "out", source)
+    assert [call.tool for call in run.of(ToolCall)] == ["look_up", "refund", "refund"]
+    assert [each.ok for each in run.of(Observation)] == [True, False, True]
+    assert [m.role for m in run.of(Message)] == ["system", "user", "assistant"]
+    assert run.finished is not None
+    assert run.finished.metrics == {"input_tokens": 40.0, "output_tokens": 20.0}
+    assert codes(done).keys() == {"missing-outcome", "synthetic-timestamps"}
+
+
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=8,
+)
+NAMES = (
+    "content",
+    "tool_calls",
+    "function_call",
+    "type",
+    "data",
+    "output",
+    "status",
+    "usage",
+    "timestamp",
+    "error",
+)
+
+
+@settings(max_examples=40)
+@given(st.fixed_dictionaries({}, optional=dict.fromkeys(NAMES, values)), values)
+def test_whatever_stands_in_a_message_is_survived(
+    tmp_path_factory: pytest.TempPathFactory, odd: dict[str, Any], around: Any
+) -> None:
+    document = {
+        "messages": [GO, {"role": "assistant", **odd}, odd, around],
+        "model": around,
+        "response": around,
+    }
+    _, runs = read(tmp_path_factory.mktemp("chat"), document)
+    assert len(runs) == 1
+    sniff("x.json", json.dumps([odd, around]).encode())

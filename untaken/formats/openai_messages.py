@@ -1,0 +1,164 @@
+"""Bare message lists: Chat Completions, Responses, LangGraph and LangChain, and what an API call returned.
+
+A list of messages, or lines of them, is one run. An object with ``messages`` is one run, and so is each
+object of a list or a JSON Lines file. Nothing in them says how the run ended, unless the object around them
+does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from untaken.formats.importer import Importer
+from untaken.formats.intake import Intake
+from untaken.formats.jsontext import JsonReader
+from untaken.formats.losses import FileLog, Findings
+from untaken.formats.messages import (
+    FIELDS,
+    is_langchain,
+    is_message,
+    message_items,
+    replied,
+    tokens_of,
+    unwrapped,
+)
+from untaken.formats.model import FormatInfo
+from untaken.formats.readings import items, mapping, moment, objects, text
+from untaken.formats.sample import Confidence, Sample
+from untaken.formats.sources import Source
+from untaken.formats.tidy import Places, Tidier
+from untaken.formats.trace_run import TraceRun, write_traces
+
+STATES: Final = ("values", "channel_values", "state", "request", "body")
+"""Members of an object that its messages may be in: the state of a LangGraph thread, the request of a log."""
+NAMES: Final = ("id", "thread_id", "conversation_id", "session_id")
+_LISTS: Final = ("[].", "", "messages[].", "input[].", "output[].", "choices[].message.")
+_HOMES: Final = (*_LISTS, *(f"{home}.{each}" for home in (*STATES, "response") for each in _LISTS[2:]))
+PLACES: Final = Places(
+    kept=[
+        f"{home}{wrapped}{name}" for home in _HOMES for wrapped in ("", "data.", "kwargs.") for name in FIELDS
+    ]
+    + [*NAMES, "model", "agent", "task_id", "success", "instructions", "response.model", "request.model"]
+    + [f"metadata.{name}" for name in ("agent", "task_id", "thread_id")]
+    + ["usage.prompt_tokens", "response.usage.prompt_tokens", "response.usage.completion_tokens"],
+)
+
+
+def recognise(sample: Sample) -> Confidence:
+    """Surer where the names are those of one library; a list of roles and contents may be anything."""
+    first = sample.first
+    if first.get("object") in ("response", "chat.completion") and ("output" in first or "choices" in first):
+        return Confidence.LIKELY
+    inner = next((each for each in map(_listed, sample.records[:1]) if each), [])
+    if any(is_langchain(each) for each in (*sample.records, *inner)):
+        return Confidence.LIKELY
+    messages = sum(map(is_message, sample.records))
+    several = messages > 1 or (messages and sample.shape == "array")
+    return Confidence.POSSIBLE if several or (inner and is_message(inner[0])) else Confidence.NO
+
+
+def _listed(record: Any) -> list[dict[str, Any]]:
+    """The messages that a record holds; empty where it holds none."""
+    if isinstance(record, list):
+        return objects(record) if any(map(is_message, record)) else []
+    document = mapping(record)
+    state = next((mapping(document.get(name)) for name in STATES if mapping(document.get(name))), {})
+    answer = mapping(document.get("response")) or document
+    said = replied({name: answer[name] for name in ("choices", "output") if items(answer.get(name))})
+    given = document.get("messages") or state.get("messages") or document.get("input") or state.get("input")
+    if isinstance(given, str) and said:
+        given = [{"role": "user", "content": given}]
+    asked = [each for each in objects(given) if is_message(each)]
+    if not asked and not said:
+        return []
+    instructions = document.get("instructions") or state.get("instructions")
+    told = [{"role": "system", "content": instructions}] if isinstance(instructions, str) else []
+    return [*told, *asked, *said]
+
+
+def _conversations(reader: JsonReader) -> Iterator[Any]:
+    """Each record that stands for a run: a list of messages, or an object that holds one."""
+    loose: list[Any] = []
+    while reader.peek() == "[":
+        whole = [element.value for element in reader.elements()]
+        if any(map(is_message, whole)):
+            yield whole
+        else:
+            yield from whole
+    for element in reader.values():
+        if is_message(element.value):
+            loose.append(element.value)
+        else:
+            yield element.value
+    if loose:
+        yield loose
+
+
+def _run(record: Any, name: str, findings: Findings) -> TraceRun | None:
+    messages = [dict(unwrapped(each)) for each in _listed(record)]
+    if not messages:
+        return None
+    document = mapping(record)
+    about = mapping(document.get("metadata"))
+    call = [mapping(document.get(part)) for part in ("response", "request")]
+    session = next((s for part in (document, about) for key in NAMES if (s := text(part.get(key)))), name)
+    replies = [m for m in messages if m.get("role") == "assistant" or m.get("type") == "ai"]
+    model = next((m for part in (document, *call, *replies) if (m := _model(part))), None)
+    times = [moment(each.get("timestamp"), findings, "timestamp") for each in messages]
+    known = [at for at in times if at is not None]
+    success = document.get("success")
+    usage = tokens_of(messages, findings) or tokens_of((document, *call), findings)
+    return TraceRun(
+        run_id=f"openai-messages/{session}",
+        agent=text(document.get("agent")) or text(about.get("agent")) or model or "unknown-agent",
+        task_id=text(document.get("task_id")) or text(about.get("task_id")) or session,
+        record=messages,
+        model=model,
+        items=[item for each, at in zip(messages, times, strict=True) for item in message_items(each, at)],
+        started=known[0] if known else None,
+        finished=known[-1] if known else None,
+        success=success if isinstance(success, bool) else None,
+        steps=len(replies) or None,
+        metrics=usage,
+        metadata={"format": "openai-messages"},
+    )
+
+
+def _model(part: Mapping[str, Any]) -> str | None:
+    return text(part.get("model")) or text(mapping(part.get("response_metadata")).get("model_name"))
+
+
+def _runs(reader: JsonReader, source: Source, log: FileLog, tidier: Tidier) -> Iterator[TraceRun]:
+    for number, value in enumerate(_conversations(reader)):
+        log.records += 1
+        record, held = tidier.record(value, "")
+        log.count(held.items(), PLACES.kept)
+        run = _run(record, f"{source.stem}/{number}" if number else source.stem, log.findings)
+        if run is not None:
+            yield run
+        else:
+            log.findings.add("not-this-format", "there is no message in it", severity="error")
+
+
+def _convert(sources: Sequence[Source], intake: Intake) -> None:
+    for source in sources:
+        intake.step(source.name)
+        log = intake.open(source)
+        reader = intake.reader(source, log)
+        if reader is not None:
+            tidier = Tidier(PLACES, log.findings)
+            runs = _runs(reader, source, log, tidier)
+            write_traces(runs, f"{source.stem}-{log.sha256[:8]}", intake=intake, log=log, tidier=tidier)
+
+
+IMPORTER: Final = Importer(
+    info=FormatInfo(
+        name="openai-messages",
+        title="Chat messages",
+        extensions=(".json", ".jsonl"),
+        what="Lists of Chat Completions, Responses or LangChain messages: one run a list.",
+    ),
+    recognise=recognise,
+    convert=_convert,
+)
