@@ -12,7 +12,8 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from untaken.errors import number
-from untaken.ranking.model import RankReport, Standing
+from untaken.ranking.model import Standing
+from untaken.ranking.rank_report import RankReport
 
 from .. import text
 from ..palette import MARKERS, Tokens, tokens

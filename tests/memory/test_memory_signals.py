@@ -12,7 +12,7 @@ import msgspec
 import pytest
 from histories import moment, past, seen, weak
 
-from untaken.errors import UntakenError
+from untaken.errors import Unscored, UntakenError
 from untaken.memory import (
     Effect,
     PolicyMemory,
@@ -324,7 +324,7 @@ def test_a_preview_says_exactly_what_applying_does(memory: Path) -> None:
         alone = PolicyMemory([*OUTCOMES, as_observation(signal, ts=LATER)]).snapshot()
         for known, shown in ((snapshot, effect.before), (alone, effect.after), (together, effect.after_all)):
             record = known.record(signal.skill, "ctx")
-            assert shown == record.success_rate if record else not shown
+            assert shown == record.success_rate if record else isinstance(shown, Unscored)
         if record := alone.record(signal.skill, "ctx"):
             assert (effect.weak_after, effect.cap, effect.n) == (record.weak_weight, record.n / 2, record.n)
     assert effects[-1].flag == "no_outcome"

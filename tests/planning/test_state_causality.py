@@ -19,8 +19,8 @@ from untaken.errors import UntakenError
 from untaken.planning.crafter import ACHIEVEMENTS, MATERIALS, OBJECTS, Observation
 from untaken.planning.loop import Turn, play
 from untaken.planning.policies import policy_named
-from untaken.planning.policy import Seen
-from untaken.planning.state_causality import STAY_ALIVE, CausalState, SymbolicCausality, augment
+from untaken.planning.policy import Seen, augment
+from untaken.planning.state_causality import STAY_ALIVE, CausalState, SymbolicCausality
 
 TASKS = (*ACHIEVEMENTS, None)
 CAUSALITY = SymbolicCausality()

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 import msgspec
 
+from untaken.asking.bounds import LOCAL, REQUESTS
 from untaken.asking.question import Answer, Question, T, Unreached
 from untaken.asking.replies import Reply, ReplyStore
 from untaken.errors import Unscored, UntakenError
@@ -25,10 +26,6 @@ SETTING: Final = "UNTAKEN_MODEL"
 """Environment variable that names the model."""
 KEY_SETTING: Final = "UNTAKEN_MODEL_KEY"
 """Environment variable with the key for a model named by its address."""
-REQUESTS: Final = 16
-"""Most requests for one question, tool calls and retries included."""
-LOCAL: Final = "local"
-"""Names the packaged model."""
 IN_A_ROW: Final = 3
 """Failures to reach the model after which it is left alone."""
 

@@ -33,8 +33,8 @@ from pydantic_ai.models import Model, infer_model
 from pydantic_ai.settings import ModelSettings
 
 from untaken import limits
-from untaken.asking.access import LOCAL, REQUESTS
 from untaken.asking.bounded import ReplyTooLarge, bounded_client
+from untaken.asking.bounds import LOCAL, REQUESTS
 from untaken.asking.question import Question, Unreached
 from untaken.asking.replies import Reply, ToolUse, without_keys
 from untaken.errors import Unscored, UntakenError

@@ -11,12 +11,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from math import isqrt, sqrt
 from operator import add, sub
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple, Protocol
 
 from untaken.errors import Score, Unscored
-
-if TYPE_CHECKING:
-    from untaken.memory.model import Observed
 
 SCALE_BITS: Final = 128
 
@@ -24,6 +21,30 @@ WEIGHTS: Final[dict[str, float]] = {"outcome": 1.0, "weak": 0.25}
 """Weight of one observation by its kind."""
 WEAK_SHARE: Final = 0.5
 """The weak weight of a (skill, context) never exceeds this share of its number of outcomes."""
+
+
+class Addend(Protocol):
+    """What is added up of an observation (`untaken.memory.model.Observed`)."""
+
+    @property
+    def kind(self) -> str:
+        """``outcome`` or ``weak``."""
+
+    @property
+    def run_id(self) -> str:
+        """The run it is of."""
+
+    @property
+    def success(self) -> float:
+        """0 to 1."""
+
+    @property
+    def cost(self) -> float | None:
+        """Of the run, where it is priced."""
+
+    @property
+    def steps(self) -> float | None:
+        """Of the run, where they are recorded."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,7 +177,7 @@ def correlation(covariance: int, first: int, second: int) -> Score:
     return max(-1.0, min(1.0, covariance / scale)) if scale else NEVER_VARIED
 
 
-def addend(observed: Observed, earlier: int) -> Sums:
+def addend(observed: Addend, earlier: int) -> Sums:
     """What one observation adds, where its run had `earlier` outcomes before it (m² grows by 2m + 1)."""
     x = exact(observed.success)
     if observed.kind == "weak":
@@ -169,7 +190,7 @@ def addend(observed: Observed, earlier: int) -> Sums:
     )  # fmt: skip
 
 
-def running(observations: Iterable[Observed]) -> Iterator[Sums]:
+def running(observations: Iterable[Addend]) -> Iterator[Sums]:
     """The sums before the first observation and after each."""
     total, seen = Sums(), dict[str, int]()
     yield total
@@ -181,7 +202,7 @@ def running(observations: Iterable[Observed]) -> Iterator[Sums]:
         yield total
 
 
-def summed(observations: Iterable[Observed]) -> Sums:
+def summed(observations: Iterable[Addend]) -> Sums:
     """The sums over all of them."""
     *_, total = running(observations)
     return total

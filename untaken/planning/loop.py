@@ -9,8 +9,8 @@ from math import fsum
 from typing import TYPE_CHECKING
 
 from untaken.errors import Unscored
-from untaken.planning.policy import Feedback, Policy, Seen, Selection
-from untaken.planning.state_causality import CausalState, StateCausality, augment
+from untaken.planning.policy import Feedback, Policy, Seen, Selection, augment
+from untaken.planning.state_causality import CausalState, StateCausality
 from untaken.planning.win import INTERVENTIONS, At, Noise, WhatIfNot, what_if_not
 from untaken.planning.win.rewards import SHAPED
 

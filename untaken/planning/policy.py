@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol, Self
+from dataclasses import dataclass, field, replace
+from typing import Protocol, Self
 
-if TYPE_CHECKING:
-    from untaken.planning.crafter import Observation
-    from untaken.planning.state_causality import CausalState
+from untaken.planning.crafter import Observation
+from untaken.planning.state_causality.model import CausalState
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +43,18 @@ class Seen:
     step: int
     causes: CausalState | None = None
     feedback: Feedback | None = None
+
+
+def augment(state: Seen | Observation, causes: CausalState | None) -> Seen:
+    """s^SCE = Augment(s, CR): the state as it was, with its causal representation beside it.
+
+    Args:
+        state: what a policy is about to be given; a bare observation is one at step 0 of the task.
+        causes: ``None`` leaves the state without.
+    """
+    if isinstance(state, Observation):
+        state = Seen(observation=state, task=causes.task if causes else None, step=0)
+    return replace(state, causes=causes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import networkx as nx
 
 from untaken.errors import UntakenError
-from untaken.planning.policy import Act, Policy, Seen
-from untaken.planning.state_causality import StateCausality, augment
+from untaken.planning.policy import Act, Policy, Seen, augment
+from untaken.planning.state_causality import StateCausality
 
 if TYPE_CHECKING:
     from untaken.planning.crafter import CrafterWorld

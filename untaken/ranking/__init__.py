@@ -25,11 +25,11 @@ from untaken.ranking.model import (
     Bootstrap,
     Contradiction,
     DiscordantPair,
-    RankReport,
     Standing,
 )
 from untaken.ranking.pass_k import pass_hat_k
 from untaken.ranking.pooled import pooled_reversals
+from untaken.ranking.rank_report import RankReport
 from untaken.ranking.rules import rule_effect
 
 if TYPE_CHECKING:

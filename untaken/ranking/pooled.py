@@ -7,7 +7,7 @@ from itertools import combinations
 from typing import Final
 
 from untaken.errors import Finding, Score, Unscored
-from untaken.ranking.model import RankReport
+from untaken.ranking.rank_report import RankReport
 from untaken.subgoals.model import AgentScore
 
 POOLED: Final = ("success_rate", "coverage", "completion", "completion_weighted", "critical_completion")

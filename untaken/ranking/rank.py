@@ -11,7 +11,8 @@ from untaken.limits import COMPARED_AGENTS
 from untaken.ranking.agreement import agree, discordant_pairs
 from untaken.ranking.contradictions import contradictory_runs
 from untaken.ranking.groups import Group, comparable_groups
-from untaken.ranking.model import Bootstrap, RankReport, Standing
+from untaken.ranking.model import Bootstrap, Standing
+from untaken.ranking.rank_report import RankReport
 from untaken.ranking.standings import standings
 from untaken.ranking.tables import MetricTable, by_cell, metric_table, metrics_of, split_tasks
 from untaken.stats.ranks import PairTests, task_flips

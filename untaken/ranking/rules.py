@@ -5,7 +5,8 @@ from __future__ import annotations
 from itertools import combinations
 
 from untaken.ranking.comparisons import RuleChange, RuleEffect, RuleFlip
-from untaken.ranking.model import RankReport, Standing
+from untaken.ranking.model import Standing
+from untaken.ranking.rank_report import RankReport
 
 
 def rule_effect(fail: RankReport, drop: RankReport) -> RuleEffect:

@@ -8,7 +8,6 @@ from untaken.planning.state_causality.model import (
     Edge,
     EdgeKind,
     StateVariable,
-    augment,
 )
 from untaken.planning.state_causality.prompted import PromptedCausality
 from untaken.planning.state_causality.symbolic import SymbolicCausality
@@ -26,6 +25,5 @@ __all__ = [
     "SymbolicCausality",
     "Trial",
     "TriedCauses",
-    "augment",
     "try_edges",
 ]

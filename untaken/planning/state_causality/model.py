@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Annotated, Final, Literal
 
 import msgspec
 from msgspec import Meta, Struct
 
 from untaken.errors import UntakenError
-from untaken.planning.crafter import Observation
-from untaken.planning.policy import Seen
 
 EdgeKind = Literal["rule", "tested", "policy-mediated"]
 STAY_ALIVE: Final = "stay_alive"
@@ -141,18 +138,6 @@ class CausalState(Struct, frozen=True, kw_only=True):
                 hint="Write it again with CausalState.to_json.",
             ) from error
         return state
-
-
-def augment(state: Seen | Observation, causes: CausalState | None) -> Seen:
-    """s^SCE = Augment(s, CR): the state as it was, with its causal representation beside it.
-
-    Args:
-        state: what a policy is about to be given; a bare observation is one at step 0 of the task.
-        causes: ``None`` leaves the state without.
-    """
-    if isinstance(state, Observation):
-        state = Seen(observation=state, task=causes.task if causes else None, step=0)
-    return replace(state, causes=causes)
 
 
 def require_known_names(state: CausalState) -> None:

@@ -1,0 +1,10 @@
+"""What the access to a model and its engine both know."""
+
+from __future__ import annotations
+
+from typing import Final
+
+REQUESTS: Final = 16
+"""Most requests for one question, tool calls and retries included."""
+LOCAL: Final = "local"
+"""Names the packaged model."""
