@@ -34,6 +34,11 @@ SHEETS = {
     "judgment/Other/human_as_a_judge/01_Boat.json": devai_human(True, True, True),
     "instances/01_Boat.json": devai_sheet(),
 }
+CODEX_LINE = {
+    "timestamp": "2026-01-01T00:00:00Z",
+    "type": "response_item",
+    "payload": {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "hi"}]},
+}
 CLAUDE_LINE = {
     "type": "user",
     "uuid": "u1",
@@ -53,6 +58,7 @@ FILES: dict[str, dict[str, Any]] = {
     "inspect": {"log.json": {"eval": {"task": "t", "model": "m"}, "samples": [{"id": 1, "messages": []}]}},
     "otel": {"t.json": {"spans": [{"name": "chat", "context": {"trace_id": "1", "span_id": "2"}}]}},
     "swe-agent": {"m__x/1.traj": {"trajectory": [{"action": "ls", "observation": "a.py"}], "info": {}}},
+    "codex": {"rollout-1.jsonl": CODEX_LINE},
     "openai-messages": {
         "chat.json": [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "ho"}]
     },

@@ -29,6 +29,7 @@ BUILT_IN: Final = (
     "inspect",
     "otel",
     "swe_agent",
+    "codex",
     "openai_messages",
 )
 """Modules of this package that declare an ``IMPORTER``; of two that are equally sure, the first is taken."""

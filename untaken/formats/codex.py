@@ -1,0 +1,242 @@
+"""Codex rollouts: one session a file, JSON lines, in the present form and the older one of bare items.
+
+The items of the conversation are read; the events beside them repeat it, and give tokens, exit codes and how
+a turn ended. The file of a sub-agent begins with lines of its parent's session: they are left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from untaken.formats.importer import Importer
+from untaken.formats.intake import Intake
+from untaken.formats.losses import Findings
+from untaken.formats.messages import is_message, message_items
+from untaken.formats.model import FormatInfo
+from untaken.formats.otel_spans import parsed
+from untaken.formats.readings import amount, mapping, moment, text, whole
+from untaken.formats.sample import Confidence, Sample
+from untaken.formats.sources import Source
+from untaken.formats.tidy import Places, Tidier
+from untaken.formats.trace_run import Answered, Item, Said, TraceRun, write_traces
+
+Line = Mapping[str, Any]
+
+LINES: Final = ("session_meta", "response_item", "event_msg", "turn_context", "compacted")
+ENDS: Final = ("task_complete", "turn_complete", "turn_aborted", "error")
+TOKENS: Final = {
+    "input_tokens": "input_tokens",
+    "output_tokens": "output_tokens",
+    "cached_input_tokens": "cached_tokens",
+    "reasoning_output_tokens": "reasoning_tokens",
+}
+EXIT: Final = re.compile(r"^(?:Exit code:|Process exited with code) (-?\d{1,9})$", re.MULTILINE)
+"""What Codex writes above the output of a command."""
+HEADER_CHARS: Final = 400
+_ITEM: Final = (
+    *("type", "role", "content[].type", "content[].text", "name", "arguments", "call_id", "id", "input"),
+    *("output.**", "summary[].text", "action.**", "status", "message"),
+)
+_META: Final = (
+    *("id", "timestamp", "instructions", "base_instructions.**", "cwd", "cli_version", "originator"),
+    *("source.**", "parent_thread_id", "forked_from_id", "subagent_history_start_ordinal"),
+)
+PLACES: Final = Places(
+    kept=[
+        *("type", "timestamp", "ordinal", "id", "instructions"),
+        *_ITEM,
+        *(f"payload.{name}" for name in (*_ITEM, *_META, "model", "exit_code", "reason", "message")),
+        *(f"payload.info.total_token_usage.{name}" for name in TOKENS),
+    ],
+    dropped=["git.**", "payload.git.**", "payload.replacement_history.**", "payload.rate_limits.**"],
+)
+
+
+def recognise(sample: Sample) -> Confidence:
+    """Lines of a type with a payload; in the older form, a header without a type before bare items."""
+    for record in sample.records:
+        line = mapping(record)
+        if line.get("type") in LINES and isinstance(line.get("payload"), dict) and "timestamp" in line:
+            return Confidence.CERTAIN
+    first = sample.first
+    old = {"id", "timestamp", "instructions"} <= first.keys() and "type" not in first
+    return Confidence.LIKELY if old and sample.shape in ("lines", "object") else Confidence.NO
+
+
+def session_run(lines: Sequence[Line], name: str, findings: Findings) -> TraceRun | None:
+    """The run of one session; ``None`` where there is no conversation.
+
+    Args:
+        lines: tidied, in the order of the file.
+        name: of the file, for a session without an id.
+        findings: of the file.
+    """
+    meta = next((_payload(line) for line in lines if _is_meta(line)), {})
+    own = _own(lines, meta, findings)
+    spoken = [line for line in own if _kind(line) == "response_item"]
+    if not spoken:
+        return None
+    session = text(meta.get("id")) or name
+    model = next(
+        (m for line in own if _kind(line) == "turn_context" and (m := text(_payload(line).get("model")))),
+        None,
+    )
+    events = [_payload(line) for line in own if _kind(line) == "event_msg"]
+    times = [at for line in own if (at := moment(line.get("timestamp"), findings, "timestamp"))]
+    started = moment(meta.get("timestamp"), findings, "timestamp") or (times[0] if times else None)
+    instructions = mapping(meta.get("base_instructions")).get("text") or meta.get("base_instructions")
+    told = text(instructions) or text(meta.get("instructions"))
+    return TraceRun(
+        run_id=f"codex/{session}",
+        agent=f"codex/{model}" if model else "codex",
+        task_id=session,
+        record=[_payload(line) for line in spoken],
+        model=model,
+        items=[
+            *([Said(role="system", content=told, at=started)] if told else []),
+            *_items(own, events, findings),
+        ],
+        started=started,
+        finished=times[-1] if times else None,
+        error=_error(events),
+        metrics=_tokens(events, findings),
+        metadata=_metadata(meta),
+    )
+
+
+def _kind(line: Line) -> str:
+    """The type of a line, as the present form names it; bare items are items."""
+    kind = text(line.get("type")) or ""
+    if kind in LINES and isinstance(line.get("payload"), dict):
+        return kind
+    return "response_item" if is_message(line) else ""
+
+
+def _payload(line: Line) -> dict[str, Any]:
+    return mapping(line.get("payload")) or dict(line)
+
+
+def _is_meta(line: Line) -> bool:
+    return _kind(line) == "session_meta" or ("type" not in line and {"id", "timestamp"} <= line.keys())
+
+
+def _parent(meta: Mapping[str, Any]) -> str | None:
+    """The session that a sub-agent was spawned from, or that was forked."""
+    spawned = mapping(mapping(mapping(meta.get("source")).get("subagent")).get("thread_spawn"))
+    known = (meta.get("parent_thread_id"), spawned.get("parent_thread_id"), meta.get("forked_from_id"))
+    return next((parent for value in known if (parent := text(value))), None)
+
+
+def _own(lines: Sequence[Line], meta: Mapping[str, Any], findings: Findings) -> list[Line]:
+    """The lines without those that repeat the parent's session."""
+    place = "subagent_history_start_ordinal"
+    start = whole(meta.get(place), findings, place)
+    born = moment(meta.get("timestamp"), findings, "timestamp") if _parent(meta) else None
+    own: list[Line] = []
+    for number, line in enumerate(lines):
+        ordinal = whole(line.get("ordinal"), findings, "ordinal")
+        before = start is not None and (number if ordinal is None else ordinal) < start
+        at = moment(line.get("timestamp"), findings, "timestamp") if born is not None else None
+        if not before and not (born is not None and at is not None and at < born):
+            own.append(line)
+    copied = sum(_kind(line) == "response_item" for line in lines)
+    copied -= sum(_kind(line) == "response_item" for line in own)
+    if copied:
+        message = f"{copied} items repeat the parent's session; left out"
+        findings.once("copied-history", message, severity="note")
+    return own
+
+
+def _items(lines: Sequence[Line], events: Sequence[Line], findings: Findings) -> Iterator[Item]:
+    exits = {
+        call_id: whole(event.get("exit_code"), findings, "exit_code")
+        for event in events
+        if event.get("type") == "exec_command_end" and (call_id := text(event.get("call_id")))
+    }
+    for line in lines:
+        at = moment(line.get("timestamp"), findings, "timestamp")
+        if _kind(line) == "compacted":
+            yield Said(role="compaction", content=text(_payload(line).get("message")), at=at)
+        elif _kind(line) == "response_item":
+            for item in message_items(_payload(line), at):
+                yield _answered(item, exits) if isinstance(item, Answered) else item
+
+
+def _answered(item: Answered, exits: Mapping[str, int | None]) -> Answered:
+    """An answer with what is known of the command's exit code."""
+    content, code = item.content, exits.get(item.source_id or "")
+    written = mapping(parsed(content)) if isinstance(content, str) else {}
+    if "exit_code" in mapping(written.get("metadata")):
+        recorded = written["metadata"]["exit_code"]
+        code = recorded if isinstance(recorded, int) else code
+    if code is None and isinstance(content, str):
+        header, marked, _ = content[:HEADER_CHARS].partition("Output:\n")
+        found = EXIT.search(header) if marked else None
+        code = int(found[1]) if found else None
+    ok = item.ok if code is None else code == 0
+    return Answered(content=content, source_id=item.source_id, ok=ok, at=item.at)
+
+
+def _error(events: Sequence[Line]) -> str | None:
+    """How the last turn ended, where it ended badly."""
+    last = next((event for event in reversed(events) if event.get("type") in ENDS), {})
+    if last.get("type") == "error":
+        return text(last.get("message")) or "error"
+    return (
+        f"aborted: {text(last.get('reason')) or 'no reason'}" if last.get("type") == "turn_aborted" else None
+    )
+
+
+def _tokens(events: Sequence[Line], findings: Findings) -> dict[str, float | bool]:
+    """The running totals that were counted last."""
+    totals = (mapping(mapping(event.get("info")).get("total_token_usage")) for event in reversed(events))
+    last = next((total for total in totals if total), {})
+    read = {name: amount(last.get(key), findings, key) for key, name in TOKENS.items()}
+    return {name: value for name, value in read.items() if value is not None}
+
+
+def _metadata(meta: Mapping[str, Any]) -> dict[str, Any]:
+    spawned = mapping(mapping(mapping(meta.get("source")).get("subagent")).get("thread_spawn"))
+    known = {
+        "parent": _parent(meta),
+        "role": text(spawned.get("agent_role")),
+        "cwd": text(meta.get("cwd")),
+        "version": text(meta.get("cli_version")),
+        "originator": text(meta.get("originator")),
+    }
+    return {"format": "codex", **{name: value for name, value in known.items() if value is not None}}
+
+
+def _convert(sources: Sequence[Source], intake: Intake) -> None:
+    for source in sources:
+        intake.step(source.name)
+        log = intake.open(source)
+        reader = intake.reader(source, log)
+        if reader is None:
+            continue
+        tidier = Tidier(PLACES, log.findings)
+        lines: list[Line] = []
+        for element in reader.values():
+            log.records += 1
+            line, held = tidier.record(element.value, "")
+            log.count(held.items(), PLACES.kept)
+            lines.append(mapping(line))
+        run = session_run(lines, source.stem, log.findings)
+        if run is None:
+            log.findings.add("not-this-format", "there is no item of a conversation in it", severity="error")
+        runs = [run] if run is not None else []
+        write_traces(runs, f"{source.stem}-{log.sha256[:8]}", intake=intake, log=log, tidier=tidier)
+
+
+IMPORTER: Final = Importer(
+    info=FormatInfo(
+        name="codex",
+        title="Codex rollouts",
+        extensions=(".jsonl",),
+        what="One run a session file; sub-agents without the lines they repeat of their parent.",
+    ),
+    recognise=recognise,
+    convert=_convert,
+)
