@@ -59,6 +59,9 @@ FILES: dict[str, dict[str, Any]] = {
     "otel": {"t.json": {"spans": [{"name": "chat", "context": {"trace_id": "1", "span_id": "2"}}]}},
     "swe-agent": {"m__x/1.traj": {"trajectory": [{"action": "ls", "observation": "a.py"}], "info": {}}},
     "codex": {"rollout-1.jsonl": CODEX_LINE},
+    "pydantic-ai": {
+        "h.json": [{"kind": "request", "parts": [{"part_kind": "user-prompt", "content": "hi"}]}]
+    },
     "openai-messages": {
         "chat.json": [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "ho"}]
     },

@@ -30,6 +30,7 @@ BUILT_IN: Final = (
     "otel",
     "swe_agent",
     "codex",
+    "pydantic_ai",
     "openai_messages",
 )
 """Modules of this package that declare an ``IMPORTER``; of two that are equally sure, the first is taken."""

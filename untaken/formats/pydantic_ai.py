@@ -1,0 +1,193 @@
+"""Message histories of Pydantic AI: requests and responses, each a list of parts.
+
+What `all_messages_json` writes is one run; so is each list in a list, and each list on a line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final
+
+from untaken.formats.importer import Importer
+from untaken.formats.intake import Intake
+from untaken.formats.jsontext import JsonReader
+from untaken.formats.losses import Findings
+from untaken.formats.model import FormatInfo
+from untaken.formats.readings import amount, items, mapping, moment, objects, text
+from untaken.formats.sample import Confidence, Sample
+from untaken.formats.sources import Source
+from untaken.formats.tidy import Places, Tidier
+from untaken.formats.trace_run import Answered, Called, Item, Said, TraceRun, write_traces
+
+KINDS: Final = ("request", "response")
+HISTORIES: Final = ("messages", "message_history", "all_messages")
+"""Members of an object that its messages may be in."""
+SPOKEN: Final = {
+    "system-prompt": "system",
+    "user-prompt": "user",
+    "text": "assistant",
+    "thinking": "reasoning",
+}
+TOKENS: Final = {
+    "input_tokens": ("input_tokens", "request_tokens"),
+    "output_tokens": ("output_tokens", "response_tokens"),
+    "cached_tokens": ("cache_read_tokens",),
+}
+_MESSAGE: Final = (
+    *("kind", "timestamp", "instructions", "model_name", "run_id", "conversation_id"),
+    *("parts[].part_kind", "parts[].content.**", "parts[].timestamp", "parts[].tool_name"),
+    *("parts[].args.**", "parts[].tool_call_id", "parts[].outcome", "usage.cost"),
+    *(f"usage.{key}" for keys in TOKENS.values() for key in keys),
+)
+PLACES: Final = Places(
+    kept=[f"{home}{name}" for home in ("[].", "", *(f"{h}[]." for h in HISTORIES)) for name in _MESSAGE],
+    dropped=["[].provider_details.**", "[].parts[].provider_details.**", "[].metadata.**"],
+)
+
+
+def recognise(sample: Sample) -> Confidence:
+    """Messages of a kind whose parts name theirs."""
+    for record in sample.records[:3]:
+        for message in objects(_history(record)) or [record]:
+            if _is_message(message):
+                return Confidence.CERTAIN
+    return Confidence.NO
+
+
+def _is_message(record: Any) -> bool:
+    message = mapping(record)
+    parts = objects(message.get("parts"))
+    return message.get("kind") in KINDS and bool(parts) and "part_kind" in parts[0]
+
+
+def _history(record: Any) -> list[Any]:
+    """The messages in a record that is a list, or an object that holds one."""
+    if isinstance(record, list):
+        return record
+    document = mapping(record)
+    return next((items(document[name]) for name in HISTORIES if items(document.get(name))), [])
+
+
+def _histories(reader: JsonReader) -> Iterator[Any]:
+    """Each record that stands for a run."""
+    loose: list[Any] = []
+    while reader.peek() == "[":
+        whole = [element.value for element in reader.elements()]
+        yield from whole if whole and all(map(_history, whole)) else [whole]
+    for element in reader.values():
+        if _history(element.value):
+            yield element.value
+        else:
+            loose.append(element.value)
+    if loose:
+        yield loose
+
+
+def history_run(messages: Sequence[Mapping[str, Any]], name: str, findings: Findings) -> TraceRun:
+    """The run of one history.
+
+    Args:
+        messages: tidied.
+        name: for a history that does not say its conversation.
+        findings: of the file.
+    """
+    replies = [message for message in messages if message.get("kind") == "response"]
+    known = (text(m.get(key)) for key in ("conversation_id", "run_id") for m in messages)
+    session = next((s for s in known if s), name)
+    model = next((m for reply in replies if (m := text(reply.get("model_name")))), None)
+    times = [at for m in messages if (at := moment(m.get("timestamp"), findings, "timestamp"))]
+    return TraceRun(
+        run_id=f"pydantic-ai/{session}",
+        agent=f"pydantic-ai/{model}" if model else "pydantic-ai",
+        task_id=session,
+        record=list(messages),
+        model=model,
+        items=list(_items(messages, findings)),
+        started=times[0] if times else None,
+        finished=times[-1] if times else None,
+        cost=_cost(replies, findings),
+        steps=len(replies),
+        metrics=_tokens(replies, findings),
+        metadata={"format": "pydantic-ai"},
+    )
+
+
+def _items(messages: Sequence[Mapping[str, Any]], findings: Findings) -> Iterator[Item]:
+    told: str | None = None
+    for message in messages:
+        at = moment(message.get("timestamp"), findings, "timestamp")
+        instructions = text(message.get("instructions"))
+        if instructions is not None and instructions != told:
+            told = instructions
+            yield Said(role="system", content=told, at=at)
+        for part in objects(message.get("parts")):
+            yield from _part(part, moment(part.get("timestamp"), findings, "parts[].timestamp") or at)
+
+
+def _part(part: Mapping[str, Any], at: datetime | None) -> Iterator[Item]:
+    kind = text(part.get("part_kind")) or ""
+    call_id = text(part.get("tool_call_id"))
+    content = part.get("content")
+    if kind in SPOKEN:
+        yield Said(role=SPOKEN[kind], content=content, at=at)
+    elif kind.endswith("tool-call"):
+        yield Called(tool=part.get("tool_name"), arguments=part.get("args"), source_id=call_id, at=at)
+    elif kind.endswith("tool-return"):
+        outcome = text(part.get("outcome"))
+        ok = None if outcome is None else outcome == "success"  # else failed, denied, retried, interrupted
+        yield Answered(content=content, source_id=call_id, ok=ok, at=at)
+    elif kind == "retry-prompt" and text(part.get("tool_name")):
+        yield Answered(content=content, source_id=call_id, ok=False, at=at)
+    elif kind in ("retry-prompt", "retry-feedback"):  # the reply as a whole was refused, not a call
+        yield Said(role="user", content=content, at=at)
+
+
+def _tokens(replies: Sequence[Mapping[str, Any]], findings: Findings) -> dict[str, float | bool]:
+    found: dict[str, float | bool] = {}
+    for name, keys in TOKENS.items():
+        each = [amount(mapping(r.get("usage")).get(key), findings, key) for r in replies for key in keys]
+        if known := [value for value in each if value is not None]:
+            found[name] = sum(known)
+    return found
+
+
+def _cost(replies: Sequence[Mapping[str, Any]], findings: Findings) -> float | None:
+    """The sum, where every reply is priced."""
+    each = [amount(mapping(reply.get("usage")).get("cost"), findings, "usage.cost") for reply in replies]
+    known = [value for value in each if value is not None]
+    return sum(known) if known and len(known) == len(each) else None
+
+
+def _convert(sources: Sequence[Source], intake: Intake) -> None:
+    for source in sources:
+        intake.step(source.name)
+        log = intake.open(source)
+        reader = intake.reader(source, log)
+        if reader is None:
+            continue
+        tidier = Tidier(PLACES, log.findings)
+        runs: list[TraceRun] = []
+        for number, value in enumerate(_histories(reader)):
+            log.records += 1
+            record, held = tidier.record(value, "")
+            log.count(held.items(), PLACES.kept)
+            messages = [each for each in objects(_history(record)) if _is_message(each)]
+            name = f"{source.stem}/{number}" if number else source.stem
+            if messages:
+                runs.append(history_run(messages, name, log.findings))
+            else:
+                log.findings.add("not-this-format", "there is no message with parts in it", severity="error")
+        write_traces(runs, f"{source.stem}-{log.sha256[:8]}", intake=intake, log=log, tidier=tidier)
+
+
+IMPORTER: Final = Importer(
+    info=FormatInfo(
+        name="pydantic-ai",
+        title="Pydantic AI messages",
+        extensions=(".json", ".jsonl"),
+        what="Message histories of Pydantic AI: one run a history.",
+    ),
+    recognise=recognise,
+    convert=_convert,
+)
