@@ -6,7 +6,7 @@ import streamlit as st
 
 from components import cards, figures, state, tables
 from untaken.errors import Unscored
-from untaken.report import concord_table, disagreements_table, people_and_judges
+from untaken.report import concord_table, disagreements_table, imported_in_words, people_and_judges
 
 
 def agreement() -> None:
@@ -23,6 +23,7 @@ def agreement() -> None:
         f"{found.cluster}s for independent ({whole.clusters:,} of them). {found.left_out:,} sub-goals have a "
         "word of one only."
     )
+    st.caption(imported_in_words(state.corpus()))
     tables.figure(
         figures.agreement_figure(found, dark=state.is_dark()), key="agreement", name="Agreement of judges"
     )

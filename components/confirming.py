@@ -1,4 +1,4 @@
-"""What added files say about runs that are here already: it counts once somebody confirms it."""
+"""What added files say about runs that are here already counts once somebody confirms it."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ def offer(workspace: Workspace) -> None:
     with st.container(border=True):
         st.markdown("**Imported events to confirm**")
         st.caption(
-            "These files go on after the recorded end of a run. Anybody can write such a file and sign it in "
-            "any name. Confirm it only if you know where it comes from; the audit log says that you did."
+            "These files go on after the recorded end of a run, or hold another conversion of it. Anybody "
+            "can write such a file and sign it in any name. Confirm it only if you know where it comes from; "
+            "the audit log says that you did. Verdicts given here on a run that is replaced no longer count."
         )
         author = st.text_input("Your name", key="confirm_author", max_chars=100)
         for extension in waiting[:20]:
@@ -35,4 +36,4 @@ def offer(workspace: Workspace) -> None:
 
 def _confirm(workspace: Workspace, extension: Extension, author: str) -> None:
     if not workspace.confirm(extension, author=author):
-        st.warning("This file does not follow the recorded end of its run any more. Nothing was changed.")
+        st.warning("The run has changed since. Nothing was confirmed.")

@@ -10,6 +10,7 @@ import streamlit as st
 from components import cards, figures, state, tables, text
 from untaken.errors import Unscored
 from untaken.judging import ReviewerPair, Reviewers
+from untaken.report import imported_in_words
 from untaken.report.reviewing import (
     Parted,
     corpus_reviewer_pairs,
@@ -58,6 +59,7 @@ def agreement() -> None:
         st.info("No reviewer gave a verdict yet. Verdicts are given on the Run page, per sub-goal.")
         return
     st.caption(_in_words(found))
+    st.caption(imported_in_words(state.corpus()))
     if whole.items:
         tables.figure(
             figures.reliability_figure(found, dark=state.is_dark()),

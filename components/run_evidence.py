@@ -67,6 +67,7 @@ def _verdicts(report: RunReport) -> None:
             "verdict on": [verdict.sub_goal for verdict, _ in rows],
             "said": ["↩ withdrawn" if v.withdrawn else said[v.passed] for v, _ in rows],
             "by": [verdict.by for verdict, _ in rows],
+            "from": ["imported" if report.run.imported(v) else "this workspace" for v, _ in rows],
             "seen in event": pd.array([one.seq if one else None for _, one in rows], dtype="Int64"),
             "why": [verdict.reason or "" for verdict, _ in rows],
             "quoted": [one.quote if one else "" for _, one in rows],

@@ -59,6 +59,8 @@ def _voice(report: RunReport, voice: Voice) -> None:
     with st.container(horizontal=True, gap="xsmall"):
         st.badge(words, color=colour)  # type: ignore[arg-type]
         st.badge(STANDING_WORDS[voice.standing], color="violet" if voice.standing == "decides" else "gray")
+        if voice.imported:
+            st.badge("imported", color="gray")
         st.text(text.one_line(voice.by, 80))
     if voice.reason:
         st.text(text.one_line(voice.reason, 600))

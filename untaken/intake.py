@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import chain, count
@@ -31,6 +31,7 @@ from untaken.ledger import Integrity, heads_path
 from untaken.planning.record import looks_like_planning, parse_planning
 from untaken.store import Added, Workspace
 from untaken.store import sniff as sniff_native
+from untaken.store.content import digest_of, source_identity
 
 Progress = Callable[[int, int, str], None]
 """Called with (done, total, name). What it raises cancels what is left."""
@@ -285,7 +286,8 @@ def _converted(desk: Desk, format: str, batch: Sequence[Brought]) -> Iterator[tu
         for one in batch:
             yield one.position, Taken(name=one.name, kind=format, findings=(error.finding(),))
         return
-    added, noticed = _add_conversion(desk.workspace, done)
+    made_from = [source_identity(one.name, digest_of(one.data)) for one in batch] + list(earlier.values())
+    added, noticed = _add_conversion(desk.workspace, done, made_from)
     losses = {loss.name: loss for loss in done.losses}
     for place, digest in earlier.items():
         if place in losses:
@@ -319,7 +321,9 @@ def _kept(desk: Desk, one: Brought, format: str, loss: FileLoss | None, added: M
     return Taken(name=one.name, kind=format, new=new, runs=loss.runs, loss=account, findings=findings)
 
 
-def _add_conversion(workspace: Workspace, done: Conversion) -> tuple[dict[str, str], tuple[Finding, ...]]:
+def _add_conversion(
+    workspace: Workspace, done: Conversion, made_from: Collection[str]
+) -> tuple[dict[str, str], tuple[Finding, ...]]:
     """Puts ledgers and graphs into the workspace.
 
     Returns:
@@ -330,7 +334,11 @@ def _add_conversion(workspace: Workspace, done: Conversion) -> tuple[dict[str, s
     for path in done.ledgers:
         heads = heads_path(path)
         added = workspace.add(
-            f"{done.format}/{path.name}", path, heads=heads if heads.exists() else None, origin=done.format
+            f"{done.format}/{path.name}",
+            path,
+            heads=heads if heads.exists() else None,
+            origin=done.format,
+            made_from=made_from,
         )
         digests[path.name] = added.digest
         findings += added.findings

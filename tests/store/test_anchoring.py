@@ -11,7 +11,8 @@ import pytest
 from builders import RunBuilder, a_run
 
 from untaken.ledger import Draft, Head, ReviewNote
-from untaken.store import Workspace
+from untaken.store import Added, Workspace
+from untaken.store.content import digest_of, source_identity
 
 
 def chain(*, notes: int = 0, agent: str = "agent") -> RunBuilder:
@@ -167,10 +168,47 @@ def test_heads_that_came_later_never_overrule_what_is_recorded(tmp_path: Path) -
         assert workspace.heads() == {"r1": SHORT.head}
 
 
-def test_a_newer_conversion_replaces_an_earlier_one(tmp_path: Path) -> None:
+def converted(workspace: Workspace, name: str, built: RunBuilder, *, made_from: tuple[str, ...]) -> Added:
+    """Adds what a conversion of these traces gave, and keeps the traces."""
+    sources = [source_identity(trace, digest_of(trace.encode())) for trace in made_from]
+    added = workspace.add(name, built.ledger(), heads=sidecar(built), origin="devai", made_from=sources)
+    for trace in made_from:
+        workspace.keep_source(
+            trace, trace.encode(), "devai", agent=None, findings=(), loss=(), results=[added.digest]
+        )
+    return added
+
+
+def test_a_conversion_of_the_same_traces_and_more_replaces_the_earlier_one(tmp_path: Path) -> None:
     with Workspace(tmp_path) as workspace:
-        workspace.add("old.jsonl", SHORT.ledger(), heads=sidecar(SHORT), origin="devai")
-        added = workspace.add("new.jsonl", OTHER.ledger(), heads=sidecar(OTHER), origin="devai")
+        converted(workspace, "old.jsonl", SHORT, made_from=("trace",))
+        added = converted(workspace, "new.jsonl", OTHER, made_from=("trace", "judgement"))
         assert [i.verdict for i in added.integrity] == ["INTACT"]
         runs, _ = workspace.read_runs()
         assert [run.agent for run in runs] == ["someone else"]
+
+
+def test_a_conversion_of_other_input_waits_until_a_person_confirms_it(tmp_path: Path) -> None:
+    with Workspace(tmp_path) as workspace:
+        converted(workspace, "old.jsonl", SHORT, made_from=("trace",))
+        added = converted(workspace, "new.jsonl", OTHER, made_from=("changed trace",))
+        assert [i.verdict for i in added.integrity] == ["ALTERED"]
+        assert [f.code for f in added.findings] == ["run-conversion-waits"]
+        assert workspace.heads() == {"r1": SHORT.head}
+        (waiting,) = workspace.extensions()
+        assert workspace.confirm(waiting, author="ann")
+        assert not workspace.confirm(waiting, author="ben"), "it was confirmed before"
+        runs, _ = workspace.read_runs()
+        assert [(run.agent, run.integrity.verdict) for run in runs] == [("someone else", "INTACT")]
+        (line,) = [entry for entry in workspace.audit_log() if entry.code == "run-extended"]
+        assert line.message.startswith("ann confirmed another conversion")
+
+
+def test_a_conversion_never_replaces_a_run_that_somebody_judged_here(tmp_path: Path) -> None:
+    with Workspace(tmp_path) as workspace:
+        converted(workspace, "old.jsonl", SHORT, made_from=("trace",))
+        (run,) = workspace.read_runs()[0]
+        head = workspace.append_events(run, [Draft(ReviewNote, {"author": "ben", "text": "seen"})])
+        added = converted(workspace, "new.jsonl", OTHER, made_from=("trace", "more"))
+        assert [f.code for f in added.findings] == ["run-conversion-waits"]
+        assert workspace.heads() == {"r1": head}

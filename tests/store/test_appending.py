@@ -6,6 +6,7 @@ import gzip
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -254,3 +255,35 @@ def test_what_the_ledger_holds_already_is_not_written_again(
         for some in [drafts] if at_once else [[draft] for draft in drafts]:
             workspace.append_events(stale, some)
         assert len(run_of(workspace).events) - len(ONE.lines) == written
+
+
+def said_by(run: Run, *, imported: bool) -> list[str]:
+    return [one.by for one in run.of(Verdict) if run.imported(one) is imported]
+
+
+@pytest.mark.parametrize("compress", [bytes, gzip.compress], ids=["plain", "compressed"])
+def test_a_verdict_is_imported_unless_this_workspace_appended_it(
+    tmp_path: Path, compress: Callable[[bytes], bytes]
+) -> None:
+    came = a_run("r1").call("look").finish(success=False).verdict("s", passed=True, by="human:ann").ledger()
+    with Workspace(tmp_path / "first") as workspace:
+        workspace.add("a.jsonl", compress(came))
+        workspace.append_events(run_of(workspace), [verdict(by="human:ben")])
+        run = run_of(workspace)
+        assert (said_by(run, imported=True), said_by(run, imported=False)) == (["human:ann"], ["human:ben"])
+        taken_along = stored(workspace).read_bytes()
+    with Workspace(tmp_path / "first") as again:
+        assert said_by(run_of(again), imported=False) == ["human:ben"]
+    (tmp_path / "a.jsonl").write_bytes(taken_along)
+    (elsewhere,) = read_ledger(tmp_path / "a.jsonl")
+    assert said_by(elsewhere, imported=True) == ["human:ann", "human:ben"]
+
+
+def test_an_append_to_one_chain_makes_no_event_of_another_chain_ours(tmp_path: Path) -> None:
+    forged = a_run("r1", agent="another").verdict("s", passed=True, by="human:ann").call("look").finish()
+    with Workspace(tmp_path) as workspace:
+        workspace.add("a.jsonl", LEDGER)
+        workspace.append_events(run_of(workspace), [verdict(by="human:ann")])
+        workspace.add("b.jsonl", forged.ledger())
+        imported = {run.agent: said_by(run, imported=True) for run in workspace.read_runs()[0]}
+        assert imported["another"] == ["human:ann"]

@@ -24,6 +24,7 @@ class Judged:
         graph: the plan graph that the run names; else empty.
         met, not_met, unsure: who says so (VERDICT.by); `unsure` could not tell.
         reasons: what they wrote, by author.
+        imported: whose word came with a file.
     """
 
     run_id: str
@@ -36,6 +37,7 @@ class Judged:
     not_met: tuple[str, ...]
     unsure: tuple[str, ...]
     reasons: tuple[tuple[str, str], ...]
+    imported: tuple[str, ...] = ()
 
     @property
     def contradicts(self) -> bool:
@@ -146,6 +148,7 @@ def _judged(run: Run, whose: Sequence[str]) -> list[Judged]:
             not_met=tuple(by for by, verdict in said.items() if verdict.passed is False),
             unsure=tuple(by for by, verdict in said.items() if verdict.passed is None),
             reasons=tuple((by, verdict.reason) for by, verdict in said.items() if verdict.reason),
+            imported=tuple(by for by, verdict in said.items() if run.imported(verdict)),
         )
         for sub_goal, said in latest.items()
     ]

@@ -83,11 +83,13 @@ class Run:
         events: all readable events, post-run events included, ordered by `seq`.
         integrity: how far the record can be trusted.
         source: name of the file it was read from, for messages.
+        appended_here: `seq` of the events that the workspace it is read from appended itself.
     """
 
     events: tuple[AnyEvent, ...]
     integrity: Integrity
     source: str = ""
+    appended_here: frozenset[int] = frozenset()
 
     @property
     def run_id(self) -> str:
@@ -117,6 +119,10 @@ class Run:
     def finished(self) -> RunFinished | None:
         """The outcome, or ``None`` for a run that never finished."""
         return next(iter(self.of(RunFinished)), None)
+
+    def imported(self, event: Event) -> bool:
+        """Whether an event came with a file: whoever wrote the file signed it in any name they liked."""
+        return event.seq not in self.appended_here
 
     @property
     def actions(self) -> Sequence[ToolCall]:

@@ -35,7 +35,12 @@ def without_repeats(run: Run, drafts: Iterable[Draft]) -> Sequence[Draft]:
 
 def _content(kind: type[Event], fields: Mapping[str, Any]) -> tuple[Hashable, bytes]:
     """What an event is about, and what it says."""
-    said = {name: value for name, value in fields.items() if value is not None and name not in _ENVELOPE}
+    usual = {field.name: field.default for field in msgspec.structs.fields(kind)}  # a draft need not say it
+    said = {
+        name: value
+        for name, value in fields.items()
+        if value is not None and value != usual.get(name) and name not in _ENVELOPE
+    }
     content = msgspec.json.encode(said, order="deterministic")
     about = (said.get("sub_goal"), said.get("by")) if kind is Verdict else content
     return (kind, about), content

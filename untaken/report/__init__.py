@@ -165,7 +165,14 @@ from untaken.report.standings import (
 from untaken.report.timeline import TimelineRow, timeline
 from untaken.report.triage import FIX_FIRST, triage_document, triage_table
 from untaken.report.unnoticed import UnnoticedFailure, runs_not_detecting_errors, unnoticed_failures
-from untaken.report.voices import Quoted, Voice, addressing_findings, decided_by_check, voices
+from untaken.report.voices import (
+    Quoted,
+    Voice,
+    addressing_findings,
+    decided_by_check,
+    imported_in_words,
+    voices,
+)
 
 __all__ = [
     "ABLATION",
@@ -272,6 +279,7 @@ __all__ = [
     "gate_document",
     "graph_diff_document",
     "graph_discover_document",
+    "imported_in_words",
     "json_schema",
     "judge_document",
     "ledger_review",

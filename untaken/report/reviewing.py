@@ -249,6 +249,7 @@ PARTED: Final[Columns[Parted]] = {
     "reasons": text(
         "what they wrote", lambda one: "; ".join(f"{a}: {b}" for a, b in one.judged.reasons) or None
     ),
+    "imported": text("whose word came with a file", lambda one: ", ".join(one.judged.imported) or None),
     "run_id": text("the run", "judged.run_id"),
     "digest": text("content digest of the run, for links", "judged.digest"),
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
@@ -55,7 +55,15 @@ def timeline(
     for verdict in run.of(ev.Verdict):
         for evidence in verdict.evidence or ():
             citing[evidence.seq].append(verdict.seq)
-    return tuple(_row(event, mapped or {}, decisions or {}, citing) for event in run.events)
+    rows = (_row(event, mapped or {}, decisions or {}, citing) for event in run.events)
+    return tuple(
+        replace(row, title=f"{row.title}, imported") if _is_imported(run, event) else row
+        for row, event in zip(rows, run.events, strict=True)
+    )
+
+
+def _is_imported(run: Run, event: ev.AnyEvent) -> bool:
+    return isinstance(event, ev.Verdict) and run.imported(event)
 
 
 def _row(

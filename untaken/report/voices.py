@@ -38,6 +38,7 @@ class Voice:
         standing: it ``decides``, is ``outranked`` by a higher authority or a majority, was ``replaced`` by
             this author's later word or ``withdrawn``, had ``no opinion``, or is ``not counted`` under the
             rules in force.
+        imported: it came with a file; the workspace did not record it.
     """
 
     seq: int
@@ -47,6 +48,19 @@ class Voice:
     reason: str
     quotes: tuple[Quoted, ...]
     standing: Standing
+    imported: bool
+
+
+def imported_in_words(corpus: Corpus) -> str:
+    """How many of the verdicts on unbroken runs came with files; empty where there is no verdict."""
+    sound = [run for run in corpus.runs.values() if not run.integrity.broken]
+    given = [run.imported(verdict) for run in sound for verdict in run.of(Verdict)]
+    if not given:
+        return ""
+    return (
+        f"{sum(given):,} of {len(given):,} verdicts are imported: they came with files, and their names are "
+        "only as good as the source of the file."
+    )
 
 
 def voices(run: Run, node: NodeScore, verdicts: Sequence[str] = ()) -> tuple[Voice, ...]:
@@ -71,6 +85,7 @@ def voices(run: Run, node: NodeScore, verdicts: Sequence[str] = ()) -> tuple[Voi
             reason=verdict.reason or "",
             quotes=_quotes(run, verdict),
             standing=_standing(verdict, latest, counted, winners) if verdict.seq in kept else "withdrawn",
+            imported=run.imported(verdict),
         )
         for verdict in given
     ]

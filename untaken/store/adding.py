@@ -14,12 +14,13 @@ from untaken.errors import Finding, UntakenError, Where
 from untaken.ledger import Head, Integrity, read_ledger, verify_ledger
 from untaken.ledger.heads import parse_heads
 from untaken.plans import read_graph
-from untaken.store import records, versions
+from untaken.store import records, removing, versions
 from untaken.store.anchoring import Anchored, anchor
 from untaken.store.appending import holds_later
 from untaken.store.content import Staged, graph_suffix, ledger_suffix
 from untaken.store.database import writing
 from untaken.store.model import Added, FileKind, StoredFile
+from untaken.store.own_events import own_spans
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +33,7 @@ class Arrival:
     engine: Engine
     origin: str | None
     trusted: bool = False
+    made_from: frozenset[str] = frozenset()
 
     def place(self, room: str, suffix: str) -> Path:
         """Moves the copy to where it stays, and says where that is."""
@@ -148,10 +150,17 @@ def _meet_recorded(
             recorded=head,
             extends=integrity.run_id in extending,
             reimported=arrival.origin is not None and arrival.origin == from_format,
+            reconverted=_of_the_same_and_more(connection, integrity.run_id, arrival.made_from),
             earlier=_earlier(connection, arrival.folder, integrity, head),
             trusted=arrival.trusted,
         )
     return met
+
+
+def _of_the_same_and_more(connection: Connection, run_id: str, made_from: frozenset[str]) -> bool:
+    """Whether a run's recorded conversion was made from these traces only, and nobody judged it here."""
+    before = removing.made_from(connection, run_id)
+    return bool(before) and before <= made_from and not own_spans(connection, [run_id])
 
 
 def _earlier(connection: Connection, folder: Path, own: Integrity, recorded: Head | None) -> bool:

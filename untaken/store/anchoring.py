@@ -14,6 +14,8 @@ from untaken.ledger import Head, Integrity, IntegrityVerdict
 
 WAITS: Final = "run-extension-waits"
 """Code of the finding on events that follow a recorded head and wait for somebody to confirm them."""
+DIFFERS: Final = "run-conversion-waits"
+"""Code of the finding on a conversion whose run is not the recorded one, and waits to be confirmed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +48,7 @@ def anchor(
     recorded: Head | None,
     extends: bool = False,
     reimported: bool = False,
+    reconverted: bool = False,
     earlier: bool = False,
     trusted: bool = False,
 ) -> Anchored:
@@ -56,8 +59,10 @@ def anchor(
         sidecar: the head the sidecar gave.
         recorded: the head the workspace holds for this run id.
         extends: the chain's link at the recorded head's end is the recorded one.
-        reimported: the recorded head belongs to a conversion of the same foreign format; a new conversion of
-            better input replaces it.
+        reimported: the recorded head belongs to a conversion of the same foreign format; a new one that
+            differs is offered in its place.
+        reconverted: besides, everything that the recorded conversion was made from went into this one too,
+            and nobody wrote about the run here: the new one takes the place of the recorded one.
         earlier: the recorded chain is this one, and goes on with what was written about the run since.
         trusted: the file is of a folder that its owner opened. An upload moves no recorded head by itself:
             its heads come from the same stranger as its events.
@@ -69,14 +74,16 @@ def anchor(
         return Anchored(
             integrity=replace(own, verdict="INTACT", reason=reason), expected=own.head, accepted=False
         )
-    if recorded is None or reimported:
+    if recorded is None or (reimported and reconverted):
         return Anchored(integrity=_from_now_on(own), expected=own.head, accepted=True)
     if own.head == recorded:
         reason = "The chain holds and equals the head recorded in this workspace."
         intact = replace(own, verdict="INTACT", reason=reason)
         return Anchored(integrity=intact, expected=recorded, accepted=False)
     if extends and own.verdict == "INTACT" and not trusted:
-        return _wait(own, own.head, recorded)
+        more = own.head.events - recorded.events
+        reason = f"{more} events follow the {recorded.events} recorded here, in a file from outside"
+        return _wait(own, recorded, WAITS, reason)
     if extends and own.verdict == "INTACT":
         note = Finding(
             code="run-extended",
@@ -85,18 +92,18 @@ def anchor(
             severity="note",
         )
         return Anchored(integrity=own, expected=own.head, accepted=True, finding=note)
+    if reimported:
+        return _wait(own, recorded, DIFFERS, "a new conversion of this run differs from the recorded one")
     return _refuse(own, own.head, recorded, extends=extends)
 
 
-def _wait(own: Integrity, head: Head, recorded: Head) -> Anchored:
-    """The file is kept; what it adds to the run does not count until a person confirms it."""
-    more = head.events - recorded.events
-    reason = f"{more} events follow the {recorded.events} recorded here, in a file from outside"
+def _wait(own: Integrity, recorded: Head, code: str, reason: str) -> Anchored:
+    """The file is kept; what it says of the run does not count until a person confirms it."""
     note = Finding(
-        code=WAITS,
-        message=f"{reason}; they do not count until somebody confirms them",
+        code=code,
+        message=f"{reason}; this does not count until somebody confirms it",
         where=Where(run=own.run_id),
-        hint="Confirm them on the Data page if you know who wrote them, or remove the file.",
+        hint="Confirm it on the Data page if you know where it comes from, or remove the file.",
         severity="warning",
     )
     integrity = replace(own, verdict="ALTERED", reason=f"The links hold, but {reason}: not confirmed.")

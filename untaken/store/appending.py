@@ -39,6 +39,7 @@ from untaken.store import records
 from untaken.store.content import Staged
 from untaken.store.database import reading, writing
 from untaken.store.model import StoredFile
+from untaken.store.own_events import OwnSpan, remember
 from untaken.store.tables import appends, files, heads
 
 LOCK_SECONDS: Final = 30.0
@@ -213,6 +214,7 @@ class _Announcement:
     def done(self, end: Head) -> None:
         with writing(self.engine) as connection:
             move_head(connection, self.file, self.run_id, end)
+            remember(connection, self.run_id, OwnSpan(start=self.start, end=end))
             connection.execute(delete(appends).where(appends.c.file == self.file))
 
 
@@ -232,6 +234,8 @@ def _settle(engine: Engine, folder: Path, digest: str) -> None:
             end = Head(events=row.events_after, sha256=row.sha256_after)
             if now.get(row.run_id) == end:
                 move_head(connection, digest, row.run_id, end)
+                start = Head(events=row.events_before, sha256=row.sha256_before)
+                remember(connection, row.run_id, OwnSpan(start=start, end=end))
         connection.execute(delete(appends).where(appends.c.file == digest))
 
 

@@ -1,4 +1,4 @@
-"""An added file that goes on after a run's recorded head: the head moves once a person confirms it."""
+"""What an added file says of a recorded run beyond its head: the head moves once a person confirms it."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Final
 
 from sqlalchemy import Engine, select
 
-from untaken.ledger import Run, read_ledger
+from untaken.ledger import Head, Run, read_ledger
 from untaken.ledger.events import Verdict, event_type
 from untaken.store import records
-from untaken.store.anchoring import WAITS
+from untaken.store.anchoring import DIFFERS, WAITS
 from untaken.store.appending import move_head
 from untaken.store.database import reading, writing
 from untaken.store.model import StoredFile
@@ -23,60 +23,73 @@ NAMED: Final = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extension:
-    """Events of an added file that follow a run's recorded head and do not count yet.
+    """What an added file says of a run beyond its recorded head; it does not count yet.
 
     Attributes:
         file: the added file.
         run_id: the run.
-        words: what the events are, and who signs the verdicts among them (untrusted).
+        recorded: the head that it follows, or would replace.
+        words: what it holds, and who signs the verdicts in it (untrusted).
     """
 
     file: StoredFile
     run_id: str
+    recorded: Head
     words: str
 
 
 def waiting(engine: Engine, folder: Path) -> list[Extension]:
-    """The extensions that nobody has confirmed, and that still follow the recorded head."""
+    """What nobody has confirmed: events that still follow a recorded head, conversions that still differ."""
     with reading(engine) as connection:
-        stored = [
-            f for f in records.all_files(connection, folder) if any(n.code == WAITS for n in f.findings)
-        ]
+        stored = [f for f in records.all_files(connection, folder) if _meant(f)]
         recorded = records.recorded_heads(connection) if stored else {}
         chosen = select(heads.c.file, heads.c.run_id).where(heads.c.accepted | heads.c.superseded)
         settled = {(row.file, row.run_id) for row in connection.execute(chosen)} if stored else set()
     found = []
     for file in stored:
-        meant = {n.where.run for n in file.findings if n.code == WAITS}
+        meant = _meant(file)
         for run in _runs(file):
-            known = recorded.get(run.run_id)
-            if run.run_id in meant and known and (file.digest, run.run_id) not in settled:
-                start = known[0]
-                if len(run.events) > start.events and run.events[start.events].prev == start.sha256:
-                    found.append(Extension(file=file, run_id=run.run_id, words=_words(run, start.events)))
+            code, known = meant.get(run.run_id), recorded.get(run.run_id)
+            if code is None or known is None or (file.digest, run.run_id) in settled:
+                continue
+            if words := _words_of(run, code, known[0]):
+                found.append(Extension(file=file, run_id=run.run_id, recorded=known[0], words=words))
     return found
 
 
 def confirm(engine: Engine, folder: Path, extension: Extension, author: str) -> bool:
-    """Moves a run's recorded head to the end of an extension; the audit log says who did.
+    """Moves a run's recorded head to the end of an added file; the audit log says who did.
 
     Returns:
-        False where the extension does not follow the recorded head any more; nothing was changed.
+        False where it does not wait any more; nothing was changed.
     """
-    now = [one for one in waiting(engine, folder) if one.run_id == extension.run_id]
-    if not any(one.file.digest == extension.file.digest for one in now):
+    if extension not in waiting(engine, folder):
         return False
     run = next(run for run in _runs(extension.file) if run.run_id == extension.run_id)
     if run.integrity.broken or run.integrity.head is None:
         return False
     with writing(engine) as connection:
-        start = records.recorded_heads(connection)[run.run_id][0]
-        if run.events[start.events].prev != start.sha256:
+        if records.recorded_heads(connection)[run.run_id][0] != extension.recorded:
             return False
         move_head(connection, extension.file.digest, run.run_id, run.integrity.head)
         said = f"{author} confirmed {extension.words} from {extension.file.name}"
         records.insert_audit(connection, "run-extended", said, run.run_id)
     return True
+
+
+def _meant(file: StoredFile) -> dict[str, str]:
+    """The codes of the findings on what waits, by run."""
+    return {n.where.run: n.code for n in file.findings if n.code in (WAITS, DIFFERS) and n.where.run}
+
+
+def _words_of(run: Run, code: str, recorded: Head) -> str | None:
+    """What the file adds to the run, or would put in its place; ``None`` where that is neither any more."""
+    if code == DIFFERS:
+        differs = run.integrity.head not in (None, recorded)
+        what = f"another conversion of the run, in the place of the {recorded.events} events recorded here: "
+        return what + _words(run, 0) if differs else None
+    follows = len(run.events) > recorded.events and run.events[recorded.events].prev == recorded.sha256
+    return _words(run, recorded.events) if follows else None
 
 
 def _runs(file: StoredFile) -> Sequence[Run]:

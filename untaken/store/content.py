@@ -17,6 +17,7 @@ from typing import BinaryIO, Final
 
 import zstandard
 
+from untaken import limits
 from untaken.ledger import has_event_signature
 from untaken.limits import KIB, MIB
 from untaken.store.model import FileKind
@@ -52,6 +53,20 @@ def opened(data: bytes | Path) -> Iterator[BinaryIO]:
     else:
         with data.open("rb") as stream:
             yield stream
+
+
+def digest_of(data: bytes | Path) -> str:
+    """SHA-256 of the content, in hex."""
+    hasher = hashlib.sha256()
+    with opened(data) as stream:
+        while piece := stream.read(_CHUNK):
+            hasher.update(piece)
+    return hasher.hexdigest()
+
+
+def source_identity(name: str, digest: str) -> str:
+    """What a kept foreign trace is known by: where the folder says who judged, files may have equal bytes."""
+    return hashlib.sha256(f"{name[: limits.NAME_CHARS]}\0{digest}".encode()).hexdigest()
 
 
 def peek(data: bytes | Path) -> bytes:

@@ -15,6 +15,7 @@ from untaken.store import records
 from untaken.store.appending import standing
 from untaken.store.database import reading
 from untaken.store.model import StoredFile
+from untaken.store.own_events import own_spans, with_own_events
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,8 +47,12 @@ def read_file(engine: Engine, folder: Path, file: StoredFile) -> FileReading:
             runs, findings = read_ledger(now.front, strict=False, heads=now.heads, name=file.name)
     except UntakenError as error:
         return FileReading(key=key_of(engine, file), runs=(), findings=(error.finding(),))
-    kept = tuple(run for run in runs if run.run_id not in now.superseded)
-    return FileReading(key=key, runs=kept, findings=tuple(findings))
+    kept = [run for run in runs if run.run_id not in now.superseded]
+    with reading(engine) as connection:
+        own = own_spans(connection, [run.run_id for run in kept])
+    return FileReading(
+        key=key, runs=tuple(with_own_events(run, own) for run in kept), findings=tuple(findings)
+    )
 
 
 def joined(readings: Iterable[FileReading]) -> tuple[list[Run], list[Finding]]:

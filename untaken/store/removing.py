@@ -14,7 +14,7 @@ from untaken.ledger.journal import journal_path
 from untaken.store import records
 from untaken.store.model import StoredFile
 from untaken.store.records import now, removed_files
-from untaken.store.tables import conversions, files, marks, removals
+from untaken.store.tables import conversions, files, heads, marks, removals
 
 KEPT_DAYS: Final = 30
 """How long a removal can be taken back."""
@@ -28,6 +28,12 @@ def link(connection: Connection, source: str, results: Iterable[str]) -> None:
     rows = [{"source": source, "result": result} for result in dict.fromkeys(results) if result not in known]
     if rows:
         connection.execute(insert(conversions), rows)
+
+
+def made_from(connection: Connection, run_id: str) -> frozenset[str]:
+    """The foreign traces that a run's recorded conversion came out of."""
+    chosen = select(conversions.c.source).join(heads, heads.c.file == conversions.c.result)
+    return frozenset(connection.scalars(chosen.where(heads.c.run_id == run_id, heads.c.accepted)))
 
 
 def goes_with(connection: Connection, source: str) -> list[str]:

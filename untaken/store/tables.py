@@ -186,6 +186,19 @@ appends = Table(
 )
 """Appends to stored ledgers that were announced and are not done: recovery completes or undoes them."""
 
+own_events = Table(
+    "own_events",
+    metadata,
+    Column("position", Integer, primary_key=True, autoincrement=True),
+    Column("run_id", Words, nullable=False, index=True),
+    Column("events_before", Integer, nullable=False),
+    Column("sha256_before", String(64), nullable=False),
+    Column("events_after", Integer, nullable=False),
+    Column("sha256_after", String(64), nullable=False),
+    Column("written_at", String(40), nullable=False),
+)
+"""Every append to a run that this workspace completed: what else a ledger holds came with a file."""
+
 conversions = Table(
     "conversions",
     metadata,

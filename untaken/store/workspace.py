@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from hashlib import sha256
 from pathlib import Path
 from typing import Self
 
@@ -19,7 +18,16 @@ from untaken.store.adding import Arrival, add_graph, add_heads, add_ledger, read
 from untaken.store.appending import append_to_run, extended_here, settle_all, standing
 from untaken.store.backing_up import Backup, back_up
 from untaken.store.confirming import Extension, confirm, waiting
-from untaken.store.content import LEDGERS, Staged, clear_staged, ledgers_and_graphs, peek, sniff, staged
+from untaken.store.content import (
+    LEDGERS,
+    Staged,
+    clear_staged,
+    ledgers_and_graphs,
+    peek,
+    sniff,
+    source_identity,
+    staged,
+)
 from untaken.store.database import STORE, open_engine, reading, writing
 from untaken.store.diagnosing import Diagnosis, diagnose
 from untaken.store.graph_shelf import GraphShelf
@@ -104,7 +112,13 @@ class Workspace(GraphShelf):
         self._engine.dispose()
 
     def add(
-        self, name: str, data: bytes | Path, *, heads: bytes | Path | None = None, origin: str | None = None
+        self,
+        name: str,
+        data: bytes | Path,
+        *,
+        heads: bytes | Path | None = None,
+        origin: str | None = None,
+        made_from: Collection[str] = (),
     ) -> Added:
         """Adds a ledger, a plan graph or a heads sidecar; idempotent by content.
 
@@ -115,14 +129,16 @@ class Workspace(GraphShelf):
             name: what to call it in messages (untrusted).
             data: its bytes, or the file that holds them.
             heads: the heads sidecar that came with a ledger.
-            origin: the foreign format a ledger or graph was converted from. A newer conversion takes the
-                place of an earlier one with the same run ids.
+            origin: the foreign format a ledger or graph was converted from.
+            made_from: the traces (`source_identity`) that went into that conversion. It takes the place of an
+                earlier one of the same run ids where all that went into that one is among them and nobody
+                wrote about the run here; otherwise it waits in `extensions`.
 
         Returns:
             What was found. Where `Added.kind` is ``None`` the file is none of these; a finding says so.
             A file that was removed is brought back, and is new again.
         """
-        return self._take(name, data, heads, origin, back=True)
+        return self._take(name, data, heads, origin, back=True, made_from=frozenset(made_from))
 
     def _take(
         self,
@@ -132,6 +148,7 @@ class Workspace(GraphShelf):
         origin: str | None,
         *,
         back: bool,
+        made_from: frozenset[str] = frozenset(),
     ) -> Added:
         name = name[: limits.NAME_CHARS]
         kind = sniff(name, peek(data))
@@ -152,6 +169,7 @@ class Workspace(GraphShelf):
                 engine=self._engine,
                 origin=origin,
                 trusted=not back,
+                made_from=made_from,
             )
             try:
                 if kind == "ledger":
@@ -189,8 +207,7 @@ class Workspace(GraphShelf):
             arrival = Arrival(
                 name=name[: limits.NAME_CHARS], copy=copy, folder=self.path, engine=self._engine, origin=agent
             )
-            # Formats that tell by folder whose verdicts a file holds do have files of equal bytes.
-            identity = sha256(f"{arrival.name}\0{copy.digest}".encode()).hexdigest()
+            identity = source_identity(arrival.name, copy.digest)
             with writing(self._engine) as connection:  # also while the copy is placed: it could be purged
                 path = arrival.place("sources", "")
                 account = arrival.file(kind, path, records.bounded(findings))

@@ -11,6 +11,7 @@ from untaken.corpus import Corpus
 from untaken.ledger import Run
 from untaken.report.html.markup import Markup, short, tag, together
 from untaken.report.html.summary import counted
+from untaken.report.voices import imported_in_words
 from untaken.subgoals import RunScore
 
 DEFINITIONS: Final = (
@@ -91,7 +92,7 @@ def made_section(corpus: Corpus, *, full: bool, date: str) -> Markup:
             f"{counted(len(corpus.ranking.shared_tasks), 'task')} that all ranked agents ran. "
             "Repeats of a task are averaged before agents are compared.",
         ),
-        ("Records", _records(corpus)),
+        ("Records", " ".join(filter(None, (_records(corpus), imported_in_words(corpus))))),
         (
             "Intervals",
             "95%: exact for values, by the effective number of tasks; for ranks, from tests of all pairs.",
