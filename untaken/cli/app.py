@@ -47,7 +47,7 @@ def serve(args: argparse.Namespace, console: Console) -> int:
             f"the app needs {', '.join(missing)}, which is not installed",
             hint="pip install 'untaken[app]'",
         )
-    app = app_folder() / "app.py"
+    app = app_folder() / "server.py"
     port = free_port(args.port)
     console.say(f"Untaken is at http://{LOOPBACK}:{port}  (stop it with Ctrl+C)")
     console.out.flush()

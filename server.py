@@ -1,0 +1,75 @@
+"""What `untaken app` serves: the app, for the hosts it is meant for, with headers that browsers obey."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from threading import Timer
+from types import FrameType
+from typing import Final
+
+from starlette.datastructures import MutableHeaders
+from starlette.middleware import Middleware
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from streamlit import config
+from streamlit.starlette import App
+
+SECONDS_TO_END: Final = 4.0
+"""After SIGTERM; a page that still computes is then left behind. What is written is safe at any moment."""
+
+HEADERS: Final = {
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "SAMEORIGIN",
+    "Content-Security-Policy": "frame-ancestors 'self'; object-src 'none'; base-uri 'self'",
+    "Referrer-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+}
+"""Streamlit's own pages need inline scripts and styles, so that a policy cannot forbid these."""
+
+
+class SecurityHeaders:
+    """ASGI middleware that adds `HEADERS` to every answer."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message).update(HEADERS)
+            await send(message)
+
+        await self._app(scope, receive, send_with_headers if scope["type"] == "http" else send)
+
+
+@asynccontextmanager
+async def ending_in_time(_: App) -> AsyncIterator[None]:
+    """While the server runs, SIGTERM also starts a clock: the process ends, whatever a page still does."""
+    stop = signal.getsignal(signal.SIGTERM)
+
+    def end(number: int, frame: FrameType | None) -> None:
+        clock = Timer(SECONDS_TO_END, os._exit, [128 + number])
+        clock.daemon = True
+        clock.start()
+        if callable(stop):
+            stop(number, frame)
+
+    signal.signal(signal.SIGTERM, end)
+    yield
+
+
+app = App(
+    "app.py",
+    lifespan=ending_in_time,
+    middleware=[
+        Middleware(SecurityHeaders),
+        Middleware(
+            TrustedHostMiddleware,
+            allowed_hosts=config.get_option("server.allowedHosts") or ["*"],
+            www_redirect=False,
+        ),
+    ],
+)
