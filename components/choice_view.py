@@ -23,7 +23,7 @@ MOST_LINKS: Final = 5
 
 def pick(digest: str | None) -> None:
     """Select a choice, and leave the selected run selected."""
-    state.select(run=state.selected("run"), choice=digest)
+    state.select(run=state.selected("run"), choice=digest, view=state.selected("view"))
 
 
 def evaluated_or_not(corpus: Corpus) -> None:

@@ -12,7 +12,7 @@ from untaken.counterfactual.plan import EvaluatedDecision, EvaluatedPath, PlanAl
 from untaken.errors import Unscored
 from untaken.ledger import Run
 from untaken.report.plan_tables import plan_changes_table
-from untaken.report.plan_words import alternative_words, did_words, doing_words, plan_silence, telling
+from untaken.report.plan_words import alternative_words, did_words, doing_words, plan_silence
 
 LINKS: Final = 5
 SIGNED: Final = st.column_config.NumberColumn(format="%+.2f")
@@ -22,7 +22,7 @@ PERCENT: Final = st.column_config.NumberColumn(format="percent")
 def headline(corpus: Corpus, digest: str) -> None:
     """The one sentence on a failed run that took a worse way than others; nothing where none is supported."""
     run = corpus.plans.runs.get(digest)
-    found = telling(run) if run and run.path.success is False else None
+    found = run.better_way if run else None
     if found is None:
         return
     with st.container(border=True, gap="xsmall"):

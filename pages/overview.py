@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from components import (
+    better_ways,
     cards,
     figures,
     fix_first,
@@ -46,6 +47,7 @@ st.caption(
 three_numbers.draw(seen)
 graph_doubts.show(state.derived(corpus_doubts))
 fix_first.draw(corpus, state.derived(triage_by_agent))
+better_ways.draw(corpus)
 
 flow, beside = st.columns([3, 2], gap="large")
 with flow:

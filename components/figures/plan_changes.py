@@ -147,9 +147,9 @@ def _mark_decisive(
             )
             figure.add_annotation(
                 x=place,
-                y=-0.12,
-                yanchor="bottom",
-                text=f"▲ decisive {signed(number(each.change) or 0.0)}",
+                y=1.12,
+                yanchor="top",
+                text=f"▼ decisive {signed(number(each.change) or 0.0)}",
                 showarrow=False,
                 font={"size": 12, "color": look.text},
             )

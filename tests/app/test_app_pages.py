@@ -24,7 +24,7 @@ QUESTIONS = {
     "run": "What happened in this run?",
     "review": "Which failing runs are still unexplained?",
     "compare": "Where do these runs of a task part ways?",
-    "decisions": "Which skill choices cost us, over all runs?",
+    "decisions": "Which choices cost us, over all runs?",
     "rankings": "Do outcome and sub-goal rankings agree?",
     "annotate": "What should have happened?",
     "memory": "What does history say?",

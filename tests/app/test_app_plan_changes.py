@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from builders import a_run
 from sessions import said, sent, session
-from test_app_pages import HOSTILE, acted_upon, table
+from test_app_pages import HOSTILE, acted_upon, metrics, table
 
 from untaken.ledger import Run
 from untaken.store import Workspace
@@ -119,3 +119,42 @@ def test_the_address_names_a_plan_change(tmp_path: Path, monkeypatch: Patch) -> 
     app.run()
     assert not app.exception
     assert app.selectbox(key="plan_change").value == str(runs["0-0"].actions[0].seq)
+
+
+def test_decisions_show_statements_with_their_placebo_and_the_runs_behind(
+    tmp_path: Path, monkeypatch: Patch
+) -> None:
+    a_desk(tmp_path)
+    app = session(tmp_path, monkeypatch, "decisions")
+    shown = metrics(app)
+    assert shown["Supported"] == "100%"
+    assert shown["Shuffled outcomes would support"].endswith("%")
+    statements = table(app, "Statements")
+    assert statements["option"][0] == "make an expected change"
+    assert list(statements.loc[0, ["succeeded", "those"]]) == ["10 of 10", "0 of 10"]
+    assert list(statements["support"]) == ["✓ supported", *["–"] * (len(statements) - 1)]
+    assert "10 failed runs took the worse way" in said(app)
+    assert "✗ clerk on ticket\\-0 · repeat 0" in links(app)
+    assert shown["Skill over the mean of all runs"].startswith("+")
+
+
+def test_the_histories_of_skills_are_one_switch_away_and_in_the_address(
+    tmp_path: Path, monkeypatch: Patch
+) -> None:
+    a_desk(tmp_path)
+    app = session(tmp_path, monkeypatch, "decisions")
+    app.segmented_control(key="decisions_view").set_value("skills").run()
+    assert not app.exception
+    assert "there are no paths to compare" in said(app)
+    assert app.query_params["view"] in ("skills", ["skills"])
+
+
+def test_where_nothing_is_supported_the_page_says_how_much_data_it_takes(
+    tmp_path: Path, monkeypatch: Patch
+) -> None:
+    a_desk(tmp_path, tasks=1)
+    words = said(session(tmp_path, monkeypatch, "decisions")).replace("\\", "")
+    assert "Nothing is supported. Here 4 runs repeat a task with the same agent, in 1 task." in words
+    assert "59 % of cases with 25 tasks of 4 trials" in words
+    assert "About 196 more such runs are needed." in words
+    assert "No calibration card: 0 runs of 0 tasks have a forecast" in words.replace("\u2060", "")

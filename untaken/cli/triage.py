@@ -12,9 +12,11 @@ from untaken.cli.inputs import UsageError, paths_of, read_graphs, read_ledgers
 from untaken.cli.score import Scored, say_rules
 from untaken.cli.verbs import VERBS
 from untaken.corpus import Corpus, evaluate_corpus
-from untaken.fix_first import FixFirst, Kind, Triage, no_decision, triage
+from untaken.errors import number
+from untaken.fix_first import BetterWay, FixFirst, Kind, Triage, better_ways, no_decision, triage
 from untaken.memory import PolicyMemory
 from untaken.report import triage_document
+from untaken.report.plan_words import option_words, situation_words
 
 TOP = 10
 
@@ -53,20 +55,27 @@ def run_triage(args: argparse.Namespace, console: Console) -> int:
         resamples=0,
     )
     found, top = triage(corpus, agents=args.agent), args.top or None
+    ways = better_ways(corpus, [d for d, r in corpus.runs.items() if not args.agent or r.agent in args.agent])
     findings = tuple(dict.fromkeys((*ledgers.findings, *corpus.findings)))
     scored = Scored(ledgers=ledgers, graphs=graphs, scores=corpus.scores, counted=[], findings=findings)
-    _say(found, corpus, top, console)
+    _say(found, corpus, ways, top, console)
     say_rules(args, scored, console)
     console.findings(findings)
     console.document(
         triage_document(
-            found, corpus.runs, missing=args.missing, verdicts=args.verdicts, top=top, findings=findings
+            found,
+            corpus.runs,
+            missing=args.missing,
+            verdicts=args.verdicts,
+            top=top,
+            better_ways=ways,
+            findings=findings,
         )
     )
     return 1 if scored.broken else 0
 
 
-def _say(found: Triage, corpus: Corpus, top: int | None, console: Console) -> None:
+def _say(found: Triage, corpus: Corpus, ways: Sequence[BetterWay], top: int | None, console: Console) -> None:
     if found.reason:
         console.say(plain(f"Nothing to mend: {found.reason}."))
     if items := found.of_kind("sub_goal"):
@@ -85,12 +94,37 @@ def _say(found: Triage, corpus: Corpus, top: int | None, console: Console) -> No
     elif found.items:
         console.say(f"No decision to fix: {no_decision(found.evaluated)}")
         console.say()
+    if ways:
+        _say_ways(ways, corpus, top, console)
     rows = [
         (c.kind, c.run_id, c.agent, c.task_id, ", ".join(c.sub_goals)) for c in found.contradictions[:top]
     ]
     if rows:
         console.table(("contradiction", "run", "agent", "task", "critical, undone"), rows)
     console.say(f"{len(rows)} of {counted(len(found.contradictions), 'contradictory run')}")
+
+
+def _say_ways(ways: Sequence[BetterWay], corpus: Corpus, top: int | None, console: Console) -> None:
+    rows = [
+        (
+            f"{way.gain:.3f}",
+            f"{way.low:.3f}–{way.high:.3f}",
+            f"{way.often.count}/{way.often.n}",
+            f"{way.statement.difference:+.2f}",
+            NOTHING if number(way.statement.q) is None else f"{number(way.statement.q):.2g}",
+            situation_words(way.statement.situation),
+            option_words(way.statement.against),
+            option_words(way.statement.option),
+            corpus.runs[way.runs[0][0]].run_id,
+        )
+        for way in ways[:top]
+    ]
+    console.table(("gain", "95 %", "runs", "much", "q", "situation", "taken", "better way", "look at"), rows)
+    console.say(
+        f"Gain in success, by association, over {counted(ways[0].often.n, 'run')} with plan decisions; "
+        "each failed run counts in one better way"
+    )
+    console.say()
 
 
 _GAIN = ("gain", "95 %", "runs", "share", "much")

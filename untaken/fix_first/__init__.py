@@ -2,5 +2,17 @@
 
 from untaken.fix_first.listing import no_decision, triage, triage_by_agent
 from untaken.fix_first.model import FixFirst, Kind, Often, Triage, Unit
+from untaken.fix_first.plan_changes import BetterWay, better_ways
 
-__all__ = ["FixFirst", "Kind", "Often", "Triage", "Unit", "no_decision", "triage", "triage_by_agent"]
+__all__ = [
+    "BetterWay",
+    "FixFirst",
+    "Kind",
+    "Often",
+    "Triage",
+    "Unit",
+    "better_ways",
+    "no_decision",
+    "triage",
+    "triage_by_agent",
+]

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
 from untaken.errors import Unscored
 
 if TYPE_CHECKING:
     from untaken.counterfactual.plan import (
-        EvaluatedDecision,
         EvaluatedPath,
         Option,
         PlanAlternative,
         PlanDecision,
+        PlanEvaluation,
         PlanState,
         Situation,
         Statement,
@@ -25,6 +26,10 @@ POWER: Final = (
     "4 trials."
 )
 """How much data a statement takes (simulated with the rule of §2d)."""
+
+
+RUNS_ENOUGH: Final = 200
+"""50 tasks of 4 trials."""
 
 
 def option_words(option: Option) -> str:
@@ -129,14 +134,6 @@ def verdict_words(statement: Statement) -> str:
     return f"Supported{q}. {_capital(LABELS[statement.label])}."
 
 
-def telling(run: EvaluatedPath) -> tuple[EvaluatedDecision, PlanAlternative] | None:
-    """The one alternative of a run to speak of first: supported, at the decisive step if it can be.
-
-    Of a failed run, one that goes with more success; of any other run, the largest difference.
-    """
-    return min(_supported(run), key=lambda pair: _rank(run, *pair), default=None)
-
-
 def plan_silence(run: EvaluatedPath) -> str:
     """Why no alternative of a run is supported; empty where one is."""
     from untaken.counterfactual.plan.statements import TOO_FEW  # noqa: PLC0415 (slow)
@@ -151,6 +148,17 @@ def plan_silence(run: EvaluatedPath) -> str:
     return f"Nothing is supported: {alternatives[0].reason}."
 
 
+def data_needed(evaluation: PlanEvaluation) -> str:
+    """How much data there is, how much a difference of 30 points takes, and about how much is missing."""
+    runs: Counter[tuple[str, str]] = Counter(run.path.stratum for run in evaluation.runs.values())
+    tasks = len({task for task, _ in runs})
+    repeated = sum(count for count in runs.values() if count > 1)
+    several = "task" if tasks == 1 else "tasks"
+    words = f"Here {repeated:,} runs repeat a task with the same agent, in {tasks:,} {several}. {POWER}"
+    missing = RUNS_ENOUGH - repeated
+    return f"{words} About {missing:,} more such runs are needed." if missing > 0 else words
+
+
 def distinct(statements: Iterable[Statement]) -> list[Statement]:
     """Statements without those that repeat the counts of a finer layer, in order."""
     finest: dict[tuple[object, ...], Statement] = {}
@@ -161,26 +169,23 @@ def distinct(statements: Iterable[Statement]) -> list[Statement]:
     return [statement for statement in every if id(statement) in kept]
 
 
+def runs_against(evaluation: PlanEvaluation, statement: Statement) -> list[tuple[str, int]]:
+    """Failed runs that took the worse option where this evidence supports the other: digest, `seq`."""
+    same = _counts(statement)
+    found: dict[str, int] = {}
+    for digest, run in evaluation.runs.items():
+        for decision in run.decisions if run.path.success is False else ():
+            against = (a.statement for a in decision.alternatives if a.better)
+            if any(other is not None and _counts(other) == same for other in against):
+                found.setdefault(digest, decision.decision.seq)
+    return list(found.items())
+
+
 def _counts(statement: Statement) -> tuple[object, ...]:
     """What makes two statements the same evidence: options without names, and all counts."""
     s = statement
     options = s.option.general, s.against.general
     return (s.situation.domain, *options, s.k1, s.n1, s.k0, s.n0, s.tasks, s.informative_tasks, s.p)
-
-
-def _supported(run: EvaluatedPath) -> Iterator[tuple[EvaluatedDecision, PlanAlternative]]:
-    failed = run.path.success is False
-    for decision in run.decisions:
-        for alternative in decision.alternatives:
-            if alternative.better if failed else alternative.supported:
-                yield decision, alternative
-
-
-def _rank(
-    run: EvaluatedPath, decision: EvaluatedDecision, alternative: PlanAlternative
-) -> tuple[bool, float, int]:
-    size = 0.0 if isinstance(alternative.difference, Unscored) else abs(alternative.difference)
-    return decision.decision.seq != run.decisive_seq, -size, decision.decision.seq
 
 
 def _left_words(decision: PlanDecision) -> str:

@@ -178,6 +178,21 @@ def _triage() -> Schema:
         runs=list_of(fixed(run_id=TEXT, digest=TEXT, decision_point=or_null(COUNT))),
         agents=values_of(COUNT),
     )
+    often = fixed(count=COUNT, n=COUNT, share=number, low=number, high=number)
+    way = fixed(
+        situation=TEXT,
+        option=TEXT,
+        against=TEXT,
+        difference=number,
+        q=number,
+        words=TEXT,
+        often=often,
+        gain=number,
+        low=number,
+        high=number,
+        runs=list_of(fixed(run_id=TEXT, digest=TEXT, seq=COUNT)),
+        agents=values_of(COUNT),
+    )
     return document(
         "untaken.triage/1",
         missing={"enum": ["fail", "drop"]},
@@ -193,6 +208,7 @@ def _triage() -> Schema:
         order=TEXT,
         reason=TEXT,
         items=list_of(item),
+        better_ways=list_of(way),
         contradictions=list_of(entry_shape(Contradiction)),
         findings=findings(),
     )

@@ -7,11 +7,12 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Final
 
 from untaken.errors import Finding
-from untaken.fix_first import FixFirst, Triage
+from untaken.fix_first import BetterWay, FixFirst, Often, Triage
 from untaken.fix_first.model import ROUGH
 from untaken.ledger import Run
 from untaken.report.documents import Document, entry, finding_entries
 from untaken.report.frame import Columns, count, figure, frame, text, truth
+from untaken.report.plan_words import option_words, situation_words, statement_words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -60,6 +61,7 @@ def triage_document(
     missing: str,
     verdicts: Sequence[str] = (),
     top: int | None = None,
+    better_ways: Sequence[BetterWay] = (),
     findings: Iterable[Finding] = (),
 ) -> Document:
     """``untaken.triage/1``: what to fix first, and the runs that contradict themselves.
@@ -70,6 +72,7 @@ def triage_document(
         missing: the rule in force for sub-goals without a verdict.
         verdicts: whose verdicts counted; empty for everybody's.
         top: how many items of each kind, and how many contradictory runs, to list; all by default.
+        better_ways: supported better ways at plan changes, a list of their own.
         findings: what was noticed.
     """
     shown = leading(found, top)
@@ -88,6 +91,7 @@ def triage_document(
         "order": ROUGH,
         "reason": found.reason,
         "items": [_item(item, runs) for item in shown],
+        "better_ways": [_way(way, runs) for way in better_ways[:top]],
         "contradictions": [entry(contradiction) for contradiction in found.contradictions[:top]],
         "findings": finding_entries(findings),
     }
@@ -99,16 +103,37 @@ def leading(found: Triage, top: int | None) -> tuple[FixFirst, ...]:
     return tuple(item for item in found.items if id(item) in kept)
 
 
+def _way(way: BetterWay, runs: Mapping[str, Run]) -> dict[str, Any]:
+    statement = way.statement
+    return {
+        "situation": situation_words(statement.situation),
+        "option": option_words(statement.option),
+        "against": option_words(statement.against),
+        "difference": statement.difference,
+        "q": statement.q,
+        "words": statement_words(statement),
+        "often": _often(way.often),
+        "gain": way.gain,
+        "low": way.low,
+        "high": way.high,
+        "runs": [{"run_id": runs[digest].run_id, "digest": digest, "seq": seq} for digest, seq in way.runs],
+        "agents": dict(way.agents),
+    }
+
+
+def _often(often: Often) -> dict[str, Any]:
+    return {
+        "count": often.count,
+        "n": often.n,
+        "share": often.share,
+        "low": often.low,
+        "high": often.high,
+    }
+
+
 def _item(item: FixFirst, runs: Mapping[str, Run]) -> dict[str, Any]:
-    often = item.often
     return entry(item) | {
-        "often": {
-            "count": often.count,
-            "n": often.n,
-            "share": often.share,
-            "low": often.low,
-            "high": often.high,
-        },
+        "often": _often(item.often),
         "runs": [
             {"run_id": runs[digest].run_id, "digest": digest, "decision_point": point}
             for digest, point in zip_longest(item.runs, item.points)

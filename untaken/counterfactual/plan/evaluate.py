@@ -26,7 +26,7 @@ from untaken.counterfactual.plan.statements import (
     statements,
     test_contrast,
 )
-from untaken.errors import Score, Unscored
+from untaken.errors import Score, Unscored, number
 from untaken.ledger.model import Run
 from untaken.plans import PlanGraph
 
@@ -91,6 +91,23 @@ class EvaluatedPath:
     path: PlanPath
     decisions: tuple[EvaluatedDecision, ...]
     decisive_seq: int | None
+
+    @property
+    def better_way(self) -> tuple[EvaluatedDecision, PlanAlternative] | None:
+        """Of a failed run, the one supported alternative to speak of first, with its decision.
+
+        At the decisive step if there is one, else that of the largest difference.
+        """
+        if self.path.success is not False:
+            return None
+        found = [(d, a) for d in self.decisions for a in d.alternatives if a.better]
+        return min(found, key=lambda pair: self._urgency(*pair), default=None)
+
+    def _urgency(
+        self, decision: EvaluatedDecision, alternative: PlanAlternative
+    ) -> tuple[bool, float, int, Option]:
+        seq, difference = decision.decision.seq, number(alternative.difference) or 0.0
+        return seq != self.decisive_seq, -difference, seq, alternative.option
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
