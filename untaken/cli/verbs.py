@@ -16,6 +16,7 @@ VERBS: Final = {
     "compare": "show where runs of a task part ways, aligned by sub-goal",
     "gate": "check agents against requirements; exit 1 where one is not met",
     "report": "write one self-contained HTML file for people who do not code",
+    "export": "write runs with their scores and verdicts for other tools",
     "judge": "ask a language model about sub-goals that no check decides",
     "agree": "compare two authors' verdicts: share, Cohen's κ, where they differ",
     "review": "list the failing runs of a workspace with the status of their review, or set it",
@@ -47,6 +48,10 @@ EXAMPLES: Final = {
     "compare": ("untaken compare ledgers/ --graphs graphs/ --task refund-01",),
     "gate": ("untaken gate ledgers/ --graphs graphs/ --require 'critical_completion>=0.9'",),
     "report": ("untaken report ledgers/ --graphs graphs/ --html report.html",),
+    "export": (
+        "untaken export ledgers/ --graphs graphs/ --to otel -o results.jsonl",
+        "untaken export ledgers/ --graphs graphs/ --to xes -o runs.xes",
+    ),
     "judge": ("untaken judge ledgers/ --graphs graphs/ --model openai:gpt-4.1 --append",),
     "agree": ("untaken agree ledgers/ --a 'human:*' --b 'judge:*'",),
     "review": ("untaken review --workspace my-workspace",),

@@ -16,11 +16,20 @@ from untaken.formats.importer import Importer
 from untaken.formats.intake import Intake
 from untaken.formats.losses import FileLog, Findings, clip
 from untaken.formats.model import FormatInfo
-from untaken.formats.readings import amount, items, mapping, moment, number, objects, text
+from untaken.formats.readings import amount, items, mapping, moment, number, objects, text, truth
 from untaken.formats.sample import Confidence, Sample
 from untaken.formats.sources import Source
 from untaken.formats.tidy import Places, Tidier
-from untaken.formats.trace_run import Answered, Called, Item, Said, TraceRun, content_text, write_traces
+from untaken.formats.trace_run import (
+    UNKNOWN_TASK,
+    Answered,
+    Called,
+    Item,
+    Said,
+    TraceRun,
+    content_text,
+    write_traces,
+)
 
 ROLES: Final = {"agent": "assistant"}
 """How ATIF's sources are called in a conversation; others keep their name."""
@@ -57,10 +66,11 @@ PLACES: Final = Places(
         "agent.version",
         "agent.model_name",
         "continued_trajectory_ref",
+        *(f"extra.untaken.{name}" for name in ("run_id", "task_id", "success")),
         *(f"steps[].{place}" for place in _STEP),
         *(f"final_metrics.{name}" for name in (*TOKENS, "total_cost_usd")),
     ],
-    dropped=["extra.**", "steps[].extra.**", "agent.extra.**", "final_metrics.extra.**"],
+    dropped=["extra.untaken.evaluations.**", "steps[].extra.**", "agent.extra.**", "final_metrics.extra.**"],
 )
 
 
@@ -109,9 +119,12 @@ def trajectory_run(parts: Sequence[dict[str, Any]], findings: Findings) -> Trace
     ]
     metrics = _totals(parts, steps, findings)
     cost = metrics.pop("cost_usd", None)
+    exported = mapping(mapping(first.get("extra")).get("untaken"))
     return TraceRun(
         run_id=text(first.get("trajectory_id")) or text(first.get("session_id")) or "trajectory",
         agent=text(agent.get("name")) or "unknown-agent",
+        task_id=text(exported.get("task_id")) or UNKNOWN_TASK,
+        success=truth(exported.get("success"), findings, "extra.untaken.success"),
         record=[document.get("steps") for document in parts],
         model=text(agent.get("model_name")),
         items=[item for step in steps for item in _items(step, findings)],
@@ -152,9 +165,10 @@ def _items(step: dict[str, Any], findings: Findings) -> Iterator[Item]:
 
 
 def _ok(result: dict[str, Any], content: Any) -> bool | None:
-    """False where the answer says that the tool failed; ATIF has no field for it."""
-    if mapping(result.get("extra")).get("is_error") is True:
-        return False
+    """Whether the tool failed, where the answer says it; ATIF has no field for it."""
+    failed = mapping(result.get("extra")).get("is_error")
+    if isinstance(failed, bool):
+        return not failed
     return False if isinstance(content, str) and content.rstrip().endswith(FAILED) else None
 
 
@@ -238,7 +252,8 @@ def _write(chain: Sequence[Trajectory], intake: Intake) -> None:
     log = first.log
     run = trajectory_run([part.document for part in chain], log.findings)
     stem = PurePosixPath(first.name)
-    run.run_id = f"atif/{run.agent}/{first.session}"
+    exported = mapping(mapping(first.document.get("extra")).get("untaken"))
+    run.run_id = text(exported.get("run_id")) or f"atif/{run.agent}/{first.session}"
     traces = [run, *_sub_agents(first, log)]
     write_traces(
         traces,

@@ -17,7 +17,7 @@ from untaken.formats.intake import Intake
 from untaken.formats.losses import Findings
 from untaken.formats.model import FormatInfo
 from untaken.formats.otel_spans import Span, is_span, parsed, spans_of, unflattened, with_text_ids
-from untaken.formats.readings import amount, items, mapping, number, objects, text, truth
+from untaken.formats.readings import amount, items, mapping, number, objects, text, truth, whole
 from untaken.formats.sample import Confidence, Sample
 from untaken.formats.sources import Source
 from untaken.formats.tidy import Places, Tidier
@@ -107,7 +107,7 @@ def _trace(spans: Sequence[Span], findings: Findings) -> TraceRun:
     ends = [span.end for span in ordered if span.end is not None]
     session = text(root.first("session.id", "gen_ai.conversation.id", "langfuse.session.id"))
     return TraceRun(
-        run_id=f"otel/{root.trace or 'trace'}",
+        run_id=text(root.first("untaken.run_id")) or f"otel/{root.trace or 'trace'}",
         agent=text(named) or "unknown-agent",
         task_id=next((t for s in (root, agent) if (t := text(s.first(*TASK)))), None)
         or root.trace
@@ -118,8 +118,8 @@ def _trace(spans: Sequence[Span], findings: Findings) -> TraceRun:
         started=root.start or ordered[0].start,
         finished=max(ends) if ends else None,
         success=success,
-        cost=_cost(ordered, findings),
-        steps=len(models) or None,
+        cost=_cost(root, ordered, findings),
+        steps=whole(root.first("untaken.steps"), findings, "untaken.steps") or len(models) or None,
         error=(root.message or "the root span has the status error") if root.status == "error" else None,
         metrics={**_tokens(models, findings), **metrics},
         metadata={"format": "otel", "trace": root.trace, **({"session": session} if session else {})},
@@ -155,7 +155,7 @@ def _evaluations(spans: Sequence[Span], findings: Findings) -> tuple[bool | None
 def _passed(value: float | None, label: str | None, findings: Findings) -> bool | None:
     if label is not None and label.lower() in ("pass", "passed", "fail", "failed"):
         return label.lower().startswith("pass")
-    if label is not None:
+    if label is not None and label != "unscored":
         return truth(label, findings, "gen_ai.evaluation.score.label")
     return bool(value) if value in (0, 1) else None
 
@@ -169,15 +169,19 @@ def _tokens(models: Sequence[Span], findings: Findings) -> dict[str, float | boo
     return found
 
 
-def _cost(spans: Sequence[Span], findings: Findings) -> float | None:
-    """Totals where spans have them, else input and output; of model spans, for agents repeat their sum."""
-    models = [span for span in spans if _kind(span) == "model"] or spans
-    whole, *parts = COSTS
-    for names in ((whole,), parts):
-        each = [amount(span.first(*name), findings, name[0]) for span in models for name in names]
-        known = [value for value in each if value is not None]
-        if known:
-            return sum(known)
+def _cost(root: Span, spans: Sequence[Span], findings: Findings) -> float | None:
+    """What the spans of models cost, else what the root says: agents between them repeat the sum.
+
+    Totals where spans have them, else input and output.
+    """
+    models = [span for span in spans if _kind(span) == "model"]
+    whole_cost, *parts = COSTS
+    for among in (models, [root]):
+        for names in ((whole_cost,), parts):
+            each = [amount(span.first(*name), findings, name[0]) for span in among for name in names]
+            known = [value for value in each if value is not None]
+            if known:
+                return sum(known)
     return None
 
 
@@ -188,7 +192,8 @@ def _items(spans: Sequence[Span], kinds: Mapping[str, Kind]) -> list[Item]:
     for span in spans:
         match kinds[span.id]:
             case "model":
-                found += _model_items(span, first=not asked, calls=not tools)
+                new = not asked or span.first("untaken.input.new") is True  # others repeat what was said
+                found += _model_items(span, first=new, calls=not tools)
                 asked = True
             case "tool":
                 found += _tool_items(span)

@@ -73,6 +73,7 @@ from untaken.report.documents import (
     score_document,
     verify_document,
 )
+from untaken.report.exporting import export_document
 from untaken.report.exports import EXPORTED
 from untaken.report.frame import Column
 from untaken.report.holdings import AUDIT, FILES, audit_table, files_table
@@ -274,6 +275,7 @@ __all__ = [
     "dump",
     "effects_table",
     "estimates_table",
+    "export_document",
     "files_table",
     "finding_entries",
     "gate_document",

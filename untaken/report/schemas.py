@@ -47,6 +47,7 @@ from untaken.ranking import (
 )
 from untaken.report import crafter_schemas, criteria_schemas, review_schemas
 from untaken.report.documents import LAYERED
+from untaken.report.exporting import export_schema
 from untaken.report.rankings import RANKS, RULE_RANKS
 from untaken.report.shapes import (
     COUNT,
@@ -427,6 +428,7 @@ SCHEMAS: Final[Mapping[str, Callable[[], Schema]]] = {
     "crafter-calibrate": crafter_schemas.calibration,
     "planning": crafter_schemas.planning,
     "report": _report,
+    "export": export_schema,
     "graph-diff": _graph_diff,
     "graph-discover": _graph_discover,
     "memory": _memory,

@@ -1,0 +1,55 @@
+"""The results on runs as one table: CSV that no spreadsheet takes for formulas, or Parquet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from io import BytesIO
+from typing import TYPE_CHECKING, Any, Final
+
+from untaken.csv_export import csv_text
+from untaken.errors import UntakenError
+from untaken.exporting.evaluations import EVALUATION_FIELDS, EvaluatedRun
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+COLUMNS: Final = ("run_id", "task_id", "task_repeat", "agent", "model", "digest", *EVALUATION_FIELDS)
+"""One row a result."""
+_TYPES: Final = {"task_repeat": "Int64", "value": "Float64", "seq": "Int64"}
+"""Nullable: what is unscored is missing, never 0. Every other column is text."""
+
+
+def csv_table(runs: Iterable[EvaluatedRun]) -> bytes:
+    """The results as CSV (UTF-8)."""
+    return csv_text(_table(runs)).encode("utf-8")
+
+
+def parquet_table(runs: Iterable[EvaluatedRun]) -> bytes:
+    """The results as Parquet.
+
+    Raises:
+        UntakenError: ``parquet-extra-missing``.
+    """
+    table = _table(runs)
+    buffer = BytesIO()
+    try:
+        table.to_parquet(buffer, engine="pyarrow", index=False)
+    except ImportError as error:
+        raise UntakenError(
+            "parquet-extra-missing", "writing Parquet needs pyarrow", hint="pip install 'untaken[app]'"
+        ) from error
+    return buffer.getvalue()
+
+
+def _table(runs: Iterable[EvaluatedRun]) -> pd.DataFrame:
+    import pandas as pd  # noqa: PLC0415 (slow)
+
+    rows: list[tuple[Any, ...]] = []
+    for each in runs:
+        run, started = each.run, each.run.started
+        about = (run.run_id, run.task_id, started.task_repeat, run.agent, started.model, run.digest)
+        rows += [
+            (*about, *(getattr(result, field) for field in EVALUATION_FIELDS)) for result in each.evaluations
+        ]
+    table = pd.DataFrame(rows, columns=list(COLUMNS), dtype=object)
+    return table.astype({name: _TYPES.get(name, "string") for name in COLUMNS})
