@@ -96,16 +96,17 @@ def history_run(messages: Sequence[Mapping[str, Any]], name: str, findings: Find
     known = (text(m.get(key)) for key in ("conversation_id", "run_id") for m in messages)
     session = next((s for s in known if s), name)
     model = next((m for reply in replies if (m := text(reply.get("model_name")))), None)
-    times = [at for m in messages if (at := moment(m.get("timestamp"), findings, "timestamp"))]
+    found = list(_items(messages, findings))
+    times = [item.at for item in found if item.at is not None]
     return TraceRun(
         run_id=f"pydantic-ai/{session}",
         agent=f"pydantic-ai/{model}" if model else "pydantic-ai",
         task_id=session,
         record=list(messages),
         model=model,
-        items=list(_items(messages, findings)),
-        started=times[0] if times else None,
-        finished=times[-1] if times else None,
+        items=found,
+        started=min(times, default=None),
+        finished=max(times, default=None),
         cost=_cost(replies, findings),
         steps=len(replies),
         metrics=_tokens(replies, findings),
@@ -116,13 +117,15 @@ def history_run(messages: Sequence[Mapping[str, Any]], name: str, findings: Find
 def _items(messages: Sequence[Mapping[str, Any]], findings: Findings) -> Iterator[Item]:
     told: str | None = None
     for message in messages:
-        at = moment(message.get("timestamp"), findings, "timestamp")
+        sent = moment(message.get("timestamp"), findings, "timestamp")
+        parts = objects(message.get("parts"))
+        times = [moment(part.get("timestamp"), findings, "parts[].timestamp") or sent for part in parts]
         instructions = text(message.get("instructions"))
         if instructions is not None and instructions != told:
             told = instructions
-            yield Said(role="system", content=told, at=at)
-        for part in objects(message.get("parts")):
-            yield from _part(part, moment(part.get("timestamp"), findings, "parts[].timestamp") or at)
+            yield Said(role="system", content=told, at=times[0] if times else sent)
+        for part, at in zip(parts, times, strict=True):
+            yield from _part(part, at)
 
 
 def _part(part: Mapping[str, Any], at: datetime | None) -> Iterator[Item]:

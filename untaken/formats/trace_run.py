@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Final, Literal
 
 from msgspec import Struct
@@ -214,8 +214,9 @@ def _draft(trace: TraceRun, tools: set[str], intake: Intake, log: FileLog, tidie
         task_id=cut_name(trace.task_id),
         **{name: value for name, value in given.items() if value is not None},
     )
+    tick = timedelta(0) if timed else TICK
     chat = Conversation(
-        run, task_id=trace.task_id, tools=tools, log=log, tidier=tidier, now=start if timed else start + TICK
+        run, task_id=trace.task_id, tools=tools, log=log, tidier=tidier, now=start + tick, tick=tick
     )
     for item in trace.items:
         _write_item(item, chat, timed=timed)
