@@ -62,6 +62,7 @@ FILES: dict[str, dict[str, Any]] = {
     "pydantic-ai": {
         "h.json": [{"kind": "request", "parts": [{"part_kind": "user-prompt", "content": "hi"}]}]
     },
+    "openai-agents": {"t.jsonl": {"object": "trace", "id": "t1", "workflow_name": "desk"}},
     "openai-messages": {
         "chat.json": [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "ho"}]
     },

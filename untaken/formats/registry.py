@@ -31,6 +31,7 @@ BUILT_IN: Final = (
     "swe_agent",
     "codex",
     "pydantic_ai",
+    "openai_agents",
     "openai_messages",
 )
 """Modules of this package that declare an ``IMPORTER``; of two that are equally sure, the first is taken."""

@@ -1,0 +1,204 @@
+"""Traces of the OpenAI Agents SDK, as its exporter sends them: one object for a trace, one for each span.
+
+A trace is a run. Spans of functions are the calls, spans of generations what was said. The SDK's own exporter
+leaves out what a response span said; where a processor of one's own added it, it is read.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final
+
+from untaken.formats.importer import Importer
+from untaken.formats.intake import Intake
+from untaken.formats.losses import Findings
+from untaken.formats.messages import FIELDS, TOKENS, Transcript, asked, replied
+from untaken.formats.model import FormatInfo
+from untaken.formats.readings import amount, mapping, moment, objects, text
+from untaken.formats.sample import Confidence, Sample
+from untaken.formats.sources import Source
+from untaken.formats.tidy import Places, Tidier
+from untaken.formats.trace_run import Answered, Called, Item, TraceRun, write_traces
+
+Span = Mapping[str, Any]
+
+MODELS: Final = ("generation", "response")
+INPUTS: Final = ("input", "_input")
+OUTPUTS: Final = ("output", "response", "_response")
+_SPAN: Final = (
+    *("object", "id", "trace_id", "parent_id", "started_at", "ended_at", "workflow_name", "error.message"),
+    *("metadata.task_id", "group_id"),
+    *(
+        f"span_data.{name}"
+        for name in ("type", "name", "model", "output", "triggered", "from_agent", "to_agent")
+    ),
+    *(f"span_data.{side}[].{name}" for side in ("input", "_input", "output") for name in FIELDS),
+    *(f"span_data.{side}.output[].{name}" for side in ("response", "_response") for name in FIELDS),
+    *("span_data.input", "span_data.data.sdk_span_type"),
+    *(f"span_data.usage.{key}" for keys in TOKENS.values() for key in keys),
+)
+PLACES: Final = Places(
+    kept=[f"{home}{name}" for home in ("", "data[].") for name in _SPAN],
+    dropped=["span_data.model_config.**", "span_data.usage.**"],
+)
+
+
+def recognise(sample: Sample) -> Confidence:
+    """A trace or a span that says so, by itself or in the body of a request."""
+    for record in (*sample.records, *objects(sample.first.get("data"))):
+        item = mapping(record)
+        if item.get("object") == "trace.span" and isinstance(item.get("span_data"), dict):
+            return Confidence.CERTAIN
+        if item.get("object") == "trace" and "workflow_name" in item:
+            return Confidence.CERTAIN
+    return Confidence.NO
+
+
+def _data(span: Span) -> dict[str, Any]:
+    return mapping(span.get("span_data"))
+
+
+def _type(span: Span) -> str:
+    """The kind of a span; tasks and turns are exported as custom ones."""
+    data = _data(span)
+    return text(mapping(data.get("data")).get("sdk_span_type")) or text(data.get("type")) or ""
+
+
+def _at(span: Span, name: str, findings: Findings) -> datetime | None:
+    return moment(span.get(name), findings, name)
+
+
+def trace_run(trace: Mapping[str, Any], spans: Sequence[Span], findings: Findings) -> TraceRun:
+    """The run of one trace.
+
+    Args:
+        trace: its own object; empty where the file has spans alone.
+        spans: tidied, in any order.
+        findings: of the file.
+    """
+    ordered = sorted(spans, key=lambda span: (text(span.get("started_at")) or "", text(span.get("id")) or ""))
+    trace_id = text(trace.get("id")) or next(
+        (t for span in ordered if (t := text(span.get("trace_id")))), "trace"
+    )
+    models = [span for span in ordered if _type(span) in MODELS]
+    agents = (text(_data(span).get("name")) for span in ordered if _type(span) == "agent")
+    ends = [at for span in ordered if (at := _at(span, "ended_at", findings))]
+    metadata = {"format": "openai-agents", "workflow": text(trace.get("workflow_name"))}
+    metadata["group"] = text(trace.get("group_id"))
+    return TraceRun(
+        run_id=f"openai-agents/{trace_id}",
+        agent=next((a for a in agents if a), None) or metadata["workflow"] or "unknown-agent",
+        task_id=text(mapping(trace.get("metadata")).get("task_id")) or trace_id,
+        record=[trace, ordered],
+        model=next((m for span in models if (m := _model(span))), None),
+        items=list(_items(ordered, findings)),
+        started=next((at for span in ordered if (at := _at(span, "started_at", findings))), None),
+        finished=max(ends) if ends else None,
+        steps=len(models) or None,
+        error=next((e for span in ordered if _type(span) != "function" and (e := _error(span))), None),
+        metrics={**_tokens(models, findings), **_guardrails(ordered)},
+        metadata={name: value for name, value in metadata.items() if value is not None},
+    )
+
+
+def _model(span: Span) -> str | None:
+    response = mapping(_data(span).get("response")) or mapping(_data(span).get("_response"))
+    return text(_data(span).get("model")) or text(response.get("model"))
+
+
+def _error(span: Span) -> str | None:
+    return text(mapping(span.get("error")).get("message"))
+
+
+def _tokens(models: Sequence[Span], findings: Findings) -> dict[str, float | bool]:
+    found: dict[str, float | bool] = {}
+    for name, keys in TOKENS.items():
+        each = [
+            amount(mapping(_data(s).get("usage")).get(key), findings, key) for s in models for key in keys
+        ]
+        if known := [value for value in each if value is not None]:
+            found[name] = sum(known)
+    return found
+
+
+def _guardrails(spans: Sequence[Span]) -> dict[str, bool]:
+    """Whether each guardrail was ever triggered."""
+    found: dict[str, bool] = {}
+    for data in (_data(span) for span in spans if _type(span) == "guardrail"):
+        name = f"guardrail:{text(data.get('name')) or 'guardrail'}"
+        found[name] = found.get(name, False) or data.get("triggered") is True
+    return found
+
+
+def _items(spans: Sequence[Span], findings: Findings) -> Iterator[Item]:
+    transcript = Transcript(calls=not any(_type(span) == "function" for span in spans))
+    silent = 0
+    for span in spans:
+        data, began, ended = _data(span), _at(span, "started_at", findings), _at(span, "ended_at", findings)
+        kind = _type(span)
+        if kind in MODELS:
+            given = next((data[name] for name in INPUTS if data.get(name)), None)
+            said = next((data[name] for name in OUTPUTS if data.get(name)), None)
+            silent += given is None and said is None
+            yield from transcript.of(asked(given), began)
+            yield from transcript.of(replied(said), ended)
+        elif kind == "function":
+            yield from _call(span, data.get("name"), data.get("input"), data.get("output"), findings)
+        elif kind == "handoff":
+            ends = {name: data[name] for name in ("from_agent", "to_agent") if data.get(name) is not None}
+            yield from _call(span, "handoff", ends, data.get("to_agent"), findings)
+    if silent:
+        message = f"{silent} response spans hold an id and no text: what was said is not in the export"
+        hint = "Export from a trace processor of your own that adds the input and the response of each span."
+        findings.once("responses-left-out", message, hint=hint)
+
+
+def _call(span: Span, tool: Any, arguments: Any, answer: Any, findings: Findings) -> Iterator[Item]:
+    call_id = text(span.get("id"))
+    error = _error(span)
+    ended = _at(span, "ended_at", findings)
+    yield Called(tool=tool, arguments=arguments, source_id=call_id, at=_at(span, "started_at", findings))
+    if ended is not None or error is not None:
+        content = answer if answer is not None else error or ""
+        yield Answered(content=content, source_id=call_id, ok=error is None, at=ended)
+
+
+def _convert(sources: Sequence[Source], intake: Intake) -> None:
+    for source in sources:
+        intake.step(source.name)
+        log = intake.open(source)
+        reader = intake.reader(source, log)
+        if reader is None:
+            continue
+        tidier = Tidier(PLACES, log.findings)
+        traces: dict[str, Mapping[str, Any]] = {}
+        spans: dict[str, list[Span]] = defaultdict(list)
+        for element in reader.values():
+            log.records += 1
+            record, held = tidier.record(element.value, "")
+            log.count(held.items(), PLACES.kept)
+            for item in objects(mapping(record).get("data")) or objects([record]):
+                if item.get("object") == "trace":
+                    traces[text(item.get("id")) or ""] = item
+                elif item.get("object") == "trace.span":
+                    spans[text(item.get("trace_id")) or ""].append(item)
+        if not traces and not spans:
+            log.findings.add("not-this-format", "there is no trace and no span in it", severity="error")
+        runs = (
+            trace_run(traces.get(i, {}), spans[i], log.findings) for i in dict.fromkeys((*traces, *spans))
+        )
+        write_traces(runs, f"{source.stem}-{log.sha256[:8]}", intake=intake, log=log, tidier=tidier)
+
+
+IMPORTER: Final = Importer(
+    info=FormatInfo(
+        name="openai-agents",
+        title="OpenAI Agents SDK traces",
+        extensions=(".jsonl", ".json"),
+        what="Traces and spans as the SDK's exporter sends them: one run a trace.",
+    ),
+    recognise=recognise,
+    convert=_convert,
+)
