@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from builders import a_run
-from conftest import press
+from conftest import press, settle
 from playwright.sync_api import Page, expect
 
 from untaken.store import Workspace
@@ -49,16 +49,22 @@ def test_two_reviewers_mark_differ_and_go_through_the_queue_by_keyboard(
     ann = open_page(f"{address}/review")
     sign(ann, "ann")
     expect(ann.get_by_text("1 of 3", exact=True)).to_be_visible()
+    settle(ann)
     note = ann.get_by_role("textbox", name="Note")
     note.fill("only of the first run")
     note.blur()
     press(ann, "j")
     expect(ann.get_by_text("2 of 3", exact=True)).to_be_visible()
+    settle(ann)  # until then the first run's field is there, too
     expect(note).to_have_value("")
     note.fill("of the second")
     ann.get_by_role("button", name="Previous").click()  # leaves the field by the same click
+    expect(ann.get_by_text("1 of 3", exact=True)).to_be_visible()
+    settle(ann)
     expect(note).to_have_value("only of the first run")
     press(ann, "j")
+    expect(ann.get_by_text("2 of 3", exact=True)).to_be_visible()
+    settle(ann)
     expect(note).to_have_value("of the second")
     ann.wait_for_url(re.compile(r"run=[0-9a-f]{64}"))
     link = ann.url
