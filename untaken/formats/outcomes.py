@@ -65,7 +65,10 @@ def read_outcomes(path: Path) -> Outcomes:
     """
     if path.stat().st_size > limits.GRAPH_FILE_BYTES * 16:
         raise _invalid(path, None, f"it is larger than {limits.GRAPH_FILE_BYTES * 16:,} bytes")
-    content = path.read_text("utf-8-sig")
+    try:
+        content = path.read_text("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise _invalid(path, None, f"it is not UTF-8 text (byte {error.start}); save it as UTF-8") from None
     by_run: dict[str, Mapping[str, Any]] = {}
     findings = Findings(str(path))
     for line, row in _rows(path, content):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from typing import Final, get_args
 
 from untaken.errors import UntakenError, Where
@@ -25,6 +26,8 @@ def has_event_signature(head: bytes) -> bool:
     An event names its ``type`` and ``run_id``, and besides ``seq``, ``prev`` or a type of this program. What
     lacks that is no broken ledger but another file.
     """
+    if head.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):  # then the reader can say that this is what is wrong
+        head = head.decode("utf-16", errors="ignore").encode(errors="ignore")
     return any(_is_event(line) for line in head.split(b"\n", LINES)[:LINES])
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections import Counter
 from collections.abc import Callable
 from typing import Any, NoReturn
@@ -71,6 +72,8 @@ def parse_json(data: bytes, *, depth: int = limits.JSON_DEPTH) -> Any:
 
 
 def _text(data: bytes) -> str:
+    if data.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
+        raise JsonFault("not-utf8", "this is UTF-16 text; save it as UTF-8", "")
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
