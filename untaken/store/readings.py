@@ -12,7 +12,7 @@ from sqlalchemy import Engine
 from untaken.errors import Finding, UntakenError
 from untaken.ledger import Head, Run, read_ledger
 from untaken.store import records
-from untaken.store.appending import standing
+from untaken.store.appending import NOT_FOUND, standing
 from untaken.store.database import reading
 from untaken.store.model import StoredFile
 from untaken.store.own_events import own_spans, with_own_events
@@ -46,6 +46,8 @@ def read_file(engine: Engine, folder: Path, file: StoredFile) -> FileReading:
             key = _key(file, now.heads, now.superseded)
             runs, findings = read_ledger(now.front, strict=False, heads=now.heads, name=file.name)
     except UntakenError as error:
+        if error.code != NOT_FOUND:  # a database that does not answer says nothing about the file
+            raise
         return FileReading(key=key_of(engine, file), runs=(), findings=(error.finding(),))
     kept = [run for run in runs if run.run_id not in now.superseded]
     with reading(engine) as connection:
