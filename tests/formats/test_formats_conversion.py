@@ -63,6 +63,7 @@ FILES: dict[str, dict[str, Any]] = {
         "h.json": [{"kind": "request", "parts": [{"part_kind": "user-prompt", "content": "hi"}]}]
     },
     "openai-agents": {"t.jsonl": {"object": "trace", "id": "t1", "workflow_name": "desk"}},
+    "langsmith": {"t.json": {"id": "r1", "run_type": "chain", "name": "desk", "child_runs": []}},
     "openai-messages": {
         "chat.json": [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "ho"}]
     },

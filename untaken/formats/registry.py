@@ -32,6 +32,7 @@ BUILT_IN: Final = (
     "codex",
     "pydantic_ai",
     "openai_agents",
+    "langsmith",
     "openai_messages",
 )
 """Modules of this package that declare an ``IMPORTER``; of two that are equally sure, the first is taken."""

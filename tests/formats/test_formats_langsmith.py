@@ -1,0 +1,173 @@
+"""LangSmith: what its tracer recorded, nested and flat, and trees with one thing changed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from foreign_files import codes, converted, put
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from untaken.formats import Conversion, sniff
+from untaken.ledger import Message, Observation, Run, ToolCall
+
+RECORDED = Path(__file__).parent / "recorded" / "langsmith.json"
+
+
+def node(second: int, run_type: str, name: str, *children: dict[str, Any], **more: Any) -> dict[str, Any]:
+    """A run that lasts half a second."""
+    return {
+        "id": f"r{second}",
+        "run_type": run_type,
+        "name": name,
+        "start_time": f"2026-01-01T00:00:{second:02}+00:00",
+        "end_time": f"2026-01-01T00:00:{second:02}.5+00:00",
+        "child_runs": list(children),
+        **more,
+    }
+
+
+def flat(tree: dict[str, Any], parent: str | None = None, trace: str | None = None) -> list[dict[str, Any]]:
+    """The runs of a tree one after the other, the newest first."""
+    trace = trace or tree["id"]
+    own = {name: value for name, value in tree.items() if name != "child_runs"}
+    below = [each for child in tree["child_runs"] for each in flat(child, tree["id"], trace)]
+    return [*reversed(below), {**own, "parent_run_id": parent, "trace_id": trace}]
+
+
+CALL = {"id": "c1", "type": "function", "function": {"name": "look", "arguments": '{"day": 1}'}}
+GO = {"role": "user", "content": "Go."}
+LOOK = {"role": "assistant", "tool_calls": [CALL]}
+SEEN = {"role": "tool", "tool_call_id": "c1", "content": "monday"}
+DONE = {"role": "assistant", "content": "Done."}
+FIRST = node(1, "llm", "m", inputs={"messages": [GO]}, outputs={"choices": [{"message": LOOK}]})
+TOOL = node(2, "tool", "look", inputs={"day": 1}, outputs={"output": "monday"})
+SECOND = node(3, "llm", "m", inputs={"messages": [GO, LOOK, SEEN]}, outputs={"choices": [{"message": DONE}]})
+
+
+def root(*children: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return node(0, "chain", "desk", *children, inputs={"messages": [GO]}, outputs={"output": "Done."}, **more)
+
+
+def read(tmp_path: Path, content: Any, name: str = "t.json") -> tuple[Conversion, list[Run]]:
+    return converted("langsmith", tmp_path / "out", put(tmp_path / "in" / name, content))
+
+
+def words(run: Run) -> list[Any]:
+    return [(m.role, m.content) for m in run.of(Message)]
+
+
+def lines(records: list[dict[str, Any]]) -> str:
+    return "".join(json.dumps(each) + "\n" for each in records)
+
+
+TREE = json.loads(RECORDED.read_text())
+
+
+@pytest.mark.parametrize("content", [TREE, [TREE], lines(flat(TREE)), {"runs": flat(TREE)}], ids=range(4))
+def test_what_the_tracer_recorded_is_read_in_every_shape(tmp_path: Path, content: Any) -> None:
+    source = put(tmp_path / "t.json", content)
+    assert sniff("x.bin", source.read_bytes()) == "langsmith"
+    done, (run,) = converted("langsmith", tmp_path / "out", source)
+    assert [m.role for m in run.of(Message)] == ["system", "user", "assistant"]
+    assert [(c.tool, c.arguments.get("amount")) for c in run.of(ToolCall)] == [
+        ("look_up", None),
+        ("refund", 40),
+        ("refund", 30),
+    ]
+    assert [(o.content, o.ok) for o in run.of(Observation)] == [
+        ("A7: paid 30", True),
+        ("ValueError('more than was paid')", False),
+        ("refunded 30 for A7", True),
+    ]
+    assert run.finished is not None
+    assert (run.agent, run.finished.steps, run.finished.success) == ("refund desk", 4, None)
+    assert run.finished.metrics == {"input_tokens": 40.0, "output_tokens": 20.0}
+    assert codes(done).keys() == {"missing-outcome"}
+
+
+def test_what_each_call_of_the_model_repeats_is_said_once(tmp_path: Path) -> None:
+    _, (run,) = read(tmp_path, root(FIRST, TOOL, SECOND))
+    assert words(run) == [("user", "Go."), ("assistant", "Done.")]
+    assert [(c.tool, c.arguments) for c in run.of(ToolCall)] == [("look", {"day": 1})]
+    assert [(o.content, o.ok) for o in run.of(Observation)] == [("monday", True)]
+
+
+def test_without_tool_runs_the_messages_name_the_calls(tmp_path: Path) -> None:
+    _, (run,) = read(tmp_path, root(FIRST, SECOND))
+    assert [c.tool for c in run.of(ToolCall)] == ["look"]
+    assert [(o.content, o.ok) for o in run.of(Observation)] == [("monday", None)]
+
+
+def test_a_trace_without_a_model_says_what_its_root_says(tmp_path: Path) -> None:
+    _, (run,) = read(tmp_path, root())
+    assert words(run) == [("user", "Go."), ("assistant", "Done.")]
+
+
+FEEDBACK = [
+    ({"success": {"n": 1, "avg": 1.0}}, True),
+    ({"task_success": {"n": 1, "avg": 0}}, False),
+    ({"success": {"n": 2, "avg": 0.5}}, None),
+    ({"helpful": {"n": 1, "avg": 1.0}}, None),
+]
+
+
+@pytest.mark.parametrize(("stats", "want"), FEEDBACK)
+def test_success_is_feedback_of_that_name(tmp_path: Path, stats: Any, want: bool | None) -> None:
+    _, (run,) = read(tmp_path, root(FIRST, feedback_stats=stats))
+    assert run.finished is not None
+    assert run.finished.success is want
+    assert run.finished.metrics is not None
+    assert list(run.finished.metrics) == [f"feedback:{name}" for name in stats]
+
+
+def test_runs_of_a_dataset_share_its_examples_as_tasks(tmp_path: Path) -> None:
+    again = {**root(FIRST), "id": "r9"}
+    _, runs = read(tmp_path, [{**each, "reference_example_id": "e1"} for each in (root(FIRST), again)])
+    assert [run.task_id for run in runs] == ["e1", "e1"]
+
+
+def test_what_the_root_says_of_costs_tokens_and_errors_is_kept(tmp_path: Path) -> None:
+    said = {
+        "total_cost": 0.25,
+        "prompt_tokens": 9,
+        "completion_tokens": 3,
+        "error": "ValueError('x')Traceback (most recent call last):\n …",
+    }
+    _, (run,) = read(tmp_path, root(FIRST, **said))
+    assert run.finished is not None
+    assert (run.finished.cost, run.finished.error) == (0.25, "ValueError('x')")
+    assert run.finished.metrics == {"input_tokens": 9.0, "output_tokens": 3.0}
+
+
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=8,
+)
+NAMES = (
+    "inputs",
+    "outputs",
+    "error",
+    "extra",
+    "start_time",
+    "end_time",
+    "dotted_order",
+    "parent_run_id",
+    "feedback_stats",
+)
+
+
+@settings(max_examples=40)
+@given(
+    st.sampled_from(("llm", "tool", "chain")),
+    st.fixed_dictionaries({}, optional=dict.fromkeys(NAMES, values)),
+)
+def test_whatever_stands_in_a_run_is_survived(
+    tmp_path_factory: pytest.TempPathFactory, kind: str, odd: dict[str, Any]
+) -> None:
+    _, runs = read(tmp_path_factory.mktemp("langsmith"), {**root({**node(1, kind, "x"), **odd}), **odd})
+    assert len(runs) == 1

@@ -1,0 +1,198 @@
+"""LangSmith run trees: a root with its ``child_runs``, or the same runs one after the other.
+
+A trace is a run. Runs of tools are the calls, runs of models what was said; where a trace has no tool runs,
+the calls are those that the messages name.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final
+
+from untaken.formats.importer import Importer
+from untaken.formats.intake import Intake
+from untaken.formats.losses import Findings, clip
+from untaken.formats.messages import Transcript, asked, is_message, message_items, replied, tokens_of
+from untaken.formats.model import FormatInfo
+from untaken.formats.otel import SUCCESS
+from untaken.formats.readings import amount, mapping, moment, number, objects, text
+from untaken.formats.sample import Confidence, Sample
+from untaken.formats.sources import Source
+from untaken.formats.tidy import Places, Tidier
+from untaken.formats.trace_run import Answered, Called, Item, TraceRun, write_traces
+
+Node = Mapping[str, Any]
+
+MODELS: Final = ("llm", "chat_model")
+TOKENS: Final = {"input_tokens": "prompt_tokens", "output_tokens": "completion_tokens"}
+PLACES: Final = Places(
+    kept=[
+        *("id", "trace_id", "parent_run_id", "dotted_order", "name", "run_type", "start_time", "end_time"),
+        *("error", "status", "inputs.**", "outputs.**", "reference_example_id", "total_cost"),
+        *(
+            "feedback_stats.**",
+            "extra.metadata.task_id",
+            "extra.metadata.thread_id",
+            "extra.metadata.session_id",
+        ),
+        *("extra.metadata.ls_model_name", "extra.invocation_params.model", *TOKENS.values()),
+    ],
+    dropped=["serialized.**", "events.**", "extra.runtime.**", "extra.options.**", "manifest.**"],
+)
+
+
+def recognise(sample: Sample) -> Confidence:
+    """Runs with a type, that say their place in a tree."""
+    marks = ("child_runs", "parent_run_id", "dotted_order", "trace_id")
+    for record in (*sample.records, *objects(sample.first.get("runs"))):
+        node = mapping(record)
+        if isinstance(node.get("run_type"), str) and any(mark in node for mark in marks):
+            return Confidence.CERTAIN if "dotted_order" in node or "child_runs" in node else Confidence.LIKELY
+    return Confidence.NO
+
+
+def nodes(record: Any) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The runs in a record with the trace they are of, a parent before its children."""
+    left = [("", each) for each in reversed(objects(mapping(record).get("runs")) or objects([record]))]
+    while left:
+        above, node = left.pop()
+        trace = text(node.get("trace_id")) or above or text(node.get("id")) or "trace"
+        left += [(trace, child) for child in reversed(objects(node.get("child_runs")))]
+        if isinstance(node.get("run_type"), str):
+            yield trace, {name: value for name, value in node.items() if name != "child_runs"}
+
+
+def _at(node: Node, name: str, findings: Findings) -> datetime | None:
+    return moment(node.get(name), findings, name)
+
+
+def _error(node: Node) -> str | None:
+    """What went wrong, without the traceback below it."""
+    error = text(node.get("error"))
+    return error and (error.partition("Traceback (most recent")[0].strip() or error)
+
+
+def _metadata(node: Node) -> dict[str, Any]:
+    return mapping(mapping(node.get("extra")).get("metadata"))
+
+
+def trace_run(trace: str, runs: Sequence[Node], findings: Findings) -> TraceRun:
+    """The run of one trace.
+
+    Args:
+        trace: its id.
+        runs: tidied, parents before their children where they have no times.
+        findings: of the file.
+    """
+    ordered = sorted(runs, key=lambda n: text(n.get("dotted_order")) or text(n.get("start_time")) or "")
+    known = {text(node.get("id")) for node in ordered}
+    root = next((node for node in ordered if text(node.get("parent_run_id")) not in known), ordered[0])
+    models = [node for node in ordered if node.get("run_type") in MODELS]
+    success, feedback = _feedback(root, findings)
+    session = text(_metadata(root).get("thread_id")) or text(_metadata(root).get("session_id"))
+    task = text(_metadata(root).get("task_id")) or text(root.get("reference_example_id"))
+    return TraceRun(
+        run_id=f"langsmith/{trace}",
+        agent=text(root.get("name")) or "unknown-agent",
+        task_id=task or trace,
+        record=ordered,
+        model=next((m for node in models if (m := _model(node))), None),
+        items=list(_items(root, ordered, findings)),
+        started=_at(root, "start_time", findings),
+        finished=_at(root, "end_time", findings),
+        success=success,
+        cost=amount(root.get("total_cost"), findings, "total_cost"),
+        steps=len(models) or None,
+        error=_error(root),
+        metrics={**_tokens(root, models, findings), **feedback},
+        metadata={"format": "langsmith", **({"session": session} if session else {})},
+    )
+
+
+def _model(node: Node) -> str | None:
+    called = mapping(mapping(node.get("extra")).get("invocation_params"))
+    return text(_metadata(node).get("ls_model_name")) or text(called.get("model"))
+
+
+def _feedback(root: Node, findings: Findings) -> tuple[bool | None, dict[str, float]]:
+    """Averages of feedback are metrics; one that names success, and is 0 or 1, is the outcome."""
+    found: dict[str, float] = {}
+    for name, stats in mapping(root.get("feedback_stats")).items():
+        average = number(mapping(stats).get("avg"), findings, f"feedback_stats.{clip(name, 80)}")
+        if average is not None:
+            found[f"feedback:{name}"] = average
+    named = (found.get(f"feedback:{name}") for name in SUCCESS)
+    return next((value == 1 for value in named if value in (0, 1)), None), found
+
+
+def _tokens(root: Node, models: Sequence[Node], findings: Findings) -> dict[str, float | bool]:
+    """The totals of the root, else the sums over the models' replies."""
+    totals = {name: amount(root.get(key), findings, key) for name, key in TOKENS.items()}
+    known: dict[str, float | bool] = {name: value for name, value in totals.items() if value is not None}
+    if known:
+        return known
+    outputs = [mapping(node.get("outputs")) for node in models]
+    return tokens_of([each for output in outputs for each in (replied(output) or [output])], findings)
+
+
+def _items(root: Node, ordered: Sequence[Node], findings: Findings) -> Iterator[Item]:
+    transcript = Transcript(calls=not any(node.get("run_type") == "tool" for node in ordered))
+    yield from transcript.of(asked(root.get("inputs")), _at(root, "start_time", findings))
+    for node in ordered:
+        began, ended = _at(node, "start_time", findings), _at(node, "end_time", findings)
+        if node.get("run_type") in MODELS:
+            yield from transcript.of(asked(node.get("inputs")), began)
+            yield from transcript.of(replied(node.get("outputs")), ended)
+        elif node.get("run_type") == "tool":
+            call_id = text(node.get("id"))
+            yield Called(tool=node.get("name"), arguments=node.get("inputs"), source_id=call_id, at=began)
+            if ended is not None or node.get("error") is not None:
+                yield _answer(node, call_id, ended)
+    yield from transcript.of(replied(root.get("outputs")), _at(root, "end_time", findings))
+
+
+def _answer(node: Node, call_id: str | None, ended: datetime | None) -> Answered:
+    """What a tool gave back: text, an object, or a message with a status of its own."""
+    error = _error(node)
+    outputs = mapping(node.get("outputs"))
+    given = outputs.get("output", outputs)
+    message = next(message_items(given), None) if is_message(given) else None
+    said = message if isinstance(message, Answered) else Answered(content=given)
+    failed = error is not None or node.get("status") == "error" or said.ok is False
+    content = error if error is not None and not outputs else said.content
+    return Answered(content=content, source_id=call_id, ok=not failed, at=ended)
+
+
+def _convert(sources: Sequence[Source], intake: Intake) -> None:
+    for source in sources:
+        intake.step(source.name)
+        log = intake.open(source)
+        reader = intake.reader(source, log)
+        if reader is None:
+            continue
+        tidier = Tidier(PLACES, log.findings)
+        traces: dict[str, list[Node]] = defaultdict(list)
+        for element in reader.values():
+            for trace, node in nodes(element.value):
+                log.records += 1
+                record, held = tidier.record(node, "")
+                log.count(held.items(), PLACES.kept)
+                traces[trace].append(mapping(record))
+        if not traces:
+            log.findings.add("not-this-format", "there is no run with a type in it", severity="error")
+        runs = (trace_run(trace, each, log.findings) for trace, each in traces.items())
+        write_traces(runs, f"{source.stem}-{log.sha256[:8]}", intake=intake, log=log, tidier=tidier)
+
+
+IMPORTER: Final = Importer(
+    info=FormatInfo(
+        name="langsmith",
+        title="LangSmith run trees",
+        extensions=(".json", ".jsonl"),
+        what="Exported runs, nested or flat: one run a trace.",
+    ),
+    recognise=recognise,
+    convert=_convert,
+)
