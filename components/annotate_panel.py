@@ -13,6 +13,7 @@ import streamlit as st
 from components import annotate_desk, annotate_matches, state, text
 from components.annotate_popover import close, popover
 from components.palette import STAR
+from untaken import limits
 from untaken.annotating import Add, Delete, Edit, Rename, Set, read_value, value_json
 from untaken.annotating.edits import Field
 from untaken.errors import UntakenError
@@ -108,7 +109,7 @@ class _Fields:
         return key
 
     def names(self) -> None:
-        """Id, title, critical."""
+        """Id, title, critical, weight."""
         left, right = st.columns(2)
         key = self.key("id", self.node.id)
         left.text_input("Id", key=key, max_chars=512, on_change=self.rename, args=(key,))
@@ -117,6 +118,11 @@ class _Fields:
         key = self.key("critical", self.node.critical)
         words = "reaching anything behind it without it is a violation"
         st.checkbox(f"{STAR} Critical: {words}", key=key, on_change=self.set, args=("critical", key))
+        key = self.key("weight", float(self.node.weight))
+        st.number_input(
+            "Weight: its share of the weighted completion, relative to the others", key=key,
+            min_value=0.0, max_value=float(limits.WEIGHT), step=0.5, on_change=self.set, args=("weight", key),
+        )  # fmt: skip
 
     def links(self) -> None:
         """What it needs; what any one of is enough."""

@@ -12,6 +12,7 @@ from components import (
     annotate_panel,
     annotate_preview,
     annotate_table,
+    annotate_tools,
     annotate_versions,
     cards,
     state,
@@ -45,6 +46,7 @@ def main() -> None:
     views = {
         "Preview": lambda: annotate_preview.details(seen),
         "Table": lambda: annotate_table.table(here.graph),
+        "Tools": lambda: annotate_tools.tools(here.graph),
         "Mapping": lambda: annotate_mapping.workbench(here.graph),
         "Suggest": lambda: annotate_discovery.suggest(here.graph),
         "Versions and export": lambda: annotate_versions.versions(here),

@@ -13,7 +13,7 @@ import msgspec
 import pytest
 from sessions import go_to, said, sent, session
 from streamlit.testing.v1 import AppTest
-from test_app_pages import HOSTILE, acted_upon
+from test_app_pages import HOSTILE, acted_upon, table
 
 from components import annotate_panel
 from untaken.annotating import Set, apply
@@ -494,3 +494,25 @@ def test_the_table_of_rules_keeps_what_a_rule_says_of_arguments_and_answers() ->
     )
     row = annotate_panel.rule_row(rule)
     assert msgspec.convert(annotate_panel.rule_of(row), Rule) == rule
+
+
+def test_proposed_tools_are_declared_only_by_a_click(folder: Path, monkeypatch: Patch) -> None:
+    app = view(opened(folder, monkeypatch, graph="desk"), "Tools")
+    assert app.multiselect(key="annotate_mutates").value == []
+    proposed = table(app, "Tools of this graph")
+    wanted = list(proposed["tool"][proposed["proposed"] == "changes something"])
+    assert wanted
+    app.button(key="annotate_tools_take").click().run()
+    assert not app.exception
+    assert sorted(app.multiselect(key="annotate_mutates").value) == sorted(wanted)
+    app.multiselect(key="annotate_mutates").set_value([]).run()
+    assert app.multiselect(key="annotate_mutates").value == []
+
+
+def test_a_weight_is_a_field_of_the_sub_goal(folder: Path, monkeypatch: Patch) -> None:
+    app = opened(folder, monkeypatch, graph="desk")
+    weight = next(field for field in app.number_input if field.label.startswith("Weight"))
+    weight.set_value(3.0).run()
+    assert not app.exception
+    assert next(f for f in app.number_input if f.label.startswith("Weight")).value == 3.0
+    assert app.session_state["annotate_desk"].graph.sub_goals[0].weight == 3.0

@@ -21,6 +21,7 @@ from untaken.annotating.edits import (
 from untaken.annotating.importing import Brought, filled, graphs_in
 from untaken.annotating.matching import CallMatches, matched_calls
 from untaken.annotating.merging import Conflict, Merged, merge
+from untaken.annotating.mutating import ToolProposal, tool_proposals
 from untaken.annotating.previewing import (
     AgentEffect,
     Preview,
@@ -67,6 +68,7 @@ __all__ = [
     "SetGraph",
     "StatusChange",
     "Step",
+    "ToolProposal",
     "Unmapped",
     "Workbench",
     "apply",
@@ -87,6 +89,7 @@ __all__ = [
     "rows_of",
     "runs_of",
     "sub_goal_of",
+    "tool_proposals",
     "unmapped",
     "value_json",
     "with_graph",
