@@ -64,6 +64,9 @@ FILES: dict[str, dict[str, Any]] = {
     },
     "openai-agents": {"t.jsonl": {"object": "trace", "id": "t1", "workflow_name": "desk"}},
     "langsmith": {"t.json": {"id": "r1", "run_type": "chain", "name": "desk", "child_runs": []}},
+    "mlflow": {
+        "t.json": {"info": {"trace_id": "tr-1"}, "data": {"spans": [{"span_id": "1", "name": "desk"}]}}
+    },
     "openai-messages": {
         "chat.json": [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "ho"}]
     },

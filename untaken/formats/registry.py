@@ -33,6 +33,7 @@ BUILT_IN: Final = (
     "pydantic_ai",
     "openai_agents",
     "langsmith",
+    "mlflow",
     "openai_messages",
 )
 """Modules of this package that declare an ``IMPORTER``; of two that are equally sure, the first is taken."""

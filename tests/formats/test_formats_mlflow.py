@@ -1,0 +1,179 @@
+"""MLflow: what it recorded, the older form, and traces with one thing changed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from foreign_files import codes, converted, put
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from untaken.formats import Conversion, sniff
+from untaken.ledger import Message, Observation, Run, ToolCall
+
+RECORDED = Path(__file__).parent / "recorded" / "mlflow.json"
+START = 1_760_000_000_000_000_000
+GO = {"role": "user", "content": "Go."}
+CALL = {"id": "c1", "type": "function", "function": {"name": "look", "arguments": '{"day": 1}'}}
+LOOK = {"role": "assistant", "tool_calls": [CALL]}
+SEEN = {"role": "tool", "tool_call_id": "c1", "content": "monday"}
+DONE = {"role": "assistant", "content": "Done."}
+
+
+def span(number: int, kind: str, name: str, given_: Any, said: Any, *, error: bool = False) -> dict[str, Any]:
+    """A span that lasts half a second."""
+    return {
+        "trace_id": "AAAA",
+        "span_id": f"s{number}",
+        "parent_span_id": "s0" if number else None,
+        "name": name,
+        "start_time_unix_nano": START + number * 10**9,
+        "end_time_unix_nano": START + number * 10**9 + 5 * 10**8,
+        "status": {
+            "code": "STATUS_CODE_ERROR" if error else "STATUS_CODE_OK",
+            "message": "boom" if error else "",
+        },
+        "attributes": {
+            "mlflow.spanType": json.dumps(kind),
+            "mlflow.spanInputs": json.dumps(given_),
+            "mlflow.spanOutputs": json.dumps(said),
+        },
+    }
+
+
+def choice(message: dict[str, Any]) -> dict[str, Any]:
+    return {"choices": [{"index": 0, "message": message}]}
+
+
+AGENT = span(0, "AGENT", "desk", {"question": "Go."}, "Done.")
+FIRST = span(1, "CHAT_MODEL", "Completions", {"model": "m", "messages": [GO]}, choice(LOOK))
+TOOL = span(2, "TOOL", "look", {"day": 1}, "monday")
+SECOND = span(3, "CHAT_MODEL", "Completions", {"model": "m", "messages": [GO, LOOK, SEEN]}, choice(DONE))
+
+
+def trace(*spans: dict[str, Any], **info: Any) -> dict[str, Any]:
+    return {"info": {"trace_id": "tr-1", **info}, "data": {"spans": list(spans)}}
+
+
+def read(tmp_path: Path, *documents: Any) -> tuple[Conversion, list[Run]]:
+    content = "".join(json.dumps(each) + "\n" for each in documents)
+    return converted("mlflow", tmp_path / "out", put(tmp_path / "in" / "t.jsonl", content))
+
+
+def told(run: Run) -> tuple[list[Any], list[Any], list[Any]]:
+    return (
+        [(m.role, m.content) for m in run.of(Message)],
+        [(c.tool, c.arguments) for c in run.of(ToolCall)],
+        [(o.content, o.ok) for o in run.of(Observation)],
+    )
+
+
+WANT = ([("user", "Go."), ("assistant", "Done.")], [("look", {"day": 1})], [("monday", True)])
+
+
+def test_what_mlflow_recorded_is_read(tmp_path: Path) -> None:
+    assert sniff("x.bin", RECORDED.read_bytes()) == "mlflow"
+    done, (run,) = converted("mlflow", tmp_path / "out", RECORDED)
+    said, calls, answers = told(run)
+    assert [role for role, _ in said] == ["system", "user", "assistant"]
+    assert [(tool, given_.get("amount")) for tool, given_ in calls] == [
+        ("look_up", None),
+        ("refund", 40),
+        ("refund", 30),
+    ]
+    assert answers == [
+        ("A7: paid 30", True),
+        ("ValueError: more than was paid", False),
+        ("refunded 30 for A7", True),
+    ]
+    assert run.finished is not None
+    assert (run.agent, run.started.model, run.finished.steps) == ("refund desk", "gpt-x", 4)
+    want = {"input_tokens": 40.0, "output_tokens": 20.0, "assessment:correctness": 1.0}
+    assert (run.finished.metrics, run.finished.success) == (want, None)
+    assert codes(done).keys() == {"missing-outcome"}
+
+
+def test_what_each_call_of_the_model_repeats_is_said_once(tmp_path: Path) -> None:
+    _, (run,) = read(tmp_path, trace(SECOND, TOOL, FIRST, AGENT))
+    assert told(run) == WANT
+
+
+def test_without_tool_spans_the_messages_name_the_calls(tmp_path: Path) -> None:
+    _, (run,) = read(tmp_path, trace(AGENT, FIRST, SECOND))
+    assert told(run) == (*WANT[:2], [("monday", None)])
+
+
+def test_the_older_form_is_the_same_run(tmp_path: Path) -> None:
+    old = [
+        {
+            "name": each["name"],
+            "context": {"trace_id": "0xaa", "span_id": f"0x{each['span_id']}"},
+            "parent_id": each["parent_span_id"] and f"0x{each['parent_span_id']}",
+            "start_time": each["start_time_unix_nano"],
+            "end_time": each["end_time_unix_nano"],
+            "status_code": "OK",
+            "status_message": "",
+            "attributes": each["attributes"],
+        }
+        for each in (AGENT, FIRST, TOOL, SECOND)
+    ]
+    document = {"info": {"request_id": "r1", "experiment_id": "0"}, "data": {"spans": old}}
+    assert sniff("x.json", json.dumps(document).encode()) == "mlflow"
+    _, (run,) = read(tmp_path, document)
+    assert (told(run), run.run_id) == (WANT, "mlflow/r1")
+
+
+def test_a_failed_tool_and_a_failed_root_are_known(tmp_path: Path) -> None:
+    root = span(0, "AGENT", "desk", "Go.", None, error=True)
+    _, (run,) = read(tmp_path, trace(root, span(1, "TOOL", "look", {}, None, error=True)))
+    assert told(run) == ([("user", "Go.")], [("look", {})], [("boom", False)])
+    assert run.finished is not None
+    assert (run.finished.error, run.finished.success) == ("boom", None)
+
+
+ASSESSED = [
+    ("success", True, True),
+    ("task_success", 0, False),
+    ("success", 0.5, None),
+    ("correctness", True, None),
+    ("success", "yes", None),
+]
+
+
+@pytest.mark.parametrize(("name", "value", "want"), ASSESSED)
+def test_success_is_an_assessment_of_that_name(
+    tmp_path: Path, name: str, value: Any, want: bool | None
+) -> None:
+    assessment = {"assessment_name": name, "feedback": {"value": value}, "valid": True}
+    _, (run,) = read(tmp_path, trace(AGENT, assessments=[assessment]))
+    assert run.finished is not None
+    assert run.finished.success is want
+
+
+def test_what_the_trace_says_of_its_task_and_its_cost_is_kept(tmp_path: Path) -> None:
+    priced = {"mlflow.trace.cost": '{"total_cost": 0.25}'}
+    _, (run,) = read(tmp_path, trace(AGENT, tags={"task_id": "refund-1"}, trace_metadata=priced))
+    assert run.finished is not None
+    assert (run.task_id, run.finished.cost) == ("refund-1", 0.25)
+
+
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=8,
+)
+KINDS = st.sampled_from(("TOOL", "CHAT_MODEL", "AGENT"))
+NAMES = ("status", "events", "start_time_unix_nano", "parent_span_id", "name")
+
+
+@settings(max_examples=40)
+@given(KINDS, values, st.fixed_dictionaries({}, optional=dict.fromkeys(NAMES, values)))
+def test_whatever_stands_in_a_span_is_survived(
+    tmp_path_factory: pytest.TempPathFactory, kind: str, said: Any, odd: dict[str, Any]
+) -> None:
+    document = trace({**span(1, kind, "x", said, said), **odd}, AGENT, tags=said, assessments=said)
+    _, runs = read(tmp_path_factory.mktemp("mlflow"), document)
+    assert len(runs) == 1

@@ -1,0 +1,215 @@
+"""MLflow traces: ``info`` and the spans under ``data``, version 3 and the older one with a ``request_id``.
+
+A trace is a run. Spans of tools are the calls, spans of models what was said; where a trace has no tool
+spans, the calls are those that the messages name.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final
+
+from untaken.formats.importer import Importer
+from untaken.formats.intake import Intake
+from untaken.formats.losses import Findings
+from untaken.formats.messages import Transcript, asked, replied
+from untaken.formats.model import FormatInfo
+from untaken.formats.otel import SUCCESS, TASK
+from untaken.formats.otel_spans import Span, parsed, spans_of
+from untaken.formats.readings import amount, mapping, number, objects, text
+from untaken.formats.sample import Confidence, Sample
+from untaken.formats.sources import Source
+from untaken.formats.tidy import Places, Tidier
+from untaken.formats.trace_run import Answered, Called, Item, TraceRun, write_traces
+
+MODELS: Final = ("CHAT_MODEL", "LLM")
+TOKENS: Final = ("input_tokens", "output_tokens")
+PARTS: Final = ("trace_metadata", "request_metadata", "tags")
+"""Where the attributes of a trace are, in the present form and the older one."""
+KIND: Final = "mlflow.spanType"
+INPUTS: Final = "mlflow.spanInputs"
+OUTPUTS: Final = "mlflow.spanOutputs"
+USAGE: Final = "mlflow.chat.tokenUsage"
+MODEL: Final = "mlflow.llm.model"
+_SPAN: Final = (
+    *("name", "trace_id", "span_id", "parent_span_id", "parent_id", "context.span_id", "context.trace_id"),
+    *("start_time_unix_nano", "end_time_unix_nano", "start_time", "end_time", "status.**", "status_code"),
+    *("status_message", *(f"attributes.{name}.**" for name in (KIND, INPUTS, OUTPUTS, USAGE, MODEL))),
+)
+PLACES: Final = Places(
+    kept=[
+        *("info.trace_id", "info.request_id", "info.assessments[].assessment_name"),
+        *("info.assessments[].feedback.value", "info.assessments[].valid"),
+        *(f"info.{part}.{name}" for part in PARTS for name in (*TASK, "mlflow.trace.tokenUsage")),
+        *(f"info.{part}.{name}" for part in PARTS for name in ("mlflow.trace.cost", "mlflow.trace.session")),
+        *(f"data.spans[].{name}" for name in _SPAN),
+    ],
+    dropped=["data.spans[].events.**", "data.spans[].links.**"],
+)
+
+
+def recognise(sample: Sample) -> Confidence:
+    """A trace with its info and its spans."""
+    for record in sample.records:
+        info, data = mapping(mapping(record).get("info")), mapping(mapping(record).get("data"))
+        if ("trace_id" in info or "request_id" in info) and (
+            "spans" in data or "trace_location" in info or "experiment_id" in info
+        ):
+            return Confidence.CERTAIN
+    return Confidence.NO
+
+
+def decoded(record: Any) -> Any:
+    """The trace with its spans as OpenTelemetry names their fields, and the JSON in their attributes read."""
+    document = mapping(record)
+    data = mapping(document.get("data"))
+    return {**document, "data": {**data, "spans": [_span(span) for span in objects(data.get("spans"))]}}
+
+
+def _span(span: Mapping[str, Any]) -> dict[str, Any]:
+    attributes = {name: _json(value) for name, value in mapping(span.get("attributes")).items()}
+    kept = {name: value for name, value in span.items() if not name.endswith("_unix_nano")}
+    for name in ("start_time", "end_time"):
+        if f"{name}_unix_nano" in span:
+            kept[name] = span[f"{name}_unix_nano"]
+    if "status" not in span:
+        kept["status"] = {"code": span.get("status_code"), "message": span.get("status_message")}
+    return {**kept, "attributes": attributes}
+
+
+def _json(value: Any) -> Any:
+    """A value that MLflow writes as JSON text, whatever its kind; other text as it is."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return json.loads(value)
+    except (ValueError, RecursionError):
+        return value
+
+
+def trace_run(document: Mapping[str, Any], name: str, findings: Findings) -> TraceRun | None:
+    """The run of one trace; ``None`` where it has no spans.
+
+    Args:
+        document: decoded and tidied.
+        name: for a trace without an id.
+        findings: of the file.
+    """
+    info = mapping(document.get("info"))
+    spans = list(spans_of({"spans": mapping(document.get("data")).get("spans")}, findings))
+    if not spans:
+        return None
+    ordered = sorted(spans, key=lambda span: (span.start is None, span.start or datetime.min))
+    root = next((span for span in ordered if not span.parent), ordered[0])
+    about = {name: value for part in PARTS for name, value in mapping(info.get(part)).items()}
+    trace = text(info.get("trace_id")) or text(info.get("request_id")) or name
+    models = [span for span in ordered if _kind(span) in MODELS]
+    success, judged = _assessments(info, findings)
+    ends = [span.end for span in spans if span.end is not None]
+    session = text(about.get("mlflow.trace.session"))
+    return TraceRun(
+        run_id=f"mlflow/{trace}",
+        agent=root.name,
+        task_id=next((task for key in TASK if (task := text(about.get(key)))), trace),
+        record=document,
+        model=next((m for span in models if (m := _model(span))), None),
+        items=list(_items(root, ordered)),
+        started=root.start or ordered[0].start,
+        finished=max(ends, default=None),
+        success=success,
+        cost=amount(
+            mapping(parsed(about.get("mlflow.trace.cost"))).get("total_cost"), findings, "total_cost"
+        ),
+        steps=len(models) or None,
+        error=(root.message or "the root span has the status error") if root.status == "error" else None,
+        metrics={**_tokens(about, models, findings), **judged},
+        metadata={"format": "mlflow", **({"session": session} if session else {})},
+    )
+
+
+def _kind(span: Span) -> str:
+    return text(span.attributes.get(KIND)) or ""
+
+
+def _model(span: Span) -> str | None:
+    return text(span.attributes.get(MODEL)) or text(mapping(span.attributes.get(INPUTS)).get("model"))
+
+
+def _assessments(info: Mapping[str, Any], findings: Findings) -> tuple[bool | None, dict[str, float]]:
+    """Feedback that is a number, or true or false, is a metric; one that names success is the outcome."""
+    found: dict[str, float] = {}
+    success: bool | None = None
+    for assessment in objects(info.get("assessments")):
+        name = text(assessment.get("assessment_name")) or "assessment"
+        value = mapping(assessment.get("feedback")).get("value")
+        if assessment.get("valid") is False or not isinstance(value, bool | int | float):
+            continue
+        found[f"assessment:{name}"] = float(number(value, findings, "feedback.value") or 0)
+        if name.lower() in SUCCESS and value in (0, 1):
+            success = bool(value)
+    return success, found
+
+
+def _tokens(about: Mapping[str, Any], models: Sequence[Span], findings: Findings) -> dict[str, float | bool]:
+    """The trace's own totals, else the sums over its models."""
+    total = mapping(parsed(about.get("mlflow.trace.tokenUsage")))
+    usages = [total] if total else [mapping(span.attributes.get(USAGE)) for span in models]
+    found: dict[str, float | bool] = {}
+    for name in TOKENS:
+        each = [amount(usage.get(name), findings, name) for usage in usages]
+        if known := [value for value in each if value is not None]:
+            found[name] = sum(known)
+    return found
+
+
+def _items(root: Span, spans: Sequence[Span]) -> Iterator[Item]:
+    transcript = Transcript(calls=not any(_kind(span) == "TOOL" for span in spans))
+    if not any(_kind(span) in MODELS for span in spans):
+        yield from transcript.of(asked(root.attributes.get(INPUTS)), root.start)
+    for span in spans:
+        given, said = span.attributes.get(INPUTS), span.attributes.get(OUTPUTS)
+        if _kind(span) in MODELS:
+            yield from transcript.of(asked(given), span.start)
+            yield from transcript.of(replied(said), span.end)
+        elif _kind(span) == "TOOL":
+            arguments = given if isinstance(given, dict) or given is None else {"input": given}
+            yield Called(tool=span.name, arguments=arguments, source_id=span.id, at=span.start)
+            ok = {"ok": True, "error": False}.get(span.status)
+            content = said if said is not None else span.message or ""
+            yield Answered(content=content, source_id=span.id, ok=ok, at=span.end)
+    yield from transcript.of(replied(root.attributes.get(OUTPUTS)), root.end)
+
+
+def _convert(sources: Sequence[Source], intake: Intake) -> None:
+    for source in sources:
+        intake.step(source.name)
+        log = intake.open(source)
+        reader = intake.reader(source, log)
+        if reader is None:
+            continue
+        tidier = Tidier(PLACES, log.findings)
+        runs: list[TraceRun] = []
+        for number_, element in enumerate(reader.values()):
+            log.records += 1
+            document, held = tidier.record(decoded(element.value), "")
+            log.count(held.items(), PLACES.kept)
+            run = trace_run(document, f"{source.stem}/{number_}", log.findings)
+            if run is not None:
+                runs.append(run)
+            else:
+                log.findings.add("not-this-format", "there is no span of a trace in it", severity="error")
+        write_traces(runs, f"{source.stem}-{log.sha256[:8]}", intake=intake, log=log, tidier=tidier)
+
+
+IMPORTER: Final = Importer(
+    info=FormatInfo(
+        name="mlflow",
+        title="MLflow traces",
+        extensions=(".json", ".jsonl"),
+        what="Traces of MLflow with their spans and assessments: one run a trace.",
+    ),
+    recognise=recognise,
+    convert=_convert,
+)
