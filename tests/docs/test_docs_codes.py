@@ -23,6 +23,8 @@ NO_CODES = {
     *("crafter-score", "crafter-run", "crafter-ablation", "crafter-calibrate", "crafter-win"),
     *("hand-crafted", "algorithm-generated"),  # sets of records
     *("utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be"),
+    *("system-prompt", "user-prompt", "tool-call", "tool-return", "retry-prompt"),  # parts of Pydantic AI
+    "retry-feedback",
     *("sub-goal", "sub-goals", "untaken-workspace", "untaken-replies", "smollm2-135m"),
 }
 """Texts in the program that look like codes and are none."""
