@@ -26,6 +26,7 @@
 # 6. What was known when?
 # 7. What do logged odds add?
 # 8. What do weak signals do to the memory?
+# 9. What did other runs of the same task do?
 #
 # It uses the sample runs of a refund desk (`sample_runs/README.md`). Nothing is re-run: everything is read
 # from the record, and all of it is association. What a skill achieved in other runs is not what it achieves
@@ -45,6 +46,7 @@ import pandas as pd
 
 import untaken
 from untaken.counterfactual import THRESHOLD, Scale, Weights, choices, verdict_of
+from untaken.counterfactual.plan import calibration_card
 from untaken.counterfactual.trust import compare
 from untaken.figures import (
     choice_deltas,
@@ -52,10 +54,19 @@ from untaken.figures import (
     delta_distribution,
     delta_figure,
     estimate_course,
+    plan_calibration,
+    plan_changes_figure,
     skill_rates,
 )
 from untaken.memory import Observed, preview
-from untaken.report import choice_review, choices_table, context_names, estimates_table, records_table
+from untaken.report import (
+    choice_review,
+    choices_table,
+    context_names,
+    estimates_table,
+    records_table,
+    statements_table,
+)
 
 pd.set_option("display.max_colwidth", None)
 
@@ -288,6 +299,33 @@ pd.DataFrame(
 every = [signal for found in corpus.evaluations.values() for signal in found.signals]
 flags = Counter((e.signal.direction, e.flag) for e in preview(corpus.memory.snapshot(), every))
 pd.Series(flags, name="signals").rename_axis(["direction", "flag"]).unstack(fill_value=0)
+
+# %% [markdown]
+# ## 9. What other runs of the same task did
+#
+# Histories of skills mix tasks and agents. Where the plan graph says which tools change something
+# (`mutates`), runs can be compared in the same task, by the same agent, in the same state of the plan. The
+# supported statements come first; with shuffled outcomes hardly any would be supported.
+
+# %%
+plans = corpus.plans
+print(f"supported {plans.supported} of {plans.alternatives} ways not taken ({plans.supported_share:.0%});")
+print(f"with shuffled outcomes {plans.shuffled_supported_share:.1%}")
+statements_table(plans)[["words"]].head(5)
+
+# %% [markdown]
+# One failed run as a line of states: each plan change with the chance of success after it, forecast from runs
+# of other tasks. The decisive step is the largest fall.
+
+# %%
+failed = next(each for each in plans.runs.values() if each.better_way and len(each.decisions) > 1)
+plan_changes_figure(failed)
+
+# %% [markdown]
+# How good are these forecasts? Each task is left out of its own.
+
+# %%
+plan_calibration(calibration_card(plans))
 
 # %% [markdown]
 # So: read a delta as a question, not as an answer. Ask for the advantage over all runs, its interval and its

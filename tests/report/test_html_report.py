@@ -43,6 +43,7 @@ def worded(word: str) -> Corpus:
         {"id": f"c{name}", "title": word, "deps": [f"b{name}"], "check": {"tool_call": {"name": "pay"}}},
         graph_id=name,
         title=word,
+        mutates=["search", "pay"],
     )
     runs = []
     for n in range(8):
@@ -55,6 +56,23 @@ def worded(word: str) -> Corpus:
         a_run(f"lost{name}", agent=f"x{name}", task=f"t0{name}", graph=f"none{name}").finish(True).run()
     )
     return evaluate_corpus(runs, graph, resamples=20)
+
+
+def test_better_ways_are_said_with_their_counts_and_only_where_there_are_any() -> None:
+    graph = a_graph(
+        {"id": "refund", "check": {"tool_call": {"name": "write_refund"}}}, mutates=["write_*"], tasks=["t*"]
+    )
+    runs = [
+        a_run(f"{task}-{trial}", task=f"t{task}").call(f"write_{'refund' if trial % 2 else 'other'}")
+        for task in range(4)
+        for trial in range(4)
+    ]
+    done = [run.finish(at % 2 == 1).run() for at, run in enumerate(runs)]
+    page = html_report(evaluate_corpus(done, graph, resamples=0))
+    assert "Where another way went better" in page
+    assert "making an expected change: 8 of 8 succeeded; making an unplanned change: 0 of 8." in page
+    assert "8 failed runs of 16 took the other way" in page
+    assert "Where another way went better" not in html_report(worded("plain"))
 
 
 HOSTILE = (

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from untaken.corpus import Corpus
-from untaken.fix_first import triage
+from untaken.fix_first import better_ways, triage
 from untaken.report.html.agents import sub_goals_section, unused_section
 from untaken.report.html.better import better_section
+from untaken.report.html.better_ways import better_ways_section
 from untaken.report.html.courses import courses_section
 from untaken.report.html.fix_list import choices_section, contradictions_section, fix_section
 from untaken.report.html.markup import Markup, page, short, stylesheet, tag
@@ -55,6 +56,7 @@ def _body(corpus: Corpus, heading: str, *, full: bool, date: str) -> Markup:
         lead(corpus, seen, found),
         numbers(seen),
         fix_section(corpus, found, full=full),
+        better_ways_section(corpus, better_ways(corpus), full=full),
         flow_section(corpus.ranking, full=full),
         better_section(corpus.ranking, seen.metric, full=full),
         sub_goals_section(corpus) if full else None,
