@@ -8,31 +8,40 @@ from typing import Final
 import streamlit as st
 
 FOLDER: Final = Path(__file__).parents[1] / "pages"
-PAGES: Final = (
-    ("overview", "Overview"),
-    ("run", "Run"),
-    ("review", "Review"),
-    ("compare", "Compare"),
-    ("decisions", "Decisions"),
-    ("rankings", "Rankings"),
-    ("annotate", "Annotate"),
-    ("memory", "Memory"),
-    ("criteria", "Criteria"),
-    ("what_if_not", "What-If-Not"),
-    ("data", "Data"),
-)
-"""File and title. No icons: the browser would fetch them from elsewhere."""
+SECTIONS: Final = {
+    "Start": (("overview", "Overview"), ("data", "Data")),
+    "Review": (("review", "Review"), ("run", "Run"), ("compare", "Compare")),
+    "Analyze": (
+        ("rankings", "Rankings"),
+        ("decisions", "Decisions"),
+        ("criteria", "Criteria"),
+        ("memory", "Memory"),
+    ),
+    "Author": (("annotate", "Annotate"),),
+    "Lab": (("what_if_not", "What-If-Not"),),
+}
+"""By section, the file and title of each page. No icons: the browser would fetch them from elsewhere."""
+PAGES: Final = tuple(page for pages in SECTIONS.values() for page in pages)
 
 
-def offered() -> list[st.Page]:
-    """Every page whose file is there; the first is the default.
+def offered() -> dict[str, list[st.Page]]:
+    """Every page by section; the first is the default.
 
     The default page lives at the bare address, whatever its path: a hidden twin answers under its name.
     """
-    files = [(FOLDER / f"{name}.py", title) for name, title in PAGES]
-    (first, title), *others = [(file, title) for file, title in files if file.exists()]
-    return [
+    first, title = FOLDER / f"{PAGES[0][0]}.py", PAGES[0][1]
+    sections = {
+        section: [_page(name, title) for name, title in pages if name != first.stem]
+        for section, pages in SECTIONS.items()
+    }
+    start = next(iter(sections))
+    sections[start] = [
         st.Page(first, title=title, url_path="start", default=True),
-        *(st.Page(file, title=title, url_path=file.stem) for file, title in others),
+        *sections[start],
         st.Page(first, title=title, url_path=first.stem, visibility="hidden"),
     ]
+    return sections
+
+
+def _page(name: str, title: str) -> st.Page:
+    return st.Page(FOLDER / f"{name}.py", title=title, url_path=name)

@@ -49,23 +49,19 @@ graph_doubts.show(state.derived(corpus_doubts))
 fix_first.draw(corpus, state.derived(triage_by_agent))
 better_ways.draw(corpus)
 
-flow, beside = st.columns([3, 2], gap="large")
-with flow:
-    st.subheader("From outcome rank to sub-goal rank", anchor=False)
-    st.caption(
-        f"Over the {len(corpus.ranking.shared_tasks)} tasks that every agent ran. "
-        "Agents whose lines cross change places."
-    )
-    drawn = figures.rank_flow(corpus.ranking, metrics=METRICS, dark=state.is_dark())
-    tables.figure(drawn, key="flow", name="Rank flow")
-with beside:
-    st.subheader("Runs that contradict themselves", anchor=False)
-    found = contradictory(state.derived(review_queue))
-    st.caption(
-        f"{cards.counted(len(found), 'run')} whose outcome and sub-goals disagree; the weightiest first."
-    )
-    cards.run_links(found[:3], empty="No outcome contradicts its sub-goals here.")
-    unnoticed_runs.links()
+st.subheader("From outcome rank to sub-goal rank", anchor=False)
+st.caption(
+    f"Over the {len(corpus.ranking.shared_tasks)} tasks that every agent ran. "
+    "Agents whose lines cross change places."
+)
+drawn = figures.rank_flow(corpus.ranking, metrics=METRICS, dark=state.is_dark())
+tables.figure(drawn, key="flow", name="Rank flow")
+
+st.subheader("Runs that contradict themselves", anchor=False)
+found = contradictory(state.derived(review_queue))
+st.caption(f"{cards.counted(len(found), 'run')} whose outcome and sub-goals disagree; the weightiest first.")
+cards.run_links(found[:3], empty="No outcome contradicts its sub-goals here.")
+unnoticed_runs.links()
 
 st.subheader("Which sub-goals are missed", anchor=False)
 st.caption("Share of each agent's runs in which the sub-goal was completed. ★ critical.")

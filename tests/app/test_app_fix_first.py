@@ -59,7 +59,7 @@ def test_the_overview_opens_with_the_first_sub_goal_and_links_to_its_runs(
     app = session(a_desk(tmp_path), monkeypatch)
     first = next(item for item in expected() if item.kind == "sub_goal")
     assert picker(app, "Look at the runs of").value == first.digest
-    assert links(app, "sub_goal") == [{"run": run, "sub_goal": "policy"} for run in first.runs[:6]]
+    assert links(app, "sub_goal") == [{"run": run, "sub_goal": "order"} for run in first.runs[:6]]
     assert f"In {first.often.count} of 12 scored runs" in said(app)
     assert "(40 more unscored)" in said(app)
 
@@ -84,7 +84,7 @@ def test_a_link_opens_the_run_with_that_sub_goal(tmp_path: Path, monkeypatch: Pa
     app.query_params.update(asked)
     app.switch_page("pages/run.py").run()
     assert not app.exception
-    assert picker(app, "Sub-goal").value == "policy"
+    assert picker(app, "Sub-goal").value == "order"
 
 
 def test_the_list_of_one_agent_is_its_own(tmp_path: Path, monkeypatch: Patch) -> None:

@@ -125,15 +125,15 @@ def test_the_rule_for_missing_verdicts_changes_the_rates_and_is_named(
 ) -> None:
     app = session(a_desk(tmp_path), monkeypatch, "rankings")
 
-    def completion() -> dict[str, float]:
-        return table(app, "Agents").set_index("agent")["completion"].to_dict()
+    def counted(agent: str) -> tuple[int, float]:
+        row = table(app, "Agents").set_index("agent").loc[agent]
+        return int(row["sub_goals"]), float(row["completion"])
 
-    strict = completion()
+    strict, careful = counted("failing"), counted("careful")
     app.radio(key="rules_missing").set_value("drop").run()
-    dropped = completion()
     assert "without a verdict are left out" in said(app)
-    assert dropped["failing"] > strict["failing"]  # nobody judged its manners
-    assert dropped["careful"] == strict["careful"]
+    assert counted("failing")[0] < strict[0]  # nobody judged its manners
+    assert counted("careful") == careful
     go_to(app, "overview")
     assert "without a verdict are left out" in said(app)
     assert app.radio(key="rules_missing").value == "drop"
@@ -230,7 +230,7 @@ def test_many_files_at_once_one_row_each_and_the_good_ones_taken(tmp_path: Path,
         "cut.jsonl.heads.json": ("✓", "heads"),
         "cycle.plan.yaml": ("✗", "graph"),
         "photo.png": ("✗", "not recognised"),
-        "empty.jsonl": ("✗", "ledger"),
+        "empty.jsonl": ("✗", "not recognised"),
         "gpt-4o-ferry.json": ("✓", "tau-bench"),
         "ferry.json": ("✓", "tau2-bench"),
         "instances/01_Boat.json": ("✓", "devai"),
