@@ -116,6 +116,8 @@ def observed(
         weight=1.0,
         run_id=run,
         ts=START,
+        task_id="task",
+        agent="agent",
     )
 
 

@@ -68,7 +68,9 @@ def seen(
     key: str | None = None,
     **fields: Any,
 ) -> Observed:
-    """One observation."""
+    """One observation; of one task and agent unless given."""
+    if kind == "outcome":
+        fields = {"task_id": "task", "agent": "agent"} | fields
     return Observed(
         key=key or f"{kind}/{run_id}/{skill}/{context}",
         kind=kind,  # type: ignore[arg-type]

@@ -16,11 +16,12 @@ from typing import Final, NamedTuple
 import msgspec
 from msgspec import Struct
 
+from untaken.counterfactual.confounding import compare_within
 from untaken.counterfactual.decisions import THRESHOLD
 from untaken.counterfactual.levels import Layered, coarse_contexts, finest
 from untaken.counterfactual.model import Branch, DeltaVerdict, Direction, RunEvaluation, Support
 from untaken.counterfactual.scoring import Scale, Weights
-from untaken.counterfactual.trust import Arm, Trust, compare_arms
+from untaken.counterfactual.trust import Arm, Trust
 from untaken.errors import Score, Unscored, number
 from untaken.ledger.events import readable
 from untaken.ledger.model import Run
@@ -214,7 +215,7 @@ class Bench:
                 support="none",
                 reason=UNSEEN.reason,
             )
-        return compare_arms(other, self.arm(selected, context), threshold)
+        return compare_within(other, self.arm(selected, context), threshold, self._snapshot)
 
 
 def _met(evaluations: Mapping[str, RunEvaluation], runs: Mapping[str, Run], bench: Bench) -> dict[Key, Met]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
+from untaken.counterfactual.confounding import Call, guarded
 from untaken.counterfactual.levels import Layered, sides
 from untaken.counterfactual.model import Branch, Decision, DeltaVerdict
 from untaken.counterfactual.pooling import NOT_POOLED, Pooled, pooled_advantage, strength_for, supported
@@ -90,11 +91,12 @@ class Bench:
         delta = difference(score, actual)
         low, high = arm.around(score, terms)
         trust = compare_arms(first, second, self.threshold)
-        support, why, direction = (
-            (trust.support, trust.reason, trust.direction)
+        called = (
+            Call(trust.support, trust.reason, trust.direction)
             if other is None
-            else supported(pooled, first, second)
+            else Call(*supported(pooled, first, second))
         )
+        support, why, direction = guarded(called, first, second, self.snapshot, self.run_id)
         return Branch(
             alternative=alternative,
             known=True,

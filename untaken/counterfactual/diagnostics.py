@@ -14,12 +14,13 @@ import msgspec
 from msgspec import Struct
 
 from untaken.counterfactual.choices import Bench
+from untaken.counterfactual.confounding import compare_within
 from untaken.counterfactual.decisions import THRESHOLD
 from untaken.counterfactual.evaluate import evaluate_run
 from untaken.counterfactual.model import RunEvaluation, Support
 from untaken.counterfactual.off_policy import Contrast, LoggedChoice, by_context, contrast, logged_choices
 from untaken.counterfactual.scoring import Scale, Weights
-from untaken.counterfactual.trust import Trust, compare
+from untaken.counterfactual.trust import Arm, Trust
 from untaken.errors import Score, Unscored, number
 from untaken.ledger.model import Run
 from untaken.memory import Memories, Observed, PolicyMemory, Snapshot, by_memory
@@ -112,9 +113,9 @@ def placebo(
 ) -> Placebo:
     """Evaluate the runs against memories in which no skill is better than another.
 
-    In each context, of layers the coarsest, the skills change places among the runs that chose there, a run's
-    choices staying together. What happened to each run stays; what it chose does not. Weak signals are left
-    out, for they speak of a skill.
+    In each context, of layers the coarsest, the skills change places among the runs of one task and agent
+    that chose there, a run's choices staying together. What happened to each run stays; what it chose does
+    not. Weak signals are left out, for they speak of a skill.
 
     Args:
         runs: to evaluate.
@@ -294,7 +295,10 @@ class _Pair:
         record = self.snapshot.record(self.alternative, self.context_hash, without_run=without)
         chosen = self.snapshot.record(self.selected, self.context_hash, without_run=without)
         scale = Scale(spans=self.snapshot.spans(without_run=without), weights=self.weights)
-        return None if record is None else compare(record, chosen, scale, self.threshold)
+        if record is None:
+            return None
+        other = None if chosen is None else Arm(chosen, scale)
+        return compare_within(Arm(record, scale), other, self.threshold, self.snapshot, without)
 
     def influence(self, whole: Trust) -> Influence:
         """What single runs do to the comparison."""
@@ -343,14 +347,17 @@ def _all_shuffled(memories: Memories, runs: Sequence[Run], seed: str) -> dict[st
 
 
 def _shuffled(log: Iterable[Observed], random: Random) -> Iterator[Observed]:
-    """The outcomes, the runs' lists of skills in a context shuffled; a list that is too short begins anew.
+    """The outcomes, the runs' lists of skills shuffled; a list that is too short begins anew.
 
-    The coarsest layer it is: in a fine one there may be a single run, and what changes no places is none.
+    They change places among the runs of one task and agent in a context: what tasks and agents differ in
+    stays, so that a difference which they alone make is not hidden. The context is that of the coarsest
+    layer: in a fine one there may be a single run.
     """
-    chosen: dict[str, dict[str, list[Observed]]] = {}
+    chosen: dict[tuple[str, object, object], dict[str, list[Observed]]] = {}
     for observed in log:
         if observed.kind == "outcome":
-            chosen.setdefault(observed.layers[-1], {}).setdefault(observed.run_id, []).append(observed)
+            place = observed.layers[-1], observed.task_id, observed.agent
+            chosen.setdefault(place, {}).setdefault(observed.run_id, []).append(observed)
     for runs in chosen.values():
         drawn = [[one.skill for one in outcomes] for outcomes in runs.values()]
         random.shuffle(drawn)

@@ -26,6 +26,7 @@ class Observed(Struct, frozen=True, kw_only=True, gc=False, forbid_unknown_field
     append idempotent. `cost` and `steps` are the run's own, ``None`` where it did not record them. `ts` is
     the moment from which the observation is known: the run's RUN_FINISHED. `context_layers` stands where
     the decision point had them (never in a ``weak`` one, which speaks of the finest context alone).
+    `task_id` and `agent` are the run's; a ``weak`` one has neither, nor has a file of an earlier version.
     """
 
     key: Annotated[str, Meta(min_length=1, max_length=limits.MEMORY_KEY_CHARS)]
@@ -40,6 +41,8 @@ class Observed(Struct, frozen=True, kw_only=True, gc=False, forbid_unknown_field
     ts: Instant
     cost_unit: str = "usd"
     context_layers: Layers | UnsetType = UNSET
+    task_id: Name | UnsetType = UNSET
+    agent: Name | UnsetType = UNSET
 
     def __post_init__(self) -> None:
         if self.context_layers is not UNSET:

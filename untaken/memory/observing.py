@@ -75,6 +75,8 @@ def observe(run: Run) -> tuple[Observed, ...] | Left:
             ts=finished.ts.astimezone(UTC),
             cost_unit="usd" if priced(finished) is None else finished.cost_unit,
             context_layers=selection.context_layers or UNSET,
+            task_id=run.task_id,
+            agent=run.agent,
         )
         for selection in run.selections
     )

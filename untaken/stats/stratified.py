@@ -1,4 +1,4 @@
-"""Two options compared inside strata: the risk difference, its exact test and its interval (§2d).
+"""Two options compared inside strata: risk difference (§2d) and difference of mean scores (§2a).
 
 Only strata in which both options were taken say anything; the others must be left out by the caller.
 """
@@ -12,12 +12,17 @@ from typing import Final, NamedTuple
 
 import numpy as np
 from scipy.optimize import brentq
+from scipy.special import stdtrit
 from scipy.stats import hypergeom
 
 from untaken.stats.rates import Z_95
 
 _TIED: Final = 1 + 1e-9
 """Outcomes within this factor of the observed one's probability are as extreme."""
+
+_NO_SPREAD: Final = 1e-18
+"""A sum of squares of scores below this is rounding alone."""
+_UPPER: Final = 0.975
 
 
 class Stratum(NamedTuple):
@@ -107,6 +112,50 @@ def score_interval(strata: Sequence[Stratum]) -> tuple[float, float]:
     low = -1.0 if statistic(-edge) <= Z_95 else brentq(lambda d: statistic(d) - Z_95, -edge, min(found, edge))
     high = 1.0 if statistic(edge) >= -Z_95 else brentq(lambda d: statistic(d) + Z_95, max(found, -edge), edge)
     return float(low), float(high)
+
+
+class MeanDifference(NamedTuple):
+    """Mean of the first option minus that of the second inside strata, with its 95 % interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+def mean_difference(values: np.ndarray, first: np.ndarray, stratum: np.ndarray) -> MeanDifference | None:
+    """D = Σ wₖdₖ / Σ wₖ with wₖ = n₁ₖn₀ₖ / (n₁ₖ + n₀ₖ), and the interval whose ends a test of D = 0 decides.
+
+    The variance is that under shuffling inside strata, Σ wₖSₖ² / (Σ wₖ)², Sₖ² being the variance of all
+    values of the stratum; the quantile Student's, with Satterthwaite's degrees of freedom. Where a run either
+    succeeds or fails it keeps close to the exact permutation test: 1 against 1 in each stratum and all in
+    favour, both need six strata.
+
+    Args:
+        values: one a run, shape (runs,).
+        first: whether the run took the first option.
+        stratum: number of the run's stratum, from 0. Those without both options say nothing.
+
+    Returns:
+        ``None`` where no stratum has both options, or nothing varies in any that has.
+    """
+    strata = int(stratum.max(initial=-1)) + 1
+    n1, n0 = (np.bincount(stratum[side], minlength=strata) for side in (first, ~first))
+    both = (n1 > 0) & (n0 > 0)
+    if not both.any():
+        return None
+    sums = [np.bincount(stratum[side], values[side], minlength=strata)[both] for side in (first, ~first)]
+    n1, n0 = n1[both], n0[both]
+    centres = np.zeros(strata)
+    centres[both] = (sums[0] + sums[1]) / (n1 + n0)
+    squares = np.bincount(stratum, (values - centres[stratum]) ** 2, minlength=strata)[both]
+    weights = n1 * n0 / (n1 + n0)
+    parts = weights * squares / (n1 + n0 - 1)
+    if not parts.sum() > _NO_SPREAD:
+        return None
+    value = float(weights @ (sums[0] / n1 - sums[1] / n0) / weights.sum())
+    freedom = parts.sum() ** 2 / (parts**2 / (n1 + n0 - 1)).sum()
+    reach = float(stdtrit(freedom, _UPPER) * np.sqrt(parts.sum()) / weights.sum())
+    return MeanDifference(value, value - reach, value + reach)
 
 
 def _score(counts: np.ndarray, found: float, difference: float) -> float:
