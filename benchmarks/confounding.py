@@ -208,6 +208,7 @@ def plan_supported(runs: list[Ran]) -> tuple[int, int]:
             success=ran.success,
             decisions=(PlanDecision(1, PlanState(), 1, options[ran.second]),),
             as_planned=ran.second,
+            started=float(n),
         )
         for n, ran in enumerate(runs)
     ]

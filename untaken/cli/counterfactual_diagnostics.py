@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from untaken.cli.console import NOTHING, Console, counted, rate, signed
-from untaken.counterfactual import ASSOCIATION, FROM_ODDS, Contrast, Diagnostics, Influence, Placebo
+from untaken.counterfactual import ASSOCIATION, FROM_ODDS, Balance, Contrast, Diagnostics, Influence, Placebo
 from untaken.errors import Score, Unscored
 
 CONTEXT_CHARS: Final = 12
@@ -15,6 +15,7 @@ def say_diagnostics(diagnostics: Diagnostics, console: Console) -> None:
     """The placebo, what hangs on single runs, and what logged odds say."""
     console.say()
     _say_placebo(diagnostics.placebo, console)
+    _say_balance(diagnostics.balance, console)
     _say_influence(diagnostics.influence, console)
     _say_contrasts(diagnostics.contrasts, console)
 
@@ -26,7 +27,7 @@ def interval(low: Score, high: Score) -> str:
 
 def _say_placebo(placebo: Placebo, console: Console) -> None:
     console.say(
-        f"placebo: skills shuffled inside their contexts, {counted(placebo.rounds, 'round')}, "
+        f"placebo: skills shuffled within context, task and agent, {counted(placebo.rounds, 'round')}, "
         f"{counted(placebo.comparisons, 'comparison')}"
     )
     for what, value, low, high in (
@@ -36,6 +37,32 @@ def _say_placebo(placebo: Placebo, console: Console) -> None:
         console.say(f"  {what} {signed(value)} (95 %: {interval(low, high)}; 0 is expected)")
     share = (rate(value) for value in (placebo.supported, placebo.supported_low, placebo.supported_high))
     console.say("  share supported {} (95 %: {} to {}; up to 0.05 is chance)".format(*share))
+
+
+def _say_balance(balance: tuple[Balance, ...], console: Console) -> None:
+    console.say()
+    if not balance:
+        console.say("balance: no two skills of one context have both been taken")
+        return
+    both = sum(bool(one.strata_both) for one in balance)
+    pairs = counted(len(balance), "pair")
+    console.say(f"balance: in {both} of {pairs} both skills were taken within a task and agent")
+    console.table(
+        ("taken", "not taken", "context", "runs", "tasks", "agents", "strata with both", "runs in them"),
+        [
+            (
+                one.selected,
+                one.alternative,
+                one.context_hash[:CONTEXT_CHARS],
+                f"{one.runs_selected}, {one.runs_alternative}",
+                f"{one.tasks_selected}, {one.tasks_alternative}",
+                f"{one.agents_selected}, {one.agents_alternative}",
+                one.strata_both,
+                one.runs_both,
+            )
+            for one in balance
+        ],
+    )
 
 
 def _say_influence(influence: tuple[Influence, ...], console: Console) -> None:

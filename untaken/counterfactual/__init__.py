@@ -1,5 +1,6 @@
 """Counterfactual evaluation from ledgers alone (§2 of docs/concepts.md)."""
 
+from untaken.counterfactual.balance import Balance
 from untaken.counterfactual.choices import SMALL_Q, Choice, Point, choices
 from untaken.counterfactual.decisions import THRESHOLD, alternatives_of, verdict_of
 from untaken.counterfactual.diagnostics import (
@@ -51,6 +52,7 @@ __all__ = [
     "OUTCOMES",
     "SMALL_Q",
     "THRESHOLD",
+    "Balance",
     "Branch",
     "Choice",
     "Contrast",

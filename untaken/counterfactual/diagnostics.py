@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 import msgspec
 from msgspec import Struct
 
+from untaken.counterfactual.balance import Balance, balance_of
 from untaken.counterfactual.choices import Bench
 from untaken.counterfactual.confounding import compare_within
 from untaken.counterfactual.decisions import THRESHOLD
@@ -95,9 +96,12 @@ class Influence(Struct, frozen=True, kw_only=True, gc=False):
 
 
 class Diagnostics(Struct, frozen=True, kw_only=True, gc=False):
-    """The placebo, the influence of single runs on what is supported, and what logged odds say of it."""
+    """The placebo, the balance of each comparison, the influence of single runs on what is supported, and
+    what logged odds say of it.
+    """
 
     placebo: Placebo
+    balance: tuple[Balance, ...]
     influence: tuple[Influence, ...]
     contrasts: tuple[Contrast, ...]
 
@@ -210,15 +214,18 @@ def diagnose(
     by_digest = {run.digest: run for run in runs}
     known = dict.fromkeys(by_digest, memory) if isinstance(memory, PolicyMemory) else memory
     made = {evaluation.digest: evaluation for evaluation in evaluations}
+    balances: list[Balance] = []
     looked_at: list[Influence] = []
     contrasts: list[Contrast] = []
     for one, digests in by_memory(known, by_digest):
         there = [by_digest[digest] for digest in digests]
         met = _Met(there, one.snapshot(), made, weights, threshold)
+        balances += met.balance()
         looked_at += met.influence()
         contrasts += met.contrasts()
     return Diagnostics(
         placebo=placebo(runs, memory, weights=weights, threshold=threshold, rounds=rounds),
+        balance=tuple(balances),
         influence=tuple(looked_at),
         contrasts=tuple([one for one in contrasts if not isinstance(one.snips, Unscored)]),
     )
@@ -267,11 +274,22 @@ class _Met:
             if pair.place not in self._both or (number(whole.advantage) or 0) > 0:
                 yield pair.influence(whole)
 
+    def balance(self) -> Iterator[Balance]:
+        """Of each two skills that both have a history; of two met both ways once."""
+        for pair in self._once():
+            found = pair.balance()
+            if found.runs_selected and found.runs_alternative:
+                yield found
+
     def contrasts(self) -> Iterator[Contrast]:
         """What logged odds say, of two skills met both ways once."""
+        for pair in self._once():
+            yield pair.contrast(self._logged.get(pair.context_hash, ()))
+
+    def _once(self) -> Iterator[_Pair]:
         for pair in self._pairs:
             if pair.place not in self._both or pair.selected < pair.alternative:
-                yield pair.contrast(self._logged.get(pair.context_hash, ()))
+                yield pair
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -318,6 +336,10 @@ class _Pair:
             lost_without=tuple([one.run_id for one in each if _lost(whole, one)]),
             without=each,
         )
+
+    def balance(self) -> Balance:
+        """Which tasks and agents are behind the two."""
+        return balance_of(self.snapshot, self.context_hash, self.alternative, self.selected)
 
     def contrast(self, choices: Sequence[LoggedChoice]) -> Contrast:
         """What logged odds say of the two."""

@@ -16,7 +16,7 @@ from msgspec import UnsetType
 from untaken.counterfactual.scoring import Scale, Terms, in_force
 from untaken.counterfactual.trust import N_MIN, end_words
 from untaken.memory import History, Observed, Snapshot
-from untaken.stats.stratified import MeanDifference, mean_difference
+from untaken.stats.stratified import MeanDifference, mean_difference, order_of
 
 UNKNOWN: Final = -1
 """Stands for the stratum of a run whose task and agent the memory does not name."""
@@ -174,11 +174,10 @@ class Sides:
         found = mean_difference(runs.scores(scale, terms), first, stratum)
         if min(one.run.size, other.run.size) < N_MIN or not _excludes_zero(found, above):
             return _words(found, one.run.size, other.run.size)
-        order = mean_difference(_ranks(runs.moment, stratum), first, stratum)
-        if order is not None and (order.low > 0 or order.high < 0):
-            when = "after" if order.value > 0 else "before"
-            return f"confounded: time and skill coincide (within task and agent the alternative came {when})"
-        return None
+        when = order_of(runs.moment, first, stratum)
+        if when is None:
+            return None
+        return f"confounded: time and skill coincide (within task and agent the alternative came {when})"
 
 
 def _excludes_zero(found: MeanDifference | None, above: bool) -> bool:
@@ -191,11 +190,3 @@ def _words(found: MeanDifference | None, n1: int, n0: int) -> str:
         return f"compared within task and agent: nothing varied, {runs}"
     low, high = (end_words(end) for end in (max(-1.0, found.low), min(1.0, found.high)))
     return f"compared within task and agent: {found.value:+.2f} ({low} to {high}), {runs}"
-
-
-def _ranks(moment: np.ndarray, stratum: np.ndarray) -> np.ndarray:
-    """The place of each run in the order of its stratum; runs of one moment share the middle of theirs."""
-    _, code = np.unique(np.stack([stratum, moment]), axis=1, return_inverse=True)
-    ordered = np.sort(code)
-    middle = (np.searchsorted(ordered, code, "left") + np.searchsorted(ordered, code, "right")) / 2
-    return middle - np.searchsorted(np.sort(stratum), stratum)

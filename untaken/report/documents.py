@@ -152,6 +152,7 @@ def counterfactual_document(
 def _diagnostics(diagnostics: Diagnostics) -> Document:
     return {
         "placebo": entry(diagnostics.placebo),
+        "balance": [entry(one) for one in diagnostics.balance],
         "influence": [entry(one) for one in diagnostics.influence],
         "contrasts": [entry(one) for one in diagnostics.contrasts],
     }

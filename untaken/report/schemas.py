@@ -9,6 +9,7 @@ import msgspec
 
 from untaken.comparing import Cell, ComparedRun, OutcomeSplit, Parting, Row, SideBySide, Split
 from untaken.counterfactual import (
+    Balance,
     Branch,
     Contrast,
     Decision,
@@ -125,6 +126,7 @@ def _counterfactual() -> Schema:
     run = entry_shape(RunEvaluation, decisions=list_of(decision), notes=findings())
     diagnostics = fixed(
         placebo=entry_shape(Placebo),
+        balance=list_of(entry_shape(Balance)),
         influence=list_of(entry_shape(Influence)),
         contrasts=list_of(entry_shape(Contrast)),
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 from math import sqrt
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 import numpy as np
 from scipy.optimize import brentq
@@ -156,6 +156,26 @@ def mean_difference(values: np.ndarray, first: np.ndarray, stratum: np.ndarray) 
     freedom = parts.sum() ** 2 / (parts**2 / (n1 + n0 - 1)).sum()
     reach = float(stdtrit(freedom, _UPPER) * np.sqrt(parts.sum()) / weights.sum())
     return MeanDifference(value, value - reach, value + reach)
+
+
+def order_of(moment: np.ndarray, first: np.ndarray, stratum: np.ndarray) -> Literal["before", "after"] | None:
+    """Whether the first option came before or after the second inside strata; ``None`` where neither shows.
+
+    `mean_difference` of the runs' places in the order of their stratum. Where options come one after the
+    other, what changed with time (an agent that learns, a retry after a failure) looks like a better option.
+
+    Args:
+        moment: of each run, in any unit; runs of one moment share a place.
+        first: as in `mean_difference`.
+        stratum: as in `mean_difference`.
+    """
+    _, code = np.unique(np.stack([stratum, moment]), axis=1, return_inverse=True)
+    ordered = np.sort(code)
+    middle = (np.searchsorted(ordered, code, "left") + np.searchsorted(ordered, code, "right")) / 2
+    found = mean_difference(middle - np.searchsorted(np.sort(stratum), stratum), first, stratum)
+    if found is None or found.low <= 0 <= found.high:
+        return None
+    return "after" if found.value > 0 else "before"
 
 
 def _score(counts: np.ndarray, found: float, difference: float) -> float:

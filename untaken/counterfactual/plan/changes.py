@@ -94,6 +94,7 @@ class PlanPath:
 
     Attributes:
         domain: the `mutates` of its graph: tasks with the same tools are compared with each other.
+        started: when it began, in seconds since 1970; tells which option came first.
         as_planned: the run ended with every expected change made and no other.
     """
 
@@ -106,6 +107,7 @@ class PlanPath:
     success: bool | Unscored
     decisions: tuple[PlanDecision, ...]
     as_planned: bool
+    started: float = 0.0
 
     @property
     def stratum(self) -> tuple[str, str]:
@@ -276,6 +278,7 @@ def _path(read: _Read, expected: _Expected) -> PlanPath:
         success=run.success,
         decisions=tuple(decisions),
         as_planned=not left and not state.unplanned,
+        started=run.started.ts.timestamp(),
     )
 
 

@@ -19,7 +19,7 @@ from msgspec import Struct
 from untaken.counterfactual.plan.changes import Option, PlanDecision, PlanPath
 from untaken.errors import Unscored
 from untaken.stats.multiple import benjamini_hochberg
-from untaken.stats.stratified import Stratum, exact_test, risk_difference, score_interval
+from untaken.stats.stratified import Stratum, exact_test, order_of, risk_difference, score_interval
 from untaken.stats.two_way import Block, slope_between_agents
 
 LAYERS: Final = (1, 2, 3, 4)
@@ -42,6 +42,8 @@ NEVER_BOTH: Final = "no agent took both in one task, and too few tasks tell the 
 TOO_FEW: Final = f"too few comparable runs: no outcome could have given p ≤ {ALPHA}"
 FEW_A_SIDE: Final = f"fewer than {SIDE_MIN} runs on a side in informative tasks"
 NO_DIFFERENCE: Final = f"no difference that holds (q > {Q_MAX:.2f})"
+
+IN_ORDER: Final = "confounded: time and option coincide (within task and agent one came after the other)"
 
 Estimate = Literal["same_agent", "between_agents"]
 Label = Literal["explains_the_verdict", "found"]
@@ -154,6 +156,8 @@ class Contrast:
     """(task, runs with `first`, runs with `second`) for each task and agent that took both."""
     blocks: tuple[tuple[np.ndarray, np.ndarray, tuple[str, ...]], ...]
     """Without strata: per set of agents, runs (task by agent), whether each took `first`, and the tasks."""
+    in_order: bool = False
+    """Whether one option came after the other inside strata, more than chance allows."""
 
     @property
     def comparable(self) -> bool:
@@ -175,6 +179,7 @@ def contrasts(paths: Sequence[PlanPath]) -> list[Contrast]:
         paths: with a recorded outcome; contrasts name them by position.
     """
     taken: dict[Situation, list[_Taken]] = defaultdict(list)
+    started = np.array([path.started for path in paths])
     for run, path in enumerate(paths):
         seen = set()
         for decision in path.decisions:
@@ -183,10 +188,12 @@ def contrasts(paths: Sequence[PlanPath]) -> list[Contrast]:
                     seen.add(situation)
                     option = option_in(situation.layer, decision.option)
                     taken[situation].append(_Taken(path.task_id, path.agent, option, run))
-    return [contrast for situation, choices in taken.items() for contrast in _pairs(situation, choices)]
+    return [
+        contrast for situation, choices in taken.items() for contrast in _pairs(situation, choices, started)
+    ]
 
 
-def _pairs(situation: Situation, choices: Sequence[_Taken]) -> Iterable[Contrast]:
+def _pairs(situation: Situation, choices: Sequence[_Taken], started: np.ndarray) -> Iterable[Contrast]:
     counted = Counter(choice.option for choice in choices)
     frequent = sorted(counted, key=lambda option: (-counted[option], option))[:OPTIONS_MAX]
     by_stratum: dict[tuple[str, str], dict[Option, list[int]]] = defaultdict(dict)
@@ -199,7 +206,14 @@ def _pairs(situation: Situation, choices: Sequence[_Taken]) -> Iterable[Contrast
             if first in runs and second in runs
         )
         blocks = () if strata else _blocks(by_stratum, first, second)
-        yield Contrast(situation, first, second, strata, blocks)
+        yield Contrast(situation, first, second, strata, blocks, _in_order(strata, started))
+
+
+def _in_order(strata: Sequence[tuple[str, Sequence[int], Sequence[int]]], started: np.ndarray) -> bool:
+    runs = [run for _, one, two in strata for run in (*one, *two)]
+    first = [took for _, one, two in strata for took in (True,) * len(one) + (False,) * len(two)]
+    number = [n for n, (_, one, two) in enumerate(strata) for _ in (*one, *two)]
+    return bool(runs) and order_of(started[runs], np.array(first), np.array(number)) is not None
 
 
 def _blocks(
@@ -232,12 +246,16 @@ def _blocks(
 
 
 class Tested(NamedTuple):
-    """A contrast's estimate: `difference` of first minus second, its p and least p, and informative runs."""
+    """A contrast's estimate: `difference` of first minus second, its p and least p, and informative runs.
+
+    `in_order` is the contrast's.
+    """
 
     difference: float
     p: float
     least: float
     sides: tuple[int, int]
+    in_order: bool = False
 
 
 class Ruling(NamedTuple):
@@ -260,7 +278,7 @@ def test_contrast(contrast: Contrast, success: np.ndarray) -> Tested | None:
         p, least = exact_test(strata)
         told = [s for s in strata if s.informative]
         sides = sum(s.n1 for s in told), sum(s.n0 for s in told)
-        return Tested(risk_difference(strata), p, least, sides)
+        return Tested(risk_difference(strata), p, least, sides, contrast.in_order)
     if not contrast.blocks:
         return None
     slope = slope_between_agents([Block(took, success[runs]) for runs, took, _ in contrast.blocks])
@@ -284,6 +302,8 @@ def _ruling(tested: Tested | None, q: float | None) -> Ruling:
         return Ruling(False, Unscored(TOO_FEW), TOO_FEW)
     if min(tested.sides) < SIDE_MIN:
         return Ruling(False, q, FEW_A_SIDE)
+    if q <= Q_MAX and tested.in_order:
+        return Ruling(False, q, IN_ORDER)
     return Ruling(True, q, "") if q <= Q_MAX else Ruling(False, q, NO_DIFFERENCE)
 
 
