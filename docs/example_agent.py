@@ -74,5 +74,5 @@ if __name__ == "__main__":
             topic, unique = rng.choice(list(GUIDES)), rng.random() < 0.7
             ticket = {"customer": f"customer {n}", "topic": topic, "name is unique": unique}
             for name, habits in (("hasty", ("recall", "read_guide")), ("thorough", ("read_guide", "recall"))):
-                run = ledger.start(run_id=f"{name}-{n}", agent=name, task_id=f"ticket-{n}")
+                run = ledger.start(run_id=f"{name}-{n}", agent=name, task_id=f"ticket-{topic}", task_repeat=n)
                 Agent(run, ticket, habits, rng).solve()

@@ -34,9 +34,10 @@ def _say_placebo(placebo: Placebo, console: Console) -> None:
         ("mean advantage", placebo.advantage, placebo.advantage_low, placebo.advantage_high),
         ("mean delta", placebo.delta, placebo.delta_low, placebo.delta_high),
     ):
-        console.say(f"  {what} {signed(value)} (95 %: {interval(low, high)}; 0 is expected)")
+        console.say(f"  {what} {signed(value)} (95 %: {interval(low, high)})")
     share = (rate(value) for value in (placebo.supported, placebo.supported_low, placebo.supported_high))
     console.say("  share supported {} (95 %: {} to {}; up to 0.05 is chance)".format(*share))
+    console.say("  means away from 0 are what tasks and agents alone make of it")
 
 
 def _say_balance(balance: tuple[Balance, ...], console: Console) -> None:

@@ -281,9 +281,11 @@ def _memory_preview() -> Schema:
 
 
 def _memory_apply() -> Schema:
-    weak = entry_shape(Observed, context_layers=TEXT)
-    del weak["properties"]["context_layers"]  # a weak one speaks of the finest alone
-    weak["required"].remove("context_layers")
+    left_out = ("context_layers", "task_id", "agent")  # a weak one has neither, and the finest layer alone
+    weak = entry_shape(Observed, **dict.fromkeys(left_out, TEXT))
+    for name in left_out:
+        del weak["properties"][name]
+        weak["required"].remove(name)
     applied, waiting = list_of(weak), list_of(entry_shape(Signal))
     return document("untaken.memory-apply/1", digest=TEXT, applied=applied, waiting=waiting)
 

@@ -41,7 +41,7 @@ MADE_MAX: Final = 2
 NEVER_BOTH: Final = "no agent took both in one task, and too few tasks tell the agents' choices apart"
 TOO_FEW: Final = f"too few comparable runs: no outcome could have given p ≤ {ALPHA}"
 FEW_A_SIDE: Final = f"fewer than {SIDE_MIN} runs on a side in informative tasks"
-NO_DIFFERENCE: Final = f"no difference that holds (q > {Q_MAX:.2f})"
+NO_DIFFERENCE: Final = f"no difference that holds (q > {Q_MAX:.2f} or p > {ALPHA})"
 
 IN_ORDER: Final = "confounded: time and option coincide (within task and agent one came after the other)"
 
@@ -302,9 +302,9 @@ def _ruling(tested: Tested | None, q: float | None) -> Ruling:
         return Ruling(False, Unscored(TOO_FEW), TOO_FEW)
     if min(tested.sides) < SIDE_MIN:
         return Ruling(False, q, FEW_A_SIDE)
-    if q <= Q_MAX and tested.in_order:
+    if q <= Q_MAX and tested.p <= ALPHA and tested.in_order:
         return Ruling(False, q, IN_ORDER)
-    return Ruling(True, q, "") if q <= Q_MAX else Ruling(False, q, NO_DIFFERENCE)
+    return Ruling(True, q, "") if q <= Q_MAX and tested.p <= ALPHA else Ruling(False, q, NO_DIFFERENCE)
 
 
 def statements(
