@@ -123,6 +123,37 @@ def test_formats_converted_into_one_folder_share_the_report(tmp_path: Path) -> N
     assert {run.integrity.verdict for run in runs} == {"INTACT"}
 
 
+def test_a_mixed_folder_is_converted_file_by_file(tmp_path: Path) -> None:
+    mixed = ("tau-bench", "codex", "openai-messages")
+    for format in mixed:
+        sources(tmp_path / "in" / format, format)
+        convert(format, [tmp_path / "in" / format], tmp_path / "apart")
+    put(tmp_path / "in" / "notes.json", {"hello": 1})
+    seen: list[tuple[int, int, str]] = []
+    done = convert(None, [tmp_path / "in"], tmp_path / "out", progress=lambda *step: seen.append(step))
+    assert done.format == ", ".join(mixed)
+    assert {p.name: p.read_bytes() for p in done.ledgers} == {
+        p.name: p.read_bytes() for p in (tmp_path / "apart" / "ledgers").glob("*.jsonl")
+    }
+    assert [step[:2] for step in seen] == [(n, len(seen)) for n in range(len(seen))]
+    report = json.loads(done.loss_report.read_text(encoding="utf-8"))
+    assert [one["format"] for one in report["conversions"]] == sorted(mixed)
+    assert [f.message for f in done.findings if f.code == "format-not-recognised"] == [
+        "notes.json is of no known format; left out"
+    ]
+
+
+def test_a_file_that_fits_two_formats_is_named(tmp_path: Path) -> None:
+    both = {**FILES["swe-agent"]["m__x/1.traj"], **FILES["langsmith"]["t.json"]}
+    put(tmp_path / "in" / "both.json", both)
+    sources(tmp_path / "in", "codex")
+    done = convert(None, [tmp_path / "in"], tmp_path / "out")
+    assert done.format == "swe-agent, codex"
+    assert [f.message for f in done.findings if f.code == "format-ambiguous"] == [
+        "both.json may be swe-agent or langsmith; read as swe-agent"
+    ]
+
+
 @pytest.mark.parametrize(
     "old", ["", "[]", "{}", '{"schema": 3}', '{"schema": "untaken.loss/1", "conversions": [1]}']
 )

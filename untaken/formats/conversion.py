@@ -6,17 +6,24 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
-from untaken.errors import UntakenError
+from untaken.errors import Finding, UntakenError
 from untaken.formats.importer import Importer
 from untaken.formats.intake import Intake
 from untaken.formats.likeness import ignored
 from untaken.formats.losses import Findings, clip
-from untaken.formats.model import Conversion, Progress
+from untaken.formats.model import Conversion, FileLoss, Progress
 from untaken.formats.outcomes import Outcomes, read_outcomes
 from untaken.formats.output import finding_mapping, loss_mapping, staged_output
-from untaken.formats.registry import formats, importer_named, importers, recognise, recognise_files
+from untaken.formats.registry import (
+    equally_sure,
+    formats,
+    importer_named,
+    importers,
+    recognise,
+    recognise_files,
+)
 from untaken.formats.sample import source_sample
 from untaken.formats.sources import Source, found_sources
 
@@ -61,7 +68,7 @@ def convert(
     file or a record is a finding, and the others go on.
 
     Args:
-        format: a name of `formats`; ``None`` to recognise it by what the sources hold.
+        format: a name of `formats`; ``None`` to recognise the format of each file by what it holds.
         sources: files, folders (searched recursively) and zip archives; gzip and zstd are read as they are.
         out: a folder, made where it does not exist; files in it of the same names are replaced.
         progress: called before each file; an exception it raises cancels the conversion and leaves nothing
@@ -70,49 +77,90 @@ def convert(
         outcomes: a table of how runs ended, where the traces do not say (`read_outcomes`).
 
     Raises:
-        UntakenError: ``format-unknown``, ``format-not-recognised``, ``formats-mixed``, ``source-not-found``,
+        UntakenError: ``format-unknown``, ``format-not-recognised``, ``source-not-found``,
             ``output-not-a-folder``, ``outcomes-invalid``.
     """
     known = Outcomes() if outcomes is None else read_outcomes(Path(outcomes))
     paths = [Path(source) for source in sources]
-    importer = importer_named(_only_format(paths, Path(out)) if format is None else format)
+    names = _recognised(paths, Path(out)) if format is None else [format]
+    endings = importer_named(names[0]).info.extensions if len(names) == 1 else _extensions()
     findings = Findings(None)
     with (
-        found_sources(paths, importer.info.extensions, findings, leave=Path(out), whole=_whole()) as found,
+        found_sources(paths, endings, findings, leave=Path(out), whole=_whole()) as found,
         staged_output(Path(out)) as output,
     ):
-        intake = Intake(
-            output,
-            steps=importer.passes * len(found),
-            agent=agent,
-            outcomes=known,
-            findings=findings,
-            progress=progress,
-        )
-        importer.convert(found, intake)
+        shares = {names[0]: found} if len(names) == 1 else _shares(found, findings)
+        steps = {name: importer_named(name).passes * len(share) for name, share in shares.items()}
+        intakes: dict[str, Intake] = {}
+        for name, share in shares.items():
+            before = sum(steps[earlier] for earlier in intakes)
+            intakes[name] = intake = Intake(
+                output,
+                steps=sum(steps.values()),
+                done=before,
+                agent=agent,
+                outcomes=known,
+                findings=findings if len(shares) == 1 else Findings(None),
+                progress=progress,
+            )
+            importer_named(name).convert(share, intake)
         known.unmatched(findings)
-        if not intake.runs:
+        runs = sum(intake.runs for intake in intakes.values())
+        if not runs:
             found_none = "no run was found in the sources" + ("" if found else f": {ignored(_files(paths))}")
             findings.add("no-runs", found_none, hint="Is it the right format?")
-        _name_other_formats(found, intake, importer)
-        losses = tuple(log.loss() for log in intake.logs)
-        report = {
-            "format": importer.info.name,
-            "runs": intake.runs,
-            "graphs": len(intake.graphs),
-            "files": [loss_mapping(loss) for loss in losses],
-            "findings": [finding_mapping(finding) for finding in findings.all()],
-        }
-        ledgers, graphs, loss_report = output.publish(report)
+        for name, intake in intakes.items():
+            _name_other_formats(shares[name], intake, importer_named(name))
+        losses = {name: tuple(log.loss() for log in intake.logs) for name, intake in intakes.items()}
+        noted = {name: intake.findings.all() for name, intake in intakes.items()}
+        if len(shares) > 1:  # what is true of all sources is told once
+            noted[names[0]] = (*findings.all(), *noted[names[0]])
+        ledgers, graphs, loss_report = output.publish(
+            [_report(name, intake, losses[name], noted[name]) for name, intake in intakes.items()]
+        )
+    every = tuple(chain.from_iterable(losses.values()))
     return Conversion(
-        format=importer.info.name,
+        format=", ".join(names),
         ledgers=ledgers,
         graphs=graphs,
-        losses=losses,
-        findings=(*findings.all(), *chain.from_iterable(loss.findings for loss in losses)),
-        runs=intake.runs,
+        losses=every,
+        findings=(
+            *chain.from_iterable(noted.values()),
+            *chain.from_iterable(loss.findings for loss in every),
+        ),
+        runs=runs,
         loss_report=loss_report,
     )
+
+
+def _report(
+    name: str, intake: Intake, losses: Sequence[FileLoss], findings: Sequence[Finding]
+) -> dict[str, Any]:
+    """The part of the loss report about one format."""
+    return {
+        "format": name,
+        "runs": intake.runs,
+        "graphs": len(intake.graphs),
+        "files": [loss_mapping(loss) for loss in losses],
+        "findings": [finding_mapping(finding) for finding in findings],
+    }
+
+
+def _shares(found: Sequence[Source], findings: Findings) -> dict[str, list[Source]]:
+    """The sources of each format, in the order of the registry; unknown and ambiguous ones are named."""
+    samples = [source_sample(source) for source in found]
+    shares: dict[str, list[Source]] = {name: [] for name in importers()}
+    for source, sample, name in zip(found, samples, recognise_files(samples), strict=True):
+        if name is None:
+            message = f"{clip(source.name)} is of no known format; left out"
+            findings.add("format-not-recognised", message, hint="Name its format with --from.")
+            continue
+        shares[name].append(source)
+        others = [other for other in equally_sure(sample) if other != name]
+        if others and name in equally_sure(sample):
+            message = f"{clip(source.name)} may be {name} or {', '.join(others)}; read as {name}"
+            findings.add("format-ambiguous", message, hint="Convert it by itself with --from.")
+    return {name: share for name, share in shares.items() if share}
 
 
 def _name_other_formats(sources: Sequence[Source], intake: Intake, importer: Importer) -> None:
@@ -125,18 +173,15 @@ def _name_other_formats(sources: Sequence[Source], intake: Intake, importer: Imp
             intake.findings.add("other-format", message, hint=f"Convert it with --from {other}.")
 
 
-def _only_format(paths: Sequence[Path], out: Path) -> str:
-    """The one format of all that is recognised in the sources."""
+def _recognised(paths: Sequence[Path], out: Path) -> list[str]:
+    """The formats that are recognised in the sources, in the order of the registry."""
     with found_sources(paths, _extensions(), Findings(None), leave=out, whole=_whole()) as sources:
-        found = Counter(filter(None, recognise_files(map(source_sample, sources))))
-    if len(found) == 1:
-        return next(iter(found))
-    known = f"Name one with --from: {', '.join(found or importers())}."
-    if not found:
-        message = f"no file is of a known format: {ignored(_files(paths))}"
-        raise UntakenError("format-not-recognised", message, hint=known)
-    counts = ", ".join(f"{name} ({n})" for name, n in found.most_common())
-    raise UntakenError("formats-mixed", f"the sources hold files of several formats: {counts}", hint=known)
+        found = set(recognise_files(map(source_sample, sources)))
+    if names := [name for name in importers() if name in found]:
+        return names
+    message = f"no file is of a known format: {ignored(_files(paths))}"
+    hint = f"Name one with --from: {', '.join(importers())}."
+    raise UntakenError("format-not-recognised", message, hint=hint)
 
 
 def _files(paths: Sequence[Path]) -> Iterator[Path]:

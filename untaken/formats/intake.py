@@ -45,6 +45,7 @@ class Intake:
         output: Output,
         *,
         steps: int,
+        done: int = 0,
         agent: str | None,
         outcomes: Outcomes,
         findings: Findings,
@@ -59,7 +60,7 @@ class Intake:
         self._output = output
         self._progress = progress
         self._steps = steps
-        self._done = 0
+        self._done = done
         self._files: dict[str, str] = {}
         self._claimed: dict[str, set[bytes]] = {}
         self._agents: dict[str, str] = {}

@@ -84,6 +84,7 @@ class Conversion:
     """What `convert` wrote.
 
     Attributes:
+        format: its name; of several, the names joined by commas.
         ledgers: written ledgers, each with its heads sidecar; `graphs`: written plan graphs; in the order
             written.
         losses: one for each source file that was looked at.

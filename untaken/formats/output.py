@@ -89,7 +89,7 @@ class Output:
             heads_path(path).write_bytes(heads)
         self._ledgers.append(name)
 
-    def publish(self, report: dict[str, Any]) -> tuple[tuple[Path, ...], tuple[Path, ...], Path]:
+    def publish(self, reports: Sequence[dict[str, Any]]) -> tuple[tuple[Path, ...], tuple[Path, ...], Path]:
         """Puts everything in its place, the loss report last.
 
         Returns:
@@ -99,7 +99,7 @@ class Output:
             (self._out / room).mkdir(exist_ok=True)
         ledgers = tuple(self._place("ledgers", name) for name in self._ledgers)
         graphs = tuple(self._place("graphs", name) for name in sorted(self._graphs))
-        text = json.dumps(_merged(self._out / "loss.json", report), ensure_ascii=False, indent=1)
+        text = json.dumps(_merged(self._out / "loss.json", reports), ensure_ascii=False, indent=1)
         (self._staging / "loss.json").write_text(text + "\n", encoding="utf-8", newline="\n")
         return ledgers, graphs, self._place("", "loss.json")
 
@@ -132,16 +132,17 @@ def staged_output(out: Path) -> Iterator[Output]:
         shutil.rmtree(staging, ignore_errors=True)
 
 
-def _merged(path: Path, report: dict[str, Any]) -> dict[str, Any]:
-    """The report, beside those of other formats converted into the same folder before."""
+def _merged(path: Path, reports: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """The reports, beside those of other formats converted into the same folder before."""
     others: list[dict[str, Any]] = []
+    formats = {report["format"] for report in reports}
     try:
         before = json.loads(path.read_text(encoding="utf-8"))
         if before["schema"] == LOSS_SCHEMA:
-            others = [old for old in before["conversions"] if old["format"] != report["format"]]
+            others = [old for old in before["conversions"] if old["format"] not in formats]
     except (OSError, ValueError, LookupError, TypeError, RecursionError):
         others = []
-    conversions = sorted([*others, report], key=lambda one: str(one["format"]))
+    conversions = sorted([*others, *reports], key=lambda one: str(one["format"]))
     return {"schema": LOSS_SCHEMA, "conversions": conversions}
 
 

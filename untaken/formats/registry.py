@@ -82,9 +82,14 @@ def formats() -> list[FormatInfo]:
 
 def recognise(sample: Sample) -> str | None:
     """The name of the format whose recogniser is surest; ``None`` where each of them says no."""
+    return next(iter(equally_sure(sample)), None)  # the first of equals
+
+
+def equally_sure(sample: Sample) -> list[str]:
+    """The formats whose recognisers are surest; several where it is ambiguous, none where each says no."""
     sure = {name: importer.recognise(sample) for name, importer in importers().items()}
-    best = max(sure, key=lambda name: sure[name])  # the first of equals
-    return best if sure[best] > Confidence.NO else None
+    best = max(sure.values())
+    return [name for name, how in sure.items() if how is best] if best > Confidence.NO else []
 
 
 def recognise_files(samples: Iterable[Sample]) -> list[str | None]:
