@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -16,6 +17,8 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import config
 from streamlit.starlette import App
+
+from untaken.cli.app import TEMPORARY
 
 SECONDS_TO_END: Final = 4.0
 """After SIGTERM; a page that still computes is then left behind. What is written is safe at any moment."""
@@ -49,7 +52,7 @@ class SecurityHeaders:
 
 @asynccontextmanager
 async def ending_in_time(_: App) -> AsyncIterator[None]:
-    """While the server runs, SIGTERM also starts a clock: the process ends, whatever a page still does."""
+    """SIGTERM starts a clock too: the process ends, whatever a page still does. A demo is removed."""
     stop = signal.getsignal(signal.SIGTERM)
 
     def end(number: int, frame: FrameType | None) -> None:
@@ -61,6 +64,8 @@ async def ending_in_time(_: App) -> AsyncIterator[None]:
 
     signal.signal(signal.SIGTERM, end)
     yield
+    if temporary := os.environ.get(TEMPORARY):
+        shutil.rmtree(temporary, ignore_errors=True)
 
 
 app = App(

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from shutil import copyfileobj
 from tempfile import TemporaryDirectory
 from typing import Final
 
-import pandas as pd
 import streamlit as st
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
@@ -18,9 +16,11 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 from components import cards, tables, text
 from untaken.intake import Taken
 from untaken.intake_process import take_in_apart
+from untaken.report.uploads import Upload, uploads, uploads_table
 from untaken.store import Workspace
 
 TAKEN: Final = "taken_in"
+MOST_REASONS: Final = 10
 
 
 def upload(workspace: Workspace) -> None:
@@ -89,43 +89,38 @@ def taken_in() -> list[Taken]:
 
 
 def show_taken(taken: Sequence[Taken]) -> None:
-    """A row a file: what it was, its integrity, what the conversion lost, what was noticed."""
-    if not taken:
+    """A row an upload: what it was, its integrity, what the conversion lost; then why what is wrong is so."""
+    found = uploads(taken)
+    if not found:
         return
-    marks = [_mark(one) for one in taken]
-    words = [f"{len(taken) - marks.count('✗')} of {len(taken)} files taken in"]
+    marks = [one.mark for one in found]
+    words = [f"{len(found) - marks.count('✗')} of {len(found)} files added"]
     words += [f"{marks.count('⚠')} of them with faults"] if "⚠" in marks else []
-    words += [f"{marks.count('✗')} could not be used"] if "✗" in marks else []
+    words += [f"{marks.count('✗')} not added"] if "✗" in marks else []
     if set(marks) == {"✓"}:
         st.success(f"{words[0]}.", icon=":material/check_circle:")
     else:
-        st.warning(f"{'; '.join(words)}. The reasons stand below.", icon=":material/rule:")
-    frame = pd.DataFrame(
-        {
-            "": marks,
-            "file": [one.name for one in taken],
-            "kind": [one.kind or "not recognised" for one in taken],
-            "new": ["new" if one.new else "already here" if one.kind else "" for one in taken],
-            "runs": [one.runs for one in taken],
-            "graphs": [one.graphs for one in taken],
-            "integrity": [integrity_words(one) for one in taken],
-            "loss": [" · ".join(one.loss.lines()) if one.loss else "" for one in taken],
-            "noticed": [" · ".join(f"{f.code}: {f.message}" for f in one.findings) for one in taken],
-            "next step": [" · ".join(dict.fromkeys(f.hint for f in one.findings if f.hint)) for one in taken],
-        }
-    )
-    tables.table(frame, key="taken", name="Files brought")
+        st.warning(f"{'; '.join(words)}. The reasons are below.", icon=":material/rule:")
+    tables.table(uploads_table(found), key="taken", name="Uploads")
+    for number, one in enumerate(found):
+        if one.members:
+            _inside(one, number)
+        _reasons(one)
 
 
-def _mark(one: Taken) -> str:
-    """``✓`` sound, ``⚠`` taken in but something in it is broken, ``✗`` not used at all."""
-    faults = any(f.severity == "error" for f in one.findings) or any(v.broken for v in one.integrity)
-    if one.kind is None or (faults and not one.new and not one.runs + one.graphs):
-        return "✗"
-    return "⚠" if faults else "✓"
+def _inside(archive: Upload, number: int) -> None:
+    """The members of an archive."""
+    with st.expander(f"Inside {text.label(archive.row.name, 60)}: {len(archive.members):,}"):
+        members = uploads(archive.members)
+        tables.table(uploads_table(members), key=f"taken-{number}", name="Members", height=240)
 
 
-def integrity_words(one: Taken) -> str:
-    """How many runs of a file have which integrity verdict."""
-    counts = Counter(verdict.verdict for verdict in one.integrity)
-    return " · ".join(f"{count} {verdict}" for verdict, count in counts.most_common())
+def _reasons(one: Upload) -> None:
+    """What is wrong with an upload, and what to do."""
+    for finding in one.reasons[:MOST_REASONS]:
+        where = finding.where.file or one.row.name
+        place = f"{where}, line {finding.where.line}" if finding.where.line else where
+        said = f"{one.mark} {text.one_line(place, 80)}: {text.one_line(finding.message, 300)}."
+        st.text(f"{said} {text.one_line(finding.hint or '', 300)}")
+    if len(one.reasons) > MOST_REASONS:
+        st.caption(f"and {len(one.reasons) - MOST_REASONS:,} more reasons")

@@ -53,7 +53,7 @@ class Taken:
         kind: ``ledger``, ``graph``, ``heads``, ``planning``, ``archive``, or the name of a foreign format;
             ``None`` where it is nothing known.
         new: false where nothing of it was new.
-        runs, graphs: how many of each it gave.
+        runs, graphs: how many of each it gave; a broken run is none.
         integrity: the verdict on each run of a ledger.
         loss: for a foreign trace, what the conversion kept and what it could not carry over.
         findings: what was noticed, with the next step.
@@ -224,7 +224,7 @@ def _row(one: Brought, added: Added) -> Taken:
         name=one.name,
         kind=added.kind,
         new=added.new,
-        runs=len([verdict for verdict in added.integrity if verdict.run_id]),
+        runs=len([verdict for verdict in added.integrity if verdict.run_id and not verdict.broken]),
         graphs=int(added.graph_id is not None),
         integrity=added.integrity,
         findings=added.findings if added.kind else (_unknown(one),),

@@ -218,7 +218,7 @@ def upload(app: AppTest, files: dict[str, bytes]) -> AppTest:
 def test_many_files_at_once_one_row_each_and_the_good_ones_taken(tmp_path: Path, monkeypatch: Patch) -> None:
     files = brought()
     app = upload(session(tmp_path, monkeypatch, "data"), files)
-    rows = table(app, "Files brought").set_index("file")
+    rows = table(app, "Uploads").set_index("file")
     assert list(rows.index) == list(files)
     assert {name: (row[""], row["kind"]) for name, row in rows.iterrows()} == {
         "good.jsonl": ("✓", "ledger"),
@@ -262,7 +262,7 @@ def test_what_was_uploaded_before_is_already_here(tmp_path: Path, monkeypatch: P
     files = {name: content for name, content in brought().items() if name in ("late.jsonl", "desk.plan.yaml")}
     app = upload(session(tmp_path, monkeypatch, "data"), files)
     upload(app, files)
-    assert list(table(app, "Files brought")["new"]) == ["already here"] * 2
+    assert list(table(app, "Uploads")["status"]) == ["already here"] * 2
     assert len(table(app, "Files")) == 2
 
 
@@ -344,7 +344,7 @@ def acted_upon(app: AppTest) -> set[tuple[str, str]]:
 
 def test_hostile_words_are_words_on_every_page(tmp_path: Path, monkeypatch: Patch) -> None:
     app = upload(session(tmp_path, monkeypatch, "data"), hostile_files())
-    assert len(table(app, "Files brought")) == len(hostile_files())
+    assert len(table(app, "Uploads")) == len(hostile_files())
     shown: set[str] = set()
     for page in QUESTIONS:
         go_to(app, page)

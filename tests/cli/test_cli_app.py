@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from pathlib import Path
 
 import pytest
 
@@ -15,8 +16,13 @@ def test_a_demonstration_is_no_part_of_a_teams_database(monkeypatch: pytest.Monk
     assert "UNTAKEN_STORE" not in _settings(Namespace(workspace="w", demo=False))
 
 
-def test_a_demonstration_writes_into_no_workspace_that_was_not_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_demonstration_writes_into_no_workspace_that_was_not_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("UNTAKEN_WORKSPACE", "/srv/team")
-    assert _settings(Namespace(workspace=None, demo=True))["UNTAKEN_WORKSPACE"] == ""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    made = _settings(Namespace(workspace=None, demo=True))
+    assert Path(made["UNTAKEN_WORKSPACE"]).parent == tmp_path
+    assert made["UNTAKEN_TEMPORARY"] == made["UNTAKEN_WORKSPACE"]
     assert _settings(Namespace(workspace="/tmp/kept", demo=True))["UNTAKEN_WORKSPACE"] == "/tmp/kept"
     assert _settings(Namespace(workspace=None, demo=False))["UNTAKEN_WORKSPACE"] == "/srv/team"

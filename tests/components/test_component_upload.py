@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from components.upload import integrity_words, show_taken
+from components.upload import show_taken
 from untaken.errors import Finding
 from untaken.intake import Taken
 from untaken.ledger import Integrity
+from untaken.report.uploads import uploads
 
 FAULT = Finding(
     code="file-not-recognised", message="<b>what</b> is this", severity="error", hint="Try again."
@@ -18,7 +21,6 @@ BROKEN = Taken(
     name="broken.jsonl",
     kind="ledger",
     new=True,
-    runs=1,
     integrity=(Integrity(run_id="r", verdict="ALTERED", reason="a byte differs"),),
 )
 UNKNOWN = Taken(name="![x](http://e.example).exe", kind=None, findings=(FAULT,))
@@ -50,9 +52,44 @@ def test_each_file_has_a_row_with_its_outcome(desc: str, taken: tuple[Taken, ...
 def test_faults_are_counted_in_words() -> None:
     app = shown(SOUND, BROKEN, UNKNOWN)
     assert app.warning[0].value == (
-        "2 of 3 files taken in; 1 of them with faults; 1 could not be used. The reasons stand below."
+        "2 of 3 files added; 1 of them with faults; 1 not added. The reasons are below."
     )
-    assert "Try again." in app.dataframe[0].value["next step"].tolist()
+
+
+def test_reasons_are_read_in_place_as_plain_text() -> None:
+    (reason,) = [line.value for line in shown(SOUND, UNKNOWN).text]
+    assert reason.startswith("✗ ![x](http://e.example).exe: <b>what</b> is this.")
+    assert reason.endswith("Try again.")
+
+
+ARCHIVE = Taken(name="all.zip", kind="archive", new=True)
+
+
+def member(row: Taken, **changes: object) -> Taken:
+    return replace(row, name=f"all.zip/{row.name}", **changes)
+
+
+UPLOADS: list[tuple[str, tuple[Taken, ...], list[tuple[str, str, int, int]]]] = [
+    ("a rejected file is not already here", (UNKNOWN,), [("✗", "not added", 0, 0)]),
+    ("a broken file that came before", (replace(BROKEN, new=False),), [("✗", "not added", 0, 0)]),
+    ("an archive and its members are one row", (ARCHIVE, member(SOUND), SOUND), [
+        ("✓", "new", 2, 1), ("✓", "new", 2, 0)
+    ]),
+    ("an archive that gave nothing", (ARCHIVE, member(UNKNOWN)), [("✗", "not added", 0, 1)]),
+    ("an empty archive", (ARCHIVE,), [("✗", "not added", 0, 0)]),
+    ("an archive of traces without a run", (ARCHIVE, member(SOUND, runs=0)), [("✗", "not added", 0, 1)]),
+    ("an archive with a bad member", (ARCHIVE, member(SOUND), member(UNKNOWN)), [("⚠", "new", 2, 2)]),
+    ("an archive of broken ledgers", (ARCHIVE, member(BROKEN)), [("⚠", "new", 0, 1)]),
+    ("heads alone", (ARCHIVE, member(Taken(name="h", kind="heads", new=True))), [("✓", "new", 0, 1)]),
+    ("an archive that was here", (ARCHIVE, member(SOUND, new=False)), [("✓", "already here", 2, 1)]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("desc", "taken", "want"), UPLOADS, ids=[case[0] for case in UPLOADS])
+def test_an_upload_is_one_row_that_says_what_it_gave(
+    desc: str, taken: tuple[Taken, ...], want: list[tuple[str, str, int, int]]
+) -> None:
+    assert [(one.mark, one.status, one.runs, len(one.members)) for one in uploads(taken)] == want, desc
 
 
 def test_nothing_brought_says_nothing() -> None:
@@ -64,4 +101,5 @@ def test_integrity_is_counted_by_verdict() -> None:
     runs = ("INTACT", "INTACT", "ALTERED")
     verdicts = tuple(Integrity(run_id=str(n), verdict=v, reason="") for n, v in enumerate(runs))
     one = Taken(name="x", kind="ledger", integrity=verdicts)
-    assert integrity_words(one) == "2 INTACT · 1 ALTERED"
+    (upload,) = uploads([one])
+    assert upload.integrity == "2 INTACT · 1 ALTERED"

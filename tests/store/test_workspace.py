@@ -290,3 +290,14 @@ def test_two_processes_write_at_once_and_nothing_is_lost(tmp_path: Path) -> None
 )
 def test_content_is_told_before_the_name(name: str, head: bytes, want: str | None) -> None:
     assert sniff(name, head) == want
+
+
+def test_a_file_that_is_no_ledger_is_named_in_the_audit_log_when_its_folder_is_opened(tmp_path: Path) -> None:
+    folder = tmp_path / "runs"
+    folder.mkdir()
+    (folder / "notes.jsonl").write_text('{"hello": "world"}\n')
+    for _ in range(2):  # once for the same words
+        with Workspace.open_folder(folder) as workspace:
+            assert workspace.files() == []
+            (line,) = workspace.audit_log()
+            assert (line.code, "notes.jsonl was not added" in line.message) == ("file-not-recognised", True)

@@ -7,6 +7,7 @@ import os
 import socket
 import subprocess
 import sys
+import tempfile
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
@@ -20,6 +21,8 @@ from untaken.cli.verbs import VERBS
 LOOPBACK: Final = "127.0.0.1"
 DEFAULT_PORT: Final = 8501
 PORTS_TRIED: Final = 100
+TEMPORARY: Final = "UNTAKEN_TEMPORARY"
+"""Names the folder that the server removes when it ends."""
 NEEDED: Final = ("streamlit", "plotly", "pyvis", "pygraphviz")
 """What the extra ``app`` installs."""
 
@@ -49,11 +52,13 @@ def serve(args: argparse.Namespace, console: Console) -> int:
         )
     app = app_folder() / "server.py"
     port = free_port(args.port)
+    environment = os.environ | _settings(args)
+    removed = "  (removed when the app ends)" if environment.get(TEMPORARY) else ""
+    console.say(f"Workspace: {environment['UNTAKEN_WORKSPACE']}{removed}")
     console.say(f"Untaken is at http://{LOOPBACK}:{port}  (stop it with Ctrl+C)")
     console.out.flush()
     options = ["--server.address", LOOPBACK, "--server.port", str(port), "--server.headless", "true"]
     command = [sys.executable, "-m", "streamlit", "run", str(app), *options]
-    environment = os.environ | _settings(args)
     if os.name == "posix":  # become the server, so that whoever stops us stops it
         os.chdir(app.parent)
         os.execve(sys.executable, command, environment)  # noqa: S606 - fixed words
@@ -66,9 +71,11 @@ def _settings(args: argparse.Namespace) -> dict[str, str]:
         "STREAMLIT_CLIENT_DISABLE_DATA_EXPORT": "true",  # Streamlit's own CSV has formulas in it
         "STREAMLIT_RUNNER_FAST_RERUNS": "false",  # else a click starts a second script on the same state
     }
-    ours = "" if args.demo else os.environ.get("UNTAKEN_WORKSPACE") or "untaken-workspace"
-    folder = args.workspace or ours  # a demonstration is kept apart from the workspace in use
-    settings["UNTAKEN_WORKSPACE"] = str(Path(folder).resolve()) if folder else ""  # we serve from elsewhere
+    folder = args.workspace
+    if args.demo and not folder:  # a demonstration is kept apart from the workspace in use
+        folder = settings[TEMPORARY] = tempfile.mkdtemp(prefix="untaken-demo-")
+    folder = folder or os.environ.get("UNTAKEN_WORKSPACE") or "untaken-workspace"
+    settings["UNTAKEN_WORKSPACE"] = str(Path(folder).resolve())  # we serve from elsewhere
     if args.demo:
         settings["UNTAKEN_DEMO"] = "1"
         settings["UNTAKEN_STORE"] = ""  # a demonstration is no part of a team's database

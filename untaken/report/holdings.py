@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from untaken.ledger import Run
+from untaken.ledger.model import BROKEN
 from untaken.report.frame import Columns, count, frame, moment, text
 from untaken.store import AuditEntry, StoredFile
 
@@ -23,6 +24,11 @@ class FileRow:
     verdicts: Counter[str]
 
     @property
+    def runs(self) -> int:
+        """How many unbroken runs were read from it."""
+        return sum(number for verdict, number in self.verdicts.items() if verdict not in BROKEN)
+
+    @property
     def integrity(self) -> str:
         """How many of its runs have which verdict."""
         return " · ".join(f"{number} {verdict}" for verdict, number in self.verdicts.most_common())
@@ -36,7 +42,7 @@ class FileRow:
 FILES: Final[Columns[FileRow]] = {
     "name": text("the name it was added under", "file.name"),
     "kind": text("ledger, graph, heads, planning, or a foreign format", "file.kind"),
-    "runs": count("runs in it", "file.runs"),
+    "runs": count("unbroken runs in it", "runs"),
     "integrity": text("integrity verdicts of its runs", "integrity"),
     "origin": text("the foreign format it was converted from", "file.origin"),
     "loss": text("what the conversion could not carry over", lambda row: " · ".join(row.file.loss) or None),

@@ -78,8 +78,8 @@ class Workspace(GraphShelf):
         Args:
             folder: searched recursively; heads sidecars beside ledgers are used, and what a writer announced
                 that is at work or was interrupted. Nothing found is changed. A ledger whose journal is
-                damaged is not added; the audit log says so. Without `at`, a folder that is a workspace
-                itself, or holds nothing to add, is opened as one.
+                damaged, or a file that is no ledger, is not added; the audit log says so. Without `at`, a
+                folder that is a workspace itself, or holds nothing to add, is opened as one.
             at: where the workspace is kept; default ``<folder>/.untaken``.
             progress: called after each file.
         """
@@ -96,7 +96,10 @@ class Workspace(GraphShelf):
                 workspace.audit(error.code, f"{name} was not added: {error.message}")
             else:
                 # Not `add`: what was removed stays away, and a run that went on is its owner's.
-                workspace._take(name, data, heads, None, back=False)
+                added = workspace._take(name, data, heads, None, back=False)
+                if added.kind is None:
+                    for finding in added.findings:
+                        workspace.audit(finding.code, f"{name} was not added: {finding.message}")
             if progress:
                 progress(done, len(found), name)
         return workspace
