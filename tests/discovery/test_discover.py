@@ -6,6 +6,7 @@ from itertools import permutations
 from pathlib import Path
 from random import Random
 
+import msgspec
 import pytest
 from builders import a_graph, a_run
 from hypothesis import given, settings
@@ -17,6 +18,7 @@ from untaken.discovery.precedence import without_circles
 from untaken.errors import UntakenError
 from untaken.ledger import Run
 from untaken.plans import GraphSet, PlanGraph, ancestors, diff_graphs, edges, load_graph, save_graph, validate
+from untaken.subgoals import score_run
 
 
 def in_order(number: int, order: str, *, success: bool | None = True, agent: str = "a") -> Run:
@@ -301,3 +303,42 @@ def test_runs_in_every_allowed_order_give_the_graph_back() -> None:
     ]
     draft = discover(many(*((order, 20) for order in allowed)))
     assert pairs(draft) == {dep + name for dep, name in edges(wanted)}
+
+
+def planning(number: int, *plans: tuple[str, ...], success: bool | None = None) -> Run:
+    """A run that writes plans down."""
+    run = a_run(f"planning-{number}")
+    for steps in plans:
+        run.plan(*steps)
+    return run.call("bash").finish(success).run()
+
+
+def test_steps_of_plans_are_sub_goals_that_verdicts_decide() -> None:
+    runs = [planning(n, ("Read  the\ncode", "Fix it"), ("Fix it", "Run the tests")) for n in range(5)]
+    draft = discover(runs, source="plans")
+    assert [node.id for node in draft.graph.sub_goals] == ["Read the code", "Fix it", "Run the tests"]
+    assert {node.check.verdict for node in draft.graph.sub_goals if node.check} == {True}
+    assert [(edge.dependency, edge.sub_goal) for edge in draft.edges] == [
+        ("Read the code", "Fix it"),
+        ("Fix it", "Run the tests"),
+    ]
+
+
+def test_plans_of_failed_runs_and_runs_without_a_plan_are_left_out() -> None:
+    runs = [planning(1, ("a",)), planning(2, ("b",), success=False), planning(3), planning(4, ("  ",))]
+    draft = discover(runs, source="plans")
+    assert draft.runs == 1
+    assert draft.left_out == {"failed": 1, "without a plan": 2}
+
+
+def test_a_draft_from_plans_is_a_valid_file(tmp_path: Path) -> None:
+    draft = discover([planning(1, ("x" * 9_000, "*[a]: {b}", "\u202eno"))], source="plans")
+    save_graph(draft.graph, tmp_path / "d.plan.yaml")
+    assert load_graph(tmp_path / "d.plan.yaml") == draft.graph
+
+
+def test_a_sub_goal_that_is_a_tool_is_completed_by_a_call_that_did_not_fail() -> None:
+    draft = discover(many(("ab", 5)))
+    [graph] = [msgspec.structs.replace(draft.graph, metadata={})]
+    run = a_run("r").call("a", ok=False).call("b", ok=True).finish().run()
+    assert [(n.sub_goal, n.completed) for n in score_run(run, graph).nodes] == [("a", False), ("b", True)]

@@ -29,6 +29,13 @@ def add_discover(verbs: Verbs) -> None:
         metavar="PATH",
         help="plan graph, or folder: its tags and rules map actions, and the draft is its next version",
     )
+    parser.add_argument(
+        "--from",
+        dest="source",
+        choices=("actions", "plans"),
+        default="actions",
+        help="without --graphs: tags and tools are the sub-goals (default), or steps of recorded plans",
+    )
     parser.add_argument("--agent", action="append", metavar="NAME", help="only its runs; may be repeated")
     parser.add_argument("--task", metavar="GLOB", help="only runs of these tasks")
     parser.add_argument(
@@ -64,13 +71,14 @@ def run_discover(args: argparse.Namespace, console: Console) -> int:
             min_share=args.min_share,
             min_runs=args.min_runs,
             graph_id=Path(args.out).name.split(".")[0] or "draft" if args.out else "draft",
+            source=args.source,
         )
     except UntakenError as error:
         raise UsageError(error.code, error.message, where=error.where, hint=error.hint) from error
     if args.out:
         save_graph(draft.graph, args.out)
         console.warn(f"written: {plain(args.out)}")
-    _say(draft, console)
+    _say(draft, console, counted(draft.runs, "run" if args.source == "plans" else "successful run"))
     console.findings([*ledgers.findings, *draft.findings])
     console.document(graph_discover_document(draft, findings=ledgers.findings))
     return 1 if ledgers.broken else 0
@@ -116,9 +124,9 @@ def _graph(folders: list[str], runs: list[Run]) -> tuple[PlanGraph, list[Run]]:
     return next(iter(by_graph.values()))
 
 
-def _say(draft: Draft, console: Console) -> None:
+def _say(draft: Draft, console: Console, used: str) -> None:
     agents = ", ".join(f"{agent} {runs}" for agent, runs in draft.agents.items())
-    console.say(plain(f"{counted(draft.runs, 'successful run')} used ({agents})"))
+    console.say(plain(f"{used} used ({agents})"))
     for words, count in draft.left_out.items():
         console.say(f"{counted(count, 'run')} {words} left out")
     console.say()

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from untaken import limits
-from untaken.ledger import Run
-from untaken.plans import PlanGraph, Rule, SubGoal, escape_glob, map_actions
+from untaken.ledger import Plan, Run
+from untaken.plans import Check, PlanGraph, Rule, SubGoal, ToolCallSpec, escape_glob, map_actions
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,8 @@ def courses_by_names(runs: Sequence[Run]) -> tuple[list[Course], list[SubGoal]]:
     A tool all of whose tagged calls, over all runs, serve one sub-goal serves it in untagged calls, too.
 
     Returns:
-        The courses; and the sub-goals they speak of, with a rule for each such tool.
+        The courses; and the sub-goals they speak of, with a rule for each such tool, and a call of it as the
+        check where the sub-goal is the tool itself.
     """
     served = _served(runs)
     found = [Course(run.agent, _first(run, served)) for run in runs]
@@ -59,7 +60,29 @@ def courses_by_names(runs: Sequence[Run]) -> tuple[list[Course], list[SubGoal]]:
     for tool, name in served.items():
         if name in tools:
             tools[name].append(tool)
-    return found, [SubGoal(id=name, rules=_rules(tools[name])) for name in tools]
+    return found, [
+        SubGoal(id=name, rules=_rules(tools[name]), check=_call(name, tools[name])) for name in tools
+    ]
+
+
+def courses_by_plans(runs: Iterable[Run]) -> tuple[list[Course], list[SubGoal]]:
+    """The steps of the plans that runs wrote down are the sub-goals, in the order in which they were planned.
+
+    Nothing maps actions to free text, so each is decided by a verdict.
+    """
+    found: list[Course] = []
+    for run in runs:
+        steps = (step for plan in run.of(Plan) for step in planned_steps(plan))
+        first = {step: place for place, step in enumerate(dict.fromkeys(steps))}
+        found.append(Course(run.agent, first))
+    named = dict.fromkeys(step for course in found for step in course.first)
+    return found, [SubGoal(id=step, check=Check(verdict=True)) for step in named]
+
+
+def planned_steps(plan: Plan) -> list[str]:
+    """The steps of a plan as ids: white space made one space, and cut where an id ends."""
+    steps = (" ".join(step.split())[: limits.NAME_CHARS] for step in plan.sub_goals)
+    return [step for step in steps if step]
 
 
 def _served(runs: Iterable[Run]) -> dict[str, str]:
@@ -81,6 +104,10 @@ def _first(run: Run, served: Mapping[str, str]) -> dict[str, int]:
         elif call.requestor != "user":
             first.setdefault(served[call.tool], call.seq)
     return first
+
+
+def _call(name: str, tools: Sequence[str]) -> Check | None:
+    return Check(tool_call=ToolCallSpec(name=name)) if list(tools) == [name] else None
 
 
 def _rules(tools: Iterable[str]) -> list[Rule]:

@@ -5,16 +5,22 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import msgspec
 
 from untaken.discovery.alternatives import alternatives
-from untaken.discovery.courses import Course, courses_by_graph, courses_by_names
+from untaken.discovery.courses import (
+    Course,
+    courses_by_graph,
+    courses_by_names,
+    courses_by_plans,
+    planned_steps,
+)
 from untaken.discovery.model import Alternatives, Draft, Found, Support
 from untaken.discovery.precedence import Pair, Precedence, before, measured, precedence, without_circles
 from untaken.errors import Finding, UntakenError
-from untaken.ledger import Run
+from untaken.ledger import Plan, Run
 from untaken.plans import PlanGraph, SubGoal, ancestors, topological, transitive_reduction
 from untaken.stats.rates import wilson
 
@@ -22,6 +28,7 @@ THETA: Final = 0.95
 MIN_SHARE: Final = 0.2
 MIN_RUNS: Final = 5
 """In fewer runs, one order throughout is no sign of more than chance: ½⁵ = 3 %, ½⁴ = 6 %."""
+Source = Literal["actions", "plans"]
 LARGEST: Final = 1_000
 """Sub-goals of a draft: nobody could go through more."""
 
@@ -43,32 +50,36 @@ def discover(
     min_share: float = MIN_SHARE,
     min_runs: int = MIN_RUNS,
     graph_id: str = "draft",
+    source: Source = "actions",
 ) -> Draft:
     """Propose a plan graph: sub-goals that runs attempted, and edges where one came before the other.
 
     An edge says what came first in runs that succeeded, not what is needed: where everybody keeps one order,
-    habit and need look the same. Runs are used that succeeded and whose ledger is not broken.
+    habit and need look the same. Runs are used that succeeded and whose ledger is not broken; for their
+    plans also those whose success is not recorded, for a plan says what was meant, however it went.
 
     Args:
-        runs: to learn from; only those that succeeded are used.
+        runs: to learn from.
         graph: says by its tags, rules and checks which action serves which sub-goal, and is what the draft is
             a next version of; without one, tags and tools are the sub-goals.
         theta: of the runs that attempted both, the share in which the one came first; above ½, at most 1.
         min_share: of the runs, the share that attempted a sub-goal of the draft.
         min_runs: that attempted both sub-goals of an edge.
         graph_id: of the draft, where there is no `graph`.
+        source: of the sub-goals where there is no `graph`: the ``actions`` of runs, or the steps of the
+            ``plans`` that they wrote down (TODO lists of coding agents).
 
     Raises:
         UntakenError: ``draft-threshold-invalid``; ``draft-without-runs`` where nothing is left to learn from;
             ``draft-too-large``.
     """
     limits = _valid(Thresholds(theta=theta, min_share=min_share, min_runs=min_runs))
-    used, left_out = _usable(runs)
+    used, left_out = _usable(runs, "actions" if graph is not None else source)
     if not used:
         why = ", ".join(f"{count} {words}" for words, count in left_out.items()) or "there are no runs"
         raise UntakenError("draft-without-runs", f"no successful run to learn from: {why}")
     if graph is None:
-        courses, nodes = courses_by_names(used)
+        courses, nodes = courses_by_plans(used) if source == "plans" else courses_by_names(used)
         base = PlanGraph(id=graph_id, version=0, sub_goals=nodes)
     else:
         courses, base = courses_by_graph(used, graph), graph
@@ -85,19 +96,29 @@ def _valid(limits: Thresholds) -> Thresholds:
     )
 
 
-def _usable(runs: Iterable[Run]) -> tuple[list[Run], dict[str, int]]:
+def _usable(runs: Iterable[Run], source: Source) -> tuple[list[Run], dict[str, int]]:
     used: list[Run] = []
     left: Counter[str] = Counter()
     for run in runs:
-        if run.integrity.broken:
-            left["with a broken ledger"] += 1
-        elif run.success is not True:
-            left["failed" if run.success is False else "without a recorded success"] += 1
-        elif not run.actions:
-            left["without actions"] += 1
-        else:
+        why = _unusable(run, source)
+        if why is None:
             used.append(run)
+        else:
+            left[why] += 1
     return used, dict(sorted(left.items()))
+
+
+def _unusable(run: Run, source: Source) -> str | None:
+    """Why a run teaches nothing; ``None`` where it does."""
+    if run.integrity.broken:
+        return "with a broken ledger"
+    if run.success is False:
+        return "failed"
+    if source == "plans":
+        return None if any(map(planned_steps, run.of(Plan))) else "without a plan"
+    if run.success is not True:
+        return "without a recorded success"
+    return None if run.actions else "without actions"
 
 
 class _Drafting:
