@@ -2,19 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import count
+
 import msgspec
 import streamlit as st
 
-from components import annotate_desk, cards, figures, state, tables, text
+from components import annotate_desk, cards, figures, first_graph, state, tables, text
+from components.reviewer import ask_reviewer, author
 from untaken.annotating import runs_of
-from untaken.corpus import Corpus
-from untaken.discovery import Draft, discover
+from untaken.discovery import Draft, Source, discover
 from untaken.discovery.draft import MIN_RUNS, MIN_SHARE, THETA
 from untaken.errors import UntakenError
-from untaken.plans import PlanGraph, diff_graphs, graph_digest
+from untaken.ledger import Plan, Run
+from untaken.plans import PlanGraph, diff_graphs, escape_glob, graph_digest
 from untaken.report import support_table
 
 PERCENT = st.column_config.NumberColumn(format="percent")
+
+
+SOURCES: dict[Source, str] = {"actions": "Tools that were called", "plans": "Plans that agents wrote"}
+
+
+def first() -> None:
+    """Draw the draft for the runs that have no plan graph, with the ways to accept, edit or leave it."""
+    st.caption("For runs without a plan graph. Accept the draft as it is, edit it first, or leave it.")
+    ask_reviewer()
+    _suggest(None, list(first_graph.runs_meant()))
 
 
 def suggest(graph: PlanGraph | None) -> None:
@@ -23,14 +37,26 @@ def suggest(graph: PlanGraph | None) -> None:
     known = [run for run in corpus.runs.values() if not run.integrity.broken]
     if graph is not None and corpus.graphs.get(graph.id) is not None:
         known = runs_of(known, corpus.graphs, graph.id)
-    good = [run for run in known if run.success is True]
-    if not good:
+    _suggest(graph, known)
+
+
+def _suggest(graph: PlanGraph | None, known: list[Run]) -> None:
+    sources = [source for source in SOURCES if any(_teaches(run, source) for run in known)]
+    if not sources:
         st.info("A graph can be suggested by runs that succeeded; there is none here to learn from yet.")
+        _leave()
         return
     st.caption(
         "From runs that succeeded: an edge says what came first in them, not what is needed. Where everybody "
         "keeps one order, habit and need look the same."
     )
+    source = sources[0]
+    if len(sources) > 1:
+        source = st.segmented_control(
+            "Sub-goals from", sources, default=source, required=True, key="suggest_source",
+            format_func=SOURCES.__getitem__,
+        )  # fmt: skip
+    good = [run for run in known if _teaches(run, source)]
     agents = sorted({run.agent for run in good})
     tasks = sorted({run.task_id for run in good})
     left, right = st.columns(2)
@@ -45,22 +71,30 @@ def suggest(graph: PlanGraph | None) -> None:
     )  # fmt: skip
     try:
         base, limits = graph if use_rules else None, (theta, share, int(fewest))
-        draft = _draft(base, (tuple(chosen), tuple(among)), limits)
+        draft = _draft(base, (tuple(chosen), tuple(among)), limits, source, known)
     except UntakenError as error:
         st.warning(text.label(annotate_desk.words(error), 400))
+        _leave()
         return
     if any(finding.code == "draft-one-order" for finding in draft.findings):
         left.caption("Every order was kept by all these runs: θ changes nothing here.")
-    _show(draft, graph)
+    used = cards.counted(draft.runs, "run" if source == "plans" else "successful run")
+    _show(draft, graph, used, among or tasks)
+
+
+def _teaches(run: Run, source: Source) -> bool:
+    if source == "plans":
+        return run.success is not False and bool(run.of(Plan))
+    return run.success is True and bool(run.actions)
 
 
 def _short(name: str) -> str:
     return text.one_line(name, 60)
 
 
-def _show(draft: Draft, graph: PlanGraph | None) -> None:
+def _show(draft: Draft, graph: PlanGraph | None, used: str, tasks: Sequence[str]) -> None:
     by = ", ".join(f"{text.label(agent, 40)} {runs:,}" for agent, runs in draft.agents.items())
-    st.markdown(f"From **{cards.counted(draft.runs, 'successful run')}** ({by})")
+    st.markdown(f"From **{used}** ({by})")
     tables.figure(figures.draft_figure(draft, dark=state.is_dark()), key="draft", name="Suggested graph")
     for finding in draft.findings:
         st.caption(f"{finding.severity}: {text.label(finding.message, 400)}")
@@ -72,28 +106,59 @@ def _show(draft: Draft, graph: PlanGraph | None) -> None:
         diff = diff_graphs(graph, msgspec.structs.replace(draft.graph, id=graph.id, version=graph.version))
         drawn = figures.plan_diff_figure(diff, dark=state.is_dark())
         tables.figure(drawn, key="draft-diff", name="Suggested against open")
-    st.button(
-        "Take it over", key="suggest_take", on_click=_take, args=(draft,),
-        help="As a step that can be undone. Nothing is saved, and no run is scored by it until it is.",
-    )  # fmt: skip
+    with st.container(horizontal=True):
+        if first_graph.asked():
+            st.button(
+                "Accept", key="suggest_accept", type="primary", on_click=_accept, args=(draft, tasks),
+                disabled=author() is None,
+                help="Saves it as version 1, signed with your name. Runs are scored by it at once."
+                if author() else "Enter your name to sign the graph.",
+            )  # fmt: skip
+        st.button(
+            "Edit it first" if first_graph.asked() else "Take it over",
+            key="suggest_take", on_click=_take, args=(draft, tasks),
+            help="As a step that can be undone. Nothing is saved, and no run is scored by it until it is.",
+        )  # fmt: skip
+        _leave()
 
 
-def _take(draft: Draft) -> None:
+def _leave() -> None:
+    if first_graph.asked():
+        st.button("Leave it", key="suggest_leave", on_click=first_graph.done)
+
+
+def _accept(draft: Draft, tasks: Sequence[str]) -> None:
+    _take(draft, tasks)
+    annotate_desk.save("Suggested by runs, accepted as it was")
+
+
+def _take(draft: Draft, tasks: Sequence[str]) -> None:
     """A person goes through it now: the mark that keeps a draft from scoring is not taken along."""
     metadata = {name: value for name, value in draft.graph.metadata.items() if name != "draft"}
     graph = msgspec.structs.replace(draft.graph, metadata=metadata)
-    if annotate_desk.desk() is None:
-        annotate_desk.begin(msgspec.structs.replace(graph, version=1), "suggested by runs")
-    else:
+    if annotate_desk.desk() is not None and not first_graph.asked():
         annotate_desk.take_content(graph, "suggested by runs")
+        return
+    known = annotate_desk.graph_ids()
+    name = next(free for n in count(1) if (free := "suggested" if n == 1 else f"suggested-{n}") not in known)
+    speaks_of = [escape_glob(task) for task in tasks] if known else []  # the only graph serves every run
+    annotate_desk.begin(
+        msgspec.structs.replace(graph, id=name, version=1, tasks=speaks_of), "suggested by runs"
+    )
+    first_graph.done()
 
 
 def _draft(
-    graph: PlanGraph | None, among: tuple[tuple[str, ...], tuple[str, ...]], limits: tuple[float, float, int]
+    graph: PlanGraph | None,
+    among: tuple[tuple[str, ...], tuple[str, ...]],
+    limits: tuple[float, float, int],
+    source: Source,
+    runs: list[Run],
 ) -> Draft:
     store = state.workspace()
     digest = graph_digest(graph) if graph is not None else ""
-    return _discovered((str(store.path), state.content(store), digest), among, limits, state.corpus(), graph)
+    key = (str(store.path), state.content(store), digest, first_graph.asked())
+    return _discovered(key, among, limits, source, runs, graph)
 
 
 @st.cache_resource(ttl=3600, max_entries=16, show_spinner="Learning from runs …")
@@ -101,13 +166,13 @@ def _discovered(
     key: object,  # noqa: ARG001 (what the rest is told by)
     among: tuple[tuple[str, ...], tuple[str, ...]],
     limits: tuple[float, float, int],
-    _corpus: Corpus,
+    source: Source,
+    _runs: list[Run],
     _graph: PlanGraph | None,
 ) -> Draft:
     agents, tasks = among
-    runs = list(_corpus.runs.values())
-    if _graph is not None and _corpus.graphs.get(_graph.id) is not None:
-        runs = runs_of(runs, _corpus.graphs, _graph.id)
-    runs = [r for r in runs if (not agents or r.agent in agents) and (not tasks or r.task_id in tasks)]
+    runs = [r for r in _runs if (not agents or r.agent in agents) and (not tasks or r.task_id in tasks)]
     theta, share, fewest = limits
-    return discover(runs, _graph, theta=theta, min_share=share, min_runs=fewest, graph_id="suggested")
+    return discover(
+        runs, _graph, theta=theta, min_share=share, min_runs=fewest, graph_id="suggested", source=source
+    )

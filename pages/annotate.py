@@ -15,6 +15,7 @@ from components import (
     annotate_tools,
     annotate_versions,
     cards,
+    first_graph,
     state,
 )
 from components.annotate_desk import Desk
@@ -24,6 +25,9 @@ from components.plan_editor import Command, plan_editor
 def main() -> None:
     state.workspace()  # outside the frame, this starts over inside it
     cards.headline("Annotate", "What should have happened?")
+    if first_graph.asked():
+        annotate_discovery.first()
+        return
     with st.container():  # what comes and goes above the canvas has a place of its own: the canvas stays
         here = annotate_choice.choose()
     if here is None and state.selected("graph") is not None:

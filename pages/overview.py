@@ -8,6 +8,7 @@ from components import (
     better_ways,
     cards,
     figures,
+    first_graph,
     fix_first,
     graph_doubts,
     state,
@@ -44,6 +45,7 @@ st.caption(
     f"{cards.counted(seen.graphs, 'plan graph')}{broken}{cards.aside()}  \n"
     f"{text.label(state.rules().in_words(), 200)}"
 )
+first_graph.offer()
 three_numbers.draw(seen)
 graph_doubts.show(state.derived(corpus_doubts))
 fix_first.draw(corpus, state.derived(triage_by_agent))

@@ -198,6 +198,16 @@ def _mapped(score: RunScore | Unscored) -> tuple[tuple[int, str, str], ...]:
     return () if isinstance(score, Unscored) else score.mapped
 
 
+def runs_without_graph(corpus: Corpus) -> tuple[Run, ...]:
+    """The unbroken runs that no plan graph speaks of: nothing but their outcome is known."""
+
+    def graphless(run: Run) -> bool:
+        graph, findings = corpus.graphs.for_task(run.task_id, run.started.graph)
+        return isinstance(graph, Unscored) and not findings  # findings: the wrong graph, or two
+
+    return tuple(run for run in corpus.runs.values() if not run.integrity.broken and graphless(run))
+
+
 def corpus_doubts(corpus: Corpus) -> tuple[GraphDoubt, ...]:
     """`doubts_of` the runs of a corpus."""
     return doubts_of(corpus.runs.values(), corpus.scores, corpus.graphs)

@@ -1,0 +1,97 @@
+"""From an import without a graph to the first plan graph: offered, drafted, accepted, edited or left."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import desk
+import pytest
+from builders import a_run
+from sessions import go_to, said, session
+from streamlit.testing.v1 import AppTest
+
+from untaken.corpus import evaluate_corpus, runs_without_graph
+from untaken.plans import PlanGraph
+from untaken.store import Workspace
+
+Patch = pytest.MonkeyPatch
+
+
+def pressed(app: AppTest, key: str) -> AppTest:
+    app.button(key=key).click().run()
+    assert not app.exception
+    return app
+
+
+def signed(app: AppTest) -> AppTest:
+    app.text_input(key="reviewer_field").set_value("Ann").run()
+    assert not app.exception
+    return app
+
+
+def saved(folder: Path) -> dict[str, PlanGraph]:
+    with Workspace(folder) as store:
+        ids = [file.graph_id for file in store.graphs() if file.graph_id]
+        newest = {name: store.newest_version(name) for name in ids}
+        return {name: store.graph_version(name, v.version) for name, v in newest.items() if v}
+
+
+@pytest.fixture
+def imported(tmp_path: Path) -> Path:
+    with Workspace(tmp_path) as store:
+        store.add("runs.jsonl", b"".join(run.ledger() for run in desk.builders()))
+    return tmp_path
+
+
+def drafting(folder: Path, monkeypatch: Patch) -> AppTest:
+    app = session(folder, monkeypatch)
+    app = pressed(app, "first_graph")
+    return signed(go_to(app, "annotate"))
+
+
+def test_runs_that_no_graph_speaks_of_are_named() -> None:
+    corpus = evaluate_corpus(desk.runs(), desk.graphs(), resamples=0)
+    assert [run.run_id for run in runs_without_graph(corpus)] == ["stray"]
+
+
+def test_a_draft_is_accepted_with_one_click_and_scores_the_runs(imported: Path, monkeypatch: Patch) -> None:
+    app = drafting(imported, monkeypatch)
+    assert "From **9 successful runs**" in said(app)
+    app = pressed(app, "suggest_accept")
+    graph = saved(imported)["suggested"]
+    assert {node.id for node in graph.sub_goals} >= {"search", "pay"}
+    assert graph.metadata.get("draft") is None
+    app = go_to(app, "overview")
+    assert not [one for one in app.button if one.key == "first_graph"]
+
+
+def test_a_draft_can_be_edited_first_or_left(imported: Path, monkeypatch: Patch) -> None:
+    app = pressed(drafting(imported, monkeypatch), "suggest_take")
+    assert "not saved yet" in said(app)
+    assert saved(imported) == {}
+
+
+def test_a_draft_that_is_left_leaves_nothing(imported: Path, monkeypatch: Patch) -> None:
+    app = pressed(drafting(imported, monkeypatch), "suggest_leave")
+    assert "There is no plan graph yet" in said(app)
+    assert saved(imported) == {}
+
+
+def test_beside_another_graph_the_draft_speaks_of_its_own_tasks_only(
+    imported: Path, monkeypatch: Patch
+) -> None:
+    with Workspace(imported) as store:
+        store.add("desk.plan.yaml", desk.GRAPH)
+        run = a_run("new", agent="careful", task="swap-*").call("look", ok=True).finish(True)
+        store.add("new.jsonl", run.ledger())
+    app = pressed(drafting(imported, monkeypatch), "suggest_accept")
+    assert saved(imported)["suggested"].tasks == ["other", "swap-[*]"]
+    assert not app.error
+
+
+def test_plans_of_runs_without_an_outcome_become_the_draft(tmp_path: Path, monkeypatch: Patch) -> None:
+    run = a_run("r", task="fix").plan("Read the code", "Fix it").call("bash").finish(None)
+    with Workspace(tmp_path) as store:
+        store.add("runs.jsonl", run.ledger())
+    pressed(drafting(tmp_path, monkeypatch), "suggest_accept")
+    assert [node.id for node in saved(tmp_path)["suggested"].sub_goals] == ["Read the code", "Fix it"]
