@@ -67,7 +67,7 @@ def discover(
         min_runs: that attempted both sub-goals of an edge.
         graph_id: of the draft, where there is no `graph`.
         source: of the sub-goals where there is no `graph`: the ``actions`` of runs, or the steps of the
-            ``plans`` that they wrote down (TODO lists of coding agents).
+            ``plans`` that they wrote down (to-do lists of coding agents).
 
     Raises:
         UntakenError: ``draft-threshold-invalid``; ``draft-without-runs`` where nothing is left to learn from;
