@@ -31,9 +31,9 @@ WIDTHS: Final = {
     "support": st.column_config.TextColumn(width=92),
     "situation": st.column_config.TextColumn(width=190),
     "option": st.column_config.TextColumn(width=165),
-    "succeeded": st.column_config.TextColumn(width=62),
+    "succeeded": st.column_config.TextColumn(width=80),
     "against": st.column_config.TextColumn(width=165),
-    "those": st.column_config.TextColumn(width=58),
+    "theirs": st.column_config.TextColumn(width=58),
 }
 
 
@@ -131,7 +131,7 @@ def _shown(listed: Sequence[Statement]) -> pd.DataFrame:
             "option": [option_words(s.option) for s in listed],
             "succeeded": [f"{s.k1} of {s.n1}" for s in listed],
             "against": [option_words(s.against) for s in listed],
-            "those": [f"{s.k0} of {s.n0}" for s in listed],
+            "theirs": [f"{s.k0} of {s.n0}" for s in listed],
             "difference": [s.difference for s in listed],
             "95 %": [f"{s.low:.2f} to {s.high:.2f}" for s in listed],
             "q": pd.array([number(s.q) for s in listed], dtype="Float64"),

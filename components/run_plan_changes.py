@@ -59,7 +59,12 @@ def changes(corpus: Corpus, digest: str) -> None:
         plan_changes_table(run),
         key="plan-changes-table",
         name="Plan changes",
-        columns={"forecast": PERCENT, "change": SIGNED},
+        columns={
+            "state": st.column_config.TextColumn(width=190),
+            "did": st.column_config.TextColumn(width=260),
+            "forecast": PERCENT,
+            "change": SIGNED,
+        },
     )
     _siblings(corpus, run)
 
