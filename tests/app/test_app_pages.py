@@ -242,8 +242,8 @@ def test_many_files_at_once_one_row_each_and_the_good_ones_taken(tmp_path: Path,
     assert rows.loc["gpt-4o-ferry.json", "runs"] == 2
     assert "cycle" in rows.loc["cycle.plan.yaml", "noticed"]
     assert all(rows.loc[name, "next step"] for name in ("cycle.plan.yaml", "photo.png"))
-    assert "11 of 14 files taken in" in said(app)
-    assert "3 could not be used" in said(app)
+    assert "11 of 14 files added" in said(app)
+    assert "3 not added" in said(app)
     go_to(app, "overview")
     assert metrics(app)["Runs that succeeded"]
     assert "Upload run ledgers" not in said(app)

@@ -54,7 +54,7 @@ def bring(page: Page, *files: FilePayload) -> None:
     """Choose these files on the Data page, add them, and wait for the account of what became of them."""
     page.get_by_test_id("stFileUploader").locator("input[type=file]").set_input_files(list(files))
     page.get_by_role("button", name=re.compile(rf"Add {len(files)} files?")).click()
-    expect(page.get_by_text(re.compile(rf"\d+ of {len(files)} files taken in"))).to_be_visible()
+    expect(page.get_by_text(re.compile(rf"\d+ of {len(files)} files added"))).to_be_visible()
 
 
 def go_to(page: Page, name: str) -> None:
@@ -131,7 +131,7 @@ def test_many_files_at_once_then_the_overview_speaks_of_the_good_ones(
         payload("gpt-4o-ferry.json", json.dumps([tau_record()])),
         payload("holiday.png", b"\x89PNG\r\n\x1a\n"),
     )
-    expect(page.get_by_text("8 of 9 files taken in")).to_be_visible()
+    expect(page.get_by_text("8 of 9 files added")).to_be_visible()
     go_to(page, "Overview")
     expect(page.get_by_text(re.compile("4 runs · 3 agents · 1 task"))).to_be_visible()
     expect(page.get_by_text(re.compile("1 broken ledger"))).to_be_visible()

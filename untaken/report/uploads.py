@@ -70,10 +70,24 @@ class Upload:
         return " · ".join(line for part in self.parts if part.loss for line in part.loss.lines())
 
     @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What was noticed; in the file itself before its members."""
+        return tuple(found for row in (self.row, *self.members) for found in row.findings)
+
+    @property
     def reasons(self) -> tuple[Finding, ...]:
-        """What is wrong with it; the file itself before its members."""
-        rows = (self.row, *self.members)
-        return tuple(found for row in rows for found in row.findings if found.severity == "error")
+        """What is wrong with it."""
+        return tuple(found for found in self.findings if found.severity == "error")
+
+    @property
+    def noticed(self) -> str:
+        """The findings in words."""
+        return " · ".join(f"{found.code}: {found.message}" for found in self.findings)
+
+    @property
+    def next_step(self) -> str:
+        """What to do about them."""
+        return " · ".join(dict.fromkeys(found.hint for found in self.findings if found.hint))
 
 
 UPLOADS: Final[Columns[Upload]] = {
@@ -88,6 +102,8 @@ UPLOADS: Final[Columns[Upload]] = {
     "members": count("files in an archive", lambda u: len(u.members)),
     "integrity": text("integrity verdicts of its runs", "integrity"),
     "loss": text("what the conversion could not carry over", "loss"),
+    "noticed": text("what was noticed", "noticed"),
+    "next step": text("what to do about it", "next_step"),
 }
 """Columns of `uploads_table`."""
 
