@@ -260,7 +260,7 @@ WITHOUT_FIGURES = [
     "rank {w} --graphs {g} --resamples 9",
     "counterfactual {w}",
 ]
-TEXTS = {"model", "kind", "code", "file", "line", "run", "cost_unit", "as_of", "task_repeat"}
+TEXTS = {"model", "kind", "code", "direction", "file", "line", "run", "cost_unit", "as_of", "task_repeat"}
 
 
 def test_every_figure_that_is_null_has_its_reason_beside_it(

@@ -149,7 +149,7 @@ def test_of_an_agent_only_its_own_runs_count() -> None:
 
 def a_choice(name: str, skill: str, success: bool, *, task: str = "task") -> RunBuilder:
     """Twice chooses between two skills, or three."""
-    run = a_run(name, task=task, agent=skill)
+    run = a_run(name, task=task, agent="agent")
     run.select(skill, *({"old", "new", "odd"} - {skill}), context="here")
     return run.select("rest", "more", context="rest").finish(success, cost=0.5, steps=3)
 
@@ -183,7 +183,7 @@ def test_a_decision_is_listed_once_with_its_best_supported_alternative() -> None
     assert item.often.count == len({point.run for point in made.points})
     assert item.gain == pytest.approx(item.often.share * item.much)
     assert 0 < item.low < item.gain < item.high
-    assert dict(item.agents) == {"old": item.often.count}
+    assert dict(item.agents) == {"agent": item.often.count}
     assert found.scored == 0
     assert found.evaluated == item.often.n == 60
 

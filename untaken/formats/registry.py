@@ -19,6 +19,7 @@ from untaken.formats.sample import Confidence, Sample, sample_of
 BUILT_IN: Final = (
     "native",
     "devai",
+    "agentrx",
     "tau_bench",
     "tau2_bench",
     "who_and_when",

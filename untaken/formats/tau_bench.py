@@ -60,7 +60,7 @@ def _convert(sources: Sequence[Source], intake: Intake) -> None:
         intake.step(source.name)
         unsaid = FileLog(source.name)
         reader = intake.reader(source, unsaid)
-        for record in _records(reader, Tidier(PLACES, unsaid.findings), unsaid) if reader else ():
+        for record in records(reader, Tidier(PLACES, unsaid.findings), unsaid) if reader else ():
             survey.add(record, told(source.stem))
     for source in sources:
         intake.step(source.name)
@@ -75,13 +75,13 @@ def _write(source: Source, survey: Survey, intake: Intake) -> None:
     tidier = Tidier(PLACES, log.findings)
     runs = Records(told(source.stem), survey, intake=intake, log=log, tidier=tidier)
     with intake.ledger(f"{source.stem}-{log.sha256[:8]}") as write:
-        for record in _records(reader, tidier, log):
+        for record in records(reader, tidier, log):
             if (run := runs.run(record)) is not None:
                 write(run, log)
     runs.conclude()
 
 
-def _records(reader: JsonReader, tidier: Tidier, log: FileLog) -> Iterator[dict[str, Any]]:
+def records(reader: JsonReader, tidier: Tidier, log: FileLog) -> Iterator[dict[str, Any]]:
     """The records, counted; what is none is named and left out."""
     for element in reader.values():
         record, held = tidier.record(element.value, "[]")

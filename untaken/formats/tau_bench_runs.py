@@ -71,6 +71,9 @@ class Records:
         self._tidier = tidier
         self._trials: Counter[str] = Counter()
         self._expecting_nothing: set[str] = set()
+        self.places: list[int] = []
+        """Of the last run: for each message of its trajectory, the `seq` of the first event after the one
+        before it."""
 
     def run(self, record: dict[str, Any]) -> RunDraft | None:
         """The run of one record; ``None`` for one that is there already."""
@@ -103,7 +106,7 @@ class Records:
             tidier=self._tidier,
             now=start + TICK,
         )
-        steps = _tell(record, chat, log)
+        steps, self.places = _tell(record, chat, log)
         self._finish(run, record, chat, steps)
         return run
 
@@ -165,12 +168,13 @@ class Records:
         )
 
 
-def _tell(record: dict[str, Any], chat: Conversation, log: FileLog) -> int:
-    """Puts the trajectory down; returns the number of the agent's messages."""
+def _tell(record: dict[str, Any], chat: Conversation, log: FileLog) -> tuple[int, list[int]]:
+    """Puts the trajectory down; returns the number of the agent's messages, and where each message begins."""
     if not isinstance(record.get("traj"), list):
         log.findings.add("missing-trajectory", "there is no trajectory", run=chat.run.run_id)
-    steps = 0
+    steps, places = 0, []
     for message in objects(record.get("traj")):
+        places.append(len(chat.run.drafts))
         role = text(message.get("role")) or "unknown"
         if role == "tool":
             content = message.get("content")
@@ -181,7 +185,7 @@ def _tell(record: dict[str, Any], chat: Conversation, log: FileLog) -> int:
         chat.say(role, message.get("content"))
         for call_id, called in _calls(message):
             chat.call(call_id, called.get("name"), called.get("arguments"))
-    return steps
+    return steps, places
 
 
 def _calls(message: dict[str, Any]) -> Iterator[tuple[str | None, dict[str, Any]]]:

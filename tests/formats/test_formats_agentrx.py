@@ -1,0 +1,53 @@
+"""What becomes of AgentRx records: tau-bench runs and people's labels of the failing steps."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from foreign_files import codes, converted, put, tau_record
+
+from untaken.ledger import ReviewNote, Verdict
+
+
+def numbered() -> dict[str, Any]:
+    record = tau_record(reward=0.0)
+    for at, message in enumerate(record["traj"], start=1):
+        message["index"] = at
+    return record
+
+
+def label(**changed: Any) -> dict[str, Any]:
+    failures = [
+        {"failure_id": 1, "step_number": 1, "step_reason": "too hasty", "failure_category": "Haste"},
+        {"failure_id": 2, "step_number": 2, "step_reason": "wrong day", "failed_agent": "Assistant"},
+    ]
+    return {
+        "trajectory_id": numbered()["task_id"],
+        "failures": failures,
+        "root_cause": {"failure_id": 2, "reason_for_root_cause": "no way back"},
+    } | changed
+
+
+def test_the_root_cause_is_a_verdict_on_its_message_and_the_rest_are_notes(tmp_path: Path) -> None:
+    runs_file = put(tmp_path / "gpt-9-retail.json", [numbered()])
+    labels = put(tmp_path / "labels.json", [label()])
+    _, runs = converted("agentrx", tmp_path / "out", runs_file, labels)
+    (run,) = runs
+    (verdict,) = [e for e in run.events if isinstance(e, Verdict)]
+    (note,) = [e for e in run.events if isinstance(e, ReviewNote)]
+    assert (verdict.by, verdict.passed, verdict.sub_goal) == ("human:agentrx", False, "work of Assistant")
+    assert verdict.reason == "no category: wrong day"
+    (evidence,) = verdict.evidence or []
+    assert evidence.quote in str(run.events[evidence.seq])
+    assert (note.author, note.text) == ("human:agentrx", "Step 1: Haste: too hasty")
+
+
+def test_a_label_without_its_run_and_a_step_outside_the_run_are_named(tmp_path: Path) -> None:
+    far = {"failure_id": 2, "step_number": 99, "step_reason": "late"}
+    runs_file = put(tmp_path / "gpt-9-retail.json", [numbered()])
+    labels = put(tmp_path / "labels.json", [label(failures=[far]), label(trajectory_id="elsewhere")])
+    conversion, runs = converted("agentrx", tmp_path / "out", runs_file, labels)
+    assert {"label-out-of-range", "label-without-run"} <= set(codes(conversion))
+    (verdict,) = [e for e in runs[0].events if isinstance(e, Verdict)]
+    assert not verdict.evidence

@@ -1,0 +1,185 @@
+"""AgentRx: tau-bench runs, and people's labels of the steps at which failed ones went wrong.
+
+The runs are tau-bench records. A label file is a JSON list of {trajectory_id, failures [{failure_id,
+step_number, step_reason, failure_category, failed_agent}], root_cause {failure_id, reason_for_root_cause}};
+`trajectory_id` is the record's `task_id`. `step_number` counts the messages of the trajectory, the system's
+first, from 1, as the `index` of the records does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from untaken.formats import tau_bench
+from untaken.formats.importer import Importer
+from untaken.formats.intake import Intake
+from untaken.formats.jsontext import JsonReader
+from untaken.formats.losses import FileLog, clip
+from untaken.formats.model import FormatInfo
+from untaken.formats.readings import cut_name, mapping, objects, text, whole
+from untaken.formats.recording import EPOCH, TICK, RunDraft
+from untaken.formats.sample import Confidence, Sample
+from untaken.formats.sources import Source
+from untaken.formats.tau_bench_runs import Records, Survey, told
+from untaken.formats.tidy import Places, Tidier
+from untaken.formats.who_and_when_texts import first_line
+from untaken.ledger import Evidence, Message, Observation, ReviewNote, ToolCall, Verdict
+
+AUTHOR: Final = "human:agentrx"
+QUOTE_CHARS: Final = 200
+LABELS: Final = Places(
+    kept=[
+        "[].trajectory_id",
+        "[].failures[].failure_id",
+        "[].failures[].step_number",
+        "[].failures[].step_reason",
+        "[].failures[].failure_category",
+        "[].failures[].failed_agent",
+        "[].root_cause.failure_id",
+        "[].root_cause.reason_for_root_cause",
+    ],
+    dropped=["[].failures[].category_reason", "[].failure_summary"],
+)
+
+
+@dataclass(slots=True)
+class Labels:
+    """The labels of all files, by the task they speak of; `met` names those that a run was found for."""
+
+    by_task: dict[str, dict[str, Any]] = field(default_factory=dict)
+    logs: dict[str, FileLog] = field(default_factory=dict)
+    met: set[str] = field(default_factory=set)
+
+    def unmet(self) -> None:
+        """Names, in each file, the labels that speak of no run at hand."""
+        for log in {id(each): each for each in self.logs.values()}.values():
+            left = [task for task, its in self.logs.items() if its is log and task not in self.met]
+            if left:
+                message = (
+                    f"{len(left)} labels speak of no run that was read ({', '.join(map(clip, left[:3]))})"
+                )
+                log.findings.add("label-without-run", message, hint="Convert labels and runs together.")
+
+
+def _recognise(sample: Sample) -> Confidence:
+    if sample.mentions("trajectory_id", "failures"):
+        return Confidence.LIKELY
+    numbered = sample.mentions("task_id", "reward", "traj", "index") and not sample.mentions("simulations")
+    return Confidence.LIKELY if numbered and sample.records else Confidence.NO
+
+
+def _convert(sources: Sequence[Source], intake: Intake) -> None:
+    labels, survey, runs = Labels(), Survey(), []
+    for source in sources:
+        intake.step(source.name)
+        if not _read_labels(source, labels, intake):
+            runs.append(source)
+    for source in runs:
+        for record in _records(source, intake):
+            survey.add(record, told(source.stem))
+    for source in sources:
+        intake.step(source.name)
+        if source in runs:
+            _write(source, survey, labels, intake)
+    labels.unmet()
+
+
+def _records(source: Source, intake: Intake) -> Iterator[dict[str, Any]]:
+    unsaid = FileLog(source.name)
+    reader = intake.reader(source, unsaid)
+    return (
+        tau_bench.records(reader, Tidier(tau_bench.PLACES, unsaid.findings), unsaid) if reader else iter(())
+    )
+
+
+def _read_labels(source: Source, labels: Labels, intake: Intake) -> bool:
+    """Takes a label file in; false for a file that is none."""
+    peeked = intake.reader(source, FileLog(source.name))
+    first = next(iter(peeked.values()), None) if peeked else None
+    if first is None or "trajectory_id" not in mapping(first.value):
+        return False
+    log = intake.open(source)
+    reader: JsonReader | None = intake.reader(source, log)
+    tidier = Tidier(LABELS, log.findings)
+    for element in reader.values() if reader else ():
+        record, held = tidier.record(element.value, "[]")
+        task = text(mapping(record).get("trajectory_id"))
+        log.records += 1
+        log.count(held.items(), LABELS.kept if task else frozenset())
+        if task is None:
+            log.findings.add("not-this-format", f"label {element.index} names no run", severity="error")
+        else:
+            labels.by_task[task], labels.logs[task] = record, log
+    return True
+
+
+def _write(source: Source, survey: Survey, labels: Labels, intake: Intake) -> None:
+    log = intake.open(source)
+    reader = intake.reader(source, log)
+    if reader is None:
+        return
+    tidier = Tidier(tau_bench.PLACES, log.findings)
+    records = Records(told(source.stem), survey, intake=intake, log=log, tidier=tidier)
+    with intake.ledger(f"{source.stem}-{log.sha256[:8]}") as write:
+        for record in tau_bench.records(reader, tidier, log):
+            if (run := records.run(record)) is not None:
+                task = text(record["task_id"]) or ""
+                if task in labels.by_task:
+                    labels.met.add(task)
+                    _label(run, labels.by_task[task], records.places, log)
+                write(run, log)
+    records.conclude()
+
+
+def _label(run: RunDraft, label: dict[str, Any], places: Sequence[int], log: FileLog) -> None:
+    """The root cause as a verdict, with the event as its evidence; every other labelled step as a note."""
+    root = whole(mapping(label.get("root_cause")).get("failure_id"), log.findings, "root_cause.failure_id")
+    now = (run.drafts[-1].ts or EPOCH) + TICK
+    for failure in objects(label.get("failures")):
+        step = whole(failure.get("step_number"), log.findings, "[].failures[].step_number")
+        category = text(failure.get("failure_category")) or "no category"
+        reason = f"{category}: {text(failure.get('step_reason')) or 'no reason given'}"
+        if failure.get("failure_id") != root:
+            run.add(ReviewNote, now, author=AUTHOR, text=f"Step {step}: {reason}")
+            continue
+        known = step is not None and 1 <= step <= len(places)
+        if not known:
+            message = f"step_number {clip(step)} is no message of the trajectory (1 to {len(places)})"
+            log.findings.add("label-out-of-range", message, run=run.run_id)
+        evidence = [_evidence(run, places[step - 1])] if known and step is not None else None
+        run.add(
+            Verdict,
+            now,
+            sub_goal=cut_name(f"work of {text(failure.get('failed_agent')) or 'the agent'}"),
+            passed=False,
+            by=AUTHOR,
+            evidence=evidence,
+            reason=reason,
+        )
+
+
+def _evidence(run: RunDraft, place: int) -> Evidence:
+    """The message at a place, or the call that it made."""
+    for seq, draft in enumerate(run.drafts[place:], start=place):
+        if draft.event is ToolCall:
+            return Evidence(seq=seq, quote=draft.fields["tool"])
+        if draft.event in (Message, Observation):
+            content = draft.fields["content"]
+            return Evidence(seq=seq, quote=first_line(content, QUOTE_CHARS))
+    return Evidence(seq=place, quote="")
+
+
+IMPORTER: Final = Importer(
+    info=FormatInfo(
+        name="agentrx",
+        title="AgentRx failure labels",
+        extensions=(".json", ".jsonl"),
+        what="τ-bench runs with people's labels of the failing steps; the root cause becomes a verdict.",
+    ),
+    recognise=_recognise,
+    convert=_convert,
+    passes=2,
+    joins=True,
+)
