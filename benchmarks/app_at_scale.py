@@ -131,7 +131,7 @@ def measure(address: str, chromium: str) -> None:
     def visit(page: Page) -> None:
         page.goto(address)
         shows(page, "Overview")
-        expect(page.get_by_text("Every run, in the order of review")).to_be_attached()
+        expect(page.get_by_text("All runs in review order")).to_be_attached()
 
     def step(page: Page, place: int) -> None:
         page.keyboard.press("j")

@@ -18,10 +18,12 @@ def agreement() -> None:
     whole = found.overall
     kappa = "unscored" if isinstance(whole.kappa, Unscored) else f"{whole.kappa:.2f}"
     st.caption(
-        f"Of {whole.n:,} sub-goals of runs with a verdict of both, {whole.both_met + whole.both_not:,} have "
-        f"one opinion ({cards.percent(whole.agreement)}); Cohen's κ {kappa}. 95 % intervals take "
-        f"{found.cluster}s for independent ({whole.clusters:,} of them). {found.left_out:,} sub-goals have a "
-        "word of one only."
+        f"Of {whole.n:,} sub-goals that both judged, {whole.both_met + whole.both_not:,} have the same "
+        "verdict ("
+        f"{cards.percent(whole.agreement)}); Cohen's κ {kappa}. 95 % intervals treat "
+        f"{found.cluster}s as independent ("
+        f"{whole.clusters:,} of them). {found.left_out:,} sub-goals "
+        "have a verdict from only one of them."
     )
     st.caption(imported_in_words(state.corpus()))
     tables.figure(
@@ -38,12 +40,12 @@ def agreement() -> None:
     if parted.empty:
         return
     st.caption(
-        f"The {cards.counted(len(parted), 'sub-goal')} on which they part; choose one to open its run."
+        f"The {cards.counted(len(parted), 'sub-goal')} where they disagree. Choose one to open its run."
     )
     row = tables.table(
         parted,
         key="disagreements",
-        name="Where judges and people part",
+        name="Where judges and people disagree",
         selectable=True,
         height=240,
         columns={

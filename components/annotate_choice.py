@@ -36,8 +36,8 @@ def choose() -> annotate_desk.Desk | None:
         asked = _named_in_address(known)
     chosen = asked if asked in known else None
     if missing:
-        words = "The address names a plan graph that is not in this workspace."
-        hint = " If it is a draft of yours, give your name." if author() is None else ""
+        words = "The link names a plan graph that is not in this workspace."
+        hint = " If it is your draft, enter your name." if author() is None else ""
         st.warning(f"{words}{hint} Or choose another one.")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         if known:
@@ -72,19 +72,19 @@ def _named_in_address(known: list[str]) -> str:
 
 def _new(known: list[str]) -> None:
     with st.form("annotate_new", border=False):
-        name = st.text_input("Id of the graph", max_chars=80, placeholder="refund-desk")
-        tasks = st.text_input("Tasks it speaks of", placeholder="refund-*, swap-*")
-        st.caption("Globs over task ids, parted by commas.")
+        name = st.text_input("Graph id", max_chars=80, placeholder="refund-desk")
+        tasks = st.text_input("Tasks it covers", placeholder="refund-*, swap-*")
+        st.caption("Globs over task ids, separated by commas.")
         first = st.text_input("First sub-goal", max_chars=80, placeholder="find_order")
         if st.form_submit_button("Begin"):
             if not name.strip() or not first.strip():
                 st.warning("A graph needs an id and a first sub-goal.")
             elif name.strip() in known:
-                st.warning("There is a graph with this id already: choose it from the list.")
+                st.warning("A graph with this id already exists. Choose it from the list.")
             else:
                 globs = [glob.strip() for glob in tasks.split(",") if glob.strip()]
                 graph = PlanGraph(id=name.strip(), tasks=globs, sub_goals=[SubGoal(id=first.strip())])
-                annotate_desk.begin(graph, "A new graph; it scores runs once it is saved.")
+                annotate_desk.begin(graph, "New graph. It scores runs once you save it.")
                 close()
                 st.rerun()
 
@@ -94,9 +94,9 @@ def _bring() -> None:
     file = st.file_uploader("Plan graph", key=f"annotate_file_{closed()}", label_visibility="collapsed")
     cards.shared_with_everybody()
     typed = st.text_area(
-        "or paste it", key=f"annotate_pasted_{closed()}", height=120, placeholder="flowchart TD …"
+        "Or paste it", key=f"annotate_pasted_{closed()}", height=120, placeholder="flowchart TD …"
     )
-    kind = st.selectbox("Format of what is pasted", GRAPH_FORMATS, index=2, key="annotate_format")
+    kind = st.selectbox("Format of the pasted text", GRAPH_FORMATS, index=2, key="annotate_format")
     if st.button("Read", key="annotate_read", disabled=not (file or typed.strip())):
         ending = {"node-link": ".json"}.get(kind, next(s for s in GRAPH_SUFFIXES if _fits(kind, s)))
         name, data = (file.name, file.getvalue()) if file else (f"pasted{ending}", typed.encode())
@@ -126,15 +126,19 @@ def _offer(brought: Brought) -> None:
     st.caption(f"{len(graph.sub_goals):,} sub-goals, id {text.label(graph.id, 60)}")
     here = annotate_desk.desk()
     fill = brought.drawn and st.checkbox(
-        "Keep checks, rules, descriptions and tasks of what is there",
+        "Keep the existing checks, rules, descriptions and tasks",
         value=True,
         key="annotate_fill",
-        help="This format does not hold them. They stay with sub-goals of the same id.",
+        help="This format cannot hold them. They are kept for sub-goals with the same id.",
     )
-    if st.button("Open it", key="annotate_open", help="A graph with its id gets it as a step to be undone."):
+    if st.button(
+        "Open it",
+        key="annotate_open",
+        help="If a graph with this id exists, the import is one step that you can undo.",
+    ):
         annotate_desk.begin(graph, "imported", fill=fill)
         _done()
-    into = f"In the place of {text.label(here.graph.id, 40)}" if here else ""
+    into = f"Replace {text.label(here.graph.id, 40)}" if here else ""
     if here and here.graph.id != graph.id and st.button(into, key="annotate_into"):
         annotate_desk.take_content(graph, "imported", fill=fill)
         _done()
@@ -156,12 +160,12 @@ def _waiting() -> None:
     drafts = annotate_desk.drafts_waiting()
     if not drafts:
         return
-    with st.expander(f"Drafts that nobody signed: {len(drafts):,}"):
+    with st.expander(f"Unsigned drafts: {len(drafts):,}"):
         for number, draft in enumerate(drafts[:20]):
             with st.container(horizontal=True, vertical_alignment="center"):
                 st.caption(f"{text.label(draft.graph_id, 60)} · {draft.updated_at:%Y-%m-%d %H:%M} UTC")
                 st.button(
-                    "Take it up", key=f"draft_up_{number}", on_click=annotate_desk.resume, args=(draft,)
+                    "Open draft", key=f"draft_up_{number}", on_click=annotate_desk.resume, args=(draft,)
                 )
                 st.button("Discard", key=f"draft_off_{number}", on_click=annotate_desk.discard, args=(draft,))
 
@@ -177,4 +181,6 @@ def take_along(graph: PlanGraph) -> None:
                 mime="text/plain",
                 key=f"annotate-{format}",
             )
-    st.caption("YAML, JSON and node-link keep everything; Mermaid and the edge list what can be drawn.")
+    st.caption(
+        "YAML, JSON and node-link keep everything. Mermaid and the edge list keep only what can be drawn."
+    )

@@ -102,7 +102,7 @@ def begin(graph: PlanGraph, told: str, *, fill: bool = False) -> None:
         take_content(graph, told, fill=fill)
         now = desk()
         if now is not None and now.session is here.session and not now.refused:
-            put(replace(now, told="It says the same as what is open already."))
+            put(replace(now, told="It is identical to the open graph."))
     else:
         empty = Session.of(PlanGraph(id=graph.id, sub_goals=[]), graph)
         keep(Desk(session=empty, based_on=None, told=told, turn=_turn()))
@@ -226,7 +226,7 @@ def _saved(here: Desk, answer: Saved) -> None:
     store, version = _store(), answer.version
     graph = store.graph_version(here.graph.id, version.version)
     told = (
-        f"Saved as version {version.version}." if answer.new else f"Version {version.version} says the same."
+        f"Saved as version {version.version}." if answer.new else f"Version {version.version} is identical."
     )
     keep(Desk(session=here.session.saved(graph), based_on=version.version, told=told, turn=here.turn + 1))
 

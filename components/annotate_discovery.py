@@ -47,8 +47,8 @@ def _suggest(graph: PlanGraph | None, known: list[Run]) -> None:
         _leave()
         return
     st.caption(
-        "From runs that succeeded: an edge says what came first in them, not what is needed. Where everybody "
-        "keeps one order, habit and need look the same."
+        "Learned from successful runs. An edge shows what came first, not what is required. If all runs "
+        "use the same order, habit and requirement look alike."
     )
     source = sources[0]
     if len(sources) > 1:
@@ -62,12 +62,17 @@ def _suggest(graph: PlanGraph | None, known: list[Run]) -> None:
     left, right = st.columns(2)
     chosen = left.multiselect("Agents", agents, key="suggest_agents", placeholder="all", format_func=_short)
     among = right.multiselect("Tasks", tasks, key="suggest_tasks", placeholder="all", format_func=_short)
-    theta = left.slider("θ: share of runs that keep an order", 0.55, 1.0, THETA, 0.01, key="suggest_theta")
-    share = right.slider("Least share of runs that hold it", 0.0, 1.0, MIN_SHARE, 0.05, key="suggest_share")
-    fewest = left.number_input("Fewest runs that hold both ends", 1, 1_000, MIN_RUNS, key="suggest_runs")
+    theta = left.slider("θ: share of runs in the same order", 0.55, 1.0, THETA, 0.01, key="suggest_theta")
+    share = right.slider(
+        "Minimum share of runs that include it", 0.0, 1.0, MIN_SHARE, 0.05, key="suggest_share"
+    )
+    fewest = left.number_input(
+        "Minimum number of runs that include both ends", 1, 1_000, MIN_RUNS, key="suggest_runs"
+    )
     use_rules = graph is not None and right.checkbox(
-        "Map actions by what is open", value=True, key="suggest_map",
-        help="Its rules and checks say what serves what. Without, tags and tools are the sub-goals.",
+        "Map actions with the open graph", value=True, key="suggest_map",
+        help="Uses its rules and checks to map actions to sub-goals. If off, tags and tools become the "
+        "sub-goals.",
     )  # fmt: skip
     try:
         base, limits = graph if use_rules else None, (theta, share, int(fewest))
@@ -102,7 +107,7 @@ def _show(draft: Draft, graph: PlanGraph | None, used: str, tasks: Sequence[str]
         columns = dict.fromkeys(("share", "low", "high"), PERCENT)
         tables.table(support_table(draft), key="support", name="Support of edges", columns=columns)
     if graph is not None:
-        st.markdown("**Against what is open**")
+        st.markdown("**Compared with the open graph**")
         diff = diff_graphs(graph, msgspec.structs.replace(draft.graph, id=graph.id, version=graph.version))
         drawn = figures.plan_diff_figure(diff, dark=state.is_dark())
         tables.figure(drawn, key="draft-diff", name="Suggested against open")

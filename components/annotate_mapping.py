@@ -19,15 +19,15 @@ def workbench(graph: PlanGraph) -> None:
     """Draw it for the runs that the graph speaks of."""
     bench = _bench(graph)
     if not bench.runs:
-        st.info("No run of this workspace is scored by this graph.")
+        st.info("No run in this workspace is scored with this graph.")
         return
     st.caption(
         f"{bench.mapped:,} of {cards.counted(bench.actions, 'action')} of {cards.counted(bench.runs, 'run')} "
-        "serve a sub-goal, by tag, rule, check, plan or judge."
+        "are mapped to a sub-goal, by tag, rule, check, plan or judge."
     )
-    st.markdown("**Actions that serve no sub-goal**")
+    st.markdown("**Actions without a sub-goal**")
     if not bench.unmapped:
-        st.info("Every action serves a sub-goal.")
+        st.info("Every action is mapped to a sub-goal.")
     for number, one in enumerate(bench.unmapped[:OFFERED]):
         _offer(graph, one, number)
     if bench.unmapped:
@@ -56,7 +56,7 @@ def _offer(graph: PlanGraph, one: Unmapped, number: int) -> None:
             goal = st.selectbox(
                 "serves", ids, key=f"goal_{mark}", width=260, format_func=lambda name: text.one_line(name, 60)
             )
-            st.button("Make the rule", key=f"make_{mark}", on_click=_make, args=(goal, one.rules[rule]))
+            st.button("Create rule", key=f"make_{mark}", on_click=_make, args=(goal, one.rules[rule]))
             example = one.examples[0]
             st.page_link(
                 state.RUN_PAGE,
@@ -79,23 +79,23 @@ def _make(goal: str, rule: Rule) -> None:
 
 def _contradictions(bench: Workbench) -> None:
     if bench.contested:
-        st.markdown("**Actions that rules of several sub-goals claim**")
-        st.caption("The first in the order of the graph gets them. Narrow a rule, or move a sub-goal.")
+        st.markdown("**Actions that rules of several sub-goals match**")
+        st.caption("The first sub-goal in graph order gets them. Narrow a rule or move a sub-goal.")
         tables.table(contested_table(bench), key="contested", name="Contested actions")
     idle = [use for use in bench.rules if use.idle]
     if bench.rules:
-        st.markdown(f"**Rules that come to nothing: {len(idle):,} of {len(bench.rules):,}**")
+        st.markdown(f"**Rules with no effect: {len(idle):,} of {len(bench.rules):,}**")
         for use in idle[:20]:
             why = (
-                f"fits {cards.counted(use.claims, 'action')}, all taken by rules of "
+                f"matches {cards.counted(use.claims, 'action')}, all taken first by rules of "
                 f"{', '.join(text.label(name, 40) for name in use.taken_by)}"
                 if use.claims
-                else "fits no action"
+                else "matches no action"
             )
             rule = text.label(rule_words(use.rule), 160)
             st.caption(f"**{text.label(use.sub_goal, 60)}** · {rule} · {why}")
-        with st.expander("Every rule, with what it fits and gets"):
-            tables.table(rules_table(bench), key="rules-table", name="Rules of this graph", height=260)
+        with st.expander("All rules and what they match"):
+            tables.table(rules_table(bench), key="rules-table", name="Rules in this graph", height=260)
 
 
 def _bench(graph: PlanGraph) -> Workbench:

@@ -20,16 +20,17 @@ def matches(graph: PlanGraph, spec: ToolCallSpec) -> None:
     key = (str(store.path), state.content(store), graph_digest(graph), repr(spec))
     found = _matched(key, state.corpus(), graph, spec)
     if not found.calls:
-        st.caption("No run of this graph calls this tool.")
+        st.caption("No run with this graph calls this tool.")
         return
     said = [
-        f"{found.counting:,} of {cards.counted(found.calls, 'call')} of the tool match, "
-        f"in {cards.counted(found.runs, 'run')}"
+        f"{found.counting:,} of {cards.counted(found.calls, 'call')} of this tool match, in"
+        f" "
+        f"{cards.counted(found.runs, 'run')}"
     ]
     if found.failed:
-        said.append(f"{found.failed:,} more match, but their answer does not count")
+        said.append(f"{found.failed:,} more match, but their result does not")
     if found.unclear:
-        said.append(f"{found.unclear:,} more match, but their answer is not recorded")
+        said.append(f"{found.unclear:,} more match, but their result is not recorded")
     st.caption(". ".join(said) + ".")
     for label, examples in (("Match", found.examples), ("No match", found.misses)):
         for example in examples[:LINKS]:

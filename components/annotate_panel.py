@@ -20,16 +20,18 @@ from untaken.errors import UntakenError
 from untaken.plans import Check, PlanGraph, Rule, SubGoal
 
 KINDS: Final = {
-    "none": "none: a verdict decides",
+    "none": "none: a verdict decides it it",
     "expr": "an expression over the state",
     "tool_call": "a tool call",
     "verdict": "a recorded verdict",
-    "outcome": "the run's own success",
+    "outcome": "the run's own outcome",
 }
 MATCHES: Final = ("subset", "exact", "call_keys")
 RULE: Final = ("tool", "arguments", "answer", "text")
 PATTERNS: Final = 'An argument is a value, or {"glob": …}, {"contains": …}, {"regex": …}, {"any": true}.'
-ANSWERS: Final = 'An answer: {"ok": true, "contains": …}, also glob or regex, over what was recorded.'
+ANSWERS: Final = (
+    'An answer is {"ok": true, "contains": …}, or glob or regex, matched against the recorded result.'
+)
 
 
 def panel(graph: PlanGraph) -> None:
@@ -72,7 +74,7 @@ def _chosen(graph: PlanGraph) -> SubGoal | None:
             st.form(f"annotate_add_{_mark(graph.id)}", border=False, clear_on_submit=True),
         ):
             key = f"annotate_add_id_{_mark(graph.id)}"
-            name = st.text_input("Id of the new sub-goal", key=key, max_chars=80)
+            name = st.text_input("New sub-goal id", key=key, max_chars=80)
             if st.form_submit_button("Add") and annotate_desk.edit(Add(sub_goal=SubGoal(id=name))):
                 select(name)
                 close()
@@ -116,7 +118,7 @@ class _Fields:
         key = self.key("title", self.node.title)
         right.text_input("Title", key=key, max_chars=512, on_change=self.set, args=("title", key))
         key = self.key("critical", self.node.critical)
-        words = "reaching anything behind it without it is a violation"
+        words = "reaching a later sub-goal without it is a violation"
         st.checkbox(f"{STAR} Critical: {words}", key=key, on_change=self.set, args=("critical", key))
         key = self.key("weight", float(self.node.weight))
         st.number_input(
@@ -126,7 +128,7 @@ class _Fields:
 
     def links(self) -> None:
         """What it needs; what any one of is enough."""
-        for field, label in (("deps", "Needs"), ("any_of", "Completed by any one of")):
+        for field, label in (("deps", "Needs"), ("any_of", "Completed by any of")):
             values = list(dict.fromkeys(getattr(self.node, field)))
             key = self.key(field, values)
             st.multiselect(
@@ -136,11 +138,11 @@ class _Fields:
                 format_func=lambda name: text.one_line(name, 60),
                 on_change=self.set,
                 args=(field, key),
-                placeholder="nothing" if field == "deps" else "not such a group",
+                placeholder="nothing" if field == "deps" else "not a group",
             )
 
     def check(self) -> None:
-        """How one can tell that it is completed."""
+        """How it is checked that it is completed."""
         node = self.node
         check = node.check or Check()
         now = next((kind for kind in KINDS if kind != "none" and _given(getattr(check, kind))), "none")
@@ -154,7 +156,7 @@ class _Fields:
             args=(key,),
         )
         if node.any_of and kind != "none":
-            st.caption("It has options: they decide, and the check is not looked at.")
+            st.caption("This sub-goal has options. They decide, and the check is ignored.")
         if kind == "expr":
             self.expression(check)
         elif kind == "tool_call":
@@ -163,7 +165,7 @@ class _Fields:
             by = check.verdict.by if check.verdict and not isinstance(check.verdict, bool) else []
             key = self.key("verdict_by", ", ".join(by))
             st.text_input(
-                "Whose verdict", key=key, placeholder="everybody's; or globs: human:*, test",
+                "Whose verdict", key=key, placeholder="all reviewers, or globs: human:*, test",
                 on_change=self.set_check, args=("verdict", key, _whose),
             )  # fmt: skip
 
@@ -173,13 +175,13 @@ class _Fields:
         st.text_area(
             "Expression", key=key, height=68, placeholder='state.decision == "approved"',
             on_change=self.set_check, args=("expr", key, _expression),
-            help="CEL over `state`. Checked as soon as you leave the field.",
+            help="CEL over `state`. Checked when you leave the field.",
         )  # fmt: skip
         if check.expr is None:
-            st.caption("Nothing is changed until there is an expression.")
+            st.caption("Enter an expression to apply this.")
             return
         key = self.key("on", check.on)
-        words = {"final": "at the end", "step": "after any step from its first action on"}
+        words = {"final": "at the end", "step": "after any step, from its first action"}
         st.radio(
             "It must hold", words, format_func=words.__getitem__, key=key, horizontal=True,
             on_change=self.set_check, args=("on", key, str),
@@ -198,13 +200,13 @@ class _Fields:
             f"answer. {PATTERNS} {ANSWERS}",
         )  # fmt: skip
         if call is None:
-            st.caption("Nothing is changed until a call is named.")
+            st.caption("Name a tool call to apply this.")
         else:
             annotate_matches.matches(self.graph, call)
 
     def rules(self) -> None:
         """Which actions serve it, as a small table."""
-        st.caption("Rules: which actions serve it; the first rule in the graph that fits is used.")
+        st.caption("Rules map actions to this sub-goal. The first matching rule in the graph wins.")
         rows = [rule_row(rule) for rule in self.node.rules]
         # an edit elsewhere does not begin the table anew, so that cells typed but not used stay
         key = f"sub_goal_rules_{self.mark}_{_mark(value_json(rows))}"

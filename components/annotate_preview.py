@@ -1,4 +1,4 @@
-"""What saving would change: which runs, on which sub-goals, from what to what."""
+"""What saving changes: which runs, on which sub-goals, from what to what."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ PERCENT: Final = st.column_config.NumberColumn(format="percent")
 def headline(graph: PlanGraph, *, changed: bool) -> Preview | None:
     """One line on what saving would change; nothing where nothing was changed."""
     if not changed:
-        st.caption("Nothing is changed: this is the version in force.")
+        st.caption("No unsaved changes.")
         known = state.derived(corpus_doubts, of_all=True)
         graph_doubts.show([doubt for doubt in known if doubt.graph_id == graph.id])
         return None
     seen = _seen(graph)
     graph_doubts.show(seen.doubts)
     if not seen.runs:
-        st.caption("No run of this workspace is scored by this graph, now or once it is saved.")
+        st.caption("No run in this workspace is scored with this graph, before or after saving.")
         return seen
     flips = len({change.digest for change in seen.changes})
     told = f"**{flips:,} of {cards.counted(seen.runs, 'run')}** would change a sub-goal's status"
     others = len(seen.moved) - flips
     if others > 0:
-        told += f", {others:,} more would be mapped or counted otherwise"
-    st.markdown(f"If this is saved: {told}. {_edges(seen)}")
+        told += f", {others:,} more would be mapped or counted differently"
+    st.markdown(f"If you save: {told}. {_edges(seen)}")
     if seen.left:
-        st.warning(f"{seen.left:,} more runs were not looked at yet: that takes longer.")
-        if st.button("Look at all of them", key="annotate_all"):
+        st.warning(f"{seen.left:,} more runs are not included yet. That takes longer.")
+        if st.button("Include all runs", key="annotate_all"):
             st.session_state[WHOLE] = graph_digest(graph)
             st.rerun()
     return seen
@@ -47,16 +47,14 @@ def headline(graph: PlanGraph, *, changed: bool) -> Preview | None:
 def details(seen: Preview | None) -> None:
     """The matrix of changes, agents before and after, and each run with its link."""
     if seen is None:
-        st.info("Edit the graph, and what would change shows here before anything is saved.")
+        st.info("Edit the graph to see here what would change, before you save.")
         return
     if not seen.runs:
-        st.info(
-            "Once runs of its tasks are here, what saving would change for them shows before it is saved."
-        )
+        st.info("Add runs of its tasks to see here what saving would change for them.")
         return
     st.caption(f"{text.label(state.rules().in_words(), 300)}. n = {cards.counted(seen.runs, 'run')}.")
     drawn = figures.status_changes(seen, dark=state.is_dark())
-    tables.figure(drawn, key="status-changes", name="What saving would change")
+    tables.figure(drawn, key="status-changes", name="What saving changes")
     _agents(seen)
     if not seen.changes:
         return
@@ -69,7 +67,7 @@ def details(seen: Preview | None) -> None:
         change = seen.changes[row]
         st.page_link(
             state.RUN_PAGE,
-            label=f"Open {text.label(change.run_id, 60)}: as it is scored now",
+            label=f"Open {text.label(change.run_id, 60)}as scored now",
             query_params={"run": change.digest},
         )
 
@@ -77,11 +75,11 @@ def details(seen: Preview | None) -> None:
 def _edges(seen: Preview) -> str:
     told = []
     if seen.joining:
-        told.append(f"{cards.counted(len(seen.joining), 'run')} would be scored by it for the first time")
+        told.append(f"{cards.counted(len(seen.joining), 'run')} would be scored with it for the first time")
     if seen.leaving:
-        told.append(f"{cards.counted(len(seen.leaving), 'run')} would no longer be scored by it")
+        told.append(f"{cards.counted(len(seen.leaving), 'run')} would no longer be scored with it")
     if seen.unmapped_before != seen.unmapped_after:
-        told.append(f"actions that serve no sub-goal: {seen.unmapped_before:,} → {seen.unmapped_after:,}")
+        told.append(f"actions without a sub-goal: {seen.unmapped_before:,} → {seen.unmapped_after:,}")
     return text.label(" · ".join(told), 300)
 
 

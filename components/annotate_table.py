@@ -41,8 +41,9 @@ def table(graph: PlanGraph) -> None:
     """Draw the table."""
     sheet = _sheet(graph)
     st.caption(
-        "Enter or a key writes into a cell, the arrow keys and Tab move, the last row adds a sub-goal, the "
-        "boxes at the left and Delete take rows away. Rules and checks are JSON, as in a file."
+        "Press Enter or any key to edit a cell, and the arrow keys or Tab to move. The last row adds a "
+        "sub-goal. Select rows at the left and press Delete to remove them. Rules and checks are JSON, as "
+        "in a file."
     )
     ids = [node.id for node in graph.sub_goals]
     names = list(dict.fromkeys([*ids, *(row.id for row in sheet.rows)]))

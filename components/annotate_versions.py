@@ -51,19 +51,19 @@ def bar(here: Desk) -> None:
 def _standing(here: Desk) -> str:
     version = "a new graph" if here.based_on is None else f"version {here.based_on}"
     if not here.session.changed:
-        return f"{version} · nothing to save"
+        return f"{version} · no unsaved changes"
     done = here.session.done
     steps = f" ({cards.counted(len(done), 'step')} to undo)" if done else ""
-    return f"{version} · **not saved yet**{steps}; kept as a draft"
+    return f"{version} · **unsaved changes**{steps}, kept as a draft"
 
 
 def _save(here: Desk) -> None:
     who = reviewer.reviewer()
     if who is None:
-        st.warning("Give your name at the top of the page first: it signs the version.")
+        st.warning("Enter your name at the top of the page to sign the version.")
         return
     place = drafts.Place(name="annotate_message", about=(here.graph.id,))
-    drafts.text_area("What was changed, and why", place, height=80)
+    drafts.text_area("What changed, and why", place, height=80)
     if st.button(f"Save as {text.label(who, 60)}", key="annotate_save", type="primary"):
         if annotate_desk.save(drafts.typed(place)):
             drafts.forget(place)
@@ -73,13 +73,13 @@ def _save(here: Desk) -> None:
 
 def _save_as(here: Desk) -> None:
     with st.form("annotate_save_as", border=False):
-        name = st.text_input("Id of the other graph", max_chars=80).strip()
-        if st.form_submit_button("Go on under this id"):
+        name = st.text_input("New graph id", max_chars=80).strip()
+        if st.form_submit_button("Save under this id"):
             if not name or name in annotate_desk.graph_ids():
-                st.warning("Choose an id that no other graph of this workspace has.")
+                st.warning("Choose an id that no other graph in this workspace uses.")
             else:
                 graph = msgspec.structs.replace(here.graph, id=name)
-                annotate_desk.begin(graph, "A new graph from what was open; save it when it is ready.")
+                annotate_desk.begin(graph, "New graph from your edits. Save it when it is ready.")
                 close()
                 st.rerun()
 
@@ -91,11 +91,13 @@ def somebody_else(here: Desk) -> None:
         return
     with st.container(border=True, key="annotate_conflict"):
         who = f"**{text.label(newest.author, 80)}** saved version {newest.version}"
-        st.markdown(f":material/call_merge: {who} at {newest.saved_at:%Y-%m-%d %H:%M} UTC, after you began.")
+        st.markdown(
+            f":material/call_merge: {who} at {newest.saved_at:%Y-%m-%d %H:%M} UTC, after you started."
+        )
         if newest.message:
             st.text(text.one_line(newest.message, 400))
         if here.conflict is not None:
-            st.warning("Nothing was saved. Merge your edits with theirs, or reload.")
+            st.warning("Your edits are not saved. Merge them with theirs, or reload.")
         try:
             base, theirs = annotate_desk.versions_apart(here, newest)
         except UntakenError as error:
@@ -111,7 +113,7 @@ def _merging(here: Desk, newest: GraphVersion, base: PlanGraph, theirs: PlanGrap
         choices[conflict.place] = _choice(conflict, number, newest)
     merged = merge(base, here.graph, theirs, choices=choices)
     if not found.conflicts:
-        st.caption("Your edits and theirs do not contradict each other.")
+        st.caption("Your edits do not conflict with theirs.")
     diff = diff_graphs(theirs, merged.graph)
     with st.expander(f"What the merge adds to version {newest.version}", expanded=bool(found.conflicts)):
         _diff(diff, "merge")
@@ -121,14 +123,14 @@ def _merging(here: Desk, newest: GraphVersion, base: PlanGraph, theirs: PlanGrap
             key="annotate_merge",
             type="primary",
             on_click=annotate_desk.go_on,
-            args=(merged.graph, newest, theirs, "Merged: look it over, then save."),
+            args=(merged.graph, newest, theirs, "Merged. Check the result, then save."),
         )
         st.button(
             f"Reload version {newest.version}",
             key="annotate_reload",
             on_click=annotate_desk.go_on,
-            args=(theirs, newest, theirs, "Reloaded; undo brings your edits back."),
-            help="Your edits are put aside; undo brings them back.",
+            args=(theirs, newest, theirs, "Reloaded. Undo restores your edits."),
+            help="Sets your edits aside. Undo restores them.",
         )
 
 
@@ -156,20 +158,18 @@ def versions(here: Desk) -> None:
     """Every version with who, when and why; two of them side by side; what can be taken along."""
     history = [one for one in state.workspace().graph_history(here.graph.id) if not one.removed]
     if not history:
-        st.info("This graph was not saved yet.")
+        st.info("This graph has no saved versions yet.")
     else:
         shown = versions_table(reversed(history))
-        tables.table(
-            shown, key="versions", name="Versions of this graph", height=220 if len(history) > 5 else "auto"
-        )
+        tables.table(shown, key="versions", name="Versions", height=220 if len(history) > 5 else "auto")
         if len(history) > 1 or here.session.changed:
             _side_by_side(here, history)
-    st.markdown("**Take it along as it is now**")
+    st.markdown("**Export**")
     annotate_choice.take_along(here.graph)
 
 
 def _side_by_side(here: Desk, history: list[GraphVersion]) -> None:
-    names = {one.version: _name(one) for one in history} | {0: "what is open now"}
+    names = {one.version: _name(one) for one in history} | {0: "open graph"}
     numbers = [one.version for one in history]
     left, right = st.columns(2)
     before = left.selectbox(
@@ -189,11 +189,11 @@ def _side_by_side(here: Desk, history: list[GraphVersion]) -> None:
         return
     _diff(diff_graphs(old, msgspec.structs.replace(new, version=old.version)), "versions")
     st.button(
-        f"Go back to the content of version {before}",
+        f"Restore version {before}",
         key="annotate_back",
         on_click=annotate_desk.take_content,
         args=(old, f"content of version {before}"),
-        help="As a step that can be undone; nothing is saved.",
+        help="You can undo this. Nothing is saved yet.",
     )
 
 

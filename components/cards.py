@@ -40,7 +40,7 @@ def counted(number: int, noun: str) -> str:
 def aside() -> str:
     """How many runs a page leaves out, because their agents share no task with those compared; or nothing."""
     left = state.runs_aside()
-    words = "share no task with these: “Agents compared” in the sidebar shows them"
+    words = "share no task with these. Use “Agents compared” in the sidebar to show them."
     return f" · {counted(left, 'more run')}, of agents that {words}" if left else ""
 
 
@@ -66,13 +66,12 @@ def _run_link(item: ReviewItem) -> None:
 
 def nothing_here() -> None:
     """What an empty workspace says, with the next step."""
-    st.info("This workspace holds no run yet. Upload run ledgers and plan graphs on the Data page.")
+    st.info("No runs yet. Upload run ledgers and plan graphs on the Data page.")
     st.page_link("pages/data.py", label="Go to Data", icon="📂")
 
 
 def shared_with_everybody() -> None:
     """Say, where something is uploaded, who sees it."""
     st.caption(
-        ":material/group: Everybody who opens this server shares one workspace: they all see what you add, "
-        "and can remove it."
+        ":material/group: Everyone on this server shares one workspace. They can see and remove what you add."
     )

@@ -32,11 +32,11 @@ def evaluated_or_not(corpus: Corpus) -> None:
     skipped = [e for e in evaluations if e.status != "evaluated"]
     st.caption(
         f"{cards.counted(len(evaluations) - len(skipped), 'run')} evaluated, {len(skipped):,} not"
-        f"{cards.aside()} · each delta against what was known when the run started, its own outcome left out "
-        "· a ledger shows association, not what an alternative causes"
+        f"{cards.aside()} · each delta uses what was known when the run started, without its own outcome · "
+        "association in past runs, not causation"
     )
     if skipped:
-        with st.expander(f"Why {cards.counted(len(skipped), 'run')} went without evaluation"):
+        with st.expander(f"Why {cards.counted(len(skipped), 'run')} could not be evaluated"):
             reasons = Counter(e.code or e.reason for e in skipped)
             st.code("\n".join(f"{n:>6}  {code}" for code, n in reasons.items()), language=None)
 
@@ -44,17 +44,17 @@ def evaluated_or_not(corpus: Corpus) -> None:
 def points_in(paths: pd.DataFrame) -> str:
     """How many decision points these paths not taken were left at, of how many runs."""
     seen = count_paths(paths)
-    return f"{cards.counted(seen.points, 'decision point')}, {cards.counted(seen.paths, 'path')} not taken"
+    return f"{cards.counted(seen.points, 'decision point')}, {cards.counted(seen.paths, 'alternative')}"
 
 
 def placebo_on_request() -> None:
     """One line on what the comparisons say where there is nothing to find; it takes its time."""
-    if not st.toggle("Placebo: shuffle the skills among the runs, and compare again", key="placebo"):
+    if not st.toggle("Placebo test: shuffle the skills among the runs and compare again", key="placebo"):
         return
-    with st.spinner("Shuffling skills, evaluating every run again …"):
+    with st.spinner("Shuffling skills and evaluating every run again …"):
         found = state.derived(placebo_of)
     share = number(found.supported)
-    called = reason(found.supported) if share is None else f"{share:.1%} called supported, by chance alone"
+    called = reason(found.supported) if share is None else f"{share:.1%} supported by chance alone"
     st.caption(
         f"{found.rounds} shuffles, {found.comparisons:,} comparisons: mean advantage "
         f"{_estimate(found.advantage, found.advantage_low, found.advantage_high)}, mean delta "
@@ -68,7 +68,7 @@ def more_rows(shown: int, total: int, *, step: int) -> None:
     def show() -> None:
         st.session_state["decisions_rows"] = shown + step
 
-    st.button(f"Show more: {shown} of {total:,} choices drawn", on_click=show, key="more_choices")
+    st.button(f"Show more: {shown} of {total:,} choices shown", on_click=show, key="more_choices")
 
 
 def picker(shown: Sequence[Choice], chosen: Choice | None) -> None:
@@ -81,7 +81,7 @@ def picker(shown: Sequence[Choice], chosen: Choice | None) -> None:
         index=None,
         format_func=lambda digest: _name(options[digest]),
         key="choice_picker",
-        placeholder="Choose one, or click its mark in the figure",
+        placeholder="Choose one, or click its mark in the chart",
         on_change=lambda: pick(st.session_state["choice_picker"]),
         filter_mode="contains",
     )
@@ -98,7 +98,7 @@ def detail(choice: Choice, review: ChoiceReview, runs: Mapping[str, Run]) -> Non
     style = SIDES[side_of(choice)]
     with st.container(border=True, key="choice"):
         taken, other = text.one_line(choice.selected, 80), text.one_line(choice.alternative, 80)
-        st.text(f"{taken} taken, {other} not taken")
+        st.text(f"{taken} chosen, {other} alternative")
         st.caption(text.label(context_words(choice.context, choice.context_hash), 300))
         with st.container(horizontal=True, gap="xsmall"):
             st.badge(f"{style.icon} {style.words}", color=style.badge)
@@ -122,7 +122,7 @@ def detail(choice: Choice, review: ChoiceReview, runs: Mapping[str, Run]) -> Non
 def _from_odds(found: Contrast) -> None:
     """Estimates where the odds of the choices were logged; otherwise that there are none."""
     if not found.offered:
-        st.caption("No odds were logged for these choices: what is shown is an association.")
+        st.caption("No action probabilities were logged for these choices, so this is an association.")
         return
     rests = (
         f"{cards.counted(found.n_selected, 'choice')} of the one and {found.n_alternative:,} of the other "
@@ -152,13 +152,13 @@ def _estimate(value: Score, low: Score, high: Score) -> str:
 
 def _fine_print(choice: Choice) -> str:
     words = (
-        "Histories of everything the memory knows, in this context alone. An association: other things may "
-        "have differed between these runs, too."
+        "Uses all history in memory, in this context only. Association: these runs may also differ in "
+        "other ways."
     )
     if number(choice.q) is None:
         return words
     return (
-        f"{words} q is the two-sided p-value of no advantage, adjusted after Benjamini and Hochberg: "
+        f"{words} q is the two-sided p-value for no advantage, adjusted by Benjamini–Hochberg over "
         f"{_pairs(choice)} of skills with an interval among all runs compared here."
     )
 
@@ -180,7 +180,7 @@ def _cards(choice: Choice, unit: str | None) -> None:
 def _history(side: str, skill: str, record: Record | None, unit: str | None) -> None:
     title = f"{side}: {text.label(skill, 40)}"
     if record is None:
-        cards.number_card(title, "unknown", "no run took it in this context")
+        cards.number_card(title, "unknown", "no run chose it in this context")
         return
     cost, steps = number(record.avg_cost), number(record.avg_steps)
     words = [
@@ -194,12 +194,10 @@ def _history(side: str, skill: str, record: Record | None, unit: str | None) -> 
 
 
 def _advantage(choice: Choice) -> None:
-    title = "Advantage of the path not taken"
+    title = "Advantage of the alternative"
     advantage, low, high = number(choice.advantage), number(choice.low), number(choice.high)
     if advantage is None:
-        cards.number_card(
-            "Advantage of the path not taken", "unknown", text.label(choice.support_reason, 200)
-        )
+        cards.number_card("Advantage of the alternative", "unknown", text.label(choice.support_reason, 200))
         return
     interval = "no interval"
     if low is not None and high is not None:

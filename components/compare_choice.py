@@ -62,7 +62,7 @@ def choose_task(corpus: Corpus) -> TaskRuns | None:
     if asked in every:
         offered.setdefault(asked, every[asked])
     elif _chosen("task"):
-        st.warning("The address names a task that was not run twice here.", icon=":material/link_off:")
+        st.warning("The link names a task with fewer than two runs here.", icon=":material/link_off:")
     if not offered:
         return None
     st.session_state["compare_task_picker"] = asked if asked in offered else next(iter(offered))
@@ -98,8 +98,8 @@ def choose_runs(corpus: Corpus, task: TaskRuns) -> SideBySide | None:
     known = [digest for digest in asked if digest in task.digests]
     if len(known) < len(asked):
         st.warning(
-            f"{cards.counted(len(asked) - len(known), 'run')} named in the address not found: a ledger may "
-            "have been extended since.",
+            f"{cards.counted(len(asked) - len(known), 'run')} from the link not found. Their ledgers may "
+            "have changed since.",
             icon=":material/link_off:",
         )
     held = _chosen("reference")
@@ -135,7 +135,7 @@ def _pick_runs(corpus: Corpus, task: TaskRuns, shown: Sequence[str]) -> None:
         key="compare_runs_picker",
         on_change=_runs_picked,
         args=(task.task_id,),
-        help=f"At most {MOST_SHOWN} that differ most; clear the list to have them chosen again.",
+        help=f"Up to {MOST_SHOWN} runs that differ most. Clear the list to choose them automatically.",
     )
 
 
@@ -165,7 +165,7 @@ def _pick_reference(found: SideBySide, task: TaskRuns) -> None:
             runs=",".join(runs),
             reference=st.session_state["compare_reference_picker"],
         ),
-        help="The run that the others are held against; by default the best success.",
+        help="All other runs are compared with this one. Default: the best successful run.",
     )
 
 

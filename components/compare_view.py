@@ -30,8 +30,8 @@ def alignment(found: SideBySide) -> None:
     """What stands in the rows, over how many runs, and by which rule."""
     if found.basis == "tool":
         st.info(
-            f"Aligned by tool only: {text.label(found.basis_reason, 300)}. Rows are tools, in the order "
-            "in which they were first called."
+            f"Aligned by tool only: {text.label(found.basis_reason, 300)}. Rows are tools, in order of "
+            "first call."
         )
     broken = f" · {counted(found.broken, 'broken run')} left out" if found.broken else ""
     st.caption(
@@ -49,10 +49,10 @@ def first_parting(found: SideBySide) -> None:
         [*first[:MOST_PLACES], *([f"and at {more} other {_what(found)}s"] if more > 0 else [])]
     )
     alike = sum(one.split("plan") is None for one in found.partings)
-    parts = f" First they part from it: {places}." if first else ""
-    same = f" {alike} differ at no {_what(found)} that is known in both." if alike else ""
+    parts = f" First differences: {places}." if first else ""
+    same = f" {alike} do not differ at any {_what(found)} known in both." if alike else ""
     st.markdown(
-        f"{counted(len(found.partings), 'run')} held against {held}, {found.reference_reason}.{parts}{same}"
+        f"{counted(len(found.partings), 'run')} compared with {held}, {found.reference_reason}.{parts}{same}"
     )
 
 
@@ -63,7 +63,7 @@ def _what(found: SideBySide) -> str:
 def matrix(found: SideBySide, marked: Row | None) -> None:
     """Every row in every run; a click opens the steps behind a cell."""
     drawn = figures.compare_matrix(found, marked=marked.key if marked else None, dark=state.is_dark())
-    alt = f"{len(found.rows)} {_what(found)}s of {len(found.runs)} runs; the table below holds the same"
+    alt = f"{len(found.rows)} {_what(found)}s of {len(found.runs)} runs; the table below shows the same data"
     tables.figure(
         drawn,
         key="compare-matrix",
@@ -106,7 +106,7 @@ def pick_row(found: SideBySide, row: Row) -> None:
         format_func=lambda key: _row_words(titles[key]),
         key="compare_row_picker",
         on_change=lambda: _pick_row(st.session_state["compare_row_picker"]),
-        help="Or click a cell of the matrix. ≠ stands where two runs shown are known to differ.",
+        help="Or click a cell of the matrix. ≠ marks rows where two of the runs differ.",
         filter_mode="contains",
     )
 
@@ -145,11 +145,11 @@ def _column(found: SideBySide, row: Row, run: ComparedRun, taken: Sequence[Step]
     if cell.reason:
         st.caption(text.label(cell.reason, 200))
     if not taken:
-        st.caption("No action of this run maps to it.")
+        st.caption("No action of this run is mapped to it.")
         return
     st.code("\n".join(_step_words(step) for step in taken[:MOST_STEPS]), language=None, wrap_lines=True)
     if len(taken) > MOST_STEPS:
-        st.caption(f"The first {MOST_STEPS} of {len(taken):,} actions; the Run page holds them all.")
+        st.caption(f"The first {MOST_STEPS} of {len(taken):,} actions. The Run page shows them all.")
 
 
 def _step_words(step: Step) -> str:
@@ -193,7 +193,7 @@ def _parting(found: SideBySide, digest: str) -> None:
         for split in kept:
             st.text(text.one_line(split.words, 400))
         if not kept:
-            st.text("No status, choice or call that is recorded differs.")
+            st.text("No recorded status, choice or call differs.")
 
 
 def outcomes(found: SideBySide) -> None:
@@ -201,17 +201,17 @@ def outcomes(found: SideBySide) -> None:
     known = [split for split in found.outcome_splits if number(split.p) is not None]
     verb = "completed" if found.basis == "sub_goal" else "called"
     if not known:
-        st.info("It takes runs that succeeded and runs that failed to say what goes with success.")
+        st.info("This needs both successful and failed runs.")
         return
     top = known[0]
     p = f"p {p_words(top.p)}, Holm {p_words(top.p_holm)} of {len(known)} {_what(found)}s"
     apart = (number(top.p_holm) or 0.0) <= SMALL_P
-    head = "" if apart else f"No {_what(found)} is told apart from chance. Nearest comes "
+    head = "" if apart else f"No {_what(found)} differs clearly from chance. The closest is "
     st.markdown(
         f"{head}**{text.label(top.title, 80)}**, {verb} in {top.done_in_successes} of {top.successes} "
         f"successes and in {top.done_in_failures} of {top.failures} failures ({p})."
     )
     st.caption(
-        "Over all runs of the task, shown or not. Fisher's exact test, as if each run stood for itself: runs "
-        "of one agent are alike, so read p as an order. It goes with success: association, not a cause."
+        "Over all runs of the task, shown or not. Fisher's exact test treats runs as independent, but runs "
+        "of one agent are alike: use p only to order the rows. Association, not causation."
     )

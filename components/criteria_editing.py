@@ -24,7 +24,7 @@ from untaken.criteria.recorded import CRITERIA, REPLIES
 from untaken.errors import Finding, UntakenError
 
 STATUS: Final = {"accepted": "✓ accepted", "proposed": "? proposed", "rejected": "✗ rejected"}
-STEPS: Final = {"accept": "Accept", "reject": "Reject", "take_back": "Take the last change back"}
+STEPS: Final = {"accept": "Accept", "reject": "Reject", "take_back": "Undo last change"}
 DONE: Final = "criteria_done"
 BROUGHT: Final = "criteria_brought"
 
@@ -68,14 +68,14 @@ def decide(criterion: Criterion) -> None:
     with who:
         reviewer.ask_reviewer()
     with reason:
-        drafts.text_input("Why", why, max_chars=500, placeholder="kept in the history")
+        drafts.text_input("Why", why, max_chars=500, placeholder="Kept in the history.")
     steps = {
         "accept": (criterion.status != "accepted", editing.accept, f"{name} is accepted."),
         "reject": (criterion.status != "rejected", editing.reject, f"{name} is rejected."),
         "take_back": (
             any(change.before for change in editing.changes_standing(criterion)),
             editing.take_back,
-            f"The last change to {name} is taken back.",
+            f"Undid the last change to {name}.",
         ),
     }
     with st.container(horizontal=True):
@@ -96,9 +96,9 @@ def _before(criterion: Criterion) -> str:
 def reword(criterion: Criterion) -> None:
     """Other words, other values, another order; not for what is computed from the ledger."""
     if criterion.origin == BY:
-        st.caption("Computed from the ledger: its words and values belong to the measure.")
+        st.caption("Computed from the ledger, so its wording and values are fixed.")
         return
-    with st.expander("Reword, or put the values in another order"):
+    with st.expander("Edit wording or order of values"):
         places = _places("edit", criterion)
         fields = _fields(places)
         if st.button("Save", key="criterion_save"):
@@ -120,7 +120,7 @@ def write_new() -> None:
                 accepted_values=fields["values"].splitlines(),
                 **_signed(fields["why"]),
             )
-            if _changed(written, f"{fields['name'].strip()} is written."):
+            if _changed(written, f"{fields['name'].strip()} added."):
                 _forget(places)
             st.rerun()
 
@@ -143,8 +143,8 @@ def _places(which: str, criterion: Criterion | None) -> dict[str, drafts.Place]:
 def _fields(places: dict[str, drafts.Place]) -> dict[str, str]:
     return {
         "name": drafts.text_input("Name", places["name"], max_chars=200),
-        "description": drafts.text_area("What is looked at", places["description"], height=80),
-        "values": drafts.text_area("Accepted values, one a line, the worst first", places["values"]),
+        "description": drafts.text_area("What it looks at", places["description"], height=80),
+        "values": drafts.text_area("Accepted values, one per line, worst first", places["values"]),
         "why": drafts.text_input("Why", places["why"], max_chars=500),
     }
 
@@ -163,7 +163,7 @@ def _save(criterion: Criterion, fields: dict[str, str]) -> bool:
         accepted_values=fields["values"].splitlines(),
         **_signed(fields["why"]),
     )
-    done = _changed(reworded, f"{criterion.name} is reworded.")
+    done = _changed(reworded, f"{criterion.name} updated.")
     if done:
         state.select(criterion=" ".join(fields["name"].split()))
     return done
@@ -176,7 +176,8 @@ def bring(recorded: bool) -> None:
         f"Criteria files (NAME{CRITERIA[1]}, {CRITERIA[0]}), recorded replies (NAME{text.label(REPLIES)})",
         accept_multiple_files=True,
         key=f"criteria-upload-{turn}",
-        help="Several at once; AgentEval's own, too. Replies need the criteria file of the same name.",
+        help="Several files at once, AgentEval files included. Replies need the criteria file of the same "
+        "name.",
     )
     cards.shared_with_everybody()
     with st.container(horizontal=True):
@@ -187,7 +188,7 @@ def bring(recorded: bool) -> None:
             st.rerun()
         if recorded and st.button("Remove the recorded replies", key="criteria_forget"):
             passes = forget_replies(state.workspace().path)
-            st.session_state[DONE] = f"✓ {passes} passes of recorded replies are removed; the criteria stay."
+            st.session_state[DONE] = f"✓ {passes} passes of recorded replies removed. The criteria are kept."
             st.session_state[BROUGHT] = ()
             st.rerun()
     _show_brought(st.session_state.get(BROUGHT, ()))
@@ -196,7 +197,7 @@ def bring(recorded: bool) -> None:
 def _show_brought(findings: Sequence[Finding]) -> None:
     if findings:
         shown = exports.findings_table(findings).loc[:, ["severity", "file", "message", "hint", "code"]]
-        tables.table(shown, key="brought", name="Criteria files brought")
+        tables.table(shown, key="brought", name="Criteria files added")
 
 
 def take_along(criteria: CriteriaSet) -> None:

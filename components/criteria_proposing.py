@@ -36,8 +36,8 @@ def draw(runs: Sequence[Run]) -> None:
     name = os.environ.get(SETTING, "")
     if not name:
         st.caption(
-            f"To have criteria proposed by a language model, name one in the environment variable "
-            f"`{SETTING}`, for example openai:gpt-4.1, before the app is started; all else here needs none."
+            f"To propose criteria with a language model, set the environment variable `{SETTING}` (for "
+            "example openai:gpt-4.1) and restart the app. Everything else here works without one."
         )
         return
     successful, failed = example_pair(runs)
@@ -46,7 +46,9 @@ def draw(runs: Sequence[Run]) -> None:
         st.markdown(f"**Ask {text.label(name, 80)} for criteria**")
         task = drafts.text_area("What is the agent for?", place, max_chars=TASK_CHARS, height=90)
         left, middle, right = st.columns([1, 1, 2], vertical_alignment="bottom")
-        seeds = left.number_input("Seeds", 1, 50, 5, key="propose_seeds", help="How often to ask, each way.")
+        seeds = left.number_input(
+            "Seeds", 1, 50, 5, key="propose_seeds", help="How often to ask with each prompt."
+        )
         budget = middle.number_input("Most requests", 1, 1_000, 40, key="propose_budget")
         shown = right.checkbox(
             _pair_words(successful, failed),
@@ -63,12 +65,12 @@ def draw(runs: Sequence[Run]) -> None:
 
 def _pair_words(successful: Run | None, failed: Run | None) -> str:
     names = [text.one_line(run.run_id, 40) for run in (successful, failed) if run is not None]
-    return f"Show it {' and '.join(names)}, too" if names else "No run here to show"
+    return f"Include {' and '.join(names)}" if names else "No run here to show"
 
 
 def _ask(name: str, task: str, pair: tuple[Run | None, Run | None], *, seeds: int, budget: int) -> None:
     if not task:
-        st.session_state[TOLD] = ("✗ Say in a sentence what the agent is for.", ())
+        st.session_state[TOLD] = ("✗ Describe in one sentence what the agent is for.", ())
         return
     folder, bar = state.workspace().path, st.progress(0.0, text="Asking …")
 
@@ -103,8 +105,8 @@ def _told(found: Proposal, new: int, spent: Spent) -> str:
     asked = f"{cards.counted(spent.requests, 'request')}, {spent.input_tokens:,} tokens in"
     noun = "criterion" if count == 1 else "criteria"
     told = [
-        f"✓ {count} {noun} proposed, {new} new here; they wait in the list.",
-        f"{asked}, {spent.output_tokens:,} out; {spent.from_store} answers from the store.",
+        f"✓ {count} {noun} proposed, {new} new here; review them in the list.",
+        f"{asked}, {spent.output_tokens:,} out; {spent.from_store} answers from the reply store.",
     ]
     if found.unanswered:
         told.append(f"{len(found.unanswered)} without an answer: {found.unanswered[0]}.")
@@ -124,10 +126,11 @@ def unique(counts: Sequence[UniqueCount]) -> None:
     """How many different criteria came of how many seeds, where something was proposed here."""
     if not counts:
         return
-    st.subheader("Does asking more often bring new criteria?", anchor=False)
+    st.subheader("Does asking more often find new criteria?", anchor=False)
     st.caption(
-        "Seeds drawn without putting back; bars hold the middle 95 % of the draws. Two criteria are one "
-        f"above a cosine of τ: {min(count.tau for count in counts):g} is usual, 1 merges equal names only."
+        "Seeds are drawn without replacement. Bars show the middle 95 % of draws. Criteria with a cosine "
+        "above τ are merged:"
+        f" {min(count.tau for count in counts):g} is usual, 1 merges equal names only."
     )
     drawn = figures.unique_criteria(counts, dark=state.is_dark())
     tables.figure(drawn, key="unique", name="Different criteria by seeds")

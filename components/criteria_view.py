@@ -56,7 +56,7 @@ def folder() -> Path:
 
 
 def criteria() -> CriteriaSet:
-    """The criteria of this workspace; where their file was damaged, that is said, and there are none."""
+    """Criteria in this workspace; where their file was damaged, that is said, and there are none."""
     try:
         return kept_criteria(folder())
     except UntakenError as error:
@@ -114,14 +114,15 @@ def summary(review: CriteriaReview) -> None:
     verified = review.verification
     again = "computed the same way every time" if review.deterministic else "over the same runs"
     missing = (
-        f"{review.unscored:,} unscored for want of evidence · {review.strange:,} none of the accepted ones · "
+        f"{review.unscored:,} unscored (no evidence) · {review.strange:,} with a value that is not "
+        "accepted · "
         f"{cards.counted(review.unread, 'reply')} unreadable".replace("replys", "replies")
     )
     numbers = (
         (
             "Criteria to keep",
             f"{len(verified.kept)} of {len(verified.criteria)}",
-            "stable, telling good from bad, and not saying what another one says",
+            "stable, separates good from bad, and not redundant",
         ),
         ("Runs", f"{verified.subjects:,}", f"values: {SOURCES[review.source].lower()}"),
         ("Passes", f"{verified.passes:,}", again),
@@ -136,8 +137,9 @@ def means(review: CriteriaReview) -> None:
     """Success and failure by each criterion, and how the runs are spread."""
     st.subheader("Do successful runs score higher?", anchor=False)
     st.caption(
-        "Mean level of each criterion, 0 % the worst accepted value and 100 % the best; 95 % intervals over "
-        "runs (Student's t), repeats of a task taken for independent. Association: other things differ, too."
+        "Mean level of each criterion: 0 % is the worst accepted value, 100 % the best. 95 % intervals "
+        "over runs (Student's t), repeats of a task treated as independent. Association: runs differ in "
+        "other ways too."
     )
     dark = state.is_dark()
     mean, spread = st.tabs(["Means", "Distributions"])
@@ -167,17 +169,17 @@ def means(review: CriteriaReview) -> None:
 
 def attacks(review: CriteriaReview) -> None:
     """What each criterion notices of runs that were made worse on purpose."""
-    st.subheader("Do they notice runs that were made worse?", anchor=False)
+    st.subheader("Do they notice disturbed runs?", anchor=False)
     dark = state.is_dark()
     if not review.disturbed:
         st.info(
-            "Not done, so not passed: these replies come without replies on disturbed runs. On the command "
-            "line, `untaken criteria verify --disturbed` takes them."
+            "Not run, so not passed: there are no replies on disturbed runs. Add them with `untaken "
+            "criteria verify --disturbed`."
         )
         return
     st.caption(
-        "Share of runs that score lower when they are made worse, ties half: 50 % is no difference. "
-        "✓ noticed (95 %, all attacks together held against chance) · ↑ rewarded: worse runs score higher."
+        "Share of runs that score lower when disturbed. Ties count half, so 50 % means no difference. ✓ "
+        "noticed (95 %, corrected over all attacks) · ↑ rewarded: disturbed runs score higher."
     )
     tables.figure(
         figures.attack_matrix(review.verification, dark=dark),
@@ -187,7 +189,7 @@ def attacks(review: CriteriaReview) -> None:
     names = sorted(review.disturbed, key=lambda name: not review.disturbed[name])  # those with values first
     attack = st.selectbox("Attack", names, key="criteria_attack", format_func=_attack_words)
     drawn = figures.original_vs_disturbed(review.disturbed[attack], dark=dark)
-    tables.figure(drawn, key="disturbed", name="As recorded and made worse")
+    tables.figure(drawn, key="disturbed", name="As recorded and disturbed")
     with st.expander("As a table"):
         tables.table(
             attacks_table(review.verification),
@@ -208,14 +210,14 @@ def stability(review: CriteriaReview) -> None:
     st.subheader("Does asking again give the same values?", anchor=False)
     if review.deterministic:
         st.info(
-            "These values are computed from the ledgers: asking again gives the same, so it says nothing. "
-            "Recorded replies of a model, two passes or more over the same runs, show how stable they are."
+            "These values are computed from the ledgers, so a second pass gives the same values. Add "
+            "recorded replies of a model, two or more passes over the same runs, to measure stability."
         )
         return
     st.caption(
-        "Change of the mean coefficient of variation, summed over the criteria, with each further pass: "
-        "where it is near 0, more passes change nothing. The coefficient depends on where the scale starts, "
-        "so the sd and Krippendorff's α stand beside it in the table of the verifier."
+        "Change in the mean coefficient of variation, summed over the criteria, with each added pass. Near "
+        "0, more passes change nothing. The coefficient depends on where the scale starts, so the verifier "
+        "table also shows the sd and Krippendorff's α."
     )
     drawn = figures.pass_change(review.steps, dark=state.is_dark())
     tables.figure(drawn, key="steps", name="Change with each pass")
@@ -240,7 +242,7 @@ def chosen(review: CriteriaReview, known: CriteriaSet) -> str:
 
 def verdicts(review: CriteriaReview, known: CriteriaSet) -> None:
     """Each criterion with the verifier's word and its reasons; what a person decided stands beside it."""
-    st.subheader("Which criteria deserve trust?", anchor=False)
+    st.subheader("Which criteria can you trust?", anchor=False)
     status = {criterion.name: criterion.status for criterion in known.criteria}
     ordered = sorted(review.verification.criteria, key=lambda check: not check.keep)
     for start in range(0, min(len(ordered), MOST_CARDS), 2):
@@ -279,10 +281,10 @@ def _grounds(check: CriterionCheck) -> list[str]:
     """What decided, in a few lines; the whole reason stands with the criterion itself."""
     telling = check.discrimination
     apart = telling.separation
-    lines = [] if check.redundant_with is None else [f"✗ says what {check.redundant_with} says"]
+    lines = [] if check.redundant_with is None else [f"✗ redundant with {check.redundant_with}"]
     lines.append(f"{SIGNS[check.stability.stable]} stable: {check.stability.note}")
     if isinstance(apart.superiority, Unscored) or isinstance(apart.low, Unscored):
-        lines.append(f"? success against failure: {reason(apart.superiority)}")
+        lines.append(f"? success vs. failure: {reason(apart.superiority)}")
     else:
         known = True if apart.separates else False if apart.reversed else None
         lines.append(
@@ -293,9 +295,9 @@ def _grounds(check: CriterionCheck) -> list[str]:
     rewarded = [test.attack.replace("_", " ") for test in telling.attacks if test.rewarded]
     if telling.attacks:
         sign = "✓" if noticed else "✗"
-        lines.append(f"{sign} made worse: notices {', '.join(noticed) or 'nothing'}")
+        lines.append(f"{sign} disturbed: notices {', '.join(noticed) or 'nothing'}")
     else:
-        lines.append("? made worse: not done")
+        lines.append("? disturbed: not run")
     if rewarded:
         lines.append(f"✗ rewards {', '.join(rewarded)}")
     return lines
@@ -307,9 +309,7 @@ def agents(review: CriteriaReview) -> None:
     offered = agents_of(review.passes)
     if len(offered) < 2:
         if review.source == "recorded":
-            st.info(
-                "Recorded replies do not say whose runs they speak of: there are no two agents to compare."
-            )
+            st.info("Recorded replies do not name agents, so there are no two agents to compare.")
         return
     left, right = st.columns(2)
     first = left.selectbox("First agent", offered, key="criteria_first", format_func=_short)
@@ -319,8 +319,8 @@ def agents(review: CriteriaReview) -> None:
     drawn = figures.agents_by_criterion(found, first, second, dark=state.is_dark())
     tables.figure(drawn, key="side", name="Two agents by criterion")
     st.caption(
-        "Over the tasks that both ran, repeats averaged inside a task first; 95 % intervals (Student's t). "
-        "≠: the interval of the difference, task by task, leaves 0 out; ≈: it does not."
+        "Over tasks that both agents ran, repeats averaged per task first. 95 % intervals (Student's t). "
+        "≠: the interval of the paired difference excludes 0. ≈: it includes 0."
     )
     with st.expander("As a table"):
         tables.table(
@@ -344,10 +344,10 @@ def listing(known: CriteriaSet, *, empty: bool) -> None:
     """
     if empty and known.criteria == ledger_criteria().criteria:
         return
-    st.subheader("The criteria of this workspace", anchor=False)
+    st.subheader("Criteria in this workspace", anchor=False)
     shown = criteria_list(known)
     shown["status"] = shown["status"].map(criteria_editing.STATUS)
-    tables.table(shown, key="criteria-list", name="Criteria of this workspace", height=320)
+    tables.table(shown, key="criteria-list", name="Criteria in this workspace", height=320)
     criteria_editing.take_along(known)
 
 
@@ -361,13 +361,13 @@ def one(review: CriteriaReview, known: CriteriaSet) -> None:
     with said:
         _described(criterion or _quantified(review, name))
         if check is None:
-            st.info("No run has a value of it yet: it was not quantified.")
+            st.info("No run has a value yet: not quantified.")
         else:
             st.markdown("**Verifier: keep**" if check.keep else "**Verifier: reject**")
             st.caption(text.label(check.reason.split(": ", maxsplit=1)[-1], 1_000))
     with decided, st.container(border=True):
         if criterion is None:
-            st.caption("It is quantified here, but not in this workspace's list: bring its criteria file.")
+            st.caption("Quantified here, but not in this workspace. Add its criteria file.")
         else:
             st.markdown(f"**{criteria_editing.STATUS[criterion.status]}**")
             criteria_editing.decide(criterion)

@@ -19,12 +19,12 @@ from untaken.ledger import Run
 from untaken.report import triage_table
 
 HEADINGS: Final[dict[Kind, str]] = {
-    "sub_goal": "◆ **Sub-goals** that fail first: completion that mending them could unlock, at most",
-    "decision": "⇄ **Decisions** where another skill has the better history: score, by association",
+    "sub_goal": "◆ **Sub-goals** that fail first: completion that a fix could unlock, at most",
+    "decision": "⇄ **Decisions** where another skill has a better history: score, by association",
 }
 NONE: Final[dict[Kind, str]] = {
-    "sub_goal": "◆ Sub-goals: no failed one holds up anything that counts",
-    "decision": f"⇄ Decisions: no alternative is supported as better with q ≤ {SMALL_Q:g}",
+    "sub_goal": "◆ Sub-goals: no failed sub-goal blocks one that counts",
+    "decision": f"⇄ Decisions: no supported better alternative with q ≤ {SMALL_Q:g}",
 }
 NAMES: Final[dict[Kind, str]] = {"sub_goal": "Sub-goals to fix first", "decision": "Decisions to fix first"}
 LINKS: Final = 6
@@ -52,15 +52,15 @@ def draw(corpus: Corpus, found: Mapping[str | None, Triage]) -> None:
         )
     seen = found[agent if agent in found else None]
     if not seen.items:
-        st.info(f"Nothing to mend: {text.label(seen.reason, 240)}.")
+        st.info(f"Nothing to fix: {text.label(seen.reason, 240)}.")
         return
     shown = {item.digest: item for kind in HEADINGS for item in seen.of_kind(kind)[:MOST]}
     if st.session_state.get(ITEM) not in shown:
         st.session_state[ITEM] = next(iter(shown))
     st.caption(
-        "Expected gain = how often it happens × how much it costs there: a mean over all runs. A sub-goal is "
-        "blamed where it fails first, for itself and for what depends on it. The two gains differ in kind: "
-        "weigh like with like."
+        "Expected gain = how often it happens × how much it costs there, averaged over all runs. A "
+        "sub-goal counts where it fails first, with everything that depends on it. The two gains have "
+        "different units: do not compare them."
     )
     _figures(seen)
     _chosen(corpus, shown)
@@ -115,12 +115,12 @@ def _chosen(corpus: Corpus, shown: Mapping[str, FixFirst]) -> None:
         item = shown[digest]
         st.caption(f"{text.label(item.reason, 400)}.{_unknown(item)}{_also(item)}")
         agents = " · ".join(f"{text.label(agent, 40)} {n:,}" for agent, n in list(item.agents.items())[:8])
-        st.caption(f"{cards.counted(len(item.runs), 'run')}, the weightiest first: {agents}")
+        st.caption(f"{cards.counted(len(item.runs), 'run')}, largest effect first: {agents}")
         _links(corpus, item)
         if item.kind == "decision":
             st.page_link(
                 "pages/decisions.py",
-                label="This choice on the Decisions page",
+                label="Open in Decisions",
                 query_params={"choice": item.digest},
             )
 
@@ -149,7 +149,7 @@ def _unknown(item: FixFirst) -> str:
 
 def _also(item: FixFirst) -> str:
     named = ", ".join(text.label(skill, 40) for skill in item.also)
-    return f" Also with a better history: {named}." if named else ""
+    return f" Other alternatives with a better history: {named}." if named else ""
 
 
 def _link(corpus: Corpus, item: FixFirst, at: int) -> None:

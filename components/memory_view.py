@@ -111,15 +111,15 @@ def signals(review: SignalReview) -> None:
     count = review.flags
     st.caption(
         f"{cards.counted(len(review.effects), 'signal')} · {len(review.supported):,} supported · "
-        f"{count.get('against', 0):,} push against their stated direction · {count.get('no_effect', 0):,} "
-        f"have no effect · {count.get('no_outcome', 0):,} have no outcome to move. A selected skill that may "
-        "have been the worse choice claims 0.7, the alternative 0.6: an estimate below 0.7 is *raised* by "
-        "the first, one above 0.6 *lowered* by the second. Previewed on the memory as it stands now."
+        f"{count.get('against', 0):,} move against their stated direction · {count.get('no_effect', 0):,} "
+        f"have no effect · {count.get('no_outcome', 0):,} have no outcome to change. A selected skill that "
+        "may have been the worse choice claims 0.7, the alternative 0.6. The first *raises* an estimate "
+        "below 0.7, the second *lowers* one above 0.6. Preview on the current memory."
     )
     tables.table(
         _on_screen(review.table),
         key="signals",
-        name="Weak signals that wait",
+        name="Pending weak signals",
         height=360,
         most=2_000,
         columns=dict.fromkeys(("before", "after", "after_all"), st.column_config.NumberColumn(format="%.4f"))
@@ -151,11 +151,11 @@ def _confirm(review: SignalReview) -> None:
     with st.container(border=True):
         st.markdown(f"**Fold {cards.counted(len(chosen), 'weak signal')} into the memory of these agents?**")
         st.caption(
-            f"{against:,} of them push against their stated direction. They are known from now on: no "
-            "earlier snapshot and no evaluation of a run that began before changes. They cannot be taken out."
+            f"{against:,} of them move against their stated direction. They apply from now on: earlier "
+            "snapshots and evaluations of runs that started earlier do not change. You cannot undo this."
         )
         with st.container(horizontal=True):
-            agreed = st.button("Yes, fold them in", type="primary", key="memory_apply_yes")
+            agreed = st.button("Apply signals", type="primary", key="memory_apply_yes")
             left = st.button("Leave them", key="memory_apply_no")
     if agreed or left:
         del st.session_state[ASKED]
@@ -168,10 +168,10 @@ def _fold(chosen: Sequence[Signal]) -> str:
     try:
         done = fold_in(state.policy(state.workspace()), chosen)
     except UntakenError as error:
-        return f"✗ Nothing was folded in: {error.message}. {error.hint}"
+        return f"✗ Nothing was applied: {error.message}. {error.hint}"
     before = len(chosen) - len(done.observations)
-    known = f"; {before:,} had been folded in before" if before else ""
-    return f"✓ {cards.counted(len(done.observations), 'weak signal')} folded in{known}."
+    known = f"; {before:,} were already applied" if before else ""
+    return f"✓ {cards.counted(len(done.observations), 'weak signal')} applied{known}."
 
 
 def show_done() -> None:

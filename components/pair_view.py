@@ -76,15 +76,16 @@ def matrix(compared: Comparison, marked: PairedDifference | None) -> None:
     tables.figure(drawn, key=f"pairs-{compared.metric}", name=name, on_pick=pick)
     family = compared.pairs[0].family if compared.pairs else 0
     st.caption(
-        "Above the diagonal: row minus column in percentage points, 95 % interval below it. ▲ row ahead, "
-        "▼ row behind, ≈ not told apart (the interval holds 0), ? no interval. Below the diagonal: chance "
-        f"that the one ranked higher is above, over task resamples, and Holm's p over "
+        "Above the diagonal: row minus column in percentage points, with the 95 % interval. ▲ row ahead, ▼ "
+        "row behind, ≈ no clear difference (the interval includes 0), ? no interval. Below the diagonal: "
+        "probability that the higher-ranked agent stays ahead, over task resamples, and Holm's p over"
+        f" "
         f"{cards.counted(family, 'pair')}."
     )
     tied = [" = ".join(text.label(name, 40) for name in group) for group in compared.ties if len(group) > 1]
     more = f" · and {len(tied) - MOST_GROUPS} more such groups" if len(tied) > MOST_GROUPS else ""
     named = " · ".join(tied[:MOST_GROUPS])
-    st.caption(f"Not told apart: {named}{more}" if tied else "Every pair is told apart.")
+    st.caption(f"No clear difference: {named}{more}" if tied else "Every pair differs clearly.")
 
 
 def detail(one: PairedDifference, report: RankReport, runs: Mapping[str, Run]) -> None:
@@ -106,18 +107,19 @@ def detail(one: PairedDifference, report: RankReport, runs: Mapping[str, Run]) -
 
 
 def _sub_goals(gaps: Sequence[SubGoalGap]) -> None:
-    st.markdown("**Where it comes from: sub-goals**")
+    st.markdown("**By sub-goal**")
     if not gaps:
-        st.caption(
-            "Only what counts completed sub-goals can be split into them: critical completed, completed."
-        )
+        st.caption("Only critical completion and completion can be split by sub-goal.")
         return
-    st.caption("Beside each title the points that it adds to the difference; all of them sum up to it.")
+    st.caption(
+        "The number beside each title is its share of the difference in points. All shares sum to "
+        "the difference."
+    )
     tables.figure(figures.gap_bars(gaps, dark=state.is_dark()), key="gaps", name="Sub-goals behind it")
 
 
 def _tasks(one: PairedDifference, gaps: Sequence[TaskGap], runs: Mapping[str, Run]) -> None:
-    st.markdown("**Where it comes from: tasks, and of each agent the run that says most**")
+    st.markdown("**By task, with each agent's most telling run**")
     for place, name, sign in zip(st.columns(2, gap="large"), (one.first, one.second), (1, -1), strict=True):
         side = [gap for gap in gaps if gap.difference * sign > 0]
         with place:

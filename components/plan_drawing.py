@@ -235,7 +235,7 @@ def _box(group: list[SubGoal], status: dict[str, Status]) -> Box:
     mark = f"{STATUS[shown].icon} {STAR} " if critical else f"{STATUS[shown].icon} "
     said = f"{text.one_line(words)}: {STATUS[shown].word}{', critical' if critical else ''}"
     if len(group) > 1:
-        said = f"branch of {said}; press Enter to open it"
+        said = f"branch of {said}. Press Enter to open it."
     return Box(
         sub_goals=tuple(goal.id for goal in group),
         status=shown,

@@ -118,7 +118,7 @@ def _commands(sent: object) -> list[tuple[int, Command]]:
         numbered = [(int(item["number"]), item["edit"]) for item in items[:MOST_AT_ONCE]]
     except (ValueError, TypeError, KeyError, RecursionError):
         raise UntakenError(
-            "edit-invalid", "the drawing sent what is no list of commands", hint="Load the page again."
+            "edit-invalid", "the plan editor sent an invalid list of commands", hint="Reload the page."
         ) from None
     return [(number, _command(edit)) for number, edit in numbered]
 

@@ -144,7 +144,7 @@ def _legend(drawing: Drawing) -> list[dict[str, Any]]:
     if any(kind == "violated" for _, _, kind in drawing.lines):
         legend.append({"icon": "╌▸", "word": "reached without it", "bad": True})
     if any(kind == "option" for _, _, kind in drawing.lines):
-        legend.append({"icon": "┈▸", "word": "one of these is enough"})
+        legend.append({"icon": "┈▸", "word": "any one is enough"})
     return legend
 
 

@@ -23,8 +23,8 @@ MOST_CARDS: Final = 4
 MOST_LISTED: Final = 12
 MOST_TURNS: Final = 6
 WINS: Final = {
-    "workflow": "The workflow wins, until the gap is explained",
-    "agent": "The agent completes more of what is critical",
+    "workflow": "The workflow wins until the gap is explained",
+    "agent": "The agent completes more critical sub-goals",
     "level": "Level",
     "unscored": "Unscored",
 }
@@ -43,12 +43,12 @@ def discordant(report: RankReport, runs: Mapping[str, Run], metric: str) -> None
         if pair.a_metric == OUTCOME:
             told.setdefault((pair.first, pair.second), []).append(pair)
     if not told:
-        st.info("No pair of agents changes places between the outcome and a sub-goal metric.")
+        st.info("No pair of agents changes order between outcome and a sub-goal metric.")
     widest = sorted(told.values(), key=lambda pairs: -max(_parting(report, pair) for pair in pairs))
     for pairs in widest[:MOST_TURNS]:
         _discordant(report, pairs, runs, metric)
     if len(widest) > MOST_TURNS:
-        st.caption(f"The {MOST_TURNS} pairs that turn most, of {len(widest)}; the table holds them all.")
+        st.caption(f"The {MOST_TURNS} largest order changes, of {len(widest)}; the table shows all.")
 
 
 def _parting(report: RankReport, pair: DiscordantPair) -> float:
@@ -74,8 +74,8 @@ def _discordant(
         both = (report.comparisons[m].pair(first, second) for m in (OUTCOME, shown.b_metric))
         st.caption(turn_words(*both))
         pulls = report.pulls(shown)
-        with st.expander(f"{cards.counted(len(pulls), 'run')} that pull the two apart, the weightiest first"):
-            st.caption(f"Outcome against {metric_words(shown.b_metric)}; each adds its share to the turn.")
+        with st.expander(f"{cards.counted(len(pulls), 'run')} behind the change, largest effect first"):
+            st.caption(f"Outcome against {metric_words(shown.b_metric)}. Each run's share of the change.")
             halves = ([p for p in pulls if p.agent == agent][:MOST_PULLS] for agent in (first, second))
             for pull in chain.from_iterable(halves):
                 words = f" · {text.label(pull.task_id, 40)}: {pull_words(pull, shown.b_metric)}"
@@ -90,11 +90,11 @@ def _values(report: RankReport, metric: str, first: str, second: str) -> str:
 def workflows(report: RankReport) -> None:
     """Workflow against agent, by critical completion: who wins, how sure, and what would explain it."""
     if not report.workflows:
-        st.info("No two agents here are marked as `workflow` and `agent` in their runs (`kind`).")
+        st.info("No runs here are marked as `workflow` and `agent` (field `kind`).")
         return
     st.caption(
-        "By critical completion over common tasks: the workflow wins while its share is higher, until the "
-        "gap is explained. Below each verdict, what would explain it."
+        "By critical completion over common tasks. The workflow wins while its share is higher and the gap "
+        "is unexplained. Possible explanations are below each verdict."
     )
     numbered = list(enumerate(report.workflows[:MOST_LISTED]))
     _workflow_cards(report, numbered[:MOST_CARDS])
@@ -102,7 +102,7 @@ def workflows(report: RankReport) -> None:
         with st.expander(f"{cards.counted(len(more), 'more pair')} of workflow and agent"):
             _workflow_cards(report, more)
     if left := len(report.workflows) - len(numbered):
-        st.caption(f"{cards.counted(left, 'further pair')} can be looked at one by one above.")
+        st.caption(f"{cards.counted(left, 'more pair')} above.")
 
 
 def _workflow_cards(report: RankReport, numbered: Sequence[tuple[int, WorkflowVerdict]]) -> None:
@@ -122,7 +122,7 @@ def _workflow(report: RankReport, one: WorkflowVerdict, place: int) -> None:
             f"**{text.label(one.workflow, 40)}** (workflow) against **{text.label(one.agent, 40)}** (agent): "
             f"{WINS[one.wins]}"
         )
-        sure = "" if gap.told_apart else " · not told apart from 0"
+        sure = "" if gap.told_apart else " · no clear difference from 0"
         st.caption(
             f"Gap {points(gap.difference)} points, 95 % {points(gap.low)} to {points(gap.high)}{sure} · "
             f"{gap.n_tasks} tasks, {gap.n_runs} runs"
@@ -138,10 +138,10 @@ def _workflow(report: RankReport, one: WorkflowVerdict, place: int) -> None:
         replans = f"{_replans(one.workflow_replans)} against {_replans(one.agent_replans)}"
         st.caption(
             f"Sub-goals: {' · '.join(goals) or 'none'}  \nTasks: {' · '.join(tasks) or 'none'}  \n"
-            f"Replans a run: {replans}"
+            f"Replans per run: {replans}"
         )
         st.button(
-            "Look at this pair",
+            "Compare this pair",
             key=f"workflow-{place}",
             on_click=lambda: state.select(metric=gap.metric, pair=gap.digest),
             type="tertiary",
@@ -156,28 +156,28 @@ def rule(effect: RuleEffect) -> None:
     """The rule for missing verdicts, as a switch, with what it decides."""
     st.session_state["rule_switch"] = state.rules().missing == "drop"
     st.toggle(
-        "Leave out sub-goals without a verdict, instead of counting them as not completed",
+        "Leave out sub-goals without a verdict instead of counting them as not completed",
         key="rule_switch",
         on_change=_switched,
-        help="The same rule as in the sidebar; it holds on every page.",
+        help="Same rule as in the sidebar. It applies to every page.",
     )
     agents = {change.agent for change in effect.changes}
     if not effect.changes:
-        st.caption("The rule decides nothing here: no value and no rank differs with it.")
+        st.caption("This rule changes no value and no rank here.")
         return
     flips = {(flip.first, flip.second) for flip in effect.flips}
     st.caption(
         f"It changes the values or ranks of {cards.counted(len(agents), 'agent')}; "
-        f"{cards.counted(len(flips), 'pair')} change places with it."
+        f"{cards.counted(len(flips), 'pair')} change order with it."
     )
     for flip in effect.flips:
         st.markdown(
-            f"By {metric_words(flip.metric)}, **{text.label(flip.first, 40)}** is above "
-            f"**{text.label(flip.second, 40)}** where they count as not completed, and below where they are "
-            "left out."
+            f"By {metric_words(flip.metric)}, **{text.label(flip.first, 40)}** ranks above "
+            f"**{text.label(flip.second, 40)}** if they count as not completed, and below if they are left "
+            "out."
         )
     shown: pd.DataFrame = rule_table(effect)
-    tables.table(shown, key="rule", name="What the rule changes", columns=_percent(shown))
+    tables.table(shown, key="rule", name="What this rule changes", columns=_percent(shown))
 
 
 def _percent(frame: pd.DataFrame) -> dict[str, object]:

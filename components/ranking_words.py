@@ -17,8 +17,8 @@ METRIC_WORDS: Final = {
     "completion": "completed",
     "completion_weighted": "completed, by weight",
     "critical_completion": "critical completed",
-    "completion_with_deps": "completed with needs",
-    "completion_with_deps_all": "completed with all needs",
+    "completion_with_deps": "completed with dependencies",
+    "completion_with_deps_all": "completed with all dependencies",
 }
 Standing = Literal["above", "below", "level", "unknown"]
 SIGNS: Final[Mapping[Standing, str]] = {"above": "▲", "below": "▼", "level": "≈", "unknown": "?"}
@@ -87,23 +87,25 @@ def verdict(pair: PairedDifference) -> str:
         return "Unknown"
     if standing == "level":
         return "Not told apart"
-    return "Yes" if (number(pair.p_holm) or 0) <= ALPHA else "Only by itself"
+    return "Yes" if (number(pair.p_holm) or 0) <= ALPHA else "Only uncorrected"
 
 
 def sentences(pair: PairedDifference, first: str, second: str) -> str:
     """Is the one really better than the other? As markdown; the names are given as markdown already."""
     metric, difference = metric_words(pair.metric), number(pair.difference)
     if difference is None or number(pair.low) is None:
-        why = "no task has a value for both" if difference is None else "it takes two tasks to say how sure"
-        return f"Nothing can be said of {first} and {second} by {metric}: {why}."
+        why = "no task has a value for both" if difference is None else "an interval needs two tasks"
+        return f"{first} and {second} cannot be compared by {metric}: {why}."
     span = f"95 % interval {points(pair.low)} to {points(pair.high)}"
     tasks = f"over the {pair.n_tasks} tasks that both have a value on ({pair.n_runs} runs)"
     above, below = (first, second) if difference >= 0 else (second, first)
     size = points(abs(difference), sign=False)
     if not pair.told_apart:
         return (
-            f"The log does not tell {first} and {second} apart by {metric}. {above} is ahead by {size} "
-            f"points {tasks}, but the {span} holds 0 (p {p_words(pair.p)}). That does not make them equal: "
+            f"The log shows no clear difference between {first} and {second} by {metric}. {above} is ahead "
+            f"by {size} "
+            f"points {tasks}, but the {span} includes 0 (p {p_words(pair.p)}). That does not mean they are "
+            "equal: "
             f"{_detectable(pair)}"
         )
     told = f"{above} is better than {below} by {metric}: {size} points {tasks}, {span}, p {p_words(pair.p)}."
@@ -114,25 +116,26 @@ def band_words(pair: PairedDifference) -> str:
     """What the shaded band of a difference says."""
     size = points(pair.mde, sign=False)
     return (
-        f"Shaded: differences below {size} points, which {pair.n_tasks} tasks like these find in fewer than "
-        "four of five cases"
+        f"Shaded: differences below {size} points, which {pair.n_tasks} tasks like these detect in fewer "
+        "than four of five cases"
     )
 
 
 def _detectable(pair: PairedDifference) -> str:
     return (
-        f"with these tasks, a true difference has to be {points(pair.mde, sign=False)} points or more "
-        "to be found in four of five cases."
+        f"with these tasks, a true difference must be {points(pair.mde, sign=False)} points or more to be "
+        "detected in four of five cases."
     )
 
 
 def _family(pair: PairedDifference) -> str:
     if pair.family < 2:
-        return "It is the only pair compared by this metric."
+        return "This is the only pair compared by this metric."
     holm = number(pair.p_holm) or 0.0
     stands = "It stands" if holm <= ALPHA else "It does not stand"
     return (
-        f"{stands} once all {pair.family} pairs under this metric are allowed for (Holm's p {p_words(holm)})."
+        f"{stands} once all {pair.family} pairs under this metric are corrected for (Holm's p "
+        f"{p_words(holm)})."
     )
 
 
@@ -140,7 +143,8 @@ def method(pair: PairedDifference) -> str:
     """How interval and p were had."""
     if pair.test == "mcnemar":
         return (
-            f"Single trials: exact McNemar on {number(pair.first_only):.0f} tasks that only the first and "
+            f"Single trials: exact McNemar on {number(pair.first_only):.0f} tasks where only the first "
+            "succeeded and "
             f"{number(pair.second_only):.0f} that only the second succeeded at; adjusted Wald interval."
         )
     interval = (
@@ -148,7 +152,7 @@ def method(pair: PairedDifference) -> str:
         if pair.interval == "student_t"
         else "the difference is the same on every task, so the adjusted Wald interval of single trials"
     )
-    return f"p by swapping the two agents inside tasks at random; interval: {interval}."
+    return f"p from random swaps of the two agents within tasks; interval: {interval}."
 
 
 def pull_words(pull: Pull, metric: str) -> str:
@@ -161,7 +165,7 @@ def turn_words(by_outcome: PairedDifference | None, by_metric: PairedDifference 
     """Whether a pair that changes place between two metrics is told apart by either of them."""
     sure = [pair.metric for pair in (by_outcome, by_metric) if pair is not None and pair.told_apart]
     if not sure:
-        return "Told apart by neither: that they change places may be luck."
+        return "Neither difference is clear: the order change may be chance."
     if len(sure) == 2:
-        return "Told apart by both: that they change places is hardly luck."
-    return f"Told apart by {metric_words(sure[0])} alone."
+        return "Both differences are clear: the order change is unlikely to be chance."
+    return f"Only the difference by {metric_words(sure[0])} is clear."

@@ -18,14 +18,14 @@ def offer(workspace: Workspace, file: StoredFile) -> None:
     with st.popover("Remove from this workspace …", icon=":material/delete:"):
         st.text(text.one_line(file.name, 120))
         st.caption(
-            "Its runs or its plan graph are in no figure from then on. For 30 days it can be brought "
-            "back here; then it is deleted, and can be added again. The audit log says that it was removed."
+            "Its runs or plan graph disappear from all figures. You can restore it here for 30 days. Then "
+            "it is deleted, and you can add it again. The audit log records the removal."
         )
         going = workspace.goes_with(file.digest)
         if going:
             named = ", ".join(text.one_line(one.name, 60) for one in going[:3])
             more = f" and {len(going) - 3:,} more" if len(going) > 3 else ""
-            st.text(f"What was converted from it goes along: {named}{more}")
+            st.text(f"Also removed, converted from it: {named}{more}")
         st.button("Remove it", key="remove", type="primary", on_click=_remove, args=(workspace, file.digest))
 
 
@@ -41,7 +41,7 @@ def bring_back(workspace: Workspace) -> None:
             format_func=lambda one: f"{text.one_line(one.name, 80)} · {one.digest[:8]}",
             label_visibility="collapsed",
         )
-        st.button("Bring it back", key="restore", on_click=_restore, args=(workspace, file.digest))
+        st.button("Restore", key="restore", on_click=_restore, args=(workspace, file.digest))
 
 
 def _remove(workspace: Workspace, digest: str) -> None:

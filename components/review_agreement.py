@@ -30,17 +30,19 @@ def disagreements() -> None:
     queue: tuple[Parted, ...] = state.derived(disagreement_queue, of_all=True)
     contradictions = sum(one.judged.contradicts for one in queue)
     if not queue:
-        st.info("No two reviewers differ on any sub-goal. Verdicts are given on the Run page, per sub-goal.")
+        st.info("No two reviewers disagree on any sub-goal. Give verdicts on the Run page, per sub-goal.")
         return
     st.caption(
-        f"{cards.counted(contradictions, 'sub-goal')} of runs where one reviewer says met and another not, "
-        f"and {len(queue) - contradictions:,} where one could tell and another could not. Critical ones come "
-        "first. A tie leaves a sub-goal unscored; otherwise the majority decides. Choose a row to open it."
+        f"{cards.counted(contradictions, 'sub-goal')} where one reviewer says met and another not met, "
+        "and"
+        f" {len(queue) - contradictions:,} where one gave an answer and another chose “cannot tell”. "
+        "Critical ones come first. The majority decides; a tie leaves a sub-goal unscored. Choose a row to "
+        "open it."
     )
     row = tables.table(
         parted_table(queue),
         key="parted",
-        name="Where reviewers part",
+        name="Where reviewers disagree",
         selectable=True,
         height=min(38 + 35 * len(queue), 420),
         columns={"digest": None, "sub_goal": None},
@@ -56,7 +58,7 @@ def agreement() -> None:
     found: Reviewers = state.derived(corpus_reviewers, of_all=True)
     whole = found.overall
     if not whole.reviewers:
-        st.info("No reviewer gave a verdict yet. Verdicts are given on the Run page, per sub-goal.")
+        st.info("No verdicts by reviewers yet. Give verdicts on the Run page, per sub-goal.")
         return
     st.caption(_in_words(found))
     st.caption(imported_in_words(state.corpus()))
@@ -78,20 +80,22 @@ def agreement() -> None:
 
 def two_by_two(pairs: Sequence[ReviewerPair], reviewers: int) -> None:
     """Share of one opinion and κ of every two reviewers, drawn and as a table."""
-    st.subheader("Two by two")
+    st.subheader("By pair")
     st.caption(_pairs_in_words(pairs, reviewers))
     if any(pair.n for pair in pairs):
         tables.figure(
             figures.reviewer_pairs_figure(pairs, dark=state.is_dark()),
             key="reviewer-pairs",
-            name="Agreement of every two reviewers",
+            name="Agreement by pair of reviewers",
         )
     told = any(isinstance(value, Unscored) for pair in pairs for value in (pair.kappa, pair.kappa_low))
-    why = {"kappa_low_reason": st.column_config.TextColumn("why no κ, or no interval")} if told else {}
+    why = (
+        {"kappa_low_reason": st.column_config.TextColumn("why κ or its interval is missing")} if told else {}
+    )
     tables.table(
         reviewer_pairs_table(pairs),
         key="reviewer-pairs-table",
-        name="Agreement of reviewers two by two",
+        name="Agreement by pair of reviewers",
         columns={**dict.fromkeys(PAIR_HIDDEN), **why},
     )
 
@@ -106,12 +110,14 @@ def _in_words(found: Reviewers) -> str:
         alpha = f"Krippendorff's α {whole.alpha:.2f}"
     else:
         alpha = (
-            f"Krippendorff's α {whole.alpha:.2f} (95 % {whole.low:.2f} to {whole.high:.2f}, runs drawn anew)"
+            f"Krippendorff's α {whole.alpha:.2f} (95 % {whole.low:.2f} to {whole.high:.2f}, bootstrap over "
+            "runs)"
         )
     return (
-        f"{names}{more}: two or more could tell on {cards.counted(whole.items, 'sub-goal')} of "
+        f"{names}{more}: two or more gave an answer on {cards.counted(whole.items, 'sub-goal')} of "
         f"{cards.counted(whole.runs, 'run')}, and have one opinion on {whole.agreed:,}. {alpha}. "
-        f"{whole.alone:,} have an opinion of one only; {cards.counted(whole.unsure, 'answer')} “cannot tell” "
+        f"{whole.alone:,} have an answer from one only; {cards.counted(whole.unsure, 'answer')} “cannot "
+        "tell” "
         "count as missing."
     )
 
@@ -122,14 +128,16 @@ def _pairs_in_words(pairs: Sequence[ReviewerPair], reviewers: int) -> str:
     bare = sum(isinstance(pair.kappa, Unscored) for pair in common)
     unsure = sum(isinstance(pair.kappa_low, Unscored) for pair in common) - bare
     words = [
-        f"{cards.counted(len(pairs), 'pair')} of reviewers, {len(common):,} of them with sub-goals on which "
-        f"both could tell; {clear:,} agree clearly beyond chance: the whole interval of Cohen's κ is above 0."
+        f"{cards.counted(len(pairs), 'pair')} of reviewers, {len(common):,} of them with sub-goals that "
+        "both answered;"
+        f" {clear:,} agree clearly beyond chance: the whole interval of Cohen's κ is "
+        "above 0."
     ]
     if bare:
-        words.append(f"κ of {bare:,} is unscored and drawn as words.")
+        words.append(f"κ of {bare:,} is unscored and shown as text.")
     if unsure:
-        words.append(f"κ of {unsure:,} has no interval, and an open mark: do not lean on it.")
+        words.append(f"κ of {unsure:,} has no interval and an open mark: do not rely on it.")
     left = reviewers - len({name for pair in pairs for name in (pair.a, pair.b)})
     if pairs and left > 0:
-        words.append(f"{cards.counted(left, 'reviewer')} with few opinions or none are left out.")
+        words.append(f"{cards.counted(left, 'reviewer')} with few or no answers are left out.")
     return " ".join(words)

@@ -30,14 +30,14 @@ def remember(offered: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
 def draw(offered: Mapping[str, Sequence[str]], filters: Mapping[str, Sequence[str]]) -> None:
     """One widget a field, behind a button that says how many are in force."""
     used = sum(bool(values) for values in filters.values())
-    words = f"Filters ({used} in force)" if used else "Filters"
+    words = f"Filters ({used} active)" if used else "Filters"
     with st.expander(words, expanded=bool(used), icon=":material/filter_list:"):
         first = [field for field in FIRST if field in offered]
         _row(first, offered, filters)
         told = [field for field, some in offered.items() if _told(field, some, filters)]
         _row([field for field in told if not field.startswith(META)], offered, filters)
         if recorded := [field for field in told if field.startswith(META)]:
-            st.caption("What the runs say of themselves (metadata of RUN\\_STARTED):")
+            st.caption("Metadata of the runs (from RUN\\_STARTED):")
             _row(recorded, offered, filters)
         if used:
             st.button("Clear all filters", key="filters-clear", type="tertiary", on_click=_choose, args=({},))

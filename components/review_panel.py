@@ -31,7 +31,7 @@ def status(review: Review, *, keys: bool) -> None:
                 shortcut=str(number) if keys else None,
                 type="primary" if review.status == word else "secondary",
                 disabled=author is None,
-                help="Say who you are first." if author is None else None,
+                help="Enter your name first." if author is None else None,
                 on_click=review_writing.save_review,
                 args=(state.workspace(), [review]),
                 kwargs={"author": author or "", "status": word},
@@ -85,10 +85,10 @@ def notes(run: Run) -> None:
             st.caption(f"{text.label(note.author or 'unnamed', 60)} · {note.ts:%Y-%m-%d %H:%M} UTC")
             st.text(note.text[:NOTE_CHARS])
     if len(given) > MOST_NOTES:
-        st.caption(f"The last {MOST_NOTES} of {len(given):,}; the others are among the events.")
+        st.caption(f"The last {MOST_NOTES} of {len(given):,}; see the events for the others.")
     author = reviewer.author()
     if run.integrity.broken:
-        st.caption("No note can be added: the ledger is broken.")
+        st.caption("You cannot add a note: the ledger is broken.")
         return
     place = drafts.Place(name="note", about=(run.digest,))
     drafts.text_area(
@@ -97,11 +97,11 @@ def notes(run: Run) -> None:
         max_chars=NOTE_CHARS,
         height=80,
         disabled=author is None,
-        placeholder="What did you find out?" if author else "Enter your name to write a note.",
-        help="Kept as your draft until you add it.",
+        placeholder="What did you find?" if author else "Enter your name to write a note.",
+        help="Saved as your draft until you add it.",
     )
     st.button(
-        "Add the note",
+        "Add note",
         key=f"add-{place.key}",
         disabled=author is None,
         on_click=review_writing.save_note,
@@ -114,7 +114,7 @@ def history(review: Review) -> None:
     changes = state.workspace().reviews.history([review.run])
     with st.expander(f"History ({len(changes)})"):
         if not changes:
-            st.caption("Nobody changed it yet.")
+            st.caption("No changes yet.")
         for one in reversed(changes[-MOST_CHANGES:]):
             st.text(
                 f"{one.ts:%Y-%m-%d %H:%M} UTC · {text.one_line(one.author, 60)} · {one.field}: "
@@ -138,9 +138,7 @@ def of_run(run: Run) -> None:
     reviews = store.reviews.every()
     review = reviews.get(run.digest, Review(run=run.digest, run_id=run.run_id))
     if reviewer.reviewer() is None:
-        st.caption(
-            "Say who you are on the Review page, or where you give a verdict, to change anything here."
-        )
+        st.caption("To make changes, enter your name on the Review page or next to a verdict.")
     status(review, keys=False)
     people_and_tags(review, known_tags(reviews.values()))
     notes(run)

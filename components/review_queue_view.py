@@ -50,7 +50,7 @@ def chosen(shown: Sequence[Case], everything: Sequence[Case]) -> Case | None:
     if asked in by_digest:
         return by_digest[asked]
     if asked is not None and shown:
-        st.caption("The run of the address is not among the failing ones; this is the first of the queue.")
+        st.caption("The linked run is not a failing run. This is the first run in the queue.")
     if not shown:
         return None
     state.select(run=shown[0].item.digest)
@@ -61,9 +61,7 @@ def keys(shown: Sequence[Case], everything: Sequence[Case], case: Case) -> None:
     """Buttons and keys to the previous and the next case shown."""
     here = [one.item.digest for one in shown]
     digest = case.item.digest
-    place = (
-        f"**{here.index(digest) + 1:,} of {len(here):,}**" if digest in here else "outside the filters now"
-    )
+    place = f"**{here.index(digest) + 1:,} of {len(here):,}**" if digest in here else "outside the filters"
     before, after = _around(shown, everything, digest)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(place, width="stretch")
@@ -114,7 +112,7 @@ def bulk(shown: Sequence[Case]) -> None:
     author = reviewer.author()
     with st.popover(f"Set all {len(shown):,} shown to …", disabled=author is None or not shown):
         status = st.selectbox("Status", STATUSES, key="bulk-status", format_func=str.capitalize)
-        st.caption("What somebody else changed since this page was drawn is left alone, and named.")
+        st.caption("Changes that others made since this page was loaded are kept and listed.")
         st.button(
             f"Set {cards.counted(len(shown), 'run')}",
             key="bulk-set",
@@ -137,7 +135,7 @@ def look(corpus: Corpus, case: Case, tags: Sequence[str]) -> None:
             query_params={"run": item.digest},
         )
         if reviewer.reviewer() is None:
-            st.caption("Say who you are at the top of the page, to change anything here.")
+            st.caption("To make changes, enter your name at the top of the page.")
         review_panel.status(case.review, keys=True)
         st.text(text.one_line(item.why, 300))
         if case.first:
@@ -147,7 +145,7 @@ def look(corpus: Corpus, case: Case, tags: Sequence[str]) -> None:
         if case.reason:
             st.caption(f"To fix first: {text.label(case.reason, 300)}")
         if case.parted:
-            st.caption(f"⚖ Reviewers part on {cards.counted(case.parted, 'sub-goal')} of it.")
+            st.caption(f"⚖ Reviewers disagree on {cards.counted(case.parted, 'sub-goal')} of this run.")
         review_panel.people_and_tags(case.review, tags)
         _graph(corpus, item.digest)
         review_panel.notes(run)
@@ -158,7 +156,7 @@ def look(corpus: Corpus, case: Case, tags: Sequence[str]) -> None:
 def _graph(corpus: Corpus, digest: str) -> None:
     score = corpus.scores[digest]
     if isinstance(score, Unscored):
-        st.caption(f"No plan graph is drawn: {text.label(score.reason, 200)}")
+        st.caption(f"No plan graph: {text.label(score.reason, 200)}")
         return
     graph = next((one for one in corpus.graphs.graphs if one.id == score.graph_id), None)
     if graph is None or not graph.sub_goals:

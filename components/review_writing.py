@@ -52,11 +52,12 @@ def save_review(store: Workspace, seen: Sequence[Review], *, author: str, **what
     refused = [answer for answer in answers if isinstance(answer, ReviewConflict)]
     for answer in refused[:MOST_TOLD]:
         _tell(
-            f"Not saved: {answer.now.updated_by} changed the review of {answer.now.run_id} meanwhile. It is "
-            f"{answer.now.status} now; look at it and save again."
+            f"Not saved: {answer.now.updated_by} changed the review of {answer.now.run_id} in the "
+            "meantime. It is "
+            f"{answer.now.status} now. Check it and save again."
         )
     if len(refused) > MOST_TOLD:
-        _tell(f"and {len(refused) - MOST_TOLD} more that others changed meanwhile")
+        _tell(f"and {len(refused) - MOST_TOLD} more that others changed in the meantime")
 
 
 def say() -> None:
@@ -72,9 +73,7 @@ def _append(store: Workspace, run: Run, event: type[Event], fields: dict[str, An
         _tell(f"Not saved: {error.message}. {error.hint}")
         return False
     except OSError as error:
-        _tell(
-            f"Not saved: the disk answers “{error.strerror or error}”. Nothing of it is lost or half-written."
-        )
+        _tell(f"Not saved, disk error: “{error.strerror or error}”. No data is lost.")
         return False
     return True
 

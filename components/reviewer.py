@@ -52,8 +52,8 @@ def ask_reviewer() -> str | None:
             "Your name",
             key=FIELD,
             max_chars=CHARS,
-            placeholder="as others know you",
-            help="Kept for this session, on every page. It signs what you save.",
+            placeholder="the name that others know you by",
+            help="Used on every page in this session to sign what you save.",
             on_change=_keep,
         )
     return known
@@ -92,11 +92,11 @@ def _sign_in_or_out(known: str | None) -> None:
     ]
     for provider in providers or [None]:
         words = f"Sign in with {text.label(provider, 40)}" if provider else "Sign in"
-        back = "You come back to the Overview. A link that you followed leads on once you are signed in."
+        back = "You return to the Overview. If you followed a link, open it again after you sign in."
         if st.button(words, key=f"reviewer_in_{provider or 'default'}", help=back):
             try:
                 st.login(provider)
             except StreamlitAuthError as error:  # this server's own set-up, no visitor's words
                 st.error(
-                    f"Signing in cannot begin: {text.label(error, 300)} Whoever runs this server can mend it."
+                    f"Sign-in failed: {text.label(error, 300)} Ask the person who runs this server to fix it."
                 )

@@ -55,7 +55,7 @@ def timeline(report: RunReport) -> None:
         event_table(rows), key="timeline", name="Events of this run", selectable=True, height=420
     )
     if at is None:
-        st.caption("Choose a row to see the whole event.")
+        st.caption("Choose a row to see the full event.")
         return
     whole_event(report, rows[at].seq)
 
@@ -97,9 +97,10 @@ def decisions(report: RunReport) -> None:
         st.info(f"Counterfactual evaluation {evaluation.status}: {text.label(evaluation.reason, 300)}")
         return
     st.caption(
-        "Each alternative's history in the same context, scored by the same formula as this run. Inside "
-        f"±{THRESHOLD:g} nothing is claimed; an alternative without history is unknown. "
-        "These are associations in past runs."
+        "History of each alternative in the same context, scored with the same formula as this run. Within "
+        "±"
+        f"{THRESHOLD:g} the two count as equivalent. An alternative without history is unknown. "
+        "Associations in past runs, not causes."
     )
     tables.figure(
         figures.delta_figure(evaluation, dark=state.is_dark()),
@@ -165,4 +166,4 @@ def findings(report: RunReport) -> None:
     if report.findings:
         tables.table(exports.findings_table(report.findings), key="findings", name="Findings of this run")
     else:
-        st.caption("Nothing was noticed.")
+        st.caption("No findings.")

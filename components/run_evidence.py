@@ -34,13 +34,11 @@ SMALL: Final = 0.7
 def plan_and_evidence(report: RunReport) -> None:
     """The coloured graph, and beside it what is known of the selected sub-goal."""
     if report.graph is None:
-        st.info(
-            "No plan graph matches this run's task, so there is nothing to draw. Add one on the Data page."
-        )
+        st.info("No plan graph matches this run's task. Add one on the Data page.")
         _verdicts(report)
         return
     if not report.graph.sub_goals:
-        st.info("The plan graph of this run's task expects nothing, so there is nothing to draw.")
+        st.info("The plan graph for this run's task has no sub-goals.")
         return
     goals = {goal.id: goal for goal in report.graph.sub_goals}
     asked = state.selected("sub_goal")
@@ -89,7 +87,7 @@ def _graph(graph: PlanGraph, score: RunScore | None, chosen: str | None) -> None
         around=around,
     )
     if drawing.hidden:
-        st.caption(f"{drawing.hidden:,} other sub-goals are not drawn.")
+        st.caption(f"{drawing.hidden:,} other sub-goals are hidden.")
     tables.download(
         lambda: figures.plan_html(graph, score).encode(),
         label="Plan graph (HTML)",
@@ -112,10 +110,10 @@ def _large_graph_controls(graph: PlanGraph, chosen: str | None) -> tuple[str | N
     if len(graph.sub_goals) <= READABLE:
         return None, ()
     around = st.toggle(
-        "Only what the selected sub-goal needs and what needs it",
+        "Only the selected sub-goal's dependencies and dependents",
         key="around",
         disabled=chosen is None,
-        help="A large graph: finished and unreached branches are collapsed; click one to open it.",
+        help="Large graph: finished and unreached branches are collapsed. Click one to open it.",
     )
     return (chosen if around else None), expanded
 
@@ -128,7 +126,7 @@ def _evidence(report: RunReport, goals: dict[str, SubGoal], chosen: str | None, 
         options=list(goals),
         format_func=lambda goal: node_words(goals[goal], nodes.get(goal)),
         key="sub_goal_picker",
-        placeholder="Choose one, or click it in the graph",
+        placeholder="Choose a sub-goal, or click it in the graph",
         on_change=lambda: _pick(st.session_state["sub_goal_picker"]),
         filter_mode="contains",
     )
@@ -139,10 +137,10 @@ def _evidence(report: RunReport, goals: dict[str, SubGoal], chosen: str | None, 
     if len(goal.title) > TITLE_CHARS:
         st.text(text.one_line(goal.title, 1_000))
     if node is None:
-        st.text("This run was not scored, so nothing is known of this sub-goal.")
+        st.text("This run was not scored, so this sub-goal has no status.")
     else:
         _result(node, report)
-    with st.expander("How one can tell", expanded=node is None or node.completed is None):
+    with st.expander("How it is checked", expanded=node is None or node.completed is None):
         if goal.description:
             st.text(text.one_line(goal.description, 600))
         st.code(check_words(goal), language=None, wrap_lines=True)
@@ -179,7 +177,7 @@ def _unfinished(report: RunReport, columns: int) -> None:
     if not missed:
         st.caption("Select a sub-goal to see its evidence.")
         return
-    st.caption("Not completed; select one to see why:")
+    st.caption("Not completed. Select one to see why:")
     places = st.columns(columns)
     for number, node in enumerate(missed[:MOST_MISSED]):
         star = f"{STAR} " if node.critical else ""
@@ -201,7 +199,7 @@ def check_words(goal: SubGoal) -> str:
     known = msgspec.to_builtins(goal)
     parts = {name: known[name] for name in ("check", "rules", "any_of", "deps") if known.get(name)}
     if "check" not in parts and not goal.any_of:
-        parts = {"check": "none: a recorded verdict or nothing can tell", **parts}
+        parts = {"check": "none: only a recorded verdict can decide it", **parts}
     return "\n".join(f"{name}: {_json(value)}" for name, value in parts.items())[:MOST_CHARS]
 
 
@@ -212,7 +210,7 @@ def _json(value: object) -> str:
 def _evidence_events(report: RunReport, node: NodeScore) -> None:
     rows = [row for row in report.timeline if row.seq in node.events or row.seq in node.evidence]
     if not rows:
-        st.caption("No event of this run maps to it.")
+        st.caption("No event of this run is mapped to it.")
         return
     frame = event_table(rows)
     mapped = report.score.mapped if isinstance(report.score, RunScore) else ()

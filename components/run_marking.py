@@ -24,18 +24,21 @@ REASON_CHARS: Final = 2_000
 def marking(report: RunReport, node: NodeScore) -> None:
     """The three buttons and a field for why; what the reviewer said before is marked."""
     if report.integrity.broken:
-        st.caption("No verdict can be added: the ledger is broken.")
+        st.caption("You cannot add a verdict: the ledger is broken.")
         return
     with st.container(key="marking", gap="xsmall"):
         st.markdown("**Your verdict**")
         if reviewer.ask_reviewer() is None:
-            st.caption("Say who you are, so that the verdict bears your name.")
+            st.caption("Enter your name to sign the verdict.")
             return
         author = reviewer.author() or ""
         given = not_withdrawn(report.run.of(Verdict))
         said = {v.by: v.passed for v in given if v.sub_goal == node.sub_goal}
         if decided_by_check(node):
-            st.caption("The check of this sub-goal decides. Your verdict is recorded and changes no score.")
+            st.caption(
+                "This sub-goal is decided by its check. Your verdict is recorded but does not "
+                "change the score."
+            )
         why = drafts.Place(name="why", about=(report.run.digest, node.sub_goal))
         drafts.text_input("Why", why, max_chars=REASON_CHARS, placeholder="what you saw (optional)")
         with st.container(horizontal=True, gap="xsmall"):
@@ -57,7 +60,7 @@ def marking(report: RunReport, node: NodeScore) -> None:
                 shortcut="W",
                 type="tertiary",
                 disabled=author not in said,
-                help="Takes your verdict back. The history keeps what you said.",
+                help="Withdraws your verdict. The history keeps it.",
                 on_click=review_writing.withdraw_verdict,
                 args=(state.workspace(), report.run, node.sub_goal),
                 kwargs={"author": author},

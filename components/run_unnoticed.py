@@ -15,7 +15,7 @@ NEXT_WORDS: Final = {
     "tried again": "then the same call again",
     "tried otherwise": "then the same tool with other arguments",
     "went on": "then went on with another tool",
-    "spoke": "then only spoke",
+    "spoke": "then only sent messages",
     "ended": "then the run ended",
 }
 
@@ -25,12 +25,12 @@ def failures(report: RunReport) -> None:
     found = report.unnoticed
     if not found:
         return
-    with st.expander(f"What failed without a new plan ({len(found)})", key="unnoticed"):
+    with st.expander(f"Failures without a new plan ({len(found)})", key="unnoticed"):
         for failure in found[:MOST]:
             _failure(report, failure)
         if len(found) > MOST:
             st.caption(
-                f"and {cards.counted(len(found) - MOST, 'more failure')}; the events below mark them ✗"
+                f"and {cards.counted(len(found) - MOST, 'more failure')}, marked ✗ in the events below"
             )
 
 

@@ -21,7 +21,7 @@ STANDING_WORDS: Final = {
     "no opinion": "no opinion",
     "replaced": "replaced by a later verdict",
     "withdrawn": "withdrawn",
-    "not counted": "left out by the rules in force",
+    "not counted": "left out by the current rules",
 }
 
 
@@ -31,7 +31,7 @@ def warning(report: RunReport) -> None:
         return
     with st.container(border=True, gap="xsmall", key="addressing"):
         st.markdown(":material/record_voice_over: **Possible prompt injection in this run.**")
-        st.caption("No pass by a judge counts on this run. Read the text yourself.")
+        st.caption("Passes by a judge do not count for this run. Read the text yourself.")
         for finding in report.addressing[:MOST_WARNINGS]:
             st.text(text.one_line(finding.message, 240))
         if len(report.addressing) > MOST_WARNINGS:
@@ -44,14 +44,14 @@ def verdicts_on(report: RunReport, node: NodeScore) -> None:
     if not given:
         return
     with st.expander(f"Verdicts ({len(given)})", expanded=True):
-        above = "Its own check decides, and no verdict overturns it. " if decided_by_check(node) else ""
-        st.caption(f"{above}Order of authority: its check, recorded checks, reviewers, judges.")
+        above = "Its own check decides. No verdict overrides it. " if decided_by_check(node) else ""
+        st.caption(f"{above}Precedence: its check, recorded checks, reviewers, judges.")
         for authority, some in groupby(given[:MOST_VOICES], key=lambda voice: voice.authority):
             st.markdown(f"**{authority.capitalize()}**")
             for voice in some:
                 _voice(report, voice)
         if len(given) > MOST_VOICES:
-            st.caption(f"and {len(given) - MOST_VOICES} more among the events")
+            st.caption(f"and {len(given) - MOST_VOICES} more in the events")
 
 
 def _voice(report: RunReport, voice: Voice) -> None:
@@ -68,5 +68,5 @@ def _voice(report: RunReport, voice: Voice) -> None:
         if cited.quote:
             st.code(text.one_line(cited.quote, 400), language=None, wrap_lines=True)
         if not cited.stands:
-            st.caption("✗ These words do not stand in the event cited.")
+            st.caption("✗ Quote not found in the cited event.")
         event_link(report, cited.seq, key=f"quote-{voice.seq}-{number}")

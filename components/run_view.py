@@ -16,8 +16,8 @@ DIAGNOSIS_WORDS: Final = {
     "clean": "Nothing went wrong",
     "inside": "Attempted but not completed: look at tool calls and reasoning",
     "skipping": "Never attempted: look at planning",
-    "violation": "A critical step was passed over",
-    "not_detecting_errors": "Failures were seen and nothing was changed",
+    "violation": "A critical step was skipped",
+    "not_detecting_errors": "Failures occurred and nothing changed",
     "unscored": "No diagnosis",
 }
 
@@ -28,8 +28,9 @@ def integrity_banner(report: RunReport) -> None:
     if verdict.broken:
         place = f" (line {verdict.line})" if verdict.line else ""
         st.error(
-            f"**This ledger is {verdict.verdict}{place}.** Nothing may be concluded from it: "
-            "counterfactual evaluation is aborted (DTL-STRAT-006).",
+            f"**This ledger is {verdict.verdict}{place}.** Do not draw conclusions from it. Counterfactual "
+            "evaluation is aborted"
+            " (DTL-STRAT-006).",
             icon=":material/link_off:",
         )
         st.text(text.one_line(verdict.reason, 400))
@@ -87,7 +88,7 @@ def _diagnosis(report: RunReport) -> None:
     with st.container(border=True, gap="xsmall"):
         lucky = report.contradiction is not None and report.contradiction.kind == "lucky"
         mark = "check_circle" if fine else "casino" if lucky else "troubleshoot"
-        luck = " The outcome bit says success." if lucky else ""
+        luck = " The recorded outcome is success." if lucky else ""
         st.markdown(f":material/{mark}: **{DIAGNOSIS_WORDS[score.diagnosis]}.**{luck}")
         st.text(text.one_line(score.diagnosis_reason, 400))
         if score.diagnosis_advice:

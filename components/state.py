@@ -69,8 +69,8 @@ class Rules:
 
     def in_words(self) -> str:
         """One line to stand beside a rate."""
-        whose = ", ".join(self.verdicts) if self.verdicts else "everybody"
-        return f"Sub-goals without a verdict {MISSING_WORDS[self.missing]} · verdicts by {whose} count"
+        whose = ", ".join(self.verdicts) if self.verdicts else "all"
+        return f"Sub-goals without a verdict {MISSING_WORDS[self.missing]} · verdicts counted: {whose}"
 
 
 def workspace() -> Workspace:
@@ -88,7 +88,7 @@ def frame() -> Iterator[None]:
     except UntakenError as error:  # a database that is locked or damaged, a file that went away
         st.error(text.label(f"{error.message}. {error.hint}", 600), icon=":material/error:")
     except OSError as error:
-        st.error(text.label(f"The disk answers: {error.strerror or error}.", 400), icon=":material/error:")
+        st.error(text.label(f"Disk error: {error.strerror or error}.", 400), icon=":material/error:")
     finally:
         _CONTENT.reset(content_before)
         _IN_FRAME.reset(frame_before)
@@ -241,7 +241,7 @@ def _evaluated(
     for evaluation in whole.aborted:
         _store.audit(evaluation.code or "", evaluation.reason, evaluation.run_id)
     for fault in unread_runs(found, noticed):
-        _store.audit(ABORTED, f"the run cannot be read: {fault.message}", fault.where.run)
+        _store.audit(ABORTED, f"the run is unreadable: {fault.message}", fault.where.run)
     return whole
 
 
@@ -303,14 +303,14 @@ def rules_in_sidebar() -> None:
                 options=tuple(names),
                 format_func=lambda name: names[name],
                 key="group",
-                help="Agents that ran the same tasks. Overview, Decisions, Memory, Rankings speak of these.",
+                help="Agents that ran the same tasks. Used by Overview, Decisions, Memory and Rankings.",
             )
         st.radio(
             "Sub-goals without a verdict",
             options=tuple(MISSING_WORDS),
             format_func=lambda rule: MISSING_WORDS[rule],
             key="rules_missing",
-            help="Rankings can flip with this rule, so it stands beside every rate.",
+            help="This rule can change the ranking, so it is shown with every rate.",
         )
         if authors:
             st.multiselect(

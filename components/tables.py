@@ -61,13 +61,13 @@ def table(
         selectable: let one row be chosen.
         height: pixels, or ``"auto"``.
         alt: what a screen reader says of the table.
-        most: rows to show at the most; the download holds them all.
+        most: rows to show at the most; Download the table to see all.
 
     Returns:
         The position of the chosen row in `frame`, or ``None``.
     """
     if most is not None and len(frame) > most:
-        st.caption(f"The first {most:,} of {len(frame):,} rows; the download holds them all.")
+        st.caption(f"The first {most:,} of {len(frame):,} rows; Download the table to see all.")
     chosen: Any = st.dataframe(  # type: ignore[call-overload]
         frame if most is None else frame.head(most),
         hide_index=True,

@@ -13,13 +13,13 @@ MOST: Final = 6
 
 
 def links() -> None:
-    """Their number, and on a click the runs, the weightiest first; nothing where there are none."""
+    """Their number, and on a click the runs, largest effect first; nothing where there are none."""
     digests = set(state.derived(runs_not_detecting_errors))
     if not digests:
         return
-    words = f"{cards.counted(len(digests), 'run')} saw failures and never changed the plan"
+    words = f"{cards.counted(len(digests), 'run')} had failures and never changed the plan"
     with st.expander(words, icon=":material/notification_important:", key="unnoticed-runs"):
-        st.caption("Something was missing in the end, and no recorded plan was ever revised.")
+        st.caption("Something was missing at the end, and no recorded plan was revised.")
         found = [item for item in state.derived(review_queue) if item.digest in digests]
         cards.run_links(found[:MOST], empty="")
         if len(found) > MOST:

@@ -30,10 +30,10 @@ def upload(workspace: Workspace) -> None:
     """
     turn = st.session_state.setdefault("upload_turn", 0)
     files = st.file_uploader(
-        "Ledgers, plan graphs, heads, traces of a known format, or zip archives of these",
+        "Ledgers, plan graphs, heads, traces in a supported format, or zip archives of these",
         accept_multiple_files=True,
         key=f"upload-{turn}",
-        help="Bring a zip archive where folders matter, as in DevAI: who judged stands in their names.",
+        help="Upload a zip archive if folders matter, as in DevAI, where folder names identify the judge.",
     )
     agent = st.text_input(
         "Agent, where a trace does not record it",

@@ -37,7 +37,7 @@ def choose_run(runs: dict[str, Run], evaluated: frozenset[str]) -> Run:
     asked = state.selected("run")
     chosen = asked if asked in runs else next(iter(runs))
     if asked is not None and asked not in runs:
-        st.caption("The run selected elsewhere has no record of planning. Shown is the first one that has.")
+        st.caption("The selected run has no planning record. Showing the first run that has one.")
     st.session_state[PICKER] = chosen
     st.selectbox(
         "Run",

@@ -24,18 +24,14 @@ def ablations(*, dark: bool) -> None:
     found = planned.ablations()
     if not found:
         return
-    st.subheader("What the ablation says", anchor=False)
+    st.subheader("Ablation", anchor=False)
     name = st.segmented_control(
         "Ablation", list(found), default=next(iter(found)), required=True, key="ablation"
     )
     shown = found[str(name)]
     st.caption(
-        "Measured with the sample runs: Algorithm 1 without its parts, all arms in the same worlds. "
-        + (
-            "A run towards a task ends where it is reached: success is the figure to read."
-            if shown.setup.task
-            else ""
-        )
+        "Measured on the sample runs: Algorithm 1 with parts removed, all arms in the same worlds. "
+        + ("Runs with a task end when they reach it, so compare success rates." if shown.setup.task else "")
     )
     tables.figure(figures.ablation_figure(shown, dark=dark), key="ablation-figure", name="Ablation")
     _ablation_rows(shown)
@@ -88,9 +84,9 @@ def _agreement(found: Calibration, *, dark: bool) -> None:
 def _measured_how(told: Settings) -> str:
     task = text.label(told.task.replace("_", " ")) if told.task else "open play"
     return (
-        f"The other pages estimate from ledgers alone. Here the paths not taken were really tried: "
+        f"Other pages estimate from ledgers alone. Here the alternatives were actually tried: "
         f"{cards.counted(told.train, 'run')} of {text.label(told.policy)} ({task}) as history, then "
         f"{cards.counted(told.decisions, 'decision')} on {told.held_out:,} other maps, each path "
-        f"{told.draws:,} times in clones. Intervals: 95 %, over maps. Measured for one policy, one task and "
-        f"one simulator: elsewhere agreement may be better or worse."
+        f"{told.draws:,} times in clones. Intervals: 95 %, over maps. Measured for one policy, one task "
+        "and one simulator. Agreement may differ elsewhere."
     )

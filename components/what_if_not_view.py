@@ -18,15 +18,16 @@ from untaken.report import PlanningSummary, planned_steps_table, terms_table
 
 FIGURE = st.column_config.NumberColumn(format="%.3f")
 REWARDS: Final = {
-    "env": "the environment's own reward; most actions get the same, so most steps are ties and say nothing",
-    "shaped": "the steps that an action saves on the way to the task",
+    "env": "the environment's own reward. Most actions get the same reward, so most steps are "
+    "uninformative ties.",
+    "shaped": "the number of steps that an action saves toward the task",
 }
 """What f_R is, by name; any other is called by its name alone."""
 VERDICT_WORDS: Final = {
-    "better": "Better than what else was tried.",
-    "worse": "Worse than what else was tried.",
-    "tie": "A tie: the simulator cannot tell this action from what else was tried. That is not bad.",
-    "unscored": "No WIN: there was nothing else to try.",
+    "better": "Better than the alternatives tried.",
+    "worse": "Worse than the alternatives tried.",
+    "tie": "A tie: the simulator shows no difference from the alternatives. That is not bad.",
+    "unscored": "No WIN: there was no alternative to try.",
 }
 MODEL_STEPS: Final = 2
 BY_WIDTH: Final = (
@@ -89,8 +90,8 @@ def step_by_step(record: PlanningRecord, run: str) -> None:
             drawn = figures.frame_strip(record, step, frames=frames, dark=dark)
             tables.figure(drawn, key=key, name="Steps as pictures", on_pick=picked)
     st.caption(
-        "Under each picture what was done. ↺: the policy was asked again, and the WIN is that of its first "
-        "answer. ◆ a decision, ★ an achievement."
+        "The action is below each picture. ↺: the policy was asked again; the WIN is for its first answer. "
+        "◆ decision, ★ achievement."
     )
     st.subheader("WIN by step", anchor=False)
     tables.figure(
@@ -100,7 +101,7 @@ def step_by_step(record: PlanningRecord, run: str) -> None:
     seen, asked = st.columns([0.5, 0.5], gap="medium")
     with seen:
         drawn = figures.frame_figure(now, dark=dark)
-        tables.figure(drawn, key="frame", name=f"Step {step}", alt=f"What was seen at step {step}")
+        tables.figure(drawn, key="frame", name=f"Step {step}", alt=f"What the policy saw at step {step}")
     with asked:
         _what_was_done(now)
     _causes(record, step, dark=dark)
@@ -158,7 +159,7 @@ def _causes(record: PlanningRecord, step: int, *, dark: bool) -> None:
         return
     when = "this decision" if at == step else f"the decision at step {at:,}, the latest before this one"
     st.caption(
-        f"The state as the policy was given it at {when}: {text.label(causes.summary, 120)}, "
+        f"The state given to the policy at {when}: {text.label(causes.summary, 120)}, "
         f"by {text.label(causes.by, 120)}."
     )
     drawn = figures.state_causality_figure(causes, dark=dark)
@@ -167,18 +168,18 @@ def _causes(record: PlanningRecord, step: int, *, dark: bool) -> None:
 
 def _no_causes(record: PlanningRecord) -> str:
     if record.settings.get("sce") is None:
-        return "No causal graph at this step or before: `untaken crafter run --sce` gives each decision one."
+        return "No causal graph up to this step. Record one per decision with `untaken crafter run --sce`."
     if not any(step.begun for step in record.steps):
-        return "No causal graph is kept: one is where a skill is begun, and this policy begins none."
-    return "No decision was made yet: the first one brings a causal graph."
+        return "No causal graph: they are recorded when a skill begins, and this policy has no skills."
+    return "No decision yet. The first decision has a causal graph."
 
 
 def models(*, dark: bool) -> None:
     """The structural causal models, and one of them after an intervention."""
-    with st.expander("How actions and states come about: the structural causal model"):
+    with st.expander("Structural causal model of actions and states"):
         st.caption(
-            "The first two steps. Each variable follows from its parents; all chance is in u. What-If-Not "
-            "sets a_0 to another action and looks at what follows."
+            "The first two steps. Each variable depends on its parents; all randomness is in u. "
+            "What-If-Not sets a_0 to another action and observes the effect."
         )
         model = planning_model(policy_named("random"), steps=MODEL_STEPS)
         tables.figure(figures.scm_figure(model, dark=dark), key="scm", name="Structural causal model")

@@ -44,7 +44,7 @@ class Agent:
         self.run.write(RunFinished, success=solved, steps=self.calls, cost=0.01 * self.calls, error=error)
 
     def choose(self, usual: str, other: str, **context: str) -> str:
-        """Mostly what is usual, now and then something else, so that there is something to learn from."""
+        """Usually the habit, sometimes the alternative, so that there is something to learn from."""
         skill = usual if self.rng.random() < 0.7 else other
         self.run.choose(skill, [usual, other], context, propensities={usual: 0.7, other: 0.3})
         return skill

@@ -155,7 +155,7 @@ report = untaken.rank_agents(list(scores.values()))
 rank_flow(report)
 
 # %% [markdown]
-# A lucky run succeeded without a critical sub-goal, an unlucky one failed with everything completed:
+# A lucky run succeeded without a critical sub-goal, an unlucky one failed with all sub-goals completed:
 
 # %%
 contradictions = Counter((c.agent, c.kind) for c in report.contradictions)

@@ -230,7 +230,7 @@ pass_k_lines(ranking.pass_k)
 # %% [markdown]
 # ## 6. Runs that contradict themselves
 #
-# *Lucky* runs succeeded with something critical undone, *unlucky* ones failed with everything completed.
+# *Lucky* runs succeeded with something critical undone, *unlucky* ones failed with all sub-goals completed.
 # Either the outcome is wrong there or the plan graph is, and both are worth knowing.
 
 # %%
@@ -241,7 +241,7 @@ odd.groupby(["agent", "kind"]).size().unstack(fill_value=0)
 odd.groupby("kind").head(2)[["kind", "run_id", "task_id", "sub_goals", "weight"]]
 
 # %% [markdown]
-# ## 7. What the rule for missing verdicts decides
+# ## 7. Effect of the rule for missing verdicts
 #
 # Without evidence a sub-goal is unscored. Such sub-goals count as not completed, unless one asks for them to
 # be left out. That is a choice, and it may decide a ranking. Here it moves one agent, whose records say

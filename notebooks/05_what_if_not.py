@@ -70,7 +70,7 @@ record = read_planning(SAMPLES / "planning" / "noisy+sce+win.crafter-collect_iro
 print(f"{record.agent}, task {record.task}, world {record.seed}: {len(record.steps)} steps")
 
 # %% [markdown]
-# ## 1. How actions and states come about
+# ## 1. Structural causal model of actions and states
 #
 # The structural causal model of planning: an action follows from the state, the task and what the policy
 # remembers; the next state from the state, the action and chance u. Drawn are two steps.

@@ -20,7 +20,7 @@
 #
 # 1. Which criteria are there?
 # 2. What values do the runs have?
-# 3. Which criteria deserve trust?
+# 3. Which criteria can you trust?
 # 4. What does a criterion look like that does not?
 # 5. What do they say of two agents?
 # 6. What about criteria that a language model proposes, and values that it gives?
@@ -96,7 +96,7 @@ criteria_means(outcome_means(passes))
 criteria_distributions(passes)
 
 # %% [markdown]
-# ## 3. Which criteria deserve trust?
+# ## 3. Which criteria can you trust?
 #
 # The verifier keeps a criterion only if it is stable, tells good from bad, and does not say what another
 # one says. Telling good from bad is tried twice: successes against failures, and each run against itself

@@ -33,7 +33,7 @@ def main() -> None:
     if here is None and state.selected("graph") is not None:
         return  # what is missing was said
     if here is None:
-        st.info("There is no plan graph yet: begin one, import one, or let runs suggest one.")
+        st.info("No plan graph yet. Create one, import one, or get one suggested from runs.")
         annotate_discovery.suggest(None)
         return
     with st.container():

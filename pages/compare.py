@@ -1,4 +1,4 @@
-"""Where do these runs of a task part ways?"""
+"""Where do these runs diverge?"""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ THREE_PLACES = st.column_config.NumberColumn(format="%.3f")
 
 
 def main() -> None:
-    cards.headline("Compare", "Where do these runs of a task part ways?")
+    cards.headline("Compare", "Where do these runs diverge?")
     corpus = state.corpus()
     if not corpus.runs:
         cards.nothing_here()
@@ -21,7 +21,7 @@ def main() -> None:
     with st.container(key="compare-choice"):
         task = compare_choice.choose_task(corpus)
         if task is None:
-            st.info("No task was run twice, so there is nothing to compare.")
+            st.info("No task has two runs, so there is nothing to compare.")
             return
         found = compare_choice.choose_runs(corpus, task)
     if found is None:
@@ -31,15 +31,15 @@ def main() -> None:
     row = compare_view.choose_row(found)
     compare_view.matrix(found, row)
     if row is not None:
-        st.subheader("Step beside step", anchor=False)
+        st.subheader("Steps side by side", anchor=False)
         with st.container(key="compare-steps"):
             compare_view.pick_row(found, row)
             compare_view.steps(found, row, corpus.runs)
         into_view.into_view("compare-steps", row.key)
 
-    st.subheader("Where each run parts from the reference", anchor=False)
+    st.subheader("Where each run differs from the reference", anchor=False)
     compare_view.partings(found)
-    with st.expander("Every way of looking at it, as a table"):
+    with st.expander("All levels as a table"):
         tables.table(partings_table(found), key="partings", name="Partings", height=320)
 
     st.subheader("What goes with success", anchor=False)

@@ -8,10 +8,10 @@ from components import cards, confirming, exports, removing, state, tables, text
 from untaken.report import addressing_findings, audit_table, files_table
 
 store = state.workspace()
-cards.headline("Data", "What is in this workspace, and can it be trusted?")
+cards.headline("Data", "What is in this workspace, and can you trust it?")
 st.caption(
-    f"Workspace: {text.label(store.path, 200)}. Nothing leaves this machine "
-    "but what you put to a language model."
+    f"Workspace: {text.label(store.path, 200)}. Nothing leaves this machine except requests to a language "
+    "model you configure."
 )
 
 with st.container(border=True):
@@ -23,7 +23,7 @@ files = store.files()
 st.subheader("Files", anchor=False)
 if not files:
     st.info(
-        "Nothing here yet: upload run ledgers (.jsonl), plan graphs (.plan.yaml) or traces of a known format."
+        "No files yet. Upload run ledgers (.jsonl), plan graphs (.plan.yaml) or traces in a supported format."
     )
     removing.bring_back(store)
     st.stop()
@@ -51,7 +51,7 @@ removing.bring_back(store)
 if broken or unread:
     with st.container(border=True):
         many = cards.counted(len(broken) + len(unread), "broken run")
-        st.markdown(f"**{many}** · in no rate; nothing is concluded from them (DTL-STRAT-006)")
+        st.markdown(f"**{many}** · excluded from all figures (DTL-STRAT-006)")
         for run in broken[:20]:
             name, why = text.label(run.run_id, 60), text.label(run.integrity.reason, 120)
             st.page_link(
@@ -69,24 +69,20 @@ addressing = state.derived(addressing_findings, of_all=True)
 noticed = [*state.findings(), *corpus.findings, *addressing]
 if noticed:
     st.subheader("Findings", anchor=False)
-    st.caption("What was noticed while reading and scoring; nothing here stopped the work.")
+    st.caption("Problems found while reading and scoring. None of them stopped the scoring.")
     if addressing:
         runs_meant = cards.counted(len({finding.where.run for finding in addressing}), "run")
-        st.caption(f"{runs_meant} with a possible prompt injection: no pass by a judge counts on it.")
+        st.caption(f"{runs_meant} with a possible prompt injection: passes by a judge do not count.")
     tables.table(exports.findings_table(noticed), key="findings", name="Findings", height=240)
 
-st.subheader("Take it with you", anchor=False)
-st.caption(
-    "For people who do not code: one HTML file that opens anywhere, offline, with the summary in words."
-)
+st.subheader("Export", anchor=False)
+st.caption("One HTML file with a written summary. Opens offline in any browser.")
 exports.reports(corpus)
-st.caption(
-    "The same documents that the command line prints with --json, under the rules in force in the sidebar."
-)
+st.caption("The same JSON as the command line prints with --json, with the rules set in the sidebar.")
 exports.documents(corpus, state.findings(), state.unread())
 
 log = audit_table(store.audit_log())
 if not log.empty:
     st.subheader("Audit log", anchor=False)
-    st.caption("Kept outside the ledgers it speaks of.")
+    st.caption("Stored outside the ledgers.")
     tables.table(log, key="audit", name="Audit log", height=240)

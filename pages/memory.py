@@ -1,4 +1,4 @@
-"""What does history say?"""
+"""What does past experience show?"""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ AMOUNTS = ("n_effective", "avg_cost", "cost_low", "cost_high", "avg_steps", "ste
 
 
 corpus = state.compared()
-cards.headline("Memory", "What does history say?")
+cards.headline("Memory", "What does past experience show?")
 if not corpus.runs:
     cards.nothing_here()
     st.stop()
 if not len(corpus.memory):
-    st.info("No finished run with a known success made a choice of skill: there is no history yet.")
+    st.info("No history yet: it needs finished runs with a known outcome and a choice of skill.")
     st.stop()
 if state.runs_aside():
     st.caption(
-        "The memory of the agents compared (“Agents compared” in the sidebar); agents that ran none of the "
-        "same tasks have one of their own."
+        "The memory of the agents compared (“Agents compared” in the sidebar); agents without a common "
+        "task have their own memory."
     )
 names = state.derived(context_names)
 review = state.derived(signal_review)
@@ -35,21 +35,21 @@ records = records_table(snapshot, names)
 for place, (title, value, words) in zip(
     st.columns(5),
     (
-        ("Observations", f"{snapshot.observations:,}", "one a decision point, and weak signals applied"),
+        ("Observations", f"{snapshot.observations:,}", "one per decision point, plus applied weak signals"),
         ("Runs", f"{snapshot.runs:,}", "finished, unbroken, with a known success"),
         ("Records", f"{len(records):,}", "a skill in a context, with an outcome"),
         ("Signals waiting", f"{len(review.effects):,}", f"{len(review.supported):,} of them supported"),
-        ("Digest", snapshot.digest[:8], "of this snapshot: the same runs give the same"),
+        ("Digest", snapshot.digest[:8], "of this snapshot; the same runs give the same digest"),
     ),
     strict=True,
 ):
     with place:
         cards.number_card(title, value, words)
 
-st.subheader("What each skill came to, in one context", anchor=False)
+st.subheader("Success rate by skill in one context", anchor=False)
 st.caption(
-    "Success rate with its 95 % interval, from Beta(½ + s, ½ + f) over effective runs: repeats inside a "
-    "run are one. Association, not effect: other things may have differed too."
+    "Success rate with its 95 % interval, from Beta(½ + s, ½ + f) over effective runs (repeats within a "
+    "run count once). Association, not causation."
 )
 memory_view.complete_link(records)
 context = memory_view.choose(
@@ -60,7 +60,7 @@ drawn = figures.skill_rates(here, dark=state.is_dark())
 tables.figure(drawn, key="rates", name="Success rates in this context")
 
 if len(here):
-    st.subheader("How an estimate came about", anchor=False)
+    st.subheader("How an estimate developed", anchor=False)
     skill = memory_view.choose(
         "skill", "Skill", here["skill"].tolist(), shown=lambda name: text.one_line(name, 80)
     )
@@ -78,7 +78,7 @@ if len(here):
 
 st.subheader("Every record", anchor=False)
 unit = f"Costs in {text.label(snapshot.cost_unit, 40)}. " if snapshot.cost_unit else ""
-st.caption(f"{unit}Intervals are 95 %: of a mean, Student's t over effective runs; none below two.")
+st.caption(f"{unit}Intervals are 95 %: Student's t over effective runs for means; at least two runs needed.")
 tables.table(
     records,
     key="records",
@@ -88,20 +88,20 @@ tables.table(
     columns=dict.fromkeys(PERCENTS, PERCENT) | dict.fromkeys(AMOUNTS, FIGURE) | {"context": MEDIUM},
 )
 
-st.subheader("Weak signals that wait", anchor=False)
+st.subheader("Pending weak signals", anchor=False)
 memory_view.show_done()
 if review.effects:
     memory_view.signals(review)
 else:
-    st.info("No signal waits: no alternative looks better, or all signals are folded in.")
+    st.info("No pending signals: no alternative looks better, or all signals are applied.")
 applied = applied_table(corpus.memory, names)
 if len(applied):
-    st.subheader("Weak signals folded in", anchor=False)
-    st.caption(f"{len(applied):,}, each exactly once. They weigh 0.25 each, at most half of the outcomes.")
+    st.subheader("Applied weak signals", anchor=False)
+    st.caption(f"{len(applied):,}, each applied once. Each weighs 0.25, up to half of the outcomes in total.")
     tables.table(
         applied,
         key="applied",
-        name="Weak signals folded in",
+        name="Applied weak signals",
         height=260,
         most=2_000,
         columns={"context": MEDIUM},

@@ -1,4 +1,4 @@
-"""Where does the outcome metric mislead us, and what should we fix first?"""
+"""Where does the outcome mislead us, and what should we fix first?"""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MOST_RUNS = 200
 
 
 corpus = state.compared()
-cards.headline("Overview", "Where does the outcome metric mislead us, and what should we fix first?")
+cards.headline("Overview", "Where does the outcome mislead us, and what should we fix first?")
 if not corpus.runs:
     cards.nothing_here()
     st.stop()
@@ -38,7 +38,7 @@ if isinstance(seen.lucky.rate, Unscored):
     metric = "completion"
     seen = overview(corpus, metric=metric)
 lost = seen.broken + len(state.unread())
-broken = f" · {cards.counted(lost, 'broken ledger')}, in no rate" if lost else ""
+broken = f" · {cards.counted(lost, 'broken ledger')}, excluded" if lost else ""
 st.caption(
     f"{cards.counted(seen.runs, 'run')} · {cards.counted(seen.agents, 'agent')} · "
     f"{cards.counted(seen.tasks, 'task')} · "
@@ -77,12 +77,12 @@ if len(graphs) > 1:
 drawn = figures.sub_goal_bars(failures[failures["graph"] == graph], dark=state.is_dark())
 tables.figure(drawn, key="missed", name="Sub-goals by agent")
 
-st.subheader("Every run, in the order of review", anchor=False)
+st.subheader("All runs in review order", anchor=False)
 every = state.derived(review_table)
 row = tables.table(
     every,
     key="every",
-    name="Runs in the order of review",
+    name="Runs in review order",
     selectable=True,
     height=320,
     most=MOST_RUNS,

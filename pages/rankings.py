@@ -37,8 +37,9 @@ unmatched = (
     else ""
 )
 st.caption(
-    f"Over {cards.counted(len(report.shared_tasks), 'task')} that every agent ran{unmatched} · "
-    "repeats averaged inside a task first  \n"
+    f"Over {cards.counted(len(report.shared_tasks), 'task')} that every agent ran{unmatched} · repeats "
+    "averaged per task first"
+    "  \n"
     f"{text.label(state.rules().in_words(), 200)}"
 )
 if report.unmatched_tasks:
@@ -48,9 +49,9 @@ if report.unmatched_tasks:
 st.subheader("Rank flow", anchor=False)
 unranked = [metric_words(name) for name, found in report.metrics.items() if not any(s.rank for s in found)]
 if unranked:
-    st.caption(f"Unscored for want of evidence, so not drawn: {', '.join(unranked)}.")
+    st.caption(f"Not shown (no evidence): {', '.join(unranked)}.")
 tables.figure(figures.rank_flow(report, dark=dark), key="flow", name="Rank flow by metric")
-st.caption("Upright lines: 95 % interval of the rank. Orange: two agents change places there.")
+st.caption("Vertical lines: 95 % interval of the rank. Orange: two agents change order.")
 
 st.subheader("Who is really better?", anchor=False)
 metric = pair_view.metric(report)
@@ -80,19 +81,19 @@ with pairs:
     with st.expander("As a table"):
         tables.table(discordant_table(corpus), key="pairs", name="Discordant pairs", height=180)
 found = contradictory(state.derived(review_queue))
-st.caption(f"{len(found)} runs whose outcome and sub-goals disagree; the weightiest first.")
+st.caption(f"{len(found)} runs whose outcome and sub-goals disagree; largest effect first.")
 for place, kind in zip(st.columns(2, gap="large"), ("lucky", "unlucky"), strict=True):
     with place:
         cards.run_links([item for item in found if item.kind == kind][:3], empty=f"No {kind} run.")
 
 st.subheader("Workflow or agent?", anchor=False)
 ranking_view.workflows(report)
-st.subheader("What the rule for missing verdicts decides", anchor=False)
+st.subheader("Effect of the rule for missing verdicts", anchor=False)
 ranking_view.rule(state.derived(missing_rule))
 
 agreement, repeated = st.columns(2, gap="large")
 with agreement:
-    st.subheader("How far the rankings agree", anchor=False)
+    st.subheader("Agreement of rankings", anchor=False)
     st.caption("Kendall τ-b: 1 is the same order, 0 none, −1 the reverse; 95 % interval, permutation p.")
     hidden = {"a": None, "b": "outcome against", "tau_b_reason": None}
     numbers = dict.fromkeys(("tau_b", "low", "high", "spearman"), TWO_PLACES)
@@ -115,6 +116,6 @@ st.caption("Value: mean over tasks. 95 % interval: exact, by the effective numbe
 columns = dict.fromkeys(SHARES, PERCENT)
 tables.table(rankings_table(corpus), key="standings", name="Standings", columns=columns)
 st.subheader("Agents, runs pooled", anchor=False)
-st.caption("Counts over all runs, and rates from them (micro) beside the mean over runs (macro).")
+st.caption("Counts over all runs, and rates from them (micro) and means over runs (macro).")
 rates = [c for c in agents_table(corpus).columns if c.endswith(("_rate", "coverage", "completion", "_macro"))]
 tables.table(agents_table(corpus), key="agents", name="Agents", columns=dict.fromkeys(rates, PERCENT))

@@ -40,7 +40,7 @@ def queue() -> None:
     corpus, reviews = state.corpus(), state.workspace().reviews.every()
     cases = with_reviews(state.derived(failing_cases, of_all=True), reviews)
     if not cases:
-        st.success("No run failed here: there is nothing to explain.", icon=":material/check_circle:")
+        st.success("No failing runs. Nothing to explain.", icon=":material/check_circle:")
         return
     offered = fields_of(cases)
     filters = review_filters.remember(offered)
@@ -49,7 +49,7 @@ def queue() -> None:
     review_queue_view.progress(shown, cases)
     case = review_queue_view.chosen(shown, cases)
     if not shown:
-        st.info("No failing run passes these filters.")
+        st.info("No failing run matches these filters.")
     left, right = st.columns([6, 5], gap="medium")
     with left:
         if case is not None:

@@ -54,7 +54,7 @@ def main() -> None:
     for tab, show in zip(st.tabs(list(views), default=asked, key="run_tabs"), views.values(), strict=True):
         with tab:
             show(report)
-    with st.expander("Identity of this run"):
+    with st.expander("Run identity"):
         st.code(f"run id  {text.one_line(report.run.run_id, 500)}\ndigest  {chosen}", language=None)
 
 

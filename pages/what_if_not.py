@@ -13,10 +13,9 @@ from untaken.planning.shelf import Shelf
 def main() -> None:
     cards.headline("What-If-Not", "Was the action causally better?")
     st.caption(
-        "Each action is set beside what else could have been done in the same state, each tried in a clone "
-        "of the simulator. A WIN above 0.5 says that the action was better than those, below 0.5 worse; at "
-        "0.5 the simulator cannot tell. This page alone speaks of experiments in a simulator: everything on "
-        "the other pages is read off what was logged."
+        "Compares each action with the alternatives in the same state, each tried in a clone of the "
+        "simulator. A WIN above 0.5 means the action was better, below 0.5 worse, and 0.5 no difference. "
+        "Only this page uses simulator experiments; all other pages use logged data."
     )
     shelf = planned.records()
     runs = what_if_not_choice.planned_runs(shelf)
@@ -45,18 +44,20 @@ def one_run(runs: dict[str, Run], shelf: Shelf) -> None:
     what_if_not_view.summary(summary, record.settings)
     if not summary.wins.steps:
         st.info(
-            "No action of this run was evaluated: `untaken crafter run --win` records what What-If-Not says."
+            "No action of this run was evaluated. Record What-If-Not results with `untaken crafter run "
+            "--win`."
         )
     what_if_not_view.step_by_step(record, run.digest)
     what_if_not_view.every_step(record)
-    st.page_link(state.RUN_PAGE, label="This run by its log: the Run page", query_params={"run": run.digest})
+    st.page_link(state.RUN_PAGE, label="Open in Run", query_params={"run": run.digest})
 
 
 def nothing_planned() -> None:
     """What a workspace without records says, with the next step."""
     st.info(
-        "No run of this workspace has a record of planning. `untaken crafter run -o FOLDER` writes ledgers "
-        "and records (.planning.json.zst): bring both on the Data page, or open the folder with "
+        "No run in this workspace has a planning record. `untaken crafter run -o FOLDER` writes ledgers "
+        "and records (.planning.json.zst). Upload both on the Data page, or open the folder with"
+        " "
         "`untaken app FOLDER`. `untaken app --demo` shows sample runs."
     )
     st.page_link("pages/data.py", label="Go to Data", icon="📂")

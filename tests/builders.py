@@ -162,7 +162,7 @@ def a_score(
         )
         for i in range(required)
     )
-    none = Unscored("nothing is expected of this run")
+    none = Unscored("this run has no expectations")
     violations = tuple(
         Violation(kind="critical", sub_goal="s0", dependency=node.sub_goal, message="")
         for node in nodes[required - critical :]

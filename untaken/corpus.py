@@ -110,8 +110,8 @@ class Corpus:
         if len(memories) > 1:
             raise UntakenError(
                 "memory-several",
-                f"these runs are of {len(memories)} sets of agents, each with a policy memory of its own",
-                hint="Take one set with `part_of`, or the memory of each run from `memories`.",
+                f"these runs belong to {len(memories)} sets of agents, each with its own policy memory",
+                hint="Use one set with `part_of`, or each run's memory from `memories`.",
             )
         return memories[0] if memories else PolicyMemory()
 
@@ -134,7 +134,7 @@ class Corpus:
 
     @property
     def contradictions(self) -> tuple[Contradiction, ...]:
-        """Runs whose outcome and sub-goals disagree, the weightiest first."""
+        """Runs whose outcome and sub-goals disagree, largest effect first."""
         return self.ranking.contradictions
 
 
@@ -262,7 +262,7 @@ def evaluate_corpus(
     all the runs of agents that can be compared.
 
     Args:
-        runs: of one or many ledgers; a chain that comes twice counts once.
+        runs: of one or many ledgers; a chain that is repeated counts once.
         graphs: the plan graphs, as for `score_runs`.
         memory: one policy memory for all, or that of each run by digest; `memories_of` the runs when not
             given.
@@ -282,7 +282,7 @@ def evaluate_corpus(
     for done, (digest, run) in enumerate(by_digest.items(), start=1):
         before = evaluations.get(digest) if evaluations else None
         evaluated[digest] = before or evaluate_run(run, memories[digest])
-        _tell(progress, done, len(by_digest), "looking at paths not taken")
+        _tell(progress, done, len(by_digest), "evaluating alternatives")
     counted = countable(by_digest.values(), scores, missing)
     ranking, aside = _ranked(by_digest.values(), counted, missing, resamples)
     left_out = [finding for history, _ in by_memory(memories, by_digest) for finding in history.findings]
@@ -326,7 +326,7 @@ def memories_of(runs: Iterable[Run], *, applied: Iterable[Observed] = ()) -> dic
     shared with it.
 
     Args:
-        runs: of one or many ledgers; a chain that comes twice counts once.
+        runs: of one or many ledgers; a chain that is repeated counts once.
         applied: weak observations that were folded in before. Each belongs to the set with the run that made
             its choice; one whose run is gone stays in all of them.
     """

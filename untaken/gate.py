@@ -131,9 +131,7 @@ def parse_requirement(text: str, *, on: Basis = "point") -> Requirement:
     if metric not in _UNBOUNDED and bound > 1:
         raise _invalid(f"{text!r}: {metric} is a share, from 0 to 1", f"{metric}{op}0.9")
     if on == "interval" and metric in _POOLED:
-        raise _invalid(
-            f"{text!r}: {metric} has no interval to be held on", f"{metric}{op}{found[3]} --on point"
-        )
+        raise _invalid(f"{text!r}: {metric} has no interval to compare", f"{metric}{op}{found[3]} --on point")
     return Requirement(metric=metric, op=_op(op), bound=bound)
 
 
@@ -188,7 +186,7 @@ def check_requirements(
 
 def _refuse_unknown(agents: Collection[str], known: Collection[str]) -> None:
     if not known:
-        raise UntakenError("nothing-to-check", "there is no unbroken run, so no requirement can be met")
+        raise UntakenError("nothing-to-check", "no unbroken run, so no requirement can be met")
     if unknown := sorted(set(agents) - set(known)):
         message = f"no unbroken run is of {', '.join(map(repr, unknown))}"
         raise UntakenError("agent-unknown", message, hint=f"There are: {', '.join(sorted(known)[:20])}.")
@@ -281,7 +279,7 @@ def _verdict(margin: Score, requirement: Requirement) -> GateVerdict:
 
 def _reason(requirement: Requirement, compared: Score, margin: Score, verdict: GateVerdict, on: Basis) -> str:
     if isinstance(compared, Unscored) or isinstance(margin, Unscored):
-        return f"unscored, which is no pass: {compared.reason if isinstance(compared, Unscored) else ''}"
+        return f"unscored, not a pass: {compared.reason if isinstance(compared, Unscored) else ''}"
     what = f"{compared:.3f}"
     if on == "interval":
         what = f"the {'lower' if requirement.op in ('>=', '>') else 'upper'} end of the interval, {what},"

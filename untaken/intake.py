@@ -247,7 +247,7 @@ def _unknown(one: Brought) -> Finding:
     looks = likeness(sample_of(one.name, one.data))
     return Finding(
         code="file-not-recognised",
-        message=f"neither a ledger, a plan graph, nor a trace of a known format: looks like {looks.what}",
+        message=f"not a ledger, plan graph or known trace format: looks like {looks.what}",
         where=Where(file=one.name),
         hint=f"Known formats: {known}. Ledgers end in .jsonl, plan graphs in .plan.yaml.",
         severity="error",

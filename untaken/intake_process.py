@@ -132,8 +132,8 @@ def _late(whole: bool) -> Finding:
     seconds = limits.INTAKE_SECONDS if whole else limits.INTAKE_FILE_SECONDS
     return Finding(
         code="intake-deadline",
-        message=f"it was not read within {seconds:g} seconds{' (all files together)' if whole else ''}",
-        hint="Split it, or convert it on the command line, which has no deadline: untaken convert.",
+        message=f"reading took longer than {seconds:g} seconds{' (all files together)' if whole else ''}",
+        hint="Split it, or convert it on the command line without a time limit: untaken convert.",
         severity="error",
     )
 
@@ -141,8 +141,8 @@ def _late(whole: bool) -> Finding:
 def _failed(status: int) -> Finding:
     return Finding(
         code="intake-failed",
-        message=f"the process that read it ended without an answer (exit status {status})",
-        hint="It may need more memory than there is. Split the file, or convert it on the command line.",
+        message=f"the reading process stopped unexpectedly (exit status {status})",
+        hint="It may have run out of memory. Split the file, or convert it on the command line.",
         severity="error",
     )
 

@@ -27,7 +27,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="append",
         default=[],
         metavar="REQUIREMENT",
-        help="e.g. 'critical_completion>=0.9'; may be repeated, and each agent must meet all",
+        help="e.g. 'critical_completion>=0.9'; repeatable, each agent must meet all",
     )
     group.addoption(
         "--untaken-ledgers",

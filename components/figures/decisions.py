@@ -202,7 +202,7 @@ def _hover(row: Row) -> str:
     lines = [
         f"{names} instead of {text.figure(row.decision.selected)}",
         DELTA_WORDS[branch.verdict] + _interval_words(row),
-        f"{branch.n} earlier runs took it here" if branch.known else "no earlier run took it here",
+        f"{branch.n} earlier runs took it here" if branch.known else "no earlier run chose it here",
         level_words(branch.level, branch.levels),
         text.figure(branch.support_reason, 120),
     ]

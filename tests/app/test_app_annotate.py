@@ -96,7 +96,7 @@ def test_an_edit_shows_what_would_change_and_is_saved_as_the_next_version(
     folder: Path, monkeypatch: Patch
 ) -> None:
     app = opened(folder, monkeypatch, graph="desk", sub_goal="policy")
-    assert "Nothing is changed" in said(app)
+    assert "No unsaved changes" in said(app)
     field(app, "sub_goal_expr").set_value("state.read == false").run()
     assert not app.exception
     assert "**4 of 12 runs** would change a sub-goal's status" in said(app)
@@ -106,7 +106,7 @@ def test_an_edit_shows_what_would_change_and_is_saved_as_the_next_version(
     )
     save(app, "Reading is not enough")
     assert "Saved as version 2" in said(app)
-    assert "Nothing is changed" in said(app)
+    assert "No unsaved changes" in said(app)
     graph = newest(folder)
     assert (graph.version, node(graph, "policy").check.expr) == (2, "state.read == false")  # type: ignore[union-attr]
     with Workspace(folder) as store:
@@ -149,10 +149,10 @@ def test_a_run_looked_at_meanwhile_leaves_the_graph_on_the_desk(folder: Path, mo
 def test_undo_and_redo_lead_back_and_forth(folder: Path, monkeypatch: Patch) -> None:
     app = opened(folder, monkeypatch, graph="desk", sub_goal="policy")
     field(app, "sub_goal_critical").uncheck().run()
-    assert "not saved yet" in said(app)
+    assert "unsaved changes" in said(app)
     app.button(key="annotate_undo").click().run()
     assert field(app, "sub_goal_critical").value is True
-    assert "nothing to save" in said(app)
+    assert "no unsaved changes" in said(app)
     app.button(key="annotate_redo").click().run()
     assert field(app, "sub_goal_critical").value is False
 
@@ -161,7 +161,7 @@ def test_a_circle_is_refused_with_its_path_and_nothing_is_lost(folder: Path, mon
     app = opened(folder, monkeypatch, graph="desk", sub_goal="order")
     field(app, "sub_goal_deps").set_value(["refund"]).run()
     assert "circle: order → refund → policy → order" in plainly(app)
-    assert "nothing to save" in said(app)
+    assert "no unsaved changes" in said(app)
     field(app, "sub_goal_deps").set_value([]).run()
     assert "Refused" not in said(app)
 
@@ -173,7 +173,7 @@ def test_an_expression_that_does_not_compile_stays_to_be_corrected(folder: Path,
     assert field(app, "sub_goal_expr").value == "state.read =="
     field(app, "sub_goal_expr").set_value("state.read == false").run()
     assert "Refused" not in said(app)
-    assert "not saved yet" in said(app)
+    assert "unsaved changes" in said(app)
 
 
 def test_what_was_refused_on_one_graph_is_not_shown_on_another(folder: Path, monkeypatch: Patch) -> None:
@@ -231,7 +231,7 @@ def test_where_both_changed_the_same_the_reviewer_chooses(folder: Path, monkeypa
     choice.set_value("theirs").run()
     pressed(ann, "Merge with version 2")
     assert field(ann, "sub_goal_title").value == "By Bob"
-    assert "nothing to save" in said(ann)
+    assert "no unsaved changes" in said(ann)
     ann.button(key="annotate_undo").click().run()
     assert field(ann, "sub_goal_title").value == "By Ann"
 
@@ -274,7 +274,7 @@ def test_a_link_to_a_draft_waits_for_the_name_of_its_author(folder: Path, monkey
             "mine", author="human:Ann", content=desk.GRAPH.replace(b"desk", b"mine").decode(), based_on=None
         )
     app = opened(folder, monkeypatch, name="", graph="mine", sub_goal="order")
-    assert "If it is a draft of yours, give your name." in app.warning[0].value
+    assert "If it is your draft, enter your name." in app.warning[0].value
     assert not app.button_group  # no other graph lies open in its place
     signed(app, "Ann")
     assert app.selectbox(key="annotate_graph").value == "mine"
@@ -290,9 +290,9 @@ def test_a_link_to_a_draft_waits_for_the_name_of_its_author(folder: Path, monkey
 def test_work_that_nobody_signed_can_be_taken_up(folder: Path, monkeypatch: Patch) -> None:
     app = opened(folder, monkeypatch, "", graph="desk", sub_goal="order")
     field(app, "sub_goal_title").set_value("Nameless").run()
-    assert "Give your name" in said(app)
+    assert "Enter your name" in said(app)
     other = opened(folder, monkeypatch, "Bob", graph="desk", sub_goal="order")
-    pressed(other, "Take it up")
+    pressed(other, "Open draft")
     assert field(other, "sub_goal_title").value == "Nameless"
     with Workspace(folder) as store:
         assert [draft.author for draft in store.drafts()] == ["human:Bob"]
@@ -319,9 +319,9 @@ def test_one_click_makes_a_rule_of_what_served_nothing(tmp_path: Path, monkeypat
     app = view(opened(tmp_path, monkeypatch, graph="desk"), "Mapping")
     assert "8 actions in 8 runs" in said(app)
     assert field(app, "goal_0").value == "pay_back"
-    pressed(app, "Make the rule")
-    assert "Every action serves a sub-goal" in said(app)
-    assert "actions that serve no sub-goal: 8 → 0" in plainly(app)
+    pressed(app, "Create rule")
+    assert "Every action is mapped to a sub-goal" in said(app)
+    assert "actions without a sub-goal: 8 → 0" in plainly(app)
 
 
 def test_runs_suggest_a_graph_that_is_taken_over_as_a_step(folder: Path, monkeypatch: Patch) -> None:
@@ -329,8 +329,8 @@ def test_runs_suggest_a_graph_that_is_taken_over_as_a_step(folder: Path, monkeyp
     app.number_input(key="suggest_runs").set_value(2).run()
     app.slider(key="suggest_theta").set_value(0.9).run()
     assert "From **8 successful runs**" in said(app)
-    pressed(app, "Take it over")
-    assert "not saved yet" in said(app)
+    pressed(app, "Use this draft")
+    assert "unsaved changes" in said(app)
     save(app, "As the runs did it")
     assert newest(folder).metadata.get("draft") is None
 
@@ -339,7 +339,7 @@ def test_a_workspace_without_a_graph_gets_its_first_one(tmp_path: Path, monkeypa
     with Workspace(tmp_path) as store:
         store.add("runs.jsonl", b"".join(run.ledger() for run in desk.builders()))
     app = opened(tmp_path, monkeypatch)
-    assert "There is no plan graph yet" in said(app)
+    assert "No plan graph yet" in said(app)
     app.text_area(key="annotate_pasted_0").set_value("flowchart TD\n a[First] --> b").run()
     pressed(app, "Read")
     assert "2 sub-goals" in plainly(app)
@@ -360,18 +360,18 @@ def test_a_drawing_in_the_place_of_a_graph_keeps_its_checks_unless_told_otherwis
         if not fill:
             app.checkbox(key="annotate_fill").uncheck().run()
         pressed(app, "Open it")
-        assert ("It says the same as what is open already" in plainly(app)) is fill
+        assert ("It is identical to the open graph" in plainly(app)) is fill
 
 
 def test_a_new_graph_begins_with_a_sub_goal_and_scores_runs_once_it_is_saved(
     folder: Path, monkeypatch: Patch
 ) -> None:
     app = opened(folder, monkeypatch, graph="desk")
-    next(one for one in app.text_input if one.label == "Id of the graph").set_value("dance")
-    next(one for one in app.text_input if one.label == "Tasks it speaks of").set_value("other")
+    next(one for one in app.text_input if one.label == "Graph id").set_value("dance")
+    next(one for one in app.text_input if one.label == "Tasks it covers").set_value("other")
     next(one for one in app.text_input if one.label == "First sub-goal").set_value("step")
     pressed(app, "Begin")
-    assert "1 run would be scored by it for the first time" in plainly(app)
+    assert "1 run would be scored with it for the first time" in plainly(app)
     assert app.query_params["graph"] == "dance"
 
 
@@ -466,14 +466,13 @@ def test_hostile_words_of_a_graph_are_words_everywhere(tmp_path: Path, monkeypat
 
 def test_the_calls_that_a_pattern_fits_show_beside_it(folder: Path, monkeypatch: Patch) -> None:
     app = opened(folder, monkeypatch, graph="desk", sub_goal="order")
-    assert (
-        "8 of 12 calls of the tool match, in 8 runs. 4 more match, but their answer does not count."
-        in said(app)
+    assert "8 of 12 calls of this tool match, in 8 runs. 4 more match, but their result does not." in said(
+        app
     )
     pattern = '{"name": "search", "arguments": {"order": {"regex": "^1[0-9]$"}}}'
     field(app, "sub_goal_call").set_value(pattern).run()
     assert not app.exception
-    assert "4 of 12 calls of the tool match, in 4 runs." in said(app)
+    assert "4 of 12 calls of this tool match, in 4 runs." in said(app)
     save(app, "Only orders with two figures")
     check = node(newest(folder), "order").check
     assert check is not None

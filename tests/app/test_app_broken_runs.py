@@ -47,7 +47,7 @@ def test_every_broken_run_is_told_on_the_data_page_and_logged_once(
         app = session(at, monkeypatch, "data")
         assert "2 broken runs" in said(app)
         assert "UNREADABLE · careful\\-3 · " in said(app)
-        assert "2 broken ledgers, in no rate" in said(go_to(app, "overview"))
+        assert "2 broken ledgers, excluded" in said(go_to(app, "overview"))
         assert logged(at) == [("DTL-STRAT-006", "careful-2"), ("DTL-STRAT-006", "careful-3")]
     assert contents(tmp_path) == before
 

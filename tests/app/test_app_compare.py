@@ -57,8 +57,8 @@ def test_a_task_with_most_to_compare_is_shown_with_all_its_runs(app: AppTest) ->
     assert chosen(app, "compare_reference_picker") == "✓ careful #10"
     assert len(digests(app)) == 6
     assert "5 runs held against **✓ careful" in said(app)
-    assert "First they part from it: 4 at **Check policy**" in said(app)
-    assert "1 differ at no sub-goal" in said(app)
+    assert "First differences: 4 at **Check policy**" in said(app)
+    assert "1 do not differ at any sub-goal" in said(app)
     cells = table(app, "Matrix of runs")
     assert list(cells["sub_goal"].unique()) == ["order", "policy", "refund", "polite"]
     assert set(cells["agent"]) == {"careful", "lucky", "failing"}
@@ -105,9 +105,9 @@ def test_another_task_forgets_the_runs_of_the_last_one(app: AppTest) -> None:
 
 
 ADDRESSES = [
-    ({"task": "no such task"}, "names a task that was not run twice here"),
-    ({"task": "refund-1", "runs": "f" * 64}, "1 run named in the address not found"),
-    ({"task": "refund-1", "runs": "<script>,x,"}, "2 runs named in the address not found"),
+    ({"task": "no such task"}, "names a task with fewer than two runs here"),
+    ({"task": "refund-1", "runs": "f" * 64}, "1 run from the link not found"),
+    ({"task": "refund-1", "runs": "<script>,x,"}, "2 runs from the link not found"),
     ({"task": "refund-1", "reference": "nobody", "sub_goal": "nothing"}, "6 of 6 runs"),
     ({"task": "refund-1", "runs": "../../x", "reference": "%00"}, "not found"),
 ]
@@ -125,12 +125,12 @@ def test_an_address_that_names_what_is_not_here_is_told_and_the_page_stands(
 def test_one_run_alone_cannot_be_compared(app: AppTest) -> None:
     app.multiselect(key="compare_runs_picker").set_value(digests(app)[:1]).run()
     assert not app.exception
-    assert "it takes two unbroken runs" in said(app)
+    assert "comparing needs two unbroken runs" in said(app)
 
 
 def test_what_goes_with_success_is_told_with_counts_on_both_sides(app: AppTest) -> None:
     assert "**Refund**, completed in 4 of 4 successes and in 0 of 2 failures" in said(app)
-    assert "association, not a cause" in said(app)
+    assert "Association, not causation" in said(app)
     assert table(app, "What goes with success")["done_in_successes"].iloc[0] == 4
 
 

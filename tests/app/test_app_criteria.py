@@ -121,7 +121,7 @@ def test_a_criterion_is_written_reworded_and_put_in_order(folder: Path, monkeypa
     assert editing.find(kept_criteria(folder), "Care").accepted_values == ["much", "none"]
 
     app = opened(folder, monkeypatch, criterion="Care")
-    assert "No run has a value of it yet" in said(app)
+    assert "No run has a value yet" in said(app)
     field(app.text_area, "edit_values").set_value("none\nmuch")
     field(app.text_input, "edit_name").set_value("Carefulness")
     next(button for button in app.button if button.label == "Save").click().run()
@@ -152,18 +152,18 @@ def test_what_cannot_be_written_is_said_and_changes_nothing(folder: Path, monkey
 
 def test_what_the_ledger_computes_is_not_reworded(folder: Path, monkeypatch: Patch) -> None:
     app = opened(folder, monkeypatch, criterion="Plan order")
-    assert "belong to the measure" in said(app)
+    assert "values are fixed" in said(app)
     assert not [button for button in app.button if button.label == "Save"]
 
 
 def test_recorded_replies_are_brought_shown_and_removed(folder: Path, monkeypatch: Patch) -> None:
     app = bring(opened(folder, monkeypatch), *PASSES, ("bad.criteria.json", b"{"))
     assert [run.name for run in kept_runs(folder)] == ["run1", "run2"]
-    brought = next(frame.value for frame in app.dataframe if frame.proto.alt == "Criteria files brought")
+    brought = next(frame.value for frame in app.dataframe if frame.proto.alt == "Criteria files added")
     assert brought["severity"].tolist() == ["note"] * 4 + ["error"]
     shown = metrics(app)
     assert (shown["Criteria to keep"].split()[-1], shown["Runs"], shown["Passes"]) == ("1", "3", "2")
-    assert "do not say whose runs" in said(app)
+    assert "do not name agents" in said(app)
 
     app.button(key="criteria_forget").click().run()
     assert kept_runs(folder) == ()
@@ -173,10 +173,10 @@ def test_recorded_replies_are_brought_shown_and_removed(folder: Path, monkeypatc
 
 def test_an_empty_workspace_takes_recorded_replies_all_the_same(tmp_path: Path, monkeypatch: Patch) -> None:
     app = opened(tmp_path, monkeypatch)
-    assert "holds no run yet" in said(app)
+    assert "No runs yet" in said(app)
     app = bring(app, *PASSES)
     assert metrics(app)["Runs"] == "3"
-    assert "holds no run yet" not in said(app)
+    assert "No runs yet" not in said(app)
 
 
 def test_damaged_files_are_said_and_cost_only_themselves(folder: Path, monkeypatch: Patch) -> None:
@@ -228,9 +228,9 @@ def test_a_model_proposes_from_the_page_and_nothing_is_accepted_by_itself(
     assert not app.exception
     told = said(app).replace("\\", "")
     assert "1 criterion proposed, 1 new here" in told
-    assert "2 answers from the store" in told
+    assert "2 answers from the reply store" in told
     assert editing.find(kept_criteria(folder), "Tone").status == "proposed"
-    assert "Does asking more often bring new criteria?" in said(app)
+    assert "Does asking more often find new criteria?" in said(app)
 
 
 def test_a_model_that_does_not_answer_is_said(folder: Path, monkeypatch: Patch) -> None:
@@ -239,7 +239,7 @@ def test_a_model_that_does_not_answer_is_said(folder: Path, monkeypatch: Patch) 
     monkeypatch.setenv("UNTAKEN_MODEL", "nonsense")
     app.run()
     next(button for button in app.button if button.label == "Propose").click().run()
-    assert "Say in a sentence" in said(app)
+    assert "Describe in one sentence" in said(app)
     field(app.text_area, "propose_task").set_value("Answer refunds.")
     next(button for button in app.button if button.label == "Propose").click().run()
     assert len(app.error) == 1

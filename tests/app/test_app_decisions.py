@@ -80,7 +80,7 @@ def test_a_chosen_choice_shows_both_histories_and_the_runs_behind_them(app: AppT
     choose(app, "bad → good")
     assert metrics(app)["Taken: bad"] == "0%"
     assert metrics(app)["Not taken: good"] == "100%"
-    assert metrics(app)["Advantage of the path not taken"].startswith("+")
+    assert metrics(app)["Advantage of the alternative"].startswith("+")
     words = said(app)
     assert "success rate over 16 outcomes of 8 runs" in words
     assert "lies above 0" in words
@@ -103,7 +103,7 @@ def test_the_paths_below_are_those_of_the_choice_until_all_are_asked_for(app: Ap
 
 def test_without_logged_odds_it_is_called_an_association(app: AppTest) -> None:
     choose(app, "bad → good")
-    assert "No odds were logged for these choices" in said(app)
+    assert "No action probabilities were logged for these choices" in said(app)
     assert "SNIPS" not in said(app)
 
 
@@ -133,7 +133,7 @@ def test_logged_odds_give_estimates_with_their_effective_size(tmp_path: Path, mo
 def test_an_unknown_alternative_is_told_as_unknown(app: AppTest) -> None:
     choose(app, "bad → new")
     assert metrics(app)["Not taken: new"] == "unknown"
-    assert metrics(app)["Advantage of the path not taken"] == "unknown"
+    assert metrics(app)["Advantage of the alternative"] == "unknown"
 
 
 def test_the_address_keeps_the_choice_for_somebody_else(tmp_path: Path, monkeypatch: Patch) -> None:
@@ -165,7 +165,7 @@ def test_the_delta_is_one_switch_away_and_the_difference_is_said(app: AppTest) -
         "Deltas by choice",
         "Delta distribution",
     }
-    assert "sets the histories of both skills against each other" in said(app)
+    assert "compares the histories of both skills" in said(app)
 
 
 def test_a_placebo_is_shown_on_request(tmp_path: Path, monkeypatch: Patch) -> None:
@@ -176,7 +176,7 @@ def test_a_placebo_is_shown_on_request(tmp_path: Path, monkeypatch: Patch) -> No
     app.toggle(key="placebo").set_value(True).run()
     assert not app.exception
     assert f"{ROUNDS} shuffles" in said(app)
-    assert "called supported, by chance alone" in said(app)
+    assert "supported by chance alone" in said(app)
 
 
 def test_more_rows_are_drawn_on_request(tmp_path: Path, monkeypatch: Patch) -> None:
@@ -185,7 +185,7 @@ def test_more_rows_are_drawn_on_request(tmp_path: Path, monkeypatch: Patch) -> N
         store.add("r.jsonl", run.finish(True, cost=1.0).ledger())
     app = session(tmp_path, monkeypatch, "decisions")
     button = app.button(key="more_choices")
-    assert button.label == "Show more: 20 of 25 choices drawn"
+    assert button.label == "Show more: 20 of 25 choices shown"
     button.click().run()
     assert not [found for found in app.button if found.key == "more_choices"]
 

@@ -92,13 +92,13 @@ def test_the_list_of_one_agent_is_its_own(tmp_path: Path, monkeypatch: Patch) ->
     picker(app, "In the runs of").set_value("failing").run()
     (item,) = expected("failing")
     assert {asked["run"] for asked in links(app, "sub_goal")} == set(item.runs)
-    assert "Decisions: no alternative is supported as better with q ≤ 0.1 · 4 evaluated runs" in said(app)
+    assert "Decisions: no supported better alternative with q ≤ 0.1 · 4 evaluated runs" in said(app)
 
 
 def test_an_agent_with_nothing_to_mend_is_told_so(tmp_path: Path, monkeypatch: Patch) -> None:
     app = session(a_desk(tmp_path), monkeypatch)
     picker(app, "In the runs of").set_value("careful").run()
-    assert "Nothing to mend: no required sub\\-goal is known to have failed" in said(app)
+    assert "Nothing to fix: no required sub\\-goal is known to have failed" in said(app)
     assert not links(app, "sub_goal")
 
 
@@ -115,6 +115,6 @@ def test_the_long_table_sends_its_first_rows_only(tmp_path: Path, monkeypatch: P
         many = [desk.failing(n, task="refund-1") for n in range(1000, 1200)]
         store.add("many.jsonl", b"".join(run.ledger() for run in many))
     app = session(folder, monkeypatch)
-    table = next(found for found in app.dataframe if found.proto.alt == "Runs in the order of review")
+    table = next(found for found in app.dataframe if found.proto.alt == "Runs in review order")
     assert len(table.value) == 200
     assert "The first 200 of 252 rows" in said(app)

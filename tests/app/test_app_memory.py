@@ -120,7 +120,7 @@ def test_an_address_that_names_nothing_here_shows_the_page_all_the_same(
     address: dict[str, str], folder: Path, monkeypatch: Patch
 ) -> None:
     app = asked(folder, monkeypatch, **address)
-    assert "What does history say?" in said(app)
+    assert "What does past experience show?" in said(app)
     assert metrics(app)["Signals waiting"] == str(waiting(folder))
     assert "<img" not in said(app)
 
@@ -138,7 +138,7 @@ def test_signals_are_folded_in_only_where_asked_twice(folder: Path, monkeypatch:
     count, before = waiting(folder), memory_of(folder)
     assert count > 0
     app = asked(folder, monkeypatch)
-    assert len(table(app, "Weak signals that wait")) == count
+    assert len(table(app, "Pending weak signals")) == count
     app.button(key="memory_apply_all").click().run()
     app.button(key="memory_apply_no").click().run()
     assert not (folder / POLICY).exists()
@@ -146,16 +146,16 @@ def test_signals_are_folded_in_only_where_asked_twice(folder: Path, monkeypatch:
     app.button(key="memory_apply_all").click().run()
     app.button(key="memory_apply_yes").click().run()
     assert not app.exception
-    assert f"{count} weak signals folded in" in said(app)
+    assert f"{count} weak signals applied" in said(app)
     assert metrics(app)["Signals waiting"] == "0"
-    assert len(table(app, "Weak signals folded in")) == count
+    assert len(table(app, "Applied weak signals")) == count
     assert len(applied_signals(folder / POLICY)[0]) == count
     assert metrics(app)["Observations"] == str(len(before) + count)
     last = before.moments[-1]
     assert memory_of(folder).snapshot(last).digest == before.snapshot(last).digest
 
     app.run()
-    assert f"{count} weak signals folded in" not in said(app)
+    assert f"{count} weak signals applied" not in said(app)
     assert waiting(folder) == 0
 
 
@@ -174,7 +174,7 @@ def test_a_damaged_file_of_applied_signals_is_said_and_costs_nothing_else(
     assert metrics(app)["Observations"] == str(len(memory_of(folder)))
     app.button(key="memory_apply_all").click().run()
     app.button(key="memory_apply_yes").click().run()
-    assert "Nothing was folded in" in said(app)
+    assert "Nothing was applied" in said(app)
     assert (folder / POLICY).read_bytes() == b"nonsense\n"
     go_to(app, "data")
     assert "memory-signals-unread" in table(app, "Findings")["code"].tolist()
@@ -183,7 +183,7 @@ def test_a_damaged_file_of_applied_signals_is_said_and_costs_nothing_else(
 def test_runs_without_choices_have_no_history(tmp_path: Path, monkeypatch: Patch) -> None:
     with Workspace(tmp_path) as store:
         store.add("stray.jsonl", desk.stray().ledger())
-    assert "there is no history yet" in said(asked(tmp_path, monkeypatch))
+    assert "No history yet" in said(asked(tmp_path, monkeypatch))
 
 
 def test_what_was_applied_changes_what_the_caches_are_kept_under(folder: Path) -> None:
@@ -198,8 +198,8 @@ def test_what_was_applied_changes_what_the_caches_are_kept_under(folder: Path) -
 def test_the_memory_shown_is_that_of_the_agents_compared(folder: Path, monkeypatch: Patch) -> None:
     app = asked(folder, monkeypatch)
     assert metrics(app)["Observations"] == str(len(memory_of(folder)))
-    assert "ran none of the same tasks" in said(app)
+    assert "without a common task" in said(app)
     app.session_state["group"] = "other"
     app.run()
     assert not app.metric
-    assert "there is no history yet" in said(app)
+    assert "No history yet" in said(app)

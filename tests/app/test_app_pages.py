@@ -20,26 +20,26 @@ from untaken.store import Workspace
 
 Patch = pytest.MonkeyPatch
 QUESTIONS = {
-    "overview": "Where does the outcome metric mislead us, and what should we fix first?",
+    "overview": "Where does the outcome mislead us, and what should we fix first?",
     "run": "What happened in this run?",
     "review": "Which failing runs are still unexplained?",
     "compare": "Where do these runs of a task part ways?",
     "decisions": "Which choices cost us, over all runs?",
     "rankings": "Do outcome and sub-goal rankings agree?",
     "annotate": "What should have happened?",
-    "memory": "What does history say?",
+    "memory": "What does past experience show?",
     "criteria": "Is it good beyond success?",
     "what_if_not": "Was the action causally better?",
-    "data": "What is in this workspace, and can it be trusted?",
+    "data": "What is in this workspace, and can you trust it?",
 }
 NEXT_STEPS = {
     **dict.fromkeys(
         ("overview", "run", "review", "compare", "decisions", "rankings", "memory", "criteria"),
         "Upload run ledgers and plan graphs on the Data page",
     ),
-    "annotate": "There is no plan graph yet: begin one, import one, or let runs suggest one.",
-    "what_if_not": "No run of this workspace has a record of planning",
-    "data": "upload run ledgers (.jsonl), plan graphs (.plan.yaml) or traces of a known format",
+    "annotate": "No plan graph yet. Create one, import one, or get one suggested from runs.",
+    "what_if_not": "No run in this workspace has a planning record",
+    "data": "Upload run ledgers (.jsonl), plan graphs (.plan.yaml) or traces in a supported format",
 }
 TITLES = {page: page.capitalize() for page in QUESTIONS} | {"what_if_not": "What-If-Not"}
 MEASURED = {"what_if_not"}
@@ -116,7 +116,7 @@ def test_the_three_numbers_say_what_they_rest_on(tmp_path: Path, monkeypatch: Pa
     app = session(a_desk(tmp_path), monkeypatch)
     assert metrics(app)["Runs that succeeded"] == "67%"
     assert "8 of 12 runs with a recorded outcome" in said(app)
-    assert metrics(app)["Successes that left a critical sub-goal undone"] == "50%"
+    assert metrics(app)["Successes with a critical sub-goal not completed"] == "50%"
     assert "4 of 8 successful runs with a critical sub-goal" in said(app)
 
 
@@ -149,7 +149,7 @@ def test_only_the_chosen_authors_verdicts_count(tmp_path: Path, monkeypatch: Pat
     assert int(table(app, "Agents")["unscored"].iloc[0]) == 0
     app.multiselect(key="rules_verdicts").select("human:*").run()
     assert int(table(app, "Agents")["unscored"].iloc[0]) == 1  # a name, not a pattern
-    assert "verdicts by human" in said(app)
+    assert "verdicts counted: human" in said(app)
 
 
 def test_agents_of_another_benchmark_are_chosen_not_mixed_in(tmp_path: Path, monkeypatch: Patch) -> None:
@@ -254,7 +254,7 @@ def test_a_run_of_which_nothing_is_expected_has_no_empty_frame(tmp_path: Path, m
     record["info"]["task"]["actions"] = []
     files = {"gpt-4o-ferry.json": json.dumps([record]).encode()}
     app = go_to(upload(session(tmp_path, monkeypatch, "data"), files), "run")
-    assert "expects nothing" in said(app)
+    assert "has no sub-goals" in said(app)
     assert [box.key for box in app.selectbox] == ["run_picker"]
 
 
@@ -387,5 +387,5 @@ def test_a_long_table_shows_its_first_rows_and_downloads_them_all() -> None:
     app = AppTest.from_function(page).run()
     assert len(app.dataframe[0].value) == 5
     assert [caption.value for caption in app.caption] == [
-        "The first 5 of 7 rows; the download holds them all."
+        "The first 5 of 7 rows; Download the table to see all."
     ]

@@ -78,7 +78,7 @@ def test_an_address_that_names_no_pair_and_no_metric_shows_the_usual_ones(
 def test_the_runs_that_make_a_pair_change_places_are_linked(folder: Path, monkeypatch: Patch) -> None:
     app = session(folder, monkeypatch, "rankings")
     assert "is above" in said(app)
-    assert [found.label for found in app.expander if "that pull the two apart" in found.label]
+    assert [found.label for found in app.expander if "behind the change" in found.label]
     links = {link.proto.label: link.proto.query_string for link in app.get("page_link")}
     odd = [
         words for words in links if "failed, 100 % critical" in words or "succeeded, 0 % critical" in words

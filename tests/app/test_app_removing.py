@@ -41,7 +41,7 @@ def test_the_last_file_can_be_brought_back_too(folder: Path, monkeypatch: Patch)
     with Workspace(folder) as store:
         store.remove(store.files()[0].digest)
     app = session(folder, monkeypatch, "data")
-    assert "Nothing here yet" in said(app)
+    assert "No files yet" in said(app)
     app.button(key="restore").click().run()
     assert "1 files · 1 runs" in said(app)
 

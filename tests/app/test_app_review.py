@@ -111,7 +111,7 @@ def test_a_second_word_replaces_the_first_and_two_who_differ_leave_it_unscored(
         app.run()
         assert "reviewers disagree: human:ann say met, human:bob say not met" in said(app)
         app = go_to(app, "review")
-        assert "1 sub-goal of runs where one reviewer says met and another not" in said(app)
+        assert "1 sub-goal where one reviewer says met and another not" in said(app)
 
 
 def test_a_verdict_can_be_withdrawn_and_the_history_keeps_it(
@@ -136,7 +136,7 @@ def test_without_a_name_nothing_can_be_marked(tmp_path: Path, monkeypatch: pytes
         app = session(tmp_path, monkeypatch, "run")
         app.query_params["run"], app.query_params["sub_goal"] = run_of(store, "r1").digest, "pay"
         app.run()
-        assert "Say who you are" in said(app)
+        assert "enter your name" in said(app)
         assert not [b for b in app.button if str(b.key).startswith("mark-")]
         go_to(app, "review")
         assert all(button(app, f"status-{n}").disabled for n in range(1, 5))
@@ -187,7 +187,7 @@ def test_a_case_that_its_new_status_took_out_of_the_filters_stays_until_the_next
     press(app, "step_J")
     chosen = app.query_params["run"]
     press(app, "status-4")
-    assert (app.query_params["run"], "outside the filters now" in said(app)) == (chosen, True)
+    assert (app.query_params["run"], "outside the filters" in said(app)) == (chosen, True)
     assert positions(press(app, "step_J")) == "**2 of 3**"
 
 
@@ -220,7 +220,7 @@ def test_a_metadata_key_is_called_as_it_is_and_apart_from_our_own_fields(
     app = session(tmp_path, monkeypatch, "review")
     labels = [field.label for field in app.multiselect]
     assert {"Task", "task", "customer_tier", r"\*\*task\*\*"} <= set(labels)
-    assert "What the runs say of themselves" in said(app)
+    assert "Metadata of the runs" in said(app)
     next(field for field in app.multiselect if field.label == "customer_tier").select("tier 1").run()
     assert "0 of 1 reviewed" in str(app.get("progress")[0].proto.text)
 
@@ -233,7 +233,7 @@ def test_who_saves_after_another_is_told_and_overwrites_nothing(
         run = run_of(store, "r0")
         store.reviews.change([Review(run=run.digest, run_id="r0")], author="human:bob", status="fixed")
         press(app, "status-2")
-        assert "human:bob changed the review of r0 meanwhile" in said(app).replace("\\", "").replace(
+        assert "human:bob changed the review of r0 in the meantime" in said(app).replace("\\", "").replace(
             "\u2060", ""
         )
         assert store.reviews.every()[run.digest].status == "fixed"
@@ -301,4 +301,4 @@ def test_the_agreement_tab_shows_every_two_reviewers_with_n_interval_and_why_the
     assert "κ of 1 is unscored" in said(app)
     assert "κ of 4 has no interval" in said(app)
     names = {button.label for button in app.get("download_button")}
-    assert {"⤓ Agreement of every two reviewers (HTML)", "⤓ Agreement of reviewers two by two (CSV)"} <= names
+    assert {"⤓ Agreement by pair of reviewers (HTML)", "⤓ Agreement by pair of reviewers (CSV)"} <= names

@@ -228,7 +228,7 @@ def test_verdicts_stand_with_their_quotes_and_a_click_opens_the_event(
 def test_words_that_stand_nowhere_are_marked(tmp_path: Path, monkeypatch: Patch) -> None:
     run = judged(quote="order 18 was refunded")
     app = open_app(tmp_path, monkeypatch, run.ledger(), run=run.run().digest, sub_goal="policy")
-    assert any("do not stand" in element.value for element in app.caption)
+    assert any("Quote not found" in element.value for element in app.caption)
 
 
 def test_text_that_addresses_a_judge_is_shown_on_run_and_counted_on_data(
@@ -247,6 +247,6 @@ def test_failures_that_changed_no_plan_are_listed_with_what_came_next(
 ) -> None:
     run = judged()
     app = open_app(tmp_path, monkeypatch, run.ledger(), run=run.run().digest)
-    assert any("failure of search" in words and "then only spoke" in words for words in texts(app))
+    assert any("failure of search" in words and "then only sent messages" in words for words in texts(app))
     app.button(key="event-failed-3").click().run()
     assert any('"ok": false' in block.value for block in app.code)

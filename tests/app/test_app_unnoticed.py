@@ -31,6 +31,6 @@ def test_runs_that_never_changed_a_failing_plan_are_counted_and_linked(
     app = session(tmp_path, monkeypatch)
     assert "never changed the plan" not in said(app)
     labels = [text for place, text in sent(app) if "never changed the plan" in text]
-    assert labels == ["1 run saw failures and never changed the plan"]
+    assert labels == ["1 run had failures and never changed the plan"]
     linked = [text for place, text in sent(app) if "deaf on task" in text]
     assert linked

@@ -115,7 +115,7 @@ def test_an_answer_that_never_has_the_form_is_unscored_and_not_asked_again(tmp_p
     with ModelAccess(saying(GREEN), store) as model:
         answer = model.ask(a_question())
         assert isinstance(answer, Unscored)
-        assert "form asked for" in answer.reason
+        assert "expected format" in answer.reason
         assert model.spent.requests == 0
 
 
@@ -126,7 +126,7 @@ def test_a_model_that_is_not_reached_is_unscored_and_asked_again_next_time(tmp_p
         assert all(isinstance(answer, Unscored) for answer in answers)
         last = answers[-1]
         assert isinstance(last, Unscored)
-        assert "left alone" in last.reason
+        assert "no further requests" in last.reason
     assert len(store) == 0
 
 

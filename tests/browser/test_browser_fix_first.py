@@ -32,9 +32,7 @@ def test_the_weightiest_sub_goal_stands_first_and_leads_to_a_run_in_which_it_fai
     figure = page.locator(".st-key-scroll-fix-sub_goal .js-plotly-plot")
     expect(figure.get_by_text("★ Check policy applies").first).to_be_visible()
     expect(figure.get_by_text(re.compile(r"in \d+ of 432 runs")).first).to_be_visible()
-    expect(
-        chosen(page).get_by_text(re.compile(r"In \d+ of 432 scored runs the first to fail"))
-    ).to_be_visible()
+    expect(chosen(page).get_by_text(re.compile(r"In \d+ of 432 scored runs it fails first"))).to_be_visible()
     asked = follow(page)
     assert asked["sub_goal"] == "policy"
     expect(page.get_by_role("combobox", name="Sub-goal", exact=True)).to_have_value(

@@ -56,7 +56,7 @@ def test_a_click_selects_and_the_viewport_stays(demo: str, open_page: Callable[.
     click(page, near[0])
     page.wait_for_url("**sub_goal=**")
     expect(page.locator(".plan-live")).to_contain_text("Selected:")
-    expect(page.get_by_text("How one can tell")).to_be_visible()
+    expect(page.get_by_text("How it is checked")).to_be_visible()
     assert page.locator(".plan-stage").get_attribute("data-scale") == before
 
 

@@ -63,7 +63,7 @@ def headline(page: Page, name: str) -> None:
 def evidence_of(page: Page, of: NodeScore) -> None:
     """The evidence beside the graph speaks of this sub-goal."""
     expect(picker(page, "Sub-goal")).to_have_value(re.compile(re.escape(of.title)))
-    expect(page.get_by_text("How one can tell")).to_be_visible()
+    expect(page.get_by_text("How it is checked")).to_be_visible()
     expect(page.get_by_test_id("stText").filter(has_text=of.reason).first).to_be_visible()
 
 
@@ -86,7 +86,7 @@ def test_a_newcomer_comes_from_the_numbers_to_a_run_that_contradicts_them(demo: 
     headline(page, "Run")
     assert len(selection(page)["run"]) == 64
     expect(page.get_by_text("✓ success")).to_be_visible()
-    expect(page.get_by_text("The outcome bit says success.")).to_be_visible()
+    expect(page.get_by_text("The recorded outcome is success.")).to_be_visible()
     expect(picker(page, "Run")).to_have_value(re.compile(f"lucky · {task} .* · {agent} · "))
     assert len(boxes(page)) == 8
 

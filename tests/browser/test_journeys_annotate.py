@@ -40,7 +40,7 @@ def write(page: Page, label: str, words: str) -> None:
 
 def save(page: Page, name: str, message: str) -> None:
     page.get_by_test_id("stPopover").get_by_role("button", name="Save …").click()
-    page.get_by_role("textbox", name="What was changed, and why").fill(message)
+    page.get_by_role("textbox", name="What changed, and why").fill(message)
     page.get_by_role("button", name=f"Save as {name}").click()
 
 
@@ -54,9 +54,9 @@ def test_a_graph_is_edited_previewed_saved_and_merged(
     expect(page.get_by_text("4 of 12 runs")).to_be_visible()
     page.get_by_role("heading", name="Annotate").click()
     press(page, "Alt+z")
-    expect(page.get_by_text("nothing to save")).to_be_visible()
+    expect(page.get_by_text("no unsaved changes")).to_be_visible()
     press(page, "Alt+y")
-    expect(page.get_by_text("not saved yet")).to_be_visible()
+    expect(page.get_by_text("unsaved changes")).to_be_visible()
 
     settle(page)
     page.locator(".plan-frame").focus()
@@ -72,7 +72,7 @@ def test_a_graph_is_edited_previewed_saved_and_merged(
     save(page, "Ann", "Reading is not enough")
     expect(page.get_by_text("Nothing was saved.")).to_be_visible()
     page.get_by_role("button", name="Merge with version 2").click()
-    expect(page.get_by_text("look it over, then save")).to_be_visible()
+    expect(page.get_by_text("Check the result, then save")).to_be_visible()
     save(page, "Ann", "Both")
     expect(page.get_by_text("Saved as version 3.")).to_be_visible()
     page.get_by_text("Versions and export").click()
@@ -152,13 +152,13 @@ def test_in_an_empty_workspace_a_graph_is_made_and_saved_by_keyboard_alone(
     page = open_page(f"{serve(str(tmp_path))}/annotate")
     tab_to(page, "New …")
     page.keyboard.press("Enter")
-    expect(page.get_by_role("textbox", name="Id of the graph")).to_be_visible()
+    expect(page.get_by_role("textbox", name="Graph id")).to_be_visible()
     for label, words in (("Id of", "refund-desk"), ("Tasks", "refund-*"), ("First", "find_order")):
         tab_to(page, label)
         page.keyboard.type(words)
     page.keyboard.press("Enter")
-    expect(page.get_by_text("a new graph · not saved yet; kept as a draft")).to_be_visible()
-    expect(page.get_by_role("textbox", name="Id of the graph")).to_be_hidden()
+    expect(page.get_by_text("a new graph · unsaved changes; kept as a draft")).to_be_visible()
+    expect(page.get_by_role("textbox", name="Graph id")).to_be_hidden()
     settle(page)
     tab_to(page, "Your name")
     page.keyboard.type("Ann")
@@ -178,12 +178,12 @@ def test_in_an_empty_workspace_a_graph_is_made_and_saved_by_keyboard_alone(
 
     tab_to(page, "Save …", back=True)
     page.keyboard.press("Enter")
-    tab_to(page, "What was changed, and why")
+    tab_to(page, "What changed, and why")
     page.keyboard.type("What should happen")
     tab_to(page, "Save as Ann")
     page.keyboard.press("Enter")
     expect(page.get_by_text("Saved as version 1.")).to_be_visible()
-    expect(page.get_by_role("textbox", name="What was changed, and why")).to_be_hidden()
+    expect(page.get_by_role("textbox", name="What changed, and why")).to_be_hidden()
     with Workspace(tmp_path) as store:
         graph = store.graph_version("refund-desk", 1)
     assert [(one.id, one.title, one.deps, one.critical) for one in graph.sub_goals] == [

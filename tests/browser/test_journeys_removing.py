@@ -27,6 +27,6 @@ def test_a_file_is_removed_after_a_second_thought_and_brought_back(
     expect(page.get_by_text("2 files · 2 runs")).to_be_visible()
     expect(page.get_by_text("Choose a row to remove its file.")).to_be_visible()
     page.get_by_text("Removed: 1").click()
-    page.get_by_role("button", name="Bring it back").click()
+    page.get_by_role("button", name="Restore").click()
     expect(page.get_by_text("3 files · 3 runs")).to_be_visible()
     assert (tmp_path / "failing-1.jsonl").exists()

@@ -117,7 +117,7 @@ def test_many_files_at_once_then_the_overview_speaks_of_the_good_ones(
     serve: Serve, open_page: Open, tmp_path: Path
 ) -> None:
     page = open_page(f"{serve(str(tmp_path))}/")
-    expect(page.get_by_text("This workspace holds no run yet")).to_be_visible()
+    expect(page.get_by_text("No runs yet")).to_be_visible()
     page.get_by_role("link", name="Go to Data").click()
     runs = [desk.careful(1), desk.lucky(2), desk.failing(3)]
     cut = b"".join(desk.careful(4).ledger().splitlines(keepends=True)[:-1])

@@ -42,7 +42,7 @@ def test_a_reader_sees_actions_and_a_summary(capsys: pytest.CaptureFixture[str])
     shown = capsys.readouterr().out
     assert "… and 5 steps more" in shown
     assert "25 steps, scripted, open play; f_R shaped, same noise" in shown
-    assert "a low WIN tells them from" in shown
+    assert "a low WIN separates them from" in shown
 
 
 @pytest.mark.parametrize(

@@ -90,7 +90,7 @@ def test_the_task_may_stand_in_a_file_and_no_word_steers_the_terminal(
     out = capsys.readouterr().out
     assert "\u001b" not in out
     assert "2 criteria of 2 questions" in out
-    assert "before a person accepts it" in out
+    assert "only after a person accepts them" in out
 
 
 def test_what_nobody_recorded_is_not_made_up(world: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -82,7 +82,7 @@ def test_the_message_in_the_junit_file_says_what_is_missed_where_to_look_and_wha
 def test_an_unscored_requirement_fails_with_its_reason(folder: Path, pytester: pytest.Pytester) -> None:
     done = checked(pytester, "runs/ledgers", "--untaken-graphs=runs/graphs", REQUIRE, "--untaken-agent=stray")
     done.assert_outcomes(passed=1, failed=1)
-    done.stdout.fnmatch_lines(["stray, critical_completion>=0.9: unscored, which is no pass: *"])
+    done.stdout.fnmatch_lines(["stray, critical_completion>=0.9: unscored, not a pass: *"])
 
 
 def test_the_interval_is_held_on_request(folder: Path, pytester: pytest.Pytester) -> None:
@@ -94,7 +94,7 @@ def test_the_interval_is_held_on_request(folder: Path, pytester: pytest.Pytester
         "--untaken-on=interval",
     )
     done.assert_outcomes(passed=1, failed=1)
-    done.stdout.fnmatch_lines(["*unscored, which is no pass: no interval*"])
+    done.stdout.fnmatch_lines(["*unscored, not a pass: no interval*"])
 
 
 def test_a_broken_ledger_fails_the_test_of_the_records(folder: Path, pytester: pytest.Pytester) -> None:

@@ -109,7 +109,7 @@ def test_a_run_that_stops_early_parts_where_it_ends() -> None:
     found = split(another().call("look", order=17, note="x").finish(False), "tool")
     assert (found.alike, found.reference_seq, found.seq) == (1, 6, None)
     assert (
-        found.words == "After 1 call alike, the reference calls read (event 6), this run calls nothing more"
+        found.words == "After 1 call alike, the reference calls read (event 6), this run makes no more calls"
     )
 
 

@@ -16,7 +16,7 @@ from untaken.counterfactual import Choice, Point
 from untaken.errors import Unscored
 
 HOSTILE = '<b onclick="x">$\\alpha$</b><a href="javascript:alert(1)">go</a></script>%{x}'
-NONE = Unscored("no run took it")
+NONE = Unscored("no run chose it")
 
 
 def a_choice(alternative: str = "b", advantage: float | None = 0.3, **fields: Any) -> Choice:

@@ -25,7 +25,7 @@ SUB_GOAL = FixFirst(
     low=0.25,
     high=0.4,
     unit="critical completion",
-    reason="In 41 of 96 scored runs the first to fail",
+    reason="In 41 of 96 scored runs it fails first",
     runs=("a",),
     agents={"ann": 41},
 )

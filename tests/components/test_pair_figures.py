@@ -178,12 +178,12 @@ def test_a_figure_without_anything_to_draw_says_so(name: str) -> None:
 SENTENCES = [
     ("told apart", a_pair(), "Yes", "A is better than B by completed: 30.0 points over the 12 tasks"),
     ("its interval", a_pair(), "Yes", "95 % interval +20.0 to +40.0, p = 0.020"),
-    ("the family", a_pair(), "Yes", "It stands once all 3 pairs under this metric are allowed for"),
-    ("not after Holm", a_pair(p_holm=0.06), "Only by itself", "It does not stand once all 3 pairs"),
+    ("the family", a_pair(), "Yes", "It stands once all 3 pairs under this metric are corrected for"),
+    ("not after Holm", a_pair(p_holm=0.06), "Only uncorrected", "It does not stand once all 3 pairs"),
     ("the other way round", a_pair(-0.3), "Yes", "B is better than A"),
-    ("not told apart", a_pair(0.05), "Not told apart", "does not tell A and B apart"),
-    ("what could be found", a_pair(0.05), "Not told apart", "has to be 15.0 points or more"),
-    ("one task", a_pair(0.3, None), "Unknown", "it takes two tasks"),
+    ("not told apart", a_pair(0.05), "Not told apart", "no clear difference between A and B"),
+    ("what could be found", a_pair(0.05), "Not told apart", "must be 15.0 points or more"),
+    ("one task", a_pair(0.3, None), "Unknown", "needs two tasks"),
     ("no common task", a_pair(None), "Unknown", "no task has a value for both"),
 ]
 
@@ -198,7 +198,7 @@ def test_is_one_really_better_is_answered_in_words(
 
 def test_how_a_p_was_had_is_said() -> None:
     single = a_pair(test="mcnemar", interval="adjusted_wald", first_only=8, second_only=2)
-    assert "8 tasks that only the first and 2 that only the second" in ranking_words.method(single)
+    assert "8 tasks where only the first succeeded and 2 that only the second" in ranking_words.method(single)
     assert "Student's t over tasks" in ranking_words.method(a_pair())
 
 
@@ -212,10 +212,10 @@ def test_no_number_of_resamples_shows_certainty(share: float, words: str) -> Non
 @pytest.mark.parametrize(
     ("by_outcome", "by_metric", "says"),
     [
-        (a_pair(), a_pair(-0.3), "Told apart by both"),
-        (a_pair(0.01), a_pair(-0.01), "Told apart by neither: that they change places may be luck."),
-        (a_pair(0.01), a_pair(-0.3), "Told apart by completed alone."),
-        (a_pair(0.3, None), None, "Told apart by neither"),
+        (a_pair(), a_pair(-0.3), "Both differences are clear"),
+        (a_pair(0.01), a_pair(-0.01), "Neither difference is clear: the order change may be chance."),
+        (a_pair(0.01), a_pair(-0.3), "Only the difference by completed is clear."),
+        (a_pair(0.3, None), None, "Neither difference is clear"),
     ],
 )
 def test_a_pair_that_changes_places_says_whether_that_may_be_luck(

@@ -49,10 +49,10 @@ def test_every_two_reviewers_stand_with_n_and_interval_and_what_has_none_says_so
     assert kappas.error_x.arrayminus[0] == pair.kappa - pair.kappa_low
     assert (list(bare.x), bare.marker.symbol) == ([0.0] * 4, "diamond-open")
     assert bare.error_x.array is None
-    assert "always says the same" in bare.customdata[0]
+    assert "always gives the same answer" in bare.customdata[0]
     assert drawn.layout.yaxis.ticktext[pairs.index(pair)] == "ann · bob<br>n=6"
     assert [note.text.replace("<br>", " ") for note in drawn.layout.annotations] == [
-        "no κ: both say the same of everything, so chance alone explains it"
+        "no κ: both always give the same answer, so chance explains the agreement"
     ]
     assert "<script>" not in drawn.to_json()
     assert "\\u003cscript" not in drawn.to_json()

@@ -67,7 +67,7 @@ def test_a_part_of_a_corpus_has_its_own_decisions_under_the_statements_of_all_ru
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        (GRAPH.replace(b'mutates: ["write_*"]\n', b""), "does not say which tools change something"),
+        (GRAPH.replace(b'mutates: ["write_*"]\n', b""), "does not list the tools that change state"),
         (GRAPH.replace(b'tasks: ["t*"]', b'tasks: ["other"]'), "no plan graph"),
     ],
 )

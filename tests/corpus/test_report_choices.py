@@ -36,8 +36,8 @@ def test_a_choice_has_one_row_whatever_the_number_of_runs(corpus: Corpus) -> Non
 def test_what_is_unscored_is_missing_and_says_why(corpus: Corpus) -> None:
     row = report.choices_table(corpus).set_index("alternative").loc["new"]
     assert row[["advantage", "low", "high", "q", "mean_delta", "runs_alternative"]].isna().all()
-    assert row["advantage_reason"] == "no run took this alternative in this context"
-    assert row["mean_delta_reason"] == "in no run had the alternative a history when it began"
+    assert row["advantage_reason"] == "no run chose this alternative in this context"
+    assert row["mean_delta_reason"] == "the alternative had no history when any of the runs began"
 
 
 def test_every_path_not_taken_is_an_instance_of_one_choice(corpus: Corpus) -> None:

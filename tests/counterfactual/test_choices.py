@@ -52,7 +52,7 @@ def test_both_histories_are_those_of_all_that_is_known_and_of_no_single_run() ->
     log = [*arm("a", 2, 8), *arm("b", 9, 1)]
     choice = found([early], log)["a", "b"]
     assert (choice.unknown, choice.deltas) == (2, ())
-    assert choice.mean_delta == Unscored("in no run had the alternative a history when it began")
+    assert choice.mean_delta == Unscored("the alternative had no history when any of the runs began")
     snapshot = PolicyMemory(log).snapshot()
     scale = Scale(spans=snapshot.spans(), weights=Weights())
     first, second = snapshot.record("b", "ctx"), snapshot.record("a", "ctx")
@@ -67,7 +67,7 @@ def test_both_histories_are_those_of_all_that_is_known_and_of_no_single_run() ->
 def test_an_alternative_without_history_is_a_choice_of_support_none() -> None:
     choice = found([past("r", "a|z", "a|b", day=9)], [*arm("a", 5, 5), *arm("b", 5, 5)])["a", "z"]
     assert (choice.support, choice.unknown, choice.other) == ("none", 1, None)
-    assert choice.advantage == choice.low == Unscored("no run took this alternative in this context")
+    assert choice.advantage == choice.low == Unscored("no run chose this alternative in this context")
     assert isinstance(choice.q, Unscored)
 
 

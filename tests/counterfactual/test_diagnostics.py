@@ -116,7 +116,7 @@ def test_leaving_a_run_out_is_the_comparison_of_a_memory_that_never_saw_it() -> 
 
 def test_an_alternative_that_nobody_took_has_no_influence_to_tell() -> None:
     found = influence(PolicyMemory(arm("a", 1, 1)), "ctx", selected="a", alternative="b")
-    assert found == Unscored("no earlier run took this alternative in this context")
+    assert found == Unscored("no earlier run chose this alternative in this context")
 
 
 def test_a_diagnosis_looks_at_each_supported_pair_once_in_the_better_direction() -> None:

@@ -136,14 +136,18 @@ def test_choices_without_odds_are_left_out_and_counted() -> None:
     ]
     found = off_policy(choices, SUCCESS_ONLY)
     assert (found["ctx", "a"].n, found["ctx", "a"].left_out, found["ctx", "a"].snips) == (6, 4, 0.5)
-    assert found["ctx", "b"].snips == Unscored("no run took the skill with logged odds")
+    assert found["ctx", "b"].snips == Unscored("no run took the skill with logged probabilities")
     assert found["ctx", "b"].left_out == 1
 
 
 def test_one_run_gives_an_estimate_without_interval_and_no_doubly_robust_one() -> None:
     found: OffPolicy = off_policy([choice("r", "a", 1.0, {"a": 0.5})], SUCCESS_ONLY)["ctx", "a"]
     assert found.snips == 1.0
-    assert found.snips_low == found.dr == Unscored("fewer than two runs took the skill with logged odds")
+    assert (
+        found.snips_low
+        == found.dr
+        == Unscored("fewer than two runs took the skill with logged probabilities")
+    )
 
 
 def logging_run(run_id: str, day: float, skill: str, odds: dict[str, float] | None, **finish: object) -> Run:

@@ -106,7 +106,7 @@ def test_tags_of_the_ledger_map_changes_too() -> None:
 @pytest.mark.parametrize(
     ("graph", "run", "reason"),
     [
-        (DESK.replace('mutates: ["write_*"]\n', ""), a_run("r").finish(), "does not say which tools"),
+        (DESK.replace('mutates: ["write_*"]\n', ""), a_run("r").finish(), "does not list the tools"),
         (DESK, a_run("r").call("write_mail"), "did not finish"),
     ],
 )

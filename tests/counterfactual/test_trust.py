@@ -49,7 +49,7 @@ class Case(NamedTuple):
 
 CASES = [
     Case(
-        "the selected skill was never seen", arm("b", 9, 0), "weak", "no earlier run took the selected skill"
+        "the selected skill was never seen", arm("b", 9, 0), "weak", "no earlier run chose the selected skill"
     ),
     Case(
         "one run of the alternative",
@@ -73,34 +73,37 @@ CASES = [
         "three against three, all lost and all won",
         arm("a", 0, 3) + arm("b", 3, 0),
         "supported",
-        "lies above 0",
+        "is above 0",
     ),
     Case(
-        "even histories", arm("a", 5, 5) + arm("b", 5, 5), "weak", "covers 0: needs more than 1000 more runs"
+        "even histories",
+        arm("a", 5, 5) + arm("b", 5, 5),
+        "weak",
+        "includes 0: needs more than 1000 more runs",
     ),
     Case(
         "a likely difference",
         arm("a", 4, 6) + arm("b", 7, 3),
         "weak",
-        "covers 0: needs about 10 more runs of each",
+        "includes 0: needs about 10 more runs of each",
     ),
     Case(
         "the same shares with more runs",
         arm("a", 40, 60) + arm("b", 70, 30),
         "supported",
-        "lies above 0 (100 runs took the alternative, 100 the selected skill)",
+        "is above 0 (100 runs took the alternative, 100 the selected skill)",
     ),
     Case(
         "an end near 0 is told by a digit that is not 0",
         arm("a", 12, 13) + arm("b", 19, 6),
         "supported",
-        "0.003 to 0.26 lies above 0",
+        "0.003 to 0.26 is above 0",
     ),
     Case(
         "a worse alternative",
         arm("a", 70, 30) + arm("b", 40, 60),
         "supported",
-        "the selected skill has the better",
+        "the selected skill has a better",
     ),
 ]
 

@@ -59,7 +59,7 @@ EDITS: list[dict[str, Any]] = [
         "desc": "put in order",
         "edit": lambda c: editing.reorder(c, "Tone", ["kind", "plain", "rude"], **WHO),
         "want": {"accepted_values": ["kind", "plain", "rude"]},
-        "what": "put the accepted values in another order",
+        "what": "reordered the accepted values",
     },
 ]
 
@@ -73,7 +73,7 @@ def test_a_change_is_made_and_kept_and_taken_back(case: dict[str, Any]) -> None:
     assert (change.author, change.at, change.what) == ("human:ann", "2026-03-01T12:00:00+00:00", case["what"])
     back = tone(editing.take_back(case["edit"](SET), "Tone", **WHO))
     assert msgspec.structs.replace(back, history=[]) == tone(SET)
-    assert [c.what for c in back.history] == [case["what"], f"took back: {case['what']}"]
+    assert [c.what for c in back.history] == [case["what"], f"undid: {case['what']}"]
     assert editing.find(case["edit"](SET), "Speed") == editing.find(SET, "Speed")
 
 

@@ -121,7 +121,7 @@ def test_a_criterion_that_the_ledger_does_not_answer_is_unscored_with_the_next_s
     wanted = CriteriaSet(id="mine", criteria=[own, other, rejected])
     (found,) = quantify([done(a_run()).finish().run()], graphs=[PLAN], criteria=wanted)
     assert set(found.items[0].unscored) == {"Clarity", "Termination"}
-    assert all("name a model" in why for why in found.items[0].unscored.values())
+    assert all("use a model" in why for why in found.items[0].unscored.values())
 
 
 def test_the_ledger_gives_the_same_values_every_time_and_says_so() -> None:

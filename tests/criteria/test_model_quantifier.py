@@ -88,7 +88,7 @@ def test_neither_the_outcome_nor_the_solution_is_told(tmp_path: Path) -> None:
 def test_a_reply_without_the_code_is_no_value(tmp_path: Path) -> None:
     (one,) = asked(Model(code="0" * 16), tmp_path)
     assert one.items[0].values == {}
-    assert "does not carry the code" in one.items[0].unparseable
+    assert "lacks the code" in one.items[0].unparseable
 
 
 def test_a_reply_out_of_form_is_no_value(tmp_path: Path) -> None:

@@ -203,8 +203,8 @@ def test_a_locked_database_is_said_in_words_and_the_doctor_answers(
         assert "workspace-locked" in capsys.readouterr().err
         assert main(["workspace", "doctor", "--workspace", str(folder)]) == 1
         said = capsys.readouterr().out
-        assert "another program holds" in said
-        assert f"{RUNS + 1} ledgers and plan graphs are whole" in said
+        assert "another program is using" in said
+        assert f"{RUNS + 1} ledgers and plan graphs are intact" in said
     assert main(["workspace", "doctor", "--workspace", str(folder)]) == 0
 
 

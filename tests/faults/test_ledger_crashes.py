@@ -230,7 +230,7 @@ def test_a_ledger_longer_than_its_head_without_an_intent_is_altered(
     journal_path(path).unlink()
     found = verify_ledger(path)[0]
     assert (found.verdict, found.line) == ("ALTERED", 6)
-    assert "goes on after" in found.reason
+    assert "continues after" in found.reason
 
 
 def test_an_intent_does_not_excuse_other_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -74,7 +74,7 @@ def test_what_holds_up_nothing_critical_is_counted_and_not_listed() -> None:
     assert not found.items
     assert found.harmless == 1
     assert found.reason == (
-        "no sub-goal that failed in the 1 scored runs holds up a critical one; "
+        "no sub-goal that failed in the 1 scored runs blocks a critical one; "
         "no run has decisions that can be evaluated"
     )
 
@@ -202,7 +202,7 @@ def test_weak_and_reverse_advantages_are_not_listed() -> None:
     assert not found.items
     assert found.reason == (
         "no run is scored against a plan graph; "
-        "no alternative is supported as better with q ≤ 0.1 in the 4 evaluated runs"
+        "no supported better alternative with q ≤ 0.1 in the 4 evaluated runs"
     )
 
 

@@ -158,7 +158,7 @@ SHEETS: list[dict[str, Any]] = [
     {"desc": "a missing verdict", "judge": devai_sheet(True, True), "code": "missing-verdicts"},
     {"desc": "a verdict that is null", "judge": devai_sheet(True, None, True), "code": "missing-verdicts"},
     {
-        "desc": "criteria worded otherwise",
+        "desc": "criteria worded differently",
         "judge": worded(criteria="Something else."),
         "code": "criteria-differ",
     },

@@ -92,7 +92,7 @@ def test_one_who_always_says_the_same_leaves_no_interval_of_no_width() -> None:
     found = single(table(3, 0, 3, 0)).overall
     assert found.kappa == 0.0
     assert isinstance(found.kappa_low, Unscored)
-    assert "always says the same" in found.kappa_low.reason
+    assert "always gives the same answer" in found.kappa_low.reason
     assert isinstance(found.kappa_high, Unscored)
     assert isinstance(found.low, float)
 

@@ -224,7 +224,7 @@ WRONG = [
         "a field misspelt",
         Message,
         {"rule": "user", "content": "x"},
-        "MESSAGE.rule: there is no such field; did you mean 'role'?",
+        "MESSAGE.rule: unknown field; did you mean 'role'?",
     ),
     Wrong(
         "NaN for a cost",
@@ -336,7 +336,7 @@ def test_an_agent_answers_on_a_full_disk(path: Path, monkeypatch: pytest.MonkeyP
 def test_without_being_asked_the_writer_raises(path: Path) -> None:
     with LedgerWriter(path) as ledger:
         ledger.start(run_id="r", agent="a", task_id="t")
-        with pytest.raises(UntakenError, match="holds this run already"):
+        with pytest.raises(UntakenError, match="already contains this run"):
             ledger.start(run_id="r", agent="a", task_id="t")
     with pytest.raises(ValueError, match="on_error is 'ignore'"):
         LedgerWriter(path, on_error="ignore")  # type: ignore[arg-type]

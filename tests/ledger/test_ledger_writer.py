@@ -112,7 +112,7 @@ UNWRITABLE: list[tuple[str, type, dict[str, Any], str]] = [
     ("a line too long", State, {"state": {"x": "x" * limits.LINE_BYTES}}, "longer than"),
     ("an empty name", ToolCall, {"call_id": "c", "tool": "", "arguments": {}}, "tool"),
     ("a time without a zone", Message, {"role": "a", "content": "x", "ts": datetime(2026, 1, 1)}, "timezone"),
-    ("a start inside the run", RunStarted, {"agent": "a", "task_id": "t"}, "holds this run already"),
+    ("a start inside the run", RunStarted, {"agent": "a", "task_id": "t"}, "already contains this run"),
 ]  # fmt: skip
 
 
@@ -280,7 +280,7 @@ def test_a_ledger_that_is_not_there_is_not_made_by_appending(path: Path) -> None
 
 
 def test_a_second_writer_waits_and_then_says_who_is_in_the_way(path: Path) -> None:
-    with LedgerWriter(path), pytest.raises(UntakenError, match="another writer") as caught:
+    with LedgerWriter(path), pytest.raises(UntakenError, match="another program is writing") as caught:
         LedgerWriter(path, timeout=0.05)
     assert caught.value.code == "ledger-locked"
 

@@ -90,7 +90,7 @@ def test_a_reader_is_told_how_many_questions_had_no_answer_and_why(
     assert shown.out.splitlines()[0].split()[-1] == "unanswered"
     assert shown.out.splitlines()[1].split()[-1] == "3"
     assert "3 of 3 questions without a usable answer" in shown.err
-    assert "the budget of 0 requests is spent [questions-unanswered]" in shown.err
+    assert "the budget of 0 requests is used up [questions-unanswered]" in shown.err
 
 
 def test_an_ablation_says_how_many_questions_had_no_answer(

@@ -129,7 +129,7 @@ MALFORMED: dict[str, Any] = {
 @pytest.mark.parametrize("function", MALFORMED)
 def test_an_answer_out_of_form_leaves_nothing_and_says_why(function: str, tmp_path: Path) -> None:
     found = evaluated(tmp_path, Oracle(**{function: MALFORMED[function]}))
-    assert "form asked for" in found.unscored
+    assert "expected format" in found.unscored
     assert (found.kept, found.edges) == ((), ())
 
 
@@ -144,7 +144,7 @@ def test_replies_are_kept_and_give_the_same_without_a_model(tmp_path: Path) -> N
     assert evaluated(tmp_path, silent, offline=True) == first
     assert silent.asked == {}
     nothing = evaluated(tmp_path / "other", silent, offline=True)
-    assert "none may be asked for" in nothing.unscored
+    assert "requests are disabled" in nothing.unscored
 
 
 def test_its_words_about_rules_are_tried_like_any_other(tmp_path: Path) -> None:

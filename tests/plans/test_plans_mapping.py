@@ -51,7 +51,7 @@ def test_first_rule_in_graph_order_wins_and_the_rival_is_a_finding() -> None:
     assert mapping.mapped == ((1, "first", "rule"), (2, "first", "rule"))
     (finding,) = mapping.findings
     assert finding.code == "mapping-conflict"
-    assert "action 1 is claimed by rules of 'first', 'second'" in finding.message
+    assert "action 1 is matched by rules of 'first', 'second'" in finding.message
 
 
 def test_two_rules_of_one_sub_goal_are_no_conflict() -> None:

@@ -104,7 +104,7 @@ def test_error_is_named_in_words(case: dict[str, Any]) -> None:
 
 WARNINGS = [
     {
-        "desc": "no link to the rest",
+        "desc": "not connected to the rest",
         "nodes": [{"id": "a"}, {"id": "b", "deps": ["a"]}, {"id": "c"}],
         "code": "graph-isolated",
         "says": "'c'",

@@ -118,7 +118,7 @@ def test_an_extension_that_follows_no_more_is_not_confirmed(tmp_path: Path) -> N
         workspace.add("b.jsonl", LONG.ledger(), heads=sidecar(LONG))
         (extension,) = workspace.extensions()
         run = next(run for run in workspace.read_runs()[0] if not run.integrity.broken)
-        head = workspace.append_events(run, [Draft(ReviewNote, {"author": "ben", "text": "meanwhile"})])
+        head = workspace.append_events(run, [Draft(ReviewNote, {"author": "ben", "text": "in the meantime"})])
         assert not workspace.confirm(extension, author="ann")
         assert workspace.heads() == {"r1": head}
 

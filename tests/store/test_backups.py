@@ -198,7 +198,7 @@ FORGED = [
     Forged("a member that is gone", _without("files/graphs")),
     Forged("other bytes", lambda m: m.update({n: b"x" + b[1:] for n, b in m.items() if "ledgers/" in n})),
     Forged("more bytes", lambda m: m.update({n: b + b"\n" for n, b in m.items() if "ledgers/" in n})),
-    Forged("no manifest", _without("manifest.json")),
+    Forged("no workspace manifest", _without("manifest.json")),
     Forged("nonsense", lambda m: m.update({"manifest.json": b"[" * 1000})),
     Forged("a newer version's", _manifest(revision="9999"), "workspace-newer"),
     Forged("another document", _manifest(schema="untaken.score/1")),

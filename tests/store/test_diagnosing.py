@@ -85,7 +85,7 @@ def test_the_verb_prints_a_table_or_a_document_and_fails_on_a_fault(
         stored = ledger(workspace)
     words = ["workspace", "doctor", "--workspace", str(tmp_path / "w")]
     assert main(words) == 0
-    assert "stored files are what was added" in capsys.readouterr().out
+    assert "stored files match the added files" in capsys.readouterr().out
     stored.unlink()
     assert main([*words, "--json"]) == 1
     document = json.loads(capsys.readouterr().out)

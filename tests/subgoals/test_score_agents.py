@@ -80,7 +80,7 @@ def test_replans_are_unscored_where_no_plan_was_ever_recorded() -> None:
     got = only(a_score("a", "t", plans=3, replans=2), a_score("a", "u"))
     assert got.replanning_events_per_trace == 1.0
     silent = only(a_score("a", "t"), a_score("a", "u")).replanning_events_per_trace
-    assert silent == Unscored("no run of this agent records a plan, so replans cannot be seen")
+    assert silent == Unscored("no run of this agent records a plan, so replans are unknown")
 
 
 def test_coverage_is_attempted_over_required_whatever_could_be_mapped() -> None:

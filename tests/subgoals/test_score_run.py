@@ -90,7 +90,7 @@ def test_a_run_of_which_nothing_is_expected_is_unscored() -> None:
     score = score_run(a_run().call("x").finish().run(), graph)
     for value in (score.coverage, score.completion, score.critical_completion):
         assert isinstance(value, Unscored)
-        assert "nothing is expected" in value.reason
+        assert "has no expectations" in value.reason
     assert score.diagnosis == "unscored"
     assert score.success is True
 
@@ -181,7 +181,7 @@ def test_beginning_before_a_dependency_is_an_order_violation() -> None:
     score = score_run(did("b", "a", "c", "d").finish().run(), a_graph(*CHAIN))
     (violation,) = score.violations
     assert (violation.kind, violation.sub_goal, violation.dependency) == ("order", "b", "a")
-    assert violation.message == "'b' was begun at event 1, before 'a' at event 3"
+    assert violation.message == "'b' began at event 1, before 'a' at event 3"
     assert score.diagnosis == "clean"
 
 
@@ -266,10 +266,10 @@ def trouble(*, plans: tuple[str, ...] = (), ok: bool = False) -> RunBuilder:
 DIAGNOSES = [
     # desc, run, diagnosis, sentence
     ("all done", did("a", "b", "c", "d"), "clean", "all 4 required sub-goals completed"),
-    ("attempted in vain", did("a", failed=("b", "c")), "inside", "3 of 4 required sub-goals not completed: 2 attempted in vain, 1 never attempted"),
-    ("never attempted", did("a"), "skipping", "3 of 4 required sub-goals not completed: 0 attempted in vain, 3 never attempted"),
-    ("as many in vain as skipped", did("a", "b", failed=("c",)), "inside", "2 of 4 required sub-goals not completed: 1 attempted in vain, 1 never attempted"),
-    ("saw a failure, kept its plan", trouble(plans=("x",)), "not_detecting_errors", "1 observation failed and the plan was never revised; 3 of 4 required sub-goals not completed: 1 attempted in vain, 2 never attempted"),
+    ("attempted without success", did("a", failed=("b", "c")), "inside", "3 of 4 required sub-goals not completed: 2 attempted without success, 1 never attempted"),
+    ("never attempted", did("a"), "skipping", "3 of 4 required sub-goals not completed: 0 attempted without success, 3 never attempted"),
+    ("as many in vain as skipped", did("a", "b", failed=("c",)), "inside", "2 of 4 required sub-goals not completed: 1 attempted without success, 1 never attempted"),
+    ("saw a failure, kept its plan", trouble(plans=("x",)), "not_detecting_errors", "1 observation failed and the plan was not revised; 3 of 4 required sub-goals not completed: 1 attempted without success, 2 never attempted"),
     ("saw a failure, replanned", trouble(plans=("x", "y")), "skipping", "3 of 4"),
     ("saw a failure, no plan recorded", trouble(), "skipping", "3 of 4"),
     ("no failure", trouble(plans=("x",), ok=True), "skipping", "3 of 4"),

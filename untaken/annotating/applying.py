@@ -28,10 +28,10 @@ from untaken.plans.strict_document import decode, read_json
 Whole = TypeVar("Whole", SubGoal, PlanGraph)
 
 _HINTS = {
-    "graph-cycle": "Leave this dependency out, or take another one of the circle away first.",
-    "graph-any-of-cycle": "Leave this option out.",
-    "graph-duplicate-id": "Choose an id that no other sub-goal has.",
-    "graph-any-of-unknown": "Correct the spelling, or add that sub-goal first.",
+    "graph-cycle": "Remove this dependency, or remove another one in the cycle first.",
+    "graph-any-of-cycle": "Remove this option.",
+    "graph-duplicate-id": "Choose an id that no other sub-goal uses.",
+    "graph-any-of-unknown": "Check the spelling, or add that sub-goal first.",
     "graph-empty": "Add another sub-goal first.",
 }
 """What to do next where an edit, not a file, brought the fault."""
@@ -92,7 +92,7 @@ def sub_goal_of(graph: PlanGraph, name: str) -> SubGoal:
             "sub-goal-unknown",
             f"there is no sub-goal {name!r}",
             where=Where(file=graph.id),
-            hint="It may have been renamed or deleted; choose one that is there.",
+            hint="It may have been renamed or deleted. Choose an existing sub-goal.",
         )
     return found
 
@@ -215,8 +215,8 @@ def _read(value: Any, kind: type[Whole]) -> Whole:
 
 
 def _invalid(message: str) -> UntakenError:
-    hint = "What a field may hold is listed in docs/interface.md."
-    return UntakenError("edit-invalid", f"the edit is refused: {message}", hint=hint)
+    hint = "See docs/interface.md for valid values."
+    return UntakenError("edit-invalid", f"edit rejected: {message}", hint=hint)
 
 
 def _taken(graph: PlanGraph, name: str) -> UntakenError:

@@ -132,5 +132,5 @@ def in_words(edit: Edit) -> str:
 
 
 def _invalid(message: str) -> UntakenError:
-    hint = "The commands are listed in docs/interface.md."
+    hint = "See docs/interface.md for the commands."
     return UntakenError("edit-invalid", f"not a command that edits a plan graph: {message}", hint=hint)

@@ -104,7 +104,7 @@ def _converted(name: str, data: bytes, format: str) -> Brought:
         raise UntakenError(
             "import-without-graphs",
             f"no plan graph in this {format} file",
-            hint="Traces alone are added on the Data page; their runs can suggest a graph here.",
+            hint="Add traces on the Data page. Their runs can suggest a graph here.",
         )
     noticed = [finding for finding in done.findings if finding.code != "no-runs"]
     return Brought(graphs=found.graphs, findings=(*noticed, *found.findings))

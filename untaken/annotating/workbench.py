@@ -60,7 +60,7 @@ class Unmapped:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contested:
-    """Actions that rules of several sub-goals claim; the first of `sub_goals` is served."""
+    """Actions that rules of several sub-goals match; the first of `sub_goals` is served."""
 
     sub_goals: tuple[str, ...]
     actions: int

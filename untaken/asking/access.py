@@ -81,7 +81,7 @@ class ModelAccess:
         if not chosen:
             raise UntakenError(
                 "model-not-named",
-                "no language model is named",
+                "no language model configured",
                 hint=f"Set {SETTING}, for example to openai:gpt-4.1 or http://127.0.0.1:8080/v1#name.",
             )
         self.name: str = _public(chosen) if isinstance(chosen, str) else chosen.model_name
@@ -171,7 +171,7 @@ class ModelAccess:
     def _send(self, question: Question[Any]) -> Reply | Unscored:
         if self._offline:
             return Unscored(
-                f"no reply of {self.name} to this question is recorded, and none may be asked for"
+                f"no reply of {self.name} to this question is recorded, and requests are disabled"
             )
         with self._lock:
             room = self._room()
@@ -198,13 +198,14 @@ class ModelAccess:
         while True:
             if self._down >= IN_A_ROW:
                 return Unscored(
-                    f"{self.name} could not be reached {IN_A_ROW} times in a row; it is left alone"
+                    f"{self.name} could not be reached {IN_A_ROW} times in a row; no further requests are "
+                    "sent"
                 )
             if self._budget is None:
                 return REQUESTS
             left = self._budget - self._spent.requests
             if left <= 0:
-                return Unscored(f"the budget of {self._budget} requests is spent")
+                return Unscored(f"the budget of {self._budget} requests is used up")
             if left > self._under_way:
                 return min(REQUESTS, left - self._under_way)
             self._lock.wait()
@@ -240,13 +241,13 @@ def _public(name: str) -> str:
 
 def _answer(question: Question[T], reply: Reply, *, from_store: bool) -> Answer[T] | Unscored:
     if reply.prompt_sha256 != question.prompt_sha256:
-        return Unscored("the recorded reply is to another question")
+        return Unscored("the recorded reply belongs to another question")
     if reply.failure:
         return Unscored(reply.failure)
     try:
         output = msgspec.convert(reply.output, question.output)
     except msgspec.ValidationError as error:
-        return Unscored(f"the recorded reply does not have the form asked for: {error}")
+        return Unscored(f"the recorded reply has an unexpected format: {error}")
     return Answer(output=output, reply=reply, from_store=from_store)
 
 

@@ -25,7 +25,7 @@ class BoundedTransport(httpx.AsyncHTTPTransport):
         response = await super().handle_async_request(request)
         if response.headers.get("Content-Encoding", "identity") != "identity":
             await response.aclose()
-            raise ReplyTooLarge("it is compressed, which was not asked for")
+            raise ReplyTooLarge("it is compressed, although compression was not requested")
         assert isinstance(response.stream, httpx.AsyncByteStream)  # noqa: S101 - what this transport gives
         response.stream = _Bounded(response.stream)
         return response

@@ -108,15 +108,15 @@ class Engine:
                     kind = Unscored if error.status_code in REFUSED else Unreached
                     return kind(f"{name} answered with an error: {_short(error)}")
                 except ReplyTooLarge as error:
-                    return Unscored(f"the reply of {name} was not read: {error}")
+                    return Unscored(f"the reply of {name} could not be read: {error}")
                 except ModelAPIError as error:
                     return Unreached(f"{name} could not be reached: {_short(error)}")
                 except UsageLimitExceeded as error:
                     if requests < REQUESTS:
-                        return Unscored(f"the budget was spent before {name} had answered")
-                    return _reply(question, name, messages, failure=f"{name} came to no end: {_short(error)}")
+                        return Unscored(f"the budget was used up before {name} had answered")
+                    return _reply(question, name, messages, failure=f"{name} did not finish: {_short(error)}")
                 except AgentRunError as error:
-                    why = f"{name} gave no answer in the form asked for: {_short(error)}"
+                    why = f"{name} gave no answer in the expected format: {_short(error)}"
                     return _reply(question, name, messages, failure=why)
             return _reply(question, name, messages, output=dict(result.output))
 
@@ -128,7 +128,7 @@ def _in_form(question: Question[Any]) -> Callable[[Any], Any]:
         try:
             msgspec.convert(dict(output), question.output)
         except msgspec.ValidationError as error:
-            raise ModelRetry(f"The answer does not have the form asked for: {error}") from error
+            raise ModelRetry(f"The answer does not have the expected format: {error}") from error
         return output
 
     return check
@@ -187,12 +187,12 @@ def _resolved(model: str | Model, portal: BlockingPortal, stack: ExitStack) -> t
     try:
         return infer_model(model), False
     except UserError as error:
-        hint = "Name it as provider:model, and set the provider's key in its own environment variable."
+        hint = "Write it as provider:model and set the provider's key in its environment variable."
         if "Unknown" in str(error):
             raise UntakenError("model-unknown", _short(error), hint=hint) from error
         raise UntakenError("model-key-missing", _short(error), hint=hint) from error
     except ImportError as error:
-        hint = "Install pydantic-ai-slim with the extra of that provider."
+        hint = "Install pydantic-ai-slim with the extra for that provider."
         raise UntakenError("model-extra-missing", _short(error), hint=hint) from error
 
 

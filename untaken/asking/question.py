@@ -45,7 +45,7 @@ def read_template(file: Traversable) -> Template:
     text = file.read_text(encoding="utf-8")
     head = _HEAD.match(text)
     if head is None:
-        raise ValueError(f"{file.name} does not begin with its version")
+        raise ValueError(f"{file.name} does not start with its version")
     body = text[head.end() :].strip()
     return Template(name=file.name.removesuffix(".md"), version=int(head[1]), text=body)
 

@@ -109,7 +109,7 @@ class ReplyStore:
                 "reply-malformed",
                 f"not a reply: {error}",
                 where=Where(file=str(file)),
-                hint="Delete the file: the question will be asked again.",
+                hint="Delete the file to ask the question again.",
             ) from error
 
     def put(self, key: str, reply: Reply) -> None:

@@ -45,7 +45,7 @@ def agree(args: argparse.Namespace, console: Console) -> int:
 
 def _ledger_paths(args: argparse.Namespace) -> list[str]:
     if not args.paths and not hasattr(args, "greedy"):
-        raise UsageError("no-ledgers", "no PATH of a ledger, or of a folder of ledgers, is given")
+        raise UsageError("no-ledgers", "no PATH of a ledger or folder of ledgers given")
     return paths_of(args)
 
 
@@ -58,12 +58,13 @@ def _say_agreement(found: VerdictAgreement, console: Console) -> None:
         console.say()
         console.table(headings, [_row(one) for one in parted[:10]])
         if len(parted) > 10:
-            console.say(f"… and {len(parted) - 10} more sub-goals on which they part; --json lists them all")
+            console.say(f"… and {len(parted) - 10} more sub-goals where they disagree; --json lists them all")
     console.say()
     console.say(plain(f"{whose}; met or not met by {counted(found.overall.n, 'pair')} of verdicts"))
     console.say(
-        f"{counted(found.left_out, 'sub-goal')} with an opinion of one of them only; "
-        f"intervals take {found.cluster}s for independent"
+        f"{counted(found.left_out, 'sub-goal')} with a verdict from only one of them; intervals treat"
+        f" "
+        f"{found.cluster}s as independent"
     )
 
 

@@ -34,9 +34,9 @@ def add_to(verbs: Verbs) -> None:
     parser.add_argument(
         "workspace", nargs="?", metavar="FOLDER", help="workspace folder (default: untaken-workspace)"
     )
-    parser.add_argument("--demo", action="store_true", help="begin with the sample runs")
+    parser.add_argument("--demo", action="store_true", help="start with the sample runs")
     parser.add_argument(
-        "--port", type=int, default=DEFAULT_PORT, help="default 8501; the next free one is taken"
+        "--port", type=int, default=DEFAULT_PORT, help="default 8501; if it is in use, the next free port"
     )
     parser.set_defaults(run=serve)
 
@@ -92,4 +92,4 @@ def free_port(first: int) -> int:
             except (OSError, OverflowError):
                 continue
             return int(probe.getsockname()[1])
-    raise UsageError("no-free-port", f"no free port from {first} on", hint="Name another one with --port.")
+    raise UsageError("no-free-port", f"no free port from {first} on", hint="Choose another port with --port.")

@@ -32,7 +32,7 @@ def refuse_compressed(ledgers: Ledgers) -> None:
                     "ledger-compressed",
                     "a compressed ledger cannot be appended to; nothing was written",
                     where=Where(file=str(file)),
-                    hint="Decompress it first; its heads file goes with it under the new name.",
+                    hint="Decompress it first and rename its heads file to match.",
                 )
 
 
@@ -90,7 +90,7 @@ def _as_locked(file: Path, ledger: LedgerWriter, runs: Sequence[Run]) -> Sequenc
 def _left_alone(file: Path, code: str) -> Finding:
     return Finding(
         code=code,
-        message="something in this ledger is broken, so nothing was appended to any run of it",
+        message="this ledger has a broken part, so nothing was appended to any of its runs",
         where=Where(file=str(file)),
-        hint="Restore the ledger, or move its good runs to a file of their own.",
+        hint="Restore the ledger, or move its intact runs to a separate file.",
     )

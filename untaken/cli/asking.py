@@ -15,7 +15,7 @@ def takes_model(parser: argparse.ArgumentParser, *, unless: str = f"by default {
     """``--model``, ``--replies``, ``--offline`` and ``--budget``; `unless`: which model without the first."""
     parser.add_argument("--model", metavar="M", help=f"provider:name, http://…/v1#name, or local; {unless}")
     parser.add_argument("--replies", metavar="DIR", help=f"store of replies ({REPLIES})")
-    parser.add_argument("--offline", action="store_true", help="read recorded replies, and ask nothing")
+    parser.add_argument("--offline", action="store_true", help="use recorded replies only; send no requests")
     parser.add_argument("--budget", type=int, metavar="N", help="send at most N requests")
 
 

@@ -36,7 +36,9 @@ def add_to(verbs: Verbs) -> None:
     parser = verb(verbs, "compare", VERBS["compare"], compare)
     takes_graphs(parser)
     parser.add_argument(
-        "--task", metavar="ID", help="the task; by default that of the runs, else one with most to compare"
+        "--task",
+        metavar="ID",
+        help="the task; by default the task of the runs, else the task with most to compare",
     )
     parser.add_argument(
         "--runs",
@@ -46,9 +48,7 @@ def add_to(verbs: Verbs) -> None:
         metavar="ID",
         help=f"run ids or digests; by default the {MOST_SHOWN} runs of the task that differ most",
     )
-    parser.add_argument(
-        "--reference", metavar="ID", help="the run the others are held against; by default the best success"
-    )
+    parser.add_argument("--reference", metavar="ID", help="the reference run; by default the best success")
 
 
 def compare(args: argparse.Namespace, console: Console) -> int:
@@ -96,13 +96,11 @@ def _task(asked: str | None, named: Sequence[Run], runs: Sequence[Run]) -> str:
     if len(of_named) > 1:
         raise UsageError(
             "runs-of-different-tasks",
-            f"the runs named are of {len(of_named)} tasks: {', '.join(map(repr, of_named[:5]))}",
-            hint="Runs are compared inside one task.",
+            f"the given runs belong to {len(of_named)} tasks: {', '.join(map(repr, of_named[:5]))}",
+            hint="Only runs of the same task can be compared.",
         )
     if asked is not None and all(run.task_id != asked for run in runs):
-        raise UsageError(
-            "task-unknown", f"no run of the task {asked!r}", hint="Task ids are told as written."
-        )
+        raise UsageError("task-unknown", f"no run of the task {asked!r}", hint="Task ids must match exactly.")
     listed = [task.task_id for task in tasks_of(runs)]
     return asked or next(iter([*of_named, *listed]), "")
 
@@ -149,14 +147,14 @@ def _row(row: Row) -> tuple[object, ...]:
 
 
 def _say_partings(found: SideBySide, console: Console) -> None:
-    """Where each run parts from the reference, in each way of looking at it."""
+    """Where each run differs from the reference, in each way of looking at it."""
     for number, parting in enumerate(found.partings, start=2):
         known = parting.alike + parting.different
         console.say(plain(f"{number} differs at {parting.different} of {known} rows known in both"))
         for split in parting.splits:
             console.say(plain(f"    {split.level:<9}  {split.words}"))
         if not parting.splits:
-            console.say("    no status, choice or call that is recorded differs")
+            console.say("    no recorded status, choice or call differs")
     console.say()
 
 

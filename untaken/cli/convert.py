@@ -19,15 +19,15 @@ FILES_SHOWN: Final = 20
 def add_to(verbs: Verbs) -> None:
     """Adds the verb."""
     parser = verb(verbs, "convert", VERBS["convert"], convert_traces)
-    parser.add_argument("--from", dest="format", metavar="FMT", help="by default recognised by content")
+    parser.add_argument("--from", dest="format", metavar="FMT", help="by default detected from the content")
     parser.add_argument("sources", nargs="+", metavar="SRC", help="file, folder or zip archive")
     parser.add_argument(
         "-o", "--out", required=True, metavar="DIR", help="ledgers/, graphs/ and loss.json go here"
     )
     parser.add_argument(
-        "--outcomes", metavar="FILE", help="how runs ended, where the traces do not say: run_id,success,cost"
+        "--outcomes", metavar="FILE", help="outcomes that the traces do not record: run_id,success,cost"
     )
-    parser.add_argument("--agent", metavar="NAME", help="the agent's name where the traces do not record it")
+    parser.add_argument("--agent", metavar="NAME", help="the agent's name if the traces do not record it")
 
 
 def convert_traces(args: argparse.Namespace, console: Console) -> int:

@@ -35,9 +35,7 @@ def add_to(verbs: Verbs) -> None:
     """Adds the verb."""
     parser = verb(verbs, "counterfactual", VERBS["counterfactual"], counterfactual)
     takes_ledgers(parser, few="*")
-    parser.add_argument(
-        "--memory", metavar="FILE", help="policy memory; by default built from these very ledgers"
-    )
+    parser.add_argument("--memory", metavar="FILE", help="policy memory; by default built from these ledgers")
     parser.add_argument(
         "--graphs",
         nargs="+",
@@ -46,14 +44,18 @@ def add_to(verbs: Verbs) -> None:
         help="plan graphs: compares each plan change with what other runs of the task did",
     )
     parser.add_argument(
-        "--card", action="store_true", help="how good the forecasts of left-out tasks were (needs --graphs)"
+        "--card", action="store_true", help="accuracy of forecasts for left-out tasks (needs --graphs)"
     )
-    parser.add_argument("--append", action="store_true", help="append the insights to the ledgers, once")
+    parser.add_argument(
+        "--append", action="store_true", help="append the insights to the ledgers, once only only"
+    )
     parser.add_argument(
         "--weights", default="0.5,0.3,0.2", metavar="S,C,T", help="of success, cost, steps (0.5,0.3,0.2)"
     )
     parser.add_argument(
-        "--diagnostics", action="store_true", help="a placebo, the influence of single runs, logged odds"
+        "--diagnostics",
+        action="store_true",
+        help="placebo test, influence of single runs, logged probabilities",
     )
     parser.add_argument(
         "--threshold", type=float, default=THRESHOLD, help=f"of a delta (default {THRESHOLD})"
@@ -64,7 +66,7 @@ def counterfactual(args: argparse.Namespace, console: Console) -> int:
     """Prints decision points with their deltas; 1 where a ledger is broken (its evaluation is aborted)."""
     weights = _weights(args.weights)
     if args.card and not args.graphs:
-        raise UsageError("card-without-graphs", "a card is made of plan decisions", hint="Add --graphs DIR.")
+        raise UsageError("card-without-graphs", "--card needs plan decisions", hint="Add --graphs DIR.")
     ledgers = read_ledgers(sorted(paths_of(args)), console)
     if args.append:
         refuse_compressed(ledgers)
@@ -78,7 +80,7 @@ def counterfactual(args: argparse.Namespace, console: Console) -> int:
     for done, run in enumerate(runs, start=1):
         evaluations.append(evaluate_run(run, memories[run.digest], weights=weights, threshold=args.threshold))
         if done % 100 == 0 or done == len(runs):
-            console.progress(done, len(runs), "looking at paths not taken")
+            console.progress(done, len(runs), "evaluating alternatives")
     unread = [abort_unread(str(f.where.run), f.message, f.where) for f in ledgers.unread]
     _say([*evaluations, *unread], args.threshold, console)
     diagnostics = None

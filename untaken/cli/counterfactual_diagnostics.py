@@ -69,11 +69,11 @@ def _say_balance(balance: tuple[Balance, ...], console: Console) -> None:
 def _say_influence(influence: tuple[Influence, ...], console: Console) -> None:
     console.say()
     if not influence:
-        console.say("without single runs: no comparison is supported, so none can be lost")
+        console.say("leaving out single runs: no comparison is supported")
         return
     alone = sum(bool(one.lost_without) for one in influence)
     console.say(
-        f"without single runs: {alone} of {counted(len(influence), 'supported comparison')} can be lost"
+        f"without single runs: {alone} of {counted(len(influence), 'supported comparison')} lose support"
     )
     console.table(
         (
@@ -107,9 +107,9 @@ def _say_influence(influence: tuple[Influence, ...], console: Console) -> None:
 def _say_contrasts(contrasts: tuple[Contrast, ...], console: Console) -> None:
     console.say()
     if not contrasts:
-        console.say(f"no odds of these choices were logged: each figure is an {ASSOCIATION}")
+        console.say(f"no probabilities were logged for these choices: each figure is an {ASSOCIATION}")
         return
-    console.say(f"{FROM_ODDS}: expected score of the path not taken minus that of the path taken")
+    console.say(f"{FROM_ODDS}: expected score of the alternative minus that of the selected skill")
     console.table(
         (
             "taken",

@@ -72,8 +72,9 @@ def _say_statements(evaluation: PlanEvaluation, console: Console) -> None:
     console.say()
     console.say(
         f"{counted(evaluation.decisions, 'plan decision')}, "
-        f"{counted(evaluation.alternatives, 'alternative')} taken by other runs of the task; "
-        f"supported {rate(evaluation.supported_share)}; shuffled outcomes would support "
+        f"{counted(evaluation.alternatives, 'alternative')} chosen by other runs of the task; supported "
+        "share"
+        f" {rate(evaluation.supported_share)}; with shuffled outcomes it would be "
         f"{rate(evaluation.shuffled_supported_share)}; association, not effect"
     )
     for reason, count in evaluation.silent_alternatives:

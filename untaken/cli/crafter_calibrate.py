@@ -28,11 +28,11 @@ TRAIN, HELD_OUT, POINTS, DRAWS = 240, 40, 2, 12
 
 def add_to(inner: Any) -> None:
     """Adds the verb to those of ``crafter``."""
-    parser = verb(inner, "calibrate", "set estimates from ledgers against what comes of it in clones", run)
-    parser.add_argument("--policy", choices=PLAYERS, required=True, help="who plays; it needs skills")
+    parser = verb(inner, "calibrate", "compare estimates from ledgers with results in clones", run)
+    parser.add_argument("--policy", choices=PLAYERS, required=True, help="the policy; it must have skills")
     takes_chance(parser)
     whole = parser.add_argument
-    whole("--task", choices=ACHIEVEMENTS, metavar="T", help="an achievement to reach; else open play")
+    whole("--task", choices=ACHIEVEMENTS, metavar="T", help="an achievement to reach; default: open play")
     whole("--steps", type=int, default=STEPS, metavar="N", help=f"planning horizon (default {STEPS})")
     whole("--train", type=int, default=TRAIN, metavar="N", help=f"training runs (default {TRAIN})")
     whole(
@@ -94,11 +94,11 @@ def _say(found: Calibration, console: Console) -> None:
         f" ({told.success_train:.0%} succeeded), {counted(told.held_out, 'held-out run')} on other maps"
         f" ({told.success_held_out:.0%}), {counted(told.decisions, 'decision')},"
         f" {counted(told.draws, 'draw')} a skill; {counted(told.unknown, 'path')} without a history,"
-        f" {told.not_begun} could not be begun"
+        f" {told.not_begun} could not start"
     )
     console.say(
-        f"verdicts and signs at ±{found.threshold}; 95 % intervals resample held-out maps; ceiling: one half"
-        " of the draws with the other"
+        f"verdicts and signs at ±{found.threshold}; 95 % intervals resample held-out maps; ceiling: "
+        "agreement of two halves of the draws"
     )
     console.document(calibration_document(found))
 

@@ -25,10 +25,13 @@ CHANCE: Final = ("epsilon", "slips")
 def takes_chance(parser: argparse.ArgumentParser) -> None:
     """``--epsilon`` and ``--slips``."""
     parser.add_argument(
-        "--epsilon", type=float, metavar="P", help="of noisy: probability that the next skill is drawn"
+        "--epsilon",
+        type=float,
+        metavar="P",
+        help="for noisy: probability of drawing the next skill at random",
     )
     parser.add_argument(
-        "--slips", type=float, metavar="P", help="of noisy and uniform: probability that an action slips"
+        "--slips", type=float, metavar="P", help="for noisy and uniform: probability that an action slips"
     )
 
 
@@ -56,7 +59,9 @@ def chances(args: argparse.Namespace) -> dict[str, float]:
     for name in given:
         takers = [policy for policy, make in POLICIES.items() if name in signature(make).parameters]
         if args.policy not in takers:
-            raise without_effect(name, f"with the policy {args.policy}", f"It is for {' and '.join(takers)}")
+            raise without_effect(
+                name, f"with the policy {args.policy}", f"It applies to {' and '.join(takers)}"
+            )
     return given
 
 
@@ -70,7 +75,9 @@ def refuse_model_options(args: argparse.Namespace) -> None:
         given = getattr(args, name)
         if args.policy != LANGUAGE and given is not None and given is not False:
             raise without_effect(
-                name, f"with the policy {args.policy}", f"It is for --policy {LANGUAGE}, which asks a model"
+                name,
+                f"with the policy {args.policy}",
+                f"It applies to --policy {LANGUAGE}, which asks a model",
             )
 
 
@@ -116,8 +123,8 @@ def say_silence(model: ModelAccess | None, reasons: Iterable[str], console: Cons
         return False
     told, lost = model.spent, model.spent.unanswered
     asked = counted(told.answered + lost, "question")
-    message = f"{lost} of {asked} without a usable answer; the policy waited there"
-    hint = "What was answered is kept: the next time only the others are asked."
+    message = f"{lost} of {asked} without a usable answer; the policy waited"
+    hint = "Answers are kept: the next run asks only the missing ones."
     console.findings(
         Finding(code="questions-unanswered", message=f"{message}: {reason}", hint=hint)
         for reason in dict.fromkeys(reasons)

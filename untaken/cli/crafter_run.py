@@ -55,23 +55,21 @@ DAY = timedelta(days=1)
 
 def add_to(inner: Any) -> None:
     """Adds the verb to those of ``crafter``."""
-    parser = verb(inner, "run", "play Crafter by Algorithm 1, and record the episodes as runs", run)
+    parser = verb(inner, "run", "play Crafter with Algorithm 1 and record the episodes as runs", run)
     parser.add_argument("--policy", choices=list(POLICIES), required=True, help="who plays")
     takes_chance(parser)
     whole = parser.add_argument
-    whole("--task", choices=ACHIEVEMENTS, metavar="T", help="an achievement to reach; else open play")
-    whole("--episodes", type=int, default=1, metavar="N", help="worlds, one a seed (default 1)")
-    whole("--seed", type=int, default=1, metavar="S", help="of the first world (default 1)")
+    whole("--task", choices=ACHIEVEMENTS, metavar="T", help="an achievement to reach; default: open play")
+    whole("--episodes", type=int, default=1, metavar="N", help="worlds, one per seed (default 1)")
+    whole("--seed", type=int, default=1, metavar="S", help="seed seed of the first world (default 1)")
     whole("--steps", type=int, default=STEPS, metavar="N", help=f"planning horizon (default {STEPS})")
-    whole("--sce", action="store_true", help="give the policy what acts on its task")
-    whole("--win", action="store_true", help="ask it again where What-If-Not is 0.5 or less")
-    whole("--below", action="store_true", help="ask again below 0.5 only")
+    whole("--sce", action="store_true", help="give the policy the causes that act on its task")
+    whole("--win", action="store_true", help="ask again if What-If-Not is 0.5 or less")
+    whole("--below", action="store_true", help="ask again only below 0.5")
     whole("--reward", metavar="R", help=f"f_R of What-If-Not (default {SHAPED})")
-    whole("--ablation", action="store_true", help="play all four arms in the same worlds, and compare")
+    whole("--ablation", action="store_true", help="play all four arms in the same worlds and compare them")
     whole("--workers", type=int, default=1, metavar="N", help="processes to play in (default 1)")
-    whole(
-        "-o", "--out", type=Path, metavar="DIR", help="record each episode here, as a run of its own ledger"
-    )
+    whole("-o", "--out", type=Path, metavar="DIR", help="record each episode here as a separate ledger")
     takes_model(parser)
 
 

@@ -26,11 +26,13 @@ SHOWN = 20
 
 def add_to(inner: Any) -> None:
     """Adds the verb to those of ``crafter``."""
-    parser = verb(inner, "win", "play Crafter, and say of each action what not doing it was worth", run)
+    parser = verb(inner, "win", "play Crafter and score each action against its alternatives (WIN)", run)
     whole = parser.add_argument
-    whole("--policy", choices=list(POLICIES), default="random", help="who plays (default random)")
-    whole("--task", choices=ACHIEVEMENTS, metavar="T", help="an achievement to reach; else open play")
-    whole("--seed", type=int, default=1, metavar="S", help="of the world and of all draws (default 1)")
+    whole("--policy", choices=list(POLICIES), default="random", help="the policy (default random)")
+    whole("--task", choices=ACHIEVEMENTS, metavar="T", help="an achievement to reach; default: open play")
+    whole(
+        "--seed", type=int, default=1, metavar="S", help="seed seed of the world and of all draws (default 1)"
+    )
     whole("--steps", type=int, default=STEPS, metavar="N", help=f"steps at most (default {STEPS})")
     whole("--reward", default=SHAPED, metavar="R", help=f"f_R: env, shaped or rollout-N (default {SHAPED})")
     whole(
@@ -38,7 +40,7 @@ def add_to(inner: Any) -> None:
     )
     whole("--noise", choices=get_args(Noise), default="same", help="random numbers of clones (default same)")
     whole("--draws", type=int, default=1, metavar="N", help="draws of resampled noise (default 1)")
-    whole("--inject", type=float, default=0.0, metavar="P", help="share of actions replaced by other ones")
+    whole("--inject", type=float, default=0.0, metavar="P", help="share of actions replaced by others")
     takes_model(parser)
 
 
@@ -69,7 +71,7 @@ def _check(args: argparse.Namespace) -> None:
     if args.draws > 1 and args.noise == "same":
         raise UsageError(
             "draws-invalid",
-            f"--draws {args.draws} with the same noise would draw the same {args.draws} times",
+            f"--draws {args.draws} with the same noise would draw the same result {args.draws} times",
             hint="Add --noise resampled.",
         )
     reward_named(args.reward)
@@ -109,7 +111,8 @@ def _say(settings: Watching, steps: Sequence[Watched], console: Console) -> None
     )
     if settings.inject:
         console.say(
-            f"injected: {counted(found.injected, 'action')}; a low WIN tells them from {found.others} others"
+            f"injected: {counted(found.injected, 'action')}; a low WIN separates them from {found.others} "
+            "others"
             f" with AUC {rate(found.auc)}"
         )
     console.document(crafter_win_document(settings, steps))

@@ -43,11 +43,11 @@ def add_to(verbs: Verbs) -> None:
     group = verbs.add_parser("criteria", help=VERBS["criteria"], description="Criteria.")
     inner = group.add_subparsers(dest="criteria_verb", metavar="VERB", required=True)
     criteria_propose.add_to(inner)
-    does = "give each run a value of each criterion, by its ledger, a model, or recorded replies"
+    does = "give each run a value for each criterion, from its ledger, a model, or recorded replies"
     parser = verb(inner, "quantify", does, run_quantify)
     _takes_runs(parser)
     parser.add_argument("--runs", action="store_true", help="list the values of each run in the document")
-    parser = verb(inner, "verify", "say which criteria to keep, and why", run_verify)
+    parser = verb(inner, "verify", "show which criteria to keep, and why", run_verify)
     _takes_runs(parser)
     parser.add_argument(
         "--disturbed",
@@ -55,7 +55,7 @@ def add_to(verbs: Verbs) -> None:
         action="append",
         default=[],
         metavar=("ATTACK", "PATH"),
-        help="recorded replies on disturbed runs; may be repeated",
+        help="recorded replies on disturbed runs; repeatable",
     )
     names = ", ".join(attack.name for attack in ATTACKS)
     parser.add_argument(
@@ -63,7 +63,7 @@ def add_to(verbs: Verbs) -> None:
         nargs="*",
         action=TakesMany,
         metavar="ATTACK",
-        help=f"disturb the runs in these ways: {names} (all, but none where a model is asked)",
+        help=f"disturb the runs in these ways: {names} (default: all, or none with a model)",
     )
     for name, default in _LIMITS.items():
         flag, kind = f"--{name.replace('_', '-')}", type(default)
@@ -73,7 +73,7 @@ def add_to(verbs: Verbs) -> None:
 
 
 def _takes_runs(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("paths", nargs="*", metavar="PATH", help="ledgers, or folders searched for them")
+    parser.add_argument("paths", nargs="*", metavar="PATH", help="ledgers, or folders of ledgers")
     parser.add_argument(
         "--graphs",
         nargs="+",
@@ -83,8 +83,10 @@ def _takes_runs(parser: argparse.ArgumentParser) -> None:
         help="plan graphs, or folders of them",
     )
     parser.add_argument("--recorded", metavar="PATH", help="recorded replies (*.evaluated_problems.json)")
-    parser.add_argument("--criteria", metavar="FILE", help="criteria file; by default what ledgers answer")
-    takes_model(parser, unless=f"{SETTING} where only --offline is given")
+    parser.add_argument(
+        "--criteria", metavar="FILE", help="criteria file; by default criteria computed from ledgers"
+    )
+    takes_model(parser, unless=f"{SETTING} if only --offline is given")
     parser.add_argument("--seeds", type=int, default=1, metavar="N", help="passes of the model (default 1)")
 
 
@@ -132,7 +134,7 @@ def run_verify(args: argparse.Namespace, console: Console) -> int:
     over = f"{counted(verified.subjects, 'run')}, {verified.passes} pass{'es' * (verified.passes != 1)}"
     console.say(f"{len(verified.kept)} of {len(verified.criteria)} criteria kept; {over}")
     if not verified.attacks:
-        console.say("Disturbed runs: not done; the drop test is missing, not passed")
+        console.say("Disturbed runs: not run, so not passed")
     console.findings(found.findings)
     console.document(criteria_verify_document(verified, findings=found.findings))
     return 1 if found.broken else 0
@@ -144,9 +146,7 @@ def _attacks(args: argparse.Namespace) -> tuple[str, ...]:
     named = known if asked is None else tuple(asked)
     for name in named:
         if name not in known:
-            raise UsageError(
-                "attack-unknown", f"there is no attack {name!r}", hint=f"One of: {', '.join(known)}."
-            )
+            raise UsageError("attack-unknown", f"no attack {name!r}", hint=f"One of: {', '.join(known)}.")
     return named
 
 
@@ -172,8 +172,10 @@ def _found(args: argparse.Namespace, console: Console, attacks: Sequence[str]) -
 def _of_replies(args: argparse.Namespace, console: Console) -> _Found:
     """Recorded replies, joined with the runs they speak of where ledgers are given."""
     if args.graphs or args.model:
-        hint = "Recorded replies hold the values; leave out --graphs and --model."
-        raise UsageError("recorded-alone", "--recorded stands without plan graphs and model", hint=hint)
+        hint = "Recorded replies already have the values. Leave out --graphs and --model."
+        raise UsageError(
+            "recorded-alone", "--recorded cannot be combined with plan graphs or a model", hint=hint
+        )
     ledgers = read_ledgers(args.paths, console) if args.paths else Ledgers.none()
     runs = [run for _, run in ledgers.runs]
     unread: list[Finding] = []
@@ -193,8 +195,8 @@ def _paths(args: argparse.Namespace) -> list[str]:
 
 
 def _no_paths() -> list[str]:
-    hint = "Give ledgers, or recorded replies with --recorded PATH."
-    raise UsageError("no-ledgers", "no PATH of a ledger, or of a folder of ledgers, is given", hint=hint)
+    hint = "Pass ledgers, or recorded replies with --recorded PATH."
+    raise UsageError("no-ledgers", "no PATH of a ledger or folder of ledgers given", hint=hint)
 
 
 def _quantified(
@@ -275,5 +277,5 @@ def _say_attacks(found: Verification, console: Console) -> None:
         cells = [f"{rate(test.win_rate)}{mark}" for test, mark in zip(tests, marks, strict=True)]
         rows.append((check.name, *cells))
     console.table(("lost by the attack, ties half", *found.attacks), rows)
-    console.say("! noticed (95 %, all attacks together held against chance), ↑ rewarded")
+    console.say("! noticed (95 %, corrected over all attacks), ↑ rewarded")
     console.say()

@@ -25,12 +25,17 @@ def add_to(verbs: Verbs) -> None:
     parser.add_argument(
         "paths", nargs="*", metavar="PATH", help="ledgers to take a successful and a failed run from"
     )
-    parser.add_argument("--task", required=True, metavar="TEXT", help="what the agent is for; @FILE reads it")
+    parser.add_argument(
+        "--task",
+        required=True,
+        metavar="TEXT",
+        help="what the agent is for; @FILE reads it from a file from a file",
+    )
     parser.add_argument("--successful", metavar="RUN", help="id of the successful run to show")
     parser.add_argument("--failed", metavar="RUN", help="id of the failed run to show")
     takes_model(parser)
     parser.add_argument("--seeds", type=int, default=SEEDS, metavar="N", help=f"how often to ask ({SEEDS})")
-    parser.add_argument("--tau", type=float, metavar="T", help="cosine above which two criteria are one")
+    parser.add_argument("--tau", type=float, metavar="T", help="cosine above which two criteria are merged")
     parser.add_argument("-o", "--out", metavar="FILE", help="write the criteria file (*.criteria.json)")
 
 
@@ -83,11 +88,13 @@ def _task(words: str) -> str:
     if words.startswith("@"):
         file = Path(words[1:])
         if not file.is_file():
-            raise UsageError("path-not-found", "there is no such file", where=Where(file=str(file)))
+            raise UsageError("path-not-found", "no such file", where=Where(file=str(file)))
         words = file.read_text("utf-8", errors="replace")
     if not words.strip():
         raise UsageError(
-            "task-empty", "the task has no words", hint="Say in a sentence what the agent is for."
+            "task-empty",
+            "the task description is empty",
+            hint="Describe in one sentence what the agent is for.",
         )
     return words.strip()[:TASK_CHARS]
 
@@ -122,7 +129,9 @@ def _say(found: Proposal, console: Console) -> None:
     asked = sum(len(seeds) for seeds in found.answers.values()) + len(found.unanswered)
     told = f"{counted(len(rows), 'criterion') if len(rows) == 1 else f'{len(rows)} criteria'}"
     console.say(f"{told} of {counted(asked, 'question')}; {len(found.unanswered)} without an answer")
-    console.say(f"One above a cosine of {found.consolidation.tau:g}: {WORDS_IN[found.consolidation.by]}")
+    console.say(f"Merged above a cosine of {found.consolidation.tau:g}: {WORDS_IN[found.consolidation.by]}")
     for why in dict.fromkeys(found.unanswered):
         console.say(f"  unanswered: {plain(why)}")
-    console.say("Nothing is used before a person accepts it: on the Criteria page, or in the file (status).")
+    console.say(
+        "Criteria are used only after a person accepts them, on the Criteria page or in the file (status)."
+    )

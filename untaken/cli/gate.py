@@ -26,7 +26,7 @@ def add_to(verbs: Verbs) -> None:
         required=True,
         action="append",
         metavar="REQUIREMENT",
-        help="metric, comparison, number: 'critical_completion>=0.9'; may be repeated, and all must be met",
+        help="metric, comparison, number: 'critical_completion>=0.9'; repeatable, all must be met",
     )
     parser.add_argument(
         "--on",
@@ -39,10 +39,10 @@ def add_to(verbs: Verbs) -> None:
         action="append",
         default=[],
         metavar="NAME",
-        help="hold only this agent to it; may be repeated",
+        help="check only this agent; repeatable",
     )
     parser.add_argument("--resamples", type=int, default=10_000, help="task resamples (default 10000)")
-    parser.add_argument("--seed", type=int, default=0, help="of what is drawn (default 0)")
+    parser.add_argument("--seed", type=int, default=0, help="random seed (default 0)")
 
 
 def gate(args: argparse.Namespace, console: Console) -> int:

@@ -43,7 +43,9 @@ class Parser(argparse.ArgumentParser):
 def verb(verbs: Verbs, name: str, does: str, run: Run) -> argparse.ArgumentParser:
     """A verb with ``--json``."""
     parser = verbs.add_parser(name, help=does, description=f"{does[0].upper()}{does[1:]}.")
-    parser.add_argument("--json", action="store_true", help="one JSON document on stdout, and nothing else")
+    parser.add_argument(
+        "--json", action="store_true", help="print one JSON document on stdout and nothing else"
+    )
     parser.set_defaults(run=run)
     return parser
 
@@ -54,7 +56,7 @@ def takes_ledgers(parser: argparse.ArgumentParser, *, few: str = "+") -> None:
         "paths",
         nargs=few,
         metavar="PATH",
-        help="ledger, or folder searched for .jsonl, .jsonl.gz, .jsonl.zst",
+        help="ledger, or folder with .jsonl, .jsonl.gz or .jsonl.zst files",
     )
 
 
@@ -82,7 +84,7 @@ def takes_graphs(parser: argparse.ArgumentParser) -> None:
         required=True,
         action=TakesMany,
         metavar="PATH",
-        help="plan graph, or folder searched for them",
+        help="plan graph, or folder of plan graphs",
     )
     parser.add_argument(
         "--missing",
@@ -96,11 +98,11 @@ def takes_graphs(parser: argparse.ArgumentParser) -> None:
         default=[],
         action=TakesMany,
         metavar="GLOB",
-        help="whose recorded verdicts count, e.g. 'human:*'; everybody's by default",
+        help="whose recorded verdicts count, e.g. 'human:*'; default: all",
     )
 
 
 def rules_in_words(missing: str, verdicts: list[str]) -> str:
     """The rules in force, to stand beside the rates."""
-    whose = ", ".join(verdicts) if verdicts else "everybody"
-    return f"Sub-goals without evidence {MISSING_WORDS[missing]}; verdicts by {whose} count"
+    whose = ", ".join(verdicts) if verdicts else "all"
+    return f"Sub-goals without evidence {MISSING_WORDS[missing]}; verdicts counted: {whose}"

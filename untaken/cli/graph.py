@@ -33,22 +33,22 @@ def add_to(verbs: Verbs) -> None:
     """Adds the verb and its own."""
     group = verbs.add_parser("graph", help=VERBS["graph"], description="Plan graphs.")
     inner = group.add_subparsers(dest="graph_verb", metavar="VERB", required=True)
-    parser = verb(inner, "check", "say what is wrong with plan graphs", check)
-    parser.add_argument("paths", nargs="+", metavar="PATH", help="plan graph, or folder searched for them")
+    parser = verb(inner, "check", "check plan graphs and list problems", check)
+    parser.add_argument("paths", nargs="+", metavar="PATH", help="plan graph, or folder of plan graphs")
     parser.add_argument(
         "--against",
         nargs="+",
         metavar="LEDGERS",
-        help="ledgers, or folders searched for them: say where their runs speak against the graphs",
+        help="ledgers, or folders of ledgers: list where their runs contradict the graphs",
     )
-    parser = verb(inner, "diff", "say what differs between two versions of a plan graph", diff)
+    parser = verb(inner, "diff", "show the differences between two versions of a plan graph", diff)
     parser.add_argument("old", metavar="OLD", help="plan graph")
     parser.add_argument("new", metavar="NEW", help="plan graph")
     parser = verb(inner, "draw", "draw a plan graph as an SVG file", draw)
     parser.add_argument("file", metavar="FILE", help="plan graph")
     parser.add_argument("-o", "--out", metavar="FILE", required=True, help="the picture (.svg)")
-    parser.add_argument("--run", dest="ledger", metavar="LEDGER", help="colour it by what a run made of it")
-    parser.add_argument("--run-id", metavar="ID", help="which run, where the ledger holds several")
+    parser.add_argument("--run", dest="ledger", metavar="LEDGER", help="colour it by the status of one run")
+    parser.add_argument("--run-id", metavar="ID", help="which run, if the ledger has several")
     add_discover(inner)
     parser = verb(inner, "export", "write a plan graph in another format", export)
     parser.add_argument("file", metavar="FILE", help="plan graph")
@@ -104,7 +104,7 @@ def draw(args: argparse.Namespace, console: Console) -> int:
         raise UsageError(
             "picture-not-svg",
             f"{args.out}: only SVG is drawn",
-            hint="Name a file that ends in .svg; a browser or rsvg-convert turns it into PNG or PDF.",
+            hint="Name a file that ends in .svg. A browser or rsvg-convert converts it to PNG or PDF.",
         )
     graph = load_graph(args.file)
     run = _run(args, console) if args.ledger else None
@@ -136,7 +136,7 @@ def _run(args: argparse.Namespace, console: Console) -> Run:
     chosen = [run for run in runs if args.run_id in (None, run.run_id)]
     if len(chosen) != 1:
         there = f"{counted(len(runs), 'run')} in {args.ledger}"
-        wanted = "name one of them" if args.run_id is None else f"not just one called {args.run_id!r}"
+        wanted = "choose one of them" if args.run_id is None else f"not just one called {args.run_id!r}"
         raise UsageError(
             "run-unknown", f"{there}: {wanted}", hint="--run-id ID; `untaken verify` lists them."
         )
@@ -156,7 +156,7 @@ def export(args: argparse.Namespace, console: Console) -> int:
 def _files(paths: list[str]) -> list[Path]:
     for path in map(Path, paths):
         if not path.exists():
-            raise UsageError("path-not-found", "there is no such file or folder", where=Where(file=str(path)))
+            raise UsageError("path-not-found", "no such file or folder", where=Where(file=str(path)))
     found = graph_files(paths)
     if not found:
         raise UsageError("no-graphs", "no plan graph in " + ", ".join(paths), hint="They end in .plan.yaml.")

@@ -19,7 +19,7 @@ def say_diff(found: GraphDiff, console: Console) -> None:
         console.table(("", "what", "where", "before", "after"), rows)
     for pair in found.renamed:
         console.say(plain(f"{pair.before!r} may now be called {pair.after!r}: all but the id is the same"))
-    console.say(counted(len(rows), "difference") if rows else "nothing differs that can matter")
+    console.say(counted(len(rows), "difference") if rows else "no differences")
 
 
 def _diff_rows(found: GraphDiff) -> Iterator[tuple[object, ...]]:

@@ -20,7 +20,7 @@ from untaken.report import graph_discover_document
 
 def add_discover(verbs: Verbs) -> None:
     """Adds the verb."""
-    parser = verb(verbs, "discover", "propose a plan graph from runs that succeeded", run_discover)
+    parser = verb(verbs, "discover", "propose a plan graph from successful runs", run_discover)
     takes_ledgers(parser, few="*")
     parser.add_argument(
         "--graphs",
@@ -39,21 +39,25 @@ def add_discover(verbs: Verbs) -> None:
     parser.add_argument("--agent", action="append", metavar="NAME", help="only its runs; may be repeated")
     parser.add_argument("--task", metavar="GLOB", help="only runs of these tasks")
     parser.add_argument(
-        "--theta", type=float, default=THETA, metavar="T", help=f"share of runs for an edge ({THETA})"
+        "--theta",
+        type=float,
+        default=THETA,
+        metavar="T",
+        help=f"minimum minimum share of runs for an edge ({THETA})",
     )
     parser.add_argument(
         "--min-share",
         type=float,
         default=MIN_SHARE,
         metavar="S",
-        help=f"share of runs for a sub-goal ({MIN_SHARE})",
+        help=f"minimum minimum share of runs for a sub-goal ({MIN_SHARE})",
     )
     parser.add_argument(
         "--min-runs",
         type=int,
         default=MIN_RUNS,
         metavar="N",
-        help=f"runs that hold both for an edge ({MIN_RUNS})",
+        help=f"minimum runs with both ends for an edge ({MIN_RUNS})",
     )
     parser.add_argument("-o", "--out", metavar="FILE", help="write the draft (*.plan.yaml)")
 
@@ -116,11 +120,11 @@ def _graph(folders: list[str], runs: list[Run]) -> tuple[PlanGraph, list[Run]]:
         named = ", ".join(map(repr, sorted(by_graph)[:5]))
         raise UsageError(
             "draft-of-several-graphs",
-            f"these runs have {len(by_graph)} plan graphs: {named}",
-            hint="A draft is of one: choose with --task GLOB.",
+            f"these runs use {len(by_graph)} plan graphs: {named}",
+            hint="A draft needs one: choose with --task GLOB.",
         )
     if not by_graph:
-        raise UsageError("no-graphs", "no plan graph speaks of any of these runs")
+        raise UsageError("no-graphs", "no plan graph covers any of these runs")
     return next(iter(by_graph.values()))
 
 
@@ -144,7 +148,9 @@ def _say(draft: Draft, console: Console, used: str) -> None:
         f"An edge: first in at least {draft.theta:g} of the runs that hold both, at least {draft.min_runs}. "
         f"A sub-goal: in at least {draft.min_share:g} of the runs."
     )
-    console.say("It says what came first, not what is needed. Nothing is used before a person accepts it.")
+    console.say(
+        "It shows what came first, not what is required. Drafts are used only after a person accepts them."
+    )
     if draft.current:
         console.say()
         say_diff(diff_graphs(draft.current, draft.graph), console)

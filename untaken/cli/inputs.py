@@ -62,7 +62,7 @@ def paths_of(args: argparse.Namespace) -> list[str]:
         setattr(args, args.greedy, [own])
         args.paths = paths
     if not args.paths:
-        raise UsageError("no-ledgers", "no PATH of a ledger, or of a folder of ledgers, is given")
+        raise UsageError("no-ledgers", "no PATH of a ledger or folder of ledgers given")
     return list(args.paths)
 
 
@@ -80,7 +80,7 @@ def ledger_files(paths: Sequence[str]) -> tuple[list[Path], list[Finding]]:
     others: list[Finding] = []
     for path in sorted(map(Path, paths)):
         if not path.exists():
-            raise UsageError("path-not-found", "there is no such file or folder", where=Where(file=str(path)))
+            raise UsageError("path-not-found", "no such file or folder", where=Where(file=str(path)))
         inside = (p for p in ledgers_and_graphs(path) if p.name.lower().endswith(LEDGERS))
         for file in inside if path.is_dir() else [path]:
             if is_ledger(file):
@@ -140,7 +140,7 @@ def verify_file(file: Path) -> list[Integrity]:
     try:
         return verify_ledger(file, name=str(file))
     except UntakenError as error:
-        reason = f"the recorded heads cannot be read: {error.message}"
+        reason = f"cannot read the recorded heads: {error.message}"
         fault = Integrity(run_id="", verdict="MALFORMED", reason=reason)
         return [*verify_ledger(file, heads={}, name=str(file)), fault]
 
@@ -154,7 +154,7 @@ def read_graphs(folders: Sequence[str]) -> GraphSet:
     """
     for path in map(Path, folders):
         if not path.exists():
-            raise UsageError("path-not-found", "there is no such file or folder", where=Where(file=str(path)))
+            raise UsageError("path-not-found", "no such file or folder", where=Where(file=str(path)))
     graphs = load_graphs(folders)
     if graphs.graphs:
         return graphs
@@ -162,7 +162,7 @@ def read_graphs(folders: Sequence[str]) -> GraphSet:
         raise UntakenError(
             "no-graphs",
             f"no valid plan graph in {', '.join(folders)}: {graphs.findings[0].message}",
-            hint="`untaken graph check` says what is wrong with each.",
+            hint="Run `untaken graph check` to see what is wrong with each.",
         )
     raise UsageError(
         "no-graphs", "no plan graph in " + ", ".join(folders), hint="They end in .plan.yaml or .plan.json."
@@ -172,7 +172,7 @@ def read_graphs(folders: Sequence[str]) -> GraphSet:
 def _twice(file: Path, run: Run) -> Finding:
     return Finding(
         code="run-twice",
-        message="the same run was read before; it counts once",
+        message="this run was already read; it counts once",
         where=Where(file=str(file), run=run.run_id),
         severity="note",
     )
@@ -191,7 +191,7 @@ def moment(text: str | None) -> datetime | None:
         named = datetime.fromisoformat(text)
         named.astimezone(UTC)
     except (ValueError, OverflowError) as error:
-        raise UsageError("time-invalid", f"{text!r} names no moment", hint=hint) from error
+        raise UsageError("time-invalid", f"{text!r} is not a time", hint=hint) from error
     if named.tzinfo is None:
         raise UsageError("time-invalid", "the time has no time zone", hint=hint)
     return named

@@ -38,18 +38,20 @@ def add_to(verbs: Verbs) -> None:
     parser = verb(verbs, "judge", VERBS["judge"], judge)
     takes_ledgers(parser, few="*")
     many = {"nargs": "+", "action": TakesMany}
-    help_graphs = "plan graph, or folder searched for them"
+    help_graphs = "plan graph, or folder of plan graphs"
     parser.add_argument("--graphs", required=True, metavar="PATH", help=help_graphs, **many)  # type: ignore[arg-type]
     takes_model(parser)
-    parser.add_argument("--sub-goals", default=[], metavar="ID", help="ask about these only", **many)  # type: ignore[arg-type]
-    parser.add_argument("--no-tools", action="store_true", help="show excerpts only")
+    parser.add_argument("--sub-goals", default=[], metavar="ID", help="ask only about these", **many)  # type: ignore[arg-type]
+    parser.add_argument("--no-tools", action="store_true", help="send excerpts only")
     parser.add_argument(
-        "--accept-claims", action="store_true", help="let a pass rest on the agent's own words alone"
+        "--accept-claims", action="store_true", help="accept a pass based only on the agent's own words"
     )
     parser.add_argument(
-        "--map", action="store_true", help="ask which sub-goals unmapped actions served, in place of verdicts"
+        "--map",
+        action="store_true",
+        help="ask which sub-goals unmapped actions belong to, instead of verdicts",
     )
-    parser.add_argument("--append", action="store_true", help="append what was said to the ledgers, once")
+    parser.add_argument("--append", action="store_true", help="append the verdicts to the ledgers, once only")
 
 
 def judge(args: argparse.Namespace, console: Console) -> int:
@@ -150,8 +152,8 @@ def _mapped(work: Sequence[Work], model: ModelAccess, console: Console) -> Said:
     console.say(f"{counted(asked, 'unmapped action')}: {len(rows)} mapped by {plain(model.name)}")
     unanswered = Finding(
         code="questions-unanswered",
-        message=f"{counted(lost, 'action')} of {asked} without an answer that counts",
-        hint="What was answered is kept: the next time only the others are asked.",
+        message=f"{counted(lost, 'action')} of {asked} without a valid answer",
+        hint="Answers are kept: the next run asks only the missing ones.",
     )
     return Said(
         mappings=found,
@@ -177,7 +179,7 @@ def _unanswered(verdicts: Sequence[NodeVerdict]) -> Iterator[Finding]:
         yield Finding(
             code="questions-unanswered",
             message=f"{counted(count, 'question')} of {len(verdicts)} without an answer: {why}",
-            hint="What was answered is kept: the next time only the others are asked.",
+            hint="Answers are kept: the next run asks only the missing ones.",
         )
 
 

@@ -22,12 +22,12 @@ def add_to(verbs: Verbs) -> None:
     parser = verb(inner, "build", "build policy memory from finished, unbroken runs", build)
     takes_ledgers(parser)
     parser.add_argument(
-        "-o", "--out", required=True, metavar="FILE", help="a *.memory.jsonl; replaced in one step"
+        "-o", "--out", required=True, metavar="FILE", help="a *.memory.jsonl file; replaced atomically"
     )
-    parser = verb(inner, "show", "show what policy memory says of each skill in each context", show)
+    parser = verb(inner, "show", "show the policy memory of each skill in each context", show)
     parser.add_argument("file", metavar="FILE", help="a *.memory.jsonl")
     parser.add_argument(
-        "--as-of", metavar="TIME", help="as it stood then (RFC 3339, e.g. 2026-01-31T12:00:00Z)"
+        "--as-of", metavar="TIME", help="state at this time (RFC 3339, e.g. 2026-01-31T12:00:00Z)"
     )
     memory_signals.add_to(inner)
 

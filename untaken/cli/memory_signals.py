@@ -32,22 +32,24 @@ WORDS = {"none": "", "against": "! against", "no_effect": "= no effect", "no_out
 
 def add_to(verbs: Verbs) -> None:
     """Adds the verbs to those of ``untaken memory``."""
-    parser = verb(verbs, "queue", "queue the weak signals of ledgers, and list those that wait", queue)
+    parser = verb(verbs, "queue", "queue the weak signals of ledgers and list the pending ones", queue)
     _takes_memory(parser)
     takes_ledgers(parser, few="*")
-    parser = verb(verbs, "preview", "say what each waiting signal does to its estimate", show_preview)
+    parser = verb(verbs, "preview", "show how each pending signal changes its estimate", show_preview)
     _takes_memory(parser)
-    parser = verb(verbs, "apply", "fold the supported signals that wait into the memory, once", apply)
+    parser = verb(verbs, "apply", "apply the supported pending signals to the memory, once only", apply)
     _takes_memory(parser)
-    parser.add_argument("--all", action="store_true", help="also those without support")
-    parser.add_argument("--at", metavar="TIME", help="known from then on (RFC 3339), instead of from now on")
-    parser = verb(verbs, "verify", "rebuild a memory from its log and its ledgers, and compare", verify)
+    parser.add_argument("--all", action="store_true", help="include signals without support")
+    parser.add_argument(
+        "--at", metavar="TIME", help="time from which they are known (RFC 3339); default: now"
+    )
+    parser = verb(verbs, "verify", "rebuild a memory from its log and ledgers and compare", verify)
     _takes_memory(parser)
     takes_ledgers(parser, few="*")
 
 
 def _takes_memory(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", help="a *.memory.jsonl; its queue lies beside it")
+    parser.add_argument("file", metavar="FILE", help="a *.memory.jsonl file; its queue is next to it")
 
 
 def queue(args: argparse.Namespace, console: Console) -> int:
@@ -96,8 +98,8 @@ def show_preview(args: argparse.Namespace, console: Console) -> int:
         console.say()
     flagged = [sum(effect.flag == flag for effect in effects) for flag in list(WORDS)[1:]]
     console.say(
-        f"{counted(len(effects), 'signal')}: {flagged[0]} push against their stated direction, "
-        f"{flagged[1]} have no effect, {flagged[2]} have no outcome to move"
+        f"{counted(len(effects), 'signal')}: {flagged[0]} move against their stated direction, "
+        f"{flagged[1]} have no effect, {flagged[2]} have no outcome to change"
     )
     console.document(memory_preview_document(snapshot, effects))
     return 0
@@ -147,4 +149,4 @@ def _row(signal: Signal) -> tuple[object, ...]:
 
 def _waiting(waiting: Sequence[Signal]) -> str:
     supported = sum(signal.supported for signal in waiting)
-    return f"{len(waiting)} wait, {supported} of them supported"
+    return f"{len(waiting)} pending, {supported} of them supported"

@@ -25,7 +25,7 @@ from untaken.report import rank_document
 
 WINS: Final = {
     "workflow": "the workflow wins until the gap is explained",
-    "agent": "the agent completes more of what is critical",
+    "agent": "the agent completes more critical sub-goals",
     "level": "level",
     "unscored": "unscored",
 }
@@ -37,7 +37,7 @@ def add_to(verbs: Verbs) -> None:
     parser = verb(verbs, "rank", VERBS["rank"], rank)
     takes_graphs(parser)
     parser.add_argument("--resamples", type=int, default=10_000, help="task resamples (default 10000)")
-    parser.add_argument("--seed", type=int, default=0, help="of what is drawn (default 0)")
+    parser.add_argument("--seed", type=int, default=0, help="random seed (default 0)")
 
 
 def rank(args: argparse.Namespace, console: Console) -> int:
@@ -86,7 +86,7 @@ def _say_pairs(compared: Comparison, console: Console) -> None:
         ("above", "below", "by", "95 %", "p", "Holm", "P(above)", "MDE"), map(_pair, compared.pairs)
     )
     tied = [" = ".join(plain(agent, 40) for agent in group) for group in compared.ties if len(group) > 1]
-    console.say(f"not told apart: {'; '.join(tied)}" if tied else "every pair is told apart")
+    console.say(f"no clear difference: {'; '.join(tied)}" if tied else "every pair differs clearly")
     console.say()
 
 
@@ -119,15 +119,15 @@ def _say_workflows(report: RankReport, console: Console) -> None:
         words = f"workflow {verdict.workflow} against agent {verdict.agent}: {WINS[verdict.wins]}"
         span = f" (critical completion {signed(gap.difference)}, 95 % {signed(gap.low)} … {signed(gap.high)})"
         where = f"; most of the gap is at {most.sub_goal} ({most.contribution:+.3f})" if most else ""
-        where += "" if gap.told_apart else "; the gap is not told apart from 0"
+        where += "" if gap.told_apart else "; the gap does not differ clearly from 0"
         console.say(plain(words + span + where))
 
 
 def _say_rule(rule: RuleEffect, console: Console) -> None:
     """What the other rule for missing verdicts changes."""
     agents = len({change.agent for change in rule.changes})
-    flips = f"{counted(len(rule.flips), 'pair')} change places" if rule.flips else "no pair changes places"
-    console.say(f"under the other rule the values or ranks of {counted(agents, 'agent')} differ; {flips}")
+    flips = f"{counted(len(rule.flips), 'pair')} change order" if rule.flips else "no pair changes order"
+    console.say(f"with the other rule, the values or ranks of {counted(agents, 'agent')} differ; {flips}")
 
 
 def _say_agreement(report: RankReport, console: Console) -> None:
@@ -144,8 +144,8 @@ def _say_agreement(report: RankReport, console: Console) -> None:
     console.say()
     kinds = Counter(c.kind for c in report.contradictions)
     console.say(
-        f"{counted(kinds['lucky'], 'run')} succeeded with a critical sub-goal undone; "
-        f"{kinds['unlucky']} failed with everything completed"
+        f"{counted(kinds['lucky'], 'run')} succeeded with a critical sub-goal not completed; "
+        f"{kinds['unlucky']} failed with all sub-goals completed"
     )
     shared = counted(len(report.shared_tasks), "task")
     console.say(f"{shared} shared by all agents{_unmatched(report.unmatched_tasks)}")
@@ -155,4 +155,4 @@ def _unmatched(tasks: Sequence[str]) -> str:
     if not tasks:
         return ""
     named = ", ".join(plain(task, 40) for task in tasks[:5]) + (", …" if len(tasks) > 5 else "")
-    return f"; {len(tasks)} are not, and are left out: {named}"
+    return f"; {len(tasks)} are left out: {named}"

@@ -21,15 +21,11 @@ def add_to(verbs: Verbs) -> None:
     takes_graphs(parser)
     parser.add_argument("--html", required=True, metavar="FILE", help="the file to write")
     length = parser.add_mutually_exclusive_group()
-    length.add_argument("--focus", action="store_true", help="what can be read in three minutes (default)")
+    length.add_argument("--focus", action="store_true", help="a three-minute read (default)")
     length.add_argument("--full", action="store_true", help="every agent, failing run, sub-goal and choice")
     parser.add_argument("--title", default="", metavar="TEXT", help="the heading")
-    parser.add_argument(
-        "--date", default="", metavar="TEXT", help="printed as it is; without it, no date stands there"
-    )
-    parser.add_argument(
-        "--memory", metavar="FILE", help="policy memory; by default built from these very ledgers"
-    )
+    parser.add_argument("--date", default="", metavar="TEXT", help="date to print, as given; default: none")
+    parser.add_argument("--memory", metavar="FILE", help="policy memory; by default built from these ledgers")
 
 
 def report(args: argparse.Namespace, console: Console) -> int:

@@ -42,12 +42,12 @@ def add_to(verbs: Verbs) -> None:
         action="append",
         default=[],
         metavar="FIELD=VALUE",
-        help=f"only runs that have it; may be repeated. FIELD: {', '.join(FIELDS)}, or {META}KEY",
+        help=f"filter runs; repeatable. FIELD: {', '.join(FIELDS)}, or {META}KEY",
     )
     parser.add_argument("--runs", nargs="+", default=[], metavar="ID", help="only these: run ids or digests")
     parser.add_argument("--set", choices=STATUSES, metavar="STATUS", help=f"one of: {', '.join(STATUSES)}")
-    parser.add_argument("--assign", metavar="NAME", help="who looks into them; empty for nobody")
-    parser.add_argument("--by", metavar="NAME", help="who sets it; needed with --set and --assign")
+    parser.add_argument("--assign", metavar="NAME", help="assign to this person; empty to unassign")
+    parser.add_argument("--by", metavar="NAME", help="your name; required with --set and --assign")
     parser.add_argument(
         "--missing", choices=tuple(MISSING_WORDS), default="fail", help="as for untaken score"
     )
@@ -60,9 +60,11 @@ def review(args: argparse.Namespace, console: Console) -> int:
     """Prints the queue and its progress; 1 where a ledger is broken, or somebody else changed a review."""
     folder = Path(args.workspace)
     if not folder.is_dir():
-        raise UsageError("source-not-found", f"there is no folder {args.workspace!r}")
+        raise UsageError("source-not-found", f"no folder {args.workspace!r}")
     if (args.set is not None or args.assign is not None) and not args.by:
-        raise UsageError("review-invalid", "--set and --assign need --by NAME", hint="It signs the change.")
+        raise UsageError(
+            "review-invalid", "--set and --assign need --by NAME", hint="The name signs the change."
+        )
     filters = _filters(args.where)
     with Workspace.open_folder(folder, progress=console.progress) as workspace:
         runs, findings = workspace.read_runs()
@@ -84,7 +86,7 @@ def review(args: argparse.Namespace, console: Console) -> int:
     _say(shown, found, parted, args.top or None, console)
     console.say(rules_in_words(args.missing, []))
     for one in refused:
-        console.warn(f"not set: {plain(one.now.updated_by)} changed {plain(one.now.run_id)} meanwhile")
+        console.warn(f"not set: {plain(one.now.updated_by)} changed {plain(one.now.run_id)} in the meantime")
     console.findings(findings)
     console.document(review_document(shown, found, parted, findings=findings))
     return 1 if refused or any(run.integrity.broken for run in runs) else 0
@@ -133,7 +135,7 @@ def _say(
         console.say()
         columns = ("run", "sub-goal", "critical", "met", "not met", "cannot tell")
         console.table(columns, [_parted(one) for one in parted[:top]])
-        _more(len(parted), top, "sub-goals on which reviewers part", console)
+        _more(len(parted), top, "sub-goals where reviewers disagree", console)
         console.say()
 
 
@@ -144,7 +146,10 @@ def say_reliability(found: Reviewers, console: Console, top: int | None = TOP) -
     console.table(headings, [_reliability(one) for one in rows[:top]])
     _more(len(rows), top, "sub-goals", console)
     names = ", ".join(plain(name) for name in found.overall.reviewers)
-    console.say(f"Krippendorff's alpha of {names or 'nobody'}; “cannot tell” is missing; intervals draw runs")
+    console.say(
+        f"Krippendorff's alpha of {names or 'nobody'}; “cannot tell” counts as missing; bootstrap "
+        "intervals over runs"
+    )
 
 
 def _say_pairs(pairs: Sequence[ReviewerPair], console: Console, top: int | None) -> None:

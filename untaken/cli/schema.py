@@ -15,7 +15,7 @@ def add_to(verbs: Verbs) -> None:
     """Adds the verb."""
     parser = verb(verbs, "schema", VERBS["schema"], schema)
     parser.add_argument(
-        "name", nargs="?", metavar="NAME", help=", ".join(SCHEMAS) + "; without it, the names"
+        "name", nargs="?", metavar="NAME", help=", ".join(SCHEMAS) + "; without a name, list all names"
     )
 
 
@@ -26,8 +26,6 @@ def schema(args: argparse.Namespace, console: Console) -> int:
         console.document({"schema": "untaken.schemas/1", "names": list(SCHEMAS)})
         return 0
     if args.name not in SCHEMAS:
-        raise UsageError(
-            "schema-unknown", f"there is no schema {args.name!r}", hint=f"One of: {', '.join(SCHEMAS)}."
-        )
+        raise UsageError("schema-unknown", f"no schema {args.name!r}", hint=f"One of: {', '.join(SCHEMAS)}.")
     console.write(dump(json_schema(args.name)))
     return 0

@@ -23,7 +23,7 @@ def add_to(verbs: Verbs) -> None:
     """Adds the verb."""
     parser = verb(verbs, "score", VERBS["score"], score)
     takes_graphs(parser)
-    parser.add_argument("--runs", action="store_true", help="list the runs too")
+    parser.add_argument("--runs", action="store_true", help="also list the runs")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +70,7 @@ def read_and_score(
     """Reads ledgers and plan graphs leniently, and scores every run.
 
     Args:
-        paths: ledgers, or folders searched for them.
+        paths: ledgers, or folders of ledgers.
         folders: plan graphs, or folders searched for them.
         missing: how sub-goals without evidence count (§4).
         verdicts: whose recorded verdicts count, as globs; empty for everybody's.

@@ -25,15 +25,13 @@ def add_to(verbs: Verbs) -> None:
     """Adds the verb."""
     parser = verb(verbs, "triage", VERBS["triage"], run_triage)
     takes_graphs(parser)
-    parser.add_argument(
-        "--memory", metavar="FILE", help="policy memory; by default built from these very ledgers"
-    )
+    parser.add_argument("--memory", metavar="FILE", help="policy memory; by default built from these ledgers")
     parser.add_argument(
         "--agent",
         action="append",
         default=[],
         metavar="NAME",
-        help="only runs of this agent; may be repeated",
+        help="only runs of this agent; repeatable",
     )
     parser.add_argument(
         "--top", type=int, default=TOP, metavar="N", help=f"of each table (default {TOP}; 0 for all)"
@@ -43,7 +41,7 @@ def add_to(verbs: Verbs) -> None:
 def run_triage(args: argparse.Namespace, console: Console) -> int:
     """Prints the fix-first list and the contradictory runs; 1 where a ledger or graph is broken."""
     if args.top < 0:
-        raise UsageError("top-invalid", f"--top {args.top} is no number of rows", hint="0 lists all.")
+        raise UsageError("top-invalid", f"--top {args.top} is not a number of rows", hint="0 lists all.")
     ledgers, graphs = read_ledgers(paths_of(args), console), read_graphs(args.graphs)
     corpus = evaluate_corpus(
         [run for _, run in ledgers.runs],
@@ -77,14 +75,14 @@ def run_triage(args: argparse.Namespace, console: Console) -> int:
 
 def _say(found: Triage, corpus: Corpus, ways: Sequence[BetterWay], top: int | None, console: Console) -> None:
     if found.reason:
-        console.say(plain(f"Nothing to mend: {found.reason}."))
+        console.say(plain(f"Nothing to fix: {found.reason}."))
     if items := found.of_kind("sub_goal"):
         _say_items(items, corpus, top, console)
         over = counted(found.scored, "scored run")
         console.say(f"Gain in completion, at most, over {over}; {found.unscored} more could not be scored")
         if found.harmless:
             what = counted(found.harmless, "other sub-goal")
-            console.say(f"{what} failed first too, with nothing critical that depends on it")
+            console.say(f"{what} also failed first, without critical dependents")
         console.say()
     if items := found.of_kind("decision"):
         _say_items(items, corpus, top, console)

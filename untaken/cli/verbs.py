@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 VERBS: Final = {
-    "app": "serve the app in the browser, on this machine only",
+    "app": "start the app in the browser, on this machine only",
     "formats": "list the foreign formats that can be converted",
     "convert": "turn foreign traces into ledgers and plan graphs",
     "verify": "check the integrity of ledgers",
@@ -18,16 +18,16 @@ VERBS: Final = {
     "report": "write one self-contained HTML file for people who do not code",
     "export": "write runs with their scores and verdicts for other tools",
     "judge": "ask a language model about sub-goals that no check decides",
-    "agree": "compare two authors' verdicts: share, Cohen's κ, where they differ",
-    "review": "list the failing runs of a workspace with the status of their review, or set it",
+    "agree": "compare two authors' verdicts: agreement, Cohen's κ, disagreements",
+    "review": "list failing runs of a workspace and their review status, or set it",
     "memory": "build, show and update policy memory",
-    "counterfactual": "compare the choices of runs with the history of their alternatives",
+    "counterfactual": "compare choices in runs with the history of their alternatives",
     "criteria": "judge runs by criteria beyond success",
-    "crafter": "plan in Crafter, and score it",
+    "crafter": "plan in Crafter and score the runs",
     "graph": "check, compare, draw, discover and export plan graphs",
-    "workspace": "back up, restore or examine a workspace",
+    "workspace": "back up, restore or check a workspace",
     "schema": "print the JSON Schema of a file or a --json document",
-    "completion": "print the completion script of a shell",
+    "completion": "print the completion script for a shell",
 }
 """What each verb does; the module of its name here carries it out."""
 

@@ -37,7 +37,7 @@ def verify(args: argparse.Namespace, console: Console) -> int:
     if counts["UNANCHORED"]:
         unanchored = counts["UNANCHORED"]
         console.warn(
-            f"warning: {counted(unanchored, 'run')} without a recorded head: a cut end would not show"
+            f"warning: {counted(unanchored, 'run')} without a recorded head: truncation cannot be detected"
         )
     console.findings(others)
     console.document(verify_document(found, findings=others))

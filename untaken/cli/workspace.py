@@ -26,21 +26,17 @@ def add_to(verbs: Verbs) -> None:
     does = VERBS["workspace"]
     group = verbs.add_parser("workspace", help=does, description=f"{does.capitalize()}.")
     parts: Verbs = group.add_subparsers(dest="part", metavar="PART", required=True)
-    backup = verb(
-        parts, "backup", "write everything a workspace holds to one archive, while it is in use", back_up
-    )
-    backup.add_argument("target", metavar="TARGET", help="the archive, or a folder to put it in")
+    backup = verb(parts, "backup", "back up a workspace to one archive, even while it is in use", back_up)
+    backup.add_argument("target", metavar="TARGET", help="the archive, or a folder for it")
     _takes_workspace(backup)
-    restore = verb(parts, "restore", "make a workspace out of a backup; nothing is overwritten", restored)
-    restore.add_argument("archive", metavar="ARCHIVE", help="as `workspace backup` wrote it")
+    restore = verb(parts, "restore", "create a workspace from a backup; never overwrites", restored)
+    restore.add_argument("archive", metavar="ARCHIVE", help="an archive written by `workspace backup`")
     restore.add_argument("--to", required=True, metavar="FOLDER", help="must not exist yet, or be empty")
-    doctor = verb(
-        parts, "doctor", "compare every stored file with what was recorded; exit 1 on a fault", examined
-    )
+    doctor = verb(parts, "doctor", "compare every stored file with its record; exit 1 on a fault", examined)
     doctor.add_argument(
         "--rebuild",
         metavar="FOLDER",
-        help="make a new workspace there of the files of this one, whose database is damaged",
+        help="if the database is damaged: create a new workspace there from this one's files",
     )
     _takes_workspace(doctor)
 
@@ -128,7 +124,7 @@ def _rebuilt(folder: Path, target: str, console: Console) -> dict[str, object]:
 
 def _takes_workspace(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--workspace", metavar="FOLDER", help=f"default: ${FOLDER}, else {DEFAULT}; none is made"
+        "--workspace", metavar="FOLDER", help=f"default: ${FOLDER}, else {DEFAULT}; never created"
     )
 
 
@@ -141,7 +137,7 @@ def _existing(args: argparse.Namespace) -> Path:
             return place
     raise UsageError(
         "workspace-not-found",
-        "there is no workspace in this folder",
+        "no workspace in this folder",
         where=Where(file=str(folder)),
         hint="Name its folder with --workspace.",
     )

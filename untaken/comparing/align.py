@@ -83,7 +83,7 @@ def align_runs(
 
     Raises:
         UntakenError: ``compare-too-few`` where there are not two unbroken runs to compare, ``run-unknown``
-            where a run named is not an unbroken run of the task.
+            where a given run is not an unbroken run of the task.
     """
     of_task = [run for run in runs if run.task_id == task_id]
     sound = sorted((run for run in of_task if not run.integrity.broken), key=_in_order)
@@ -94,8 +94,8 @@ def align_runs(
     if len(chosen) < 2:
         raise UntakenError(
             "compare-too-few",
-            f"it takes two unbroken runs to compare, and there are {len(chosen)} of the task {task_id!r}",
-            hint="Name a task that was run more than once, or more of its runs.",
+            f"comparing needs two unbroken runs; there are {len(chosen)} of the task {task_id!r}",
+            hint="Choose a task with more than one run, or add more of its runs.",
         )
     held, why = reference_of(chosen)
     if reference is not None:
@@ -109,8 +109,8 @@ def _all_there(sides: Sequence[Side], named: Sequence[str], task_id: str) -> Non
     if any(digest not in there for digest in named):
         raise UntakenError(
             "run-unknown",
-            f"a run named is not an unbroken run of the task {task_id!r}",
-            hint="The ledger may have been extended since the link was made; choose the run again.",
+            f"a given run is not an unbroken run of the task {task_id!r}",
+            hint="The ledger may have changed since the link was made. Choose the run again.",
         )
 
 
@@ -131,7 +131,7 @@ def _basis(sides: Sequence[Side]) -> tuple[Basis, str]:
     if len(plans) > 1:
         return "tool", f"the runs were scored against {len(plans)} different plan graphs"
     if not any(side.nodes for side in sides):
-        return "tool", "their plan graph expects nothing"
+        return "tool", "their plan graph has no sub-goals"
     return "sub_goal", ""
 
 

@@ -11,7 +11,7 @@ from untaken.errors import Unscored, number
 from untaken.stats.exact import fisher_p
 from untaken.stats.multiple import holm
 
-ONE_OUTCOME = Unscored("it is known in no run that succeeded, or in none that failed")
+ONE_OUTCOME = Unscored("no known status in successful runs, or none in failed runs")
 
 
 def outcome_splits(

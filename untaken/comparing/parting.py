@@ -168,12 +168,12 @@ def _split(
 
 def _stage_words(stage: tuple[int, Any] | None) -> str:
     if stage is None:
-        return "serves no further sub-goal"
+        return "reaches no further sub-goal"
     return f"goes on to {_short(stage[1])} (event {stage[0]})"
 
 
 def _tool_words(call: tuple[int, Any] | None) -> str:
-    return "calls nothing more" if call is None else f"calls {_short(call[1].tool)} (event {call[0]})"
+    return "makes no more calls" if call is None else f"calls {_short(call[1].tool)} (event {call[0]})"
 
 
 def _after(alike: int, noun: str) -> str:

@@ -12,15 +12,15 @@ from untaken.errors import Unscored, number
 def reference_of(sides: Sequence[Side]) -> tuple[Side, str]:
     """The run that the others are held against, and why this one.
 
-    The successful run that completed most sub-goals, of equals the one with the fewest actions; where none
+    The successful run that completed most sub-goals, fewest actions on a tie; where none
     succeeded, the best of all.
     """
     successful = [side for side in sides if side.run.success is True]
     best = min(successful or sides, key=_best_first)
-    why = "the successful run" if successful else "no run shown succeeded: the run"
+    why = "the successful run" if successful else "no shown run succeeded: the run"
     if isinstance(best.score, Unscored):
         return best, f"{why} with the fewest actions"
-    return best, f"{why} with most sub-goals completed, of equals the one with the fewest actions"
+    return best, f"{why} with most sub-goals completed, fewest actions on a tie"
 
 
 def _best_first(side: Side) -> tuple[float, float, int, str, int, str]:

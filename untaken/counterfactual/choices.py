@@ -35,8 +35,8 @@ Pair = tuple[frozenset[str], str]
 
 SMALL_Q: Final = 0.10
 """A choice is listed as one to fix up to this q: of those listed, at most so large a share is chance."""
-UNSEEN = Unscored("no run took this alternative in this context")
-NO_DELTA = Unscored("in no run had the alternative a history when it began")
+UNSEEN = Unscored("no run chose this alternative in this context")
+NO_DELTA = Unscored("the alternative had no history when any of the runs began")
 
 
 class Point(NamedTuple):
@@ -141,7 +141,7 @@ def choices(
         threshold: of `Choice.p_better`.
 
     Returns:
-        First the supported ones whose alternative has the better history, by advantage × number of points;
+        First the supported ones whose alternative has a better history, by advantage × number of points;
         then the others with an advantage, likewise; then those without, the most frequent first.
     """
     if isinstance(memory, PolicyMemory | Snapshot):

@@ -62,7 +62,7 @@ class Bench:
     def actual_score(self) -> Score:
         """The run's own score over all the terms it has."""
         if self.scale.spans.cost is None and self.scale.spans.steps is None:
-            return Unscored("the memory holds no other run to normalise cost and steps by")
+            return Unscored("no other run in memory to normalise cost and steps with")
         return score_placed(self.actual, common_terms(self.actual, self.actual), self.scale.weights)
 
     def decision(self, selection: SkillSelection) -> Decision:
@@ -155,7 +155,7 @@ def outcome_of(run: Run, cost_unit: str | None) -> Outcome:
     """
     finished = run.finished
     if finished is None or isinstance(run.success, Unscored):
-        raise ValueError("only a finished run with a known success is evaluated")
+        raise ValueError("only finished runs with a known outcome are evaluated")
     comparable = cost_unit is None or finished.cost_unit == cost_unit
     return Outcome(
         success=float(run.success),
@@ -166,7 +166,7 @@ def outcome_of(run: Run, cost_unit: str | None) -> Outcome:
 
 def _unknown(alternative: str, chosen: Layered) -> Branch:
     where = f", at any of its {chosen.levels} levels" if chosen.levels > 1 else ""
-    none = Unscored(f"no earlier run took this alternative in this context{where}")
+    none = Unscored(f"no earlier run chose this alternative in this context{where}")
     return Branch(
         alternative=alternative,
         known=False,

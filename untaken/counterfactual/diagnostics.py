@@ -30,9 +30,9 @@ from untaken.stats.means import mean_interval, reach_of_sum
 ROUNDS: Final = 10
 """How often the placebo shuffles."""
 FEWEST: Final = 2
-FEW_ROUNDS: Final = Unscored("the spread between rounds needs at least two that compared something")
-FEW_RUNS: Final = Unscored("the spread between runs needs at least two that were compared")
-NOTHING_COMPARED: Final = Unscored("no round compared anything")
+FEW_ROUNDS: Final = Unscored("the spread between rounds needs at least two rounds with comparisons")
+FEW_RUNS: Final = Unscored("the spread between runs needs at least two compared runs")
+NOTHING_COMPARED: Final = Unscored("no round had a comparison")
 
 
 class Placebo(Struct, frozen=True, kw_only=True, gc=False):
@@ -184,7 +184,7 @@ def influence(
     )
     whole = pair.compared()
     if whole is None:
-        return Unscored("no earlier run took this alternative in this context")
+        return Unscored("no earlier run chose this alternative in this context")
     return pair.influence(whole)
 
 
@@ -430,7 +430,7 @@ def _over_runs(compared: Sequence[Compared]) -> tuple[Score, Score, Score]:
 
 def _without(run_id: str, trust: Trust | None) -> Without:
     if trust is None:
-        gone = Unscored("no other run took this alternative")
+        gone = Unscored("no other run chose this alternative")
         return Without(run_id=run_id, advantage=gone, low=gone, high=gone, support="none")
     return Without(
         run_id=run_id, advantage=trust.advantage, low=trust.low, high=trust.high, support=trust.support

@@ -147,10 +147,10 @@ def _notes(run: Run, given: Snapshot, used: Snapshot, decisions: tuple[Decision,
             "memory-stale", f"{later} observations are newer than the run's start; used as of {moment}"
         )
     if given.knows_run(run.run_id):
-        yield note("memory-own-outcome", "the run's own outcome is in the memory; it was left out")
+        yield note("memory-own-outcome", "the run's own outcome is in the memory and was left out")
     reference = run.started.policy_memory
     if reference and reference.digest and reference.digest != used.digest:
-        yield note("memory-differs", "the run was started with another memory than the one compared with")
+        yield note("memory-differs", "the run started with a different memory than the one used here")
     known = [branch for decision in decisions for branch in decision.branches if branch.known]
     for what, left_out in (
         ("cost", sum(not branch.cost_used for branch in known)),
@@ -159,5 +159,5 @@ def _notes(run: Run, given: Snapshot, used: Snapshot, decisions: tuple[Decision,
         if left_out:
             yield note(
                 f"{what}-left-out",
-                f"{left_out} of {len(known)} comparisons leave out {what}, which one side did not record",
+                f"{left_out} of {len(known)} comparisons leave out {what}, which one side does not record",
             )

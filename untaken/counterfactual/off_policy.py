@@ -32,11 +32,11 @@ from untaken.memory import Snapshot, observe
 from untaken.memory.observing import Left
 from untaken.stats.means import reach_of_sum
 
-FROM_ODDS: Final = "estimate from logged odds"
+FROM_ODDS: Final = "estimate from logged probabilities"
 ASSOCIATION: Final = "association"
-"""What a figure is called, with logged odds and without."""
-ONE_RUN: Final = Unscored("fewer than two runs took the skill with logged odds")
-NEVER: Final = Unscored("no run took the skill with logged odds")
+"""What a figure is called, with logged probabilities and without."""
+ONE_RUN: Final = Unscored("fewer than two runs took the skill with logged probabilities")
+NEVER: Final = Unscored("no run took the skill with logged probabilities")
 LEAST_ODDS: Final = 1e-9
 """Smaller odds count as none: one choice against them would outweigh all others there can be."""
 LEAST_FREEDOM: Final = 1e-9
@@ -84,7 +84,7 @@ class Estimates(Struct, frozen=True, kw_only=True, gc=False):
 
 
 class OffPolicy(Estimates, frozen=True, kw_only=True, gc=False):
-    """The expected score of a skill in a context: `n` choices of it, by so many runs, with logged odds."""
+    """The expected score of a skill in a context, over `n` choices with logged probabilities."""
 
     skill: str
     n: int

@@ -125,10 +125,10 @@ def supported(pooled: Pooled, first: Arm, second: Arm | None) -> tuple[Support, 
     interval = f"the pooled 95 % interval {end_words(pooled.low)} to {end_words(pooled.high)}"
     if pooled.low > 0:
         took = f"{runs[0]} runs took the alternative, {runs[1]} the selected skill"
-        return "supported", f"{interval} lies above 0 ({took})", "better"
+        return "supported", f"{interval} is above 0 ({took})", "better"
     if pooled.high < 0:
-        return "supported", f"{interval} lies below 0: the selected skill has the better histories", "worse"
-    return "weak", f"{interval} covers 0: needs more runs of each in situations as fine as this one", None
+        return "supported", f"{interval} is below 0: the selected skill has better histories", "worse"
+    return "weak", f"{interval} includes 0: needs more runs of each in equally specific contexts", None
 
 
 def _unscored(why: Unscored) -> Pooled:

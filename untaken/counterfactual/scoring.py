@@ -66,7 +66,7 @@ def score(success: float, cost: float | None, steps: float | None, weights: Weig
         value, used = value + weights.steps * (1 - steps), used + weights.steps
     if cost is not None and steps is not None:
         return value
-    return value / used if used else Unscored("every figure that has a weight is missing")
+    return value / used if used else Unscored("all weighted figures are missing")
 
 
 class Terms(Struct, frozen=True, kw_only=True, gc=False):

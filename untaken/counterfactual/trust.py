@@ -35,7 +35,7 @@ N_MIN: Final = 3
 """Fewest runs on either side for an advantage to count as supported."""
 MOST_RUNS: Final = 1000
 """Where more runs than this are needed, their number is not worth naming."""
-NOTHING_VARIED: Final = Unscored("nothing that has a weight varied in either history")
+NOTHING_VARIED: Final = Unscored("no weighted figure varies in either history")
 
 
 class Trust(Struct, frozen=True, kw_only=True, gc=False):
@@ -107,7 +107,7 @@ def compare(alternative: Record, selected: Record | None, scale: Scale, threshol
 def compare_arms(alternative: Arm, selected: Arm | None, threshold: float) -> Trust:
     """`compare`, for histories on one scale."""
     if selected is None:
-        return _weak(Unscored("no earlier run took the selected skill in this context"))
+        return _weak(Unscored("no earlier run chose the selected skill in this context"))
     weights, terms = alternative.scale.weights, common_terms(alternative.placed, selected.placed)
     advantage = difference(
         score_placed(alternative.placed, terms, weights), score_placed(selected.placed, terms, weights)
@@ -171,14 +171,14 @@ def _support(
     interval = f"the 95 % interval {end_words(low)} to {end_words(high)}"
     if low > 0:
         took = f"{runs[0]} runs took the alternative, {runs[1]} the selected skill"
-        return "supported", f"{interval} lies above 0 ({took})", "better"
+        return "supported", f"{interval} is above 0 ({took})", "better"
     if high < 0:
-        why = f"{interval} lies below 0: the selected skill has the better history"
+        why = f"{interval} is below 0: the selected skill has a better history"
         return "supported", why, "worse"
     more = more_needed()
     wanted = f"about {more}" if more <= MOST_RUNS else f"more than {MOST_RUNS}"
     needs = f"needs {wanted} more {'run' if more == 1 else 'runs'} of each"
-    return "weak", f"{interval} covers 0: {needs}", None
+    return "weak", f"{interval} includes 0: {needs}", None
 
 
 def too_few(runs: tuple[int, int]) -> str:

@@ -92,7 +92,7 @@ def propose_criteria(
         failed: a run that failed; with either run, the model is asked from the task alone and with them.
         model: who is asked; recorded replies are used where there are any.
         seeds: each is one question more in each way.
-        tau: cosine above which two criteria are one; ``None`` for the usual.
+        tau: cosine above which two criteria are merged; ``None`` for the usual.
 
     Returns:
         Criteria with the status ``proposed``: none is used before a person accepts it.
@@ -176,8 +176,8 @@ def example_pair(runs: Iterable[Run]) -> tuple[Run | None, Run | None]:
 
 def not_proposed(found: Proposal) -> UntakenError:
     """What to say where nothing came of the asking."""
-    why = found.unanswered[0] if found.unanswered else "nothing that was proposed can be used"
-    hint = "Write criteria by hand, ask another model, or give more seeds or a larger budget."
+    why = found.unanswered[0] if found.unanswered else "none of the proposals can be used"
+    hint = "Write criteria by hand, use another model, or allow more seeds or a larger budget."
     return UntakenError("criteria-not-proposed", f"no criterion was proposed: {why}", hint=hint)
 
 
@@ -185,9 +185,9 @@ def _require_whole(run: Run) -> None:
     if run.integrity.broken:
         raise UntakenError(
             "run-broken",
-            f"the run is {run.integrity.verdict}: nothing can be concluded from it ({run.integrity.reason})",
+            f"the run is {run.integrity.verdict}: it cannot be used ({run.integrity.reason})",
             where=Where(file=run.source or None, line=run.integrity.line, run=run.run_id),
-            hint="Restore the ledger as it was recorded, or leave the run out.",
+            hint="Restore the original ledger, or leave the run out.",
         )
 
 
@@ -266,7 +266,7 @@ def _addressing(task: str, runs: Iterable[Run]) -> Iterator[Finding]:
         yield Finding(
             code="task-addresses-judge",
             message=f"possible prompt injection in the description of the task: {quote!r}",
-            hint="Say what the agent is for, not how it is to be judged.",
+            hint="Describe what the agent is for, not how to judge it.",
         )
     for run in runs:
         yield from (finding_of(run, found) for found in texts_to_judges(run))
@@ -276,7 +276,7 @@ def _refusal(name: str, quote: str) -> Finding:
     return Finding(
         code="criterion-addresses-judge",
         message=f"possible prompt injection in the proposed criterion {name!r}: {quote!r}; it is left out",
-        hint="Look at what the record of the runs says: it may have talked the critic into this.",
+        hint="Check the runs: their text may have influenced the critic.",
     )
 
 

@@ -102,7 +102,9 @@ def valid_actions(reading: Reading) -> Score:
     """Share of actions that worked, of those that are recorded to have worked or failed."""
     told = [step for step in reading.steps if step.ok is not None]
     if not told:
-        return Unscored("no observation says whether its action worked") if reading.steps else NO_ACTIONS
+        return (
+            Unscored("no observation records whether its action succeeded") if reading.steps else NO_ACTIONS
+        )
     return sum(step.ok is True for step in told) / len(told)
 
 
@@ -167,10 +169,10 @@ def termination(reading: Reading) -> Score:
     if any(node.completed is False for node in reading.nodes):
         return 2.0
     if not reading.nodes or any(node.completed is None for node in reading.nodes):
-        return Unscored("a sub-goal has no evidence, so nothing says when the plan was done")
+        return Unscored("a sub-goal has no evidence, so the completion time of the plan is unknown")
     moments = [seq for node in reading.nodes for seq in (*node.events, node.completed_at) if seq is not None]
     if not moments:
-        return Unscored("nothing says when the plan was done")
+        return Unscored("the completion time of the plan is unknown")
     return 3.0 if any(step.call.seq > max(moments) for step in reading.steps) else 4.0
 
 
@@ -184,7 +186,7 @@ def outcome_support(reading: Reading) -> Score:
     needed = [node for node in reading.nodes if node.critical] or reading.nodes
     independent = [node for node in needed if node.decided_by != "outcome"]
     if not independent or any(node.completed is None for node in independent):
-        return Unscored("the plan does not say on its own whether what is critical was done")
+        return Unscored("the plan alone does not show whether critical sub-goals were completed")
     done = all(node.completed for node in independent)
     return 2.0 if done == success else 0.0 if success else 1.0
 
@@ -225,7 +227,7 @@ _PARTS: Final = (SOME, 0.5, 1.0)
 LEDGER_CRITERIA: Final = (
     _of(
         "Step efficiency",
-        "Fewest actions that complete what was completed, as a share of the actions made.",
+        "Minimum actions needed for what was completed, as a share of the actions made.",
         ("under a quarter", "a quarter or more", "half or more", "three quarters or more", "shortest path"),
         (0.25, 0.5, 0.75, 1.0),
         step_efficiency,
@@ -234,7 +236,7 @@ LEDGER_CRITERIA: Final = (
     _of("Failed actions", "Share of illegal or failed actions.", _TROUBLE, _FREE, valid_actions),
     _of(
         "Response to feedback",
-        "After a failure, how often the agent does something else. Naive: random agents score best.",
+        "After a failure, how often the agent does something else. Simple measure: random agents score best.",
         _SHARE,
         _PARTS,
         changed_course,
@@ -249,7 +251,7 @@ LEDGER_CRITERIA: Final = (
     _of("Plan completion", "Completed share of the plan.", _SHARE, _PARTS, plan_completion),
     _of(
         "Plan order",
-        "Whether sub-goals were reached after what they depend on.",
+        "Whether sub-goals were reached after their dependencies.",
         ("without a critical dependency", "out of order", "in order"),
         (1.0, 2.0),
         plan_order,
@@ -306,7 +308,7 @@ def _item(reading: Reading, wanted: Sequence[Criterion], known: dict[str, Ledger
     for criterion in wanted:
         one = known.get(criterion.name)
         if one is None or one.criterion.accepted_values != criterion.accepted_values:
-            unscored[criterion.name] = "the ledger does not answer it: name a model, or give recorded replies"
+            unscored[criterion.name] = "cannot be computed from the ledger: use a model or recorded replies"
             continue
         value = one.value(reading)
         if isinstance(value, Unscored):

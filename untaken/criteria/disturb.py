@@ -101,7 +101,7 @@ def _chained(run: Run, events: Events, attack: str) -> Run:
     integrity = Integrity(
         run_id=run.run_id,
         verdict="UNANCHORED",
-        reason=f"made from a recorded run by the attack {attack}; never recorded",
+        reason=f"generated from a recorded run by the attack {attack}; never recorded",
         head=Head(events=len(chained), sha256=prev),
     )
     return Run(events=tuple(chained), integrity=integrity, source=run.source)
@@ -145,7 +145,7 @@ def insert_loops(reading: Reading, random: Random, share: float) -> Events | Uns
     """Makes a share of the actions again, at once; they work again and change nothing."""
     working = [step.call for step in reading.steps if step.ok is not False]
     if not working:
-        return Unscored("no action of the agent is there to repeat")
+        return Unscored("the agent has no action to repeat")
     again = {call.seq for call in _some(working, share, random)}
     return _inserted(
         reading, again, lambda call: _pair(call, f"again-{call.seq}", call.tool, call.arguments, ok=True)
@@ -184,7 +184,7 @@ def shuffle(reading: Reading, random: Random, _share: float) -> Events | Unscore
     ]
     made = [step.same for step in reading.steps if step.call.call_id in answers]
     if len(set(made)) < 2:
-        return Unscored("there are no two different actions with answers to exchange")
+        return Unscored("no two different actions with results to swap")
     order = list(range(len(pairs)))
     while [made[taken] for taken in order] == made:
         random.shuffle(order)
@@ -260,13 +260,13 @@ def _judged(reading: Reading, sub_goal: str) -> bool:
 
 
 DROP: Final = Attack(
-    name="drop_sentences", what="a quarter of the agent's sentences left out", spoil=drop_sentences
+    name="drop_sentences", what="a quarter of the agent's sentences removed", spoil=drop_sentences
 )
 ATTACKS: Final = (
     DROP,
     Attack(name="inject_invalid_actions", what="failing calls added", spoil=inject_invalid_actions),
-    Attack(name="insert_loops", what="a quarter of the actions made twice", spoil=insert_loops),
-    Attack(name="drop_sub_goals", what="a quarter of the completed sub-goals undone", spoil=drop_sub_goals),
+    Attack(name="insert_loops", what="a quarter of the actions repeated", spoil=insert_loops),
+    Attack(name="drop_sub_goals", what="a quarter of the completed sub-goals removed", spoil=drop_sub_goals),
     Attack(name="shuffle", what="actions in another order", spoil=shuffle),
     Attack(name="delay_termination", what="idle actions before the end", spoil=delay_termination),
     Attack(name="flip_outcome", what="the opposite outcome recorded", spoil=flip_outcome),

@@ -106,7 +106,7 @@ def reorder(
         raise _invalid(criteria, f"these are not the accepted values of {name!r} in another order")
     if wanted == known.accepted_values:
         return criteria
-    change = _change(by, at, "put the accepted values in another order", why)
+    change = _change(by, at, "reordered the accepted values", why)
     return _with(criteria, known, {"accepted_values": wanted}, change)
 
 
@@ -140,9 +140,9 @@ def take_back(criteria: CriteriaSet, name: str, *, by: str, at: datetime, why: s
         raise UntakenError(
             "nothing-to-take-back",
             f"no change to {name!r} is left that could be taken back",
-            hint="A criterion that nobody wants is rejected.",
+            hint="To remove a criterion, reject it.",
         )
-    change = replace(_change(by, at, f"took back: {standing[-1].what}", why), takes_back=True)
+    change = replace(_change(by, at, f"undid: {standing[-1].what}", why), takes_back=True)
     return _with(criteria, known, msgspec.structs.asdict(before), change)
 
 

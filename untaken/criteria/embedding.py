@@ -28,8 +28,7 @@ Cosines of these small embeddings run lower than those of the sentence transform
 with 0.7 and 0.85."""
 WORDS_IN: Final[dict[Measure, str]] = {
     "embedding": "cosine of embeddings (wordllama)",
-    "words": "words in common (wordllama is not installed, so criteria that say one thing in other words "
-    "stay apart)",
+    "words": "shared words (wordllama is not installed, so paraphrased criteria are not merged)",
 }
 _WORD: Final = re.compile(r"\w+")
 _STEM: Final = 5

@@ -28,7 +28,7 @@ def load_criteria(path: str | Path) -> CriteriaSet:
     except OSError as error:
         hint = "Propose some with `untaken criteria propose`, or write them by hand."
         raise UntakenError(
-            "criteria-missing", "there are no criteria here", where=Where(file=str(file)), hint=hint
+            "criteria-missing", "no criteria found", where=Where(file=str(file)), hint=hint
         ) from error
     return parse_criteria(data, name=file.name)
 
@@ -57,7 +57,7 @@ def parse_criteria(data: bytes, *, name: str) -> CriteriaSet:
     for criterion in read.criteria:
         values = [" ".join(v.split()).casefold() for v in criterion.accepted_values]
         if len(set(values)) < len(values):
-            raise _invalid(f"an accepted value of {criterion.name!r} stands there twice", where)
+            raise _invalid(f"an accepted value of {criterion.name!r} is listed twice", where)
     return read
 
 

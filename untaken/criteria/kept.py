@@ -80,7 +80,7 @@ def kept_answers(folder: Path) -> dict[str, list[list[Criterion]]]:
     try:
         return msgspec.convert(parse_json(file.read_bytes()), dict[str, list[list[Criterion]]])
     except (JsonFault, msgspec.ValidationError) as error:
-        hint = "Delete it; proposing again makes another one."
+        hint = "Delete it and propose again."
         where = Where(file=str(file))
         raise UntakenError("criteria-invalid", f"no proposals: {error}", where=where, hint=hint) from error
 
@@ -142,7 +142,7 @@ def _take_replies(folder: Path, name: str, data: bytes, files: Sequence[tuple[st
     if beside is None:
         raise UntakenError(
             "criteria-missing",
-            "these replies came without their criteria",
+            "these replies have no criteria file",
             where=Where(file=name),
             hint=f"Bring NAME{CRITERIA[0]} or NAME{CRITERIA[1]} together with NAME{REPLIES}.",
         )

@@ -57,7 +57,7 @@ def _literal(text: str) -> Any:
         if isinstance(node, ast.Dict):
             keys = [key.value for key in node.keys if isinstance(key, ast.Constant)]
             if len(set(keys)) < len(node.keys):
-                raise ValueError("a key stands twice, or is no literal")
+                raise ValueError("a key is repeated or is not a literal")
     return _plain(ast.literal_eval(tree))
 
 
@@ -68,4 +68,4 @@ def _plain(value: Any) -> Any:
         return [_plain(item) for item in value]
     if isinstance(value, dict) and all(isinstance(key, str) for key in value):
         return {key: _plain(item) for key, item in value.items()}
-    raise ValueError(f"{type(value).__name__} has no place in JSON")
+    raise ValueError(f"{type(value).__name__} cannot be written as JSON")

@@ -29,8 +29,8 @@ VALUE_CHARS: Final = 80
 """Of one value in a reply."""
 AT_ONCE: Final = 20
 """Criteria in one question."""
-ADDRESSED: Final = "there may be a prompt injection in the record, so no value of it can be trusted"
-NO_CODE: Final = "the reply does not carry the code of its question, so it may be the record's own text"
+ADDRESSED: Final = "possible prompt injection in the record, so its values cannot be trusted"
+NO_CODE: Final = "the reply lacks the code of its question, so it may come from the record"
 
 Graphs = GraphSet | Sequence[PlanGraph]
 
@@ -78,8 +78,8 @@ def quantify(
     if model is None:
         return (quantify_ledgers(runs, known, criteria=wanted),)
     if not wanted:
-        hint = "Give a criteria set with an accepted criterion; `ledger_criteria()` is one to begin with."
-        raise UntakenError("criteria-missing", "there is no accepted criterion to ask about", hint=hint)
+        hint = "Pass a criteria set with an accepted criterion, for example `ledger_criteria()`."
+        raise UntakenError("criteria-missing", "no accepted criterion to ask about", hint=hint)
     whole = [run for run in runs if not run.integrity.broken]
     return tuple(_pass(whole, wanted, model, seed, progress) for seed in range(seeds))
 
@@ -165,7 +165,7 @@ def _criteria_findings(criteria: Sequence[Criterion]) -> list[Finding]:
         Finding(
             code="criterion-addresses-judge",
             message=f"possible prompt injection in the criterion {c.name!r}: {quote!r}",
-            hint="Reword the criterion: say what to look at, not what to answer.",
+            hint="Reword the criterion: describe what to look at, not what to answer.",
         )
         for c in criteria
         if (quote := addresses_judge(_described(c)))

@@ -39,9 +39,9 @@ def read_quantifier_runs(
     if not files or not files[0].exists():
         raise UntakenError(
             "replies-missing",
-            "no recorded replies of a quantifier are here",
+            "no recorded quantifier replies found",
             where=Where(file=str(place)),
-            hint=f"They are in files that end in {REPLIES}, each beside its criteria ({CRITERIA[0]}).",
+            hint=f"They are in files that end in {REPLIES}, each next to its criteria ({CRITERIA[0]}).",
         )
     found: list[QuantifierRun] = []
     for file in files:

@@ -138,7 +138,7 @@ class _Drafting:
             raise UntakenError(
                 "draft-too-large",
                 f"{len(kept):,} sub-goals; a draft holds at most {LARGEST:,}",
-                hint="Raise the least share of runs (--min-share).",
+                hint="Raise the minimum share of runs (--min-share).",
             )
         counts = precedence(self.courses, kept, {})
         proposed = self.proposed(counts)
@@ -245,16 +245,16 @@ class _Drafting:
         if pairs and all(counts.first[p] == 0 or counts.first[p[::-1]] == 0 for p in pairs):
             yield Finding(
                 code="draft-one-order",
-                message=f"no two sub-goals ever changed their order in {len(self.courses)} runs: "
-                "what is needed cannot be told from what is habit",
-                hint="Add runs of agents that go about it in another order, or strike edges by hand.",
+                message=f"no two sub-goals changed order in {len(self.courses)} runs: requirement and "
+                "habit cannot be separated",
+                hint="Add runs of agents that use another order, or remove edges by hand.",
             )
         for pair in dropped[:10]:
             edge = counts.support(pair)
             yield Finding(
                 code="draft-circle",
                 message=f"{edge.dependency!r} before {edge.sub_goal!r} ({edge.first} of {edge.both} runs) "
-                "would close a circle of stronger edges; it is left out",
+                "would close a cycle of stronger edges; left out",
             )
         if implied:
             yield Finding(
@@ -267,8 +267,8 @@ class _Drafting:
         if seldom:
             yield Finding(
                 code="draft-seldom-together",
-                message=f"{seldom} pairs of sub-goals stand together in fewer than "
-                f"{self.limits.min_runs} runs: no edge was looked for between them",
+                message=f"{seldom} pairs of sub-goals occur together in fewer than "
+                f"{self.limits.min_runs} runs: no edge was tested between them",
                 severity="note",
             )
 

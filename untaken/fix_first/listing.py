@@ -71,7 +71,7 @@ def _no_sub_goal(mending: Mending) -> str:
     if not mending.scored:
         return "no run is scored against a plan graph"
     if mending.harmless:
-        return f"no sub-goal that failed in the {mending.scored} scored runs holds up a critical one"
+        return f"no sub-goal that failed in the {mending.scored} scored runs blocks a critical one"
     return f"no required sub-goal is known to have failed in the {mending.scored} scored runs"
 
 
@@ -79,4 +79,4 @@ def no_decision(evaluated: int) -> str:
     """Why no decision is listed."""
     if not evaluated:
         return "no run has decisions that can be evaluated"
-    return f"no alternative is supported as better with q ≤ {SMALL_Q:g} in the {evaluated} evaluated runs"
+    return f"no supported better alternative with q ≤ {SMALL_Q:g} in the {evaluated} evaluated runs"

@@ -13,7 +13,7 @@ Unit = Literal["critical completion", "completion", "score"]
 
 ROUGH: Final = (
     "Sub-goals gain completion, at most; decisions gain score, by association. "
-    "Inside a kind like is compared with like; across kinds the order is rough."
+    "Items of one kind are comparable; across kinds the order is approximate."
 )
 """What to say wherever both kinds stand in one order."""
 
@@ -52,7 +52,7 @@ class FixFirst:
         q: of a decision, the share of chance ones to expect among the decisions with a q as small as this
             (Benjamini and Hochberg), over `q_family` pairs of skills.
         reason: the above in words, with untrusted names in it.
-        runs: content digests, the weightiest first; `points`: of a decision, the `seq` of a decision point in
+        runs: content digests, largest effect first; `points`: of a decision, the `seq` of a decision point in
             each of them.
         agents: number of those runs by agent, most first.
     """
@@ -90,7 +90,7 @@ class Triage:
 
     Attributes:
         items: by expected gain, the largest first; across kinds that order is rough (`ROUGH`).
-        contradictions: runs whose outcome and sub-goals disagree, the weightiest first.
+        contradictions: runs whose outcome and sub-goals disagree, largest effect first.
         agents: whose runs these are; empty for everybody's.
         scored: runs behind the sub-goals; `unscored`: runs that say nothing of them.
         evaluated: runs behind the decisions; `not_evaluated`: runs that say nothing of them.

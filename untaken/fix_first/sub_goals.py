@@ -149,7 +149,7 @@ def _reason(hits: Iterable[First], often: Often, required: int, much: float, cri
         f"{attempts[made]} {words}"
         for made, words in (
             (False, "never attempted"),
-            (True, "attempted in vain"),
+            (True, "attempted without success"),
             (None, "attempts unknown"),
         )
         if attempts[made]
@@ -157,6 +157,6 @@ def _reason(hits: Iterable[First], often: Often, required: int, much: float, cri
     what = "critical" if critical else "required"
     few = f" ({required} require it)" if required < often.n else ""
     return (
-        f"In {often.count} of {often.n} scored runs{few} the first to fail ({', '.join(how)}); "
+        f"In {often.count} of {often.n} scored runs{few} it fails first ({', '.join(how)}); "
         f"it and what depends on it are at most {much:.0%} of the {what} sub-goals of such a run"
     )

@@ -88,7 +88,7 @@ def _read(source: Source, intake: Intake) -> tuple[Source, dict[str, Any], FileL
         log.count(held.items(), PLACES.kept if is_record else frozenset())
         if is_record:
             return source, record, log
-        log.findings.add("not-this-format", "no record of a problem: it has no messages", severity="error")
+        log.findings.add("not-this-format", "not a problem record: no messages", severity="error")
     return None
 
 
@@ -123,7 +123,7 @@ def _run(source: Source, record: Mapping[str, Any], intake: Intake, log: FileLog
     )
     steps = _tell(run, record, log)
     _finish(run, record, steps, log)
-    message = "only the length of a run is recorded; its events are made up to lie one after the other"
+    message = "only the length of a run is recorded; event times are generated in sequence"
     intake.findings.once("synthetic-timestamps", message, severity="note")
     return run
 

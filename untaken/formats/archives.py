@@ -95,7 +95,7 @@ class Archive:
                 "unreadable-file", f"the member is damaged: {clip(error)}", where=Where(file=member.name)
             ) from error
         if len(content) != info.file_size:
-            raise UntakenError("unreadable-file", "the member ends too early", where=Where(file=member.name))
+            raise UntakenError("unreadable-file", "the member is truncated", where=Where(file=member.name))
         return content
 
     def _zstandard(self, info: zipfile.ZipInfo) -> bytes:
@@ -142,7 +142,7 @@ def _fault(info: zipfile.ZipInfo) -> str | None:
     if info.file_size > max(_RATIO_FROM, info.compress_size * limits.ARCHIVE_RATIO):
         return f"it grows more than {limits.ARCHIVE_RATIO}-fold when decompressed"
     if info.filename.lower().endswith(".zip"):
-        return "an archive inside an archive is not opened; unpack it first"
+        return "nested archives are not opened; unpack it first"
     return None
 
 
@@ -155,5 +155,5 @@ def _refused(archive: Path, why: str) -> UntakenError:
         "archive-refused",
         why,
         where=Where(file=archive.name),
-        hint="Make the archive again with an ordinary zip program, or give the folder itself.",
+        hint="Create the archive again with a standard zip program, or use the folder itself.",
     )

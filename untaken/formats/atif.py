@@ -242,7 +242,7 @@ def _continuation(each: Trajectory, read: dict[str, Trajectory]) -> str | None:
     ]
     if len(same) == 1:
         return same[0]
-    message = f"it continues in {clip(ref)}, which is not here; the run ends where this file ends"
+    message = f"it continues in {clip(ref)}, which is missing; the run ends with this file"
     each.log.findings.add("continuation-missing", message, hint="Convert both files together.")
     return None
 
@@ -279,7 +279,7 @@ IMPORTER: Final = Importer(
         name="atif",
         title="ATIF trajectories",
         extensions=(".json", ".jsonl"),
-        what="One agent's steps, tool calls and answers; success comes from outside (--outcomes, Harbor).",
+        what="One agent's steps, tool calls and answers; success comes from --outcomes or Harbor.",
     ),
     recognise=recognise,
     convert=_convert,

@@ -240,7 +240,7 @@ IMPORTER: Final = Importer(
         name="claude-code",
         title="Claude Code sessions",
         extensions=(".jsonl", ".json", ".txt"),
-        what="Session files and stream-json logs; sub-agents are runs of their own.",
+        what="Session files and stream-json logs; each sub-agent is a separate run.",
     ),
     recognise=recognise,
     convert=_convert,

@@ -86,7 +86,7 @@ class _Shelf:
         if known.digest == digest:
             log.findings.add("duplicate-file", f"the same record as {clip(known.log.name)}; read once")
         else:
-            message = f"another plan of this task came with {clip(known.log.name)}; that one counts"
+            message = f"another plan of this task is in {clip(known.log.name)}; that one is used"
             log.findings.add("graph-differs", message)
 
     def add_judgment(self, judgment: Judgment, agent: str) -> None:
@@ -123,7 +123,7 @@ class _Shelf:
             if self.intake.agent is None:
                 log.findings.add(
                     "unknown-agent",
-                    "no folder says whose run this is",
+                    "no folder names the agent of this run",
                     hint="Name the agent, or give the folder: judgment/<Agent>/human_as_a_judge/….",
                 )
         return self.intake.agent_name(hint.agent or self.intake.agent or UNKNOWN_AGENT, log)
@@ -133,7 +133,7 @@ class _Shelf:
         bundle = Bundle(agent=agent, task=task, number=len(bundles) + 1)
         bundles.append(bundle)
         if bundle.number > 1:
-            message = "another run of this agent and task is there already; kept under a suffix"
+            message = "another run of this agent and task exists; kept with a suffix"
             log.findings.add("duplicate-run", message, run=bundle.run_id)
         return bundle
 
@@ -208,7 +208,7 @@ def _task(record: dict[str, Any], source: Source, log: FileLog, *, alone: bool) 
     if not alone:
         return cut_name(name.removesuffix(".json") or source.stem)
     if name and name != source.stem:
-        message = f"the record calls itself {clip(name)!r}; the file's name counts"
+        message = f"the record calls itself {clip(name)!r}; the file name is used"
         log.findings.add("record-name-differs", message)
     return cut_name(source.stem)
 
@@ -218,7 +218,7 @@ def _judge(sheet: Sheet, log: FileLog) -> str:
     log.synthesised["VERDICT.by"] += 1
     if sheet.is_human:
         return CONSENSUS
-    log.findings.add("unknown-judge", f"no folder says who judged; taken as {UNRECORDED}")
+    log.findings.add("unknown-judge", f"no folder names the judge; assuming {UNRECORDED}")
     return UNRECORDED
 
 

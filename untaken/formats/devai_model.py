@@ -78,7 +78,7 @@ def read_sheet(record: Mapping[str, Any], task: str, log: FileLog) -> Sheet:
     for position, entry in enumerate(objects(record.get("requirements"))):
         read = _requirement(entry, position, log)
         if read.id in requirements:
-            message = f"requirement {clip(read.id)} stands twice; the first counts"
+            message = f"requirement {clip(read.id)} is listed twice; the first is used"
             log.findings.add("duplicate-requirement", message)
         else:
             requirements[read.id] = read
@@ -126,7 +126,7 @@ def sub_goal_id(requirement_id: str) -> str:
 def _requirement(entry: Mapping[str, Any], position: int, log: FileLog) -> Requirement:
     given = text(entry.get("requirement_id"))
     if given is None:
-        message = f"requirement {position} has no id; its position is taken"
+        message = f"requirement {position} has no id; its position is used"
         log.findings.add("missing-requirement-id", message)
         log.synthesised["sub_goal.id"] += 1
     prerequisites = [text(one) for one in items(entry.get("prerequisites"))]
@@ -175,7 +175,8 @@ def _known(sheet: Sheet, findings: Findings) -> dict[str, list[str]]:
         if unknown:
             named = clip(", ".join(unknown))
             message = (
-                f"requirement {clip(one.id)} of {clip(sheet.task)} lists {named}, which is none; dropped"
+                f"requirement {clip(one.id)} of {clip(sheet.task)} lists {named}, which does not exist; "
+                "dropped"
             )
             findings.add("unknown-prerequisite", message)
         kept[one.id] = [dep for dep in one.prerequisites if dep != one.id and dep in sheet.requirements]
@@ -199,7 +200,7 @@ def _acyclic(deps: dict[str, list[str]], findings: Findings) -> dict[str, list[s
                 done.add(key)
             elif following in open_:
                 message = (
-                    f"{clip(key)} and {clip(following)} wait for each other; that prerequisite is dropped"
+                    f"{clip(key)} and {clip(following)} depend on each other; that prerequisite is dropped"
                 )
                 findings.add("prerequisite-cycle", message)
             else:

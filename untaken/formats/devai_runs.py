@@ -109,7 +109,7 @@ def write_run(
             now = _write_verdicts(run, bundle.judgments[by], plan, now)
     _finish(run, bundle, totals if steps else None, now + TICK, log)
     intake.findings.once(
-        "synthetic-timestamps", "DevAI records no dates; they are made up from 2000-01-01 on", severity="note"
+        "synthetic-timestamps", "DevAI records no dates; generated from 2000-01-01", severity="note"
     )
     write(run, *bundle.logs())
 
@@ -171,8 +171,8 @@ def _compare(sheet: Sheet, plan: Sheet, run_id: str, findings: Findings) -> None
         [k for k in theirs if k not in ours],
     )
     note("missing-verdicts", "requirements without a verdict", _unjudged(ours, theirs))
-    note("criteria-differ", "criteria worded otherwise than in the plan", _differing(both, "criteria"))
-    note("prerequisites-differ", "prerequisites other than in the plan", _differing(both, "prerequisites"))
+    note("criteria-differ", "criteria worded differently than in the plan", _differing(both, "criteria"))
+    note("prerequisites-differ", "prerequisites that differ from the plan", _differing(both, "prerequisites"))
     _check_flags(sheet, run_id, findings)
 
 

@@ -152,7 +152,7 @@ class GraphBook:
             other = f"{graph.id[: limits.NAME_CHARS - 9]}@{mark}"
             if other not in self._graphs:
                 message = (
-                    f"{clip(graph.id)!r} differs from that of an earlier file; kept apart as {clip(other)!r}"
+                    f"{clip(graph.id)!r} differs from an earlier file; kept separately as {clip(other)!r}"
                 )
                 log.findings.add("graph-differs", message)
             return self.add(msgspec.structs.replace(graph, id=other, tasks=[]), log)

@@ -228,7 +228,7 @@ def _convert(sources: Sequence[Source], intake: Intake) -> None:
         reader = _Reader(trial, intake)
         result = reader.document("result.json")
         if not text(result.get("task_name")):
-            message = "it names no task: no result of a Harbor trial"
+            message = "no task name: not a Harbor trial result"
             reader.log("result.json").findings.add("not-this-format", message, severity="error")
             continue
         run = _run(reader, result, reader.document("config.json"))
@@ -236,7 +236,7 @@ def _convert(sources: Sequence[Source], intake: Intake) -> None:
         tests[run.task_id] |= {name: name for name, _ in judged}
         run.verdicts = [verdict for _, verdict in judged]
         if not judged:
-            message = "there is no test report: only the reward says how the trial went"
+            message = "no test report: only the reward records the outcome"
             reader.log("result.json").findings.add("missing-test-report", message, severity="note")
         read.append((reader, run))
     for reader, run in read:

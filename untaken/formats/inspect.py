@@ -330,7 +330,7 @@ def _convert(sources: Sequence[Source], intake: Intake) -> None:
 def _write(log_file: _EvalArchive | _EvalDocument, source: Source, intake: Intake, log: FileLog) -> None:
     header = log_file.header()
     if not mapping(header.get("eval")):
-        message = "it names no task: no Inspect log, or one that was cut off before it began"
+        message = "no task name: not an Inspect log, or truncated at the start"
         log.findings.add("not-this-format", message, severity="error")
         return
     about = EvalInfo.of(header)

@@ -98,7 +98,7 @@ class Intake:
         log.bytes = len(content)
         log.sha256 = sha256(content).hexdigest()
         if not content.strip():
-            log.findings.add("empty-file", "there is nothing in it")
+            log.findings.add("empty-file", "it is empty")
             return None
         return decode_text(content, log.findings)
 
@@ -107,7 +107,7 @@ class Intake:
         name = cut_name(name)
         first = self._agents.setdefault(name.casefold(), name)
         if first != name:
-            message = f"the agents {clip(first)!r} and {clip(name)!r} differ in spelling only; kept apart"
+            message = f"the agents {clip(first)!r} and {clip(name)!r} differ only in spelling; kept separate"
             log.findings.once("agent-spelling", message)
         return name
 
@@ -117,7 +117,7 @@ class Intake:
         print_ = sha256(msgspec.json.encode(record)).digest()
         claimed = self._claimed.setdefault(run_id, set())
         if print_ in claimed:
-            log.findings.add("duplicate-run", "the same record came before; read once", run=run_id)
+            log.findings.add("duplicate-run", "duplicate record; read once", run=run_id)
             return None
         claimed.add(print_)
         if len(claimed) == 1:
@@ -146,7 +146,7 @@ class Intake:
     def _write(self, run: RunDraft, log: FileLog, sink: RunSink) -> bool:
         self._outcomes.join(run)
         if any(_is_cut(draft.fields) for draft in run.drafts):
-            message = f"a name is longer than {limits.NAME_CHARS} characters; cut, and told apart by a digest"
+            message = f"a name is longer than {limits.NAME_CHARS} characters; shortened, with a digest"
             log.findings.once("name-cut", message)
         if len(run.drafts) > limits.EVENTS_PER_RUN:
             message = f"it has {len(run.drafts)} events; at most {limits.EVENTS_PER_RUN} are kept"

@@ -52,7 +52,9 @@ def decode_text(data: bytes, findings: Findings) -> str:
     try:
         return data.decode(encoding)
     except UnicodeDecodeError as error:
-        findings.add("not-utf-8", f"byte {error.start} is not {encoding.upper()} text; such bytes became �")
+        findings.add(
+            "not-utf-8", f"byte {error.start} is not {encoding.upper()} text; such bytes were replaced by �"
+        )
         return data.decode(encoding, errors="replace")
 
 
@@ -102,7 +104,7 @@ class JsonReader:
         """
         value = self.value()
         if self.peek():
-            raise Broken("something follows the value")
+            raise Broken("unexpected text after the value")
         return value
 
     def values(self) -> Iterator[Element]:
@@ -175,7 +177,7 @@ class JsonReader:
     def _name(self) -> str:
         name = self.value()
         if not isinstance(name, str) or self.peek() != ":":
-            raise Broken("a name and a colon should stand here")
+            raise Broken("expected a name and a colon")
         self.at += 1
         self.peek()
         return name
@@ -204,7 +206,7 @@ class JsonReader:
     def _may_go_on(self) -> bool:
         self._faults += 1
         if self._faults == _FAULTS:
-            message = f"more than {_FAULTS} records cannot be read; the rest of the file is left alone"
+            message = f"more than {_FAULTS} records cannot be read; the rest of the file is skipped"
             self.findings.add("too-many-faults", message, severity="error")
         return self._faults < _FAULTS
 
@@ -214,7 +216,7 @@ class JsonReader:
         self.findings.add(
             "truncated-file",
             "the text ends inside a value; the records before it are kept",
-            hint="Fetch the file again: it looks cut short.",
+            hint="Download the file again: it looks truncated.",
             severity="error",
         )
 
@@ -224,12 +226,12 @@ class JsonReader:
         self.findings.add("unreadable-record", message, line=self._line, severity="error")
 
     def _constant(self, name: str) -> None:
-        self.findings.add("not-a-number", f"{name} stands where a number should; taken as not recorded")
+        self.findings.add("not-a-number", f"{name} is not a number; treated as not recorded")
 
     def _object(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         value = dict(pairs)
         if len(value) < len(pairs):
             names = Counter(name for name, _ in pairs)
             twice = next(name for name, n in names.items() if n > 1)
-            self.findings.add("duplicate-key", f"{clip(twice)!r} stands twice in one object; the last counts")
+            self.findings.add("duplicate-key", f"{clip(twice)!r} is repeated in one object; the last is used")
         return value

@@ -30,7 +30,7 @@ _MAGIC: Final = (
 _OURS: Final = (
     (".heads.json", "the recorded heads of a ledger", "Name the ledger; its heads are read with it."),
     (".memory.jsonl", "a policy memory", "`untaken memory show` reads it; verbs take it with --memory."),
-    (".signals.jsonl", "the queue of weak signals beside a memory", "`untaken memory queue` reads it."),
+    (".signals.jsonl", "the queue of weak signals of a memory", "`untaken memory queue` reads it."),
 )
 
 
@@ -58,7 +58,7 @@ def likeness(sample: Sample) -> Likeness:
         return Likeness(what="a plan graph", use="Pass it with --graphs.")
     if format is not None:
         what = f"{importers()[format].info.title} ({format})"
-        return Likeness(what=what, use=f"`untaken convert --from {format}` makes ledgers of it.")
+        return Likeness(what=what, use=f"`untaken convert --from {format}` converts it to ledgers.")
     schema = sample.first.get("schema")
     if isinstance(schema, str) and schema.startswith("untaken."):
         return Likeness(what=f"a document {clip(schema, 60)}", use="Name the ledgers it was made from.")

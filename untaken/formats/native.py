@@ -73,7 +73,7 @@ def _ledger(source: Source, stored: bytes, heads: Source | None, intake: Intake,
         )
     log.records = sum(len(run.events) for run in runs)
     if not runs:
-        log.findings.add("not-this-format", "no run could be told in it", severity="error")
+        log.findings.add("not-this-format", "no run found in it", severity="error")
         return
     ending = next((e for e in COMPRESSED if source.name.lower().endswith(e)), "")
     name = f"{file_stem(f'{source.stem}-{log.sha256[:8]}')}.jsonl{ending}"
@@ -88,7 +88,7 @@ IMPORTER: Final = Importer(
         name="native",
         title="Untaken ledgers and plan graphs",
         extensions=(".jsonl", ".plan.yaml", ".plan.yml", ".plan.json", _HEADS),
-        what="Run ledgers, copied byte for byte with their heads, and plan graphs in the one written form.",
+        what="Run ledgers, copied byte for byte with their heads, and plan graphs in canonical form.",
     ),
     recognise=_recognise,
     convert=_convert,

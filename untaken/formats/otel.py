@@ -347,7 +347,7 @@ IMPORTER: Final = Importer(
         name="otel",
         title="OpenTelemetry traces",
         extensions=(".json", ".jsonl"),
-        what="OTLP JSON and SDK dumps with GenAI or OpenInference names: one run a trace.",
+        what="OTLP JSON and SDK dumps with GenAI or OpenInference names: one run per trace.",
     ),
     recognise=recognise,
     convert=_convert,

@@ -54,7 +54,7 @@ class Outcomes:
         left = [name for name in self.by_run if name not in self.joined]
         if left:
             named = ", ".join(clip(name) for name in left[:5]) + (" …" if len(left) > 5 else "")
-            findings.add("outcome-unmatched", f"{len(left)} outcomes name no run that was read: {named}")
+            findings.add("outcome-unmatched", f"{len(left)} outcomes name unknown runs: {named}")
 
 
 def read_outcomes(path: Path) -> Outcomes:
@@ -79,7 +79,7 @@ def read_outcomes(path: Path) -> Outcomes:
             raise _invalid(path, line, f"the run {clip(run_id)!r} has two outcomes")
         by_run[run_id] = _fields(path, line, row, findings)
     if not by_run:
-        raise _invalid(path, None, "there is no outcome in it")
+        raise _invalid(path, None, "it has no outcome")
     return Outcomes(by_run=by_run)
 
 

@@ -56,7 +56,7 @@ def amount(value: Any, findings: Findings, place: str) -> float | None:
     """A number that cannot be negative (a cost, a duration)."""
     read = number(value, findings, place)
     if read is not None and read < 0:
-        findings.add("negative-amount", f"{place} is {read}; taken as not recorded")
+        findings.add("negative-amount", f"{place} is {read}; treated as not recorded")
         return None
     return read
 
@@ -75,7 +75,7 @@ def truth(value: Any, findings: Findings, place: str) -> bool | None:
     read = _TRUTH.get(str(value).strip().lower()) if isinstance(value, str | int) else None
     if read is None:
         findings.add(
-            "unreadable-flag", f"{place} is {clip(value)!r}, neither true nor false; taken as unknown"
+            "unreadable-flag", f"{place} is {clip(value)!r}, neither true nor false; treated as unknown"
         )
     else:
         findings.once(
@@ -94,13 +94,13 @@ def moment(value: Any, findings: Findings, place: str) -> datetime | None:
         read = read.replace(tzinfo=UTC) if naive else read.astimezone(UTC)
     except (ValueError, OverflowError):
         findings.add(
-            "unreadable-time", f"{place} is {clip(value)!r}, no ISO 8601 time; taken as not recorded"
+            "unreadable-time", f"{place} is {clip(value)!r}, no ISO 8601 time; treated as not recorded"
         )
         return None
     if not _YEARS[0] <= read.year <= _YEARS[1]:
         return None
     if naive:
-        findings.once("naive-timestamps", f"{place} has no time zone; taken as UTC", severity="note")
+        findings.once("naive-timestamps", f"{place} has no time zone; treated as UTC", severity="note")
     return read
 
 

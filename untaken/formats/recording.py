@@ -140,7 +140,7 @@ class Conversation:
         if recorded is None:
             self._log.synthesised["ts"] += 1
         elif recorded < self.now:
-            message = "a message is stamped earlier than the one before it; it takes that one's time"
+            message = "a message has an earlier time than the one before it; it gets that time"
             self._log.findings.once("time-goes-back", message, severity="note")
             self._log.synthesised["ts"] += 1
         else:
@@ -172,7 +172,7 @@ class Conversation:
         """What came back from a call."""
         call = self._open.take(source_id)
         if call is None:
-            message = "an observation belongs to no open call; it is kept without one"
+            message = "an observation matches no open call; kept without a call"
             self._log.findings.add("observation-without-call", message, run=self.run.run_id)
         elif ok is not False and call.side == "agent":
             self._succeeded[call.tool] += 1
@@ -213,7 +213,7 @@ class Conversation:
         if self._ids[base] == 1:
             return base
         if source_id:
-            message = "a call id stands for two calls of one run; the later ones got a suffix"
+            message = "a call id is used twice in one run; later ones got a suffix"
             self._log.findings.once("reused-call-id", message, severity="note")
         return self._unique(f"{base}~{self._ids[base]}") if source_id else f"{base}~{self._ids[base]}"
 

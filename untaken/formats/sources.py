@@ -117,7 +117,7 @@ def decompressed(stored: bytes, name: str, *, most: int | None = None) -> bytes:
                     "compression-ratio",
                     f"it grows more than {limits.ARCHIVE_RATIO}-fold when decompressed",
                     where=Where(file=name),
-                    hint="No trace is that repetitive; if you trust it, decompress it yourself.",
+                    hint="Traces are not that repetitive. If you trust it, decompress it yourself.",
                 )
     except (zlib.error, zstandard.ZstdError, EOFError) as error:
         raise UntakenError(
@@ -135,7 +135,7 @@ def _gunzip(stored: bytes) -> Iterator[bytes]:
             piece = machine.decompress(rest, _CHUNK)
             rest = machine.unconsumed_tail
             if not piece and not rest and not machine.eof:
-                raise EOFError("the file ends too early")
+                raise EOFError("the file is truncated")
             yield piece
         rest = machine.unused_data
 
@@ -204,9 +204,7 @@ def _find(
     skipped = 0
     for path in paths:
         if not path.exists():
-            raise UntakenError(
-                "source-not-found", "there is no such file or folder", where=Where(file=str(path))
-            )
+            raise UntakenError("source-not-found", "no such file or folder", where=Where(file=str(path)))
         inside = sorted(_walk(path, leave), key=lambda file: file.parts) if path.is_dir() else [path]
         for file in inside:
             name = file.relative_to(path).as_posix() if path.is_dir() else file.name
@@ -217,7 +215,7 @@ def _find(
                 _open(file, clip(name, _NAME_CHARS), extensions, findings, opened=opened, whole=whole)
             )
     if skipped:
-        message = f"{skipped} files of other kinds were left alone"
+        message = f"{skipped} files of other types were skipped"
         findings.add("files-skipped", message, severity="note")
     return _told_apart(found)
 

@@ -138,7 +138,7 @@ def _convert(sources: Sequence[Source], intake: Intake) -> None:
             if isinstance(document, dict) and isinstance(document.get("trajectory"), list):
                 runs.append(_run(document, source, log.findings))
             else:
-                message = "there is no trajectory: no SWE-agent file, or a run that never began"
+                message = "no trajectory: not a SWE-agent file, or a run that never started"
                 log.findings.add("not-this-format", message, severity="error")
         write_traces(runs, f"{source.stem}-{log.sha256[:8]}", intake=intake, log=log, tidier=tidier)
 
@@ -148,7 +148,7 @@ IMPORTER: Final = Importer(
         name="swe-agent",
         title="SWE-agent trajectories",
         extensions=(".traj", ".json"),
-        what="Thoughts, commands, their output, the exit status; success comes from outside (--outcomes).",
+        what="Thoughts, commands, their output, the exit status; success comes from --outcomes.",
     ),
     recognise=recognise,
     convert=_convert,

@@ -68,7 +68,7 @@ def read_document(header: Mapping[str, Any], stem: str, *, unpriced: bool, log: 
             log.findings.add("malformed-task", "a task has no id; left out", severity="error")
             continue
         if source_task in expected:
-            log.findings.add("duplicate-task", f"task {clip(source_task)} stands twice; the first counts")
+            log.findings.add("duplicate-task", f"task {clip(source_task)} is listed twice; the first is used")
             continue
         if isinstance(criteria.get("actions"), list) or task.get("evaluation_criteria") is not None:
             expected[source_task] = expected_actions(items(criteria.get("actions")), source_task, log)

@@ -58,7 +58,7 @@ class Simulations:
         named = intake.agent or document.agent
         self._agent = intake.agent_name(named or stem, log)
         if named is None:
-            log.findings.once("unknown-agent", f"no agent is recorded; taken to be {clip(stem)!r}")
+            log.findings.once("unknown-agent", f"no agent is recorded; assuming {clip(stem)!r}")
 
     def has_task(self, simulation: Mapping[str, Any]) -> bool:
         """True where the file says itself what the task of a simulation expected."""
@@ -98,9 +98,7 @@ class Simulations:
         self._trials[source_task] += 1
         if trial is not None and trial >= 0:
             return trial
-        self._log.findings.once(
-            "missing-trial", "runs say no trial; they are counted in the order of the file"
-        )
+        self._log.findings.once("missing-trial", "runs record no trial; numbered in file order")
         self._log.synthesised["RUN_STARTED.task_repeat"] += 1
         return counted
 
@@ -111,7 +109,7 @@ class Simulations:
             read = moment(value, findings, "simulations[].start_time")
             if read is not None:
                 return read
-        message = "runs record no time; made up, so that every trial lies before the next"
+        message = "runs record no time; generated so that trials follow one another"
         findings.once("synthetic-timestamps", message, severity="note")
         return None
 
@@ -124,7 +122,8 @@ class Simulations:
         checks = mapping(simulation.get("reward_info")).get("action_checks")
         if isinstance(checks, list):
             message = (
-                f"task {clip(source_task)} is not in the file; its plan graph is made of the recorded checks"
+                f"task {clip(source_task)} is not in the file; its plan graph is built from the recorded "
+                "checks"
             )
             self._log.findings.add("plan-from-verdicts", message, run=run_id)
             return expected_actions(
@@ -212,7 +211,7 @@ class Simulations:
         for position, check in enumerate(_checks(simulation)):
             index = _meant(position, mapping(check.get("action")), expected or ())
             if index is None or index in judged:
-                message = f"check {position} is of no expected action, or of one checked before; left out"
+                message = f"check {position} matches no expected action, or one already checked; left out"
                 findings.add("verdict-without-sub-goal", message, run=run.run_id)
                 continue
             judged.add(index)
@@ -230,7 +229,9 @@ class Simulations:
         spec = sub_goal.check.tool_call if sub_goal.check else None
         met = spec is not None and any(call_matches(spec, call) for call in calls)
         if passed is not None and passed != met:
-            message = f"{clip(sub_goal.id)} is recorded as {passed}, by the rule it is {met}; the rule counts"
+            message = (
+                f"{clip(sub_goal.id)} is recorded as {passed}, by the rule it is {met}; the rule is used"
+            )
             self._log.findings.add("verdict-contradicts-rule", message, run=run_id)
 
     def _finish(self, run: RunDraft, simulation: Mapping[str, Any], chat: Conversation, steps: int) -> None:
@@ -241,7 +242,7 @@ class Simulations:
         success = None if reward is None else abs(reward - 1) < SUCCESS_WITHIN
         if ended in NOT_THE_AGENT:
             success = None
-            message = "an infrastructure error ended it; it counts in no success rate"
+            message = "ended by an infrastructure error; excluded from success rates"
             findings.add("infrastructure-error", message, run=run.run_id)
         elif reward is None:
             findings.add("missing-reward-info", "no reward is recorded; success is unknown", run=run.run_id)

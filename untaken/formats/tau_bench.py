@@ -100,7 +100,7 @@ IMPORTER: Final = Importer(
         name="tau-bench",
         title="τ-bench results",
         extensions=(".json", ".jsonl"),
-        what="Customer-service runs with a reward; the expected actions of each task become its plan graph.",
+        what="Customer-service runs with a reward; expected actions become plan graphs.",
     ),
     recognise=_recognise,
     convert=_convert,

@@ -116,12 +116,12 @@ class Records:
         if not self._log.runs:
             return
         if not (self._file.named or self._intake.agent):
-            message = f"the file's name says no agent; taken to be {clip(self._agent)!r}"
+            message = f"the file name has no agent; assuming {clip(self._agent)!r}"
             findings.add("unknown-agent", message, hint="Name the agent, or the file <agent>-<domain>.json.")
         if self._file.domain is None:
-            message = "the file's name says no domain; told by the agent's instructions, if at all"
+            message = "the file name has no domain; taken from the agent's instructions if possible"
             findings.add("unknown-domain", message, hint="Name the file <agent>-<domain>.json.")
-        message = "no times are recorded; made up, so that every trial lies before the next"
+        message = "no times are recorded; generated so that trials follow one another"
         findings.add("synthetic-timestamps", message, severity="note")
 
     def _trial(self, record: dict[str, Any], task_id: str) -> int:
@@ -130,7 +130,7 @@ class Records:
         self._trials[task_id] += 1
         if trial is not None and trial >= 0:
             return trial
-        message = "records say no trial; they are counted in the order of the file"
+        message = "records have no trial; numbered in file order"
         self._log.findings.once("missing-trial", message)
         self._log.synthesised["RUN_STARTED.task_repeat"] += 1
         return expected
@@ -139,7 +139,7 @@ class Records:
         """The id under which the plan graph is kept."""
         findings = self._log.findings
         if graph is None:
-            message = "no record of the task says what was expected; it has no plan graph"
+            message = "no record of the task has expectations; no plan graph"
             findings.add("no-expected-actions-recorded", message, run=run_id)
             return None
         if not graph.sub_goals and task_id not in self._expecting_nothing:
@@ -154,7 +154,7 @@ class Records:
         if reward is None:
             findings.add("missing-reward", "no reward is recorded; success is unknown", run=run.run_id)
         if "reward_info" in info and info["reward_info"] is None:
-            message = "reward_info is null: the benchmark never checked this run; its reward stands"
+            message = "reward_info is null: the benchmark did not check this run; its reward is kept"
             findings.add("missing-reward-info", message, run=run.run_id)
         self._log.defaulted["RUN_FINISHED.cost"] += 1
         run.add(

@@ -117,6 +117,6 @@ class Tidier:
         if math.isfinite(value):
             return value
         self._findings.add(
-            "not-a-number", f"{place} holds a number too large for a double; taken as not recorded"
+            "not-a-number", f"{place} holds a number too large for a double; treated as not recorded"
         )
         return None

@@ -197,7 +197,7 @@ def _draft(trace: TraceRun, tools: set[str], intake: Intake, log: FileLog, tidie
     timed = trace.started is not None
     start = trace.started or synthetic_start(trace.task_repeat or 0)
     if not timed:
-        message = "no times are recorded; made up, so that every trial lies before the next"
+        message = "no times are recorded; generated so that trials follow one another"
         log.findings.once("synthetic-timestamps", message, severity="note")
     graph = intake.graphs.add(trace.graph, log) if trace.graph is not None else None
     given = {

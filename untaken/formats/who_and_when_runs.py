@@ -131,7 +131,7 @@ def write_record(record: Mapping[str, Any], stem: str, intake: Intake, log: File
     if not entries:
         log.findings.add("missing-trajectory", "the history is empty", run=run_id)
     _finish(run, record, telling, log)
-    message = "no times are recorded; made up, so that all runs begin at one moment"
+    message = "no times are recorded; generated so that all runs start together"
     intake.findings.once("synthetic-timestamps", message, severity="note")
     _label(run, record, entries, telling, log)
     return run
@@ -214,7 +214,7 @@ class Telling:
     def _decide(self, chosen: str) -> None:
         named = self._progress.next_speaker
         if named is not None and named.casefold() != chosen.casefold():
-            message = f"the ledger names {clip(named)!r}, the orchestrator turns to {clip(chosen)!r}"
+            message = f"the ledger names {clip(named)!r}, the orchestrator chose {clip(chosen)!r}"
             self._log.findings.add("choice-differs-from-ledger", message, run=self._run.run_id)
         context = decision_context(self._progress, self._last)
         self._add(
@@ -242,7 +242,7 @@ class Telling:
 
 
 def _seen(entries: list[Entry]) -> tuple[str, ...]:
-    """Everybody whom the orchestrator turns to in the run: the team, until a plan names it."""
+    """Everybody whom the orchestrator chose in the run: the team, until a plan names it."""
     return tuple(sorted({cut_name(name) for entry in entries if (name := chosen_by(entry.role))}))
 
 
@@ -266,7 +266,7 @@ def _success(record: Mapping[str, Any], run_id: str, log: FileLog) -> bool | Non
         log.synthesised["RUN_FINISHED.success"] += 1
         return False if labelled else None
     if said and labelled:
-        message = "is_correct says that the run succeeded, and a mistake is labelled; both are kept"
+        message = "is_correct says the run succeeded, but a mistake is labelled; both are kept"
         log.findings.add("flag-contradicts-label", message, run=run_id)
     return said
 
@@ -310,6 +310,6 @@ def _spelled(blamed: str | None, entries: list[Entry], run_id: str, findings: Fi
     spellings = {entry.speaker.casefold(): entry.speaker for entry in entries}
     known = spellings.get(blamed.casefold()) if blamed else None
     if known is not None and known != blamed:
-        message = f"mistake_agent is {clip(blamed)!r}, the history says {clip(known)!r}; taken as the same"
+        message = f"mistake_agent is {clip(blamed)!r}, the history says {clip(known)!r}; treated as the same"
         findings.add("agent-spelling", message, run=run_id)
     return known or blamed

@@ -169,9 +169,9 @@ def refuse_broken(run: Run) -> None:
     if run.integrity.broken:
         raise UntakenError(
             "run-broken",
-            f"the run is {run.integrity.verdict}: nothing can be concluded from it ({run.integrity.reason})",
+            f"the run is {run.integrity.verdict}: it cannot be used ({run.integrity.reason})",
             where=Where(file=run.source or None, line=run.integrity.line, run=run.run_id),
-            hint="Restore the ledger as it was recorded, or leave the run out.",
+            hint="Restore the original ledger, or leave the run out.",
         )
 
 
@@ -192,7 +192,7 @@ def _in_graph(run: Run, graph: PlanGraph) -> Iterator[Finding]:
                 code="graph-addresses-judge",
                 message=f"possible prompt injection in sub-goal {node.id!r}: {quote!r}",
                 where=Where(run=run.run_id),
-                hint="Word it as what is to be reached; a judge's pass on it does not count.",
+                hint="Describe the goal to reach. A judge's pass on it does not count.",
             )
 
 

@@ -23,13 +23,14 @@ WhyUnscored = Literal[
 
 UNSCORED_WORDS: Final[dict[WhyUnscored, str]] = {
     "no_answer": "the judge gave no answer",
-    "code_missing": "the answer does not carry the code of its question, so it may be the record's own text",
+    "code_missing": "the answer lacks the code of its question, so it may come from the record",
     "could_not_tell": "the judge could not tell",
-    "evidence_missing": "a pass needs evidence, and none was cited",
-    "evidence_not_found": "a cited quote does not stand in the event cited",
-    "claims_only": "only messages or plans were cited, and a claim of success is no evidence of it",
-    "no_result_cited": "no result was cited: calls, names and failed observations are no evidence of success",
-    "judge_addressed": "there may be a prompt injection in the record, so a pass cannot be trusted",
+    "evidence_missing": "a pass needs evidence, but none was cited",
+    "evidence_not_found": "quote not found in the cited event",
+    "claims_only": "only messages or plans were cited; claims are not evidence",
+    "no_result_cited": "no result was cited; calls, names and failed observations are not evidence of "
+    "success",
+    "judge_addressed": "possible prompt injection in the record, so a pass cannot be trusted",
 }
 
 

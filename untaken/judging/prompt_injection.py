@@ -62,7 +62,7 @@ def finding_of(run: Run, found: Addressing) -> Finding:
         code="ledger-addresses-judge",
         message=f"event {found.seq}: possible prompt injection: {found.quote!r}",
         where=Where(file=run.source or None, run=run.run_id),
-        hint="Read the event; a judge's pass on this run does not count.",
+        hint="Read the event. A judge's pass on this run does not count.",
     )
 
 

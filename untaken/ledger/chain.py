@@ -13,8 +13,8 @@ from untaken.ledger.events import AFTER_RUN, GENESIS, AnyEvent, RunFinished, Run
 from untaken.ledger.model import Head, Integrity
 
 _NO_HEAD = (
-    "the chain holds, but there is no recorded head of this run to compare with: this does not prove that "
-    "the end was not cut off, nor that the whole run was not rewritten and hashed again"
+    "the chain is valid, but this run has no recorded head to compare with, so truncation or a full "
+    "rewrite cannot be ruled out"
 )
 
 
@@ -85,7 +85,7 @@ class Chain:
             self.finished = self.finished or kind is RunFinished
         digest = sha256(line).hexdigest()
         if count == self._room and self.head is not None and digest != self.head.sha256:
-            self.broken = _altered(number, "this line is not the last one that the recorded head names")
+            self.broken = _altered(number, "this line is not the last one in the recorded head")
             return False
         self.last, self.last_line, self.events = digest, number, count
         return True
@@ -103,7 +103,7 @@ class Chain:
         """The run's fault, once no line of it follows any more."""
         if self.head is not None and self.short:
             count, after = self.head.events, f" after line {self.last_line}" if self.events else ""
-            reason = f"{self.events} of {count} recorded events are here; the others are missing{after}"
+            reason = f"{self.events} of {count} recorded events are present; the others are missing{after}"
             self.broken = Break(code="ledger-truncated", verdict="TRUNCATED", reason=reason, gap=True)
         return self.broken
 
@@ -122,7 +122,7 @@ class Chain:
             )
         if self.head is None:
             return Integrity(run_id=self.run_id, verdict="UNANCHORED", reason=_NO_HEAD, head=head)
-        reason = f"the chain of {self.events} events holds and ends at the recorded head"
+        reason = f"the chain of {self.events} events is valid and ends at the recorded head"
         return Integrity(run_id=self.run_id, verdict="INTACT", reason=reason, head=head)
 
     def _unlinked(self, event: AnyEvent, line: bytes, number: int) -> Break:
@@ -146,16 +146,17 @@ class Chain:
             return _malformed("ledger-too-many-events", reason, number)
         count = self.head.events
         reason = (
-            f"the run goes on after the {count} events of its recorded head, and no writer announced that"
+            f"the run continues after the {count} events of its recorded head, without a recorded intent "
+            "to append"
         )
         return _altered(number, reason)
 
     def _misplaced(self, event: AnyEvent, number: int) -> Break | None:
         """An event whose type has no place here."""
         if not self.events and not isinstance(event, RunStarted):
-            reason = f"a run begins with RUN_STARTED, not {event_type(event)}"
+            reason = f"a run starts with RUN_STARTED, not {event_type(event)}"
         elif self.events and isinstance(event, RunStarted):
-            reason = "RUN_STARTED stands again inside the run"
+            reason = "a second RUN_STARTED inside the run"
         elif self.finished and not isinstance(event, AFTER_RUN):
             reason = f"{event_type(event)} after RUN_FINISHED"
         else:

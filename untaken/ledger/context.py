@@ -1,6 +1,6 @@
 """The context hash: one number for "the same situation", so that history can be looked up by it.
 
-A situation told in full hardly ever comes twice; told in broad terms it comes often, and says less. So a
+A situation told in full hardly ever is repeated; told in broad terms it comes often, and says less. So a
 decision point may have *layers*: the same situation told several times, from fine to coarse.
 """
 
@@ -48,7 +48,7 @@ def layered_hashes(contexts: Iterable[Mapping[str, Any]]) -> list[str]:
 
 
 def check_layers(context: str, layers: Sequence[str]) -> None:
-    """Layers begin with the context hash itself, and none comes twice.
+    """Layers begin with the context hash itself, and none is repeated.
 
     Raises:
         ValueError: says which rule is broken.
@@ -56,7 +56,7 @@ def check_layers(context: str, layers: Sequence[str]) -> None:
     if layers[0] != context:
         raise ValueError("the first of `context_layers` is not `context_hash`")
     if len(set(layers)) < len(layers):
-        raise ValueError("one of `context_layers` comes twice")
+        raise ValueError("one of `context_layers` is repeated")
 
 
 def in_common(contexts: Iterable[Any]) -> dict[str, Any] | None:

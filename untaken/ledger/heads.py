@@ -29,7 +29,7 @@ def load_heads(path: str | os.PathLike[str]) -> dict[str, Head]:
 
     Raises:
         UntakenError: ``ledger-heads`` where the file is not a valid heads file.
-        FileNotFoundError: there is no such file.
+        FileNotFoundError: no such file.
     """
     return parse_heads(read_record(Path(path)), name=str(path))
 
@@ -39,7 +39,7 @@ def read_record(path: Path) -> bytes:
 
     Raises:
         UntakenError: ``ledger-heads`` where it is no regular file, or larger than any record need be.
-        FileNotFoundError: there is no such file.
+        FileNotFoundError: no such file.
     """
     if path.exists() and not path.is_file():  # reading a pipe or a device may never end
         raise UntakenError(

@@ -106,9 +106,9 @@ def load_journal(ledger: str | os.PathLike[str]) -> Journal:
         if (intent := _intent(line)) is None:
             raise UntakenError(
                 "ledger-journal",
-                "this record of what was appended is damaged, so how the ledger ended is not known",
+                "the append journal is damaged, so the end of the ledger is unknown",
                 where=Where(file=str(path), line=number),
-                hint="Restore the journal. Without it, runs are compared with the heads recorded before it.",
+                hint="Restore the journal. Without it, runs are compared with older heads.",
             )
         acknowledged.append(intent)
     return Journal(acknowledged=tuple(acknowledged), open=_intent(last))

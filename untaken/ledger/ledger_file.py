@@ -68,7 +68,7 @@ class LedgerFile:
             raise self._error(
                 "ledger-closed",
                 "this writer is closed, or a write to the disk failed",
-                hint="Open the ledger again: that undoes an incomplete append.",
+                hint="Reopen the ledger to undo an incomplete append.",
             )
         if self._unended:
             data = b"\n" + data
@@ -130,7 +130,7 @@ class LedgerFile:
             raise self._error(
                 "ledger-compressed",
                 "a compressed ledger cannot be appended to",
-                hint="Decompress it first; its heads file goes with it under the new name.",
+                hint="Decompress it first and rename its heads file to match.",
             )
         self.heads = load_heads(heads_path(self.path)) if heads_path(self.path).exists() else {}
         self.size = os.fstat(self._ledger).st_size
@@ -149,12 +149,12 @@ class LedgerFile:
         if settled.undone is not None and self.size > settled.undone.offset:
             self._cut(settled.undone.offset)
             run_id = settled.undone.run_id
-            self._found("ledger-append-undone", "an append that a crash cut short was undone", run_id)
+            self._found("ledger-append-undone", "an append interrupted by a crash was undone", run_id)
         if settled.completed:
             self.heads = settled.heads
             save_heads(heads_path(self.path), self.heads, sync=self._fsync != "never")
             run_id = settled.completed[-1].run_id
-            message = "a crash came before the recorded heads were moved: moved now"
+            message = "a crash left the recorded heads behind; updated now"
             self._found("ledger-append-completed", message, run_id)
         disk.remove(journal_path(self.path))
 
@@ -183,7 +183,7 @@ class LedgerFile:
         line = self.torn.decode("utf-8", "replace")
         self._cut(self.size - len(self.torn))
         self.torn = b""
-        self._found("ledger-torn-line", f"a last line that a crash cut short was removed: {line[:120]!r}")
+        self._found("ledger-torn-line", f"a last line truncated by a crash was removed: {line[:120]!r}")
 
     def _cut(self, size: int) -> None:
         disk.truncate(self._ledger, size)
@@ -205,8 +205,8 @@ def _locked(path: Path, timeout: float) -> filelock.BaseFileLock:
     except filelock.Timeout:
         raise UntakenError(
             "ledger-locked",
-            "another writer holds this ledger",
+            "another program is writing to this ledger",
             where=Where(file=str(path)),
-            hint="Wait until it closes, or give each program a ledger file of its own.",
+            hint="Wait until it closes, or use one ledger file per program.",
         ) from None
     return lock

@@ -90,7 +90,7 @@ def _bounded(chunks: Iterator[bytes], stored: _Counted, name: str) -> Iterator[b
                 "compression-ratio",
                 f"it grows more than {limits.ARCHIVE_RATIO}-fold when decompressed",
                 where=Where(file=name or None),
-                hint="No ledger is that repetitive; if you trust it, decompress it yourself.",
+                hint="Ledgers are not that repetitive. If you trust it, decompress it yourself.",
             )
         if total > limits.FILE_BYTES:
             raise UntakenError(
@@ -181,5 +181,5 @@ def _damaged(name: str, message: str) -> UntakenError:
         "ledger-compression",
         message,
         where=Where(file=name or None),
-        hint="Fetch the file again; the events after this point cannot be read.",
+        hint="Download the file again. Events after this point cannot be read.",
     )

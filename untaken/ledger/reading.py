@@ -15,9 +15,9 @@ from untaken.ledger.model import Integrity, Run
 from untaken.ledger.source import View
 
 _HINTS = {
-    "ALTERED": "Conclude nothing from this run; fetch the ledger again from where it was written.",
-    "TRUNCATED": "The end of the run is missing; fetch the ledger again from where it was written.",
-    "MALFORMED": "Correct the program that wrote this line; a lenient read keeps the other runs.",
+    "ALTERED": "Do not use this run. Get the ledger again from its source.",
+    "TRUNCATED": "The end of the run is missing. Get the ledger again from its source.",
+    "MALFORMED": "Fix the program that wrote this line. A lenient read keeps the other runs.",
 }
 
 
@@ -73,7 +73,7 @@ class Reading:
         except UntakenError as error:
             self._file_fault(error)
         if not number and not self._heads and not self.file_faults:
-            self._file_fault(UntakenError("ledger-empty", "there is no event in it", where=self._where()))
+            self._file_fault(UntakenError("ledger-empty", "it has no events", where=self._where()))
         missing = (run_id for run_id in self._heads if run_id not in self._seen)
         for run_id in [*runs, *missing]:
             yield self._end(run_id)
@@ -154,8 +154,8 @@ class Reading:
 
     def _leave_rest(self, read: int) -> None:
         """Says that no line after `read` was read. A run that was not whole by then is broken there."""
-        message = f"too many lines are no valid event; nothing after line {read:,} was read"
-        hint = "Remove what is not part of the ledger, or fetch it again from where it was written."
+        message = f"too many invalid lines; nothing after line {read:,} was read"
+        hint = "Remove lines that are not part of the ledger, or get it again from its source."
         fault = LineFault("many-faults", message)
         self._file_fault(UntakenError(fault.code, message, where=self._where(read + 1), hint=hint))
         for chain in self._open.values():

@@ -151,7 +151,7 @@ class RunWriter:
             selected: the skill that is taken.
             alternatives: the skills there were; the selected one may be among them.
             context: the situation, as far as it matters to the choice. History is looked up by it, so what
-                never comes twice (an id, a moment, an amount) keeps a choice from ever having any.
+                never is repeated (an id, a moment, an amount) keeps a choice from ever having any.
             coarser: the same situation in ever broader terms, from finer to coarser, at most 7 times: where
                 the skills have no history in `context`, the next one of these is asked.
             propensities: the probability with which each skill was to be taken, where the agent knows it.

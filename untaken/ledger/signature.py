@@ -43,5 +43,5 @@ def not_a_ledger(name: str) -> UntakenError:
         "not-a-ledger",
         "not a ledger: none of its first lines is an event of a run",
         where=Where(file=name),
-        hint="`untaken verify` says what it looks like; `untaken convert` makes ledgers of other traces.",
+        hint="Run `untaken verify` to identify it, or `untaken convert` to convert other traces.",
     )

@@ -94,7 +94,7 @@ def open_view(source: LedgerSource, *, heads: Mapping[str, Head] | None, name: s
     if not path.is_file():
         raise UntakenError(
             "ledger-not-found",
-            "it is a folder" if path.is_dir() else "there is no such file",
+            "it is a folder" if path.is_dir() else "no such file",
             where=Where(file=name or str(path)),
             hint="Read its ledgers one by one: `for file in sorted(Path(folder).glob('*.jsonl'))`."
             if path.is_dir()
@@ -126,9 +126,9 @@ def _recorded_view(path: Path, name: str) -> View:
         return View(name=name, heads=settled.heads, path=path, size=end)
     noticed = Finding(
         code="ledger-interrupted-append",
-        message="the last append is not complete: a writer is at work, or was interrupted; read without it",
+        message="the last append is incomplete: a writer is active or was interrupted; read without it",
         where=Where(file=name, run=settled.undone.run_id),
-        hint="If no writer is running, open the ledger for writing once: that undoes the incomplete append.",
+        hint="If no writer is running, open the ledger for writing once to undo the incomplete append.",
         severity="note",
     )
     end = min(size, settled.undone.offset)

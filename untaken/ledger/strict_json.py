@@ -83,7 +83,7 @@ def _text(data: bytes) -> str:
     if text.startswith(_BOM):
         raise JsonFault("byte-order-mark", "begins with a byte order mark (U+FEFF)", text)
     if not text.strip(" \t\r\n"):
-        raise JsonFault("blank", "nothing here: blank")
+        raise JsonFault("blank", "the line is blank")
     return text
 
 

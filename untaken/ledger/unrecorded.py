@@ -66,7 +66,7 @@ class Unrecorded:
         """Keeps the places of values that were written as text (see `untaken.ledger.encoding.plain`)."""
 
         def noted(place: str, written: str) -> None:
-            message = f"{place}: no JSON value; written as the text {written!r}"
+            message = f"{place}: not a JSON value; written as the text {written!r}"
             self._list("ledger-value-as-text", message, run_id, "note")
 
         return noted

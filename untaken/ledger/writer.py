@@ -195,27 +195,27 @@ class LedgerWriter:
             if chain.broken is not None and chain.broken.verdict == "TRUNCATED":
                 raise self._error(
                     "ledger-torn-line",
-                    "the last line is torn, and the recorded head counts it",
+                    "the last line is incomplete, but the recorded head includes it",
                     chain.run_id,
-                    "An acknowledged event was lost: restore the ledger from a copy.",
+                    "A recorded event was lost. Restore the ledger from a backup.",
                 )
         if self._torn == "refuse":
-            hint = "Restore the ledger from a copy."
-            raise self._error("ledger-torn-line", "the last line is torn", "", hint)
+            hint = "Restore the ledger from a backup."
+            raise self._error("ledger-torn-line", "the last line is incomplete", "", hint)
         file.remove_torn()
 
     def _chain(self, run_id: str) -> Chain:
         chain = self._chains.get(run_id)
         if chain is None:
             hint = "Begin it with start()."
-            raise self._error("ledger-unknown-run", "the ledger holds no such run", run_id, hint)
+            raise self._error("ledger-unknown-run", "no such run in the ledger", run_id, hint)
         if chain.broken is not None:
             verdict = chain.broken.verdict
             raise self._error(
                 "ledger-broken-run",
                 f"the run is {verdict}: {chain.broken.reason}",
                 run_id,
-                "Nothing is appended to a broken run; restore the ledger first.",
+                "Broken runs cannot be extended. Restore the ledger first.",
             )
         return chain
 
@@ -234,8 +234,8 @@ class LedgerWriter:
 
     def _begin(self, run_id: str) -> Chain:
         if run_id in self._chains:
-            hint = "Give each run an id of its own."
-            raise self._error("ledger-run-exists", "the ledger holds this run already", run_id, hint)
+            hint = "Give each run its own id."
+            raise self._error("ledger-run-exists", "the ledger already contains this run", run_id, hint)
         return Chain(run_id)
 
     def _compose(self, chain: Chain, draft: Draft) -> tuple[AnyEvent, bytes]:
@@ -259,7 +259,7 @@ class LedgerWriter:
         return event, line
 
     def _unwritable(self, message: str, run_id: str) -> UntakenError:
-        hint = "Nothing was written: a reader would refuse it."
+        hint = "Nothing was written, because readers would reject it."
         return self._error("ledger-unwritable", message, run_id, hint)
 
     def _error(self, code: str, message: str, run_id: str, hint: str) -> UntakenError:
@@ -296,7 +296,7 @@ def append_events(
     """
     if not Path(path).is_file():
         where = Where(file=str(path), run=run_id)
-        raise UntakenError("ledger-not-found", "there is no such file", where=where)
+        raise UntakenError("ledger-not-found", "no such file", where=where)
     with LedgerWriter(path, clock=clock, fsync=fsync, timeout=timeout) as ledger:
         return ledger.append(run_id, drafts, intend=intend)
 

@@ -79,7 +79,7 @@ def locked(path: Path, timeout: float = 10.0) -> Iterator[None]:
             "memory-locked",
             "another program is writing this policy memory",
             where=Where(file=str(path)),
-            hint="wait until it is done, or write to a file of its own",
+            hint="wait until it is done, or write to another file",
         ) from None
     try:
         yield

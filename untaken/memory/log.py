@@ -64,9 +64,9 @@ def read_log(path: Path) -> Iterator[tuple[Observed, Where]]:
     except (FileNotFoundError, IsADirectoryError) as error:
         raise UntakenError(
             "memory-missing",
-            "there is no policy memory here",
+            "no policy memory found",
             where=Where(file=str(path)),
-            hint="make one from ledgers with `untaken memory build`",
+            hint="build one with `untaken memory build`",
         ) from error
     with file:
         for line, where in numbered(file, path.name):
@@ -86,7 +86,7 @@ def _in_form(observed: Observed, where: Where | None) -> Observed:
     try:
         return msgspec.structs.replace(observed, ts=observed.ts.astimezone(UTC))
     except OverflowError as error:
-        raise _invalid("the moment lies outside the calendar in UTC", where) from error
+        raise _invalid("the time is outside the supported range in UTC", where) from error
 
 
 def _invalid(message: str, where: Where | None) -> UntakenError:

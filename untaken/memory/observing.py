@@ -124,7 +124,7 @@ def _in_one_unit(observations: list[Observed]) -> tuple[list[Observed], list[Fin
     ]
     why = Left(
         "memory-cost-unit-left-out",
-        f"counted without cost, which is not in {unit!r} like that of the earliest priced run",
+        f"counted without cost: unit is not {unit!r} like that of the earliest priced run",
     )
     return kept, _findings_of(why, foreign)
 

@@ -163,7 +163,7 @@ class PolicyMemory:
                     "memory-cost-unit",
                     f"a cost in {observed.cost_unit!r} among costs in {self._cost_unit!r}",
                     where=where or Where(run=observed.run_id),
-                    hint="costs in different units cannot be compared; keep one memory for each unit",
+                    hint="costs in different units cannot be compared; keep one memory per unit",
                 )
         if known is None:
             into[observed.key] = observed

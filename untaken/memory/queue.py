@@ -122,7 +122,7 @@ def waiting_signals(memory: PolicyMemory, signals: Iterable[Signal]) -> tuple[Si
         elif held != as_observation(signal, ts=held.ts):
             raise UntakenError(
                 "memory-conflict",
-                f"the memory holds something else under the key of the signal {signal.key!r}",
+                f"the memory has a different entry for the signal {signal.key!r}",
                 where=Where(run=signal.run_id),
                 hint="two runs may share one run id; rebuild the memory from the ledgers",
             )
@@ -182,9 +182,9 @@ def applied_signals(memory: str | PathLike[str]) -> tuple[tuple[Observed, ...], 
     except UntakenError as error:
         unread = UntakenError(
             "memory-signals-unread",
-            f"the signals applied before cannot be read, and do not count: {error.message}",
+            f"the signals applied before cannot be read and do not count: {error.message}",
             where=error.where,
-            hint="restore the file, or move it away and apply the signals again",
+            hint="restore the file, or move it and apply the signals again",
         )
         return (), (unread.finding("warning"),)
 

@@ -78,7 +78,7 @@ def _form(path: Path, rebuilt: bytes) -> Iterator[Difference]:
     pairs = zip(stored.splitlines(), rebuilt.splitlines(), strict=False)
     lines = min(stored.count(b"\n"), rebuilt.count(b"\n"))
     first = next((number for number, (a, b) in enumerate(pairs, start=1) if a != b), lines + 1)
-    message = f"{path.name}: from line {first} on the bytes are not those of the log rebuilt"
+    message = f"{path.name}: from line {first} the bytes differ from the rebuilt log"
     yield Difference(kind="form", key="", message=message)
 
 
@@ -92,9 +92,9 @@ def _outcomes(known: PolicyMemory, rebuilt: PolicyMemory) -> Iterator[Difference
 
 def _difference(key: str, held: Observed | None, wanted: Observed | None) -> Difference:
     if held is None:
-        return Difference(kind="missing", key=key, message="the ledgers have this outcome, the memory not")
+        return Difference(kind="missing", key=key, message="in the ledgers but not in the memory")
     if wanted is None:
-        return Difference(kind="extra", key=key, message="the memory has this outcome, the ledgers not")
+        return Difference(kind="extra", key=key, message="in the memory but not in the ledgers")
     fields = [name for name in Observed.__struct_fields__ if getattr(held, name) != getattr(wanted, name)]
     told = ", ".join(f"{name} is {getattr(held, name)}, not {getattr(wanted, name)}" for name in fields)
     return Difference(kind="other", key=key, message=told)

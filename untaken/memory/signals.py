@@ -16,7 +16,7 @@ from untaken.memory.model import Observed
 from untaken.memory.sums import WEIGHTS
 
 Direction = Literal["negative", "positive"]
-_HINT: Final = "remove the queue and fill it again with `untaken memory queue`; what was applied stays"
+_HINT: Final = "remove the queue and fill it again with `untaken memory queue`; applied signals are kept"
 
 
 class Signal(Struct, frozen=True, kw_only=True, gc=False, forbid_unknown_fields=True):
@@ -81,7 +81,7 @@ def parse_signal(line: bytes, where: Where) -> Signal:
     try:
         return msgspec.structs.replace(signal, ended=signal.ended.astimezone(UTC))
     except OverflowError as error:
-        message = "not a weak signal: the moment lies outside the calendar in UTC"
+        message = "not a weak signal: the time is outside the supported range in UTC"
         raise UntakenError("memory-malformed", message, where=where, hint=_HINT) from error
 
 

@@ -99,7 +99,7 @@ class GraphDiff:
 
     @property
     def equal(self) -> bool:
-        """True where nothing differs that can matter."""
+        """True where no differences."""
         return not any(
             (
                 self.fields,

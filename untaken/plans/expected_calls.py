@@ -23,9 +23,9 @@ def expected_call_faults(spec: ToolCallSpec | Rule, whose: str, path: Path) -> I
     if isinstance(spec, ToolCallSpec) and looks_like_pattern(spec.name):
         yield Fault(
             code="graph-literal-wildcard",
-            message=f"{whose} expects a tool of exactly the name {spec.name!r}; it is not a pattern",
+            message=f"{whose} expects a tool named exactly {spec.name!r}, not a pattern",
             path=(*path, "name"),
-            hint="A check is on one tool. Map several with a rule, `tool` takes a glob there.",
+            hint="A check covers one tool. To map several, use a rule, where `tool` is a glob.",
             severity="warning",
         )
     for place, said in leaves(spec.arguments or {}):
@@ -35,10 +35,10 @@ def expected_call_faults(spec: ToolCallSpec | Rule, whose: str, path: Path) -> I
         elif looks_like_pattern(said):
             yield Fault(
                 code="graph-literal-wildcard",
-                message=f"{whose} expects {argument!r} to be exactly {said!r}; it is not a pattern",
+                message=f"{whose} expects {argument!r} to be exactly {said!r}, not a pattern",
                 path=where,
                 hint="For a pattern write {glob: …}, {contains: …} or {regex: …}; "
-                "write {literal: …} where exactly this text is meant.",
+                "write {literal: …} to match exactly this text.",
                 severity="warning",
             )
     if spec.answer is not None:
@@ -61,7 +61,7 @@ def too_many_regexes(graph: PlanGraph) -> Fault | None:
                 code="graph-too-many-regexes",
                 message=f"the graph has more than {limits.REGEXES} different regular expressions",
                 path=("sub_goals", i),
-                hint="Use `glob` or `contains` where they are enough.",
+                hint="Use `glob` or `contains` where possible.",
             )
     return None
 
@@ -81,7 +81,7 @@ def _answer(answer: AnswerSpec, whose: str, path: Path) -> Iterator[Fault]:
     if answer == AnswerSpec():
         yield Fault(
             code="graph-answer-empty",
-            message=f"the answer that {whose} expects says nothing",
+            message=f"the answer that {whose} expects has no condition",
             path=path,
             hint="Give `ok`, `contains`, `glob` or `regex`, or leave `answer` out.",
         )

@@ -159,7 +159,7 @@ def _in_words(error: Exception) -> str:
     said = str(error)
     undefined = _UNDEFINED.match(said)
     if undefined:  # unknown names are refused before: here it is the values that do not fit
-        return f"{undefined.group(1)!r} has no meaning for the values it is used on"
+        return f"{undefined.group(1)!r} does not apply to these values"
     if said.startswith("Conversion Error"):
         return "the part of the state that the expression reads holds a value that is not JSON"
     return f"the expression failed: {said.split('. ', 1)[0][:300]}"

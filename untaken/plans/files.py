@@ -122,7 +122,7 @@ def save_graph(graph: PlanGraph, path: str | os.PathLike[str]) -> None:
     if graph_digest(_converted(read_back)) != graph_digest(graph):
         raise UntakenError(
             "plan-not-writable",
-            "the graph holds values that its file could not give back",
+            "the graph has values that its file cannot store",
             where=Where(file=str(path)),
             hint="Use text, numbers, true/false, lists and mappings only.",
         )

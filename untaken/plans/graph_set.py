@@ -57,7 +57,7 @@ class GraphSet:
         finding = Finding(
             code="task-matched-twice",
             message=f"{len(matching)} plan graphs match the task {task_id!r}: {names}",
-            hint="Narrow the `tasks` of all but one, or name the graph in RUN_STARTED.",
+            hint="Narrow `tasks` in all but one, or name the graph in RUN_STARTED.",
         )
         return Unscored(finding.message), [finding]
 
@@ -69,7 +69,7 @@ class GraphSet:
             return Unscored(f"two different plan graphs have the id {graph_id!r} and the same version"), []
         finding = Finding(
             code="run-graph-unknown",
-            message=f"the run names the plan graph {graph_id!r}, which is not here",
+            message=f"the run names the plan graph {graph_id!r}, which is missing",
             hint="Add that graph.",
         )
         return Unscored(finding.message), [finding]
@@ -150,7 +150,7 @@ def _gathered(read: list[tuple[PlanGraph, Where]], findings: list[Finding]) -> G
         elif other.version == graph.version:
             ambiguous.add(graph.id)
             findings.append(
-                _twice(graph, where, "with the same version but different content: none is used", "error")
+                _twice(graph, where, "with the same version but different content; none is used", "error")
             )
         else:
             kept[graph.id] = max(other, graph, key=lambda g: g.version)
@@ -166,9 +166,9 @@ def _gathered(read: list[tuple[PlanGraph, Where]], findings: list[Finding]) -> G
 def _draft(graph: PlanGraph, where: Where) -> Finding:
     return Finding(
         code="graph-draft",
-        message=f"the plan graph {graph.id!r} is a draft: no run is scored by it",
+        message=f"the plan graph {graph.id!r} is a draft and does not score runs",
         where=where,
-        hint="Go through it, then take `draft: true` out of its metadata.",
+        hint="Review it, then remove `draft: true` from its metadata.",
     )
 
 

@@ -267,15 +267,15 @@ class _Mapper:
             rivals = ", ".join(map(repr, names))
             yield Finding(
                 code="mapping-conflict",
-                message=f"{_actions(seqs)} claimed by rules of {rivals}; the first is used",
+                message=f"{_actions(seqs)} matched by rules of {rivals}; the first is used",
                 where=where,
                 hint="Make one of the rules narrower.",
             )
         if self.comparisons > limits.MAPPING_COMPARISONS:
             yield Finding(
                 code="mapping-limit",
-                message=f"more than {limits.MAPPING_COMPARISONS:,} comparisons with rules and checks; "
-                "what came after counts as unmapped",
+                message=f"more than {limits.MAPPING_COMPARISONS:,} comparisons with rules and checks; the "
+                "rest counts as unmapped",
                 where=where,
                 hint="Tag the actions in the ledger, or give the graph fewer rules.",
             )

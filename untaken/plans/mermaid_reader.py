@@ -257,7 +257,7 @@ class _Reader:
         return [
             Finding(
                 code="plan-mermaid-ignored",
-                message=f"left out, because a plan graph has no place for them: {what} (first here)",
+                message=f"left out, because plan graphs do not support them: {what} (first here)",
                 where=Where(file=self.name, line=line),
                 severity="note",
             )

@@ -59,7 +59,7 @@ def read_node_link(document: Document, graph_id: str) -> tuple[Document, list[Fi
     for link in _mappings(value.get("edges", value.get("links")), "edges", name):
         source, target = (_id(link.get(end), name) for end in ("source", "target"))
         if target not in nodes or source not in nodes:
-            raise _fault(name, f"the edge {source!r} → {target!r} names a node that is not there")
+            raise _fault(name, f"the edge {source!r} → {target!r} names a node that does not exist")
         nodes[target]["deps"].setdefault(source)
     for sub_goal in nodes.values():
         sub_goal["deps"] = list(sub_goal["deps"])

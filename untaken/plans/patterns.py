@@ -166,7 +166,7 @@ def _kind(value: dict[str, Any]) -> str | None:
         both = " and ".join(f"`{key}`" for key in value)
         raise _invalid(
             f"a pattern says one of {', '.join(KINDS)}; this one says {both}",
-            hint="Use one of them, or write {literal: {…}} for a mapping that is meant as it is written.",
+            hint="Use one of them, or write {literal: {…}} for a literal mapping.",
         )
     return next(iter(value))
 
@@ -175,7 +175,7 @@ def _pattern(kind: str, said: Any) -> Pattern:
     if kind != "any":
         return text_pattern(kind, said)
     if said is not True:
-        raise _invalid("`any` takes true: the argument is there, with any value")
+        raise _invalid("`any` takes true: the argument is present, with any value")
     return Pattern("any")
 
 

@@ -131,7 +131,7 @@ class _YamlReader:
         for event in self._events:
             if isinstance(event, yaml.DocumentStartEvent):
                 if seen:
-                    self._refuse(event, "a second document begins here; a plan graph is one document")
+                    self._refuse(event, "a second document starts here; a plan graph is a single document")
                 seen, value = True, self._value(next(self._events), ())
         return value
 

@@ -61,7 +61,7 @@ def waiting_for_a_cycle(graph: PlanGraph) -> set[str]:
 
 def cycle_in_words(cycle: list[str]) -> str:
     """One sentence that walks the circle."""
-    return f"the sub-goals need each other in a circle: {path_in_words(cycle)} (→ reads “needs”)"
+    return f"the sub-goals depend on each other in a cycle: {path_in_words(cycle)} (→ means “needs”)"
 
 
 def path_in_words(path: list[str]) -> str:

@@ -54,7 +54,7 @@ def _ids(graph: PlanGraph) -> Iterator[Fault]:
             code="graph-empty",
             message="the graph has no sub-goals",
             path=("sub_goals",),
-            hint="Add one, or say `metadata: {nothing_expected: true}` where a task truly expects nothing.",
+            hint="Add one, or say `metadata: {nothing_expected: true}` if the task has no expectations.",
         )
     count = Counter(node.id for node in graph.sub_goals)
     seen: set[str] = set()
@@ -84,7 +84,7 @@ def _dependencies(graph: PlanGraph) -> Iterator[Fault]:
                     code="graph-unknown-dependency",
                     message=f"the sub-goal {node.id!r} needs {dep!r}, which is not in the graph",
                     path=path,
-                    hint="Correct the spelling, or add that sub-goal.",
+                    hint="Check the spelling, or add that sub-goal.",
                 )
             elif dep in named:
                 yield Fault(
@@ -112,7 +112,7 @@ def _cycles(graph: PlanGraph) -> Iterator[Fault]:
     if behind:
         yield Fault(
             code="graph-unreachable",
-            message=f"{_some(behind)} can never be reached: a cycle stands before",
+            message=f"{_some(behind)} can never be reached: it depends on a cycle",
             path=("sub_goals", index[behind[0]]),
             severity="warning",
         )
@@ -162,7 +162,7 @@ def _check(node: SubGoal, path: tuple[str | int, ...]) -> Iterator[Fault]:
     if check.on == "step" and (_given(check.verdict) or check.outcome):
         yield Fault(
             code="graph-check-on",
-            message=f"`on: step` means nothing for the {kinds[0]} check of {node.id!r}",
+            message=f"`on: step` has no effect on the {kinds[0]} check of {node.id!r}",
             path=path,
             severity="warning",
         )
@@ -208,7 +208,7 @@ def _rule(node: SubGoal, rule: Rule, path: tuple[str | int, ...]) -> Iterator[Fa
     elif rule.text is not None and on_calls:
         yield Fault(
             code="graph-rule-impossible",
-            message=f"a rule of {node.id!r} asks for a message (text) and a tool call at once",
+            message=f"a rule of {node.id!r} asks for both a message (text) and a tool call",
             path=path,
             hint="Write two rules.",
         )
@@ -224,7 +224,7 @@ def _disconnected(graph: PlanGraph) -> Iterator[Fault]:
     if alone:
         yield Fault(
             code="graph-isolated",
-            message=f"{_some(alone)} has no link to the rest of the graph",
+            message=f"{_some(alone)} is not connected to the rest of the graph",
             path=("sub_goals", index[alone[0]]),
             severity="warning",
         )
@@ -237,7 +237,7 @@ def _unchecked(graph: PlanGraph) -> Iterator[Fault]:
             code="graph-no-check",
             message=f"{_some([name for _, name in without])} has no success check, so it needs a verdict",
             path=("sub_goals", without[0][0]),
-            hint="Add `check:`, or record verdicts on it.",
+            hint="Add `check:`, or record verdicts for it.",
             severity="warning",
         )
 

@@ -103,7 +103,7 @@ def _measured(
 
 
 def pulls(cells: RunsByCell, pair: DiscordantPair, tasks: Sequence[str]) -> tuple[Pull, ...]:
-    """The runs that make two agents change places, the weightiest first.
+    """The runs that make two agents change places, largest effect first.
 
     Under the two metrics A and B the agents differ by ΔA > 0 and ΔB < 0. A run of `first` on one of n tasks
     with r repeats adds (A − B)/(n·r) to ΔA − ΔB, a run of `second` takes that away. Runs that pull the other

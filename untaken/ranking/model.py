@@ -14,7 +14,7 @@ NO_INTERVAL: Final = Unscored("no interval: it takes at least two tasks")
 FEWEST_TASKS: Final = 5
 """With fewer, no pattern of signs of their differences is rare enough: 2 of 2⁴ are 12.5 %."""
 TOO_FEW_TASKS: Final = Unscored(f"too few tasks: a rank has an interval from {FEWEST_TASKS} tasks on")
-NOT_TESTED: Final = Unscored("agents were not compared two by two")
+NOT_TESTED: Final = Unscored("agents were not compared in pairs")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -45,7 +45,7 @@ def _above(one: Score, other: Score) -> bool:
 
 def _finding(metric: str, pairs: Sequence[tuple[str, str]], report: RankReport) -> Finding:
     above, below = pairs[0]
-    more = f"; {len(pairs) - 1} more pairs change places, too" if len(pairs) > 1 else ""
+    more = f"; {len(pairs) - 1} more pairs also change order" if len(pairs) > 1 else ""
     tasks = _uneven(report, above, below)
     why = (
         "did not run these tasks equally often"
@@ -58,7 +58,7 @@ def _finding(metric: str, pairs: Sequence[tuple[str, str]], report: RankReport) 
         code="pooled-order-reversed",
         message=f"{below} is above {above} by {metric} pooled over all runs, and below over the "
         f"{len(report.shared_tasks)} tasks that every agent ran{more}; they {why}: {named}",
-        hint="Compare agents by `untaken rank`: it weighs every shared task alike.",
+        hint="Compare agents with `untaken rank`, which weights every shared task equally.",
     )
 
 

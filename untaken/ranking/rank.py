@@ -135,8 +135,8 @@ def compared_agents(report: RankReport) -> tuple[Finding, ...]:
         return ()
     finding = Finding(
         code="agents-not-paired",
-        message=f"{agents} agents are ranked; only the first {COMPARED_AGENTS} are compared two by two, and "
-        "neither ranks nor τ-b have an interval",
+        message=f"{agents} agents are ranked; only the first {COMPARED_AGENTS} are compared in pairs, and "
+        "ranks and τ-b have no interval",
         hint=f"Rank at most {COMPARED_AGENTS} agents at a time to compare each pair.",
     )
     return (finding,)
@@ -149,7 +149,7 @@ def _set_aside(groups: Sequence[Group]) -> tuple[Finding, ...]:
     finding = Finding(
         code="agents-not-compared",
         message=f"{len(agents)} agents ran none of the tasks ranked here: {', '.join(agents[:10])}",
-        hint="Rank them by themselves, over their own ledgers.",
+        hint="Rank them separately, over their own ledgers.",
     )
     return (finding,)
 

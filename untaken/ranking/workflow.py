@@ -94,5 +94,5 @@ def _replans(cells: RunsByCell, agent: str, other: str) -> Score:
         for run in found
     ]
     if not any(run.plans for run in runs):
-        return Unscored("no run of it records a plan, so replans cannot be seen")
+        return Unscored("no run records a plan, so replans are unknown")
     return sum(run.replans for run in runs) / len(runs)

@@ -92,7 +92,7 @@ def read_ablation(path: str | Path) -> Ablation:
     try:
         data = file.read_bytes()
     except OSError as error:
-        raise UntakenError("ablation-missing", "there is no such file", where=where, hint=hint) from error
+        raise UntakenError("ablation-missing", "no such file", where=where, hint=hint) from error
     try:
         if len(data) > limits.PLANNING_BYTES:
             raise ValueError("it is too large")

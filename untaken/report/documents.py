@@ -66,7 +66,7 @@ def score_document(
         run_ids: run id of each digest.
         missing: the rule in force for sub-goals without a verdict.
         verdicts: whose verdicts counted; empty for everybody's.
-        runs: list the runs too.
+        runs: also list the runs.
         findings: what was noticed.
     """
     unscored = [

@@ -60,7 +60,7 @@ def _proposed(group: Merged) -> Document:
 
 UNIQUE: Final[Columns[UniqueCount]] = {
     "way": text("`task`: from the task alone; `solution`: from the task and two runs", "way"),
-    "tau": figure("cosine above which two criteria are one; 1 merges equal names only", "tau"),
+    "tau": figure("cosine above which two criteria are merged; 1 merges equal names only", "tau"),
     "seeds": count("how many seeds were drawn", "seeds"),
     "of": count("how many seeds answered", "of"),
     "mean": figure("different criteria, mean over the draws", "mean"),

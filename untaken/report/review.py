@@ -25,7 +25,7 @@ class ReviewItem:
     """One run in the order of review.
 
     Attributes:
-        kind: ``failed`` (the outcome says so), ``unlucky`` (failed with everything completed),
+        kind: ``failed`` (the outcome says so), ``unlucky`` (failed with all sub-goals completed),
             ``lucky`` (succeeded with a critical sub-goal undone), ``unfinished`` (no outcome),
             ``broken`` (the ledger is), ``fine``.
         why: what there is to see, in words; holds titles from the graph, which are untrusted text.
@@ -75,7 +75,7 @@ def review_queue(corpus: Corpus) -> tuple[ReviewItem, ...]:
 
 
 def contradictory(queue: Sequence[ReviewItem]) -> tuple[ReviewItem, ...]:
-    """The runs whose outcome and sub-goals disagree, the weightiest first."""
+    """The runs whose outcome and sub-goals disagree, largest effect first."""
     found = (item for item in queue if item.kind in ("lucky", "unlucky"))
     return tuple(sorted(found, key=lambda item: -item.weight))
 

@@ -46,7 +46,7 @@ class Case:
         item: the run, and what there is to see in it.
         first: titles of the sub-goals that failed first, critical ones before others (untrusted).
         reason: of the first item of the fix-first list that this run is behind; empty where there is none.
-        notes: how many review notes its ledger holds; `parted`: sub-goals on which reviewers part.
+        notes: how many review notes its ledger holds; `parted`: sub-goals where reviewers disagree.
         metadata: RUN_STARTED.metadata as text, of at most `METADATA_KEYS` keys (untrusted).
     """
 
@@ -185,7 +185,7 @@ CASES: Final[Columns[Case]] = {
     "assignee": text("who looks into it", lambda case: case.review.assignee or None),
     "tags": text("tags", lambda case: ", ".join(case.review.tags) or None),
     "notes": count("review notes in its ledger", "notes"),
-    "parted": count("sub-goals on which reviewers part", "parted"),
+    "parted": count("sub-goals where reviewers disagree", "parted"),
     "completion": figure("completed / required", "item.completion"),
     "model": text("the model", lambda case: case.model or None),
     "diagnosis": text("what kind of failure it is", "diagnosis"),

@@ -77,9 +77,7 @@ def json_schema(name: str) -> Schema:
         UntakenError: ``schema-unknown``.
     """
     if name not in SCHEMAS:
-        raise UntakenError(
-            "schema-unknown", f"there is no schema {name!r}", hint=f"One of: {', '.join(SCHEMAS)}."
-        )
+        raise UntakenError("schema-unknown", f"no schema {name!r}", hint=f"One of: {', '.join(SCHEMAS)}.")
     return {"$schema": DIALECT, "title": f"untaken {name}"} | SCHEMAS[name]()
 
 

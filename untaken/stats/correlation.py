@@ -21,7 +21,7 @@ EXACT_UP_TO: Final = 8
 MANY: Final = 500
 """Agents above which pairs are not counted one by one."""
 TAU_LEVEL: Final = 0.05
-NOT_SURE: Final = Unscored("too few tasks: no two agents are told apart under both metrics")
+NOT_SURE: Final = Unscored("too few tasks: no two agents differ clearly under both metrics")
 
 
 def _pair_signs(values: Floats) -> Floats:

@@ -22,7 +22,7 @@ def agreement_share(clusters: Clusters) -> Interval:
     same = [[float(a == b) for a, b in pairs] for pairs in clusters]
     n = sum(map(len, same))
     if not n:
-        none = Unscored("no sub-goal has an opinion of both")
+        none = Unscored("no sub-goal has a verdict from both")
         return none, none, none
     share = sum(map(sum, same)) / n
     if len(same) < 2:
@@ -52,14 +52,14 @@ def cohen_kappa(clusters: Clusters, share: Interval) -> Interval:
     a, b = (sum(said) / n for said in zip(*pairs, strict=True))
     chance = a * b + (1 - a) * (1 - b)
     if chance == 1:
-        same = Unscored("both say the same of everything, so chance alone explains it")
+        same = Unscored("both always give the same answer, so chance explains the agreement")
         return same, same, same
     kappa = round((observed - chance) / (1 - chance), 12) + 0.0  # never -0
     low, high = share[1:]
     if isinstance(low, Unscored) or isinstance(high, Unscored):
         return kappa, low, high
     if a in (0, 1) or b in (0, 1):
-        always = Unscored("one of the two always says the same, so κ is 0 whatever the other says")
+        always = Unscored("one of the two always gives the same answer, so κ is always 0")
         return kappa, always, always
     if observed in (0, 1):
         ends = [(end - chance) / (1 - chance) for end in (low, high)]

@@ -28,7 +28,7 @@ def nominal_alpha(units: Sequence[Unit]) -> Score:
     n = total.total()
     if len(total) < 2:
         return Unscored(
-            "all answers are the same, so chance alone explains it" if n else "no item has two answers"
+            "all answers are the same, so chance explains the agreement" if n else "no item has two answers"
         )
     return 1.0 - fsum(map(_differing, pairable)) / _expected(list(total.values()))
 

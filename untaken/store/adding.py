@@ -195,7 +195,7 @@ def _fault(name: str, integrity: Integrity) -> Finding:
         code=f"ledger-{integrity.verdict.lower()}",
         message=integrity.reason,
         where=where,
-        hint="Conclude nothing from this run; fetch the ledger again from where it was written.",
+        hint="Do not use this run. Get the ledger again from its source.",
         severity="error",
     )
 
@@ -205,7 +205,7 @@ def _renumbered(name: str, stated: int, number: int) -> list[Finding]:
         return []
     note = Finding(
         code="graph-renumbered",
-        message=f"another graph is version {stated} here; this one is kept as version {number}",
+        message=f"a different graph is version {stated} here; this one is kept as version {number}",
         where=Where(file=name),
         severity="note",
     )
@@ -215,7 +215,7 @@ def _renumbered(name: str, stated: int, number: int) -> list[Finding]:
 def _disagreement(name: str, run_id: str) -> Finding:
     return Finding(
         code="run-head-differs",
-        message="the sidecar gives another head than the one recorded here; the recorded one stays",
+        message="the sidecar has a different head than this workspace; the recorded head is kept",
         where=Where(file=name, run=run_id),
         hint="Add the sidecar together with its ledger.",
         severity="error",

@@ -35,9 +35,7 @@ class Anchored:
     @classmethod
     def alone(cls, run_id: str, head: Head) -> Anchored:
         """A head that came without its ledger."""
-        unseen = Integrity(
-            run_id=run_id, verdict="UNANCHORED", reason="No chain has been seen yet.", head=head
-        )
+        unseen = Integrity(run_id=run_id, verdict="UNANCHORED", reason="No chain recorded yet.", head=head)
         return cls(integrity=unseen, expected=head, accepted=True)
 
 
@@ -70,14 +68,14 @@ def anchor(
     if own.broken or own.head is None:
         return Anchored(integrity=own, expected=sidecar, accepted=False)
     if earlier:
-        reason = "The chain holds; it is the recorded one before something was written about the run here."
+        reason = "The chain is valid. It matches the recorded one before events were added here."
         return Anchored(
             integrity=replace(own, verdict="INTACT", reason=reason), expected=own.head, accepted=False
         )
     if recorded is None or (reimported and reconverted):
         return Anchored(integrity=_from_now_on(own), expected=own.head, accepted=True)
     if own.head == recorded:
-        reason = "The chain holds and equals the head recorded in this workspace."
+        reason = "The chain is valid and matches the head recorded in this workspace."
         intact = replace(own, verdict="INTACT", reason=reason)
         return Anchored(integrity=intact, expected=recorded, accepted=False)
     if extends and own.verdict == "INTACT" and not trusted:
@@ -106,16 +104,14 @@ def _wait(own: Integrity, recorded: Head, code: str, reason: str) -> Anchored:
         hint="Confirm it on the Data page if you know where it comes from, or remove the file.",
         severity="warning",
     )
-    integrity = replace(own, verdict="ALTERED", reason=f"The links hold, but {reason}: not confirmed.")
+    integrity = replace(own, verdict="ALTERED", reason=f"The links are valid, but {reason}: not confirmed.")
     return Anchored(integrity=integrity, expected=recorded, accepted=False, finding=note)
 
 
 def _from_now_on(own: Integrity) -> Integrity:
     if own.verdict == "INTACT":
         return own
-    return replace(
-        own, reason=f"{own.reason}; its head is recorded here now, so that later changes will show"
-    )
+    return replace(own, reason=f"{own.reason}; its head is now recorded, so later changes will be detected")
 
 
 def _refuse(own: Integrity, head: Head, recorded: Head, *, extends: bool) -> Anchored:
@@ -127,13 +123,13 @@ def _refuse(own: Integrity, head: Head, recorded: Head, *, extends: bool) -> Anc
         more = head.events - recorded.events
         reason = f"the chain goes on by {more} after the recorded {known}, with no intent recorded"
     else:
-        reason = f"another chain than the one recorded here ({known})"
+        reason = f"a different chain than the one recorded here ({known})"
     finding = Finding(
         code="run-head-differs",
         message=reason,
         where=Where(run=own.run_id),
-        hint="Give another run another run id; where the file was replaced, ask where it came from.",
+        hint="Use a new run id for a new run. If the file was replaced, check its source.",
         severity="error",
     )
-    integrity = replace(own, verdict=verdict, reason=f"The links hold, but: {reason}.")
+    integrity = replace(own, verdict=verdict, reason=f"The links are valid, but: {reason}.")
     return Anchored(integrity=integrity, expected=recorded, accepted=False, finding=finding)

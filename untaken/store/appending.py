@@ -96,7 +96,10 @@ def append_to_run(
     except filelock.Timeout:
         where = Where(file=run.source or None, run=run.run_id)
         raise UntakenError(
-            "ledger-locked", "another writer holds this ledger", where=where, hint="Try again in a moment."
+            "ledger-locked",
+            "another program is writing to this ledger",
+            where=where,
+            hint="Try again in a moment.",
         ) from None
 
 
@@ -311,9 +314,9 @@ def _holder(engine: Engine, folder: Path, run: Run) -> str:
             return str(row.file)
     raise UntakenError(
         "run-unknown",
-        "the workspace holds no such run any more",
+        "the run is no longer in this workspace",
         where=Where(file=run.source or None, run=run.run_id),
-        hint="Was its ledger removed? Read the workspace again.",
+        hint="Its ledger may have been removed. Reload the workspace.",
     )
 
 
@@ -355,5 +358,5 @@ def _refused(run: Run, why: str) -> UntakenError:
         "ledger-broken-run",
         why,
         where=Where(file=run.source or None, run=run.run_id),
-        hint="Nothing is appended to a broken run; restore the ledger first.",
+        hint="Broken runs cannot be extended. Restore the ledger first.",
     )

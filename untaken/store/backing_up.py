@@ -81,7 +81,7 @@ def back_up(engine: Engine, folder: Path, target: Path, progress: Progress | Non
     if target.exists():
         raise UntakenError(
             "backup-exists",
-            "there is such a file already",
+            "the file already exists",
             where=Where(file=str(target)),
             hint="Name another.",
         )
@@ -100,9 +100,9 @@ def back_up(engine: Engine, folder: Path, target: Path, progress: Progress | Non
         part.unlink(missing_ok=True)
     raise UntakenError(
         "workspace-busy",
-        "stored files went away while they were copied, again and again",
+        "stored files were removed repeatedly while being copied",
         where=Where(file=str(folder)),
-        hint="Try again, or ask `untaken workspace doctor`.",
+        hint="Try again, or run `untaken workspace doctor`.",
     )
 
 
@@ -172,7 +172,7 @@ def _wanted(connection: Connection, folder: Path) -> Iterator[_Wanted]:
 
 
 def _copied(archive: zipfile.ZipFile, folder: Path, wanted: _Wanted) -> tuple[Entry | None, Finding | None]:
-    """Copies a file, and says where it is not what was added."""
+    """Copies a file, and says where it differs from the added file."""
     name, file = FILES + wanted.path, wanted.file
     if wanted.size < 0:
         return None, _damaged(file, "is gone")
@@ -184,7 +184,7 @@ def _copied(archive: zipfile.ZipFile, folder: Path, wanted: _Wanted) -> tuple[En
     except FileNotFoundError:
         raise _Moved from None
     changed = file and file.kind == "graph" and entry.sha256 != file.digest
-    return entry, _damaged(file, "is not what was added") if changed else None
+    return entry, _damaged(file, "differs from the added file") if changed else None
 
 
 def _member(archive: zipfile.ZipFile, name: str, source: IO[bytes], size: int) -> Entry:
@@ -205,8 +205,8 @@ def _member(archive: zipfile.ZipFile, name: str, source: IO[bytes], size: int) -
 def _damaged(file: StoredFile | None, how: str) -> Finding:
     return Finding(
         code="stored-file-damaged",
-        message=f"the workspace's copy of this file {how}; so it is in the backup",
+        message=f"the workspace's copy of this file {how}; the backup has the same fault",
         where=Where(file=file.name if file else None),
-        hint="Add the file again, and make another backup.",
+        hint="Add the file again and create another backup.",
         severity="error",
     )

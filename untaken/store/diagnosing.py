@@ -121,7 +121,7 @@ def _rows(connection: Connection) -> HealthCheck:
         return HealthCheck(
             name="rows",
             state="fault",
-            message=f"{len(lost)} heads or versions speak of files that the database does not know",
+            message=f"{len(lost)} heads or versions refer to files that are not in the database",
             hint="Restore the last backup.",
             files=some(lost),
         )
@@ -136,8 +136,8 @@ def _appends(connection: Connection) -> HealthCheck:
         return HealthCheck(
             name="appends",
             state="fault",
-            message=f"{len(old)} appends were announced and neither completed nor undone",
-            hint="Stop what writes to this workspace and ask again: opening it settles them.",
+            message=f"{len(old)} appends were started and neither completed nor undone",
+            hint="Stop all writers to this workspace and run this again. Opening it resolves them.",
             files=some(old),
         )
     at_work = f"{len(rows)} appends are under way" if rows else "no append is unfinished"
@@ -155,11 +155,11 @@ def _files(engine: Engine, folder: Path, stored: list[StoredFile], progress: Pro
         return HealthCheck(
             name="files",
             state="fault",
-            message=f"{len(damaged)} of {len(stored)} stored files are not what was added",
+            message=f"{len(damaged)} of {len(stored)} stored files differ from the added files",
             hint="Add these files again, or restore the last backup.",
             files=some(damaged),
         )
-    return HealthCheck(name="files", state="ok", message=f"{len(stored)} stored files are what was added")
+    return HealthCheck(name="files", state="ok", message=f"{len(stored)} stored files match the added files")
 
 
 def _fault(engine: Engine, folder: Path, file: StoredFile) -> str | None:
@@ -200,8 +200,8 @@ def _orphans(folder: Path, stored: list[StoredFile]) -> HealthCheck:
     return HealthCheck(
         name="orphans",
         state="note",
-        message=f"{len(strange)} files that no row names; nothing reads them",
-        hint="Delete them while nothing is being added, or add them by name.",
+        message=f"{len(strange)} unused files without a row",
+        hint="Delete them while no files are being added, or add them by name.",
         files=some(sorted(path.relative_to(folder).as_posix() for path in strange)),
     )
 
@@ -226,7 +226,7 @@ def _log(wal: Path) -> HealthCheck:
     """The write-ahead log is folded into the database as long as no reader holds it back."""
     size = wal.stat().st_size if wal.is_file() else 0
     if size > LOG_BYTES:
-        hint = "Some process reads and never ends: close every app and notebook that has the workspace open."
+        hint = "A process keeps a read open. Close all apps and notebooks that use the workspace."
         return HealthCheck(
             name="log", state="note", message=f"the log has grown to {size:,} bytes", hint=hint
         )

@@ -128,10 +128,10 @@ def _hint(fault: UntakenError) -> str:
 def _whole(kept: list[KeptFile]) -> HealthCheck:
     bad = [f"{file.kind} {file.digest[:12]} ({file.fault})" for file in kept if file.fault]
     if bad:
-        message = f"{len(bad)} of {len(kept)} ledgers and plan graphs are not what was added"
+        message = f"{len(bad)} of {len(kept)} ledgers and plan graphs differ from the added files"
         hint = "Restore the last backup, or add these files again."
         return HealthCheck(name="files", state="fault", message=message, hint=hint, files=some(bad))
-    return HealthCheck(name="files", state="ok", message=f"{len(kept)} ledgers and plan graphs are whole")
+    return HealthCheck(name="files", state="ok", message=f"{len(kept)} ledgers and plan graphs are intact")
 
 
 def _rebuildable(kept: list[KeptFile], fault: UntakenError) -> list[HealthCheck]:
@@ -143,10 +143,10 @@ def _rebuildable(kept: list[KeptFile], fault: UntakenError) -> list[HealthCheck]
     runs = sum(file.runs for file in sound)
     message = (
         f"{ledgers} ledgers ({runs} runs, with the verdicts and notes in them) and {len(sound) - ledgers} "
-        "plan graphs can be rebuilt from the files beside the database; who reviews what, drafts, removals "
-        "and the audit log only from a backup"
+        "plan graphs can be rebuilt from the stored files. Reviews, drafts, removals and the audit log "
+        "need a backup"
     )
-    hint = "`untaken workspace doctor --rebuild FOLDER` makes a new one of them; nothing here changes."
+    hint = "`untaken workspace doctor --rebuild FOLDER` creates a new workspace from them."
     return [HealthCheck(name="rebuild", state="note", message=message, hint=hint)]
 
 
@@ -167,7 +167,7 @@ def unusable(file: KeptFile) -> Finding:
     """The finding that names a file left behind."""
     return Finding(
         code="stored-file-damaged",
-        message=f"this {file.kind} was not taken over: {file.fault}",
+        message=f"this {file.kind} was not copied: {file.fault}",
         where=Where(file=file.path.name),
         hint="Add the file again.",
         severity="error",

@@ -19,7 +19,7 @@ from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from untaken.errors import UntakenError, Where
 from untaken.store.tables import metadata
 
-DOCTOR: Final = "`untaken workspace doctor` says what is damaged, and what can be rebuilt."
+DOCTOR: Final = "Run `untaken workspace doctor` to see what is damaged and what can be rebuilt."
 _ODD_ROW: Final = (ValueError, TypeError, LookupError, AttributeError, msgspec.MsgspecError)
 
 _TYPES: Final[dict[str, tuple[type, ...]]] = {}
@@ -70,7 +70,7 @@ def row_reader(function: Callable[..., _R]) -> Callable[..., _R]:
         except _ODD_ROW as error:
             raise UntakenError(
                 "workspace-damaged",
-                f"the workspace's database is damaged: no program wrote this row ({str(error)[:200]})",
+                f"the workspace's database is damaged: invalid row ({str(error)[:200]})",
                 hint=DOCTOR,
             ) from error
 
@@ -108,9 +108,10 @@ def unreachable(url: URL, said: str) -> UntakenError:
         said = said.replace(str(url.password), "***")
     return UntakenError(
         "store-unreachable",
-        f"the database of the workspace does not answer: {said[:300]}",
+        f"cannot connect to the workspace's database: {said[:300]}",
         where=place(url),
-        hint="Is the server running, and do address, user and database in UNTAKEN_STORE exist?",
+        hint="Check that the server is running and that UNTAKEN_STORE has a valid address, user and "
+        "database.",
     )
 
 
@@ -131,7 +132,7 @@ def _sqlite(error: BaseException, url: URL) -> UntakenError:
             "workspace-unwritable",
             f"the workspace's database cannot be opened or written: {said}",
             where=place(url),
-            hint="Is the disk there, and may you write to the folder? Nothing was saved.",
+            hint="Check that the disk is available and the folder is writable. Nothing was saved.",
         )
     return damaged(url, said)
 
@@ -147,18 +148,18 @@ def _postgresql(error: BaseException, url: URL) -> UntakenError:
         return unreachable(url, said)
     return UntakenError(
         "workspace-database",
-        f"the workspace's database refuses this: {said[:300]}",
+        f"the workspace's database rejected the operation: {said[:300]}",
         where=place(url),
-        hint="Does its user own the tables? `untaken workspace doctor` examines them.",
+        hint="Check that the database user owns the tables, or run `untaken workspace doctor`.",
     )
 
 
 def _locked(url: URL) -> UntakenError:
     return UntakenError(
         "workspace-locked",
-        "another program holds the workspace's database",
+        "another program is using the workspace's database",
         where=place(url),
-        hint="Try again in a moment. If it stays so, stop the program that has the workspace open.",
+        hint="Try again in a moment. If it persists, stop the program that has the workspace open.",
     )
 
 
@@ -167,7 +168,7 @@ def _full(url: URL) -> UntakenError:
         "workspace-disk-full",
         "there is no space left for the workspace's database",
         where=place(url),
-        hint="Nothing was saved. Free some space, then do it again.",
+        hint="Nothing was saved. Free some space and try again.",
     )
 
 

@@ -97,7 +97,7 @@ class GraphShelf:
                 "graph-version-unknown",
                 f"there is no version {version} of this plan graph",
                 where=Where(file=graph_id),
-                hint="`Workspace.graph_history` lists the versions there are.",
+                hint="See `Workspace.graph_history` for the existing versions.",
             )
         return versions.as_version(stored_graph(file)[0], version)
 

@@ -77,7 +77,7 @@ def restore(connection: Connection, digest: str, folder: Path) -> bool:
         if one == digest or _bytes_are_there(connection, one, folder):
             back = (removals.c.file == one) & removals.c.restored_at.is_(None)
             connection.execute(update(removals).where(back).values(restored_at=now()))
-            _log(connection, one, folder, "file-restored", "was brought back")
+            _log(connection, one, folder, "file-restored", "was restored")
     return True
 
 

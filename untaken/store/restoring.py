@@ -109,7 +109,7 @@ def refuse_used(folder: Path) -> None:
         UntakenError: ``restore-not-empty``.
     """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise _not_empty(str(folder), "the folder is not empty", "Name a folder that does not exist yet.")
+        raise _not_empty(str(folder), "the folder is not empty", "Choose a folder that does not exist yet.")
 
 
 def _unpack(archive: Path, staging: Path) -> Manifest:
@@ -131,7 +131,7 @@ def _unpack(archive: Path, staging: Path) -> Manifest:
             for entry in manifest.entries:
                 _extract(archive, zipped, entry, staging / entry.path.removeprefix(FILES))
     except _NO_ARCHIVE as error:
-        raise _damaged(archive, f"it is no whole zip archive ({error})") from None
+        raise _damaged(archive, f"it is not a complete zip archive ({error})") from None
     return manifest
 
 
@@ -143,18 +143,18 @@ def _manifest(archive: Path, zipped: zipfile.ZipFile) -> Manifest:
         with zipped.open(MANIFEST) as member:
             manifest = msgspec.json.decode(member.read(limits.BACKUP_MANIFEST_BYTES), type=Manifest)
     except (KeyError, msgspec.DecodeError, msgspec.ValidationError):
-        raise _damaged(archive, "it holds no manifest of a workspace") from None
+        raise _damaged(archive, "it has no workspace manifest") from None
     if manifest.revision > REVISION:
         raise newer(manifest.revision, Where(file=str(archive)))
     names = [entry.path for entry in manifest.entries]
     if sorted([*names, MANIFEST]) != sorted(info.filename for info in listed):
-        raise _damaged(archive, "its members are not those of its manifest")
+        raise _damaged(archive, "its members do not match its manifest")
     tables = {f"{TABLES}{table.name}.jsonl" for table in DUMPED}
     if not tables <= set(names) or manifest.rows.keys() != {table.name for table in DUMPED}:
         raise _damaged(archive, "a table is missing")
     for name in set(names) - tables:
         if not (name.startswith(FILES) and is_file_of_a_workspace(name.removeprefix(FILES))):
-            raise _damaged(archive, f"no workspace keeps a file named {name[:200]!r}")
+            raise _damaged(archive, f"unexpected file {name[:200]!r}")
     return manifest
 
 
@@ -168,7 +168,7 @@ def _extract(archive: Path, zipped: zipfile.ZipFile, entry: Entry, target: Path)
         out.flush()
         os.fsync(out.fileno())
     if left or hasher.hexdigest() != entry.sha256:
-        raise _damaged(archive, f"{entry.path} is not what was backed up")
+        raise _damaged(archive, f"{entry.path} differs from the backed-up file")
 
 
 def _refuse_occupied(engine: Engine) -> None:
@@ -178,7 +178,7 @@ def _refuse_occupied(engine: Engine) -> None:
         occupied = any(connection.execute(select(table).limit(1)).first() for table in DUMPED)
     if occupied:
         hint = "Restore into an empty database, or without UNTAKEN_STORE into SQLite."
-        raise _not_empty(str(engine.url.database), "the database holds a workspace already", hint)
+        raise _not_empty(str(engine.url.database), "the database already contains a workspace", hint)
 
 
 def _fill(engine: Engine, archive: Path, staging: Path, manifest: Manifest) -> None:
@@ -250,9 +250,9 @@ def _check(table: Table, row: Mapping[str, Any]) -> None:
 def _damaged(archive: Path, why: str) -> UntakenError:
     return UntakenError(
         "backup-damaged",
-        f"this is no backup that can be restored: {why}",
+        f"this is not a valid backup: {why}",
         where=Where(file=str(archive)),
-        hint="Nothing was changed. Take another backup.",
+        hint="Nothing was changed. Use another backup.",
     )
 
 

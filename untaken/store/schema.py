@@ -102,7 +102,7 @@ def _belongs(engine: Engine, folder: Path, where: Where) -> None:
     if not own.is_file() or own.read_text().strip() != identity:
         raise UntakenError(
             "store-other-folder",
-            "the database belongs to another workspace folder, which holds its ledgers and graphs",
+            "the database belongs to another workspace folder",
             where=where,
             hint=f"Open that folder ({IDENTITY} in it reads {identity}), or use another database.",
         )
@@ -112,7 +112,7 @@ def newer(known: str, where: Where) -> UntakenError:
     """The error for tables that this program does not know yet."""
     return UntakenError(
         "workspace-newer",
-        f"the workspace was written by a newer Untaken (its tables are at {known[:32]}, known is {REVISION})",
+        f"the workspace was created by a newer Untaken (its tables are at {known[:32]}, known is {REVISION})",
         where=where,
         hint="Update Untaken: pip install --upgrade untaken.",
     )

@@ -48,7 +48,7 @@ def stored_graph(file: StoredFile) -> tuple[PlanGraph, list[Finding]]:
     if file.path is None or not is_whole(file):
         raise UntakenError(
             "stored-graph-damaged",
-            "the workspace's copy of this plan graph is gone, or is not what was added; it is not used",
+            "the workspace's copy of this plan graph is gone, or differs from the added file; it is not used",
             where=Where(file=file.name),
             hint="Add the file again.",
         )

@@ -34,7 +34,7 @@ class TextDrafts:
             raise UntakenError(
                 "text-too-large",
                 f"the text has {len(content):,} characters",
-                hint=f"At most {limits.TEXT_DRAFT_CHARS:,}; nothing of it was kept.",
+                hint=f"At most {limits.TEXT_DRAFT_CHARS:,}; nothing was saved.",
             )
         whose = (table.c.author == author[: limits.AUTHOR_CHARS]) & (table.c.place == _place(about))
         with writing(self._engine) as connection:

@@ -113,7 +113,7 @@ def next_number(connection: Connection, graph_id: str) -> int:
             "graph-versions-full",
             f"no version number is left above {number - 1}",
             where=Where(file=graph_id),
-            hint="Remove the version with that number, and give the graph another id.",
+            hint="Remove the version with that number and give the graph another id.",
         )
     return number
 
@@ -163,7 +163,7 @@ def numbered(given: PlanGraph | bytes, version: int) -> tuple[bytes, PlanGraph]:
     if parsed(data, graph.id) != graph:
         raise UntakenError(
             "plan-not-writable",
-            "the graph holds values that its file could not give back",
+            "the graph has values that its file cannot store",
             where=Where(file=graph.id),
             hint="Use text, numbers, true/false, lists and mappings only.",
         )

@@ -239,7 +239,7 @@ class Workspace(GraphShelf):
             digest: of the file (`StoredFile.digest`).
 
         Returns:
-            False where there is no such file, or it was removed before. Otherwise the audit log says so.
+            False where no such file, or it was removed before. Otherwise the audit log says so.
         """
         with writing(self._engine) as connection:
             return removing.remove(connection, digest, self.path)
@@ -438,7 +438,7 @@ class Workspace(GraphShelf):
 def _unknown(name: str) -> Finding:
     return Finding(
         code="file-not-recognised",
-        message="neither a run ledger, nor a plan graph, nor a heads sidecar",
+        message="not a run ledger, plan graph or heads sidecar",
         where=Where(file=name),
         hint="Ledgers end in .jsonl (.gz, .zst), plan graphs in .plan.yaml or .plan.json.",
         severity="error",

@@ -86,7 +86,7 @@ def _skipped_rate(runs: Sequence[RunScore], no_critical: str) -> Score:
 
 def _replans(runs: Sequence[RunScore]) -> Score:
     if not any(run.plans for run in runs):
-        return Unscored("no run of this agent records a plan, so replans cannot be seen")
+        return Unscored("no run of this agent records a plan, so replans are unknown")
     return _total(runs, "replans") / len(runs)
 
 

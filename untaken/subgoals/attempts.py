@@ -31,7 +31,7 @@ AttemptsById = Mapping[str, Attempt]
 NEVER: Final = Attempt(made=False)
 WITHOUT_ACTIONS: Final = Attempt(made=None, unknown="the ledger records no actions")
 WITHOUT_MAPPING: Final = Attempt(
-    made=None, unknown="nothing maps actions to it (no rule, no tool-call check, no tags in the ledger)"
+    made=None, unknown="no actions can be mapped to it (no rule, no tool-call check, no tags in the ledger)"
 )
 
 

@@ -131,7 +131,7 @@ class Bench:
     def _by_call(self, spec: ToolCallSpec) -> Decision:
         if not self._trace.affords(spec):
             return Decision(
-                completed=None, by="none", reason="the run holds too many calls to compare them all"
+                completed=None, by="none", reason="the run has too many calls to compare them all"
             )
         calls = self._trace.calls_of(spec.name)
         unclear: ToolCall | None = None
@@ -181,9 +181,7 @@ class Bench:
             if checked is not None:
                 return None
             others = ", ".join(sorted({verdict.by for verdict in every}))
-            return Decision(
-                completed=None, by="none", reason=f"no verdict that counts; others are by {others}"
-            )
+            return Decision(completed=None, by="none", reason=f"no counted verdict; others are by {others}")
         if isinstance(ruled.passed, Unscored):
             before = f"{checked.reason}; " if checked is not None else ""
             return Decision(
@@ -236,11 +234,11 @@ def _near_misses(spec: ToolCallSpec, calls: Sequence[ToolCall]) -> str:
 
 
 def _doubt(answer: Observation | None) -> str:
-    return "no answer to the call is recorded" if answer is None else "its answer does not record `ok`"
+    return "no result of the call is recorded" if answer is None else "its result does not record `ok`"
 
 
 def _refused(spec: ToolCallSpec, calls: Sequence[ToolCall]) -> str:
-    what = "its answer says `ok: false`" if spec.answer is None else "its answer is not the expected one"
+    what = "its result is `ok: false`" if spec.answer is None else "its result is not the expected one"
     times = "" if len(calls) == 1 else f" {len(calls)} times"
     return f"{spec.name} was called as expected{times}, but {'each time ' if times else ''}{what}"
 

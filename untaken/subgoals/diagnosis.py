@@ -31,7 +31,8 @@ def diagnose(
     ``unscored``: nothing is known. ``violation``: a sub-goal reached without a critical dependency.
     ``clean``: nothing required is known to be missing. ``not_detecting_errors``: something is missing,
     observations failed, and the plan was recorded but never revised. ``skipping``: more of what is missing
-    was never attempted than was attempted in vain; ``inside``: at least as much was attempted in vain. Where
+    was never attempted than was attempted without success; ``inside``: at least as much was attempted
+    without success. Where
     most of what is missing may or may not have been attempted, that too is ``unscored``.
 
     Args:
@@ -68,13 +69,13 @@ def _why_missing(
     head = f"{len(missing)} of {len(nodes)} required sub-goals not completed"
     if unknown > max(inside, skipped):
         return Diagnosed(diagnosis="unscored", reason=f"{head}; attempts at {unknown} of them are unknown")
-    counts = f"{head}: {inside} attempted in vain, {skipped} never attempted"
+    counts = f"{head}: {inside} attempted without success, {skipped} never attempted"
     counts += f", {unknown} unknown" if unknown else ""
     failures = len(trace.failures)
     if failures and trace.plans and not trace.replans:
         return Diagnosed(
             diagnosis="not_detecting_errors",
-            reason=f"{_times(failures, 'observation')} failed and the plan was never revised; {counts}",
+            reason=f"{_times(failures, 'observation')} failed and the plan was not revised; {counts}",
             advice="Add a self-check sub-goal between branches, or feed the tool response back into the "
             f"planner before the next call{_failed_branches(nodes, trace, rubric)}.",
         )

@@ -82,7 +82,7 @@ class ExpressionResults:
             due = [one for one in trying if one[1].could_differ(moved)] + begun if moved else begun
             budget -= len(due)
             if budget < 0:
-                too_long = Unscored("the run has too many steps to try it after each")
+                too_long = Unscored("the run has too many steps to check after each one")
                 for _, criterion in (*trying, *begun, *coming):
                     self._during[criterion.node.id] = ExpressionResult(passed=too_long)
                 return
@@ -95,7 +95,9 @@ class ExpressionResults:
         name = criterion.node.id
         before = self._during.get(name)
         if not isinstance(passed, Unscored) or before is None or isinstance(before.passed, Unscored):
-            words = "after a step the state meets" if passed is True else "after no step does the state meet"
+            words = (
+                "after one step the state meets" if passed is True else "after no step does the state meet"
+            )
             self._during[name] = self._explain(criterion, passed, words, begun=begun)
         return passed is True
 

@@ -126,14 +126,14 @@ def _doubt(graph_id: str, node: SubGoal, seen: _Seen) -> GraphDoubt | None:
             code="graph-never-attempted",
             runs=seen.known[name],
             message=f"none of {seen.known[name]} runs attempts {name!r}",
-            hint="Check that its rules and its check describe what agents do, before you blame them.",
+            hint="Check that its rules and check match what agents do.",
         )
     if found is None and seen.successes[name] >= MIN_RUNS and not seen.completed[name]:
         found = _Doubted(
             code="graph-never-completed",
             runs=seen.successes[name],
             message=f"none of {seen.successes[name]} successful runs completes {name!r}",
-            hint="Its check may be too strict, or the sub-goal not needed.",
+            hint="Its check may be too strict, or the sub-goal unnecessary.",
         )
     if found is None:
         return None

@@ -158,6 +158,6 @@ def _order(rubric: Rubric, nodes: Mapping[str, NodeScore]) -> list[Violation]:
         for dep in rubric.criteria[name].deps if node.events else ():
             before = nodes[dep].events
             if before and node.events[0] < before[0] and len(found) < limits.VIOLATIONS:
-                message = f"{name!r} was begun at event {node.events[0]}, before {dep!r} at event {before[0]}"
+                message = f"{name!r} began at event {node.events[0]}, before {dep!r} at event {before[0]}"
                 found.append(Violation(kind="order", sub_goal=name, dependency=dep, message=message))
     return found

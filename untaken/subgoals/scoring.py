@@ -46,9 +46,9 @@ def score_run(
     if run.integrity.broken:
         raise UntakenError(
             "run-broken",
-            f"the run is {run.integrity.verdict}: nothing can be concluded from it ({run.integrity.reason})",
+            f"the run is {run.integrity.verdict}: it cannot be used ({run.integrity.reason})",
             where=Where(file=run.source or None, line=run.integrity.line, run=run.run_id),
-            hint="Restore the ledger as it was recorded, or leave the run out.",
+            hint="Restore the original ledger, or leave the run out.",
         )
     return _assemble(run, graph, _judge(run, graph, verdicts), missing)
 
@@ -205,12 +205,12 @@ def _noticed(run: Run, rubric: Rubric, trace: Trace) -> Iterator[Finding]:
             code="verdict-sub-goal-unknown",
             message=f"{count} verdicts are on sub-goals that the graph does not have: {shown}",
             where=where,
-            hint="Use the graph these verdicts were given for, or correct the sub-goal's id.",
+            hint="Use the graph that these verdicts refer to, or correct the sub-goal id.",
         )
     if trace.finished is None:
         yield Finding(
             code="run-not-finished",
-            message="the run has no RUN_FINISHED: its last recorded state was taken for its final one",
+            message="the run has no RUN_FINISHED; its last recorded state is used as the final state",
             where=where,
             severity="note",
         )

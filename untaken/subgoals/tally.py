@@ -78,5 +78,5 @@ def rate(part: float, whole: float, otherwise: str) -> Score:
 
 def _nothing_counts(nodes: tuple[NodeScore, ...]) -> str:
     if not nodes:
-        return "nothing is expected of this run: its graph has no sub-goals"
+        return "this run has no expectations: its graph has no sub-goals"
     return "every required sub-goal is unscored, and unscored ones are dropped"

@@ -66,11 +66,11 @@ def unmatched_authors(globs: Sequence[str], runs: Iterable[Run]) -> Iterator[Fin
             continue
         near = get_close_matches(glob, [*groups, *sorted(authors)[:COMPARED]], n=1)
         meant = f"Did you mean {near[0]!r}? " if near else ""
-        there = f"Verdicts are by {', '.join(groups[:NAMED])}." if groups else "The runs hold no verdict."
+        there = f"Verdicts are by {', '.join(groups[:NAMED])}." if groups else "The runs have no verdicts."
         yield Finding(
             code="verdicts-unmatched",
             message=f"no recorded verdict is by {glob!r}. {meant}{there}",
-            hint="--verdicts names authors as they sign, e.g. 'human:*' or 'judge:*'.",
+            hint="--verdicts takes author globs, e.g. 'human:*' or 'judge:*'.",
         )
 
 

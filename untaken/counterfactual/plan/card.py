@@ -137,7 +137,7 @@ def _task_means(points: Iterable[_Point]) -> dict[str, float]:
 def _skill(points: Sequence[_Point], reference: Callable[[_Point], float]) -> Score:
     error = fmean((reference(p) - p.outcome) ** 2 for p in points)
     if not error:
-        return Unscored("the reference made no error: there is nothing to gain over it")
+        return Unscored("the reference has no error, so nothing can improve on it")
     return 1 - fmean(p.squared for p in points) / error
 
 

@@ -31,7 +31,7 @@ HAND_OVER: Final = (
 )
 """Tools that pass the task to a person, where the graph does not name its own."""
 
-UNDECLARED: Final = Unscored("the plan graph does not say which tools change something (`mutates`)")
+UNDECLARED: Final = Unscored("the plan graph does not list the tools that change state (`mutates`)")
 NO_GRAPH: Final = Unscored("the run has no plan graph")
 BROKEN: Final = Unscored("the ledger is broken")
 UNFINISHED: Final = Unscored("the run did not finish")

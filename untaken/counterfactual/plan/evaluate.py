@@ -35,8 +35,8 @@ SHUFFLES: Final = 40
 SIBLINGS_MAX: Final = 50
 """Runs that are named for one alternative."""
 
-ONE_SIDED: Final = "not both taken on a first visit by runs with a recorded outcome"
-NO_ALTERNATIVES: Final = Unscored("no run took another option in the same state")
+ONE_SIDED: Final = "not both chosen on a first visit by runs with a recorded outcome"
+NO_ALTERNATIVES: Final = Unscored("no run chose another option in the same state")
 
 
 class PlanAlternative(Struct, frozen=True, kw_only=True, gc=False):

@@ -38,8 +38,8 @@ OPTIONS_MAX: Final = 12
 LEFT_MAX: Final = 3
 MADE_MAX: Final = 2
 
-NEVER_BOTH: Final = "no agent took both in one task, and too few tasks tell the agents' choices apart"
-TOO_FEW: Final = f"too few comparable runs: no outcome could have given p ≤ {ALPHA}"
+NEVER_BOTH: Final = "no agent chose both in one task, and too few tasks separate the agents' choices"
+TOO_FEW: Final = f"too few comparable runs to reach p ≤ {ALPHA}"
 FEW_A_SIDE: Final = f"fewer than {SIDE_MIN} runs on a side in informative tasks"
 NO_DIFFERENCE: Final = f"no difference that holds (q > {Q_MAX:.2f} or p > {ALPHA})"
 

@@ -112,7 +112,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     Attributes:
         success_train, success_held_out: share of runs that succeeded.
         decisions: held-out decisions with known truth.
-        not_begun: paths of them that could not be begun there, and are in no pair.
+        not_begun: paths of them that could not start there, and are in no pair.
         unknown: paths without a history at any level, likewise.
     """
 
@@ -168,7 +168,7 @@ def read_calibration(path: str | Path) -> Calibration:
     try:
         data = file.read_bytes()
     except OSError as error:
-        raise UntakenError("calibration-missing", "there is no such file", where=where, hint=hint) from error
+        raise UntakenError("calibration-missing", "no such file", where=where, hint=hint) from error
     try:
         if len(data) > limits.PLANNING_BYTES:
             raise ValueError("it is too large")

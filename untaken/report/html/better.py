@@ -119,7 +119,7 @@ def told(pair: PairedDifference | None, family: int) -> Markup:
         return together("unscored: no task has a value for both")
     low, high = number(pair.low), number(pair.high)
     if low is None or high is None:
-        return together("unscored: it takes two tasks to say how sure")
+        return together("unscored: an interval needs two tasks")
     ahead, sign = (pair.first, 1) if difference >= 0 else (pair.second, -1)
     ends = sorted((sign * low, sign * high))
     span = f"{_points(abs(difference))} ({_points(ends[0])} to {_points(ends[1])})"

@@ -103,7 +103,7 @@ def _runs(names: Sequence[str], total: int) -> Markup:
 
 
 def contradictions_section(corpus: Corpus, found: Triage, *, full: bool) -> Markup | None:
-    """Runs whose outcome and sub-goals disagree, the weightiest first."""
+    """Runs whose outcome and sub-goals disagree, largest effect first."""
     every = found.contradictions
     if not every:
         return None
@@ -121,8 +121,9 @@ def contradictions_section(corpus: Corpus, found: Triage, *, full: bool) -> Mark
     ]
     lucky = sum(c.kind == "lucky" for c in every)
     note = (
-        f"{counted(lucky, 'run')} succeeded with a critical sub-goal undone; {len(every) - lucky} failed "
-        "with everything completed. Either the outcome is wrong there, or the plan graph is: "
+        f"{counted(lucky, 'run')} succeeded with a critical sub-goal not completed; {len(every) - lucky} "
+        "failed with all sub-goals completed"
+        ". Either the outcome is wrong there, or the plan graph is: "
         "both are worth knowing."
     )
     heads = ("run", "agent", "task", "the outcome says", "the sub-goals say")

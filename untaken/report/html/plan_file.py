@@ -81,4 +81,4 @@ def _words(graph: PlanGraph, score: RunScore | None) -> Iterator[str]:
     if any(goal.critical for goal in graph.sub_goals):
         yield f"{STAR} critical"
     if any(goal.any_of for goal in graph.sub_goals):
-        yield "┈ any one of these is enough"
+        yield "┈ any any one is enough"

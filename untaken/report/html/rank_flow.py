@@ -21,7 +21,7 @@ METRIC_WORDS: Final = {
     "completion_with_deps_all": "completed, with all before them",
 }
 MOST: Final = 16
-"""Agents that a picture can hold; the table holds them all."""
+"""Agents that a picture can hold; the table shows all."""
 COLUMN, ROW, TOP = 230.0, 44.0, 44.0
 NAME_CHARS: Final = 24
 CHARACTER: Final = 9.0

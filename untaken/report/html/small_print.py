@@ -79,12 +79,12 @@ def words_section() -> Markup:
 def made_section(corpus: Corpus, *, full: bool, date: str) -> Markup:
     """Rules in force, what it rests on, and the digest of all of it."""
     scores = [score for score in corpus.scores.values() if isinstance(score, RunScore)]
-    whose = ", ".join(short(by, 40) for by in corpus.verdicts[:10]) or "everybody"
+    whose = ", ".join(short(by, 40) for by in corpus.verdicts[:10]) or "all"
     facts = (
         (
             "Rules",
             f"Sub-goals without evidence {_MISSING[corpus.missing]} ({sum(s.unscored for s in scores):,} "
-            f"of them); verdicts by {whose} count.",
+            f"of them); verdicts counted: {whose}.",
         ),
         (
             "Rests on",

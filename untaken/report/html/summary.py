@@ -157,5 +157,5 @@ def _interval(seen: Overview) -> str:
     agreement = seen.agreement
     low, high = (number(agreement.low), number(agreement.high)) if agreement else (None, None)
     span = f"95% interval {signed(low)} to {signed(high)}; " if low is not None and high is not None else ""
-    places = f"{len(seen.discordant)} of {counted(seen.pairs, 'pair')} change places"
+    places = f"{len(seen.discordant)} of {counted(seen.pairs, 'pair')} change order"
     return f"{span}+1 is the same order, −1 the reverse; {places}"
