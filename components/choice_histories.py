@@ -36,7 +36,7 @@ def draw(corpus: Corpus) -> None:
     review = state.derived(choice_review)
     choice_view.evaluated_or_not(corpus)
     if review.paths.empty:
-        st.info("No run has two or more decision points with alternatives: there are no paths to compare.")
+        st.info("No run has two or more decision points with alternatives, so there are no paths to compare.")
         return
     paths = filters.by_value(review.paths, FILTERS, key="decisions")
     choices = review.among(paths)
@@ -68,14 +68,15 @@ def _counts(choices: Sequence[Choice], paths: pd.DataFrame) -> None:
 
 
 def _figure(choices: Sequence[Choice], paths: pd.DataFrame, chosen: Choice | None) -> None:
-    st.subheader("What history says of the path not taken", anchor=False)
+    st.subheader("History of the alternatives", anchor=False)
     measure = st.segmented_control(
         "Measure", ("Advantage", "Delta"), default="Advantage", required=True, key="measure"
     )
     st.caption(
-        "The advantage sets the histories of both skills against each other: of every run that the memory "
-        "knows, whatever is filtered here. The delta sets the alternative's history against each run's own "
-        f"outcome, its luck included: two identical skills cross ±{THRESHOLD:g} in 56 % of cases at 5 runs "
+        "The advantage compares the histories of both skills, over every run in memory, regardless of "
+        "filters. The delta compares the alternative's history with each run's own outcome, luck included: "
+        "two identical skills exceed ±"
+        f"{THRESHOLD:g} in 56 % of cases at 5 runs "
         "each."
     )
     most = st.session_state.setdefault("decisions_rows", MORE)
@@ -108,10 +109,10 @@ def _every_choice(paths: pd.DataFrame) -> None:
 
 
 def _every_path(paths: pd.DataFrame, chosen: Choice | None) -> None:
-    st.subheader("Every path not taken", anchor=False)
-    if chosen and st.toggle("Only those of the choice above", value=True, key="only_chosen"):
+    st.subheader("All alternatives", anchor=False)
+    if chosen and st.toggle("Only for the choice above", value=True, key="only_chosen"):
         paths = paths[paths["choice"] == chosen.digest]
-    st.caption("Support here is as of each run's start. Choose a row to open its run at that decision.")
+    st.caption("Support is as of each run's start. Choose a row to open the run at that decision.")
     ordered = paths[COLUMNS].sort_values("delta", ascending=False, na_position="last", kind="stable")
     row = tables.table(
         ordered,

@@ -17,9 +17,9 @@ def offer(workspace: Workspace) -> None:
     with st.container(border=True):
         st.markdown("**Imported events to confirm**")
         st.caption(
-            "These files go on after the recorded end of a run, or hold another conversion of it. Anybody "
-            "can write such a file and sign it in any name. Confirm it only if you know where it comes from; "
-            "the audit log says that you did. Verdicts given here on a run that is replaced no longer count."
+            "These files add events after the recorded end of a run, or replace it with another conversion. "
+            "Anyone can write such a file under any name. Confirm only if you trust the source. The audit log "
+            "records that you confirmed it. Verdicts given here on a replaced run no longer count."
         )
         author = st.text_input("Your name", key="confirm_author", max_chars=100)
         for extension in waiting[:20]:

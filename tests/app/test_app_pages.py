@@ -23,7 +23,7 @@ QUESTIONS = {
     "overview": "Where does the outcome mislead us, and what should we fix first?",
     "run": "What happened in this run?",
     "review": "Which failing runs are still unexplained?",
-    "compare": "Where do these runs of a task part ways?",
+    "compare": "Where do these runs diverge?",
     "decisions": "Which choices cost us, over all runs?",
     "rankings": "Do outcome and sub-goal rankings agree?",
     "annotate": "What should have happened?",

@@ -191,7 +191,7 @@ IMPORTER: Final = Importer(
         name="langsmith",
         title="LangSmith run trees",
         extensions=(".json", ".jsonl"),
-        what="Exported runs, nested or flat: one run a trace.",
+        what="Exported runs, nested or flat: one run per trace.",
     ),
     recognise=recognise,
     convert=_convert,

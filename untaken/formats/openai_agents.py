@@ -197,7 +197,7 @@ IMPORTER: Final = Importer(
         name="openai-agents",
         title="OpenAI Agents SDK traces",
         extensions=(".jsonl", ".json"),
-        what="Traces and spans as the SDK's exporter sends them: one run a trace.",
+        what="Traces and spans as the SDK's exporter sends them: one run per trace.",
     ),
     recognise=recognise,
     convert=_convert,

@@ -83,7 +83,7 @@ class RankReport:
         return quadrants(metric, next(iter(self.metrics.values())), self.metrics[metric])
 
     def pulls(self, pair: DiscordantPair) -> tuple[Pull, ...]:
-        """The runs that make a pair of agents change places, the weightiest first."""
+        """The runs that make a pair of agents change places, largest effect first."""
         from untaken.ranking.drivers import pulls  # noqa: PLC0415 (slow)
 
         return pulls(self.cells, pair, self.shared_tasks)

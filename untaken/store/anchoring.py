@@ -80,7 +80,7 @@ def anchor(
         return Anchored(integrity=intact, expected=recorded, accepted=False)
     if extends and own.verdict == "INTACT" and not trusted:
         more = own.head.events - recorded.events
-        reason = f"{more} events follow the {recorded.events} recorded here, in a file from outside"
+        reason = f"{more} events follow the {recorded.events} recorded here, in an uploaded file"
         return _wait(own, recorded, WAITS, reason)
     if extends and own.verdict == "INTACT":
         note = Finding(

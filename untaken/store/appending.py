@@ -164,7 +164,7 @@ def standing(engine: Engine, folder: Path, digest: str) -> Iterator[Standing]:
                 yield Standing(heads=expected, superseded=superseded, front=Front(stream, size))
                 return
     name = file.name if file else digest
-    raise UntakenError(NOT_FOUND, "there is no such file", where=Where(file=name))
+    raise UntakenError(NOT_FOUND, "no such file", where=Where(file=name))
 
 
 def extended_here(stored: Iterable[StoredFile], copy: Staged) -> StoredFile | None:
@@ -251,7 +251,7 @@ def _ready(engine: Engine, folder: Path, digest: str) -> tuple[Path, dict[str, H
         expected, _ = records.expected_heads(connection, digest)
     if file is None or file.path is None or not file.path.is_file():
         name = file.name if file else None
-        raise UntakenError(NOT_FOUND, "there is no such file", where=Where(file=name))
+        raise UntakenError(NOT_FOUND, "no such file", where=Where(file=name))
     path = _uncompressed(engine, folder, file, file.path)
     sidecar = heads_path(path)
     if not sidecar.exists() or load_heads(sidecar) != expected:
