@@ -18,8 +18,8 @@ def offer(workspace: Workspace) -> None:
         st.markdown("**Imported events to confirm**")
         st.caption(
             "These files add events after the recorded end of a run, or replace it with another conversion. "
-            "Anyone can write such a file under any name. Confirm only if you trust the source. The audit log "
-            "records that you confirmed it. Verdicts given here on a replaced run no longer count."
+            "Anyone can write such a file under any name. Confirm only if you trust the source. The audit "
+            "log records that you confirmed it. Verdicts given here on a replaced run no longer count."
         )
         author = st.text_input("Your name", key="confirm_author", max_chars=100)
         for extension in waiting[:20]:

@@ -53,15 +53,15 @@ better_ways.draw(corpus)
 
 st.subheader("From outcome rank to sub-goal rank", anchor=False)
 st.caption(
-    f"Over the {len(corpus.ranking.shared_tasks)} tasks that every agent ran. "
-    "Agents whose lines cross change places."
+    f"Over the {len(corpus.ranking.shared_tasks)} tasks that every agent ran. Agents whose lines cross "
+    "change order."
 )
 drawn = figures.rank_flow(corpus.ranking, metrics=METRICS, dark=state.is_dark())
 tables.figure(drawn, key="flow", name="Rank flow")
 
 st.subheader("Runs that contradict themselves", anchor=False)
 found = contradictory(state.derived(review_queue))
-st.caption(f"{cards.counted(len(found), 'run')} whose outcome and sub-goals disagree; the weightiest first.")
+st.caption(f"{cards.counted(len(found), 'run')} whose outcome and sub-goals disagree; largest effect first.")
 cards.run_links(found[:3], empty="No outcome contradicts its sub-goals here.")
 unnoticed_runs.links()
 

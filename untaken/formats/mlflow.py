@@ -208,7 +208,7 @@ IMPORTER: Final = Importer(
         name="mlflow",
         title="MLflow traces",
         extensions=(".json", ".jsonl"),
-        what="Traces of MLflow with their spans and assessments: one run a trace.",
+        what="Traces of MLflow with their spans and assessments: one run per trace.",
     ),
     recognise=recognise,
     convert=_convert,

@@ -41,7 +41,7 @@ MADE_MAX: Final = 2
 NEVER_BOTH: Final = "no agent chose both in one task, and too few tasks separate the agents' choices"
 TOO_FEW: Final = f"too few comparable runs to reach p ≤ {ALPHA}"
 FEW_A_SIDE: Final = f"fewer than {SIDE_MIN} runs on a side in informative tasks"
-NO_DIFFERENCE: Final = f"no difference that holds (q > {Q_MAX:.2f} or p > {ALPHA})"
+NO_DIFFERENCE: Final = f"no significant difference (q > {Q_MAX:.2f} or p > {ALPHA})"
 
 IN_ORDER: Final = "confounded: time and option coincide (within task and agent one came after the other)"
 
