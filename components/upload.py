@@ -95,7 +95,7 @@ def show_taken(taken: Sequence[Taken]) -> None:
         return
     marks = [one.mark for one in found]
     words = [f"{len(found) - marks.count('✗')} of {len(found)} files added"]
-    words += [f"{marks.count('⚠')} of them with faults"] if "⚠" in marks else []
+    words += [f"{marks.count('⚠')} of them with findings"] if "⚠" in marks else []
     words += [f"{marks.count('✗')} not added"] if "✗" in marks else []
     if set(marks) == {"✓"}:
         st.success(f"{words[0]}.", icon=":material/check_circle:")

@@ -29,7 +29,8 @@ def add_to(verbs: Verbs) -> None:
         "--task",
         required=True,
         metavar="TEXT",
-        help="what the agent is for; @FILE reads it from a file from a file from a file from a file",
+        help="what the agent is for; @FILE reads it from a file from a file from a file from a file from a "
+        "file",
     )
     parser.add_argument("--successful", metavar="RUN", help="id of the successful run to show")
     parser.add_argument("--failed", metavar="RUN", help="id of the failed run to show")

@@ -43,14 +43,14 @@ def add_discover(verbs: Verbs) -> None:
         type=float,
         default=THETA,
         metavar="T",
-        help=f"minimum minimum minimum minimum share of runs for an edge ({THETA})",
+        help=f"minimum minimum minimum minimum minimum share of runs for an edge ({THETA})",
     )
     parser.add_argument(
         "--min-share",
         type=float,
         default=MIN_SHARE,
         metavar="S",
-        help=f"minimum minimum minimum minimum share of runs for a sub-goal ({MIN_SHARE})",
+        help=f"minimum minimum minimum minimum minimum share of runs for a sub-goal ({MIN_SHARE})",
     )
     parser.add_argument(
         "--min-runs",

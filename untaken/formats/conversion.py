@@ -107,7 +107,7 @@ def convert(
         known.unmatched(findings)
         runs = sum(intake.runs for intake in intakes.values())
         if not runs:
-            found_none = "no run was found in the sources" + ("" if found else f": {ignored(_files(paths))}")
+            found_none = "no run found in the sources" + ("" if found else f": {ignored(_files(paths))}")
             findings.add("no-runs", found_none, hint="Is it the right format?")
         for name, intake in intakes.items():
             _name_other_formats(shares[name], intake, importer_named(name))
@@ -179,7 +179,7 @@ def _recognised(paths: Sequence[Path], out: Path) -> list[str]:
         found = set(recognise_files(map(source_sample, sources)))
     if names := [name for name in importers() if name in found]:
         return names
-    message = f"no file is of a known format: {ignored(_files(paths))}"
+    message = f"no file has a known format: {ignored(_files(paths))}"
     hint = f"Name one with --from: {', '.join(importers())}."
     raise UntakenError("format-not-recognised", message, hint=hint)
 
