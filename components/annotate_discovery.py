@@ -43,7 +43,7 @@ def suggest(graph: PlanGraph | None) -> None:
 def _suggest(graph: PlanGraph | None, known: list[Run]) -> None:
     sources = [source for source in SOURCES if any(_teaches(run, source) for run in known)]
     if not sources:
-        st.info("A graph can be suggested by runs that succeeded; there is none here to learn from yet.")
+        st.info("Suggestions are learned from successful runs. There are none here yet.")
         _leave()
         return
     st.caption(
@@ -82,7 +82,7 @@ def _suggest(graph: PlanGraph | None, known: list[Run]) -> None:
         _leave()
         return
     if any(finding.code == "draft-one-order" for finding in draft.findings):
-        left.caption("Every order was kept by all these runs: θ changes nothing here.")
+        left.caption("All these runs use the same order, so θ has no effect here.")
     used = cards.counted(draft.runs, "run" if source == "plans" else "successful run")
     _show(draft, graph, used, among or tasks)
 
@@ -110,7 +110,7 @@ def _show(draft: Draft, graph: PlanGraph | None, used: str, tasks: Sequence[str]
         st.markdown("**Compared with the open graph**")
         diff = diff_graphs(graph, msgspec.structs.replace(draft.graph, id=graph.id, version=graph.version))
         drawn = figures.plan_diff_figure(diff, dark=state.is_dark())
-        tables.figure(drawn, key="draft-diff", name="Suggested against open")
+        tables.figure(drawn, key="draft-diff", name="Suggested compared with open")
     with st.container(horizontal=True):
         if first_graph.asked():
             st.button(
@@ -120,9 +120,9 @@ def _show(draft: Draft, graph: PlanGraph | None, used: str, tasks: Sequence[str]
                 if author() else "Enter your name to sign the graph.",
             )  # fmt: skip
         st.button(
-            "Edit it first" if first_graph.asked() else "Take it over",
+            "Edit it first" if first_graph.asked() else "Use this draft",
             key="suggest_take", on_click=_take, args=(draft, tasks),
-            help="As a step that can be undone. Nothing is saved, and no run is scored by it until it is.",
+            help="You can undo this. Runs are scored with it only after you save.",
         )  # fmt: skip
         _leave()
 

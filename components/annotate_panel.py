@@ -20,7 +20,7 @@ from untaken.errors import UntakenError
 from untaken.plans import Check, PlanGraph, Rule, SubGoal
 
 KINDS: Final = {
-    "none": "none: a verdict decides it it it it it",
+    "none": "none: a verdict decides it it it it it it",
     "expr": "an expression over the state",
     "tool_call": "a tool call",
     "verdict": "a recorded verdict",

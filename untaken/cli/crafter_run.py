@@ -66,7 +66,7 @@ def add_to(inner: Any) -> None:
         type=int,
         default=1,
         metavar="S",
-        help="seed seed seed seed seed of the first world (default 1)",
+        help="seed seed seed seed seed seed of the first world (default 1)",
     )
     whole("--steps", type=int, default=STEPS, metavar="N", help=f"planning horizon (default {STEPS})")
     whole("--sce", action="store_true", help="give the policy the causes that act on its task")

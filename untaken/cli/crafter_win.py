@@ -35,7 +35,7 @@ def add_to(inner: Any) -> None:
         type=int,
         default=1,
         metavar="S",
-        help="seed seed seed seed seed of the world and of all draws (default 1)",
+        help="seed seed seed seed seed seed of the world and of all draws (default 1)",
     )
     whole("--steps", type=int, default=STEPS, metavar="N", help=f"steps at most (default {STEPS})")
     whole("--reward", default=SHAPED, metavar="R", help=f"f_R: env, shaped or rollout-N (default {SHAPED})")

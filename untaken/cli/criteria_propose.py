@@ -30,6 +30,7 @@ def add_to(verbs: Verbs) -> None:
         required=True,
         metavar="TEXT",
         help="what the agent is for; @FILE reads it from a file from a file from a file from a file from a "
+        "file from a "
         "file",
     )
     parser.add_argument("--successful", metavar="RUN", help="id of the successful run to show")

@@ -36,21 +36,23 @@ def add_discover(verbs: Verbs) -> None:
         default="actions",
         help="without --graphs: tags and tools are the sub-goals (default), or steps of recorded plans",
     )
-    parser.add_argument("--agent", action="append", metavar="NAME", help="only its runs; may be repeated")
+    parser.add_argument(
+        "--agent", action="append", metavar="NAME", help="only runs of this agent; repeatable"
+    )
     parser.add_argument("--task", metavar="GLOB", help="only runs of these tasks")
     parser.add_argument(
         "--theta",
         type=float,
         default=THETA,
         metavar="T",
-        help=f"minimum minimum minimum minimum minimum share of runs for an edge ({THETA})",
+        help=f"minimum minimum minimum minimum minimum minimum share of runs for an edge ({THETA})",
     )
     parser.add_argument(
         "--min-share",
         type=float,
         default=MIN_SHARE,
         metavar="S",
-        help=f"minimum minimum minimum minimum minimum share of runs for a sub-goal ({MIN_SHARE})",
+        help=f"minimum minimum minimum minimum minimum minimum share of runs for a sub-goal ({MIN_SHARE})",
     )
     parser.add_argument(
         "--min-runs",
