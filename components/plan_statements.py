@@ -78,7 +78,7 @@ def _counts(found: PlanEvaluation) -> None:
         (
             "Supported",
             cards.percent(found.supported_share),
-            f"{found.supported:,} of {found.alternatives:,}, with q ≤ 0.10 and 3 runs a side",
+            f"{found.supported:,} of {found.alternatives:,}, with p ≤ 0.05, q ≤ 0.10 and 3 runs a side",
         ),
         (
             "Shuffled outcomes would support",

@@ -34,7 +34,7 @@ STATEMENTS: Final[Columns[Statement]] = {
     "informative_tasks": count("of them, those with successes and failures", "informative_tasks"),
     "p": figure("two-sided p-value", "p"),
     "q": figure("p after Benjamini and Hochberg, over the statements that can be tested", "q"),
-    "supported": truth("q ≤ 0.10 and at least 3 runs a side", "supported"),
+    "supported": truth("p ≤ 0.05, q ≤ 0.10 and at least 3 runs a side", "supported"),
     "label": text("explains the verdict, or found", lambda s: LABELS[s.label]),
     "estimate": text("same_agent or between_agents", "estimate"),
     "layer": count("of the plan's four layers, 1 being the finest", "situation.layer"),
