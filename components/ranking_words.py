@@ -86,7 +86,7 @@ def verdict(pair: PairedDifference) -> str:
     if standing == "unknown":
         return "Unknown"
     if standing == "level":
-        return "Not told apart"
+        return "No clear difference"
     return "Yes" if (number(pair.p_holm) or 0) <= ALPHA else "Only uncorrected"
 
 

@@ -181,8 +181,8 @@ SENTENCES = [
     ("the family", a_pair(), "Yes", "It stands once all 3 pairs under this metric are corrected for"),
     ("not after Holm", a_pair(p_holm=0.06), "Only uncorrected", "It does not stand once all 3 pairs"),
     ("the other way round", a_pair(-0.3), "Yes", "B is better than A"),
-    ("not told apart", a_pair(0.05), "Not told apart", "no clear difference between A and B"),
-    ("what could be found", a_pair(0.05), "Not told apart", "must be 15.0 points or more"),
+    ("not told apart", a_pair(0.05), "No clear difference", "no clear difference between A and B"),
+    ("what could be found", a_pair(0.05), "No clear difference", "must be 15.0 points or more"),
     ("one task", a_pair(0.3, None), "Unknown", "needs two tasks"),
     ("no common task", a_pair(None), "Unknown", "no task has a value for both"),
 ]
