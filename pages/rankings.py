@@ -108,8 +108,8 @@ with repeated:
     drawn = figures.pass_k_lines(report.pass_k, dark=dark)
     tables.figure(drawn, key="pass-k", name="pass^k by agent")
     with st.expander("As a table"):
-        curves = state.derived(pass_k_table)
-        tables.table(curves, key="curves", name="pass-k", columns=dict.fromkeys(SHARES, PERCENT))
+        columns = dict.fromkeys(SHARES, PERCENT)
+        tables.table(state.derived(pass_k_table), key="curves", name="pass-k", columns=columns)
 
 st.subheader("Standings", anchor=False)
 st.caption("Value: mean over tasks. 95 % interval: exact, by the effective number of tasks.")

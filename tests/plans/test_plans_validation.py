@@ -90,7 +90,7 @@ ERRORS = [
         "desc": "a rule that matches nothing",
         "nodes": [{"id": "a", "rules": [{"tool": "x", "text": "y"}]}],
         "code": "graph-rule-impossible",
-        "says": "at once",
+        "says": "both a message",
     },
 ]
 
