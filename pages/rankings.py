@@ -110,7 +110,6 @@ with repeated:
     with st.expander("As a table"):
         columns = dict.fromkeys(SHARES, PERCENT)
         tables.table(state.derived(pass_k_table), key="curves", name="pass-k", columns=columns)
-
 st.subheader("Standings", anchor=False)
 st.caption("Value: mean over tasks. 95 % interval: exact, by the effective number of tasks.")
 columns = dict.fromkeys(SHARES, PERCENT)
