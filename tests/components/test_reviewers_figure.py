@@ -12,15 +12,16 @@ HOSTILE = "<b>x</b><script>alert(1)</script>"
 
 def test_alpha_stands_with_its_n_and_where_there_is_none_the_reason_does() -> None:
     runs = []
-    for i in range(6):
-        run = a_run(f"r{i}").finish().verdict("s", i % 2 == 0, "human:ann").verdict("s", i < 3, "human:bob")
+    for i in range(12):
+        run = a_run(f"r{i}", task=f"t{i}").finish()
+        run.verdict("s", i % 2 == 0, "human:ann").verdict("s", i < 6, "human:bob")
         runs.append(run.verdict(HOSTILE, True, "human:ann").verdict(HOSTILE, True, "human:bob").run())
     found = reviewers_agreement(runs)
     drawn = figures.reliability_figure(found)
     marks = drawn.data[0]
     assert list(marks.x) == [found.overall.alpha, found.sub_goals[0].alpha]
     assert marks.error_x.array[0] == found.overall.high - found.overall.alpha
-    assert list(drawn.layout.yaxis.ticktext)[:2] == ["all  n=12", "s  n=6"]
+    assert list(drawn.layout.yaxis.ticktext)[:2] == ["all  n=24", "s  n=12"]
     assert "all answers are the same" in drawn.layout.annotations[0].text
     assert "<script>" not in drawn.to_json()
     assert "\\u003cscript" not in drawn.to_json()
@@ -33,9 +34,9 @@ def test_without_two_reviewers_it_says_so() -> None:
 
 def test_every_two_reviewers_stand_with_n_and_interval_and_what_has_none_says_so() -> None:
     runs = []
-    for i in range(6):
+    for i in range(12):
         run = a_run(f"r{i}", task=f"t{i}").finish()
-        run.verdict("s", i % 2 == 0, "human:ann").verdict("s", i < 3, "human:bob")
+        run.verdict("s", i % 2 == 0, "human:ann").verdict("s", i < 6, "human:bob")
         runs.append(run.verdict("s", True, f"human:{HOSTILE}").verdict("s", True, "human:zoe").run())
     pairs = reviewer_pairs(reviewers_agreement(runs))
     drawn = figures.reviewer_pairs_figure(pairs)
@@ -50,7 +51,7 @@ def test_every_two_reviewers_stand_with_n_and_interval_and_what_has_none_says_so
     assert (list(bare.x), bare.marker.symbol) == ([0.0] * 4, "diamond-open")
     assert bare.error_x.array is None
     assert "always gives the same answer" in bare.customdata[0]
-    assert drawn.layout.yaxis.ticktext[pairs.index(pair)] == "ann · bob<br>n=6"
+    assert drawn.layout.yaxis.ticktext[pairs.index(pair)] == "ann · bob<br>n=12"
     assert [note.text.replace("<br>", " ") for note in drawn.layout.annotations] == [
         "no κ: both always give the same answer, so chance explains the agreement"
     ]

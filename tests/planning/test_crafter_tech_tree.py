@@ -58,7 +58,7 @@ def test_it_is_checked_saved_drawn_and_exported_like_any_other(
     save_graph(tech_tree(), file)
     assert load_graph(file) == tech_tree()
     assert main(["graph", "check", str(file)]) == 0
-    assert main(["graph", "draw", str(file), "-o", str(tmp_path / "crafter.html")]) == 0
+    assert main(["graph", "draw", str(file), "-o", str(tmp_path / "crafter.svg")]) == 0
     assert main(["graph", "export", str(file), "--to", "mermaid"]) == 0
     assert "Make iron pickaxe" in capsys.readouterr().out
 
