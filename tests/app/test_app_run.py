@@ -95,7 +95,7 @@ def test_the_page_opens_on_the_run_with_most_to_learn_from(tmp_path: Path, monke
     assert shown(app, "run") == failed().head.sha256
     assert "1 of 2" in app.markdown[1].value
     assert "✗ failure" in texts(app)
-    assert "1 of 3 (33%)" in texts(app)
+    assert "0 of 3 (0%)" in texts(app)
 
 
 def test_next_and_previous_walk_the_failing_runs_only(tmp_path: Path, monkeypatch: Patch) -> None:
@@ -185,7 +185,7 @@ def test_the_rule_for_missing_verdicts_stands_beside_the_rates(tmp_path: Path, m
 
 def test_an_empty_workspace_leads_to_the_data_page(tmp_path: Path, monkeypatch: Patch) -> None:
     app = open_app(tmp_path, monkeypatch)
-    assert "no run" in app.info[0].value
+    assert "No runs yet" in app.info[0].value
     assert not app.selectbox
 
 

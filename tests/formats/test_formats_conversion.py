@@ -46,8 +46,14 @@ CLAUDE_LINE = {
     "sessionId": "s1",
     "message": {"role": "user", "content": "hi"},
 }
+LABEL = {
+    "trajectory_id": 7,
+    "failures": [{"failure_id": 1, "step_number": 2, "step_reason": "wrong day"}],
+    "root_cause": {"failure_id": 1},
+}
 FILES: dict[str, dict[str, Any]] = {
     "devai": SHEETS,
+    "agentrx": {"gpt-9-retail.json": [tau_record()], "labels.json": [LABEL]},
     "tau-bench": {"gpt-9-airline.json": [tau_record(trial=t) for t in range(3)]},
     "tau2-bench": {"r.json": tau2_document(simulations=[tau2_simulation(ACTION, trial=t) for t in range(3)])},
     "who-and-when": {"A/1.json": generated_record(), "H/2.json": hand_crafted_record()},
@@ -266,6 +272,8 @@ ONE_RUN: dict[str, dict[str, Any]] = {
 }
 TALK = "[].info.task.actions[].kwargs.content"
 """An expected message to the user is no action: by rule, what it says is dropped with it."""
+JOINED = "requirements[].requirement_id"
+"""An id decides where texts do not: with the text alone, a verdict is joined whatever its number."""
 
 
 @pytest.mark.parametrize("format", ONE_RUN)
@@ -286,7 +294,7 @@ def test_what_the_account_calls_kept_reaches_the_output_and_nothing_else_does(
             )
             if said != (other != plain):
                 wrong.append((place, said))
-    assert wrong in ([], [(TALK, True)])
+    assert set(wrong) <= {(TALK, True), (JOINED, True)}
 
 
 def outcome(folder: Path, format: str, files: dict[str, Any]) -> tuple[Conversion, list[Any]]:
@@ -339,7 +347,7 @@ def test_each_format_says_what_it_is() -> None:
     assert all(info.title and info.what.endswith(".") and info.extensions for info in formats())
 
 
-@pytest.mark.parametrize("format", FILES)
+@pytest.mark.parametrize("format", [name for name in FILES if name != "agentrx"])  # its runs are tau-bench's
 def test_formats_are_told_by_content(tmp_path: Path, format: str) -> None:
     folder = sources(tmp_path / "in", format)
     for name in FILES[format]:
