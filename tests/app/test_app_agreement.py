@@ -25,7 +25,7 @@ def test_agreement_is_told_with_its_n_and_its_kappa(tmp_path: Path, monkeypatch:
     app = session(tmp_path, monkeypatch, "criteria")
     assert "Do judges agree with people?" in said(app)
     assert "Of 4 sub-goals that both judged, 3 have the same verdict (75%); Cohen's κ 0.00" in said(app)
-    assert "1 sub-goal on which they part" in said(app)
+    assert "1 sub-goal where they disagree" in said(app)
 
 
 def test_without_judges_there_is_no_such_section(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

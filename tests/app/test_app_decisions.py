@@ -83,7 +83,7 @@ def test_a_chosen_choice_shows_both_histories_and_the_runs_behind_them(app: AppT
     assert metrics(app)["Advantage of the alternative"].startswith("+")
     words = said(app)
     assert "success rate over 16 outcomes of 8 runs" in words
-    assert "lies above 0" in words
+    assert "is above 0" in words
     assert "step boarding" in words
     assert "Hochberg: 1 pair of skills with an interval" in words
     assert "16 decision points took bad" in words
@@ -123,7 +123,7 @@ def test_logged_odds_give_estimates_with_their_effective_size(tmp_path: Path, mo
             store.add(f"r{n}.jsonl", run.finish(n % 4 > 0, cost=1.0 + n % 3, steps=3).ledger())
     app = choose(session(tmp_path, monkeypatch, "decisions"), "bad → good · context second")
     words = said(app)
-    assert "Estimate from logged odds" in words
+    assert "Estimate from logged probabilities" in words
     assert "SNIPS" in words
     assert "doubly robust" in words
     assert "Effective number of runs" in words

@@ -67,13 +67,13 @@ def test_a_draft_is_accepted_with_one_click_and_scores_the_runs(imported: Path, 
 
 def test_a_draft_can_be_edited_first_or_left(imported: Path, monkeypatch: Patch) -> None:
     app = pressed(drafting(imported, monkeypatch), "suggest_take")
-    assert "not saved yet" in said(app)
+    assert "unsaved changes" in said(app)
     assert saved(imported) == {}
 
 
 def test_a_draft_that_is_left_leaves_nothing(imported: Path, monkeypatch: Patch) -> None:
     app = pressed(drafting(imported, monkeypatch), "suggest_leave")
-    assert "There is no plan graph yet" in said(app)
+    assert "No plan graph yet" in said(app)
     assert saved(imported) == {}
 
 

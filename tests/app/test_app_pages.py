@@ -149,7 +149,7 @@ def test_only_the_chosen_authors_verdicts_count(tmp_path: Path, monkeypatch: Pat
     assert int(table(app, "Agents")["unscored"].iloc[0]) == 0
     app.multiselect(key="rules_verdicts").select("human:*").run()
     assert int(table(app, "Agents")["unscored"].iloc[0]) == 1  # a name, not a pattern
-    assert "verdicts counted: human" in said(app)
+    assert "verdicts counted:\u2060 human" in said(app)
 
 
 def test_agents_of_another_benchmark_are_chosen_not_mixed_in(tmp_path: Path, monkeypatch: Patch) -> None:

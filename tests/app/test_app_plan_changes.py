@@ -92,7 +92,7 @@ def test_a_successful_run_is_not_said_to_have_a_better_way(tmp_path: Path, monke
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        ({"graph": GRAPH.replace('mutates: ["write_*", "*img*"]\n', "")}, "which tools change something"),
+        ({"graph": GRAPH.replace('mutates: ["write_*", "*img*"]\n', "")}, "tools that change state"),
         ({"tasks": 1}, "So few trials cannot prove a difference"),
     ],
 )

@@ -89,14 +89,14 @@ def test_the_runs_that_make_a_pair_change_places_are_linked(folder: Path, monkey
 
 def test_the_rule_is_a_switch_that_says_what_it_changes(folder: Path, monkeypatch: Patch) -> None:
     app = session(folder, monkeypatch, "rankings")
-    assert "It changes the values or ranks of 2 agents" in said(app)
+    assert "It changes the values or ranks of 1 agent;" in said(app)
     switch = app.toggle(key="rule_switch")
     assert switch.value is False
     switch.set_value(True).run()
     assert not app.exception
     assert "without a verdict are left out" in said(app)
     assert app.radio(key="rules_missing").value == "drop"
-    assert "It changes the values or ranks of 2 agents" in said(app)  # seen from the other side
+    assert "It changes the values or ranks of 1 agent;" in said(app)  # seen from the other side
     app.radio(key="rules_missing").set_value("fail").run()
     assert app.toggle(key="rule_switch").value is False
 
