@@ -182,7 +182,7 @@ def test_j_and_k_count_through_the_failing_runs_but_not_while_typing(demo: str, 
 
 
 def test_a_row_of_the_decisions_opens_its_run_at_that_decision(demo: str, open_page: Open) -> None:
-    page = open_page(f"{demo}/decisions", width=2600)  # wide enough for every column
+    page = open_page(f"{demo}/decisions?view=skills", width=2600)  # wide enough for every column
     table = page.locator(".st-key-paths")
     wanted = {name: cells(table, name)[2] for name in ("agent", "task_id", "decision_point", "alternative")}
     tick(table, 2)
@@ -246,7 +246,7 @@ def sideways(page: Page) -> list[str]:
 
 
 def test_a_mark_of_the_decisions_opens_its_choice_and_brings_it_into_view(demo: str, open_page: Open) -> None:
-    page = open_page(f"{demo}/decisions")
+    page = open_page(f"{demo}/decisions?view=skills")
     marks = page.locator(".st-key-scroll-choices-Advantage .points path.point")
     expect(marks).to_have_count(20)
     assert "choice" not in selection(page)

@@ -54,7 +54,7 @@ def test_a_graph_is_edited_previewed_saved_and_merged(
     expect(page.get_by_text("4 of 12 runs")).to_be_visible()
     page.get_by_role("heading", name="Annotate").click()
     press(page, "Alt+z")
-    expect(page.get_by_text("no unsaved changes")).to_be_visible()
+    expect(page.get_by_text("· no unsaved changes")).to_be_visible()
     press(page, "Alt+y")
     expect(page.get_by_text("unsaved changes")).to_be_visible()
 
@@ -153,7 +153,7 @@ def test_in_an_empty_workspace_a_graph_is_made_and_saved_by_keyboard_alone(
     tab_to(page, "New …")
     page.keyboard.press("Enter")
     expect(page.get_by_role("textbox", name="Graph id")).to_be_visible()
-    for label, words in (("Id of", "refund-desk"), ("Tasks", "refund-*"), ("First", "find_order")):
+    for label, words in (("Graph id", "refund-desk"), ("Tasks", "refund-*"), ("First", "find_order")):
         tab_to(page, label)
         page.keyboard.type(words)
     page.keyboard.press("Enter")

@@ -116,7 +116,7 @@ class Case(NamedTuple):
 CASES = [
     Case("no memory", "memory queue {w}/none", 2, "memory-missing"),
     Case("nothing queued", "memory preview {m}", 0, "0 signals"),
-    Case("nothing to apply", "memory apply {m}", 0, "0 signals applied; 0 wait"),
+    Case("nothing to apply", "memory apply {m}", 0, "0 signals applied; 0 pending"),
     Case("no time", "memory apply {m} --at soon", 2, "time-invalid"),
     Case("a time without a zone", "memory apply {m} --at 2027-01-01", 2, "time-invalid"),
     Case("a time outside the calendar", "memory apply {m} --at 0001-01-01T00:00:00+23:00", 2, "time-invalid"),

@@ -52,7 +52,7 @@ def test_each_file_has_a_row_with_its_outcome(desc: str, taken: tuple[Taken, ...
 def test_faults_are_counted_in_words() -> None:
     app = shown(SOUND, BROKEN, UNKNOWN)
     assert app.warning[0].value == (
-        "2 of 3 files added; 1 of them with faults; 1 not added. The reasons are below."
+        "2 of 3 files added; 1 of them with findings; 1 not added. The reasons are below."
     )
 
 

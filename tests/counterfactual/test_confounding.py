@@ -119,7 +119,7 @@ def test_a_difference_that_holds_within_tasks_stays_supported() -> None:
     runs = [("ab"[turn], task, "m", float(turn)) for turn, task in TURNS]
     support, reason = support_of(log(*runs))
     assert support == "supported"
-    assert "lies above 0" in reason
+    assert "is above 0" in reason
 
 
 def test_one_task_and_agent_are_one_stratum_and_keep_what_the_interval_says() -> None:

@@ -92,7 +92,7 @@ def _files(*folders: str) -> set[str]:
 def test_the_wheel_holds_the_engine_and_the_app_and_adds_one_name(archives: tuple[Path, Path]) -> None:
     with zipfile.ZipFile(archives[1]) as wheel:
         names = {name for name in wheel.namelist() if ".dist-info/" not in name}
-    app = {"app.py", ".streamlit/config.toml", *_files("pages", "components", "sample_runs")}
+    app = {"app.py", "server.py", ".streamlit/config.toml", *_files("pages", "components", "sample_runs")}
     engine = {name for name in _files("untaken") if not name.startswith("untaken/_app/")}
     assert names == engine | {f"untaken/_app/{name}" for name in app}
 

@@ -379,10 +379,10 @@ def test_a_file_that_says_the_same_in_other_bytes_is_named_with_its_line(memory:
     path.write_bytes(b"".join([first, second.replace(b":", b": ", 1), *rest]))
     (difference,) = verify_memory(memory)[1]
     assert difference.kind == "form"
-    assert f"{path.name}: from line 2 on" in difference.message
+    assert f"{path.name}: from line 2 the bytes differ" in difference.message
 
 
 def test_a_line_that_stands_twice_is_named(memory: Path) -> None:
     memory.write_bytes(memory.read_bytes() + memory.read_bytes().splitlines(keepends=True)[0])
     (difference,) = verify_memory(memory)[1]
-    assert "from line 5 on" in difference.message
+    assert "from line 5 the bytes differ" in difference.message

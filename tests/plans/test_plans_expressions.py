@@ -98,7 +98,7 @@ UNDECIDED = [
     ("state.order", "a mapping, not true or false"),
     ("state.count + state.total == 13.5", "different types"),
     ("state.count > 'x'", "different types"),
-    ("size(state.count) == 1", "'size' has no meaning for the values"),
+    ("size(state.count) == 1", "'size' does not apply to these values"),
     ("state.tags[7] == 'x'", "index out of bounds"),
     ("1 / 0 == 1", "division by zero"),
     ("9223372036854775807 + state.count == 0", "overflow"),

@@ -50,7 +50,7 @@ PAIR = PairedDifference(
             "not told apartone ahead by 25.0 (−5.0 to 37.5); it takes about 18.0 to show24 tasks, 48 runs",
         ),
         (replace(PAIR, difference=0.0, low=-0.1, high=0.1), "not told apartlevel, 0.0 (−10.0 to 10.0)"),
-        (replace(PAIR, low=Unscored("one task"), high=Unscored("one task")), "it takes two tasks"),
+        (replace(PAIR, low=Unscored("one task"), high=Unscored("one task")), "needs two tasks"),
         (replace(PAIR, difference=Unscored("no task")), "no task has a value for both"),
         (None, "no task has a value for both"),
     ],

@@ -83,6 +83,7 @@ def test_a_run_that_a_removed_file_had_taken_over_is_read_from_the_earlier_one(t
     with Workspace(tmp_path / "w") as store:
         store.add("before.jsonl", FIRST.ledger(), origin="devai")
         after = store.add("after.jsonl", a_run("r1").call("search").finish(False).ledger(), origin="devai")
+        assert store.confirm(store.extensions()[0], author="ann")
         assert [run.success for run in store.read_runs()[0]] == [False]
         store.remove(after.digest)
         assert [run.success for run in store.read_runs()[0]] == [True]

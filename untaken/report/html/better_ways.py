@@ -23,7 +23,7 @@ def better_ways_section(corpus: Corpus, ways: Sequence[BetterWay], *, full: bool
     left = f" {len(ways) - len(shown)} more are in the full report." if len(ways) > len(shown) else ""
     plans = corpus.plans
     shuffled = plans.shuffled_supported_share
-    chance = f" With shuffled outcomes {shuffled:.1%} would be." if isinstance(shuffled, float) else ""
+    chance = f" With shuffled outcomes, {shuffled:.1%} are." if isinstance(shuffled, float) else ""
     note = (
         "What runs of the same task did in the same state of its plan, by expected gain in success. Each "
         f"failed run counts once. {plans.supported:,} of {plans.alternatives:,} ways not taken are "
