@@ -52,7 +52,7 @@ def test_a_click_on_a_bar_chooses_the_item_and_a_decision_leads_to_its_event(
     page.mouse.click(box["x"] + box["width"] / 2, box["y"] + 4)  # above the interval, which is drawn over it
     expect(chosen(page).get_by_role("combobox")).not_to_have_value(before)
     expect(
-        chosen(page).get_by_text(re.compile(r"In \d+ of 352 evaluated runs .* the better history"))
+        chosen(page).get_by_text(re.compile(r"In \d+ of 352 evaluated runs .* has a better history"))
     ).to_be_visible()
     asked = follow(page)
     assert asked["decision"].isdigit()
