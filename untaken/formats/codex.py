@@ -11,16 +11,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from untaken.formats.importer import Importer
-from untaken.formats.intake import Intake
 from untaken.formats.losses import Findings
 from untaken.formats.messages import is_message, message_items
 from untaken.formats.model import FormatInfo
 from untaken.formats.otel_spans import parsed
 from untaken.formats.readings import amount, mapping, moment, text, whole
 from untaken.formats.sample import Confidence, Sample
-from untaken.formats.sources import Source
-from untaken.formats.tidy import Places, Tidier
-from untaken.formats.trace_run import Answered, Item, Said, TraceRun, write_traces
+from untaken.formats.tidy import Places
+from untaken.formats.trace_file import TraceFile, converter
+from untaken.formats.trace_run import Answered, Item, Said, TraceRun
 
 Line = Mapping[str, Any]
 
@@ -209,25 +208,11 @@ def _metadata(meta: Mapping[str, Any]) -> dict[str, Any]:
     return {"format": "codex", **{name: value for name, value in known.items() if value is not None}}
 
 
-def _convert(sources: Sequence[Source], intake: Intake) -> None:
-    for source in sources:
-        intake.step(source.name)
-        log = intake.open(source)
-        reader = intake.reader(source, log)
-        if reader is None:
-            continue
-        tidier = Tidier(PLACES, log.findings)
-        lines: list[Line] = []
-        for element in reader.values():
-            log.records += 1
-            line, held = tidier.record(element.value, "")
-            log.count(held.items(), PLACES.kept)
-            lines.append(mapping(line))
-        run = session_run(lines, source.stem, log.findings)
-        if run is None:
-            log.findings.add("not-this-format", "there is no item of a conversation in it", severity="error")
-        runs = [run] if run is not None else []
-        write_traces(runs, f"{source.stem}-{log.sha256[:8]}", intake=intake, log=log, tidier=tidier)
+def _read(file: TraceFile) -> list[TraceRun]:
+    run = session_run([mapping(line) for line in file.records()], file.stem, file.findings)
+    if run is None:
+        file.refuse("there is no item of a conversation in it")
+    return [run] if run is not None else []
 
 
 IMPORTER: Final = Importer(
@@ -238,5 +223,5 @@ IMPORTER: Final = Importer(
         what="One run a session file; sub-agents without the lines they repeat of their parent.",
     ),
     recognise=recognise,
-    convert=_convert,
+    convert=converter(_read, PLACES),
 )

@@ -12,16 +12,15 @@ from datetime import datetime
 from typing import Any, Final
 
 from untaken.formats.importer import Importer
-from untaken.formats.intake import Intake
 from untaken.formats.losses import Findings, clip
 from untaken.formats.messages import Transcript, asked, is_message, message_items, replied, tokens_of
 from untaken.formats.model import FormatInfo
 from untaken.formats.otel import SUCCESS
 from untaken.formats.readings import amount, mapping, moment, number, objects, text
 from untaken.formats.sample import Confidence, Sample
-from untaken.formats.sources import Source
-from untaken.formats.tidy import Places, Tidier
-from untaken.formats.trace_run import Answered, Called, Item, TraceRun, write_traces
+from untaken.formats.tidy import Places
+from untaken.formats.trace_file import TraceFile, converter
+from untaken.formats.trace_run import Answered, Called, Item, TraceRun
 
 Node = Mapping[str, Any]
 
@@ -165,25 +164,14 @@ def _answer(node: Node, call_id: str | None, ended: datetime | None) -> Answered
     return Answered(content=content, source_id=call_id, ok=not failed, at=ended)
 
 
-def _convert(sources: Sequence[Source], intake: Intake) -> None:
-    for source in sources:
-        intake.step(source.name)
-        log = intake.open(source)
-        reader = intake.reader(source, log)
-        if reader is None:
-            continue
-        tidier = Tidier(PLACES, log.findings)
-        traces: dict[str, list[Node]] = defaultdict(list)
-        for element in reader.values():
-            for trace, node in nodes(element.value):
-                log.records += 1
-                record, held = tidier.record(node, "")
-                log.count(held.items(), PLACES.kept)
-                traces[trace].append(mapping(record))
-        if not traces:
-            log.findings.add("not-this-format", "there is no run with a type in it", severity="error")
-        runs = (trace_run(trace, each, log.findings) for trace, each in traces.items())
-        write_traces(runs, f"{source.stem}-{log.sha256[:8]}", intake=intake, log=log, tidier=tidier)
+def _read(file: TraceFile) -> Iterator[TraceRun]:
+    traces: dict[str, list[Node]] = defaultdict(list)
+    for value in file.values():
+        for trace, node in nodes(value):
+            traces[trace].append(mapping(file.record(node)))
+    if not traces:
+        file.refuse("there is no run with a type in it")
+    return (trace_run(trace, each, file.findings) for trace, each in traces.items())
 
 
 IMPORTER: Final = Importer(
@@ -194,5 +182,5 @@ IMPORTER: Final = Importer(
         what="Exported runs, nested or flat: one run per trace.",
     ),
     recognise=recognise,
-    convert=_convert,
+    convert=converter(_read, PLACES),
 )

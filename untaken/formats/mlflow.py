@@ -12,7 +12,6 @@ from datetime import datetime
 from typing import Any, Final
 
 from untaken.formats.importer import Importer
-from untaken.formats.intake import Intake
 from untaken.formats.losses import Findings
 from untaken.formats.messages import Transcript, asked, replied
 from untaken.formats.model import FormatInfo
@@ -20,9 +19,9 @@ from untaken.formats.otel import SUCCESS, TASK
 from untaken.formats.otel_spans import Span, parsed, spans_of
 from untaken.formats.readings import amount, mapping, number, objects, text
 from untaken.formats.sample import Confidence, Sample
-from untaken.formats.sources import Source
-from untaken.formats.tidy import Places, Tidier
-from untaken.formats.trace_run import Answered, Called, Item, TraceRun, write_traces
+from untaken.formats.tidy import Places
+from untaken.formats.trace_file import TraceFile, converter
+from untaken.formats.trace_run import Answered, Called, Item, TraceRun
 
 MODELS: Final = ("CHAT_MODEL", "LLM")
 TOKENS: Final = ("input_tokens", "output_tokens")
@@ -182,25 +181,13 @@ def _items(root: Span, spans: Sequence[Span]) -> Iterator[Item]:
     yield from transcript.of(replied(root.attributes.get(OUTPUTS)), root.end)
 
 
-def _convert(sources: Sequence[Source], intake: Intake) -> None:
-    for source in sources:
-        intake.step(source.name)
-        log = intake.open(source)
-        reader = intake.reader(source, log)
-        if reader is None:
-            continue
-        tidier = Tidier(PLACES, log.findings)
-        runs: list[TraceRun] = []
-        for number_, element in enumerate(reader.values()):
-            log.records += 1
-            document, held = tidier.record(decoded(element.value), "")
-            log.count(held.items(), PLACES.kept)
-            run = trace_run(document, f"{source.stem}/{number_}", log.findings)
-            if run is not None:
-                runs.append(run)
-            else:
-                log.findings.add("not-this-format", "there is no span of a trace in it", severity="error")
-        write_traces(runs, f"{source.stem}-{log.sha256[:8]}", intake=intake, log=log, tidier=tidier)
+def _read(file: TraceFile) -> Iterator[TraceRun]:
+    for number_, value in enumerate(file.values()):
+        run = trace_run(file.record(decoded(value)), f"{file.stem}/{number_}", file.findings)
+        if run is not None:
+            yield run
+        else:
+            file.refuse("there is no span of a trace in it")
 
 
 IMPORTER: Final = Importer(
@@ -211,5 +198,5 @@ IMPORTER: Final = Importer(
         what="Traces of MLflow with their spans and assessments: one run per trace.",
     ),
     recognise=recognise,
-    convert=_convert,
+    convert=converter(_read, PLACES),
 )

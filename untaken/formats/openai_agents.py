@@ -12,15 +12,14 @@ from datetime import datetime
 from typing import Any, Final
 
 from untaken.formats.importer import Importer
-from untaken.formats.intake import Intake
 from untaken.formats.losses import Findings
 from untaken.formats.messages import FIELDS, TOKENS, Transcript, asked, replied
 from untaken.formats.model import FormatInfo
 from untaken.formats.readings import amount, mapping, moment, objects, text
 from untaken.formats.sample import Confidence, Sample
-from untaken.formats.sources import Source
-from untaken.formats.tidy import Places, Tidier
-from untaken.formats.trace_run import Answered, Called, Item, TraceRun, write_traces
+from untaken.formats.tidy import Places
+from untaken.formats.trace_file import TraceFile, converter
+from untaken.formats.trace_run import Answered, Called, Item, TraceRun
 
 Span = Mapping[str, Any]
 
@@ -165,31 +164,18 @@ def _call(span: Span, tool: Any, arguments: Any, answer: Any, findings: Findings
         yield Answered(content=content, source_id=call_id, ok=error is None, at=ended)
 
 
-def _convert(sources: Sequence[Source], intake: Intake) -> None:
-    for source in sources:
-        intake.step(source.name)
-        log = intake.open(source)
-        reader = intake.reader(source, log)
-        if reader is None:
-            continue
-        tidier = Tidier(PLACES, log.findings)
-        traces: dict[str, Mapping[str, Any]] = {}
-        spans: dict[str, list[Span]] = defaultdict(list)
-        for element in reader.values():
-            log.records += 1
-            record, held = tidier.record(element.value, "")
-            log.count(held.items(), PLACES.kept)
-            for item in objects(mapping(record).get("data")) or objects([record]):
-                if item.get("object") == "trace":
-                    traces[text(item.get("id")) or ""] = item
-                elif item.get("object") == "trace.span":
-                    spans[text(item.get("trace_id")) or ""].append(item)
-        if not traces and not spans:
-            log.findings.add("not-this-format", "there is no trace and no span in it", severity="error")
-        runs = (
-            trace_run(traces.get(i, {}), spans[i], log.findings) for i in dict.fromkeys((*traces, *spans))
-        )
-        write_traces(runs, f"{source.stem}-{log.sha256[:8]}", intake=intake, log=log, tidier=tidier)
+def _read(file: TraceFile) -> Iterator[TraceRun]:
+    traces: dict[str, Mapping[str, Any]] = {}
+    spans: dict[str, list[Span]] = defaultdict(list)
+    for record in file.records():
+        for item in objects(mapping(record).get("data")) or objects([record]):
+            if item.get("object") == "trace":
+                traces[text(item.get("id")) or ""] = item
+            elif item.get("object") == "trace.span":
+                spans[text(item.get("trace_id")) or ""].append(item)
+    if not traces and not spans:
+        file.refuse("there is no trace and no span in it")
+    return (trace_run(traces.get(i, {}), spans[i], file.findings) for i in dict.fromkeys((*traces, *spans)))
 
 
 IMPORTER: Final = Importer(
@@ -200,5 +186,5 @@ IMPORTER: Final = Importer(
         what="Traces and spans as the SDK's exporter sends them: one run per trace.",
     ),
     recognise=recognise,
-    convert=_convert,
+    convert=converter(_read, PLACES),
 )

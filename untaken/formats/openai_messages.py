@@ -7,13 +7,12 @@ does.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from untaken.formats.importer import Importer
-from untaken.formats.intake import Intake
 from untaken.formats.jsontext import JsonReader
-from untaken.formats.losses import FileLog, Findings
+from untaken.formats.losses import Findings
 from untaken.formats.messages import (
     FIELDS,
     is_langchain,
@@ -26,9 +25,9 @@ from untaken.formats.messages import (
 from untaken.formats.model import FormatInfo
 from untaken.formats.readings import items, mapping, moment, objects, text
 from untaken.formats.sample import Confidence, Sample
-from untaken.formats.sources import Source
-from untaken.formats.tidy import Places, Tidier
-from untaken.formats.trace_run import TraceRun, write_traces
+from untaken.formats.tidy import Places
+from untaken.formats.trace_file import TraceFile, converter
+from untaken.formats.trace_run import TraceRun
 
 STATES: Final = ("values", "channel_values", "state", "request", "body")
 """Members of an object that its messages may be in: the state of a LangGraph thread, the request of a log."""
@@ -129,27 +128,13 @@ def _model(part: Mapping[str, Any]) -> str | None:
     return text(part.get("model")) or text(mapping(part.get("response_metadata")).get("model_name"))
 
 
-def _runs(reader: JsonReader, source: Source, log: FileLog, tidier: Tidier) -> Iterator[TraceRun]:
-    for number, value in enumerate(_conversations(reader)):
-        log.records += 1
-        record, held = tidier.record(value, "")
-        log.count(held.items(), PLACES.kept)
-        run = _run(record, f"{source.stem}/{number}" if number else source.stem, log.findings)
+def _read(file: TraceFile) -> Iterator[TraceRun]:
+    for number, value in enumerate(_conversations(file.reader)):
+        run = _run(file.record(value), f"{file.stem}/{number}" if number else file.stem, file.findings)
         if run is not None:
             yield run
         else:
-            log.findings.add("not-this-format", "there is no message in it", severity="error")
-
-
-def _convert(sources: Sequence[Source], intake: Intake) -> None:
-    for source in sources:
-        intake.step(source.name)
-        log = intake.open(source)
-        reader = intake.reader(source, log)
-        if reader is not None:
-            tidier = Tidier(PLACES, log.findings)
-            runs = _runs(reader, source, log, tidier)
-            write_traces(runs, f"{source.stem}-{log.sha256[:8]}", intake=intake, log=log, tidier=tidier)
+            file.refuse("there is no message in it")
 
 
 IMPORTER: Final = Importer(
@@ -160,5 +145,5 @@ IMPORTER: Final = Importer(
         what="Lists of Chat Completions, Responses or LangChain messages: one run a list.",
     ),
     recognise=recognise,
-    convert=_convert,
+    convert=converter(_read, PLACES),
 )

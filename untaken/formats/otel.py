@@ -13,14 +13,13 @@ from datetime import datetime
 from typing import Any, Final, Literal
 
 from untaken.formats.importer import Importer
-from untaken.formats.intake import Intake
 from untaken.formats.losses import Findings
 from untaken.formats.model import FormatInfo
 from untaken.formats.otel_spans import Span, is_span, parsed, spans_of, unflattened, with_text_ids
 from untaken.formats.readings import amount, items, mapping, number, objects, text, truth, whole
 from untaken.formats.sample import Confidence, Sample
-from untaken.formats.sources import Source
-from untaken.formats.tidy import Places, Tidier
+from untaken.formats.tidy import Places
+from untaken.formats.trace_file import TraceFile, converter
 from untaken.formats.trace_run import (
     Answered,
     Called,
@@ -29,7 +28,6 @@ from untaken.formats.trace_run import (
     Said,
     TraceRun,
     content_text,
-    write_traces,
 )
 
 Kind = Literal["model", "tool", "agent", "plan", "other"]
@@ -321,25 +319,14 @@ def _spoken(message: Mapping[str, Any], at: datetime | None, *, calls: bool) -> 
         )
 
 
-def _convert(sources: Sequence[Source], intake: Intake) -> None:
-    for source in sources:
-        intake.step(source.name)
-        log = intake.open(source)
-        reader = intake.reader(source, log)
-        if reader is None:
-            continue
-        tidier = Tidier(PLACES, log.findings)
-        traces: dict[str, list[Span]] = defaultdict(list)
-        for element in reader.values():
-            log.records += 1
-            record, held = tidier.record(with_text_ids(element.value), "")
-            log.count(held.items(), PLACES.kept)
-            for span in spans_of(record, log.findings):
-                traces[span.trace].append(span)
-        if not traces:
-            log.findings.add("not-this-format", "there is no span in it", severity="error")
-        runs = (_trace(spans, log.findings) for spans in traces.values())
-        write_traces(runs, f"{source.stem}-{log.sha256[:8]}", intake=intake, log=log, tidier=tidier)
+def _read(file: TraceFile) -> Iterator[TraceRun]:
+    traces: dict[str, list[Span]] = defaultdict(list)
+    for value in file.values():
+        for span in spans_of(file.record(with_text_ids(value)), file.findings):
+            traces[span.trace].append(span)
+    if not traces:
+        file.refuse("there is no span in it")
+    return (_trace(spans, file.findings) for spans in traces.values())
 
 
 IMPORTER: Final = Importer(
@@ -350,5 +337,5 @@ IMPORTER: Final = Importer(
         what="OTLP JSON and SDK dumps with GenAI or OpenInference names: one run per trace.",
     ),
     recognise=recognise,
-    convert=_convert,
+    convert=converter(_read, PLACES),
 )

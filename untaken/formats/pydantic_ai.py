@@ -10,15 +10,14 @@ from datetime import datetime
 from typing import Any, Final
 
 from untaken.formats.importer import Importer
-from untaken.formats.intake import Intake
 from untaken.formats.jsontext import JsonReader
 from untaken.formats.losses import Findings
 from untaken.formats.model import FormatInfo
 from untaken.formats.readings import amount, items, mapping, moment, objects, text
 from untaken.formats.sample import Confidence, Sample
-from untaken.formats.sources import Source
-from untaken.formats.tidy import Places, Tidier
-from untaken.formats.trace_run import Answered, Called, Item, Said, TraceRun, write_traces
+from untaken.formats.tidy import Places
+from untaken.formats.trace_file import TraceFile, converter
+from untaken.formats.trace_run import Answered, Called, Item, Said, TraceRun
 
 KINDS: Final = ("request", "response")
 HISTORIES: Final = ("messages", "message_history", "all_messages")
@@ -162,26 +161,13 @@ def _cost(replies: Sequence[Mapping[str, Any]], findings: Findings) -> float | N
     return sum(known) if known and len(known) == len(each) else None
 
 
-def _convert(sources: Sequence[Source], intake: Intake) -> None:
-    for source in sources:
-        intake.step(source.name)
-        log = intake.open(source)
-        reader = intake.reader(source, log)
-        if reader is None:
-            continue
-        tidier = Tidier(PLACES, log.findings)
-        runs: list[TraceRun] = []
-        for number, value in enumerate(_histories(reader)):
-            log.records += 1
-            record, held = tidier.record(value, "")
-            log.count(held.items(), PLACES.kept)
-            messages = [each for each in objects(_history(record)) if _is_message(each)]
-            name = f"{source.stem}/{number}" if number else source.stem
-            if messages:
-                runs.append(history_run(messages, name, log.findings))
-            else:
-                log.findings.add("not-this-format", "there is no message with parts in it", severity="error")
-        write_traces(runs, f"{source.stem}-{log.sha256[:8]}", intake=intake, log=log, tidier=tidier)
+def _read(file: TraceFile) -> Iterator[TraceRun]:
+    for number, value in enumerate(_histories(file.reader)):
+        messages = [each for each in objects(_history(file.record(value))) if _is_message(each)]
+        if messages:
+            yield history_run(messages, f"{file.stem}/{number}" if number else file.stem, file.findings)
+        else:
+            file.refuse("there is no message with parts in it")
 
 
 IMPORTER: Final = Importer(
@@ -192,5 +178,5 @@ IMPORTER: Final = Importer(
         what="Message histories of Pydantic AI: one run a history.",
     ),
     recognise=recognise,
-    convert=_convert,
+    convert=converter(_read, PLACES),
 )

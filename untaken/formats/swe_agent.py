@@ -7,19 +7,19 @@ the issue is not in the file; `exit_status` says how the run ended.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import Any, Final
 
 from untaken.formats.importer import Importer
-from untaken.formats.intake import Intake
 from untaken.formats.losses import Findings
 from untaken.formats.model import FormatInfo
 from untaken.formats.readings import amount, mapping, objects, text
 from untaken.formats.sample import Confidence, Sample
 from untaken.formats.sources import Source
-from untaken.formats.tidy import Places, Tidier
-from untaken.formats.trace_run import Answered, Called, Item, Said, TraceRun, content_text, write_traces
+from untaken.formats.tidy import Places
+from untaken.formats.trace_file import TraceFile, converter
+from untaken.formats.trace_run import Answered, Called, Item, Said, TraceRun, content_text
 
 STATISTICS: Final = {
     "tokens_sent": "input_tokens",
@@ -122,25 +122,12 @@ def _items(step: dict[str, Any]) -> Iterator[Item]:
         yield Answered(content=observation if isinstance(observation, str) else json.dumps(observation))
 
 
-def _convert(sources: Sequence[Source], intake: Intake) -> None:
-    for source in sources:
-        intake.step(source.name)
-        log = intake.open(source)
-        reader = intake.reader(source, log)
-        if reader is None:
-            continue
-        tidier = Tidier(PLACES, log.findings)
-        runs = []
-        for element in reader.values():
-            log.records += 1
-            document, held = tidier.record(element.value, "")
-            log.count(held.items(), PLACES.kept)
-            if isinstance(document, dict) and isinstance(document.get("trajectory"), list):
-                runs.append(_run(document, source, log.findings))
-            else:
-                message = "no trajectory: not a SWE-agent file, or a run that never started"
-                log.findings.add("not-this-format", message, severity="error")
-        write_traces(runs, f"{source.stem}-{log.sha256[:8]}", intake=intake, log=log, tidier=tidier)
+def _read(file: TraceFile) -> Iterator[TraceRun]:
+    for document in file.records():
+        if isinstance(document, dict) and isinstance(document.get("trajectory"), list):
+            yield _run(document, file.source, file.findings)
+        else:
+            file.refuse("no trajectory: not a SWE-agent file, or a run that never started")
 
 
 IMPORTER: Final = Importer(
@@ -151,5 +138,5 @@ IMPORTER: Final = Importer(
         what="Thoughts, commands, their output, the exit status; success comes from --outcomes.",
     ),
     recognise=recognise,
-    convert=_convert,
+    convert=converter(_read, PLACES),
 )

@@ -1,0 +1,87 @@
+"""The conversion of formats whose files stand alone: what they share, so that an importer only reads.
+
+Each file is opened once; its records are counted, tidied and read into runs; the runs become one ledger.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from untaken.formats.intake import Intake
+from untaken.formats.jsontext import JsonReader
+from untaken.formats.losses import FileLog, Findings
+from untaken.formats.sources import Source
+from untaken.formats.tidy import Places, Tidier
+from untaken.formats.trace_run import TraceRun, write_traces
+
+
+@dataclass(frozen=True)
+class TraceFile:
+    """A file during its conversion.
+
+    Attributes:
+        source: where it comes from.
+        reader: of its JSON values, untidied.
+        log: its account.
+        tidier: of its records.
+    """
+
+    source: Source
+    reader: JsonReader
+    log: FileLog
+    tidier: Tidier
+
+    @property
+    def stem(self) -> str:
+        """Its name without the ending."""
+        return self.source.stem
+
+    @property
+    def findings(self) -> Findings:
+        """What is to be said of it."""
+        return self.log.findings
+
+    def values(self) -> Iterator[Any]:
+        """Its JSON values, one by one, as they stand in it."""
+        return (element.value for element in self.reader.values())
+
+    def record(self, value: Any) -> Any:
+        """A record, tidied and counted."""
+        self.log.records += 1
+        record, held = self.tidier.record(value, "")
+        self.log.count(held.items(), self.tidier.places.kept)
+        return record
+
+    def records(self) -> Iterator[Any]:
+        """Its values as records, where each value is one."""
+        return map(self.record, self.values())
+
+    def refuse(self, message: str) -> None:
+        """Says that something in it is not of the format."""
+        self.findings.add("not-this-format", message, severity="error")
+
+
+def converter(
+    read: Callable[[TraceFile], Iterable[TraceRun]], places: Places
+) -> Callable[[Sequence[Source], Intake], None]:
+    """The `convert` of an importer that reads the runs of one file at a time.
+
+    Args:
+        read: the runs of a file.
+        places: what the format's records hold, and what is kept of it.
+    """
+
+    def convert(sources: Sequence[Source], intake: Intake) -> None:
+        for source in sources:
+            intake.step(source.name)
+            log = intake.open(source)
+            reader = intake.reader(source, log)
+            if reader is None:
+                continue
+            file = TraceFile(source, reader, log, Tidier(places, log.findings))
+            stem = f"{source.stem}-{log.sha256[:8]}"
+            write_traces(read(file), stem, intake=intake, log=log, tidier=file.tidier)
+
+    return convert
