@@ -62,6 +62,15 @@ REMARK_CHARS: Final = 10_000
 TEXT_DRAFT_CHARS: Final = 100_000
 """Of a text that was typed and not saved."""
 
+# Notes and failure modes
+NOTE_CHARS: Final = 4_000
+FAILURE_MODES: Final = 500
+"""In one taxonomy, past ones included."""
+MODE_NAME_CHARS: Final = 100
+MODE_WORDS: Final = 2_000
+"""Characters of a definition or an example."""
+MODE_EXAMPLES: Final = 20
+
 # Expressions
 EXPRESSION_CHARS: Final = 2_000
 EXPRESSION_NODES: Final = 300

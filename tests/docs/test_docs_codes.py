@@ -10,6 +10,7 @@ import pytest
 from doc_pages import ROOT, names, page
 from source_codes import codes_in
 
+from untaken.failure_modes import PRESETS
 from untaken.formats import formats
 
 FOUND = codes_in(ROOT / "untaken")
@@ -21,6 +22,7 @@ NO_CODES = {
     *("workspace-backup", "workspace-restore", "workspace-doctor"),
     "policy-mediated",  # a kind of edge
     *("crafter-score", "crafter-run", "crafter-ablation", "crafter-calibrate", "crafter-win"),
+    *(mode_id for preset in PRESETS.values() for mode_id, _, _ in preset),
     *("hand-crafted", "algorithm-generated"),  # sets of records
     *("utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be"),
     *("system-prompt", "user-prompt", "tool-call", "tool-return", "retry-prompt"),  # parts of Pydantic AI

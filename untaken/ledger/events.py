@@ -196,12 +196,29 @@ class EvaluationSummary(
 
 
 class ReviewNote(Event, frozen=True, kw_only=True, tag="REVIEW_NOTE", gc=False, omit_defaults=True):
-    """After the run: what a reviewer wrote."""
+    """After the run: what a reviewer wrote, on the run, a sub-goal or one event of it (its `seq`)."""
 
     author: Name | None = None
     text: str = ""
     sub_goal: Name | None = None
+    event: Seq | None = None
     status: str | None = None
+
+
+class ModeAssignment(Event, frozen=True, kw_only=True, tag="FAILURE_MODE", gc=False, omit_defaults=True):
+    """After the run: a failure mode that somebody sees in the run, at a sub-goal or at an event (its `seq`).
+
+    The latest event of an author on one mode at one place counts. Only what a person accepted is counted;
+    a person who withdraws what a judge suggested dismisses it.
+    """
+
+    mode: Name
+    by: Annotated[str, Meta(pattern="^(human|judge):.+$", max_length=limits.NAME_CHARS)]
+    status: Literal["accepted", "suggested", "withdrawn"] = "accepted"
+    sub_goal: Name | None = None
+    event: Seq | None = None
+    note: Seq | None = None
+    reason: str | None = None
 
 
 AnyEvent = (
@@ -218,9 +235,17 @@ AnyEvent = (
     | EvaluationSummary
     | ReviewNote
     | ActionMapping
+    | ModeAssignment
 )
 
-ABOUT_RUN = (ActionMapping, CounterfactualInsight, EvaluationSummary, ReviewNote, Verdict)
+ABOUT_RUN = (
+    ActionMapping,
+    CounterfactualInsight,
+    EvaluationSummary,
+    ModeAssignment,
+    ReviewNote,
+    Verdict,
+)
 """What others write about a run, in it or after it: no event of the run's own."""
 AFTER_RUN = (*ABOUT_RUN, SkillSelection)
 """Events that may follow RUN_FINISHED. A selection there is no decision point of the run (§2.1)."""

@@ -7,16 +7,22 @@ from typing import Any, Final
 
 import msgspec
 
-from untaken.ledger.events import ABOUT_RUN, Event, Verdict
+from untaken.ledger.events import ABOUT_RUN, Event, ModeAssignment, Verdict
 from untaken.ledger.model import Draft, Run
 
 _ENVELOPE: Final = frozenset({"run_id", "seq", "ts", "prev"})
+_ABOUT: Final[dict[type[Event], tuple[str, ...]]] = {
+    Verdict: ("sub_goal", "by"),
+    ModeAssignment: ("mode", "by", "sub_goal", "event"),
+}
+"""Fields that say what an event is about, where a later one takes the place of an earlier one."""
 
 
 def without_repeats(run: Run, drafts: Iterable[Draft]) -> Sequence[Draft]:
     """The drafts that the run's ledger does not hold already; to be asked while its lock is held.
 
-    A verdict repeats its author's latest one on that sub-goal: to say "met" again after "not met" is new.
+    A verdict repeats its author's latest one on that sub-goal: to say "met" again after "not met" is new. The
+    same holds for a failure mode at one place of the run.
     Anything else about a run (a note, an insight) repeats any event of the same content.
     """
     held: dict[Hashable, bytes] = {}
@@ -42,5 +48,5 @@ def _content(kind: type[Event], fields: Mapping[str, Any]) -> tuple[Hashable, by
         if value is not None and value != usual.get(name) and name not in _ENVELOPE
     }
     content = msgspec.json.encode(said, order="deterministic")
-    about = (said.get("sub_goal"), said.get("by")) if kind is Verdict else content
+    about = tuple(said.get(name) for name in _ABOUT[kind]) if kind in _ABOUT else content
     return (kind, about), content

@@ -161,7 +161,15 @@ def _summary(event: ev.EvaluationSummary) -> Words:
 
 
 def _note(event: ev.ReviewNote) -> Words:
-    return f"Note by {event.author}" if event.author else "Note", event.text
+    title = f"Note by {event.author}" if event.author else "Note"
+    return title + ("" if event.event is None else f" on event {event.event}"), event.text
+
+
+def _mode(event: ev.ModeAssignment) -> Words:
+    place = "" if event.event is None else f" at event {event.event}"
+    return f"Failure mode {event.mode}{place}", f"{event.status}, by {event.by}" + (
+        f": {event.reason}" if event.reason else ""
+    )
 
 
 _WORDS: Final[dict[type, Callable[..., Words]]] = {
@@ -178,4 +186,5 @@ _WORDS: Final[dict[type, Callable[..., Words]]] = {
     ev.CounterfactualInsight: _insight,
     ev.EvaluationSummary: _summary,
     ev.ReviewNote: _note,
+    ev.ModeAssignment: _mode,
 }

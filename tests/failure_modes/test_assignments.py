@@ -1,0 +1,139 @@
+"""What counts of the notes and failure modes in a ledger."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from builders import RunBuilder, a_run
+
+from untaken.errors import UntakenError
+from untaken.failure_modes import (
+    Place,
+    Taxonomy,
+    assignment_draft,
+    assignments_of,
+    counted,
+    create_mode,
+    merge_modes,
+    modes_by_run,
+    modes_of,
+    note_draft,
+    notes_of,
+)
+from untaken.ledger import ModeAssignment, ReviewNote, Run, read_ledger
+from untaken.store import Workspace
+
+WHEN = datetime(2026, 1, 2, tzinfo=UTC)
+
+
+def read(builder: RunBuilder) -> Run:
+    (run,) = read_ledger(builder.ledger())
+    return run
+
+
+def finished() -> RunBuilder:
+    return a_run("r1").call("look").finish()
+
+
+def word(
+    builder: RunBuilder, mode: str, by: str = "human:ann", status: str = "accepted", **place: object
+) -> RunBuilder:
+    return builder.add(ModeAssignment, mode=mode, by=by, status=status, **place)
+
+
+CASES = [
+    ("accepted by a person", [("m", "human:ann", "accepted")], ["m"]),
+    ("suggested by a judge", [("m", "judge:x", "suggested")], []),
+    ("a judge accepts nothing", [("m", "judge:x", "accepted")], []),
+    ("withdrawn", [("m", "human:ann", "accepted"), ("m", "human:ann", "withdrawn")], []),
+    ("withdrawn by somebody else", [("m", "human:ann", "accepted"), ("m", "human:bob", "withdrawn")], ["m"]),
+    ("accepted again", [("m", "human:ann", s) for s in ("accepted", "withdrawn", "accepted")], ["m"]),
+    ("two people, one mode", [("m", "human:ann", "accepted"), ("m", "human:bob", "accepted")], ["m"]),
+    ("two modes", [("m", "human:ann", "accepted"), ("n", "human:ann", "accepted")], ["m", "n"]),
+    ("suggested, then accepted", [("m", "judge:x", "suggested"), ("m", "human:ann", "accepted")], ["m"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("_desc", "words", "want"), CASES, ids=[desc for desc, _, _ in CASES])
+def test_only_what_people_accepted_and_did_not_withdraw_counts(
+    _desc: str, words: list[tuple[str, str, str]], want: list[str]
+) -> None:
+    builder = finished()
+    for mode, by, status in words:
+        word(builder, mode, by, status)
+    assert list(modes_of(read(builder), Taxonomy()).modes) == want
+
+
+def test_a_mode_at_two_places_of_a_run_counts_once_and_each_place_is_withdrawn_by_itself() -> None:
+    builder = word(word(finished(), "m", event=1), "m", sub_goal="s")
+    run = read(builder)
+    assert [one.place for one in counted(run)] == [Place(event=1), Place(sub_goal="s")]
+    assert modes_of(run, Taxonomy()).modes == ("m",)
+    later = read(word(builder, "m", status="withdrawn", event=1))
+    assert [one.place for one in counted(later)] == [Place(sub_goal="s")]
+
+
+def test_modes_count_under_the_name_the_taxonomy_has_for_them_now() -> None:
+    made, _ = create_mode(Taxonomy(), "A", by="human:ann")
+    made, _ = create_mode(made, "B", by="human:ann")
+    run = read(word(word(finished(), "a"), "b"))
+    assert modes_of(run, made).modes == ("a", "b")
+    assert modes_of(run, merge_modes(made, ["a"], "b", by="human:ann")).modes == ("b",)
+
+
+def test_a_broken_run_counts_nothing() -> None:
+    data = word(word(finished(), "m"), "n").ledger()
+    (broken,), _ = read_ledger(data[:-20], strict=False)
+    assert assignments_of(broken)
+    assert counted(broken) == ()
+    assert modes_by_run([broken], Taxonomy()) == {}
+
+
+def test_a_run_is_read_once_a_person_said_something_even_if_they_took_it_back() -> None:
+    runs = {
+        "nobody": finished(),
+        "judge": word(finished(), "m", "judge:x", "suggested"),
+        "note": finished().add(ReviewNote, author="human:ann", text="hm"),
+        "empty note": finished().add(ReviewNote, author="human:ann", text="  "),
+        "withdrawn": word(word(finished(), "m"), "m", status="withdrawn"),
+    }
+    found = {name: modes_of(read(builder), Taxonomy()).read for name, builder in runs.items()}
+    assert found == {"nobody": False, "judge": False, "note": True, "empty note": False, "withdrawn": True}
+
+
+def test_notes_and_modes_written_in_a_workspace_are_read_back_once_and_as_its_own(tmp_path: Path) -> None:
+    with Workspace(tmp_path) as store:
+        store.add("r.jsonl", finished().ledger())
+        (run,), _ = store.read_runs()
+        place = Place(event=1)
+        drafts = [
+            note_draft(" did not look ", author="human:ann", place=place),
+            assignment_draft("m", by="human:ann", place=place, note=3),
+        ]
+        store.append_events(run, drafts)
+        store.append_events(run, drafts)
+        (after,), _ = store.read_runs()
+    (note,), (assigned,) = notes_of(after), assignments_of(after)
+    assert (note.text, note.author, note.place, note.imported) == ("did not look", "human:ann", place, False)
+    assert (assigned.mode, assigned.status, assigned.note, assigned.imported) == ("m", "accepted", 3, False)
+    assert (note.run, assigned.run) == (run.digest, run.digest)
+    assert after.integrity.verdict == "INTACT"
+
+
+def test_a_mode_that_was_withdrawn_can_be_accepted_again(tmp_path: Path) -> None:
+    with Workspace(tmp_path) as store:
+        store.add("r.jsonl", finished().ledger())
+        (run,), _ = store.read_runs()
+        for status in ("accepted", "withdrawn", "accepted"):
+            store.append_events(run, [assignment_draft("m", by="human:ann", status=status)])
+        (after,), _ = store.read_runs()
+    assert [e.status for e in after.of(ModeAssignment)] == ["accepted", "withdrawn", "accepted"]
+
+
+@pytest.mark.parametrize("text", ["", "  \n", "x" * 4001])
+def test_a_note_says_something_and_fits(text: str) -> None:
+    with pytest.raises(UntakenError) as fault:
+        note_draft(text, author="human:ann")
+    assert fault.value.code == "note-invalid"

@@ -1,0 +1,175 @@
+"""The taxonomy: changes keep history, old assignments keep their meaning, files are read strictly."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from untaken.errors import UntakenError
+from untaken.failure_modes import (
+    PRESETS,
+    Taxonomy,
+    change_taxonomy,
+    create_mode,
+    edit_mode,
+    find_mode,
+    import_modes,
+    kept_taxonomy,
+    merge_modes,
+    parse_taxonomy,
+    preset_modes,
+    restore_mode,
+    retire_mode,
+    split_mode,
+    taxonomy_yaml,
+)
+
+ANN: dict[str, Any] = {"by": "human:ann", "at": datetime(2026, 1, 2, tzinfo=UTC)}
+
+
+def taxonomy(*names: str) -> Taxonomy:
+    made = Taxonomy()
+    for name in names:
+        made, _ = create_mode(made, name, **ANN)
+    return made
+
+
+def test_a_new_mode_gets_an_id_from_its_name_and_a_colour_of_its_own() -> None:
+    made = taxonomy("Policy not checked", "Überprüfung fehlt", "!!!")
+    assert [mode.id for mode in made.modes] == ["policy-not-checked", "überprüfung-fehlt", "mode"]
+    assert len({mode.colour for mode in made.modes}) == 3
+    assert made.version == 3
+
+
+def test_a_renamed_mode_keeps_its_id_and_says_what_it_was_called() -> None:
+    made = edit_mode(taxonomy("Old"), "old", name="New", why="clearer", **ANN)
+    (mode,) = made.modes
+    assert (mode.id, mode.name, made.version) == ("old", "New", 2)
+    change = mode.history[-1]
+    assert (change.version, change.author, change.what, change.why) == (
+        2,
+        "human:ann",
+        "changed name",
+        "clearer",
+    )
+    assert change.before is not None
+    assert change.before.name == "Old"
+
+
+def test_an_edit_that_changes_nothing_makes_no_version() -> None:
+    made = taxonomy("A")
+    assert edit_mode(made, "a", name=" A ", **ANN) is made
+    assert import_modes(made, made.modes, **ANN) is made
+
+
+def test_what_was_assigned_to_a_merged_mode_counts_as_the_other_through_several_merges() -> None:
+    made = merge_modes(taxonomy("A", "B", "C"), ["a"], "b", **ANN)
+    made = merge_modes(made, ["b"], "c", **ANN)
+    assert [made.current(one) for one in ("a", "b", "c", "unknown")] == ["c", "c", "c", "unknown"]
+    assert [mode.id for mode in made.active] == ["c"]
+
+
+def test_what_was_assigned_to_a_split_or_retired_mode_keeps_its_own_name() -> None:
+    made = split_mode(taxonomy("A", "B"), "a", ["A", "A two"], **ANN)
+    made = retire_mode(made, "b", **ANN)
+    assert (made.current("a"), made.by_id["a"].into) == ("a", ["a-2", "a-two"])
+    assert (made.current("b"), made.name("b")) == ("b", "B")
+    assert [mode.id for mode in made.active] == ["a-2", "a-two"]
+    assert [c.what for c in made.by_id["a"].history] == ["created it", "split it into A, A two"]
+
+
+def test_a_restored_mode_has_its_assignments_again() -> None:
+    made = restore_mode(merge_modes(taxonomy("A", "B"), ["a"], "b", **ANN), "a", **ANN)
+    assert (made.current("a"), [mode.id for mode in made.active]) == ("a", ["a", "b"])
+    assert [c.what for c in made.by_id["a"].history] == ["created it", "merged it into B", "restored it"]
+
+
+REFUSED = [
+    ("a name in use, whatever its case", lambda t: create_mode(t, " a ", **ANN)),
+    ("no name", lambda t: create_mode(t, "  ", **ANN)),
+    ("a name that is too long", lambda t: create_mode(t, "x" * 101, **ANN)),
+    ("a split into one", lambda t: split_mode(t, "a", ["X"], **ANN)),
+    ("a split into two of one name", lambda t: split_mode(t, "a", ["X", "x "], **ANN)),
+    ("a split into a name in use", lambda t: split_mode(t, "a", ["B", "C"], **ANN)),
+    ("a merge into a retired mode", lambda t: merge_modes(t, ["a"], "gone", **ANN)),
+    ("retiring twice", lambda t: retire_mode(t, "gone", **ANN)),
+    ("a colour that is no colour", lambda t: edit_mode(t, "a", colour="red;}", **ANN)),
+]
+
+
+@pytest.mark.parametrize(("_desc", "change"), REFUSED, ids=[desc for desc, _ in REFUSED])
+def test_a_change_that_the_taxonomy_does_not_allow_is_refused(_desc: str, change: Any) -> None:
+    made = retire_mode(taxonomy("A", "B", "Gone"), "gone", **ANN)
+    with pytest.raises(UntakenError) as fault:
+        change(made)
+    assert fault.value.code == "taxonomy-invalid"
+
+
+def test_an_unknown_mode_names_the_known_ones() -> None:
+    with pytest.raises(UntakenError, match="no failure mode 'x'") as fault:
+        find_mode(taxonomy("A", "B"), "x")
+    assert (fault.value.code, fault.value.hint) == ("mode-unknown", "Modes in the taxonomy: a, b.")
+    assert find_mode(taxonomy("Some name"), "some NAME").id == "some-name"
+
+
+FILES = [
+    ("two of one id", "modes: [{id: a, name: A}, {id: a, name: B}]", "two modes have the id 'a'"),
+    ("two of one name", "modes: [{id: a, name: A}, {id: b, name: ' a'}]", "two modes are called 'a'"),
+    (
+        "merged into nothing",
+        "modes: [{id: a, name: A, status: merged, into: [b]}]",
+        "'a' became 'b', which is not there",
+    ),
+    (
+        "merged in a circle",
+        "modes: [{id: a, name: A, status: merged, into: [b]}, {id: b, name: B, status: merged, into: [a]}]",
+        "'a' was merged into itself",
+    ),
+    ("merged without a target", "modes: [{id: a, name: A, status: merged}]", "is merged and became 0 modes"),
+    ("an unknown field", "modes: [{id: a, name: A, colr: red}]", "unknown field `colr`"),
+    ("no YAML", "modes: [", ""),
+    ("an alias", "modes: &m []\nversion: *m", ""),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("_desc", "text", "want"), FILES, ids=[desc for desc, _, _ in FILES])
+def test_a_file_that_is_no_taxonomy_says_why(_desc: str, text: str, want: str) -> None:
+    with pytest.raises(UntakenError) as fault:
+        parse_taxonomy(f"schema: untaken.failure-modes/1\n{text}\n", name="failure_modes.yaml")
+    assert (fault.value.code, fault.value.where.file) == ("taxonomy-invalid", "failure_modes.yaml")
+    assert want in fault.value.message
+
+
+LINES = st.text(min_size=1, max_size=60).filter(lambda text: text.strip() and text.isprintable())
+
+
+@given(names=st.lists(LINES, min_size=1, max_size=5, unique_by=lambda n: " ".join(n.split()).casefold()),
+       words=st.text(max_size=200))  # fmt: skip
+def test_whatever_people_write_is_read_back_as_it_was(names: list[str], words: str) -> None:
+    made = Taxonomy()
+    for name in names:
+        made, _ = create_mode(made, name, definition=words, examples=[words, name], **ANN)
+    assert parse_taxonomy(taxonomy_yaml(made)) == made
+
+
+@pytest.mark.parametrize(("preset", "modes"), [("mast", 14), ("agentrx", 9)])
+def test_a_preset_is_imported_once_and_leaves_what_is_there(preset: Any, modes: int) -> None:
+    own = taxonomy(PRESETS[preset][0][1])
+    made = import_modes(own, preset_modes(preset), **ANN)
+    assert len(made.modes) == modes
+    assert made.modes[0] == own.modes[0]
+    assert all(mode.definition and mode.origin == preset for mode in made.modes[1:])
+    assert import_modes(made, preset_modes(preset), **ANN) is made
+
+
+def test_a_workspace_keeps_its_taxonomy_and_every_change_makes_a_version(tmp_path: Path) -> None:
+    assert kept_taxonomy(tmp_path) == Taxonomy()
+    change_taxonomy(tmp_path, lambda known: create_mode(known, "A", **ANN)[0])
+    kept = change_taxonomy(tmp_path, lambda known: create_mode(known, "B", **ANN)[0])
+    assert kept == kept_taxonomy(tmp_path)
+    assert (kept.version, [mode.name for mode in kept.modes]) == (2, ["A", "B"])

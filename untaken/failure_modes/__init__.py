@@ -1,0 +1,70 @@
+"""Error analysis: notes on runs, the failure modes people assign, and the taxonomy that names them (§9)."""
+
+from untaken.failure_modes.assignments import (
+    PEOPLE,
+    RUN,
+    Assignment,
+    AssignmentStatus,
+    Note,
+    Place,
+    RunModes,
+    assignment_draft,
+    assignments_of,
+    counted,
+    modes_by_run,
+    modes_of,
+    note_draft,
+    notes_of,
+)
+from untaken.failure_modes.editing import (
+    create_mode,
+    edit_mode,
+    find_mode,
+    import_modes,
+    merge_modes,
+    restore_mode,
+    retire_mode,
+    split_mode,
+)
+from untaken.failure_modes.files import load_taxonomy, parse_taxonomy, save_taxonomy, taxonomy_yaml
+from untaken.failure_modes.kept import change_taxonomy, kept_taxonomy
+from untaken.failure_modes.model import FailureMode, ModeChange, ModeContent, ModeStatus, Taxonomy
+from untaken.failure_modes.presets import PRESETS, preset_modes
+
+__all__ = [
+    "PEOPLE",
+    "PRESETS",
+    "RUN",
+    "Assignment",
+    "AssignmentStatus",
+    "FailureMode",
+    "ModeChange",
+    "ModeContent",
+    "ModeStatus",
+    "Note",
+    "Place",
+    "RunModes",
+    "Taxonomy",
+    "assignment_draft",
+    "assignments_of",
+    "change_taxonomy",
+    "counted",
+    "create_mode",
+    "edit_mode",
+    "find_mode",
+    "import_modes",
+    "kept_taxonomy",
+    "load_taxonomy",
+    "merge_modes",
+    "modes_by_run",
+    "modes_of",
+    "note_draft",
+    "notes_of",
+    "parse_taxonomy",
+    "preset_modes",
+    "restore_mode",
+    "retire_mode",
+    "save_taxonomy",
+    "split_mode",
+    "taxonomy_yaml",
+]

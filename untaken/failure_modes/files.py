@@ -1,0 +1,120 @@
+"""Taxonomy files: strict YAML, written in one fixed layout so that equal taxonomies give equal bytes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from secrets import token_hex
+from typing import Any
+
+import msgspec
+import yaml
+from msgspec import to_builtins
+
+from untaken.errors import UntakenError, Where
+from untaken.failure_modes.model import FailureMode, Taxonomy
+from untaken.plans.strict_document import decode, read_yaml
+from untaken.plans.yaml_text import text as unambiguous
+
+
+def load_taxonomy(path: str | Path) -> Taxonomy:
+    """The taxonomy in a file.
+
+    Raises:
+        UntakenError: ``taxonomy-missing``; as `parse_taxonomy`.
+    """
+    file = Path(path)
+    try:
+        data = file.read_bytes()
+    except OSError as error:
+        hint = "Import a preset with `untaken modes import mast`, or name another file."
+        where = Where(file=str(file))
+        raise UntakenError("taxonomy-missing", "no taxonomy found", where=where, hint=hint) from error
+    return parse_taxonomy(data, name=file.name)
+
+
+def parse_taxonomy(data: bytes | str, *, name: str = "taxonomy") -> Taxonomy:
+    """A taxonomy from YAML.
+
+    Raises:
+        UntakenError: ``taxonomy-invalid``, with file and line where known.
+    """
+    try:
+        document = read_yaml(decode(data, name), name)
+    except UntakenError as error:
+        raise _invalid(error.message, error.where) from error
+    try:
+        found = msgspec.convert(document.value, Taxonomy)
+    except msgspec.ValidationError as error:
+        raise _invalid(str(error), Where(file=name)) from error
+    _check(found, Where(file=name))
+    return found
+
+
+def taxonomy_yaml(taxonomy: Taxonomy) -> str:
+    """The text of a taxonomy file."""
+    return yaml.dump(to_builtins(taxonomy), Dumper=_Plain, sort_keys=False, allow_unicode=True, width=100)
+
+
+def save_taxonomy(taxonomy: Taxonomy, path: str | Path) -> None:
+    """Writes a taxonomy file, whole or not at all."""
+    file = Path(path)
+    draft = file.with_name(f".{file.name}.{token_hex(8)}.tmp")
+    try:
+        draft.write_text(taxonomy_yaml(taxonomy), "utf-8", newline="\n")
+        draft.replace(file)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+class _Plain(yaml.SafeDumper):
+    """Without anchors: strict readers refuse them."""
+
+    def ignore_aliases(self, _data: Any) -> bool:
+        return True
+
+
+def _quoted(dumper: yaml.SafeDumper, words: str) -> yaml.ScalarNode:
+    """Text stays unquoted only where no reader takes it for anything else."""
+    style = None if unambiguous(words) == words else '"'
+    return dumper.represent_scalar("tag:yaml.org,2002:str", words, style=style)
+
+
+_Plain.add_representer(str, _quoted)
+
+
+def _check(taxonomy: Taxonomy, where: Where) -> None:
+    """Ids are unique, names of active modes too, and what a past mode became is there."""
+    ids = [mode.id for mode in taxonomy.modes]
+    names = [plain_name(mode.name) for mode in taxonomy.active]
+    if twice := sorted({one for one in ids if ids.count(one) > 1}):
+        raise _invalid(f"two modes have the id {twice[0]!r}", where)
+    if twice := sorted({one for one in names if names.count(one) > 1}):
+        raise _invalid(f"two modes are called {twice[0]!r}", where)
+    by_id = taxonomy.by_id
+    for mode in taxonomy.modes:
+        if gone := [one for one in mode.into if one not in by_id]:
+            raise _invalid(f"{mode.id!r} became {gone[0]!r}, which is not there", where)
+        if (mode.status == "merged") != (len(mode.into) == 1) or (mode.status == "split") != (
+            len(mode.into) > 1
+        ):
+            raise _invalid(f"{mode.id!r} is {mode.status} and became {len(mode.into)} modes", where)
+        _no_circle(mode, by_id, where)
+
+
+def _no_circle(mode: FailureMode, by_id: dict[str, FailureMode] | Any, where: Where) -> None:
+    seen = {mode.id}
+    while mode.status == "merged":
+        mode = by_id[mode.into[0]]
+        if mode.id in seen:
+            raise _invalid(f"{mode.id!r} was merged into itself", where)
+        seen.add(mode.id)
+
+
+def plain_name(name: str) -> str:
+    """What two names are compared by: case and white space make no difference."""
+    return " ".join(name.split()).casefold()
+
+
+def _invalid(message: str, where: Where) -> UntakenError:
+    hint = "A mode is {id, name, definition, examples, colour}; docs/interface.md describes the file."
+    return UntakenError("taxonomy-invalid", message, where=where, hint=hint)
