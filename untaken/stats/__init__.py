@@ -10,6 +10,7 @@
 - `exact`: Fisher's test, the sign test, the rank-sum test, and the probability of superiority.
 - `correlation`: Kendall's τ-b and Spearman's ρ.
 - `krippendorff`, `kappa`: how far raters agree beyond chance.
+- `prediction_powered`: rates from a few people's labels and a judge's verdicts on everything.
 - `stratified`: two options compared inside strata: risk difference, exact test, score interval.
 - `two_way`: an option's slope where each agent ran each task once.
 - `contrast`: the difference of two mean scores of which one part is a rate.
