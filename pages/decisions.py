@@ -6,6 +6,8 @@ import streamlit as st
 
 from components import cards, choice_histories, plan_statements, state
 
+LAST = "decisions_last_view"
+"""The view that somebody who comes back from a run sees again."""
 VIEWS = {"plan": "Plan changes in the same task", "skills": "Histories of skills"}
 
 
@@ -16,7 +18,7 @@ def main() -> None:
         cards.nothing_here()
         return
     asked = state.selected("view") or ("skills" if state.selected("choice") else None)
-    usual = "plan" if corpus.plans.runs else "skills"
+    usual = st.session_state.get(LAST) or ("plan" if corpus.plans.runs else "skills")
     st.session_state["decisions_view"] = asked if asked in VIEWS else usual
     view = st.segmented_control(
         "Compare",
@@ -28,6 +30,7 @@ def main() -> None:
         help="Plan changes: what runs of one task did in the same state of the plan. Histories: what the "
         "policy memory knows of each skill.",
     )
+    st.session_state[LAST] = view
     if view == "plan":
         plan_statements.draw(corpus)
     else:

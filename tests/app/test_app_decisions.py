@@ -85,7 +85,7 @@ def test_a_chosen_choice_shows_both_histories_and_the_runs_behind_them(app: AppT
     assert "success rate over 16 outcomes of 8 runs" in words
     assert "is above 0" in words
     assert "step boarding" in words
-    assert "Hochberg: 1 pair of skills with an interval" in words
+    assert "Hochberg over 1 pair of skills with an interval" in words
     assert "16 decision points took bad" in words
     assert "and 11 more" in words
     assert sorted(words[0] for words in links(app)) == ["✓"] * 5 + ["✗"] * 5

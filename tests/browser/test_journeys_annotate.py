@@ -56,7 +56,7 @@ def test_a_graph_is_edited_previewed_saved_and_merged(
     press(page, "Alt+z")
     expect(page.get_by_text("· no unsaved changes")).to_be_visible()
     press(page, "Alt+y")
-    expect(page.get_by_text("unsaved changes")).to_be_visible()
+    expect(page.get_by_text("kept as a draft")).to_be_visible()
 
     settle(page)
     page.locator(".plan-frame").focus()
@@ -70,7 +70,7 @@ def test_a_graph_is_edited_previewed_saved_and_merged(
     expect(other.get_by_text("Saved as version 2.")).to_be_visible()
 
     save(page, "Ann", "Reading is not enough")
-    expect(page.get_by_text("Nothing was saved.")).to_be_visible()
+    expect(page.get_by_text("Your edits are not saved.")).to_be_visible()
     page.get_by_role("button", name="Merge with version 2").click()
     expect(page.get_by_text("Check the result, then save")).to_be_visible()
     save(page, "Ann", "Both")
@@ -157,7 +157,7 @@ def test_in_an_empty_workspace_a_graph_is_made_and_saved_by_keyboard_alone(
         tab_to(page, label)
         page.keyboard.type(words)
     page.keyboard.press("Enter")
-    expect(page.get_by_text("a new graph · unsaved changes; kept as a draft")).to_be_visible()
+    expect(page.get_by_text("a new graph · unsaved changes, kept as a draft")).to_be_visible()
     expect(page.get_by_role("textbox", name="Graph id")).to_be_hidden()
     settle(page)
     tab_to(page, "Your name")

@@ -119,7 +119,7 @@ IDLE = [
     ("run", ["--policy", "noisy", "--reward", "env"], "--reward has no effect without", "--win"),
     ("run", ["--policy", "scripted", "--slips", "0.1"], "with the policy scripted", "noisy and uniform"),
     ("run", ["--policy", "random", "--slips", "0"], "with the policy random", "noisy and uniform"),
-    ("run", ["--policy", "uniform", "--epsilon", "0.1"], "with the policy uniform", "for noisy;"),
+    ("run", ["--policy", "uniform", "--epsilon", "0.1"], "with the policy uniform", "applies to noisy;"),
     ("run", ["--policy", "language", "--model", "local", "--slips", "0.1"], "policy language", "noisy"),
     ("run", ["--policy", "noisy", "--model", "local"], "--model has no effect", "--policy language"),
     ("run", ["--policy", "noisy", "--replies", "here"], "--replies has no effect", "--policy language"),
