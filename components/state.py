@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -356,28 +356,19 @@ def select(**chosen: str | int | None) -> None:
     Args:
         chosen: by the names of `SELECTION`; what is not given is no longer selected.
     """
-    _keep(chosen)
+    if unknown := chosen.keys() - set(SELECTION):
+        raise TypeError(f"cannot be selected: {', '.join(sorted(unknown))}")
     for name in SELECTION:
         value = chosen.get(name)
+        st.session_state[f"selected_{name}"] = None if value is None else str(value)
         if value is None:
             st.query_params.pop(name, None)
         elif st.query_params.get(name) != str(value):
             st.query_params[name] = str(value)
 
 
-def _keep(chosen: Mapping[str, str | int | None]) -> None:
-    if unknown := chosen.keys() - set(SELECTION):
-        raise TypeError(f"cannot be selected: {', '.join(sorted(unknown))}")
-    for name in SELECTION:
-        value = chosen.get(name)
-        st.session_state[f"selected_{name}"] = None if value is None else str(value)
-
-
 def open_run(run: str, *, sub_goal: str | None = None, decision: str | int | None = None) -> None:
-    """Leave this page for the Run page of the run with content digest `run`.
-
-    The address of this page stays as it is: the browser's back button returns to the same view.
-    """
+    """Leave this page for the Run page of the run with content digest `run`."""
+    select(run=run, sub_goal=sub_goal, decision=decision)
     chosen = {"run": run, "sub_goal": sub_goal, "decision": decision}
-    _keep(chosen)
     st.switch_page(RUN_PAGE, query_params={k: str(v) for k, v in chosen.items() if v is not None})
