@@ -96,3 +96,11 @@ def test_the_interval_of_a_product_holds_the_truth_in_about_95_of_100_worlds() -
 
 def test_a_product_with_something_certain_has_the_interval_of_the_other() -> None:
     assert product(0.3, (0.2, 0.45), 0.5, (0.5, 0.5)) == pytest.approx((0.2 * 0.5, 0.45 * 0.5))
+
+
+def test_no_run_and_every_run_of_repeated_tasks_have_mirrored_intervals() -> None:
+    """Four tasks run five times each, all alike, say as much as four runs."""
+    runs = {f"{task}/{repeat}": str(task) for task in range(4) for repeat in range(5)}
+    none, every = Sample(runs).interval({}), Sample(runs).interval(dict.fromkeys(runs, 1.0))
+    assert none == pytest.approx(wilson(0, 4))
+    assert every == pytest.approx((1 - none[1], 1 - none[0]))

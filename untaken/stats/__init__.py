@@ -12,6 +12,7 @@
 - `krippendorff`, `kappa`: how far raters agree beyond chance.
 - `prediction_powered`: rates from a few people's labels and a judge's verdicts on everything.
 - `stratified`: two options compared inside strata: risk difference, exact test, score interval.
+- `unseen`: the share of occurrences whose kind nobody has seen yet, and how many more to look at.
 - `two_way`: an option's slope where each agent ran each task once.
 - `contrast`: the difference of two mean scores of which one part is a rate.
 

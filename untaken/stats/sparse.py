@@ -27,26 +27,36 @@ class Sample:
         return run in self._tasks
 
     def interval(self, values: Mapping[str, float]) -> tuple[float, float]:
-        """The interval of the mean of values ≥ 0, those not given being 0; at least one is above 0.
+        """The interval of the mean of values ≥ 0, those not given being 0.
 
         With r = Σx²/Σx the variance of x is μ(r − μ), so mean / r is a rate and has Wilson's interval: for
         values 0 and 1 it is that interval. Where tasks were repeated, n is divided by the design effect (the
         variance between tasks over that of independent runs, if larger), and Student's t with one degree of
         freedom less than there are tasks takes the place of the normal quantile. No correlation inside tasks
-        can make n smaller than their (Kish) number.
+        can make n smaller than their (Kish) number; where no run, or every run, has the value, n is that
+        number.
         """
         total = fsum(values.values())
+        if not total:
+            return wilson(0, self._effective({}, 0.0, 0.0))
         most = fsum(x * x for x in values.values()) / total
         mean = total / self.n
         n = self._effective(values, mean, mean * (most - mean) / self.n)
         low, high = wilson(min(1.0, mean / most) * n, n)
         return most * low, most * high
 
+    @property
+    def _least(self) -> float:
+        """All runs of a task alike: as if each task had been run once."""
+        return self.n**2 / self._squares
+
     def _effective(self, values: Mapping[str, float], mean: float, variance: float) -> float:
         """Number of independent runs that tell as much."""
         tasks = len(self._sizes)
         if not 1 < tasks < self.n:
             return self.n
+        if variance <= 0:
+            return self._least
         sums: dict[str, list[float]] = {}
         for run, value in values.items():
             sums.setdefault(self._tasks[run], []).append(value)
@@ -54,9 +64,8 @@ class Sample:
             fsum(some) ** 2 - 2 * mean * self._sizes[task] * fsum(some) for task, some in sums.items()
         )
         between = (spread + mean * mean * self._squares) * tasks / (tasks - 1) / self.n**2
-        effect = max(1.0, between / variance) if variance > 0 else 1.0
-        least = self.n**2 / self._squares  # all runs of a task alike: as if each task had been run once
-        return max(least, self.n / effect * (Z_95 / student_quantile(tasks - 1)) ** 2)
+        effect = max(1.0, between / variance)
+        return max(self._least, self.n / effect * (Z_95 / student_quantile(tasks - 1)) ** 2)
 
 
 def product(

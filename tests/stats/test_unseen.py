@@ -1,0 +1,91 @@
+"""The share of occurrences of kinds that nobody has seen yet."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from untaken.errors import Unscored
+from untaken.stats.unseen import AIM, unseen_share
+
+CASES = [
+    # desc, runs in which each kind was seen, runs read, once / occurrences
+    ("every kind was seen once", [1, 1, 1], 3, 1.0),
+    ("one of ten occurrences is of a kind seen once", [5, 4, 1], 12, 0.1),
+    ("every kind was seen twice or more", [2, 3], 6, 0.0),
+    ("runs without any mode change the interval alone", [1, 3], 40, 0.25),
+]
+
+
+@pytest.mark.parametrize(("desc", "counts", "runs", "want"), CASES)
+def test_the_share_is_once_over_all_occurrences(desc: str, counts: list[int], runs: int, want: float) -> None:
+    found = unseen_share(counts, runs)
+    assert found.share == pytest.approx(want), desc
+    assert isinstance(found.low, float)
+    assert isinstance(found.high, float)
+    assert found.low <= found.share <= found.high
+
+
+def test_without_any_occurrence_the_share_is_unscored() -> None:
+    found = unseen_share([], 5)
+    assert isinstance(found.share, Unscored)
+    assert found.more is None
+
+
+def test_one_run_has_an_estimate_and_no_interval() -> None:
+    found = unseen_share([1, 1], 1)
+    assert found.share == 1.0
+    assert isinstance(found.low, Unscored)
+    assert found.more is None
+
+
+WORLDS = [
+    ("many equal kinds", np.full(30, 1 / 30)),
+    ("few equal kinds", np.full(8, 1 / 8)),
+    ("Zipf", 1 / np.arange(1, 16) / (1 / np.arange(1, 16)).sum()),
+    ("halving", 0.7 ** np.arange(15) / (0.7 ** np.arange(15)).sum()),
+]
+
+
+@pytest.mark.parametrize("runs", [5, 20, 60])
+@pytest.mark.parametrize(("desc", "kinds"), WORLDS, ids=[desc for desc, _ in WORLDS])
+def test_the_interval_holds_the_unseen_share_in_at_least_92_of_100_worlds(
+    desc: str, kinds: np.ndarray, runs: int
+) -> None:
+    rng = np.random.default_rng(11)
+    held = 0
+    worlds = rng.binomial(runs, kinds, size=(800, len(kinds)))
+    worlds = worlds[worlds.sum(axis=1) > 0]
+    for world in worlds:
+        found = unseen_share([int(count) for count in world if count], runs)
+        assert isinstance(found.low, float)
+        assert isinstance(found.high, float)
+        held += found.low <= kinds[world == 0].sum() + 1e-12 and kinds[world == 0].sum() <= found.high + 1e-12
+    assert held / len(worlds) >= 0.92, desc
+
+
+def test_reading_the_runs_that_are_asked_for_sees_about_95_percent() -> None:
+    """Over worlds of 20 kinds, the share left after reading on is near the aim."""
+    rng = np.random.default_rng(3)
+    kinds = 1 / np.arange(1, 21) / (1 / np.arange(1, 21)).sum()
+    left = []
+    for _ in range(300):
+        first = rng.random((20, 20)) < kinds
+        counts = first.sum(axis=0)
+        found = unseen_share([int(count) for count in counts if count], 20)
+        seen = counts + (rng.random((found.more or 0, 20)) < kinds).sum(axis=0)
+        left.append(kinds[seen == 0].sum())
+    assert AIM / 2 < float(np.mean(left)) < 2 * AIM
+
+
+@given(st.lists(st.integers(1, 30), min_size=1, max_size=40), st.integers(0, 100))
+def test_shares_and_their_ends_are_shares(counts: list[int], without: int) -> None:
+    found = unseen_share(counts, max(counts) + 1 + without)
+    assert isinstance(found.share, float)
+    assert isinstance(found.low, float)
+    assert isinstance(found.high, float)
+    assert 0 <= found.low <= found.share <= found.high <= 1
+    assert found.more is not None
+    assert (found.more == 0) == (found.share <= AIM)
