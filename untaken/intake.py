@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import chain, count
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
-from typing import Final
+from typing import Final, TypeVar
 
 from untaken.errors import Finding, UntakenError, Where
 from untaken.formats import (
@@ -42,6 +42,12 @@ PLANNING: Final = "planning"
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9._ +=,-]+")
 _PART_CHARS: Final = 120
 _DEPTH: Final = 12
+BATCH_FILES: Final = 200
+BATCH_BYTES: Final = 1 << 20
+"""At most so much is written in one transaction: nobody else can write meanwhile."""
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -207,16 +213,51 @@ def _native(desk: Desk, brought: Sequence[Brought]) -> Iterator[tuple[int, Taken
     """Ledgers with their heads, graphs, heads that came alone, and what nobody knows."""
     heads = {b.name.removesuffix(HEADS): b for b in brought if b.kind == "heads"}
     ledgers = {b.name for b in brought if b.kind == "ledger"}
-    for one in brought:
+
+    def row(one: Brought) -> Taken:
         desk.tell(one.name)
         if one.kind == "heads" and one.name.removesuffix(HEADS) in ledgers:
-            yield one.position, Taken(name=one.name, kind="heads", new=True)
-        elif one.kind == PLANNING:
-            yield one.position, _planning(desk, one)
-        elif one.kind is None or one.kind in ("ledger", "graph", "heads"):
-            sidecar = heads.get(one.name) if one.kind == "ledger" else None
-            added = desk.workspace.add(one.name, one.data, heads=sidecar.data if sidecar else None)
-            yield one.position, _row(one, added)
+            return Taken(name=one.name, kind="heads", new=True)
+        if one.kind == PLANNING:
+            return _planning(desk, one)
+        sidecar = heads.get(one.name) if one.kind == "ledger" else None
+        return _row(one, desk.workspace.add(one.name, one.data, heads=sidecar.data if sidecar else None))
+
+    own = [one for one in brought if one.kind in (None, "ledger", "graph", "heads", PLANNING)]
+    for one, taken in zip(own, _batched(desk.workspace, own, lambda one: _size(one.data), row), strict=True):
+        yield one.position, taken
+
+
+def _batched(
+    workspace: Workspace, items: Sequence[Item], size: Callable[[Item], int], work: Callable[[Item], Result]
+) -> Iterator[Result]:
+    """What `work` gives for each item; small ones are written in one transaction, then given."""
+    for part in _parts(items, size):
+        if len(part) == 1:  # a large file takes long to read: others may write meanwhile
+            yield work(part[0])
+            continue
+        with workspace.together():
+            done = [work(one) for one in part]
+        yield from done
+
+
+def _parts(items: Iterable[Item], size: Callable[[Item], int]) -> Iterator[list[Item]]:
+    """The items in order, in parts of bounded number and size; what is larger than that is alone."""
+    part: list[Item] = []
+    room = BATCH_BYTES
+    for item in items:
+        needed = size(item)
+        if part and (needed > room or len(part) == BATCH_FILES):
+            yield part
+            part, room = [], BATCH_BYTES
+        part.append(item)
+        room -= needed
+    if part:
+        yield part
+
+
+def _size(data: bytes | Path) -> int:
+    return len(data) if isinstance(data, bytes) else data.stat().st_size
 
 
 def _row(one: Brought, added: Added) -> Taken:
@@ -292,8 +333,13 @@ def _converted(desk: Desk, format: str, batch: Sequence[Brought]) -> Iterator[tu
     for place, digest in earlier.items():
         if place in losses:
             desk.workspace.link_source(digest, _results(losses[place], added))
-    for place, one in staged.items():
-        row = _kept(desk, one, format, losses.get(place), added)
+    rows = _batched(
+        desk.workspace,
+        list(staged.items()),
+        lambda item: _size(item[1].data),
+        lambda item: _kept(desk, item[1], format, losses.get(item[0]), added),
+    )
+    for one, row in zip(staged.values(), rows, strict=True):
         yield one.position, replace(row, findings=(*row.findings, *noticed))
         noticed = ()  # what is true of the conversion as a whole is said once
 
@@ -331,19 +377,22 @@ def _add_conversion(
     """
     digests: dict[str, str] = {}
     findings = [finding for finding in done.findings if finding.where.file is None]
-    for path in done.ledgers:
+    traces = frozenset(made_from)
+
+    def add(path: Path) -> Added:
         heads = heads_path(path)
-        added = workspace.add(
+        return workspace.add(
             f"{done.format}/{path.name}",
             path,
             heads=heads if heads.exists() else None,
             origin=done.format,
-            made_from=made_from,
+            made_from=traces,
         )
+
+    for path, added in zip(done.ledgers, _batched(workspace, done.ledgers, _size, add), strict=True):
         digests[path.name] = added.digest
         findings += added.findings
-    for path in done.graphs:
-        added = workspace.add(f"{done.format}/{path.name}", path, origin=done.format)
+    for added in _batched(workspace, done.graphs, _size, add):
         findings += [finding for finding in added.findings if finding.severity == "error"]
     return digests, tuple(findings)
 

@@ -12,6 +12,7 @@ import desk
 import msgspec
 import pytest
 
+from untaken import intake
 from untaken.intake import take_in
 from untaken.store import Workspace
 
@@ -162,7 +163,9 @@ def test_the_agent_can_be_named_where_the_trace_does_not(workspace: Workspace) -
     assert {run.agent for run in workspace.read_runs()[0]} == {"my agent"}
 
 
-def test_taking_in_can_be_cancelled(workspace: Workspace) -> None:
+def test_taking_in_can_be_cancelled(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(intake, "BATCH_FILES", 1)
+
     class Cancelled(Exception):
         pass
 
@@ -179,11 +182,13 @@ def test_taking_in_can_be_cancelled(workspace: Workspace) -> None:
     assert len(workspace.files()) == 1
 
 
-def test_progress_names_each_file_before_the_work_on_it_and_counts_it_after(workspace: Workspace) -> None:
+def test_progress_names_each_file_before_the_work_on_it_and_counts_it_once_it_is_kept(
+    workspace: Workspace,
+) -> None:
     told: list[tuple[int, int, str]] = []
     take_in(
         workspace, [("a.jsonl", desk.careful(1).ledger()), ("x", b"?")], progress=lambda *a: told.append(a)
     )
     sorting, adding = told[:2], told[2:]
     assert sorting == [(0, 0, "a.jsonl"), (0, 0, "x")]
-    assert adding == [(0, 2, "a.jsonl"), (1, 2, "a.jsonl"), (1, 2, "x"), (2, 2, "x")]
+    assert adding == [(0, 2, "a.jsonl"), (0, 2, "x"), (1, 2, "a.jsonl"), (2, 2, "x")]

@@ -105,7 +105,7 @@ def add_heads(arrival: Arrival) -> Added:
     """Records the heads of runs that have none yet; a sidecar never overrules what is recorded."""
     given = read_heads(arrival.copy.path, name=arrival.name)
     with writing(arrival.engine) as connection:
-        recorded = records.recorded_heads(connection)
+        recorded = records.recorded_heads(connection, given)
         differing = [r for r, head in given.items() if r in recorded and recorded[r][0] != head]
         findings = records.bounded([_disagreement(arrival.name, run_id) for run_id in differing])
         new = records.insert_file(connection, arrival.file("heads", None, findings), arrival.folder)
@@ -134,7 +134,7 @@ def _meet_recorded(
     path: Path,
     arrival: Arrival,
 ) -> dict[str, Anchored]:
-    recorded = records.recorded_heads(connection)
+    recorded = records.recorded_heads(connection, [integrity.run_id for integrity in own])
     longer = {
         i.run_id: recorded[i.run_id][0]
         for i in own

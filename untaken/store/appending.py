@@ -8,7 +8,7 @@ short.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from hashlib import sha256
@@ -36,7 +36,7 @@ from untaken.ledger.repeats import without_repeats
 from untaken.ledger.source import Front
 from untaken.ledger.writer import Clock
 from untaken.store import records
-from untaken.store.content import Staged
+from untaken.store.content import Staged, first_runs, peek
 from untaken.store.database import reading, writing
 from untaken.store.model import StoredFile
 from untaken.store.own_events import OwnSpan, remember
@@ -167,8 +167,10 @@ def standing(engine: Engine, folder: Path, digest: str) -> Iterator[Standing]:
     raise UntakenError(NOT_FOUND, "no such file", where=Where(file=name))
 
 
-def extended_here(stored: Iterable[StoredFile], copy: Staged) -> StoredFile | None:
+def extended_here(engine: Engine, folder: Path, copy: Staged) -> StoredFile | None:
     """The ledger that was appended to here, and of which a copy is the present or an earlier state."""
+    with reading(engine) as connection:
+        stored = records.ledgers_of(connection, folder, first_runs(peek(copy.path)))
     for file in stored:
         if file.path is None or not heads_path(file.path).exists() or not file.path.is_file():
             continue

@@ -8,13 +8,15 @@ import os
 import re
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import BinaryIO, Final
 
+import msgspec
 import zstandard
 
 from untaken import limits
@@ -84,6 +86,19 @@ def peek(data: bytes | Path) -> bytes:
     return head
 
 
+def first_runs(head: bytes) -> list[str]:
+    """The run ids in the first lines of a ledger (`head` as `peek` gives it)."""
+    found: list[str] = []
+    for line in head.split(b"\n"):
+        with suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            found.append(msgspec.json.decode(line, type=_RunOfLine).run_id)
+    return list(dict.fromkeys(found))
+
+
+class _RunOfLine(msgspec.Struct):
+    run_id: str
+
+
 def ledger_suffix(data: bytes | Path) -> str:
     """The suffix that names how a ledger is compressed."""
     with opened(data) as stream:
@@ -133,12 +148,36 @@ class Staged:
     def keep(self, target: Path) -> None:
         """Gives the copy its lasting name, so that it survives a power cut."""
         self.path.replace(target)
-        if os.name == "posix":
-            folder = os.open(target.parent, os.O_RDONLY)
-            try:
-                os.fsync(folder)
-            finally:
-                os.close(folder)
+        waiting = _FOLDERS.get()
+        if waiting is None:
+            _sync(target.parent)
+        else:
+            waiting.add(target.parent)
+
+
+_FOLDERS: Final[ContextVar[set[Path] | None]] = ContextVar("folders to be synced", default=None)
+
+
+@contextmanager
+def folders_synced_once() -> Iterator[None]:
+    """Copies kept inside are safe from a power cut at its end; each folder is synced once."""
+    waiting: set[Path] = set()
+    before = _FOLDERS.set(waiting)
+    try:
+        yield
+    finally:
+        _FOLDERS.reset(before)
+    for folder in waiting:
+        _sync(folder)
+
+
+def _sync(folder: Path) -> None:
+    if os.name == "posix":
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
 
 
 def clear_staged(folder: Path, before: datetime) -> None:

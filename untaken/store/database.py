@@ -11,6 +11,7 @@ import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, Final
 
@@ -37,6 +38,8 @@ _BEGIN: Final = {
     ),
     ("postgresql", "read"): "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
 }
+
+_OPEN: Final[ContextVar[tuple[Engine, Connection] | None]] = ContextVar("open transaction", default=None)
 
 
 def store_url(text: str) -> URL:
@@ -120,9 +123,15 @@ def writing(engine: Engine) -> Iterator[Connection]:
     PostgreSQL: one advisory lock a database. What a writer reads is therefore what it writes upon, and
     nothing has to be tried again.
 
+    Inside `together` it is a part of that transaction: undone by itself where it fails.
+
     Raises:
         UntakenError: as `in_words`.
     """
+    if (outer := _transaction(engine)) is not None:
+        with in_words(engine), _savepoint(outer):
+            yield outer
+        return
     with in_words(engine), engine.connect() as connection:
         connection.exec_driver_sql(_BEGIN[engine.dialect.name, "write"])
         try:
@@ -135,17 +144,54 @@ def writing(engine: Engine) -> Iterator[Connection]:
 
 @contextmanager
 def reading(engine: Engine) -> Iterator[Connection]:
-    """A transaction that sees one state of the database.
+    """A transaction that sees one state of the database; inside `together`, with what was written there.
 
     Raises:
         UntakenError: as `in_words`.
     """
+    if (outer := _transaction(engine)) is not None:
+        with in_words(engine):
+            yield outer
+        return
     with in_words(engine), engine.connect() as connection:
         connection.exec_driver_sql(_BEGIN[engine.dialect.name, "read"])
         try:
             yield connection
         finally:
             _roll_back(connection)
+
+
+@contextmanager
+def together(engine: Engine) -> Iterator[None]:
+    """All that this thread writes inside is one transaction. Other writers wait meanwhile: keep it short.
+
+    Raises:
+        UntakenError: as `in_words`.
+    """
+    with writing(engine) as connection:
+        before = _OPEN.set((engine, connection))
+        try:
+            yield
+        finally:
+            _OPEN.reset(before)
+
+
+def _transaction(engine: Engine) -> Connection | None:
+    """The transaction of `together` that this thread is in."""
+    opened = _OPEN.get()
+    return opened[1] if opened is not None and opened[0] is engine else None
+
+
+@contextmanager
+def _savepoint(connection: Connection) -> Iterator[None]:
+    connection.exec_driver_sql("SAVEPOINT part")
+    try:
+        yield
+    except BaseException:
+        with suppress(DBAPIError):
+            connection.exec_driver_sql("ROLLBACK TO SAVEPOINT part")
+        raise
+    connection.exec_driver_sql("RELEASE SAVEPOINT part")
 
 
 def _roll_back(connection: Connection) -> None:

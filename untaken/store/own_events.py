@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Row, insert, select
 
 from untaken.ledger import Head, Run
 from untaken.store.faults import row_reader
-from untaken.store.records import now
+from untaken.store.records import among, now
 from untaken.store.tables import own_events
 
 
@@ -39,9 +39,8 @@ def remember(connection: Connection, run_id: str, span: OwnSpan) -> None:
 def own_spans(connection: Connection, run_ids: Sequence[str]) -> dict[str, list[OwnSpan]]:
     """What was appended here to each of these runs."""
     found: dict[str, list[OwnSpan]] = {}
-    wanted = set(run_ids)
-    for row in connection.execute(select(own_events).order_by(own_events.c.position)):
-        if row.run_id in wanted:
+    for part in among(own_events.c.run_id, run_ids):
+        for row in connection.execute(select(own_events).where(part).order_by(own_events.c.position)):
             found.setdefault(row.run_id, []).append(_span(row))
     return found
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from hashlib import sha256
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Final
 
 import msgspec
-from sqlalchemy import Connection, Row, Select, func, insert, select, update
+from sqlalchemy import Column, ColumnElement, Connection, Row, Select, func, insert, select, update
 
 from untaken.errors import Finding
 from untaken.ledger import Head
@@ -22,6 +23,7 @@ FINDINGS_PER_FILE: Final = 500
 """More are counted, not kept: a hostile file may hold a fault a line."""
 
 AUDIT_ENTRIES: Final = 100_000
+VALUES_PER_STATEMENT: Final = 500
 
 
 def now() -> str:
@@ -120,14 +122,39 @@ def times_removed(connection: Connection, digest: str) -> int:
     return int(connection.execute(times).scalar_one())
 
 
-def recorded_heads(connection: Connection) -> dict[str, tuple[Head, str | None]]:
-    """The recorded head of every run id, with the foreign format its ledger was converted from, if any."""
-    rows = connection.execute(
+def recorded_heads(
+    connection: Connection, run_ids: Iterable[str] | None = None
+) -> dict[str, tuple[Head, str | None]]:
+    """The recorded head of each of these run ids, or of every one, with the format it was converted from."""
+    chosen = (
         select(heads.c.run_id, heads.c.events, heads.c.sha256, files.c.origin)
         .join(files, files.c.digest == heads.c.file)
         .where(heads.c.accepted)
     )
+    asked = [chosen] if run_ids is None else [chosen.where(part) for part in among(heads.c.run_id, run_ids)]
+    rows = chain.from_iterable(connection.execute(one) for one in asked)
     return {r.run_id: (head_of(r), r.origin) for r in rows}
+
+
+def ledgers_of(connection: Connection, folder: Path, run_ids: Iterable[str]) -> list[StoredFile]:
+    """The ledgers here that hold any of these runs."""
+    holding = select(heads.c.file).where(~heads.c.file.in_(removed_files()))
+    asked = [holding.where(part) for part in among(heads.c.run_id, run_ids)]
+    digests = dict.fromkeys(chain.from_iterable(connection.scalars(one) for one in asked))
+    found = (find_file(connection, digest, folder) for digest in digests)
+    return [file for file in found if file is not None and file.kind == "ledger"]
+
+
+def among(column: Column[str], values: Iterable[str]) -> Iterator[ColumnElement[bool]]:
+    """Conditions that together choose the rows with these values; databases bound how many one may name."""
+    return (column.in_(part) for part in batched(dict.fromkeys(values)))
+
+
+def batched(values: Iterable[str]) -> Iterator[list[str]]:
+    """The values, a few hundred at a time."""
+    waiting = iter(values)
+    while part := list(islice(waiting, VALUES_PER_STATEMENT)):
+        yield part
 
 
 def insert_heads(connection: Connection, file: str, anchored: Mapping[str, Anchored]) -> None:

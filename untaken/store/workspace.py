@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -22,13 +23,14 @@ from untaken.store.content import (
     LEDGERS,
     Staged,
     clear_staged,
+    folders_synced_once,
     ledgers_and_graphs,
     peek,
     sniff,
     source_identity,
     staged,
 )
-from untaken.store.database import STORE, open_engine, reading, writing
+from untaken.store.database import STORE, open_engine, reading, together, writing
 from untaken.store.diagnosing import Diagnosis, diagnose
 from untaken.store.graph_shelf import GraphShelf
 from untaken.store.model import Added, AuditEntry, StoredFile
@@ -143,6 +145,15 @@ class Workspace(GraphShelf):
         """
         return self._take(name, data, heads, origin, back=True, made_from=frozenset(made_from))
 
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """What is added or kept inside is one transaction: for many small files, of which each is soon done.
+
+        Other writers wait meanwhile.
+        """
+        with together(self._engine), folders_synced_once():  # on disk before their rows are committed
+            yield
+
     def _take(
         self,
         name: str,
@@ -163,7 +174,7 @@ class Workspace(GraphShelf):
             if (known := self._find(copy.digest)) is not None:
                 restored = self._mend(known, copy, back=back)
                 return replace(self._again(known, name), new=restored)
-            if kind == "ledger" and (later := extended_here(self.ledgers(), copy)) is not None:
+            if kind == "ledger" and (later := extended_here(self._engine, self.path, copy)) is not None:
                 return self._again(later, name)
             arrival = Arrival(
                 name=name,

@@ -1,0 +1,122 @@
+"""Many small files at once: each costs the same whatever is there, and few transactions hold them."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType
+
+import pytest
+from builders import a_run
+from sqlalchemy import Engine, event
+
+from untaken import intake
+from untaken.intake import take_in
+from untaken.ledger import Draft, ReviewNote
+from untaken.store import Workspace
+
+
+def ledger(number: int) -> tuple[str, bytes]:
+    return f"{number}.jsonl", a_run(f"r{number}").call("x").finish().ledger()
+
+
+def trace(number: int) -> tuple[str, bytes]:
+    messages = [{"role": "user", "content": f"ticket {number}"}, {"role": "assistant", "content": "done"}]
+    return f"{number}.json", json.dumps({"messages": messages}).encode()
+
+
+def calls_of(work: Callable[[], object]) -> int:
+    """Function calls that a piece of work makes: a busy machine makes as many."""
+    calls = 0
+
+    def count(frame: FrameType, what: str, argument: object) -> None:
+        nonlocal calls
+        calls += what in ("call", "c_call")
+
+    sys.setprofile(count)
+    try:
+        work()
+    finally:
+        sys.setprofile(None)
+    return calls
+
+
+@pytest.mark.parametrize("make", [ledger, trace])
+def test_a_file_costs_the_same_however_many_are_there(
+    make: Callable[[int], tuple[str, bytes]], tmp_path: Path
+) -> None:
+    with Workspace(tmp_path) as workspace:
+        take_in(workspace, [make(n) for n in range(5)])
+        few = calls_of(lambda: take_in(workspace, [make(5)]))
+        take_in(workspace, [make(n) for n in range(6, 156)])
+        many = calls_of(lambda: take_in(workspace, [make(156)]))
+    assert many < 1.2 * few
+
+
+def test_small_files_share_a_transaction_and_a_large_one_has_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun: list[str] = []
+
+    def count(*arguments: object) -> None:
+        begun.append(str(arguments[2]))
+
+    monkeypatch.setattr(intake, "BATCH_FILES", 20)
+    large = a_run("large").say("x" * intake.BATCH_BYTES).finish().ledger()
+    files = [*(ledger(n) for n in range(30)), ("large.jsonl", large), *(ledger(n) for n in range(30, 60))]
+    with Workspace(tmp_path) as workspace:
+        event.listen(Engine, "before_cursor_execute", count)
+        try:
+            rows = take_in(workspace, files)
+        finally:
+            event.remove(Engine, "before_cursor_execute", count)
+        assert [row.name for row in rows] == [name for name, _ in files]
+        assert all(row.new and row.runs == 1 for row in rows)
+        assert len(workspace.files()) == len(files)
+    assert begun.count("BEGIN IMMEDIATE") == 2 + 1 + 2
+
+
+def test_a_fault_in_one_file_undoes_nothing_of_the_others_in_its_transaction(tmp_path: Path) -> None:
+    twice = b"schema: untaken.plan/1\nid: a\nid: b\n"
+    files = [ledger(1), ("bad.plan.yaml", twice), ("torn.jsonl", ledger(2)[1][:40]), ledger(3)]
+    with Workspace(tmp_path) as workspace:
+        rows = take_in(workspace, files)
+        assert [row.runs for row in rows] == [1, 0, 0, 1]
+        assert workspace.heads().keys() >= {"r1", "r3"}
+        assert workspace.diagnose().healthy
+
+
+def test_cancelled_work_keeps_whole_transactions_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(intake, "BATCH_FILES", 3)
+
+    class Cancelled(Exception):
+        pass
+
+    def progress(_done: int, _total: int, name: str) -> None:
+        if name == "4.jsonl" and any((tmp_path / "ledgers").iterdir()):
+            raise Cancelled
+
+    with Workspace(tmp_path) as workspace:
+        with pytest.raises(Cancelled):
+            take_in(workspace, [ledger(n) for n in range(6)], progress=progress)
+        assert set(workspace.heads()) == {"r0", "r1", "r2"}
+        assert all(
+            row.new is (n > 2) for n, row in enumerate(take_in(workspace, [ledger(n) for n in range(6)]))
+        )
+
+
+def test_a_copy_of_a_ledger_that_was_appended_to_here_is_still_known(tmp_path: Path) -> None:
+    name, data = ledger(1)
+    with Workspace(tmp_path) as workspace:
+        workspace.add(name, data)
+        (run,), _ = workspace.read_runs()
+        workspace.append_events(run, [Draft(ReviewNote, {"author": "ann", "text": "seen"})])
+        (stored,) = workspace.ledgers()
+        assert stored.path is not None
+        (row,) = take_in(workspace, [("copy.jsonl", stored.path.read_bytes())])
+        assert not row.new
+        assert len(workspace.ledgers()) == 1
