@@ -48,7 +48,7 @@ def scored(draw: st.DrawFn, **kind: bool) -> tuple[PlanGraph, RunScore]:
 def known_shortfall(graph: PlanGraph, score: RunScore) -> float:
     """Share of what counts that is known not to be completed."""
     critical = any(node.critical for node in graph.sub_goals)
-    lost = sum(is_failed(node) and (node.critical or not critical) for node in score.nodes)
+    lost = sum(is_failed(node) and (node.critical or not critical) for node in score.counted)
     whole = measured(score, shape_of(graph))
     return lost / whole if whole else 0.0
 
