@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import partial
+from collections import abc
+from collections.abc import Sequence
+from functools import cached_property, partial
 from typing import Final
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from untaken.errors import Unscored
-from untaken.ledger.events import Observation, ToolCall, Verdict
-from untaken.plans import call_counts, call_matches
+from untaken.ledger.events import Observation, RunFinished, ToolCall, Verdict
+from untaken.plans import Mapping, call_counts, call_matches
 from untaken.plans.model import ToolCallSpec, VerdictSpec
 from untaken.subgoals.attempts import Attempt
+from untaken.subgoals.differences import (
+    Difference,
+    answer_differences,
+    differences_in_words,
+    nearest_call,
+    shown,
+)
 from untaken.subgoals.expressions import ExpressionResults
+from untaken.subgoals.missed import Cause, Unserved, why_missed
 from untaken.subgoals.rubric import Criterion
 from untaken.subgoals.trace import Trace
 from untaken.subgoals.verdicts import RECORDED, ruling, whose_count
 
 NEAR_MISSES: Final = 20
 """Calls of the right tool with other arguments that are shown as evidence."""
-
-NEVER_ATTEMPTED: Final = "never attempted: no action is mapped to it"
 
 
 class Decision(Struct, frozen=True, kw_only=True, gc=False):
@@ -32,9 +39,12 @@ class Decision(Struct, frozen=True, kw_only=True, gc=False):
     reason: str
     evidence: tuple[int, ...] = ()
     at: int | None = None
+    differences: tuple[Difference, ...] = ()
+    nearest: int | None = None
+    missed: Cause | None = None
 
 
-DecisionsById = Mapping[str, Decision]
+DecisionsById = abc.Mapping[str, Decision]
 
 
 class Bench:
@@ -44,17 +54,24 @@ class Bench:
         trace: the run's events.
         success: the run's own outcome.
         expressions: results of the graph's expressions.
+        mapping: what the run's actions are mapped to.
         verdicts: globs over VERDICT.by; empty lets everybody speak. With the literal ``test`` among them,
             recorded test verdicts stand in for expression and tool-call checks.
     """
 
     def __init__(
-        self, trace: Trace, success: bool | Unscored, expressions: ExpressionResults, verdicts: Sequence[str]
+        self,
+        trace: Trace,
+        success: bool | Unscored,
+        expressions: ExpressionResults,
+        mapping: Mapping,
+        verdicts: Sequence[str],
     ) -> None:
         self.decisions: dict[str, Decision] = {}
         self._trace = trace
         self._success = success
         self._expressions = expressions
+        self._mapping = mapping
         self._verdicts = (verdicts,) if isinstance(verdicts, str) else tuple(verdicts)
         self._recorded = RECORDED in self._verdicts
 
@@ -64,7 +81,9 @@ class Bench:
         if checked is not None and checked.completed is not None:
             decision = checked
         else:
-            decision = self._by_verdicts(criterion, checked) or checked or _no_evidence(criterion, attempt)
+            decision = (
+                self._by_verdicts(criterion, checked) or checked or self._no_evidence(criterion, attempt)
+            )
         self.decisions[criterion.node.id] = decision
 
     def _by_check(self, criterion: Criterion, attempt: Attempt) -> Decision | None:
@@ -74,7 +93,7 @@ class Bench:
         if kind in ("none", "verdict") or (self._recorded and kind != "outcome"):
             return None
         if attempt.made is False:
-            return Decision(completed=False, by=kind, reason=NEVER_ATTEMPTED)
+            return self._missed(criterion)
         if kind == "outcome":
             return self._by_outcome()
         if attempt.made is None:
@@ -82,6 +101,32 @@ class Bench:
         if criterion.call is not None:
             return self._by_call(criterion.call)
         return self._by_expression(criterion, attempt)
+
+    @cached_property
+    def _unserved(self) -> Unserved:
+        return Unserved(self._trace.calls, self._mapping)
+
+    def _missed(self, criterion: Criterion) -> Decision:
+        """No action is mapped to it: with the likelier cause."""
+        if criterion.call is not None and self._trace.calls_of(criterion.call.name):
+            other = self._other_arguments(criterion.call, self._trace.calls_of(criterion.call.name))
+            reason = f"never attempted: likely the agent: {other.reason}"
+            return structs.replace(other, reason=reason, evidence=(), missed="agent")
+        found = why_missed(criterion.node, self._unserved)
+        return Decision(
+            completed=False,
+            by=criterion.kind,
+            reason=f"never attempted: {found.why}",
+            differences=found.differences,
+            missed=found.cause,
+        )
+
+    def _no_evidence(self, criterion: Criterion, attempt: Attempt) -> Decision:
+        """Not completed where an action was needed and none made, else unscored."""
+        if criterion.kind == "none" and attempt.made is False:
+            return self._missed(criterion)
+        what = "no success check and no verdict" if criterion.kind == "none" else "no recorded verdict"
+        return Decision(completed=None, by="none", reason=f"no evidence: it has {what}")
 
     def _by_options(self, criterion: Criterion) -> Decision:
         options = {name: self.decisions[name] for name in criterion.options if name in self.decisions}
@@ -98,7 +143,15 @@ class Bench:
         if unknown or not options:
             why = f"no option is completed, and {_quoted(unknown)} unscored" if unknown else "no known option"
             return Decision(completed=None, by="none", reason=why)
-        return Decision(completed=False, by="any_of", reason=f"none of {_quoted(options)} is completed")
+        return Decision(
+            completed=False,
+            by="any_of",
+            reason=f"none of {_quoted(options)} is completed",
+            differences=tuple(
+                Difference(field=name, expected="completed", actual=decision.reason)
+                for name, decision in options.items()
+            ),
+        )
 
     def _by_outcome(self) -> Decision:
         finished = self._trace.finished
@@ -112,6 +165,7 @@ class Bench:
             reason=f"the run {words}",
             evidence=(finished.seq,),
             at=finished.seq if self._success else None,
+            differences=() if self._success else _outcome_difference(finished),
         )
 
     def _by_expression(self, criterion: Criterion, attempt: Attempt) -> Decision:
@@ -126,6 +180,7 @@ class Bench:
             reason=result.reason,
             evidence=result.evidence,
             at=result.at if result.passed else None,
+            differences=result.differences,
         )
 
     def _by_call(self, spec: ToolCallSpec) -> Decision:
@@ -146,12 +201,37 @@ class Bench:
                 refused.append(call)
         if unclear is not None:
             return self._called(spec, unclear, doubt=_doubt(self._trace.answer(unclear)))
-        shown = refused[:NEAR_MISSES] or calls[:NEAR_MISSES]
+        return self._refused(spec, refused) if refused else self._other_arguments(spec, calls)
+
+    def _refused(self, spec: ToolCallSpec, refused: Sequence[ToolCall]) -> Decision:
+        """Called as expected, but not answered so: the last such call is the nearest."""
+        what = "its result is `ok: false`" if spec.answer is None else "its result is not the expected one"
+        times = "" if len(refused) == 1 else f" {len(refused)} times"
         return Decision(
             completed=False,
             by="tool_call",
-            reason=_refused(spec, refused) if refused else _near_misses(spec, calls),
-            evidence=self._exchanges(shown) if refused else tuple(call.seq for call in shown),
+            reason=f"{spec.name} was called as expected{times}, but {'each time ' if times else ''}{what}",
+            evidence=self._exchanges(refused[:NEAR_MISSES]),
+            differences=answer_differences(spec, self._trace.answer(refused[-1])),
+            nearest=refused[-1].seq,
+        )
+
+    def _other_arguments(self, spec: ToolCallSpec, calls: Sequence[ToolCall]) -> Decision:
+        """Never called as expected: what the nearest call says instead."""
+        found = nearest_call(spec, calls)
+        if found is None:
+            return Decision(completed=False, by="tool_call", reason=f"{spec.name} was never called")
+        nearest, differences = found
+        times = "once" if len(calls) == 1 else f"{len(calls)} times"
+        said = differences_in_words(differences)
+        place = f" (nearest: event {nearest.seq})" if len(calls) > 1 else ""
+        return Decision(
+            completed=False,
+            by="tool_call",
+            reason=f"{spec.name} was called {times}, never with the expected arguments{place}: {said}",
+            evidence=tuple(call.seq for call in calls[:NEAR_MISSES]),
+            differences=differences,
+            nearest=nearest.seq,
         )
 
     def _called(self, spec: ToolCallSpec, call: ToolCall, *, doubt: str = "") -> Decision:
@@ -196,6 +276,7 @@ class Bench:
             reason=_spoken(ruled.voices, passed=ruled.passed),
             evidence=self._cited(ruled.voices),
             at=self._verdict_moment(ruled.voices) if ruled.passed else None,
+            differences=() if ruled.passed else _verdict_differences(ruled.voices),
         )
 
     def _cited(self, voices: Sequence[Verdict]) -> tuple[int, ...]:
@@ -212,36 +293,32 @@ class Bench:
         return max(cited, default=None) if cited else min(during, default=None)
 
 
-def _no_evidence(criterion: Criterion, attempt: Attempt) -> Decision:
-    """Neither check nor verdict: not completed where an action was needed and none made, else unscored."""
-    if criterion.kind == "none" and attempt.made is False:
-        return Decision(completed=False, by="none", reason=NEVER_ATTEMPTED)
-    what = "no success check and no verdict" if criterion.kind == "none" else "no recorded verdict"
-    return Decision(completed=None, by="none", reason=f"no evidence: it has {what}")
-
-
 def _spoken(voices: Sequence[Verdict], *, passed: bool) -> str:
     names = ", ".join(voice.by for voice in voices)
     said = next((voice.reason for voice in voices if voice.reason), None)
     return f"{names} judged it {'met' if passed else 'not met'}" + (f": {said}" if said else "")
 
 
-def _near_misses(spec: ToolCallSpec, calls: Sequence[ToolCall]) -> str:
-    if not calls:
-        return f"{spec.name} was never called"
-    times = "once" if len(calls) == 1 else f"{len(calls)} times"
-    return f"{spec.name} was called {times}, never with the expected arguments"
+def _outcome_difference(finished: RunFinished) -> tuple[Difference, ...]:
+    why = finished.error or finished.limit
+    said = f": {shown(why)}" if why else ""
+    return (Difference(field="outcome", expected="success", actual=f"failure{said}"),)
+
+
+def _verdict_differences(voices: Sequence[Verdict]) -> tuple[Difference, ...]:
+    return tuple(
+        Difference(
+            field=f"verdict of {voice.by}",
+            expected="met",
+            actual="not met" + (f": {shown(voice.reason)}" if voice.reason else ""),
+        )
+        for voice in voices
+    )
 
 
 def _doubt(answer: Observation | None) -> str:
     return "no result of the call is recorded" if answer is None else "its result does not record `ok`"
 
 
-def _refused(spec: ToolCallSpec, calls: Sequence[ToolCall]) -> str:
-    what = "its result is `ok: false`" if spec.answer is None else "its result is not the expected one"
-    times = "" if len(calls) == 1 else f" {len(calls)} times"
-    return f"{spec.name} was called as expected{times}, but {'each time ' if times else ''}{what}"
-
-
-def _quoted(names: Mapping[str, Decision]) -> str:
+def _quoted(names: abc.Mapping[str, Decision]) -> str:
     return ", ".join(repr(name) for name in names)

@@ -7,12 +7,13 @@ from functools import lru_cache
 from operator import itemgetter
 from typing import Final
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from untaken import limits
 from untaken.errors import Unscored
 from untaken.plans import evaluate_expression
 from untaken.subgoals.attempts import Attempt
+from untaken.subgoals.differences import Difference, differences_in_words, state_differences
 from untaken.subgoals.rubric import Criterion, Rubric
 from untaken.subgoals.state import JsonObject, StateFold
 from untaken.subgoals.trace import Trace
@@ -31,12 +32,14 @@ class ExpressionResult(Struct, frozen=True, kw_only=True, gc=False):
 
     Attributes:
         at: `seq` after which it holds.
+        differences: of an expression that is false, its parts beside what the final state holds.
     """
 
     passed: bool | Unscored
     reason: str = ""
     evidence: tuple[int, ...] = ()
     at: int | None = None
+    differences: tuple[Difference, ...] = ()
 
 
 class ExpressionResults:
@@ -58,10 +61,19 @@ class ExpressionResults:
     def result(self, criterion: Criterion, attempt: Attempt) -> ExpressionResult:
         """The result for one attempted sub-goal."""
         if (held := self._during.get(criterion.node.id)) is not None:
-            return held
+            return self._compared(held, criterion) if held.passed is False else held
         passed = _evaluate(criterion, self._fold.state)
         words = "the final state meets" if passed is True else "the final state does not meet"
-        return self._explain(criterion, passed, words, begun=attempt.events[0])
+        found = self._explain(criterion, passed, words, begun=attempt.events[0])
+        return self._compared(found, criterion) if passed is False else found
+
+    def _compared(self, found: ExpressionResult, criterion: Criterion) -> ExpressionResult:
+        """With what the final state holds instead, in the reason and field by field."""
+        differences = state_differences(criterion.expression, self._fold.state)
+        said = differences_in_words(differences)
+        return structs.replace(
+            found, reason=f"{found.reason}: {said}" if said else found.reason, differences=differences
+        )
 
     def _walk(self, coming: list[tuple[int, Criterion]], ends: Sequence[int]) -> None:
         """Try each expression after every step from its first action on, until it holds once.

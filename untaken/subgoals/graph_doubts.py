@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from difflib import SequenceMatcher
 from typing import Final, Literal, get_args
 
 from untaken.errors import Finding
@@ -15,6 +13,7 @@ from untaken.ledger.model import Run
 from untaken.plans.globs import matches_glob
 from untaken.plans.model import PlanGraph, SubGoal
 from untaken.subgoals.model import NodeScore, RunScore
+from untaken.subgoals.tool_names import CLOSE, alike
 
 DoubtCode = Literal["graph-tool-unknown", "graph-never-attempted", "graph-never-completed"]
 
@@ -22,15 +21,8 @@ DOUBTS: Final[tuple[str, ...]] = get_args(DoubtCode)
 """The codes of their findings."""
 MIN_RUNS: Final = 5
 """Fewest runs from which silence says something: what half of the runs do is missing in five by 3 %."""
-CLOSE: Final = 0.85
-"""Likeness of two names (`difflib`, 0 to 1) from which one is taken for a misspelling of the other."""
-SIMILAR: Final = 0.6
-"""Likeness from which a name is offered as "did you mean"."""
 NAMED: Final = 5
 """Tools that a hint names."""
-COMPARED: Final = 200
-"""Tools that an unknown name is compared with."""
-_WILD: Final = re.compile(r"[*?\[\]!]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,10 +156,10 @@ def _unknown_tool(node: SubGoal, seen: _Seen, *, idle: bool) -> _Doubted | None:
     for tool, part in named.items():
         if any(tool == called or (part == "rule" and matches_glob(tool, called)) for called in seen.tools):
             continue
-        alike = [(how, other) for how, other in _alike(tool, seen.tools) if other not in named]
-        misspelled = bool(alike) and alike[0][0] >= CLOSE
+        near = [(how, other) for how, other in alike(tool, seen.tools) if other not in named]
+        misspelled = bool(near) and near[0][0] >= CLOSE
         if misspelled or (idle and min(seen.runs, seen.known[node.id]) >= MIN_RUNS):
-            meant = tuple(other for _, other in alike[:3])
+            meant = tuple(other for _, other in near[:3])
             offered = f"Did you mean {' or '.join(map(repr, meant))}?" if meant else ""
             return _Doubted(
                 code="graph-tool-unknown",
@@ -187,29 +179,6 @@ def _tools_named(node: SubGoal) -> Iterator[tuple[str, str]]:
             yield rule.tool, "rule"
     if node.check is not None and node.check.tool_call is not None:
         yield node.check.tool_call.name, "check"
-
-
-def _alike(tool: str, called: Iterable[str]) -> list[tuple[float, str]]:
-    """The tools called whose names are `SIMILAR`, the most alike first."""
-    compared = ((_likeness(tool, other), other) for other in sorted(called)[:COMPARED])
-    return sorted((one for one in compared if one[0] >= SIMILAR), key=lambda one: (-one[0], one[1]))
-
-
-def _likeness(pattern: str, tool: str) -> float:
-    """Of two names, upper and lower case and ``-`` and ``_`` apart; of a glob, by what it spells out."""
-    spelled = _plain(_WILD.sub("", pattern))
-    name = _plain(tool)
-    parts = [name]
-    near = range(max(1, len(spelled) - 1), len(spelled) + 2)  # one letter too few or too many
-    if pattern.endswith("*"):
-        parts += [name[:length] for length in near]
-    if pattern.startswith("*"):
-        parts += [name[-length:] for length in near]
-    return max(SequenceMatcher(None, spelled, part, autojunk=False).ratio() for part in parts)
-
-
-def _plain(name: str) -> str:
-    return name.casefold().replace("-", "_")
 
 
 def _some(names: Sequence[str]) -> str:

@@ -8,6 +8,8 @@ from typing import Literal
 from msgspec import Struct, structs
 
 from untaken.errors import Finding, Score, Unscored
+from untaken.subgoals.differences import Difference
+from untaken.subgoals.missed import Cause
 
 Status = Literal["completed", "attempted", "skipped", "unscored", "not_required"]
 Diagnosis = Literal["clean", "inside", "skipping", "violation", "not_detecting_errors", "unscored"]
@@ -27,6 +29,9 @@ class NodeScore(Struct, frozen=True, kw_only=True, gc=False):
         completed_at: `seq` after which it was completed, where a moment is known.
         weight: in `completion_weighted`.
         groups: ids of the `any_of` groups that list it: they count instead of it.
+        differences: of a failed check, what it expects beside what the run holds, field by field.
+        nearest: `seq` of the call that `differences` looks at.
+        missed: of a sub-goal without any action, which is likelier the cause: the agent or the mapping.
     """
 
     sub_goal: str
@@ -42,6 +47,9 @@ class NodeScore(Struct, frozen=True, kw_only=True, gc=False):
     completed_at: int | None = None
     weight: float = 1.0
     groups: tuple[str, ...] = ()
+    differences: tuple[Difference, ...] = ()
+    nearest: int | None = None
+    missed: Cause | None = None
 
 
 def counted_nodes(nodes: tuple[NodeScore, ...], missing: MissingRule) -> tuple[NodeScore, ...]:

@@ -39,6 +39,9 @@ def node_scores(
                 completed_at=decision.at,
                 weight=criterion.node.weight,
                 groups=criterion.groups,
+                differences=() if not_needed else decision.differences,
+                nearest=None if not_needed else decision.nearest,
+                missed=None if not_needed else decision.missed,
             )
         )
     return tuple(scores)

@@ -118,7 +118,7 @@ def _judge(run: Run, graph: PlanGraph, verdicts: Sequence[str]) -> _Judged:
     rubric, trace, mapping = rubric_of(graph), Trace(run), map_actions(run, graph)
     tried = attempts(rubric, trace, mapping)
     actions = sorted({call.seq for call in trace.calls}.union(seq for seq, _, _ in mapping.mapped))
-    bench = Bench(trace, run.success, ExpressionResults(rubric, trace, tried, actions), verdicts)
+    bench = Bench(trace, run.success, ExpressionResults(rubric, trace, tried, actions), mapping, verdicts)
     for name in rubric.options_first:
         bench.decide(rubric.criteria[name], tried[name])
     return _Judged(

@@ -1,0 +1,285 @@
+"""What a failed check expects and what the run holds instead, field by field (§4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import islice
+from typing import Any, Final
+
+from msgspec import Struct
+
+from untaken.errors import UntakenError
+from untaken.ledger.events import Observation, ToolCall, readable
+from untaken.plans import evaluate_expression
+from untaken.plans.calls import answer_patterns, contains, expected_of, json_equal
+from untaken.plans.expression_source import FieldPath, Token, read_source
+from untaken.plans.model import ToolCallSpec
+from untaken.plans.patterns import Pattern, text_of
+
+ABSENT: Final = "not set"
+VALUE_CHARS: Final = 240
+"""Of a value that is shown beside what was expected."""
+BRIEF_CHARS: Final = 60
+"""Of a value in a sentence."""
+MOST_FIELDS: Final = 24
+MOST_IN_WORDS: Final = 3
+COMPARED_CALLS: Final = 200
+"""Calls, the last ones, that are looked through for the nearest."""
+_NOTHING: Final = object()
+_COMPARISONS: Final = frozenset({"==", "!=", "<", "<=", ">", ">=", "in"})
+_SWAPPED: Final = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+_TIGHT_AFTER: Final = frozenset({"(", "[", "{", ".", "!"})
+_TIGHT_BEFORE: Final = frozenset({")", "]", "}", ".", ","})
+
+
+class Difference(Struct, frozen=True, kw_only=True, gc=False):
+    """One thing a check looked at; its texts may come from the ledger or the graph and are untrusted.
+
+    Attributes:
+        field: what is compared: ``state.a.b``, an argument (``order.id``), ``result``, ``verdict``, …
+        expected: what the check asks of it, in words.
+        actual: what the run holds; `ABSENT` where it holds nothing.
+        met: whether this part is as expected.
+    """
+
+    field: str
+    expected: str
+    actual: str
+    met: bool = False
+
+
+def differences_in_words(found: Sequence[Difference]) -> str:
+    """The unmet ones in one sentence part: ``order_id is 7, expected 8``; empty where there are none."""
+    unmet = [one for one in found if not one.met]
+    parts = [f"{one.field} is {_cut(one.actual)}, expected {_cut(one.expected)}" for one in unmet]
+    more = len(parts) - MOST_IN_WORDS
+    return "; ".join(parts[:MOST_IN_WORDS]) + (f"; and {more} more" if more > 0 else "")
+
+
+def shown(value: Any) -> str:
+    """A recorded value as JSON, cut at `VALUE_CHARS`."""
+    if value is _NOTHING:
+        return ABSENT
+    if isinstance(value, str):
+        value = value[: VALUE_CHARS + 1]
+    if isinstance(value, Pattern):
+        return "any value" if value.kind == "any" else f"{value.kind} {shown(value.said)}"
+    text = (readable([value]) or "")[1:-1]
+    return _cut(text, VALUE_CHARS)
+
+
+def _cut(text: str, limit: int = BRIEF_CHARS) -> str:
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def state_differences(expression: str, state: Mapping[str, Any]) -> tuple[Difference, ...]:
+    """The parts of an expression that is false on a state, each with the values that it reads.
+
+    An expression of parts joined by ``&&`` is taken apart; any other is one part.
+
+    Args:
+        expression: as in the graph.
+        state: what it was tried on.
+    """
+    return tuple(
+        Difference(
+            field=part.field,
+            expected=part.expected + _compared_with(part.others, state),
+            actual=_values(part.paths, state),
+            met=evaluate_expression(part.text, state) is True,
+        )
+        for part in _parts(expression)[:MOST_FIELDS]
+    )
+
+
+class _Part(Struct, frozen=True, kw_only=True, gc=False):
+    """One conjunct: ``field expected``; `others` are the fields that the expectation itself reads."""
+
+    text: str
+    field: str
+    expected: str
+    paths: tuple[tuple[str, ...], ...]
+    others: tuple[tuple[str, ...], ...] = ()
+
+
+@lru_cache(maxsize=1024)
+def _parts(expression: str) -> tuple[_Part, ...]:
+    try:
+        source = read_source(expression)
+    except UntakenError:  # the same fault makes the check itself unscored, with its reason
+        return ()
+    return tuple(_part(source.tokens, source.paths, start, end) for start, end in _conjuncts(source.tokens))
+
+
+def _conjuncts(tokens: Sequence[Token]) -> list[tuple[int, int]]:
+    """Token ranges of the parts that `&&` joins outside all brackets; `||` or `?` there leaves one part."""
+    outside = list(_outside(tokens, 0, len(tokens)))
+    if any(tokens[at].text in ("||", "?") for at in outside):
+        return [(0, len(tokens))]
+    cuts = [at for at in outside if tokens[at].text == "&&"]
+    return list(zip([0, *(at + 1 for at in cuts)], [*cuts, len(tokens)], strict=True))
+
+
+def _outside(tokens: Sequence[Token], start: int, end: int) -> Iterator[int]:
+    depth = 0
+    for at in range(start, end):
+        token = tokens[at]
+        if token.kind == "mark" and token.text in "([{":
+            depth += 1
+        elif token.kind == "mark" and token.text in ")]}":
+            depth -= 1
+        elif depth == 0 and token.kind in ("mark", "name"):
+            yield at
+
+
+def _part(tokens: Sequence[Token], paths: Sequence[FieldPath], start: int, end: int) -> _Part:
+    read = [path for path in paths if start <= path.at < end]
+    text = _spelled(tokens[start:end])
+    every = tuple(dict.fromkeys(path.segments for path in read))
+    signs = [at for at in _outside(tokens, start, end) if tokens[at].text in _COMPARISONS]
+    if len(signs) == 1 and read:
+        at = signs[0]
+        left, right = _spelled(tokens[start:at]), _spelled(tokens[at + 1 : end])
+        sign = tokens[at].text
+        mine = tuple(dict.fromkeys(path.segments for path in read if path.at < at))
+        others = tuple(dict.fromkeys(path.segments for path in read if path.at > at))
+        if mine:
+            expected = right if sign == "==" else f"{sign} {right}"
+            return _Part(text=text, field=left, expected=expected, paths=mine, others=others)
+        if sign != "in":
+            swapped = _SWAPPED.get(sign, sign)
+            expected = left if swapped == "==" else f"{swapped} {left}"
+            return _Part(text=text, field=right, expected=expected, paths=others)
+    if (
+        end - start > 1
+        and tokens[start].text == "!"
+        and len(every) == 1
+        and _is_path(tokens[start + 1 : end])
+    ):
+        return _Part(text=text, field=_dotted(every[0]), expected="false", paths=every)
+    if len(every) == 1 and _is_path(tokens[start:end]):
+        return _Part(text=text, field=text, expected="true", paths=every)
+    return _Part(text=text, field=", ".join(map(_dotted, every)) or "state", expected=text, paths=every)
+
+
+def _is_path(tokens: Sequence[Token]) -> bool:
+    return all(token.kind == "name" or token.text == "." for token in tokens)
+
+
+def _spelled(tokens: Sequence[Token]) -> str:
+    said = ""
+    for before, token in zip([None, *tokens], tokens, strict=False):
+        tight = before is None or before.text in _TIGHT_AFTER or token.text in _TIGHT_BEFORE
+        opens = (
+            token.text in ("(", "[") and before is not None and before.kind == "name" and before.text != "in"
+        )
+        said += token.text if tight or opens else f" {token.text}"
+    return said
+
+
+def _values(paths: Sequence[tuple[str, ...]], state: Mapping[str, Any]) -> str:
+    if len(paths) == 1:
+        return _value(paths[0], state)
+    return ", ".join(f"{_dotted(path)} {_value(path, state)}" for path in paths[:MOST_IN_WORDS]) or ABSENT
+
+
+def _compared_with(paths: Sequence[tuple[str, ...]], state: Mapping[str, Any]) -> str:
+    said = ", ".join(_value(path, state) for path in paths[:MOST_IN_WORDS])
+    return f" ({said})" if said else ""
+
+
+def _value(path: tuple[str, ...], state: Any) -> str:
+    for segment in path:
+        if not isinstance(state, Mapping) or segment not in state:
+            return ABSENT
+        state = state[segment]
+    return shown(state)
+
+
+def _dotted(segments: tuple[str, ...]) -> str:
+    return ".".join(("state", *segments))
+
+
+def nearest_call(
+    spec: ToolCallSpec, calls: Sequence[ToolCall]
+) -> tuple[ToolCall, tuple[Difference, ...]] | None:
+    """The call whose arguments differ least from the expected ones, with what differs; of equals the last."""
+    call = min(
+        calls[-COMPARED_CALLS:], key=lambda one: (_distance(_arguments(spec, one)), -one.seq), default=None
+    )
+    return None if call is None else (call, argument_differences(spec, call))
+
+
+def argument_differences(spec: ToolCallSpec, call: ToolCall) -> tuple[Difference, ...]:
+    """Each expected argument beside the call's, as the spec's `match` compares them."""
+    return tuple(
+        Difference(field=one.name, expected=shown(one.expected), actual=shown(one.actual), met=one.met)
+        for one in islice(_arguments(spec, call), MOST_FIELDS)
+    )
+
+
+class _Argument(Struct, frozen=True, gc=False):
+    name: str
+    expected: Any
+    actual: Any
+    met: bool
+
+
+def _distance(found: Iterable[_Argument]) -> float:
+    """Unmet fields; one that is set to another value is nearer than one that is missing."""
+    return sum(1.0 if one.actual is _NOTHING else 0.9 for one in found if not one.met)
+
+
+def _arguments(spec: ToolCallSpec, call: ToolCall) -> Iterator[_Argument]:
+    expected: Mapping[str, Any] = expected_of(spec)
+    actual: Mapping[str, Any] = call.arguments
+    if spec.match == "call_keys":
+        keys = set(actual if spec.compare_args is None else spec.compare_args)
+        expected = {key: value for key, value in expected.items() if key in keys}
+        actual = {key: value for key, value in actual.items() if key in keys}
+    return _compared(expected, actual, "", exact=spec.match != "subset")
+
+
+def _compared(
+    expected: Mapping[str, Any], actual: Mapping[str, Any], place: str, *, exact: bool
+) -> Iterator[_Argument]:
+    for key, value in expected.items():
+        found = actual.get(key, _NOTHING)
+        met = found is not _NOTHING and (json_equal(value, found) if exact else contains(found, value))
+        if not met and isinstance(value, Mapping) and isinstance(found, Mapping):
+            yield from _compared(value, found, f"{place}{key}.", exact=exact)
+        elif not met and isinstance(value, list) and isinstance(found, list) and len(value) == len(found):
+            yield from _compared(_by_place(value), _by_place(found), f"{place}{key}.", exact=exact)
+        else:
+            yield _Argument(f"{place}{key}", value, found, met)
+    for key in actual if exact else ():
+        if key not in expected:
+            yield _Argument(f"{place}{key}", _NOTHING, actual[key], False)
+
+
+def _by_place(items: Sequence[Any]) -> dict[str, Any]:
+    return {str(at): item for at, item in enumerate(items)}
+
+
+def answer_differences(spec: ToolCallSpec, answer: Observation | None) -> tuple[Difference, ...]:
+    """What a check asks of the answer of a call beside what was answered."""
+    if answer is None:
+        return (Difference(field="result", expected="recorded", actual="not recorded"),)
+    wanted = spec.answer.ok if spec.answer is not None and spec.answer.ok is not None else True
+    found = []
+    if answer.ok is not None and spec.answered == "ok":
+        found.append(
+            Difference(
+                field="result.ok", expected=shown(wanted), actual=shown(answer.ok), met=answer.ok is wanted
+            )
+        )
+    text = text_of(answer.content) or ""
+    patterns = answer_patterns(spec.answer) if spec.answer is not None else ()
+    found += [
+        Difference(field="result", expected=shown(one), actual=shown(text), met=one.fits_text(text))
+        for one in patterns
+    ]
+    if not patterns:
+        found.append(Difference(field="result", expected="a success", actual=shown(text), met=True))
+    return tuple(found)
