@@ -24,7 +24,7 @@ from untaken.counterfactual import (
 from untaken.errors import Finding, Unscored
 from untaken.gate import GateCheck
 from untaken.ledger import Integrity
-from untaken.subgoals import AgentScore, RunScore
+from untaken.subgoals import AgentScore, NodeScore, RunScore
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -89,8 +89,17 @@ def _scored_run(score: RunScore) -> Document:
     return entry(score) | {
         "status": {node.sub_goal: node.status for node in score.nodes},
         "reasons": {node.sub_goal: node.reason for node in score.nodes},
+        "failed_checks": {node.sub_goal: _failed_check(node) for node in score.nodes if node.differences},
         "violations": [entry(violation) for violation in score.violations],
         "extra": list(score.extra),
+    }
+
+
+def _failed_check(node: NodeScore) -> Document:
+    return {
+        "missed": node.missed,
+        "nearest": node.nearest,
+        "differences": [entry(one) for one in node.differences],
     }
 
 

@@ -62,7 +62,7 @@ from untaken.report.shapes import (
     or_null,
     values_of,
 )
-from untaken.subgoals import AgentScore, RunScore, Violation
+from untaken.subgoals import AgentScore, FieldDifference, RunScore, Violation
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 
@@ -82,10 +82,16 @@ def json_schema(name: str) -> Schema:
 
 
 def _score() -> Schema:
+    failed = fixed(
+        missed={"enum": ["agent", "mapping", None]},
+        nearest=or_null(COUNT),
+        differences=list_of(entry_shape(FieldDifference)),
+    )
     run = entry_shape(
         RunScore,
         status=values_of(TEXT),
         reasons=values_of(TEXT),
+        failed_checks=values_of(failed),
         violations=list_of(entry_shape(Violation)),
         extra=list_of(COUNT),
     )

@@ -1,6 +1,7 @@
 """Sub-goal scoring: one run against its plan graph, and the runs of each agent together."""
 
 from untaken.subgoals.agents import score_agents
+from untaken.subgoals.differences import FieldDifference
 from untaken.subgoals.graph_doubts import DOUBTS, GraphDoubt, graph_doubts
 from untaken.subgoals.model import (
     AgentScore,
@@ -17,6 +18,7 @@ __all__ = [
     "DOUBTS",
     "AgentScore",
     "Diagnosis",
+    "FieldDifference",
     "GraphDoubt",
     "MissingRule",
     "NodeScore",

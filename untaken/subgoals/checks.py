@@ -15,7 +15,7 @@ from untaken.plans import Mapping, call_counts, call_matches
 from untaken.plans.model import ToolCallSpec, VerdictSpec
 from untaken.subgoals.attempts import Attempt
 from untaken.subgoals.differences import (
-    Difference,
+    FieldDifference,
     answer_differences,
     differences_in_words,
     nearest_call,
@@ -39,7 +39,7 @@ class Decision(Struct, frozen=True, kw_only=True, gc=False):
     reason: str
     evidence: tuple[int, ...] = ()
     at: int | None = None
-    differences: tuple[Difference, ...] = ()
+    differences: tuple[FieldDifference, ...] = ()
     nearest: int | None = None
     missed: Cause | None = None
 
@@ -148,7 +148,7 @@ class Bench:
             by="any_of",
             reason=f"none of {_quoted(options)} is completed",
             differences=tuple(
-                Difference(field=name, expected="completed", actual=decision.reason)
+                FieldDifference(field=name, expected="completed", actual=decision.reason)
                 for name, decision in options.items()
             ),
         )
@@ -299,15 +299,15 @@ def _spoken(voices: Sequence[Verdict], *, passed: bool) -> str:
     return f"{names} judged it {'met' if passed else 'not met'}" + (f": {said}" if said else "")
 
 
-def _outcome_difference(finished: RunFinished) -> tuple[Difference, ...]:
+def _outcome_difference(finished: RunFinished) -> tuple[FieldDifference, ...]:
     why = finished.error or finished.limit
     said = f": {shown(why)}" if why else ""
-    return (Difference(field="outcome", expected="success", actual=f"failure{said}"),)
+    return (FieldDifference(field="outcome", expected="success", actual=f"failure{said}"),)
 
 
-def _verdict_differences(voices: Sequence[Verdict]) -> tuple[Difference, ...]:
+def _verdict_differences(voices: Sequence[Verdict]) -> tuple[FieldDifference, ...]:
     return tuple(
-        Difference(
+        FieldDifference(
             field=f"verdict of {voice.by}",
             expected="met",
             actual="not met" + (f": {shown(voice.reason)}" if voice.reason else ""),

@@ -33,7 +33,7 @@ _TIGHT_AFTER: Final = frozenset({"(", "[", "{", ".", "!"})
 _TIGHT_BEFORE: Final = frozenset({")", "]", "}", ".", ","})
 
 
-class Difference(Struct, frozen=True, kw_only=True, gc=False):
+class FieldDifference(Struct, frozen=True, kw_only=True, gc=False):
     """One thing a check looked at; its texts may come from the ledger or the graph and are untrusted.
 
     Attributes:
@@ -49,7 +49,7 @@ class Difference(Struct, frozen=True, kw_only=True, gc=False):
     met: bool = False
 
 
-def differences_in_words(found: Sequence[Difference]) -> str:
+def differences_in_words(found: Sequence[FieldDifference]) -> str:
     """The unmet ones in one sentence part: ``order_id is 7, expected 8``; empty where there are none."""
     unmet = [one for one in found if not one.met]
     parts = [f"{one.field} is {_cut(one.actual)}, expected {_cut(one.expected)}" for one in unmet]
@@ -73,7 +73,7 @@ def _cut(text: str, limit: int = BRIEF_CHARS) -> str:
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
-def state_differences(expression: str, state: Mapping[str, Any]) -> tuple[Difference, ...]:
+def state_differences(expression: str, state: Mapping[str, Any]) -> tuple[FieldDifference, ...]:
     """The parts of an expression that is false on a state, each with the values that it reads.
 
     An expression of parts joined by ``&&`` is taken apart; any other is one part.
@@ -83,7 +83,7 @@ def state_differences(expression: str, state: Mapping[str, Any]) -> tuple[Differ
         state: what it was tried on.
     """
     return tuple(
-        Difference(
+        FieldDifference(
             field=part.field,
             expected=part.expected + _compared_with(part.others, state),
             actual=_values(part.paths, state),
@@ -203,7 +203,7 @@ def _dotted(segments: tuple[str, ...]) -> str:
 
 def nearest_call(
     spec: ToolCallSpec, calls: Sequence[ToolCall]
-) -> tuple[ToolCall, tuple[Difference, ...]] | None:
+) -> tuple[ToolCall, tuple[FieldDifference, ...]] | None:
     """The call whose arguments differ least from the expected ones, with what differs; of equals the last."""
     call = min(
         calls[-COMPARED_CALLS:], key=lambda one: (_distance(_arguments(spec, one)), -one.seq), default=None
@@ -211,10 +211,10 @@ def nearest_call(
     return None if call is None else (call, argument_differences(spec, call))
 
 
-def argument_differences(spec: ToolCallSpec, call: ToolCall) -> tuple[Difference, ...]:
+def argument_differences(spec: ToolCallSpec, call: ToolCall) -> tuple[FieldDifference, ...]:
     """Each expected argument beside the call's, as the spec's `match` compares them."""
     return tuple(
-        Difference(field=one.name, expected=shown(one.expected), actual=shown(one.actual), met=one.met)
+        FieldDifference(field=one.name, expected=shown(one.expected), actual=shown(one.actual), met=one.met)
         for one in islice(_arguments(spec, call), MOST_FIELDS)
     )
 
@@ -262,24 +262,24 @@ def _by_place(items: Sequence[Any]) -> dict[str, Any]:
     return {str(at): item for at, item in enumerate(items)}
 
 
-def answer_differences(spec: ToolCallSpec, answer: Observation | None) -> tuple[Difference, ...]:
+def answer_differences(spec: ToolCallSpec, answer: Observation | None) -> tuple[FieldDifference, ...]:
     """What a check asks of the answer of a call beside what was answered."""
     if answer is None:
-        return (Difference(field="result", expected="recorded", actual="not recorded"),)
+        return (FieldDifference(field="result", expected="recorded", actual="not recorded"),)
     wanted = spec.answer.ok if spec.answer is not None and spec.answer.ok is not None else True
     found = []
     if answer.ok is not None and spec.answered == "ok":
         found.append(
-            Difference(
+            FieldDifference(
                 field="result.ok", expected=shown(wanted), actual=shown(answer.ok), met=answer.ok is wanted
             )
         )
     text = text_of(answer.content) or ""
     patterns = answer_patterns(spec.answer) if spec.answer is not None else ()
     found += [
-        Difference(field="result", expected=shown(one), actual=shown(text), met=one.fits_text(text))
+        FieldDifference(field="result", expected=shown(one), actual=shown(text), met=one.fits_text(text))
         for one in patterns
     ]
     if not patterns:
-        found.append(Difference(field="result", expected="a success", actual=shown(text), met=True))
+        found.append(FieldDifference(field="result", expected="a success", actual=shown(text), met=True))
     return tuple(found)

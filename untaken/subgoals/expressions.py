@@ -13,7 +13,7 @@ from untaken import limits
 from untaken.errors import Unscored
 from untaken.plans import evaluate_expression
 from untaken.subgoals.attempts import Attempt
-from untaken.subgoals.differences import Difference, differences_in_words, state_differences
+from untaken.subgoals.differences import FieldDifference, differences_in_words, state_differences
 from untaken.subgoals.rubric import Criterion, Rubric
 from untaken.subgoals.state import JsonObject, StateFold
 from untaken.subgoals.trace import Trace
@@ -39,7 +39,7 @@ class ExpressionResult(Struct, frozen=True, kw_only=True, gc=False):
     reason: str = ""
     evidence: tuple[int, ...] = ()
     at: int | None = None
-    differences: tuple[Difference, ...] = ()
+    differences: tuple[FieldDifference, ...] = ()
 
 
 class ExpressionResults:

@@ -12,7 +12,7 @@ from untaken.ledger.events import ToolCall, readable
 from untaken.plans import Mapping
 from untaken.plans.globs import matches_glob
 from untaken.plans.model import Rule, SubGoal
-from untaken.subgoals.differences import ABSENT, COMPARED_CALLS, Difference, shown
+from untaken.subgoals.differences import ABSENT, COMPARED_CALLS, FieldDifference, shown
 from untaken.subgoals.tool_names import CLOSE, alike
 
 Cause = Literal["agent", "mapping"]
@@ -36,7 +36,7 @@ class Missed(Struct, frozen=True, kw_only=True, gc=False):
 
     cause: Cause
     why: str
-    differences: tuple[Difference, ...]
+    differences: tuple[FieldDifference, ...]
 
 
 class Unserved:
@@ -69,7 +69,9 @@ def why_missed(node: SubGoal, unserved: Unserved) -> Missed:
         unserved: the calls that serve none.
     """
     wanted = tuple(_wanted(node))
-    differences = tuple(Difference(field=one.field, expected=one.expected, actual=ABSENT) for one in wanted)
+    differences = tuple(
+        FieldDifference(field=one.field, expected=one.expected, actual=ABSENT) for one in wanted
+    )
     if clue := _taken(node, unserved) or _unmapped(node, wanted, unserved):
         return Missed(cause="mapping", why=f"likely the mapping: {clue}", differences=differences)
     names = " or ".join(dict.fromkeys(one.said for one in wanted[:NAMED]))

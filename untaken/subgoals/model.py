@@ -8,7 +8,7 @@ from typing import Literal
 from msgspec import Struct, structs
 
 from untaken.errors import Finding, Score, Unscored
-from untaken.subgoals.differences import Difference
+from untaken.subgoals.differences import FieldDifference
 from untaken.subgoals.missed import Cause
 
 Status = Literal["completed", "attempted", "skipped", "unscored", "not_required"]
@@ -47,7 +47,7 @@ class NodeScore(Struct, frozen=True, kw_only=True, gc=False):
     completed_at: int | None = None
     weight: float = 1.0
     groups: tuple[str, ...] = ()
-    differences: tuple[Difference, ...] = ()
+    differences: tuple[FieldDifference, ...] = ()
     nearest: int | None = None
     missed: Cause | None = None
 
