@@ -1,0 +1,147 @@
+"""Which run to read next, and how much is still unseen."""
+
+from __future__ import annotations
+
+import pytest
+from analysed import NO_GRAPH, a_read_run, the_read
+from builders import a_graph, a_run
+from hypothesis import given
+from hypothesis import strategies as st
+
+from untaken.failure_modes.reading_order import (
+    judge_disagreements,
+    random_draw,
+    random_order,
+    reading_order,
+)
+from untaken.failure_modes.saturation import saturation
+from untaken.failure_modes.shapes import error_kind, run_shape, shapes_of
+from untaken.subgoals import score_run
+
+KINDS = [
+    ("Error: order #W123-45 not found", "error: order # not found"),
+    ("Timeout after 30s at 2026-01-02T10:00:00Z\nTraceback …", "timeout after # at #"),
+    ("\n\n  No such file: /home/ann/x/y.txt", "no such file: #"),
+    ("user 'Ann Lee' is unknown", "user # is unknown"),
+    ("id 6f1ed002ab5595859014ebf0951522d9 is gone", "id # is gone"),
+    ('{"error": "order 17 not found"}', '{"error": "order # not found"}'),
+    ("", ""),
+]
+
+
+@pytest.mark.parametrize(("text", "want"), KINDS)
+def test_ids_and_numbers_are_no_part_of_the_kind_of_an_error(text: str, want: str) -> None:
+    assert error_kind(text) == want
+
+
+def test_a_shape_is_the_states_of_sub_goals_and_the_errors_between_in_order_of_time() -> None:
+    graph = a_graph(
+        *(
+            {"id": name, "check": {"tool_call": {"name": name, "match": "subset", "arguments": {}}}}
+            for name in ("find", "pay", "close")
+        )
+    )
+    built = a_run("r1").call("find").observe("no order 12", ok=False, call_id="c1")
+    built.call("find").observe("no order 13", ok=False, call_id="c2").call("find", ok=True)
+    run = built.call("pay", ok=False).finish(success=False).run()
+    assert run_shape(run, score_run(run, graph)) == (
+        "find: completed",
+        "error: find: no order #",
+        "pay: attempted",
+        "error: pay: ",
+        "close: skipped",
+        "failed",
+    )
+
+
+def test_runs_that_differ_in_ids_alone_have_one_shape() -> None:
+    runs = [
+        a_run(f"r{n}", task=f"t{n}")
+        .call("find")
+        .observe(f"no order {n}", ok=False)
+        .finish(success=False)
+        .run()
+        for n in range(3)
+    ]
+    assert len({run_shape(run, NO_GRAPH) for run in runs}) == 1
+
+
+def test_one_run_of_each_unseen_shape_comes_first_then_disagreements_then_the_rest() -> None:
+    def run(name: str, error: str) -> str:
+        shapes[name] = (error,)
+        return name
+
+    shapes: dict[str, tuple[str, ...]] = {}
+    unread = [run("a1", "a"), run("b1", "b"), run("b2", "b"), run("c1", "c"), run("c2", "c")]
+    found = reading_order(
+        unread, shapes | {"seen": ("c",)}, read=["seen"], disagreements={"c2": ["pay"], "c1": []}
+    )
+    assert [one.run for one in found] == ["b1", "a1", "c2", "b2", "c1"]
+    assert [one.why for one in found] == [
+        "unseen shape",
+        "unseen shape",
+        "judge and people disagree",
+        "another of a shape",
+        "another of a shape",
+    ]
+    assert found[0].alike == 2
+
+
+def test_a_judge_and_a_person_who_differ_make_a_run_worth_reading() -> None:
+    def judged(name: str, *, judge: bool) -> object:
+        return a_run(name).finish().verdict("pay", True).verdict("pay", judge, by="judge:m").run()
+
+    parted, agreed = judged("r1", judge=False), judged("r2", judge=True)
+    assert judge_disagreements([parted, agreed]) == {parted.digest: ("pay",)}  # type: ignore[list-item, attr-defined]
+
+
+@given(st.sets(st.text(min_size=1, max_size=4), min_size=1, max_size=30), st.data())
+def test_a_draw_holds_no_run_twice_and_reading_along_it_goes_on_where_it_stopped(
+    runs: set[str], data: st.DataObject
+) -> None:
+    order = random_order(runs)
+    assert sorted(order) == sorted(runs)
+    stopped = data.draw(st.integers(0, len(order)))
+    draw = random_draw(runs, order[:stopped])
+    assert draw.read == order[:stopped]
+    assert draw.following == (order[stopped] if stopped < len(order) else None)
+    assert draw.outside == 0
+
+
+def test_runs_chosen_by_hand_are_no_part_of_the_random_draw() -> None:
+    order = random_order([f"run {n}" for n in range(20)])
+    draw = random_draw(order, [*order[:3], order[10]])
+    assert (draw.read, draw.outside) == (order[:3], 1)
+
+
+def test_every_run_is_drawn_first_about_as_often() -> None:
+    firsts = [random_order("abcd", seed=str(seed))[0] for seed in range(400)]
+    assert all(70 <= firsts.count(run) <= 130 for run in "abcd")
+
+
+def test_saturation_counts_failed_runs_that_were_read() -> None:
+    runs = [
+        a_read_run("r1", "loop", task="t1"),
+        a_read_run("r2", "loop", "wrong order", task="t2"),
+        a_read_run("r3", task="t3", note=True),
+        a_read_run("s1", "chatty", ok=True, task="t4"),
+    ]
+    found = saturation(the_read(runs), unread=7)
+    seen = found.unseen
+    assert (seen.samples, seen.kinds, seen.occurrences, seen.once, seen.twice) == (3, 2, 3, 1, 1)
+    assert (found.unread, found.successes) == (7, 1)
+    assert [read for read, _ in found.curve] == [0, 1, 2, 3]
+    assert [modes for _, modes in found.curve] == pytest.approx([0, 1, 5 / 3, 2])
+    assert found.words.startswith("About 33% of failures are of a mode nobody has seen yet (95 % interval ")
+
+
+def test_without_modes_saturation_says_what_to_do() -> None:
+    assert saturation((), unread=3).words == "No failure mode assigned yet. Read a failed run and assign one."
+
+
+def test_the_shape_of_a_broken_looking_flood_of_errors_stays_small() -> None:
+    builder = a_run("r1")
+    for n in range(500):
+        builder.call("look").observe(f"error {chr(97 + n % 26)}", ok=False)
+    run = builder.finish(success=False).run()
+    assert len(shapes_of([run], {run.digest: NO_GRAPH})[run.digest]) <= 201
