@@ -174,7 +174,7 @@ def check_requirements(
     """
     counted = list(scores)
     pooled = {agent.agent: agent for agent in score_agents(counted)}
-    _refuse_unknown(agents, pooled)
+    refuse_unknown(agents, pooled)
     standings = _standings(runs, counted, resamples, seed)
     return tuple(
         _check(requirement, pooled[agent], standings, counted, on)
@@ -184,7 +184,12 @@ def check_requirements(
     )
 
 
-def _refuse_unknown(agents: Collection[str], known: Collection[str]) -> None:
+def refuse_unknown(agents: Collection[str], known: Collection[str]) -> None:
+    """Agents that were named must be there.
+
+    Raises:
+        UntakenError: ``agent-unknown``; ``nothing-to-check`` where there is no agent at all.
+    """
     if not known:
         raise UntakenError("nothing-to-check", "no unbroken run, so no requirement can be met")
     if unknown := sorted(set(agents) - set(known)):

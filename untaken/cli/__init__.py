@@ -24,7 +24,7 @@ def parser(loaded: Collection[str] = tuple(VERBS)) -> argparse.ArgumentParser:
     top = Parser(
         prog="untaken",
         description="Review recorded runs of LLM agents: sub-goals, counterfactuals, rankings.",
-        epilog="Exit codes: 0 ok, 1 a check failed, 2 the command could not run.",
+        epilog="Exit codes: 0 ok, 1 a check failed, 2 the command could not run, 3 not decided yet.",
     )
     top.add_argument("--version", action="version", version=f"untaken {__version__}")
     verbs = top.add_subparsers(dest="verb", metavar="VERB", required=True)

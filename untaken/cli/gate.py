@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import Final
 
 from untaken.cli.console import NOTHING, Console, counted, plain, rate, signed
 from untaken.cli.grammar import Verbs, takes_graphs, verb
+from untaken.cli.inputs import UsageError
 from untaken.cli.score import say_rules, scored_paths
 from untaken.cli.verbs import VERBS
-from untaken.gate import GateCheck, check_requirements, parse_requirement
+from untaken.gate import GateCheck, Requirement, check_requirements, parse_requirement
+from untaken.ledger import Run
 from untaken.report import gate_document
-from untaken.subgoals import DOUBTS
+from untaken.sequential import MARGIN, SequentialCheck, check_in_sequence, compare_in_sequence
+from untaken.subgoals import DOUBTS, RunScore
 
+KEEP_GOING: Final = 3
+IN_SEQUENCE: Final = {"pass": "pass", "fail": "FAIL", "keep_going": "KEEP GOING", "unscored": "UNSCORED"}
 VERDICTS = {"met": "met", "not_met": "NOT MET", "unscored": "UNSCORED"}
 
 
@@ -23,8 +29,8 @@ def add_to(verbs: Verbs) -> None:
     takes_graphs(parser)
     parser.add_argument(
         "--require",
-        required=True,
         action="append",
+        default=[],
         metavar="REQUIREMENT",
         help="metric, comparison, number: 'critical_completion>=0.9'; repeatable, all must be met",
     )
@@ -33,6 +39,26 @@ def add_to(verbs: Verbs) -> None:
         choices=("point", "interval"),
         default="point",
         help="compare the value (default), or the worse end of its 95 %% interval",
+    )
+    parser.add_argument(
+        "--sequential",
+        action="store_true",
+        help="pass, fail or keep going (exit 3), valid however often you look",
+    )
+    parser.add_argument(
+        "--baseline",
+        metavar="NAME",
+        help="with --sequential: compare every other agent with this one, pair by pair of runs of a task",
+    )
+    parser.add_argument(
+        "--metric", default="completion", help="what --baseline compares (default completion)"
+    )
+    parser.add_argument(
+        "--margin",
+        type=share,
+        default=MARGIN,
+        metavar="SHARE",
+        help=f"how far an agent may fall behind the baseline and still pass (default {MARGIN})",
     )
     parser.add_argument(
         "--agent",
@@ -45,28 +71,50 @@ def add_to(verbs: Verbs) -> None:
     parser.add_argument("--seed", type=int, default=0, help="random seed (default 0)")
 
 
+def share(text: str) -> float:
+    """A number above 0 and at most 1."""
+    value = float(text)
+    if not 0 < value <= 1:
+        raise ValueError
+    return value
+
+
 def gate(args: argparse.Namespace, console: Console) -> int:
-    """Prints each agent against each requirement; 1 where one is not met, or a ledger or graph is broken."""
+    """Prints each agent against each requirement; 1 where one is not met, or a ledger or graph is broken.
+
+    In sequence, 3 where all that is not decided needs more runs.
+    """
+    if not args.require and not (args.sequential and args.baseline):
+        raise UsageError("requirement-invalid", "nothing is required", hint="Add --require METRIC>=NUMBER.")
+    if args.baseline and not args.sequential:
+        raise UsageError("requirement-invalid", "--baseline needs --sequential", hint="Add --sequential.")
     scored = scored_paths(args, console)
     requirements = [parse_requirement(text, on=args.on) for text in args.require]
     runs = [run for _, run in scored.ledgers.runs if not run.integrity.broken]
-    checks = check_requirements(
-        runs,
-        scored.counted,
-        requirements,
-        on=args.on,
-        agents=args.agent,
-        resamples=args.resamples,
-        seed=args.seed,
-    )
-    console.table(_HEADINGS, [_row(check) for check in checks])
-    _say_short(checks, console)
+    if args.sequential:
+        in_sequence = _in_sequence(args, runs, scored.counted, requirements)
+        checks: tuple[GateCheck, ...] = ()
+        _say_sequence(in_sequence, console)
+    else:
+        in_sequence = ()
+        checks = check_requirements(
+            runs,
+            scored.counted,
+            requirements,
+            on=args.on,
+            agents=args.agent,
+            resamples=args.resamples,
+            seed=args.seed,
+        )
+        console.table(_HEADINGS, [_row(check) for check in checks])
+        _say_short(checks, console)
     for finding in scored.findings:
         if finding.code in DOUBTS:
             console.say(plain(f"{finding.message}. {finding.hint}"))
     say_rules(args, scored, console)
     console.findings(scored.findings)
-    met = all(check.verdict == "met" for check in checks) and not scored.broken
+    verdicts = {*(check.verdict for check in checks), *(check.verdict for check in in_sequence)}
+    met = verdicts <= {"met", "pass"} and not scored.broken
     console.document(
         gate_document(
             checks,
@@ -74,10 +122,56 @@ def gate(args: argparse.Namespace, console: Console) -> int:
             on=args.on,
             missing=args.missing,
             verdicts=args.verdicts,
+            sequential=in_sequence,
             findings=scored.findings,
         )
     )
-    return 0 if met else 1
+    undecided = verdicts <= {"pass", "keep_going"} and not scored.broken
+    return 0 if met else KEEP_GOING if undecided else 1
+
+
+def _in_sequence(
+    args: argparse.Namespace,
+    runs: Sequence[Run],
+    counted: Sequence[RunScore],
+    requirements: Sequence[Requirement],
+) -> tuple[SequentialCheck, ...]:
+    held = check_in_sequence(runs, counted, requirements, agents=args.agent) if requirements else ()
+    if not args.baseline:
+        return held
+    compared = compare_in_sequence(
+        runs, counted, args.baseline, metric=args.metric, margin=args.margin, agents=args.agent
+    )
+    return held + compared
+
+
+def _say_sequence(checks: Sequence[SequentialCheck], console: Console) -> None:
+    headings = ("agent", "requirement", "verdict", "value", "at every look", "n", "left out")
+    console.table(
+        headings,
+        [
+            (
+                check.agent,
+                check.requirement,
+                IN_SEQUENCE[check.verdict],
+                signed(check.value) if check.baseline else rate(check.value),
+                _span(check),
+                check.n,
+                check.left_out,
+            )
+            for check in checks
+        ],
+    )
+    console.say()
+    for check in checks:
+        console.say(plain(f"{check.agent}, {check.requirement}: {check.reason}"))
+    console.say("each end of an interval holds at every look with 95 % confidence")
+
+
+def _span(check: SequentialCheck) -> str:
+    write = signed if check.baseline else rate
+    low, high = write(check.low), write(check.high)
+    return f"{low} … {high}" if NOTHING not in (low, high) else NOTHING
 
 
 _HEADINGS = ("agent", "requirement", "verdict", "value", "95 %", "margin", "tasks", "runs", "from")

@@ -24,6 +24,7 @@ from untaken.counterfactual import (
 from untaken.errors import Finding, Unscored
 from untaken.gate import GateCheck
 from untaken.ledger import Integrity
+from untaken.sequential import SequentialCheck
 from untaken.subgoals import AgentScore, NodeScore, RunScore
 
 if TYPE_CHECKING:
@@ -193,6 +194,7 @@ def gate_document(
     on: str,
     missing: str,
     verdicts: Sequence[str] = (),
+    sequential: Iterable[SequentialCheck] = (),
     findings: Iterable[Finding] = (),
 ) -> Document:
     """``untaken.gate/1``: each agent against each requirement; `met` only where all are, on sound records."""
@@ -203,6 +205,7 @@ def gate_document(
         "missing": missing,
         "verdicts": list(verdicts),
         "checks": [entry(check) | {"missed": [entry(goal) for goal in check.missed]} for check in checks],
+        "sequential": [entry(check) for check in sequential],
         "findings": finding_entries(findings),
     }
 

@@ -62,6 +62,7 @@ from untaken.report.shapes import (
     or_null,
     values_of,
 )
+from untaken.sequential import SequentialCheck
 from untaken.subgoals import AgentScore, FieldDifference, RunScore, Violation
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
@@ -247,6 +248,7 @@ def _gate() -> Schema:
         missing={"enum": ["fail", "drop"]},
         verdicts=list_of(TEXT),
         checks=list_of(entry_shape(GateCheck, missed=list_of(entry_shape(MissedSubGoal)))),
+        sequential=list_of(entry_shape(SequentialCheck)),
         findings=findings(),
     )
 
