@@ -5,10 +5,12 @@ from __future__ import annotations
 import streamlit as st
 
 from components import cards, figures, state, tables
+from components.panels import panel
 from untaken.errors import Unscored
 from untaken.report import concord_table, disagreements_table, imported_in_words, people_and_judges
 
 
+@panel
 def agreement() -> None:
     """The section, over all runs of the workspace; nothing where no sub-goal has a word of both."""
     found = state.derived(people_and_judges, of_all=True)

@@ -6,6 +6,7 @@ import streamlit as st
 
 from components import annotate_desk, cards, state, tables, text
 from components.annotate_popover import close, closed, popover
+from components.panels import panel
 from components.reviewer import ask_reviewer, author
 from untaken.annotating import Brought, graphs_in
 from untaken.errors import Finding, UntakenError
@@ -22,6 +23,7 @@ FILES: dict[GraphFormat, tuple[str, str]] = {
 BROUGHT = "annotate_brought"
 
 
+@panel
 def choose() -> annotate_desk.Desk | None:
     """Draw the ways to a graph, and who is at work.
 

@@ -15,6 +15,7 @@ import streamlit as st
 from msgspec.structs import replace as replace_struct
 
 from components import state
+from components.panels import panel
 from components.reviewer import author
 from untaken.annotating import Edit, Session, filled
 from untaken.errors import UntakenError
@@ -167,6 +168,7 @@ def redo() -> None:
     _step(Session.redo)
 
 
+@panel
 def refuse(error: UntakenError) -> None:
     """Say why an edit is refused."""
     here = desk()

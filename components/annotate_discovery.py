@@ -9,6 +9,7 @@ import msgspec
 import streamlit as st
 
 from components import annotate_desk, cards, figures, first_graph, state, tables, text
+from components.panels import panel
 from components.reviewer import ask_reviewer, author
 from untaken.annotating import runs_of
 from untaken.discovery import Draft, Source, discover
@@ -24,6 +25,7 @@ PERCENT = st.column_config.NumberColumn(format="percent")
 SOURCES: dict[Source, str] = {"actions": "Tools that were called", "plans": "Plans that agents wrote"}
 
 
+@panel
 def first() -> None:
     """Draw the draft for the runs that have no plan graph, with the ways to accept, edit or leave it."""
     st.caption("For runs without a plan graph. Accept the draft as it is, edit it first, or leave it.")
@@ -31,6 +33,7 @@ def first() -> None:
     _suggest(None, list(first_graph.runs_meant()))
 
 
+@panel
 def suggest(graph: PlanGraph | None) -> None:
     """Draw the choice of runs and thresholds, the draft, and how it differs from what is open."""
     corpus = state.corpus()

@@ -7,6 +7,7 @@ from typing import Final
 import streamlit as st
 
 from components import annotate_desk, cards, state, tables, text
+from components.panels import panel
 from untaken.annotating import Set, Unmapped, Workbench, made_rule, runs_of, sub_goal_of, unmapped, with_graph
 from untaken.corpus import Corpus
 from untaken.plans import PlanGraph, Rule, graph_digest
@@ -15,6 +16,7 @@ from untaken.report import contested_table, rule_words, rules_table, unmapped_ta
 OFFERED: Final = 12
 
 
+@panel
 def workbench(graph: PlanGraph) -> None:
     """Draw it for the runs that the graph speaks of."""
     bench = _bench(graph)

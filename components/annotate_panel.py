@@ -10,7 +10,7 @@ import msgspec
 import pandas as pd
 import streamlit as st
 
-from components import annotate_desk, annotate_matches, state, text
+from components import annotate_desk, annotate_matches, panels, state, text
 from components.annotate_popover import close, popover
 from components.palette import STAR
 from untaken import limits
@@ -34,6 +34,7 @@ ANSWERS: Final = (
 )
 
 
+@panels.panel
 def panel(graph: PlanGraph) -> None:
     """The selected sub-goal, or how to get one."""
     chosen = _chosen(graph)
@@ -83,6 +84,7 @@ def _chosen(graph: PlanGraph) -> SubGoal | None:
     return next((node for node in graph.sub_goals if node.id == chosen), None)
 
 
+@panels.panel
 def select(sub_goal: str | None) -> None:
     """Select a sub-goal of the graph that lies open."""
     here = annotate_desk.desk()

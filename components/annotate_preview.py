@@ -7,6 +7,7 @@ from typing import Final
 import streamlit as st
 
 from components import cards, figures, graph_doubts, state, tables, text
+from components.panels import panel
 from untaken.annotating import AgentEffect, Preview, preview
 from untaken.corpus import Corpus, corpus_doubts
 from untaken.errors import number
@@ -18,6 +19,7 @@ WHOLE: Final = "annotate_whole"
 PERCENT: Final = st.column_config.NumberColumn(format="percent")
 
 
+@panel
 def headline(graph: PlanGraph, *, changed: bool) -> Preview | None:
     """One line on what saving would change; nothing where nothing was changed."""
     if not changed:
@@ -44,6 +46,7 @@ def headline(graph: PlanGraph, *, changed: bool) -> Preview | None:
     return seen
 
 
+@panel
 def details(seen: Preview | None) -> None:
     """The matrix of changes, agents before and after, and each run with its link."""
     if seen is None:

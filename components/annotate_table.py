@@ -13,6 +13,7 @@ import pandas as pd
 import streamlit as st
 
 from components import annotate_desk
+from components.panels import panel
 from untaken.annotating import Delete, Rename, Row, edits_of_rows, rows_of
 from untaken.errors import UntakenError
 from untaken.plans import PlanGraph
@@ -37,6 +38,7 @@ class Sheet:
         return f"annotate_rows_{self.number}"
 
 
+@panel
 def table(graph: PlanGraph) -> None:
     """Draw the table."""
     sheet = _sheet(graph)

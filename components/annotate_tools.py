@@ -8,6 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from components import annotate_desk, state, tables, text
+from components.panels import panel
 from untaken.annotating import SetGraph, ToolProposal, runs_of, tool_proposals, with_graph
 from untaken.annotating.edits import GraphField
 from untaken.annotating.mutating import Proposed
@@ -21,6 +22,7 @@ LABELS: Final[dict[GraphField, str]] = {
 WORDS: Final[dict[Proposed, str]] = {"mutates": "changes something", "hand_over": "hands over", "": "–"}
 
 
+@panel
 def tools(graph: PlanGraph) -> None:
     """Both fields, the proposals as a table, and the button that takes them over."""
     store = state.workspace()

@@ -10,6 +10,7 @@ import streamlit as st
 from components import annotate_choice, annotate_desk, cards, drafts, figures, reviewer, state, tables, text
 from components.annotate_desk import Desk
 from components.annotate_popover import close, popover
+from components.panels import panel
 from untaken.annotating import Conflict, merge
 from untaken.annotating.merging import ORDER, WHOLE, Side
 from untaken.errors import UntakenError
@@ -22,6 +23,7 @@ SHOWN: Final = 200
 """Characters of a value in a conflict."""
 
 
+@panel
 def bar(here: Desk) -> None:
     """Undo, redo, what is not saved yet, and saving."""
     session = here.session
@@ -84,6 +86,7 @@ def _save_as(here: Desk) -> None:
                 st.rerun()
 
 
+@panel
 def somebody_else(here: Desk) -> None:
     """Where a newer version was saved: merge with it, or reload; nothing is overwritten."""
     newest = annotate_desk.newer(here)
@@ -154,6 +157,7 @@ def _plain(value: Any) -> str:
     return value if isinstance(value, str) else msgspec.json.encode(value).decode()
 
 
+@panel
 def versions(here: Desk) -> None:
     """Every version with who, when and why; two of them side by side; what can be taken along."""
     history = [one for one in state.workspace().graph_history(here.graph.id) if not one.removed]

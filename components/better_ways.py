@@ -7,6 +7,7 @@ from typing import Final
 import streamlit as st
 
 from components import cards, state, text
+from components.panels import panel
 from untaken.corpus import Corpus
 from untaken.fix_first import BetterWay, better_ways
 from untaken.report.plan_words import statement_words
@@ -15,6 +16,7 @@ MOST: Final = 3
 LINKS: Final = 3
 
 
+@panel
 def draw(corpus: Corpus) -> None:
     """The first few better ways, with the runs behind each; nothing where no run has plan decisions."""
     if not corpus.plans.runs:

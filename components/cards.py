@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from components import state, text
+from components.panels import panel
 from untaken.errors import Score, Unscored
 from untaken.report import ReviewItem
 
@@ -25,6 +26,7 @@ def percent(value: Score) -> str:
     return "unscored" if isinstance(value, Unscored) else f"{value:.0%}"
 
 
+@panel
 def number_card(title: str, value: str, words: str) -> None:
     """One number that matters, with the sentence that says what it rests on."""
     with st.container(border=True, height="stretch"):
@@ -44,6 +46,7 @@ def aside() -> str:
     return f" · {counted(left, 'more run')}, of agents that {words}" if left else ""
 
 
+@panel
 def run_links(items: Sequence[ReviewItem], *, empty: str) -> None:
     """A link to the Run page for each run, with what there is to see in it."""
     if not items:

@@ -9,6 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from components import cards, choice_view, figures, filters, into_view, state, tables
+from components.panels import panel
 from untaken.corpus import Corpus
 from untaken.counterfactual import SMALL_Q, THRESHOLD, Choice
 from untaken.report import choice_review, choices_table, count_choices
@@ -31,6 +32,7 @@ PERCENT: Final = st.column_config.NumberColumn(format="percent")
 MORE: Final = 20
 
 
+@panel
 def draw(corpus: Corpus) -> None:
     """Counts, figure, the chosen choice, and both tables."""
     review = state.derived(choice_review)

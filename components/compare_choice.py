@@ -11,6 +11,7 @@ from typing import Final
 import streamlit as st
 
 from components import cards, state, text
+from components.panels import panel
 from untaken.comparing import MOST_SHOWN, ComparedRun, SideBySide, TaskRuns, align_runs
 from untaken.corpus import Corpus
 from untaken.errors import Unscored, UntakenError
@@ -48,6 +49,7 @@ def _chosen(name: str) -> str:
     return st.session_state.get(f"compare_{name}") or ""
 
 
+@panel
 def choose_task(corpus: Corpus) -> TaskRuns | None:
     """Draw the picker of tasks: those of the compared agents, and the one that the address names.
 
@@ -79,6 +81,7 @@ def choose_task(corpus: Corpus) -> TaskRuns | None:
     return offered[str(chosen)]
 
 
+@panel
 def link(run: Run) -> None:
     """A link to this page for the task of a run, where other runs of it are there."""
     if any(task.task_id == run.task_id for task in state.derived(compared_tasks, of_all=True)):
@@ -92,6 +95,7 @@ def _task_words(task: TaskRuns) -> str:
     return f"{text.one_line(task.task_id, 60)} · {runs}, {task.successes} ✓ {task.failures} ✗"
 
 
+@panel
 def choose_runs(corpus: Corpus, task: TaskRuns) -> SideBySide | None:
     """Draw the pickers of runs and of the reference, and align what is chosen."""
     asked = [digest for digest in _chosen("runs").split(",") if digest]

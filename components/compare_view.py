@@ -12,6 +12,7 @@ from components.cards import counted
 from components.compare_choice import run_name
 from components.figures.compare import CELLS, MOST_ROWS, PARTS
 from components.palette import STAR
+from components.panels import panel
 from components.ranking_words import p_words
 from untaken.comparing import ComparedRun, Row, SideBySide, Step, steps_of
 from untaken.errors import number
@@ -26,6 +27,7 @@ SMALL_P: Final = 0.05
 BESIDE_KEY: Final = "compare_beside"
 
 
+@panel
 def alignment(found: SideBySide) -> None:
     """What stands in the rows, over how many runs, and by which rule."""
     if found.basis == "tool":
@@ -40,6 +42,7 @@ def alignment(found: SideBySide) -> None:
     )
 
 
+@panel
 def first_parting(found: SideBySide) -> None:
     """Where the runs part from the reference first, in a sentence."""
     held = f"**{text.label(run_name(found.run(found.reference)), 60)}**"
@@ -60,6 +63,7 @@ def _what(found: SideBySide) -> str:
     return "sub-goal" if found.basis == "sub_goal" else "tool"
 
 
+@panel
 def matrix(found: SideBySide, marked: Row | None) -> None:
     """Every row in every run; a click opens the steps behind a cell."""
     drawn = figures.compare_matrix(found, marked=marked.key if marked else None, dark=state.is_dark())
@@ -90,12 +94,14 @@ def _pick_row(key: str | None) -> None:
     state.select(run=state.selected("run"), sub_goal=key)
 
 
+@panel
 def choose_row(found: SideBySide) -> Row | None:
     """The row to look into: as the address asks, else the first at which runs part."""
     asked = found.row(state.selected("sub_goal"))
     return asked or next((row for row in found.rows if row.parts), next(iter(found.rows), None))
 
 
+@panel
 def pick_row(found: SideBySide, row: Row) -> None:
     """The same choice by keyboard."""
     titles = {one.key: one for one in found.rows}
@@ -115,6 +121,7 @@ def _row_words(row: Row) -> str:
     return f"{f'{PARTS} ' * row.parts}{f'{STAR} ' * row.critical}{text.one_line(row.title, 90)}"
 
 
+@panel
 def steps(found: SideBySide, row: Row, runs: Mapping[str, Run]) -> None:
     """What each run did at the row, the reference first, then the run clicked, then those that differ."""
     acted = steps_of(row, runs)
@@ -169,6 +176,7 @@ def _short(words: str) -> str:
     return text.one_line(words, MOST_CHARS)
 
 
+@panel
 def partings(found: SideBySide) -> None:
     """Each run in a sentence or two: first by status, then by choice."""
     for place, half in zip(
@@ -196,6 +204,7 @@ def _parting(found: SideBySide, digest: str) -> None:
             st.text("No recorded status, choice or call differs.")
 
 
+@panel
 def outcomes(found: SideBySide) -> None:
     """What goes with success over all runs of the task, in words."""
     known = [split for split in found.outcome_splits if number(split.p) is not None]

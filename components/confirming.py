@@ -5,10 +5,12 @@ from __future__ import annotations
 import streamlit as st
 
 from components import text
+from components.panels import panel
 from untaken.store import Workspace
 from untaken.store.confirming import Extension
 
 
+@panel
 def offer(workspace: Workspace) -> None:
     """Draw the extensions that wait, where there are any, each with the button that confirms it."""
     waiting = workspace.extensions()

@@ -10,6 +10,7 @@ from typing import Any, Final
 import streamlit as st
 
 from components import cards, drafts, exports, reviewer, state, tables, text
+from components.panels import panel
 from untaken.criteria import (
     CriteriaSet,
     Criterion,
@@ -34,6 +35,7 @@ def short(name: str) -> str:
     return sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:8]
 
 
+@panel
 def show_done() -> None:
     """What became of the last change of this session, once."""
     told = st.session_state.pop(DONE, None)
@@ -107,6 +109,7 @@ def reword(criterion: Criterion) -> None:
             st.rerun()
 
 
+@panel
 def write_new() -> None:
     """A criterion of one's own."""
     with st.expander("Write a criterion"):
@@ -169,6 +172,7 @@ def _save(criterion: Criterion, fields: dict[str, str]) -> bool:
     return done
 
 
+@panel
 def bring(recorded: bool) -> None:
     """Criteria files and recorded replies, many at once, and what became of each; or the list as a file."""
     turn = st.session_state.setdefault("criteria_turn", 0)

@@ -10,6 +10,7 @@ from typing import Final
 import streamlit as st
 
 from components import cards, drafts, figures, state, tables, text
+from components.panels import panel
 from untaken.asking import ModelAccess, ReplyStore
 from untaken.asking.access import SETTING, Spent
 from untaken.criteria import (
@@ -31,6 +32,7 @@ REPLIES: Final = "replies"
 TOLD: Final = "criteria_told"
 
 
+@panel
 def draw(runs: Sequence[Run]) -> None:
     """The panel; one sentence where no model is named."""
     name = os.environ.get(SETTING, "")
@@ -113,6 +115,7 @@ def _told(found: Proposal, new: int, spent: Spent) -> str:
     return " ".join(told)
 
 
+@panel
 def show_told() -> None:
     """What became of the last asking of this session, once, with what was noticed."""
     told, findings = st.session_state.pop(TOLD, ("", ()))
@@ -122,6 +125,7 @@ def show_told() -> None:
         st.warning(text.label(message, 300))
 
 
+@panel
 def unique(counts: Sequence[UniqueCount]) -> None:
     """How many different criteria came of how many seeds, where something was proposed here."""
     if not counts:

@@ -9,6 +9,7 @@ from typing import Final
 import streamlit as st
 
 from components import cards, criteria_editing, figures, state, tables, text
+from components.panels import panel
 from untaken.criteria import (
     ATTACKS,
     CriteriaSet,
@@ -109,6 +110,7 @@ def source(found: Mapping[str, CriteriaReview]) -> CriteriaReview:
     return found[first]
 
 
+@panel
 def summary(review: CriteriaReview) -> None:
     """Four numbers: how many deserve trust, over how many runs and passes, and what has no value."""
     verified = review.verification
@@ -133,6 +135,7 @@ def summary(review: CriteriaReview) -> None:
             cards.number_card(title, value, words)
 
 
+@panel
 def means(review: CriteriaReview) -> None:
     """Success and failure by each criterion, and how the runs are spread."""
     st.subheader("Do successful runs score higher?", anchor=False)
@@ -167,6 +170,7 @@ def means(review: CriteriaReview) -> None:
         )
 
 
+@panel
 def attacks(review: CriteriaReview) -> None:
     """What each criterion notices of runs that were made worse on purpose."""
     st.subheader("Do they notice disturbed runs?", anchor=False)
@@ -205,6 +209,7 @@ def _attack_words(name: str) -> str:
     return f"{name.replace('_', ' ')}: {known[name]}" if name in known else name
 
 
+@panel
 def stability(review: CriteriaReview) -> None:
     """How far another pass gives the same values."""
     st.subheader("Does asking again give the same values?", anchor=False)
@@ -240,6 +245,7 @@ def chosen(review: CriteriaReview, known: CriteriaSet) -> str:
     return str(st.session_state["criterion_picker"])
 
 
+@panel
 def verdicts(review: CriteriaReview, known: CriteriaSet) -> None:
     """Each criterion with the verifier's word and its reasons; what a person decided stands beside it."""
     st.subheader("Which criteria can you trust?", anchor=False)
@@ -303,6 +309,7 @@ def _grounds(check: CriterionCheck) -> list[str]:
     return lines
 
 
+@panel
 def agents(review: CriteriaReview) -> None:
     """Two agents by each criterion, over the tasks that both ran."""
     st.subheader("Two agents side by side", anchor=False)
@@ -335,6 +342,7 @@ def _short(name: str) -> str:
     return text.one_line(name, 60)
 
 
+@panel
 def listing(known: CriteriaSet, *, empty: bool) -> None:
     """All criteria of the workspace, rejected ones too, as a table and as a file.
 
@@ -351,6 +359,7 @@ def listing(known: CriteriaSet, *, empty: bool) -> None:
     criteria_editing.take_along(known)
 
 
+@panel
 def one(review: CriteriaReview, known: CriteriaSet) -> None:
     """One criterion in full: what it is, what the verifier says, and what a person decides."""
     st.subheader("One criterion", anchor=False)

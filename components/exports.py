@@ -8,6 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from components import tables
+from components.panels import panel
 from untaken.corpus import Corpus
 from untaken.errors import Finding
 from untaken.report import (
@@ -22,6 +23,7 @@ from untaken.report import (
 from untaken.report.html import html_report
 
 
+@panel
 def documents(corpus: Corpus, reading: Sequence[Finding], unread: Sequence[Finding]) -> None:
     """A row of downloads; each document is made only when it is asked for.
 
@@ -53,6 +55,7 @@ def documents(corpus: Corpus, reading: Sequence[Finding], unread: Sequence[Findi
             )
 
 
+@panel
 def reports(corpus: Corpus) -> None:
     """The report for people who do not code, in both lengths; made when it is asked for."""
     made = (("Report (HTML)", "report.html", False), ("Full report (HTML)", "report-full.html", True))

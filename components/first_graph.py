@@ -8,6 +8,7 @@ from typing import Final
 import streamlit as st
 
 from components import cards, state
+from components.panels import panel
 from untaken.corpus import runs_without_graph
 from untaken.ledger import Run
 
@@ -15,6 +16,7 @@ ASKED: Final = "first_graph_asked"
 ANNOTATE: Final = "pages/annotate.py"
 
 
+@panel
 def offer() -> None:
     """On Overview: how many of the compared runs have no plan graph, and the way to a draft of one."""
     runs = state.derived(runs_without_graph)

@@ -11,6 +11,7 @@ from components import cards, figures, state, tables, text
 from components.choice_words import context_words
 from components.figures.triage import MOST, gain_words
 from components.palette import STAR
+from components.panels import panel
 from untaken.corpus import Corpus
 from untaken.counterfactual import SMALL_Q
 from untaken.errors import Unscored
@@ -32,6 +33,7 @@ COLUMNS: Final = 3
 ITEM: Final = "fix_first_item"
 
 
+@panel
 def draw(corpus: Corpus, found: Mapping[str | None, Triage]) -> None:
     """The fix-first list of all runs, or of one agent's.
 

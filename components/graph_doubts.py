@@ -8,11 +8,13 @@ from typing import Final
 import streamlit as st
 
 from components import cards, text
+from components.panels import panel
 from untaken.subgoals import GraphDoubt
 
 SHOWN: Final = 3
 
 
+@panel
 def show(doubts: Sequence[GraphDoubt]) -> None:
     """One warning with the first few, the others folded; nothing where there are none."""
     if not doubts:

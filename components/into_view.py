@@ -6,6 +6,8 @@ from typing import Final
 
 import streamlit as st
 
+from components.panels import panel
+
 SCROLLER: Final = """
 const seen = new Map();
 
@@ -27,6 +29,7 @@ export default function ({ data }) {
 _scroll = st.components.v2.component("untaken_into_view", js=SCROLLER)
 
 
+@panel
 def into_view(key: str, what: str | None) -> None:
     """Bring a container into view when what it shows changes; what a page opens with stays where it is.
 

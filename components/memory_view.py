@@ -13,6 +13,7 @@ import pandas as pd
 import streamlit as st
 
 from components import cards, state, tables, text
+from components.panels import panel
 from untaken.errors import UntakenError
 from untaken.memory import Flag, PolicyMemory, Signal, fold_in
 from untaken.report import SignalReview
@@ -68,6 +69,7 @@ def choose(
     return value
 
 
+@panel
 def complete_link(records: pd.DataFrame) -> None:
     """A link that names a skill alone means the context of which most is known of it."""
     skill = st.query_params.get("skill")
@@ -78,6 +80,7 @@ def complete_link(records: pd.DataFrame) -> None:
         st.query_params["context"] = str(known["context_hash"].iloc[0])
 
 
+@panel
 def as_of(memory: PolicyMemory) -> datetime | None:
     """The moment whose snapshot is shown; ``None`` for now."""
     every = memory.moments
@@ -106,6 +109,7 @@ def _moment(asked: str | None) -> datetime | None:
         return None
 
 
+@panel
 def signals(review: SignalReview) -> None:
     """The signals that wait with what each does, and the buttons that fold them in."""
     count = review.flags
@@ -174,6 +178,7 @@ def _fold(chosen: Sequence[Signal]) -> str:
     return f"✓ {cards.counted(len(done.observations), 'weak signal')} applied{known}."
 
 
+@panel
 def show_done() -> None:
     """What became of the last fold of this session, once."""
     told = st.session_state.pop(DONE, None)

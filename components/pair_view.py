@@ -8,6 +8,7 @@ from typing import Final
 import streamlit as st
 
 from components import cards, figures, into_view, ranking_words, state, tables, text
+from components.panels import panel
 from components.ranking_words import metric_words, points
 from untaken.ledger import Run
 from untaken.ranking import Comparison, PairedDifference, RankReport, SubGoalGap, TaskGap
@@ -45,6 +46,7 @@ def _select(**chosen: str) -> None:
     state.select(**{**kept, **chosen})
 
 
+@panel
 def pair(compared: Comparison) -> PairedDifference | None:
     """The pair to look at: as the address asks, else the top two."""
     offered = {one.digest: one for one in compared.pairs}
@@ -69,6 +71,7 @@ def _name(one: PairedDifference) -> str:
     return f"{sign} {names} · {points(one.difference)} points"
 
 
+@panel
 def matrix(compared: Comparison, marked: PairedDifference | None) -> None:
     """Every pair, and who cannot be told apart."""
     drawn = figures.pair_matrix(compared, marked=marked.digest if marked else None, dark=state.is_dark())
@@ -88,6 +91,7 @@ def matrix(compared: Comparison, marked: PairedDifference | None) -> None:
     st.caption(f"No clear difference: {named}{more}" if tied else "Every pair differs clearly.")
 
 
+@panel
 def detail(one: PairedDifference, report: RankReport, runs: Mapping[str, Run]) -> None:
     """Is the one really better? The sentence, its numbers, and what drives it."""
     first, second = text.label(one.first, 60), text.label(one.second, 60)

@@ -9,6 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from components import cards, figures, state, tables, text
+from components.panels import panel
 from untaken.corpus import Corpus
 from untaken.counterfactual.plan import CalibrationCard, PlanEvaluation, Statement, calibration_card
 from untaken.errors import Unscored, number
@@ -37,6 +38,7 @@ WIDTHS: Final = {
 }
 
 
+@panel
 def draw(corpus: Corpus) -> None:
     """The statement table with its placebo, the runs behind one, and the calibration card."""
     found = corpus.plans

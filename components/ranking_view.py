@@ -10,6 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from components import cards, pair_view, state, tables, text
+from components.panels import panel
 from components.ranking_words import metric_words, percent, points, pull_words, turn_words
 from untaken.errors import number
 from untaken.ledger import Run
@@ -30,6 +31,7 @@ WINS: Final = {
 }
 
 
+@panel
 def discordant(report: RankReport, runs: Mapping[str, Run], metric: str) -> None:
     """Each pair that the outcome puts in another order than sub-goals do, with the runs that cause it.
 
@@ -87,6 +89,7 @@ def _values(report: RankReport, metric: str, first: str, second: str) -> str:
     return f"{percent(values[first])} against {percent(values[second])}"
 
 
+@panel
 def workflows(report: RankReport) -> None:
     """Workflow against agent, by critical completion: who wins, how sure, and what would explain it."""
     if not report.workflows:
@@ -152,6 +155,7 @@ def _replans(value: object) -> str:
     return f"{value:.2f}" if isinstance(value, float) else "no plan recorded"
 
 
+@panel
 def rule(effect: RuleEffect) -> None:
     """The rule for missing verdicts, as a switch, with what it decides."""
     st.session_state["rule_switch"] = state.rules().missing == "drop"

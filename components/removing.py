@@ -7,12 +7,14 @@ from typing import Final
 import streamlit as st
 
 from components import text
+from components.panels import panel
 from untaken.store import StoredFile, Workspace
 
 FILES: Final = "files"
 """Key of the table that a file is chosen in."""
 
 
+@panel
 def offer(workspace: Workspace, file: StoredFile) -> None:
     """Draw the button that removes the chosen file, behind a word on what that means."""
     with st.popover("Remove from this workspace …", icon=":material/delete:"):
@@ -29,6 +31,7 @@ def offer(workspace: Workspace, file: StoredFile) -> None:
         st.button("Remove it", key="remove", type="primary", on_click=_remove, args=(workspace, file.digest))
 
 
+@panel
 def bring_back(workspace: Workspace) -> None:
     """Draw what was removed, where anything was, with the button that brings one back."""
     gone = workspace.removed()

@@ -8,6 +8,7 @@ from typing import Final
 import streamlit as st
 
 from components import cards, figures, state, tables, text
+from components.panels import panel
 from untaken.errors import Unscored
 from untaken.judging import ReviewerPair, Reviewers
 from untaken.report import imported_in_words
@@ -25,6 +26,7 @@ SEEN: Final = "parted_row_seen"
 PAIR_HIDDEN: Final = ("clusters", "cluster", "low_reason", "kappa_reason", "kappa_low_reason")
 
 
+@panel
 def disagreements() -> None:
     """The queue of disagreements; choosing one opens its run at the sub-goal."""
     queue: tuple[Parted, ...] = state.derived(disagreement_queue, of_all=True)
@@ -53,6 +55,7 @@ def disagreements() -> None:
     st.session_state[SEEN] = row
 
 
+@panel
 def agreement() -> None:
     """Krippendorff's α over all and by sub-goal; share and Cohen's κ of every two reviewers."""
     found: Reviewers = state.derived(corpus_reviewers, of_all=True)

@@ -9,6 +9,7 @@ from typing import Final
 import streamlit as st
 
 from components import text
+from components.panels import panel
 from untaken.report.reviewing import META
 
 KEPT: Final = "review_filters"
@@ -27,6 +28,7 @@ def remember(offered: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
     return dict(st.session_state[KEPT])
 
 
+@panel
 def draw(offered: Mapping[str, Sequence[str]], filters: Mapping[str, Sequence[str]]) -> None:
     """One widget a field, behind a button that says how many are in force."""
     used = sum(bool(values) for values in filters.values())

@@ -9,6 +9,7 @@ from urllib.parse import urlencode, urlsplit
 import streamlit as st
 
 from components import drafts, review_writing, reviewer, state, text
+from components.panels import panel
 from untaken import limits
 from untaken.ledger import ReviewNote, Run
 from untaken.store.reviews import STATUSES, Review, ReviewStatus
@@ -132,6 +133,7 @@ def link_to_this() -> None:
         )
 
 
+@panel
 def of_run(run: Run) -> None:
     """All of it, as a part of the Run page."""
     store = state.workspace()

@@ -8,6 +8,7 @@ from typing import Final
 import streamlit as st
 
 from components import cards, review_panel, review_writing, reviewer, run_list, state, tables, text
+from components.panels import panel
 from components.plan_view import plan_view
 from untaken.corpus import Corpus
 from untaken.errors import Unscored
@@ -30,6 +31,7 @@ HIDDEN: Final = (
 )
 
 
+@panel
 def progress(shown: Sequence[Case], everything: Sequence[Case]) -> None:
     """How many of the failing runs shown are explained or fixed."""
     now, whole = progress_of(shown), progress_of(everything)
@@ -40,6 +42,7 @@ def progress(shown: Sequence[Case], everything: Sequence[Case]) -> None:
     st.caption(" · ".join(counts))
 
 
+@panel
 def chosen(shown: Sequence[Case], everything: Sequence[Case]) -> Case | None:
     """The case of the run that is selected, else the first one shown.
 
@@ -57,6 +60,7 @@ def chosen(shown: Sequence[Case], everything: Sequence[Case]) -> Case | None:
     return shown[0]
 
 
+@panel
 def keys(shown: Sequence[Case], everything: Sequence[Case], case: Case) -> None:
     """Buttons and keys to the previous and the next case shown."""
     here = [one.item.digest for one in shown]
@@ -78,6 +82,7 @@ def _around(shown: Sequence[Case], everything: Sequence[Case], digest: str) -> t
     return before, next((one for one in order[at + 1 :] if one in kept), None)
 
 
+@panel
 def queue(shown: Sequence[Case], case: Case | None) -> None:
     """The cases as a table; choosing a row looks at its run."""
     frame = cases_table(shown)
@@ -107,6 +112,7 @@ def queue(shown: Sequence[Case], case: Case | None) -> None:
     st.session_state[ROW_SEEN] = row
 
 
+@panel
 def bulk(shown: Sequence[Case]) -> None:
     """Set the status of every case shown, behind a second thought."""
     author = reviewer.author()
@@ -123,6 +129,7 @@ def bulk(shown: Sequence[Case]) -> None:
         )
 
 
+@panel
 def look(corpus: Corpus, case: Case, tags: Sequence[str]) -> None:
     """One case: what went wrong first, its plan graph, and where its review stands."""
     item, run = case.item, corpus.runs[case.item.digest]

@@ -11,6 +11,7 @@ from typing import Any, Final
 import streamlit as st
 
 from components import drafts, text
+from components.panels import panel
 from untaken.errors import UntakenError
 from untaken.ledger import Draft, Event, ReviewNote, Run, Verdict
 from untaken.store import Workspace
@@ -60,6 +61,7 @@ def save_review(store: Workspace, seen: Sequence[Review], *, author: str, **what
         _tell(f"and {len(refused) - MOST_TOLD} more that others changed in the meantime")
 
 
+@panel
 def say() -> None:
     """Show what could not be saved, once."""
     for words in st.session_state.pop(TOLD, ()):

@@ -13,6 +13,7 @@ import streamlit as st
 from streamlit.errors import StreamlitAuthError
 
 from components import text
+from components.panels import panel
 
 NAME: Final = "reviewer_name"
 FIELD: Final = "reviewer_field"
@@ -37,6 +38,7 @@ def author() -> str | None:
     return f"human:{name}" if name else None
 
 
+@panel
 def ask_reviewer() -> str | None:
     """Ask for the name, or offer to sign in, where it is not known; say it where it is.
 

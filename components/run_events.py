@@ -12,6 +12,7 @@ import streamlit as st
 from components import exports, figures, state, tables, text
 from components.choice_words import context_words
 from components.palette import DELTA_WORDS
+from components.panels import panel
 from untaken.counterfactual import THRESHOLD, level_words
 from untaken.errors import number
 from untaken.ledger import as_mapping, readable
@@ -39,6 +40,7 @@ def event_table(rows: Collection[TimelineRow]) -> pd.DataFrame:
     )
 
 
+@panel
 def timeline(report: RunReport) -> None:
     """Every event in order; choosing one shows all that was recorded of it."""
     tables.figure(
@@ -90,6 +92,7 @@ def _open(key: str | None) -> None:
     st.session_state["opened_event"] = key
 
 
+@panel
 def decisions(report: RunReport) -> None:
     """What else could have been chosen, and what history says of it."""
     evaluation = report.evaluation
@@ -149,6 +152,7 @@ def _all_decisions() -> None:
     state.select(run=state.selected("run"), sub_goal=state.selected("sub_goal"))
 
 
+@panel
 def progress(report: RunReport) -> None:
     """How many sub-goals were completed after each step."""
     if not isinstance(report.score, RunScore):
@@ -161,6 +165,7 @@ def progress(report: RunReport) -> None:
     )
 
 
+@panel
 def findings(report: RunReport) -> None:
     """What was noticed about this run."""
     if report.findings:

@@ -12,6 +12,7 @@ import streamlit as st
 
 from components import figures, state, tables, text
 from components.palette import STAR, STATUS
+from components.panels import panel
 from components.plan_drawing import READABLE, draw
 from components.plan_layout import larger
 from components.plan_view import plan_view
@@ -31,6 +32,7 @@ COLUMN: Final = (560, 1000)
 SMALL: Final = 0.7
 
 
+@panel
 def plan_and_evidence(report: RunReport) -> None:
     """The coloured graph, and beside it what is known of the selected sub-goal."""
     if report.graph is None:
@@ -230,6 +232,7 @@ def _role(seq: int, node: NodeScore, judged: Collection[int]) -> str:
     return f"{role}, mapped by a judge" if seq in judged else role
 
 
+@panel
 def sub_goal_table(report: RunReport) -> None:
     """The graph's twin for those who cannot see it, and for copying."""
     if not report.nodes:

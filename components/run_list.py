@@ -9,6 +9,7 @@ import streamlit as st
 
 from components import state, text
 from components.cards import KIND_ICONS
+from components.panels import panel
 from untaken.corpus import Corpus
 from untaken.report import ReviewItem, review_queue
 
@@ -17,6 +18,7 @@ MANY: Final = 1_000
 MOST_OFFERED: Final = 300
 
 
+@panel
 def choose_run(corpus: Corpus) -> str | None:
     """Draw the picker and the buttons to the previous and the next failing run.
 

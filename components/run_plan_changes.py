@@ -7,6 +7,7 @@ from typing import Final
 import streamlit as st
 
 from components import cards, compare_choice, figures, state, tables, text
+from components.panels import panel
 from untaken.corpus import Corpus
 from untaken.counterfactual.plan import EvaluatedDecision, EvaluatedPath, PlanAlternative
 from untaken.errors import Unscored
@@ -19,6 +20,7 @@ SIGNED: Final = st.column_config.NumberColumn(format="%+.2f")
 PERCENT: Final = st.column_config.NumberColumn(format="percent")
 
 
+@panel
 def headline(corpus: Corpus, digest: str) -> None:
     """The one sentence on a failed run that took a worse way than others; nothing where none is supported."""
     run = corpus.plans.runs.get(digest)
@@ -34,6 +36,7 @@ def headline(corpus: Corpus, digest: str) -> None:
         )
 
 
+@panel
 def changes(corpus: Corpus, digest: str) -> None:
     """The figure, its table, and the siblings of one change; or why there is nothing."""
     run = corpus.plans.runs.get(digest)

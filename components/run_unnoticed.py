@@ -7,6 +7,7 @@ from typing import Final
 import streamlit as st
 
 from components import cards, text
+from components.panels import panel
 from components.run_events import event_link
 from untaken.report import RunReport, UnnoticedFailure
 
@@ -20,6 +21,7 @@ NEXT_WORDS: Final = {
 }
 
 
+@panel
 def failures(report: RunReport) -> None:
     """The failures behind the diagnosis, each with a link to its event."""
     found = report.unnoticed

@@ -8,6 +8,7 @@ from typing import Final
 import streamlit as st
 
 from components import state, text
+from components.panels import panel
 from components.run_events import event_link
 from untaken.report import RunReport, Voice, decided_by_check, voices
 from untaken.subgoals import NodeScore
@@ -25,6 +26,7 @@ STANDING_WORDS: Final = {
 }
 
 
+@panel
 def warning(report: RunReport) -> None:
     """Say where the record may hold a prompt injection."""
     if not report.addressing:

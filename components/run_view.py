@@ -8,6 +8,7 @@ import streamlit as st
 
 from components import state, text
 from components.palette import STAR
+from components.panels import panel
 from untaken.errors import Score, Unscored, number
 from untaken.report import RunReport
 from untaken.subgoals import RunScore
@@ -22,6 +23,7 @@ DIAGNOSIS_WORDS: Final = {
 }
 
 
+@panel
 def integrity_banner(report: RunReport) -> None:
     """Say loudly when the record cannot be trusted, quietly when it is not anchored."""
     verdict = report.integrity
@@ -38,6 +40,7 @@ def integrity_banner(report: RunReport) -> None:
         st.caption(f":material/link: {verdict.verdict}: {text.label(verdict.reason, 300)}")
 
 
+@panel
 def facts(report: RunReport) -> None:
     """Who, what, how it ended, and how much of the plan was met, with the rule in force."""
     run, score, end = report.run, report.score, report.run.finished

@@ -21,9 +21,10 @@ from typing import Final, TypeVar
 import streamlit as st
 
 from components import navigation, text
+from components.panels import failing_alone
 from untaken.corpus import POLICY, Corpus, evaluate_corpus, part_of, remembered
 from untaken.counterfactual.evaluate import ABORTED
-from untaken.errors import Finding, UntakenError
+from untaken.errors import Finding
 from untaken.ledger import Run, Verdict, unread_runs
 from untaken.memory import applied_digest
 from untaken.plans import escape_glob
@@ -84,11 +85,8 @@ def frame() -> Iterator[None]:
     """Inside it the pages may be drawn; app.py enters it."""
     frame_before, content_before = _IN_FRAME.set(True), _CONTENT.set(None)
     try:
-        yield
-    except UntakenError as error:  # a database that is locked or damaged, a file that went away
-        st.error(text.label(f"{error.message}. {error.hint}", 600), icon=":material/error:")
-    except OSError as error:
-        st.error(text.label(f"Disk error: {error.strerror or error}.", 400), icon=":material/error:")
+        with failing_alone():
+            yield
     finally:
         _CONTENT.reset(content_before)
         _IN_FRAME.reset(frame_before)

@@ -10,6 +10,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from components import text
+from components.panels import panel
 from untaken.report import csv_text
 
 FIGURE_CONFIG: Final[dict[str, Any]] = {
@@ -40,6 +41,7 @@ def csv(frame: pd.DataFrame) -> bytes:
     return csv_text(frame).encode("utf-8-sig")
 
 
+@panel
 def table(
     frame: pd.DataFrame,
     *,
@@ -110,8 +112,9 @@ def download(data: bytes | Callable[[], bytes], *, label: str, file: str, mime: 
     )
 
 
+@panel
 def figure(
-    drawn: go.Figure,
+    make: Callable[[], go.Figure] | go.Figure,
     *,
     key: str,
     name: str,
@@ -121,12 +124,13 @@ def figure(
     """Show a figure; its toolbar saves it as PNG, the button below as one HTML file that needs no network.
 
     Args:
-        drawn: a figure of `components.figures`.
+        make: a figure of `components.figures`, or what makes it: where that fails, the panel alone is lost.
         key: unique on the page.
         name: what the figure shows, in words; also the stem of the file's name. Not from a ledger.
         alt: what a screen reader says of the figure.
         on_pick: called with what a clicked mark carries, where marks carry something.
     """
+    drawn = make() if callable(make) else make
     stem = text.file_name(name)
     config = FIGURE_CONFIG | {"toImageButtonOptions": {"format": "png", "scale": 2, "filename": stem}}
     with st.container(key=f"scroll-{key}", gap=None):

@@ -6,10 +6,12 @@ import streamlit as st
 
 from components import cards, text
 from components.figures.agents import metric_words
+from components.panels import panel
 from untaken.errors import Unscored, number
 from untaken.report import Overview
 
 
+@panel
 def draw(seen: Overview) -> None:
     """A card for each, with what it rests on."""
     succeeded, lucky, agreement = st.columns(3)

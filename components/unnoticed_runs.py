@@ -7,11 +7,13 @@ from typing import Final
 import streamlit as st
 
 from components import cards, state
+from components.panels import panel
 from untaken.report import review_queue, runs_not_detecting_errors
 
 MOST: Final = 6
 
 
+@panel
 def links() -> None:
     """Their number, and on a click the runs, largest effect first; nothing where there are none."""
     digests = set(state.derived(runs_not_detecting_errors))

@@ -14,6 +14,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from components import cards, tables, text
+from components.panels import panel
 from untaken.intake import Taken
 from untaken.intake_process import take_in_apart
 from untaken.report.uploads import Upload, uploads, uploads_table
@@ -23,6 +24,7 @@ TAKEN: Final = "taken_in"
 MOST_REASONS: Final = 10
 
 
+@panel
 def upload(workspace: Workspace) -> None:
     """Draw the uploader; when asked, take the files in and keep what became of each for `taken_in`.
 
@@ -88,6 +90,7 @@ def taken_in() -> list[Taken]:
     return list(st.session_state.get(TAKEN, ()))
 
 
+@panel
 def show_taken(taken: Sequence[Taken]) -> None:
     """A row an upload: what it was, its integrity, what the conversion lost; then why what is wrong is so."""
     found = uploads(taken)

@@ -8,6 +8,7 @@ import streamlit as st
 
 from components import cards, figures, planned, tables, text
 from components.figures.calibration import NAMES
+from components.panels import panel
 from untaken.planning.ablation import Ablation, remarks
 from untaken.planning.calibration import Calibration, Estimator, Settings
 from untaken.report import ablation_table
@@ -19,6 +20,7 @@ PARTS: Final = {"supported": "supported", "weak": "weak", "all": "all pairs"}
 P_VALUE = st.column_config.NumberColumn(format="%.3f")
 
 
+@panel
 def ablations(*, dark: bool) -> None:
     """What the ablations say, beside the published figures."""
     found = planned.ablations()
@@ -51,6 +53,7 @@ def _ablation_rows(found: Ablation) -> None:
     )
 
 
+@panel
 def calibration(*, dark: bool) -> None:
     """How far what ledgers say of paths not taken agrees with what came of them in clones."""
     found = planned.calibration()

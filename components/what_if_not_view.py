@@ -8,6 +8,7 @@ import streamlit as st
 
 from components import cards, figures, state, tables, text
 from components.figures.frames import FEW, FRAMES, VERDICTS
+from components.panels import panel
 from components.what_if_not_choice import choose_step, latest_causes, pick
 from untaken.errors import Unscored
 from untaken.planning.policies import policy_named
@@ -37,6 +38,7 @@ BY_WIDTH: Final = (
 """A small screen has room for a few pictures, with the chosen step among them."""
 
 
+@panel
 def summary(told: PlanningSummary, settings: dict[str, Any]) -> None:
     """Four numbers, each with what it rests on."""
     wins = told.wins
@@ -75,6 +77,7 @@ def summary(told: PlanningSummary, settings: dict[str, Any]) -> None:
 
 
 @st.fragment
+@panel
 def step_by_step(record: PlanningRecord, run: str) -> None:
     """All that speaks of one step; a click in it draws nothing else anew."""
     dark = state.is_dark()
@@ -174,6 +177,7 @@ def _no_causes(record: PlanningRecord) -> str:
     return "No decision yet. The first decision has a causal graph."
 
 
+@panel
 def models(*, dark: bool) -> None:
     """The structural causal models, and one of them after an intervention."""
     with st.expander("Structural causal model of actions and states"):
@@ -187,6 +191,7 @@ def models(*, dark: bool) -> None:
         tables.figure(drawn, key="scm-do", name="The model after do(a_0 = noop)")
 
 
+@panel
 def every_step(record: PlanningRecord) -> None:
     """All steps as a table."""
     with st.expander("Every step as a table"):

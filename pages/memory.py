@@ -56,8 +56,9 @@ context = memory_view.choose(
     "context", "Context", list(names), shown=lambda key: text.one_line(context_words(names[key], key), 120)
 )
 here = records[records["context_hash"] == context]
-drawn = figures.skill_rates(here, dark=state.is_dark())
-tables.figure(drawn, key="rates", name="Success rates in this context")
+tables.figure(
+    lambda: figures.skill_rates(here, dark=state.is_dark()), key="rates", name="Success rates in this context"
+)
 
 if len(here):
     st.subheader("How an estimate developed", anchor=False)
@@ -65,8 +66,9 @@ if len(here):
         "skill", "Skill", here["skill"].tolist(), shown=lambda name: text.one_line(name, 80)
     )
     course = estimates_table(snapshot, skill, context)
-    drawn = figures.estimate_course(course, dark=state.is_dark())
-    tables.figure(drawn, key="course", name="Estimate over time")
+    tables.figure(
+        lambda: figures.estimate_course(course, dark=state.is_dark()), key="course", name="Estimate over time"
+    )
     with st.expander("As a table"):
         tables.table(
             course,

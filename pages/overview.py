@@ -56,8 +56,11 @@ st.caption(
     f"Over the {len(corpus.ranking.shared_tasks)} tasks that every agent ran. Agents whose lines cross "
     "change order."
 )
-drawn = figures.rank_flow(corpus.ranking, metrics=METRICS, dark=state.is_dark())
-tables.figure(drawn, key="flow", name="Rank flow")
+tables.figure(
+    lambda: figures.rank_flow(corpus.ranking, metrics=METRICS, dark=state.is_dark()),
+    key="flow",
+    name="Rank flow",
+)
 
 st.subheader("Runs that contradict themselves", anchor=False)
 found = contradictory(state.derived(review_queue))
@@ -74,8 +77,11 @@ if len(graphs) > 1:
     graph = st.selectbox(
         "Plan graph", graphs, format_func=lambda name: text.one_line(name, 80), key="overview_graph"
     )
-drawn = figures.sub_goal_bars(failures[failures["graph"] == graph], dark=state.is_dark())
-tables.figure(drawn, key="missed", name="Sub-goals by agent")
+tables.figure(
+    lambda: figures.sub_goal_bars(failures[failures["graph"] == graph], dark=state.is_dark()),
+    key="missed",
+    name="Sub-goals by agent",
+)
 
 st.subheader("All runs in review order", anchor=False)
 every = state.derived(review_table)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
 from components import cards, figures, pair_view, ranking_view, state, tables, text
@@ -23,7 +25,6 @@ PERCENT = st.column_config.NumberColumn(format="percent")
 TWO_PLACES = st.column_config.NumberColumn(format="%+.2f")
 THREE_PLACES = st.column_config.NumberColumn(format="%.3f")
 SHARES = ("value", "low", "high")
-
 
 corpus = state.compared()
 cards.headline("Rankings", "Do outcome and sub-goal rankings agree?")
@@ -50,7 +51,7 @@ st.subheader("Rank flow", anchor=False)
 unranked = [metric_words(name) for name, found in report.metrics.items() if not any(s.rank for s in found)]
 if unranked:
     st.caption(f"Not shown (no evidence): {', '.join(unranked)}.")
-tables.figure(figures.rank_flow(report, dark=dark), key="flow", name="Rank flow by metric")
+tables.figure(lambda: figures.rank_flow(report, dark=dark), key="flow", name="Rank flow by metric")
 st.caption("Vertical lines: 95 % interval of the rank. Orange: two agents change order.")
 
 st.subheader("Who is really better?", anchor=False)
@@ -72,9 +73,8 @@ st.subheader("Where the outcome misleads", anchor=False)
 scatter, pairs = st.columns([6, 5], gap="large")
 with scatter:
     against = metric if metric != ranking_view.OUTCOME else "completion"
-    placed = report.placed(against)
     by_outcome, by_metric = report.metrics[ranking_view.OUTCOME], report.metrics[against]
-    drawn = figures.outcome_scatter(placed, by_outcome, by_metric, dark=dark)
+    drawn = partial(figures.outcome_scatter, report.placed(against), by_outcome, by_metric, dark=dark)
     tables.figure(drawn, key="scatter", name=f"Outcome against {metric_words(against)}")
 with pairs:
     ranking_view.discordant(report, corpus.runs, metric)
@@ -105,7 +105,7 @@ with agreement:
             st.caption(f"{metric_words(other.b)}: {text.label(other.tau_b.reason, 200)}")
 with repeated:
     st.subheader("How reliable: pass^k", anchor=False)
-    drawn = figures.pass_k_lines(report.pass_k, dark=dark)
+    drawn = partial(figures.pass_k_lines, report.pass_k, dark=dark)
     tables.figure(drawn, key="pass-k", name="pass^k by agent")
     with st.expander("As a table"):
         columns = dict.fromkeys(SHARES, PERCENT)
