@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from components import navigation, state
+from components import frame, navigation, state
 from components.theme_watch import watch_theme
 
 
@@ -16,6 +16,7 @@ def main() -> None:
         state.remember()
         state.rules_in_sidebar()
         watch_theme()
+        frame.draw()
         page.run()
 
 

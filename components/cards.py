@@ -17,8 +17,9 @@ KIND_ICONS = {"failed": "✗", "unlucky": "☂", "lucky": "⚠", "unfinished": "
 
 def headline(name: str, question: str) -> None:
     """The page's name and the question it answers (both ours, not a ledger's)."""
-    st.title(name, anchor=False)
-    st.markdown(f"**{question}**")
+    with st.container(key="headline", gap=None):
+        st.title(name, anchor=False)
+        st.header(question, anchor=False)
 
 
 def percent(value: Score) -> str:

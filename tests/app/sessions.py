@@ -50,8 +50,8 @@ def go_to(app: AppTest, page: str) -> AppTest:
 
 def said(app: AppTest) -> str:
     """All words that the page says by itself, tables and figures left out."""
-    kinds = (app.title, app.subheader, app.markdown, app.caption, app.text, app.info, app.warning, app.error)
-    return "\n".join(element.value for kind in (*kinds, app.success) for element in kind)
+    kinds = (app.title, app.header, app.subheader, app.markdown, app.caption, app.text, app.info, app.warning)
+    return "\n".join(element.value for kind in (*kinds, app.error, app.success) for element in kind)
 
 
 def sent(app: AppTest) -> Iterator[tuple[str, str]]:

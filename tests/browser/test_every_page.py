@@ -1,0 +1,68 @@
+"""Every page on every screen: nothing runs off the side, and axe-core finds nothing serious or moderate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import settle
+from playwright.sync_api import Page, expect
+
+from components.navigation import PAGES
+
+Open = Callable[..., Page]
+DARK = "rgb(16, 22, 29)"
+WIDTHS = (390, 1440, 2560)
+NOT_MINOR = ("moderate", "serious", "critical")
+LOUD = """async (rules) => (await axe.run(document, {resultTypes: ['violations'],
+        ...(rules && {runOnly: {type: 'rule', values: rules}})})).violations
+    .map((rule) => ({impact: rule.impact, id: rule.id,
+                     nodes: rule.nodes.slice(0, 3).map((n) => `${n.target} ${n.failureSummary}`)}))"""
+"""What axe-core has against the page as it is now."""
+
+
+SIDEWAYS = """() => [document.documentElement, document.body, document.querySelector('[data-testid=stMain]')]
+    .every((element) => element.scrollWidth <= element.clientWidth + 1)"""
+
+
+def axe_core() -> str | None:
+    """The script of axe-core, where a package of the development environment carries it."""
+    found = find_spec("axe_playwright_python")
+    return None if found is None or found.origin is None else str(Path(found.origin).parent / "axe.min.js")
+
+
+def fits(page: Page, width: int) -> None:
+    """Nothing of the page gets wider than the screen; tables and figures may scroll in their own frame."""
+    expect(page.locator("html")).to_have_js_property("clientWidth", width)
+    page.wait_for_function(SIDEWAYS)  # figures follow a new width a moment later
+
+
+def faults(page: Page, *rules: str) -> list[Any]:
+    """Violations of these rules (or all) of axe-core, without the minor ones."""
+    return [one for one in page.evaluate(LOUD, list(rules) or None) if one["impact"] in NOT_MINOR]
+
+
+@pytest.mark.parametrize("name", [name for name, _ in PAGES])
+def test_a_page_fits_every_screen_and_is_accessible_in_light_and_dark(
+    demo: str, open_page: Open, name: str
+) -> None:
+    page, script = open_page(f"{demo}/{name}", width=1280), axe_core()
+    top = page.get_by_role("heading", level=1).bounding_box()
+    assert top is not None
+    assert top["y"] < 40
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": 900})
+        fits(page, width)
+    page.set_viewport_size({"width": 1280, "height": 900})
+    if script is None:
+        pytest.skip("axe-core is not installed: pip install axe-playwright-python, or make test")
+    page.add_script_tag(path=script)
+    page.locator("[data-testid=stSidebarNavItems][role=none]").wait_for()
+    assert faults(page) == []
+    page.emulate_media(color_scheme="dark")  # the system's theme changes while the page is open
+    expect(page.get_by_test_id("stApp")).to_have_css("background-color", DARK)
+    settle(page)
+    assert faults(page, "color-contrast") == []
