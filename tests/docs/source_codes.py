@@ -37,9 +37,13 @@ class Taker:
     position: int | None
 
 
-def codes_in(folder: Path) -> Codes:
-    """All codes in the Python files below a folder."""
-    trees = {path: ast.parse(path.read_text("utf-8")) for path in sorted(folder.rglob("*.py"))}
+def codes_in(*folders: Path) -> Codes:
+    """All codes in the Python files below these folders."""
+    trees = {
+        path: ast.parse(path.read_text("utf-8"))
+        for folder in folders
+        for path in sorted(folder.rglob("*.py"))
+    }
     functions = {path: dict(_functions(tree)) for path, tree in trees.items()}
     classes = {name: taker for tree in trees.values() for name, taker in _classes(tree)}
     methods = {name: taker for tree in trees.values() for name, taker in _methods(tree)}
