@@ -30,6 +30,15 @@ from untaken.failure_modes.files import load_taxonomy, parse_taxonomy, save_taxo
 from untaken.failure_modes.kept import change_taxonomy, kept_taxonomy
 from untaken.failure_modes.model import FailureMode, ModeChange, ModeContent, ModeStatus, Taxonomy
 from untaken.failure_modes.presets import PRESETS, preset_modes
+from untaken.failure_modes.suggesting import (
+    FiledText,
+    ModeSuggester,
+    Suggestion,
+    SuggestionQuality,
+    filed_texts,
+    judged_suggestions,
+    suggestion_quality,
+)
 
 __all__ = [
     "PEOPLE",
@@ -38,12 +47,16 @@ __all__ = [
     "Assignment",
     "AssignmentStatus",
     "FailureMode",
+    "FiledText",
     "ModeChange",
     "ModeContent",
     "ModeStatus",
+    "ModeSuggester",
     "Note",
     "Place",
     "RunModes",
+    "Suggestion",
+    "SuggestionQuality",
     "Taxonomy",
     "assignment_draft",
     "assignments_of",
@@ -51,8 +64,10 @@ __all__ = [
     "counted",
     "create_mode",
     "edit_mode",
+    "filed_texts",
     "find_mode",
     "import_modes",
+    "judged_suggestions",
     "kept_taxonomy",
     "load_taxonomy",
     "merge_modes",
@@ -66,5 +81,6 @@ __all__ = [
     "retire_mode",
     "save_taxonomy",
     "split_mode",
+    "suggestion_quality",
     "taxonomy_yaml",
 ]
