@@ -20,6 +20,7 @@ from untaken.store.database import writing
 from untaken.store.restoring import restore_workspace
 from untaken.store.tables import appends
 
+LOOSE = ("policy.memory.jsonl", "criteria.json", "failure_modes.yaml")
 FIRST, OTHER = a_run("r1").call("search").finish(), a_run("r2").finish()
 
 
@@ -36,6 +37,8 @@ def filled(folder: Path) -> Workspace:
     workspace.append_events(run, [Draft(ReviewNote, {"author": "ann", "text": "why?"})])
     workspace.remove(gone.digest)
     (folder / "policy.memory.jsonl").write_text('{"kept": true}\n')
+    (folder / "criteria.json").write_text('{"kept": 1}')
+    (folder / "failure_modes.yaml").write_text("kept: 2\n")
     return workspace
 
 
@@ -51,7 +54,7 @@ def seen(workspace: Workspace) -> list[Any]:
         workspace.drafts(),
         workspace.audit_log(),
         workspace.digest(),
-        (workspace.path / "policy.memory.jsonl").read_text(),
+        *((workspace.path / name).read_text() for name in LOOSE),
     ]
 
 
@@ -62,7 +65,7 @@ def test_what_was_backed_up_comes_back_on_either_database(
     with filled(tmp_path / "w") as workspace:
         want = seen(workspace)
         done = workspace.backup(tmp_path)
-        assert (done.path.parent, done.files, done.findings) == (tmp_path, 6, ())
+        assert (done.path.parent, done.files, done.findings) == (tmp_path, 8, ())
     monkeypatch.delenv("UNTAKEN_STORE", raising=False)
     url = None
     if target == "postgresql":

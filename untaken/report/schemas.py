@@ -49,6 +49,7 @@ from untaken.ranking import (
 from untaken.report import crafter_schemas, criteria_schemas, review_schemas
 from untaken.report.documents import LAYERED
 from untaken.report.exporting import export_schema
+from untaken.report.modes import modes_list_schema, modes_notes_schema, modes_suggest_schema
 from untaken.report.rankings import RANKS, RULE_RANKS
 from untaken.report.shapes import (
     COUNT,
@@ -428,6 +429,9 @@ SCHEMAS: Final[Mapping[str, Callable[[], Schema]]] = {
     "judge": _judge,
     "agree": _agree,
     "review": review_schemas.review,
+    "modes-list": modes_list_schema,
+    "modes-notes": modes_notes_schema,
+    "modes-suggest": modes_suggest_schema,
     "criteria": criteria_schemas.criteria,
     "criteria-verify": criteria_schemas.criteria_verify,
     "criteria-proposal": criteria_schemas.criteria_proposal,

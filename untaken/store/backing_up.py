@@ -178,9 +178,11 @@ def _copied(archive: zipfile.ZipFile, folder: Path, wanted: _Wanted) -> tuple[En
         return None, _damaged(file, "is gone")
     try:
         with (folder / wanted.path).open("rb") as source:
-            if os.fstat(source.fileno()).st_size < wanted.size:
+            now = os.fstat(source.fileno()).st_size
+            grows = file is not None or wanted.path.endswith(".jsonl")
+            if grows and now < wanted.size:
                 raise _Moved
-            entry = _member(archive, name, source, wanted.size)
+            entry = _member(archive, name, source, wanted.size if grows else now)  # others are replaced whole
     except FileNotFoundError:
         raise _Moved from None
     changed = file and file.kind == "graph" and entry.sha256 != file.digest

@@ -1,0 +1,236 @@
+"""``untaken modes``: the failure modes of a workspace, notes on its runs, assigning and suggesting modes."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+from untaken.cli.console import NOTHING, Console, counted, plain, rate
+from untaken.cli.grammar import Verbs, verb
+from untaken.cli.inputs import UsageError
+from untaken.cli.verbs import VERBS
+from untaken.errors import number
+from untaken.failure_modes import (
+    PRESETS,
+    AssignmentStatus,
+    Place,
+    Taxonomy,
+    assignment_draft,
+    assignments_of,
+    change_taxonomy,
+    create_mode,
+    find_mode,
+    import_modes,
+    kept_taxonomy,
+    note_draft,
+    notes_of,
+    preset_modes,
+)
+from untaken.failure_modes.presets import TITLES
+from untaken.ledger import Draft, Run
+from untaken.report.modes import (
+    ModesOverview,
+    modes_list_document,
+    modes_notes_document,
+    modes_overview,
+    modes_suggest_document,
+    unfiled_notes,
+)
+from untaken.store import Workspace
+
+TOP = 20
+
+
+def add_to(verbs: Verbs) -> None:
+    """Adds the verb and its own."""
+    does = VERBS["modes"]
+    group = verbs.add_parser("modes", help=does, description=f"{does[0].upper()}{does[1:]}.")
+    inner = group.add_subparsers(dest="modes_verb", metavar="VERB", required=True)
+    _takes_workspace(verb(inner, "list", "list the failure modes and how many runs have each", listed))
+    parser = verb(inner, "import", "add the modes of a preset to the taxonomy", imported)
+    offered = "; ".join(f"{name}: {title}" for name, title in TITLES.items())
+    parser.add_argument("preset", choices=tuple(PRESETS), metavar="PRESET", help=offered)
+    _takes_workspace(parser, by="your name")
+    parser = verb(inner, "assign", "write a note on a run, assign a mode to it, or both", assign)
+    _takes_workspace(parser, by="your name")
+    parser.add_argument("--run", dest="of_run", required=True, metavar="ID", help="run id or digest")
+    parser.add_argument("--mode", metavar="MODE", help="id or name of a mode in the taxonomy")
+    parser.add_argument("--note", metavar="TEXT", help="what you saw")
+    parser.add_argument("--event", type=int, metavar="SEQ", help="the event it is about")
+    parser.add_argument("--sub-goal", metavar="ID", help="the sub-goal it is about")
+    parser.add_argument(
+        "--new", action="store_true", help="create the mode if the taxonomy has none so named"
+    )
+    parser.add_argument("--withdraw", action="store_true", help="withdraw the mode, or dismiss a suggestion")
+    parser = verb(inner, "notes", "list the notes on runs, and the modes assigned", notes)
+    _takes_workspace(parser)
+    parser.add_argument("--runs", nargs="+", default=[], metavar="ID", help="only these: run ids or digests")
+    parser = verb(inner, "suggest", "suggest modes for notes that have none, by similar notes", suggest)
+    _takes_workspace(parser)
+
+
+def _takes_workspace(parser: argparse.ArgumentParser, *, by: str = "") -> None:
+    parser.add_argument("--workspace", required=True, metavar="FOLDER", help="as for untaken app")
+    if by:
+        parser.add_argument("--by", required=True, metavar="NAME", help=f"{by}; kept as human:NAME")
+    else:
+        parser.add_argument(
+            "--top", type=int, default=TOP, metavar="N", help=f"rows of a table (default {TOP}; 0 for all)"
+        )
+
+
+def listed(args: argparse.Namespace, console: Console) -> int:
+    """Prints the taxonomy with counts."""
+    with _workspace(args) as store:
+        found = modes_overview(store.read_runs()[0], kept_taxonomy(store.path))
+    _say_modes(found, args.top or None, console)
+    console.document(modes_list_document(found))
+    return 0
+
+
+def imported(args: argparse.Namespace, console: Console) -> int:
+    """Adds the modes of a preset; what the taxonomy has already stays as it is."""
+    with _workspace(args) as store:
+        before = kept_taxonomy(store.path)
+        wanted = preset_modes(args.preset)
+        after = change_taxonomy(store.path, lambda known: import_modes(known, wanted, by=f"human:{args.by}"))
+        found = modes_overview(store.read_runs()[0], after)
+    console.say(f"{counted(len(after.modes) - len(before.modes), 'mode')} added")
+    _say_modes(found, None, console)
+    console.document(modes_list_document(found))
+    return 0
+
+
+def assign(args: argparse.Namespace, console: Console) -> int:
+    """Appends to the run's ledger what was asked for; prints what the run has now."""
+    if not (args.mode or args.note):
+        raise UsageError("mode-unknown", "name a mode, a note, or both", hint="--mode MODE, --note TEXT")
+    by = f"human:{args.by}"
+    with _workspace(args) as store:
+        (run,) = _chosen(store.read_runs()[0], [args.of_run])
+        place = Place(sub_goal=args.sub_goal, event=_event(args.event, run))
+        drafts = [note_draft(args.note, author=by, place=place)] if args.note else []
+        taxonomy = kept_taxonomy(store.path)
+        if args.mode:
+            taxonomy, draft = _assigned(store.path, taxonomy, args, by, place)
+            drafts.append(draft)
+        store.append_events(run, drafts)
+        (run,) = _chosen(store.read_runs()[0], [run.digest])
+    _say_notes([run], taxonomy, None, console)
+    console.document(modes_notes_document([run], taxonomy))
+    return 0
+
+
+def notes(args: argparse.Namespace, console: Console) -> int:
+    """Prints notes and modes, oldest first in each run."""
+    with _workspace(args) as store:
+        taxonomy, runs = kept_taxonomy(store.path), store.read_runs()[0]
+    chosen = _chosen(runs, args.runs) if args.runs else runs
+    _say_notes(chosen, taxonomy, args.top or None, console)
+    console.document(modes_notes_document(chosen, taxonomy))
+    return 0
+
+
+def suggest(args: argparse.Namespace, console: Console) -> int:
+    """Prints what each note without a mode may mean, and how often such suggestions are right here."""
+    with _workspace(args) as store:
+        taxonomy, runs = kept_taxonomy(store.path), store.read_runs()[0]
+    found, quality = unfiled_notes(runs, taxonomy)
+    rows = [
+        (one.note.run_id, one.note.seq, one.note.text, taxonomy.name(each.mode), f"{each.likeness:.2f}")
+        for one in found[: args.top or None]
+        for each in one.suggestions[:1]
+    ]
+    console.table(("run", "note", "text", "may be", "likeness"), rows)
+    console.say()
+    console.say(f"{counted(len(found), 'note')} without a mode; suggestions do not count until accepted")
+    if number(quality.right) is None:
+        console.say("how often suggestions are right is not known: file notes on at least two runs")
+    else:
+        span = f"{rate(quality.low)} to {rate(quality.high)}"
+        console.say(
+            f"right on {rate(quality.right)} ({span}) of {counted(quality.notes, 'filed note')}, each run's "
+            f"own notes left out; the most frequent mode alone: {rate(quality.majority)}"
+        )
+    console.document(modes_suggest_document(found, quality, taxonomy))
+    return 0
+
+
+def _workspace(args: argparse.Namespace) -> Workspace:
+    folder = Path(args.workspace)
+    if not folder.is_dir():
+        raise UsageError("source-not-found", f"no folder {args.workspace!r}")
+    return Workspace.open_folder(folder)
+
+
+def _chosen(runs: Sequence[Run], asked: Sequence[str]) -> list[Run]:
+    """The runs of these ids or digests, each once.
+
+    Raises:
+        UsageError: ``run-unknown`` for one that is not there, or an id that several runs have.
+    """
+    found = []
+    for name in dict.fromkeys(asked):
+        named = [run for run in runs if name in (run.run_id, run.digest)]
+        if len(named) != 1:
+            what = "no run" if not named else f"{len(named)} runs"
+            raise UsageError("run-unknown", f"{what} {plain(name)!r}", hint="Name a run id or a digest.")
+        found += named
+    return found
+
+
+def _event(event: int | None, run: Run) -> int | None:
+    if event is None or any(one.seq == event for one in run.events):
+        return event
+    raise UsageError("event-unknown", f"run {plain(run.run_id)} has no event {event}")
+
+
+def _assigned(
+    folder: Path, taxonomy: Taxonomy, args: argparse.Namespace, by: str, place: Place
+) -> tuple[Taxonomy, Draft]:
+    if args.new and not any(args.mode in (mode.id, mode.name) for mode in taxonomy.active):
+        taxonomy = change_taxonomy(folder, lambda known: create_mode(known, args.mode, by=by)[0])
+    mode = find_mode(taxonomy, args.mode)
+    if not (mode.active or args.withdraw):
+        raise UsageError(
+            "mode-unknown", f"{plain(mode.name)!r} is {mode.status}", hint="Assign an active mode."
+        )
+    status: AssignmentStatus = "withdrawn" if args.withdraw else "accepted"
+    return taxonomy, assignment_draft(mode.id, by=by, status=status, place=place)
+
+
+def _say_modes(found: ModesOverview, top: int | None, console: Console) -> None:
+    rows = [
+        (mode.id, mode.name, mode.status, ", ".join(mode.into) or NOTHING, mode.runs)
+        for mode in found.modes[:top]
+    ]
+    console.table(("id", "name", "status", "became", "runs"), rows)
+    console.say()
+    read = f"{found.read} of {counted(found.runs, 'run')} read (a note or a mode by a person)"
+    console.say(f"version {found.version}; {read}")
+
+
+def _say_notes(runs: Sequence[Run], taxonomy: Taxonomy, top: int | None, console: Console) -> None:
+    lines = [(run, note) for run in runs for note in notes_of(run)]
+    rows = [
+        (note.run_id, note.seq, note.author or NOTHING, _place(note.place), note.text)
+        for _, note in lines[:top]
+    ]
+    console.table(("run", "note", "by", "about", "text"), rows)
+    words = [one for run in runs for one in assignments_of(run)]
+    assigned = [
+        (one.run_id, taxonomy.name(taxonomy.current(one.mode)), one.status, one.by, _place(one.place))
+        for one in words[:top]
+    ]
+    console.say()
+    console.table(("run", "mode", "status", "by", "at"), assigned)
+    for kind, total in (("note", len(lines)), ("word on modes", len(words))):
+        if top is not None and total > top:
+            console.say(f"… and more: {counted(total, kind)} in all; --top 0 lists them")
+
+
+def _place(place: Place) -> str:
+    parts = [f"event {place.event}"] if place.event is not None else []
+    parts += [place.sub_goal] if place.sub_goal is not None else []
+    return ", ".join(parts) or "run"
