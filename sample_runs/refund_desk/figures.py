@@ -84,7 +84,7 @@ def _rankings(report: RankReport) -> str:
     rows = [(agent, *(ranks[metric][agent] for metric in METRICS)) for agent in order]
     rows.sort(key=lambda row: (row[1], row[0]))
     words = [
-        f"- **{pair.first}** stands above **{pair.second}** by success rate, below it by critical completion."
+        f"- **{pair.first}** ranks above **{pair.second}** by success rate, below it by critical completion."
         for pair in report.discordant
         if (pair.a_metric, pair.b_metric) == ("success_rate", "critical_completion")
     ]
