@@ -63,7 +63,7 @@ def _offer(graph: PlanGraph, one: Unmapped, number: int) -> None:
             st.page_link(
                 state.RUN_PAGE,
                 label=f"Example: event {example.seq} of {text.label(example.run_id, 40)}",
-                query_params={"run": example.digest},
+                query_params={"run": example.digest} | state.scope(),
             )
 
 

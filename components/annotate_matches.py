@@ -37,7 +37,7 @@ def matches(graph: PlanGraph, spec: ToolCallSpec) -> None:
             st.page_link(
                 state.RUN_PAGE,
                 label=f"{label}: event {example.seq} of {text.label(example.run_id, 40)}",
-                query_params={"run": example.digest},
+                query_params={"run": example.digest} | state.scope(),
             )
 
 

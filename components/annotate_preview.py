@@ -71,7 +71,7 @@ def details(seen: Preview | None) -> None:
         st.page_link(
             state.RUN_PAGE,
             label=f"Open {text.label(change.run_id, 60)}as scored now",
-            query_params={"run": change.digest},
+            query_params={"run": change.digest} | state.scope(),
         )
 
 

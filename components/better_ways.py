@@ -51,5 +51,5 @@ def _way(corpus: Corpus, way: BetterWay) -> None:
                 st.page_link(
                     state.RUN_PAGE,
                     label=f"✗ {text.label(run.agent, 30)} on {text.label(run.task_id, 40)}{repeat}",
-                    query_params={"run": digest, "change": str(seq)},
+                    query_params={"run": digest, "change": str(seq)} | state.scope(),
                 )

@@ -63,7 +63,7 @@ def _run_link(item: ReviewItem) -> None:
         st.page_link(
             state.RUN_PAGE,
             label=f"{KIND_ICONS[item.kind]} {item.kind} · {words}",
-            query_params={"run": item.digest},
+            query_params={"run": item.digest} | state.scope(),
         )
         st.caption(f"{text.label(item.why, 240)} · completed {percent(item.completion)}")
 

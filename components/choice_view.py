@@ -221,7 +221,7 @@ def _links(points: Sequence[Point], skill: str, runs: Mapping[str, Run], *, firs
         st.page_link(
             state.RUN_PAGE,
             label=f"{mark} {text.label(run.agent, 30)} on {text.label(run.task_id, 40)}{repeat}",
-            query_params={"run": point.run, "decision": str(point.decision_point)},
+            query_params={"run": point.run, "decision": str(point.decision_point)} | state.scope(),
         )
     if len(ordered) > MOST_LINKS:
         st.caption(f"and {len(ordered) - MOST_LINKS:,} more")

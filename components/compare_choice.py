@@ -86,7 +86,9 @@ def link(run: Run) -> None:
     """A link to this page for the task of a run, where other runs of it are there."""
     if any(task.task_id == run.task_id for task in state.derived(compared_tasks, of_all=True)):
         st.page_link(
-            PAGE, label="Compare with the other runs of this task", query_params={"task": run.task_id}
+            PAGE,
+            label="Compare with the other runs of this task",
+            query_params={"task": run.task_id} | state.scope(),
         )
 
 

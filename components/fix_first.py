@@ -123,7 +123,7 @@ def _chosen(corpus: Corpus, shown: Mapping[str, FixFirst]) -> None:
             st.page_link(
                 "pages/decisions.py",
                 label="Open in Decisions",
-                query_params={"choice": item.digest},
+                query_params={"choice": item.digest} | state.scope(),
             )
 
 
@@ -165,7 +165,7 @@ def _link(corpus: Corpus, item: FixFirst, at: int) -> None:
         st.page_link(
             state.RUN_PAGE,
             label=f"{text.label(run.agent, 40)} on {text.label(run.task_id, 50)}{repeat}",
-            query_params={"run": run.digest} | target,
+            query_params={"run": run.digest} | target | state.scope(),
         )
         st.caption(words)
 

@@ -146,5 +146,5 @@ def run_link(run: Run, words: str = "") -> None:
     st.page_link(
         state.RUN_PAGE,
         label=f"{text.label(run.agent, 30)}{repeat}{words}",
-        query_params={"run": run.digest},
+        query_params={"run": run.digest} | state.scope(),
     )

@@ -160,7 +160,7 @@ def _chosen(corpus: Corpus, statement: Statement) -> None:
                 place.page_link(
                     state.RUN_PAGE,
                     label=f"✗ {text.label(run.agent, 30)} on {text.label(run.task_id, 40)}{repeat}",
-                    query_params={"run": digest, "change": str(seq)},
+                    query_params={"run": digest, "change": str(seq)} | state.scope(),
                 )
 
 

@@ -139,7 +139,7 @@ def look(corpus: Corpus, case: Case, tags: Sequence[str]) -> None:
         st.page_link(
             state.RUN_PAGE,
             label=f"{cards.KIND_ICONS[item.kind]} {item.kind} · {words}",
-            query_params={"run": item.digest},
+            query_params={"run": item.digest} | state.scope(),
         )
         if reviewer.reviewer() is None:
             st.caption("To make changes, enter your name at the top of the page.")

@@ -1,8 +1,8 @@
-"""What a session knows: the workspace, the rules in force, and what is selected.
+"""What a session knows: the workspace, the scope and rules in force, and what is selected.
 
-The selection lives in the address (`?run=…&sub_goal=…&decision=…`, `?choice=…`, `?graph=…`), so that a
-view can be sent to somebody. Clicking in the navigation clears the address, so it is mirrored in the session
-and written back.
+The scope (`?agents=…&missing=…&verdicts=…`, where it is not the usual one) and the selection
+(`?run=…&sub_goal=…&decision=…`, `?choice=…`, `?graph=…`) live in the address, so that a view can be sent to
+somebody. Clicking in the navigation clears the address, so both are mirrored in the session and written back.
 """
 
 from __future__ import annotations
@@ -49,6 +49,9 @@ RUN_PAGE: Final = "pages/run.py"
 _IN_FRAME: Final = ContextVar("in_frame", default=False)
 _CONTENT: Final[ContextVar[str | None]] = ContextVar("content", default=None)
 Made = TypeVar("Made")
+
+SCOPE: Final = ("agents", "missing", "verdicts")
+"""What of an address says which runs are counted, and how."""
 
 MISSING_WORDS: Final[dict[MissingRule, str]] = {
     "fail": "count as not completed",
@@ -294,6 +297,7 @@ def rules_in_sidebar() -> None:
     st.session_state["rules_verdicts"] = [author for author in now.verdicts if author in authors]
     names = {group.name: group_words(group) for group in groups()}
     st.session_state["group"] = group_name()
+    _write_scope()
     with st.sidebar:
         if len(names) > 1:
             st.selectbox(
@@ -301,13 +305,16 @@ def rules_in_sidebar() -> None:
                 options=tuple(names),
                 format_func=lambda name: names[name],
                 key="group",
-                help="Agents that ran the same tasks. Used by Overview, Decisions, Memory and Rankings.",
+                on_change=_forget_scope,
+                help="Agents that ran the same tasks. Used by Overview, Decisions, Memory, Rankings, and by "
+                "every export of the Data page.",
             )
         st.radio(
             "Sub-goals without a verdict",
             options=tuple(MISSING_WORDS),
             format_func=lambda rule: MISSING_WORDS[rule],
             key="rules_missing",
+            on_change=_forget_scope,
             help="This rule can change the ranking, so it is shown with every rate.",
         )
         if authors:
@@ -316,9 +323,49 @@ def rules_in_sidebar() -> None:
                 options=authors,
                 format_func=lambda author: text.one_line(author, 60),
                 key="rules_verdicts",
+                on_change=_forget_scope,
                 placeholder="Everybody's",
                 help="Leave empty to count every recorded verdict.",
             )
+
+
+def scope() -> dict[str, str | list[str]]:
+    """What a link needs to show the same numbers; nothing where scope and rules are the usual ones."""
+    now, names = rules(), [group.name for group in groups()]
+    chosen: dict[str, str | list[str]] = {}
+    if (name := group_name()) is not None and name != names[0]:
+        chosen["agents"] = name
+    if now.missing != "fail":
+        chosen["missing"] = now.missing
+    if now.verdicts:
+        chosen["verdicts"] = list(now.verdicts)
+    return chosen
+
+
+def _read_scope() -> None:
+    """Take the scope from the address, where it names one."""
+    asked = st.query_params
+    if "agents" in asked:
+        st.session_state["group"] = asked["agents"]
+    if asked.get("missing") in MISSING_WORDS:
+        st.session_state["rules_missing"] = asked["missing"]
+    if "verdicts" in asked:
+        st.session_state["rules_verdicts"] = asked.get_all("verdicts")
+
+
+def _write_scope() -> None:
+    chosen = scope()
+    for name in SCOPE:
+        if name in chosen:
+            st.query_params[name] = chosen[name]
+        else:
+            st.query_params.pop(name, None)
+
+
+def _forget_scope() -> None:
+    """The choice that was just made holds, not the one of the address."""
+    for name in SCOPE:
+        st.query_params.pop(name, None)
 
 
 def group_words(group: Group) -> str:
@@ -334,7 +381,8 @@ def is_dark() -> bool:
 
 
 def remember() -> None:
-    """Take the selection from the address, or write it back where a navigation click cleared it."""
+    """Take scope and selection from the address, or write them back where a navigation click cleared it."""
+    _read_scope()
     kept = {name: selected(name) for name in SELECTION}
     asked = {name: st.query_params[name] for name in SELECTION if name in st.query_params}
     if "run" in asked and asked["run"] != kept["run"]:
@@ -369,4 +417,5 @@ def open_run(run: str, *, sub_goal: str | None = None, decision: str | int | Non
     """Leave this page for the Run page of the run with content digest `run`."""
     select(run=run, sub_goal=sub_goal, decision=decision)
     chosen = {"run": run, "sub_goal": sub_goal, "decision": decision}
-    st.switch_page(RUN_PAGE, query_params={k: str(v) for k, v in chosen.items() if v is not None})
+    given = {name: str(value) for name, value in chosen.items() if value is not None}
+    st.switch_page(RUN_PAGE, query_params=given | scope())

@@ -57,16 +57,15 @@ if broken or unread:
             st.page_link(
                 state.RUN_PAGE,
                 label=f"{run.integrity.verdict} · {name} · {why}",
-                query_params={"run": run.digest},
+                query_params={"run": run.digest} | state.scope(),
                 icon=":material/link_off:",
             )
         for fault in unread[:20]:
             name, why = text.label(fault.where.run or "", 60), text.label(fault.message, 120)
             st.markdown(f":material/link_off: UNREADABLE · {name} · {why}")
 
-corpus = state.corpus()
 addressing = state.derived(addressing_findings, of_all=True)
-noticed = [*state.findings(), *corpus.findings, *addressing]
+noticed = [*state.findings(), *state.corpus().findings, *addressing]
 if noticed:
     st.subheader("Findings", anchor=False)
     st.caption("Problems found while reading and scoring. None of them stopped the scoring.")
@@ -76,6 +75,11 @@ if noticed:
     tables.table(exports.findings_table(noticed), key="findings", name="Findings", height=240)
 
 st.subheader("Export", anchor=False)
+corpus = state.compared()
+st.caption(
+    f"Every export has the scope of the pages: {cards.counted(len(corpus.runs), 'run')}{cards.aside()} · "
+    f"{text.label(state.rules().in_words(), 200)}"
+)
 st.caption("One HTML file with a written summary. Opens offline in any browser.")
 exports.reports(corpus)
 st.caption("The same JSON as the command line prints with --json, with the rules set in the sidebar.")

@@ -49,7 +49,7 @@ def one_run(runs: dict[str, Run], shelf: Shelf) -> None:
         )
     what_if_not_view.step_by_step(record, run.digest)
     what_if_not_view.every_step(record)
-    st.page_link(state.RUN_PAGE, label="Open in Run", query_params={"run": run.digest})
+    st.page_link(state.RUN_PAGE, label="Open in Run", query_params={"run": run.digest} | state.scope())
 
 
 def nothing_planned() -> None:

@@ -23,6 +23,7 @@ from untaken.memory import (
 )
 from untaken.plans import GraphSet, PlanGraph, load_graphs
 from untaken.ranking import Contradiction, RankReport, RuleEffect, rule_effect
+from untaken.ranking.groups import left_out
 from untaken.subgoals import (
     AgentScore,
     GraphDoubt,
@@ -377,6 +378,7 @@ def part_of(corpus: Corpus, digests: Collection[str], *, resamples: int = 10_000
     runs = {digest: run for digest, run in corpus.runs.items() if digest in digests}
     counted = countable(runs.values(), corpus.scores, corpus.missing)
     ranking, aside = _ranked(runs.values(), counted, corpus.missing, resamples)
+    lasting = [finding for finding in corpus.findings if finding.code not in OF_THE_RANKING]
     return replace(
         corpus,
         runs=runs,
@@ -385,10 +387,7 @@ def part_of(corpus: Corpus, digests: Collection[str], *, resamples: int = 10_000
         evaluations={digest: corpus.evaluations[digest] for digest in runs},
         memories={digest: corpus.memories[digest] for digest in runs},
         ranking=ranking,
-        findings=(
-            *(f for f in corpus.findings if f.code not in OF_THE_RANKING),
-            *aside,
-        ),
+        findings=(*lasting, *aside, *left_out(corpus.runs, runs)),
         _plans=cache(lambda: corpus.plans.among(runs)),
     )
 

@@ -216,7 +216,8 @@ def test_pages_are_reached_from_the_navigation_of_a_narrow_screen_and_follow_the
     page = open_page(f"{demo}/data", width=390, height=844, dark=True)
     expect(page.get_by_test_id("stApp")).to_have_css("background-color", BACKGROUND[True])
     for name in ("Decisions", "Overview"):
-        page.get_by_test_id("stExpandSidebarButton").click()
+        if page.get_by_test_id("stExpandSidebarButton").is_visible():
+            page.get_by_test_id("stExpandSidebarButton").click()
         page.get_by_test_id("stSidebarNav").get_by_role("link", name=name).click()
         headline(page, name)
         expect(page.get_by_role("heading", level=1)).to_be_in_viewport()

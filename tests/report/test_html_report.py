@@ -207,7 +207,7 @@ def test_rules_digest_and_version_stand_in_the_small_print(rule: Any) -> None:
     corpus = evaluate_corpus(runs, desk.graphs(), missing=rule, verdicts=["human:*"], resamples=50)
     words = Parsed(html_report(corpus, date="spring 2026")).words
     told = {"fail": "count as not completed", "drop": "are left out"}[rule]
-    assert f"Sub-goals without evidence {told}" in words
+    assert f"Sub-goals without a verdict {told}" in words
     assert "verdicts counted: human:*" in words
     assert "spring 2026" in words
     assert re.search(r"Digest[0-9a-f]{64} ", words)

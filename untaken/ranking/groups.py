@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Final
 
+from untaken.errors import Finding
 from untaken.ledger import Run
+
+LEFT_OUT: Final = "runs-left-out"
+MOST_NAMED: Final = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,3 +61,19 @@ def comparable_groups(runs: Iterable[Run]) -> tuple[Group, ...]:
     return tuple(
         sorted(groups, key=lambda g: (sound.isdisjoint(g.digests), -len(g.agents), -len(g.digests), g.name))
     )
+
+
+def left_out(whole: Mapping[str, Run], kept: Mapping[str, Run]) -> tuple[Finding, ...]:
+    """What goes with every figure about a part of the runs: how many are not in it, and whose they are."""
+    others = [run for digest, run in whole.items() if digest not in kept]
+    if not others:
+        return ()
+    agents = sorted({run.agent for run in others})
+    more = f" and {len(agents) - MOST_NAMED} more" if len(agents) > MOST_NAMED else ""
+    finding = Finding(
+        code=LEFT_OUT,
+        message=f"{len(others)} of {len(whole)} runs are left out, of agents that share no task with those "
+        f"compared: {', '.join(agents[:MOST_NAMED])}{more}",
+        hint="Choose other agents under “Agents compared” to see them.",
+    )
+    return (finding,)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from untaken.corpus import Corpus
 from untaken.fix_first import better_ways, triage
+from untaken.ranking.groups import LEFT_OUT
 from untaken.report.html.agents import sub_goals_section, unused_section
 from untaken.report.html.better import better_section
 from untaken.report.html.better_ways import better_ways_section
@@ -11,7 +12,7 @@ from untaken.report.html.courses import courses_section
 from untaken.report.html.fix_list import choices_section, contradictions_section, fix_section
 from untaken.report.html.markup import Markup, page, short, stylesheet, tag
 from untaken.report.html.rank_flow import flow_section
-from untaken.report.html.small_print import made_section, words_section
+from untaken.report.html.small_print import made_section, rule_words, words_section
 from untaken.report.html.style import css
 from untaken.report.html.summary import counted, lead, numbers, seen_by
 
@@ -52,6 +53,7 @@ def _body(corpus: Corpus, heading: str, *, full: bool, date: str) -> Markup:
         f"{counted(seen.runs, 'run')} · {counted(seen.agents, 'agent')} · {counted(seen.tasks, 'task')} · "
         f"{counted(seen.graphs, 'plan graph')} · {'full' if full else 'focused'} report"
     )
+    scope = [*(f.message for f in corpus.findings if f.code == LEFT_OUT), rule_words(corpus)]
     sections = (
         lead(corpus, seen, found),
         numbers(seen),
@@ -67,7 +69,8 @@ def _body(corpus: Corpus, heading: str, *, full: bool, date: str) -> Markup:
         words_section(),
         made_section(corpus, full=full, date=date),
     )
-    header = tag("header", tag("h1", heading), tag("p", sub, class_="sub"))
+    notes = (tag("p", f"{short(words, 400)}.", class_="sub") for words in scope)
+    header = tag("header", tag("h1", heading), tag("p", sub, class_="sub"), *notes)
     main = tag("main", *(section for section in sections if section is not None))
     footer = tag(
         "footer", "Made from recorded runs alone; nothing was executed again, and nothing left the machine."

@@ -79,12 +79,10 @@ def words_section() -> Markup:
 def made_section(corpus: Corpus, *, full: bool, date: str) -> Markup:
     """Rules in force, what it rests on, and the digest of all of it."""
     scores = [score for score in corpus.scores.values() if isinstance(score, RunScore)]
-    whose = ", ".join(short(by, 40) for by in corpus.verdicts[:10]) or "all"
     facts = (
         (
             "Rules",
-            f"Sub-goals without evidence {_MISSING[corpus.missing]} ({sum(s.unscored for s in scores):,} "
-            f"of them); verdicts counted: {whose}.",
+            f"{rule_words(corpus)} ({sum(s.unscored for s in scores):,} sub-goals without a verdict).",
         ),
         (
             "Rests on",
@@ -114,6 +112,12 @@ def made_section(corpus: Corpus, *, full: bool, date: str) -> Markup:
     return together(
         tag("h2", "How this was made"), tag("div", tag("dl", *pairs, class_="words"), class_="card")
     )
+
+
+def rule_words(corpus: Corpus) -> str:
+    """The rules in force, as the pages of the app say them."""
+    whose = ", ".join(short(by, 40) for by in corpus.verdicts[:10]) or "all"
+    return f"Sub-goals without a verdict {_MISSING[corpus.missing]} · verdicts counted: {whose}"
 
 
 def _records(corpus: Corpus) -> str:
