@@ -71,7 +71,7 @@ def left_out(whole: Mapping[str, Run], kept: Mapping[str, Run]) -> tuple[Finding
     agents = sorted({run.agent for run in others})
     more = f" and {len(agents) - MOST_NAMED} more" if len(agents) > MOST_NAMED else ""
     finding = Finding(
-        code=LEFT_OUT,
+        code="runs-left-out",
         message=f"{len(others)} of {len(whole)} runs are left out, of agents that share no task with those "
         f"compared: {', '.join(agents[:MOST_NAMED])}{more}",
         hint="Choose other agents under “Agents compared” to see them.",
