@@ -77,6 +77,7 @@ TABLES: dict[str, Columns[Any]] = {
     "applied_table": report.APPLIED,
     "concord_table": report.CONCORD,
     "disagreements_table": report.DISAGREEMENTS,
+    "labelled_rates_table": report.LABELLED_RATES,
     "criteria_list": report.LISTED,
     "unique_table": report.UNIQUE,
     "side_table": report.SIDE,

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import argparse
+import csv
+from pathlib import Path
 
-from untaken.cli.console import NOTHING, Console, counted, plain, rate
+from untaken.cli.console import NOTHING, Console, counted, plain, rate, signed
 from untaken.cli.grammar import TakesMany, Verbs, takes_ledgers, verb
 from untaken.cli.inputs import UsageError, paths_of, read_ledgers
 from untaken.cli.review import say_reliability
 from untaken.cli.verbs import VERBS
-from untaken.errors import Unscored, number
+from untaken.errors import Unscored, Where, number
 from untaken.judging import (
     Concord,
+    LabelledRate,
+    LabelledRates,
     VerdictAgreement,
+    labelled_rates,
     reviewers_agreement,
     verdict_agreement,
 )
@@ -27,6 +32,22 @@ def add_to(verbs: Verbs) -> None:
     for name, glob in (("a", "human:*"), ("b", "judge:*")):
         words = f"whose verdicts, as globs ({glob})"
         parser.add_argument(f"--{name}", default=[glob], metavar="GLOB", help=words, **many)  # type: ignore[arg-type]
+    parser.add_argument(
+        "--target",
+        choices=("runs", "tasks"),
+        default="runs",
+        help="rates of these runs (default), or of tasks like theirs",
+    )
+    takes_odds(parser)
+
+
+def takes_odds(parser: argparse.ArgumentParser) -> None:
+    """``--odds``."""
+    parser.add_argument(
+        "--odds",
+        metavar="FILE",
+        help="CSV of run_id, sub_goal (empty: all of the run), odds with which each label was drawn",
+    )
 
 
 def agree(args: argparse.Namespace, console: Console) -> int:
@@ -35,12 +56,80 @@ def agree(args: argparse.Namespace, console: Console) -> int:
     runs = [run for _, run in ledgers.runs]
     found = verdict_agreement(runs, args.a, args.b)
     everybody = reviewers_agreement(runs, tuple(dict.fromkeys((*args.a, *args.b))))
+    rates = labelled_rates(runs, args.a, args.b, target=args.target, odds=read_odds(args.odds))
+    findings = (*ledgers.findings, *rates.findings)
     _say_agreement(found, console)
     console.say()
     say_reliability(everybody, console)
-    console.findings(ledgers.findings)
-    console.document(agree_document(found, everybody, findings=ledgers.findings))
+    if rates.adds:
+        console.say()
+        say_rates(rates, console)
+    console.findings(findings)
+    console.document(agree_document(found, everybody, rates, findings=findings))
     return 1 if ledgers.broken else 0
+
+
+def read_odds(path: str | None) -> dict[tuple[str, str], float] | None:
+    """The odds of each label, by run and sub-goal; ``None`` without a file.
+
+    Raises:
+        UsageError: ``path-not-found``; ``odds-invalid`` where a line holds no run and number.
+    """
+    if path is None:
+        return None
+    found: dict[tuple[str, str], float] = {}
+    try:
+        with Path(path).open(encoding="utf-8", newline="") as file:
+            for number, row in enumerate(csv.DictReader(file), start=2):
+                try:
+                    found[row["run_id"], row.get("sub_goal") or ""] = float(row["odds"])
+                except (KeyError, TypeError, ValueError) as error:
+                    where = Where(file=path, line=number)
+                    hint = "Columns: run_id, sub_goal, odds."
+                    raise UsageError(
+                        "odds-invalid", "no run and odds in this line", where=where, hint=hint
+                    ) from error
+    except OSError as error:
+        raise UsageError("path-not-found", "no such file", where=Where(file=path)) from error
+    return found
+
+
+def say_rates(rates: LabelledRates, console: Console) -> None:
+    """Rates from labels and judge, the labels alone, the judge alone; sub-goals only in the document."""
+    shown = [one for one in rates.rates if one.part != "sub_goal"]
+    headings = (
+        "share met",
+        "labels + judge",
+        "95 %",
+        "labels alone",
+        "95 %",
+        "judge",
+        "worth",
+        "labels",
+        "of",
+    )
+    console.table(headings, [_rate_row(one) for one in shown])
+    whose = "these runs" if rates.target == "runs" else "tasks like these"
+    drawn = "a random draw" if rates.odds == "even" else "the odds given"
+    console.say(
+        f"rates of {whose}; labels must be {drawn}; worth: times the labels that do without the judge"
+    )
+
+
+def _rate_row(one: LabelledRate) -> tuple[object, ...]:
+    write = signed if one.part == "difference" else rate
+    name = "all" if one.part == "all" else f"{one.name} − {one.other}" if one.other else one.name
+    return (
+        name,
+        write(one.value),
+        _span(one.low, one.high),
+        write(one.people),
+        _span(one.people_low, one.people_high),
+        write(one.judge),
+        f"{one.worth:.1f}×" if isinstance(one.worth, float) else NOTHING,
+        one.labels,
+        one.items,
+    )
 
 
 def _ledger_paths(args: argparse.Namespace) -> list[str]:

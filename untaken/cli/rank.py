@@ -7,12 +7,14 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
+from untaken.cli.agree import read_odds, say_rates, takes_odds
 from untaken.cli.console import NOTHING, Console, counted, plain, rate, signed
 from untaken.cli.grammar import Verbs, takes_graphs, verb
 from untaken.cli.score import say_rules, scored_paths
 from untaken.cli.verbs import VERBS
 from untaken.corpus import other_rule
 from untaken.errors import Score, Unscored
+from untaken.judging import labelled_rates
 from untaken.ranking import (
     Comparison,
     PairedDifference,
@@ -36,6 +38,12 @@ def add_to(verbs: Verbs) -> None:
     """Adds the verb."""
     parser = verb(verbs, "rank", VERBS["rank"], rank)
     takes_graphs(parser)
+    parser.add_argument(
+        "--labels",
+        action="store_true",
+        help="also rates from people's labels and a judge, where people labelled only some of what it judged",
+    )
+    takes_odds(parser)
     parser.add_argument("--resamples", type=int, default=10_000, help="task resamples (default 10000)")
     parser.add_argument("--seed", type=int, default=0, help="random seed (default 0)")
 
@@ -47,7 +55,8 @@ def rank(args: argparse.Namespace, console: Console) -> int:
     report, aside = rank_comparable(
         runs, scored.counted, missing=args.missing, resamples=args.resamples, seed=args.seed
     )
-    findings = (*aside, *scored.findings)
+    labels = labelled_rates(runs, target="tasks", odds=read_odds(args.odds)) if args.labels else None
+    findings = (*aside, *scored.findings, *(labels.findings if labels else ()))
     rule = other_rule(runs, scored.graphs, report, verdicts=args.verdicts)
     for metric, standings in report.metrics.items():
         console.say(metric)
@@ -58,10 +67,13 @@ def rank(args: argparse.Namespace, console: Console) -> int:
         _say_pairs(report.comparisons[metric], console)
     _say_agreement(report, console)
     _say_workflows(report, console)
+    if labels:
+        console.say()
+        say_rates(labels, console)
     say_rules(args, scored, console)
     _say_rule(rule, console)
     console.findings(findings)
-    console.document(rank_document(report, rule=rule, findings=findings))
+    console.document(rank_document(report, rule=rule, labels=labels, findings=findings))
     return 1 if scored.broken else 0
 
 

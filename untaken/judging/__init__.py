@@ -2,6 +2,7 @@
 
 from untaken.judging.agreement import Concord, Pair, VerdictAgreement, verdict_agreement
 from untaken.judging.judge import author, findings_of, judge_run, settle, verdict_events
+from untaken.judging.labelled_rates import LabelledRate, LabelledRates, labelled_rates
 from untaken.judging.mapping import JudgedMapping, judge_mapping, mapping_events
 from untaken.judging.model import Citation, JudgeAnswer, JudgeReport, NodeVerdict, WhyUnscored
 from untaken.judging.prompt_injection import Addressing, addresses_judge, texts_to_judges
@@ -17,6 +18,8 @@ __all__ = [
     "JudgeReport",
     "Judged",
     "JudgedMapping",
+    "LabelledRate",
+    "LabelledRates",
     "NodeVerdict",
     "Pair",
     "Reliability",
@@ -29,6 +32,7 @@ __all__ = [
     "findings_of",
     "judge_mapping",
     "judge_run",
+    "labelled_rates",
     "mapping_events",
     "questions_of",
     "reviewer_pairs",

@@ -80,11 +80,14 @@ from untaken.report.holdings import AUDIT, FILES, audit_table, files_table
 from untaken.report.judging import (
     CONCORD,
     DISAGREEMENTS,
+    LABELLED_RATES,
     agree_document,
     concord_table,
     disagreements_table,
     judge_document,
+    labelled_rates_table,
     people_and_judges,
+    rates_with_labels,
 )
 from untaken.report.memory import (
     memory_apply_document,
@@ -196,6 +199,7 @@ __all__ = [
     "FAILURES",
     "FILES",
     "FIX_FIRST",
+    "LABELLED_RATES",
     "LISTED",
     "MATRIX",
     "MISSING_RULE",
@@ -284,6 +288,7 @@ __all__ = [
     "imported_in_words",
     "json_schema",
     "judge_document",
+    "labelled_rates_table",
     "ledger_review",
     "matrix_table",
     "memory_apply_document",
@@ -306,6 +311,7 @@ __all__ = [
     "proposal_document",
     "rank_document",
     "rankings_table",
+    "rates_with_labels",
     "read_ablation",
     "recorded_review",
     "records_table",

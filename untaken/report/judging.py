@@ -10,10 +10,13 @@ from untaken.errors import Finding
 from untaken.judging import (
     Concord,
     JudgedMapping,
+    LabelledRate,
+    LabelledRates,
     NodeVerdict,
     Pair,
     Reviewers,
     VerdictAgreement,
+    labelled_rates,
     reviewer_pairs,
     verdict_agreement,
 )
@@ -55,9 +58,13 @@ def _mapping(mapping: JudgedMapping) -> Document:
 
 
 def agree_document(
-    agreement: VerdictAgreement, everybody: Reviewers, *, findings: Iterable[Finding] = ()
+    agreement: VerdictAgreement,
+    everybody: Reviewers,
+    rates: LabelledRates,
+    *,
+    findings: Iterable[Finding] = (),
 ) -> Document:
-    """``untaken.agree/1``: how far two authors' verdicts agree, where they part; each author as a rater."""
+    """``untaken.agree/1``: how far two authors' verdicts agree, where they part, and the rates they give."""
     return {
         "schema": "untaken.agree/1",
         "a": list(agreement.a),
@@ -69,8 +76,14 @@ def agree_document(
         "sub_goals": [entry(one) for one in agreement.sub_goals],
         "disagreements": [entry(pair) for pair in agreement.disagreements],
         "everybody": reviewers_document(everybody),
+        "labels": labels_document(rates),
         "findings": finding_entries(findings),
     }
+
+
+def labels_document(found: LabelledRates) -> Document:
+    """Rates from a few labels and a judge, beside the labels alone and the judge alone."""
+    return entry(found) | {"rates": [entry(one) for one in found.rates]}
 
 
 def reviewers_document(found: Reviewers) -> Document:
@@ -82,6 +95,28 @@ def reviewers_document(found: Reviewers) -> Document:
         "pairs": [entry(one) for one in reviewer_pairs(found)],
     }
 
+
+LABELLED_RATES: Final[Columns[LabelledRate]] = {
+    "part": text("`all`, `agent`, `difference` or `sub_goal`", "part"),
+    "name": text("which agent or sub-goal", "name"),
+    "other": text("of a difference, the second agent", lambda one: one.other or None),
+    "graph": text("the plan graph of a sub-goal, where the run names it", lambda one: one.graph or None),
+    "value": figure("share met, from labels and judge", "value"),
+    "low": figure("lower end of its 95 % interval", "low"),
+    "high": figure("upper end of its 95 % interval", "high"),
+    "people": figure("share met, from the labels alone", "people"),
+    "people_low": figure("lower end of its 95 % interval", "people_low"),
+    "people_high": figure("upper end of its 95 % interval", "people_high"),
+    "judge": figure("share met, as the judge says", "judge"),
+    "worth": figure("times as many labels would be needed without the judge", "worth"),
+    "tuning": figure("weight of the judge (λ), 0 to 1", "tuning"),
+    "labels": count("items with a label", "labels"),
+    "items": count("items that the judge was asked about", "items"),
+    "clusters": count("tasks (or runs) with a label", "clusters"),
+    "value_reason": why("value", "value"),
+    "low_reason": why("low", "low"),
+}
+"""Columns of `labelled_rates_table`."""
 
 CONCORD: Final[Columns[Concord]] = {
     "part": text("`all`, `agent` or `sub_goal`", "part"),
@@ -117,6 +152,11 @@ DISAGREEMENTS: Final[Columns[Pair]] = {
 }
 
 
+def labelled_rates_table(found: LabelledRates) -> pd.DataFrame:
+    """Rates from a few labels and a judge: over all, by agent, differences, by sub-goal."""
+    return frame(LABELLED_RATES, found.rates)
+
+
 def concord_table(agreement: VerdictAgreement) -> pd.DataFrame:
     """How far two authors' verdicts agree: over all, by agent, and by sub-goal with the least first."""
     return frame(CONCORD, (agreement.overall, *agreement.agents, *agreement.sub_goals))
@@ -125,6 +165,11 @@ def concord_table(agreement: VerdictAgreement) -> pd.DataFrame:
 def disagreements_table(agreement: VerdictAgreement) -> pd.DataFrame:
     """Each sub-goal of a run on which the two authors part."""
     return frame(DISAGREEMENTS, agreement.disagreements)
+
+
+def rates_with_labels(corpus: Corpus) -> LabelledRates:
+    """Rates of tasks like the corpus's, from its reviewers' labels and its judges."""
+    return labelled_rates(corpus.runs.values(), target="tasks")
 
 
 def people_and_judges(corpus: Corpus) -> VerdictAgreement:

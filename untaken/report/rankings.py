@@ -6,8 +6,10 @@ from collections.abc import Iterable
 from typing import Final
 
 from untaken.errors import Finding
+from untaken.judging import LabelledRates
 from untaken.ranking import DiscordantPair, RankReport, RuleEffect, Standing, WorkflowVerdict
 from untaken.report.documents import Document, entry, finding_entries
+from untaken.report.judging import labels_document
 
 RANKS: Final = ("rank", "rank_low", "rank_high")
 """Of a standing: null, with the reason beside it, where the agent has no rank or no interval of one."""
@@ -17,13 +19,18 @@ WEIGHTIEST: Final = 20
 
 
 def rank_document(
-    report: RankReport, *, rule: RuleEffect | None = None, findings: Iterable[Finding] = ()
+    report: RankReport,
+    *,
+    rule: RuleEffect | None = None,
+    labels: LabelledRates | None = None,
+    findings: Iterable[Finding] = (),
 ) -> Document:
     """``untaken.rank/1``: agents by outcome and by each sub-goal metric, and where these disagree.
 
     Args:
         report: the ranking.
         rule: what the other rule for missing verdicts changes; left out where it was not asked for.
+        labels: rates from a few labels and a judge; left out where they were not asked for.
         findings: what was noticed.
     """
     compared = report.comparisons
@@ -43,6 +50,7 @@ def rank_document(
         "quadrants": [entry(one) for metric in [*report.metrics][1:] for one in report.placed(metric)],
         "workflows": [_workflow(report, verdict) for verdict in report.workflows],
         **(_rule(rule) if rule else {}),
+        **({"labels": labels_document(labels)} if labels else {}),
         "shared_tasks": list(report.shared_tasks),
         "unmatched_tasks": list(report.unmatched_tasks),
         "findings": finding_entries(findings),

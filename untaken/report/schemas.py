@@ -25,7 +25,7 @@ from untaken.discovery import Alternatives, Found, Support
 from untaken.errors import UntakenError
 from untaken.fix_first import FixFirst
 from untaken.gate import GateCheck, MissedSubGoal
-from untaken.judging import Concord, JudgedMapping, NodeVerdict, Pair
+from untaken.judging import Concord, JudgedMapping, LabelledRate, LabelledRates, NodeVerdict, Pair
 from untaken.ledger import AnyEvent, Head
 from untaken.ledger.events import Name
 from untaken.memory import Difference, Effect, Observed, Record, Span
@@ -162,7 +162,10 @@ def _rank() -> Schema:
     )
     return document(
         "untaken.rank/1",
-        optional={"rule": fixed(changes=list_of(change), flips=list_of(entry_shape(RuleFlip)))},
+        optional={
+            "rule": fixed(changes=list_of(change), flips=list_of(entry_shape(RuleFlip))),
+            "labels": _labels(),
+        },
         missing={"enum": ["fail", "drop"]},
         metrics=values_of(list_of(standing)),
         agreement=list_of(entry_shape(Agreement)),
@@ -333,8 +336,14 @@ def _agree() -> Schema:
         sub_goals=list_of(concord),
         disagreements=list_of(entry_shape(Pair)),
         everybody=review_schemas.reviewers(),
+        labels=_labels(),
         findings=findings(),
     )
+
+
+def _labels() -> Schema:
+    """Rates from a few labels and a judge."""
+    return entry_shape(LabelledRates, rates=list_of(entry_shape(LabelledRate)))
 
 
 def _report() -> Schema:

@@ -11,14 +11,14 @@ sums over clusters (tasks), so labels of one task are never taken for independen
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import sqrt
 from typing import Final, Literal
 
 import numpy as np
 
 from untaken.errors import Score, Unscored
-from untaken.stats.means import student_quantile
+from untaken.stats.means import student_cdf, student_quantile
 from untaken.stats.rounding import Floats
 
 Target = Literal["runs", "tasks"]
@@ -103,13 +103,33 @@ def powered_rate(labels: Labels, *, target: Target = "runs") -> Powered:
         target: ``runs`` asks about these items alone, so that labels on all of them leave no doubt; ``tasks``
             also counts how much tasks differ.
     """
-    return _joined([_Part.of(labels, target)], target, least=0.0)
+    return _joined([labels], target, least=0.0)
 
 
 def powered_difference(first: Labels, second: Labels, *, target: Target = "runs") -> Powered:
     """The first rate minus the second; clusters that both have are paired."""
-    parts = [_Part.of(first, target), _Part.of(second, target)]
-    return _joined(parts, target, least=-1.0)
+    return _joined([first, second], target, least=-1.0)
+
+
+def random_draw_p(labels: Labels) -> Score:
+    """Two-sided p of "the labelled items are a random draw", by the judge's rate among them and among all.
+
+    Clustered, and weighted by their odds. Unscored where labels are too few, or all verdicts alike.
+    """
+    labelled, known = ~np.isnan(labels.people), ~np.isnan(labels.judge)
+    clusters = len(np.unique(labels.cluster[labelled]))
+    if clusters < FEWEST_CLUSTERS or np.count_nonzero(labelled) < FEWEST_LABELS:
+        return TOO_FEW_CLUSTERS
+    weights = np.where(labelled & known, 1 / labels.odds, 0.0)
+    judge = np.where(known, labels.judge, 0.0)
+    mean = float(weights @ judge / weights.sum())
+    moves = weights * np.sqrt(1 - labels.odds) * (judge - mean) / weights.sum()
+    sums = np.bincount(np.unique(labels.cluster, return_inverse=True)[1], moves)
+    error = sqrt(float(sums @ sums) * clusters / (clusters - 1))
+    if not error:
+        return Unscored("the judge says the same of every labelled item, or every item has a label")
+    away = abs(mean - float(judge[known].mean())) / error
+    return 2 * (1 - student_cdf(clusters - 1, away))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -191,17 +211,17 @@ class _Sample:
         )
 
 
-def _joined(parts: list[_Part | None], target: Target, *, least: float) -> Powered:
+def _joined(groups: list[Labels], target: Target, *, least: float) -> Powered:
     """One group, or the first minus the second."""
-    found = [part for part in parts if part is not None]
-    if len(found) < len(parts):
-        return NOTHING
+    found = [part for part in (_Part.of(group, target) for group in groups) if part is not None]
+    if len(found) < len(groups):
+        return replace(NOTHING, items=sum(len(group.judge) for group in groups))
     signs = (1.0, -1.0)[: len(found)]
     labelled = [part.cluster[part.labelled] for part in found]
     seen = min(len(np.unique(clusters)) for clusters in labelled)
     fewest = min(map(len, labelled))
     names = np.unique(np.concatenate([part.cluster for part in found]), return_inverse=True)[1]
-    groups = int(names.max()) + 1 if target == "tasks" else len(np.unique(np.concatenate(labelled)))
+    units = int(names.max()) + 1 if target == "tasks" else len(np.unique(np.concatenate(labelled)))
 
     def estimate(pulls: list[_Pull]) -> tuple[float, float]:
         """Value and variance."""
@@ -210,7 +230,7 @@ def _joined(parts: list[_Part | None], target: Target, *, least: float) -> Power
         )
         square = float(sums @ sums) + sum(pull.added for pull in pulls)
         value = sum(sign * pull.value for sign, pull in zip(signs, pulls, strict=True))
-        return value, square * groups / max(1, groups - 1)
+        return value, square * units / max(1, units - 1)
 
     def ends(value: float, variance: float) -> tuple[Score, Score]:
         if why is not None:

@@ -1,0 +1,175 @@
+"""Rates from a few labels and a judge, over recorded verdicts (docs/concepts.md §5)."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import numpy as np
+import pytest
+from builders import RunBuilder, a_run
+
+from untaken.cli import main
+from untaken.errors import Unscored, UntakenError
+from untaken.judging import LabelledRate, LabelledRates, labelled_rates
+from untaken.ledger import Run
+from untaken.ledger.events import Verdict
+from untaken.report import json_schema, labelled_rates_table
+
+GOALS = ("look", "check", "refund")
+
+
+def judged(agent: str, task: int, *, met: int = 2, labels: int = 3, judge: bool = True) -> RunBuilder:
+    """A run that met so many of three sub-goals; the judge says so of all, people of the first ones."""
+    run = a_run(f"{agent}-{task}", agent=agent, task=f"t{task}", graph="desk").finish()
+    for place, goal in enumerate(GOALS):
+        passed = place < met
+        if judge:
+            run.add(Verdict, sub_goal=goal, passed=passed, by="judge:m")
+        if place < labels:
+            run.add(Verdict, sub_goal=goal, passed=passed, by="human:ada")
+    return run
+
+
+def desk_runs() -> list[Run]:
+    """Twelve tasks of two agents: every third task has labels; one agent meets more."""
+    return [
+        judged(agent, task, met=(task + good) % 4, labels=3 * (task % 2)).run()
+        for agent, good in (("a", 0), ("b", 1))
+        for task in range(16)
+    ]
+
+
+def rate(found: LabelledRates, part: str, name: str = "", other: str = "") -> LabelledRate:
+    (one,) = (r for r in found.rates if (r.part, r.name, r.other) == (part, name, other))
+    return one
+
+
+def test_the_judge_fills_in_what_people_did_not_label() -> None:
+    found = labelled_rates(desk_runs())
+    assert (found.overall.labels, found.overall.items, found.cluster) == (48, 96, "task")
+    assert found.adds
+    for name in ("a", "b"):
+        one = rate(found, "agent", name)
+        assert isinstance(one.low, float)
+        assert isinstance(one.people_low, float)
+        assert one.value == pytest.approx(one.judge, abs=0.03)
+        assert isinstance(one.worth, float)
+        assert one.worth > 1
+
+
+def test_agents_sub_goals_and_the_difference_of_agents_are_listed() -> None:
+    found = labelled_rates(desk_runs())
+    assert [(one.part, one.name, one.other) for one in found.rates] == [
+        ("all", "", ""),
+        ("agent", "a", ""),
+        ("agent", "b", ""),
+        ("difference", "a", "b"),
+        ("sub_goal", "check", ""),
+        ("sub_goal", "look", ""),
+        ("sub_goal", "refund", ""),
+    ]
+    apart = rate(found, "difference", "a", "b")
+    values = [rate(found, "agent", name).value for name in ("a", "b")]
+    assert apart.value == pytest.approx(values[0] - values[1])  # type: ignore[operator]
+
+
+def test_rates_of_tasks_are_less_certain_than_those_of_these_runs() -> None:
+    widths = [
+        float(one.high) - float(one.low)  # type: ignore[arg-type]
+        for one in (labelled_rates(desk_runs(), target=target).overall for target in ("runs", "tasks"))
+    ]
+    assert widths[0] < widths[1]
+
+
+def test_a_label_on_what_the_judge_was_not_asked_is_counted_and_not_used() -> None:
+    runs = [*desk_runs(), judged("a", 99, judge=False).run()]
+    found = labelled_rates(runs)
+    assert (found.outside, found.overall.items) == (3, 96)
+
+
+def test_who_could_not_tell_gives_no_label() -> None:
+    run = judged("a", 1, labels=0).add(Verdict, sub_goal="look", passed=None, by="human:ada").run()
+    found = labelled_rates([run])
+    assert (found.overall.labels, found.overall.items, found.outside) == (0, 3, 0)
+    assert isinstance(found.overall.value, Unscored)
+    assert not found.adds
+
+
+def test_labels_picked_by_what_the_judge_says_are_called_no_random_draw() -> None:
+    runs = [judged("a", task, met=3 * (task % 2), labels=3 * (task % 2)).run() for task in range(40)]
+    runs += [judged("a", 100 + task, met=1, labels=3).run() for task in range(3)]
+    assert [finding.code for finding in labelled_rates(runs).findings] == ["labels-not-random"]
+    assert labelled_rates(desk_runs()).findings == ()
+
+
+def test_odds_put_right_a_draw_that_prefers_failures() -> None:
+    random, runs, odds = np.random.default_rng(0), [], {}
+    for task in range(300):
+        met = 3 if task % 3 else 0
+        chance = 0.1 if met else 0.9
+        runs.append(judged("a", task, met=met, labels=3 * bool(random.random() < chance)).run())
+        odds["a-" + str(task), ""] = chance
+    plain, weighted = labelled_rates(runs).overall, labelled_rates(runs, odds=odds).overall
+    assert float(plain.people) < 0.4  # type: ignore[arg-type]
+    assert weighted.people == pytest.approx(2 / 3, abs=0.08)
+
+
+@pytest.mark.parametrize(("odds", "code"), [({}, "odds-missing"), ({("a-1", ""): 1.5}, "odds-invalid")])
+def test_odds_must_be_there_for_each_label_and_be_a_probability(odds: Any, code: str) -> None:
+    with pytest.raises(UntakenError) as error:
+        labelled_rates([judged("a", 1).run()], odds=odds)
+    assert error.value.code == code
+
+
+def test_broken_runs_are_left_out() -> None:
+    broken = judged("a", 1).run("ALTERED")
+    assert labelled_rates([broken]).overall.items == 0
+
+
+def test_the_table_has_a_row_a_rate_with_reasons_where_there_is_no_interval() -> None:
+    table = labelled_rates_table(labelled_rates(desk_runs()[:3]))
+    assert list(table["part"]) == ["all", "agent", "sub_goal", "sub_goal", "sub_goal"]
+    assert table["low"].isna().all()
+    assert set(table["low_reason"]) == {"too few labels: an interval needs 10"}
+
+
+def ledgers(folder: Path) -> Path:
+    for task in range(16):
+        built = judged("a", task, met=task % 4, labels=3 * (task % 2))
+        (folder / f"{built.run_id}.jsonl").write_bytes(built.ledger())
+    return folder
+
+
+def test_agree_prints_the_rates_and_its_document_fits_its_schema(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = str(ledgers(tmp_path))
+    assert main(["agree", folder]) == 0
+    assert "labels + judge" in capsys.readouterr().out
+    assert main(["agree", folder, "--json", "--target", "tasks"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    jsonschema.validate(document, json_schema("agree"))
+    assert document["labels"]["target"] == "tasks"
+    assert document["labels"]["rates"][0]["labels"] == 24
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("run_id,odds\na-1,half\n", "odds-invalid"),
+        ("run,odds\na-1,0.5\n", "odds-invalid"),
+        (None, "path-not-found"),
+    ],
+)
+def test_a_file_of_odds_that_cannot_be_read_is_refused(
+    text: str | None, code: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "odds.csv"
+    if text is not None:
+        path.write_text(text, encoding="utf-8")
+    (tmp_path / "ledgers").mkdir()
+    assert main(["agree", str(ledgers(tmp_path / "ledgers")), "--odds", str(path)]) == 2
+    assert code in capsys.readouterr().err

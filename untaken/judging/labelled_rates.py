@@ -1,0 +1,250 @@
+"""Rates of sub-goals, agents and their differences from a few people's labels and a judge's verdicts (§6)."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from itertools import combinations
+from typing import Final, Literal
+
+import numpy as np
+
+from untaken.errors import Finding, Unscored, UntakenError
+from untaken.ledger import Run
+from untaken.ledger.events import Verdict
+from untaken.stats.prediction_powered import (
+    Labels,
+    Powered,
+    Target,
+    powered_difference,
+    powered_rate,
+    random_draw_p,
+)
+from untaken.subgoals.verdicts import not_withdrawn, ruling, whose_count
+
+Odds = Mapping[tuple[str, str], float]
+"""(run id, sub-goal) → the probability with which it was drawn; the sub-goal is empty for all of a run."""
+MOST_AGENTS: Final = 12
+"""Agents whose differences are taken, by name; pairs grow with the square."""
+SMALL_P: Final = 0.01
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelledRate(Powered):
+    """A rate of sub-goals met, or the difference of two agents' rates.
+
+    Attributes:
+        part: ``all``, ``agent``, ``sub_goal`` or ``difference``; `name` says which, `other` the second agent.
+        graph: of a sub-goal.
+    """
+
+    part: Literal["all", "agent", "sub_goal", "difference"]
+    name: str
+    other: str
+    graph: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelledRates:
+    """What labels and judge say together.
+
+    Attributes:
+        people, judge: globs over VERDICT.by.
+        target: what the rates are of: these ``runs``, or ``tasks`` like these.
+        cluster: what intervals take for independent of each other.
+        odds: whether labels were drawn with even odds, as is supposed without a file, or with those given.
+        rates: over all, by agent, differences of agents, by sub-goal; only those with a label.
+        outside: labels on what the judge was not asked; they are not used.
+        findings: a warning where the labelled items do not look like a random draw.
+    """
+
+    people: tuple[str, ...]
+    judge: tuple[str, ...]
+    target: Target
+    cluster: Literal["task", "run"]
+    odds: Literal["even", "given"]
+    rates: tuple[LabelledRate, ...]
+    outside: int
+    findings: tuple[Finding, ...]
+
+    @property
+    def overall(self) -> LabelledRate:
+        """Over all items."""
+        return self.rates[0]
+
+    @property
+    def adds(self) -> bool:
+        """Whether there is anything to add to the labels: the judge decided more than people did."""
+        return 0 < self.overall.labels < self.overall.items
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Item:
+    agent: str
+    graph: str
+    sub_goal: str
+    cluster: str
+    judge: float
+    people: float
+    odds: float | None
+
+
+def labelled_rates(
+    runs: Iterable[Run],
+    people: Sequence[str] = ("human:*",),
+    judge: Sequence[str] = ("judge:*",),
+    *,
+    target: Target = "runs",
+    odds: Odds | None = None,
+) -> LabelledRates:
+    """Estimate how often sub-goals were met, from labels on some of what a judge decided.
+
+    The items are the sub-goals of runs that the judge was asked about. Several people, or judges, have one
+    voice, as in scoring. Labels must be a random draw of items or of whole tasks, or have the odds given.
+
+    Args:
+        runs: broken ones are left out.
+        people: globs over VERDICT.by whose word is taken for the truth.
+        judge: globs of those to correct.
+        target: what the rates are of.
+        odds: of each label; without, all items of a rate had the same.
+
+    Raises:
+        UntakenError: ``odds-missing`` where a labelled item has none, ``odds-invalid`` where they are no
+            probability above 0.
+    """
+    unbroken = [run for run in runs if not run.integrity.broken]
+    tasks = len({run.task_id for run in unbroken}) > 1
+    items: list[_Item] = []
+    outside = 0
+    for run in unbroken:
+        found, unasked = _items(run, people, judge, run.task_id if tasks else run.digest, odds)
+        items += found
+        outside += unasked
+    by_agent = _grouped(items, lambda one: ("", one.agent))
+    by_goal = _grouped(items, lambda one: (one.graph, one.sub_goal))
+    agents = {agent: _labels(some) for (_, agent), some in sorted(by_agent.items())}
+    labelled = [agent for agent, some in agents.items() if not np.isnan(some.people).all()]
+    rates = [_rate(powered_rate(_labels(items), target=target), "all", "")]
+    rates += [_rate(powered_rate(agents[agent], target=target), "agent", agent) for agent in labelled]
+    rates += [
+        _rate(powered_difference(agents[a], agents[b], target=target), "difference", a, other=b)
+        for a, b in combinations(labelled[:MOST_AGENTS], 2)
+    ]
+    rates += [
+        _rate(powered_rate(_labels(some), target=target), "sub_goal", goal, graph=graph)
+        for (graph, goal), some in sorted(by_goal.items())
+        if any(not np.isnan(one.people) for one in some)
+    ]
+    return LabelledRates(
+        people=tuple(people),
+        judge=tuple(judge),
+        target=target,
+        cluster="task" if tasks else "run",
+        odds="even" if odds is None else "given",
+        rates=tuple(rates),
+        outside=outside,
+        findings=_not_random(_labels(items)),
+    )
+
+
+def _items(
+    run: Run, people: Sequence[str], judge: Sequence[str], cluster: str, odds: Odds | None
+) -> tuple[list[_Item], int]:
+    spoken: dict[str, list[Verdict]] = defaultdict(list)
+    for verdict in not_withdrawn(run.of(Verdict)):
+        spoken[verdict.sub_goal].append(verdict)
+    found, outside = [], 0
+    for sub_goal, verdicts in spoken.items():
+        label, judged = (_opinion(whose_count(verdicts, [globs])) for globs in (people, judge))
+        if judged is None:
+            outside += label is not None and not np.isnan(label)
+            continue
+        people_say = np.nan if label is None else label
+        found.append(
+            _Item(
+                agent=run.agent,
+                graph=run.started.graph or "",
+                sub_goal=sub_goal,
+                cluster=cluster,
+                judge=judged,
+                people=people_say,
+                odds=None if odds is None or np.isnan(people_say) else _odds_of(run, sub_goal, odds),
+            )
+        )
+    return found, outside
+
+
+def _opinion(verdicts: Sequence[Verdict]) -> float | None:
+    """1 or 0; NaN where they could not tell or are split; ``None`` where nobody was asked."""
+    said = ruling(verdicts)
+    if said is None:
+        return None
+    return np.nan if isinstance(said.passed, Unscored) else float(said.passed)
+
+
+def _odds_of(run: Run, sub_goal: str, odds: Odds) -> float:
+    value = odds.get((run.run_id, sub_goal), odds.get((run.run_id, "")))
+    if value is None:
+        raise UntakenError(
+            "odds-missing",
+            f"the label of {sub_goal!r} in run {run.run_id!r} has no odds",
+            hint="Add the odds with which it was drawn, or leave its verdict out by --a.",
+        )
+    if not 0 < value <= 1:
+        raise UntakenError(
+            "odds-invalid",
+            f"the odds of {sub_goal!r} in run {run.run_id!r} are {value:g}",
+            hint="Odds are a probability: above 0 and at most 1.",
+        )
+    return value
+
+
+def _grouped(
+    items: Iterable[_Item], key: Callable[[_Item], tuple[str, str]]
+) -> dict[tuple[str, str], list[_Item]]:
+    groups: dict[tuple[str, str], list[_Item]] = defaultdict(list)
+    for item in items:
+        groups[key(item)].append(item)
+    return groups
+
+
+def _labels(items: Sequence[_Item]) -> Labels:
+    """Without odds given, each item of the group had those of its share of labels."""
+    people = np.array([item.people for item in items])
+    even = float(np.mean(~np.isnan(people))) if len(items) else 0.0
+    return Labels(
+        judge=np.array([item.judge for item in items]),
+        people=people,
+        odds=np.array([even if item.odds is None else item.odds for item in items]),
+        cluster=np.array([item.cluster for item in items]),
+    )
+
+
+def _rate(
+    found: Powered,
+    part: Literal["all", "agent", "sub_goal", "difference"],
+    name: str,
+    *,
+    other: str = "",
+    graph: str = "",
+) -> LabelledRate:
+    given = {field.name: getattr(found, field.name) for field in fields(Powered)}
+    return LabelledRate(part=part, name=name, other=other, graph=graph, **given)
+
+
+def _not_random(labels: Labels) -> tuple[Finding, ...]:
+    """By what the judge says of them, labelled items must look like all of them."""
+    labelled = ~np.isnan(labels.people)
+    p = random_draw_p(labels)
+    if isinstance(p, Unscored) or p > SMALL_P:
+        return ()
+    some, everything = (float(np.nanmean(one)) for one in (labels.judge[labelled], labels.judge))
+    finding = Finding(
+        code="labels-not-random",
+        message="the labelled sub-goals do not look like a random draw: the judge calls "
+        f"{some:.0%} of them met, and {everything:.0%} of all",
+        hint="Label a random draw, or give the odds with which each label was drawn.",
+    )
+    return (finding,)
