@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from components import frame, navigation, state
+from components import frame, navigation, reviewer, state
 from components.theme_watch import watch_theme
 
 
@@ -12,6 +12,10 @@ def main() -> None:
     """Draw the frame, then the page that was asked for."""
     with state.frame():
         st.set_page_config(page_title="Untaken", page_icon="🔀", layout="wide")
+        if reviewer.must_sign_in():
+            st.title("Untaken")
+            reviewer.ask_reviewer()
+            st.stop()
         page = st.navigation(navigation.offered())
         state.remember()
         state.rules_in_sidebar()

@@ -6,6 +6,7 @@ Sign-in is Streamlit's own (OpenID Connect). It is on where the server's ``secre
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -14,6 +15,7 @@ from streamlit.errors import StreamlitAuthError
 
 from components import text
 from components.panels import panel
+from untaken.cli.app import REQUIRED, SIGN_IN
 
 NAME: Final = "reviewer_name"
 FIELD: Final = "reviewer_field"
@@ -30,6 +32,11 @@ def reviewer() -> str | None:
     if sign_in():
         return _signed_in()
     return _plain(st.session_state.get(NAME))
+
+
+def must_sign_in() -> bool:
+    """Whether nothing may be shown to this visitor yet: the server is open to others, and has a sign-in."""
+    return os.environ.get(SIGN_IN) == REQUIRED and _signed_in() is None
 
 
 def author() -> str | None:

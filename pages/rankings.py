@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import streamlit as st
 
 from components import cards, figures, pair_view, ranking_view, state, tables, text
@@ -74,8 +72,12 @@ scatter, pairs = st.columns([6, 5], gap="large")
 with scatter:
     against = metric if metric != ranking_view.OUTCOME else "completion"
     by_outcome, by_metric = report.metrics[ranking_view.OUTCOME], report.metrics[against]
-    drawn = partial(figures.outcome_scatter, report.placed(against), by_outcome, by_metric, dark=dark)
-    tables.figure(drawn, key="scatter", name=f"Outcome against {metric_words(against)}")
+    drawn = report.placed(against), by_outcome, by_metric
+    tables.figure(
+        lambda: figures.outcome_scatter(*drawn, dark=dark),
+        key="scatter",
+        name=f"Outcome against {metric_words(against)}",
+    )
 with pairs:
     ranking_view.discordant(report, corpus.runs, metric)
     with st.expander("As a table"):
@@ -105,8 +107,8 @@ with agreement:
             st.caption(f"{metric_words(other.b)}: {text.label(other.tau_b.reason, 200)}")
 with repeated:
     st.subheader("How reliable: pass^k", anchor=False)
-    drawn = partial(figures.pass_k_lines, report.pass_k, dark=dark)
-    tables.figure(drawn, key="pass-k", name="pass^k by agent")
+    curves = report.pass_k
+    tables.figure(lambda: figures.pass_k_lines(curves, dark=dark), key="pass-k", name="pass^k by agent")
     with st.expander("As a table"):
         columns = dict.fromkeys(SHARES, PERCENT)
         tables.table(state.derived(pass_k_table), key="curves", name="pass-k", columns=columns)

@@ -8,7 +8,6 @@ ends when it is cancelled, and the memory it took is free again afterwards.
 from __future__ import annotations
 
 import os
-import pickle
 import signal
 import subprocess
 import sys
@@ -20,7 +19,9 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Thread
 from time import monotonic
-from typing import IO, Any, Final
+from typing import IO, Final
+
+import msgspec
 
 from untaken import limits
 from untaken.errors import Finding, UntakenError, Where
@@ -31,25 +32,45 @@ _TICK: Final = 0.2
 """Seconds between two looks at what the process does; `progress` is called as often."""
 _GRACE: Final = 2.0
 """Seconds in which a process that is told to end may clean up."""
+_LENGTH: Final = 4
 _ENTRY: Final = "from untaken.intake_process import work; work()"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Job:
-    """What a process is to do."""
+class Job(msgspec.Struct, frozen=True, kw_only=True):
+    """What a process is to do: `files` are (name, path) of each."""
 
-    folder: Path
-    files: tuple[tuple[str, Path], ...]
+    folder: str
+    files: tuple[tuple[str, str], ...]
     agent: str | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class Step(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     """How far the work is: `name` is the file at hand."""
 
     done: int
     total: int
     name: str
+
+
+class Row(msgspec.Struct, frozen=True, tag=True):
+    """What became of one file."""
+
+    row: Taken
+
+
+class Rows(msgspec.Struct, frozen=True, tag=True):
+    """What became of all files: the last message."""
+
+    rows: list[Taken]
+
+
+class Failed(msgspec.Struct, frozen=True, tag=True):
+    """The workspace could not be used: the last message."""
+
+    finding: Finding
+
+
+Message = Step | Row | Rows | Failed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,11 +100,12 @@ def take_in_apart(
         As `take_in`; then a row with the finding ``intake-deadline`` or ``intake-failed`` for each file that
         was left out.
     """
-    left, left_out = list(files), list[Taken]()
+    left = [(name.encode(errors="replace").decode(), path) for name, path in files]  # no half characters
+    left_out: list[Taken] = []
     new: set[str] = set()
     ends = monotonic() + limits.INTAKE_SECONDS
     while left:
-        outcome = _attempt(Job(folder=workspace.path, files=tuple(left), agent=agent), new, progress, ends)
+        outcome = _attempt(_job(workspace, left, agent), new, progress, ends)
         if not isinstance(outcome, Stopped):
             rows = [replace(row, new=True) if row.name in new else row for row in outcome]
             return rows + left_out
@@ -92,6 +114,12 @@ def take_in_apart(
         left_out += [_left_out(name, outcome.finding) for name, _ in (left if late else at)]
         left = [] if late else [one for one in left if one not in at]
     return left_out
+
+
+def _job(workspace: Workspace, files: Sequence[tuple[str, Path]], agent: str | None) -> Job:
+    return Job(
+        folder=str(workspace.path), files=tuple((name, str(path)) for name, path in files), agent=agent
+    )
 
 
 def _left_out(name: str, finding: Finding) -> Taken:
@@ -112,14 +140,14 @@ def _attempt(job: Job, new: set[str], progress: Progress | None, ends: float) ->
             match message:
                 case Step():
                     at = message
-                case Taken():
-                    new |= {message.name} if message.new else set()
-                case UntakenError():
-                    return Stopped(name=at.name, finding=message.finding())
+                case Row(row=row):
+                    new |= {row.name} if row.new else set()
+                case Failed(finding=finding):
+                    return Stopped(name=at.name, finding=finding)
                 case None:
                     return Stopped(name=at.name, finding=_failed(process.wait()))
-                case list():
-                    return message
+                case Rows(rows=rows):
+                    return rows
             now = monotonic()
             if now >= quiet_until:
                 return Stopped(name=at.name, finding=_late(now >= ends))
@@ -148,9 +176,9 @@ def _failed(status: int) -> Finding:
 
 
 @contextmanager
-def _running(job: Job) -> Iterator[tuple[subprocess.Popen[bytes], SimpleQueue[Any]]]:
+def _running(job: Job) -> Iterator[tuple[subprocess.Popen[bytes], SimpleQueue[Message | None]]]:
     """The process at work and what it says; ``None`` when it says no more. It has ended on the way out."""
-    messages: SimpleQueue[Any] = SimpleQueue()
+    messages: SimpleQueue[Message | None] = SimpleQueue()
     root = str(Path(__file__).parents[1])
     path = os.pathsep.join([root, *filter(None, [os.environ.get("PYTHONPATH")])])
     with tempfile.TemporaryDirectory(prefix="untaken-") as scratch:
@@ -166,7 +194,7 @@ def _running(job: Job) -> Iterator[tuple[subprocess.Popen[bytes], SimpleQueue[An
         listening.start()
         try:
             with suppress(BrokenPipeError), process.stdin:  # it ended already: the listener hears that
-                pickle.dump(job, process.stdin)
+                process.stdin.write(msgspec.msgpack.encode(job))
             yield process, messages
         finally:
             _end(process)
@@ -174,11 +202,14 @@ def _running(job: Job) -> Iterator[tuple[subprocess.Popen[bytes], SimpleQueue[An
             process.stdout.close()
 
 
-def _listen(stream: IO[bytes], messages: SimpleQueue[Any]) -> None:
+def _listen(stream: IO[bytes], messages: SimpleQueue[Message | None]) -> None:
+    """Each message follows its length in four bytes."""
     try:
-        while True:
-            messages.put(pickle.load(stream))  # noqa: S301 - written by our own process
-    except (EOFError, pickle.UnpicklingError):
+        while size := stream.read(_LENGTH):
+            messages.put(msgspec.msgpack.decode(stream.read(int.from_bytes(size)), type=Message))
+    except msgspec.MsgspecError:
+        messages.put(None)  # it ended in the middle of a message
+    else:
         messages.put(None)
 
 
@@ -200,21 +231,22 @@ def work() -> None:
     if hasattr(os, "nice"):
         os.nice(10)  # pages come first
 
-    def say(message: object) -> None:
-        pickle.dump(message, said)
+    def say(message: Message) -> None:
+        data = msgspec.msgpack.encode(message)
+        said.write(len(data).to_bytes(_LENGTH) + data)
         said.flush()
 
-    job: Job = pickle.load(sys.stdin.buffer)  # noqa: S301 - written by our own process
+    job = msgspec.msgpack.decode(sys.stdin.buffer.read(), type=Job)
     try:
         with Workspace(job.folder) as workspace:
             rows = take_in(
                 workspace,
-                job.files,
+                [(name, Path(path)) for name, path in job.files],
                 agent=job.agent,
                 progress=lambda done, total, name: say(Step(done=done, total=total, name=name)),
-                each=say,
+                each=lambda row: say(Row(row)),
             )
     except UntakenError as error:
-        say(error)
+        say(Failed(error.finding()))
     else:
-        say(rows)
+        say(Rows(rows))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import lru_cache
 from typing import Any
 
 import plotly.graph_objects as go
@@ -30,7 +30,7 @@ def themed(
     return figure
 
 
-@cache
+@lru_cache(maxsize=256)
 def _template(dark: bool) -> go.layout.Template:
     """Built once: each call of `update_layout` or `update_xaxes` takes as long as drawing a small figure."""
     look = tokens(dark)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 import streamlit as st
+from sessions import go_to, said, session
 from streamlit.testing.v1 import AppTest
 
 from components import reviewer
@@ -72,3 +74,15 @@ def test_the_name_of_who_signed_in_signs(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(reviewer, "sign_in", lambda: {"client_id": "x"})
     monkeypatch.setattr(type(st.user), "to_dict", lambda _: who)
     assert reviewer.author() == "human:ann@example.org"
+
+
+def test_a_server_open_to_others_shows_nothing_before_sign_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("UNTAKEN_SIGN_IN", "required")
+    app = session(tmp_path, monkeypatch)
+    assert [title.value for title in app.title] == ["Untaken"]
+    assert not app.subheader
+    assert not app.sidebar.radio
+    monkeypatch.setattr(reviewer, "_signed_in", lambda: "ann")
+    assert "Overview" in said(go_to(app, "overview"))

@@ -8,7 +8,10 @@ import socket
 import subprocess
 import sys
 import tempfile
+import tomllib
+from contextlib import suppress
 from importlib.util import find_spec
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Final
 
@@ -19,6 +22,10 @@ from untaken.cli.inputs import UsageError
 from untaken.cli.verbs import VERBS
 
 LOOPBACK: Final = "127.0.0.1"
+HOSTS: Final = "STREAMLIT_SERVER_ALLOWED_HOSTS"
+SIGN_IN: Final = "UNTAKEN_SIGN_IN"
+REQUIRED: Final = "required"
+"""Value of `SIGN_IN` where nothing is shown to those who did not sign in."""
 DEFAULT_PORT: Final = 8501
 PORTS_TRIED: Final = 100
 TEMPORARY: Final = "UNTAKEN_TEMPORARY"
@@ -36,6 +43,15 @@ def add_to(verbs: Verbs) -> None:
     )
     parser.add_argument("--demo", action="store_true", help="start with the sample runs")
     parser.add_argument(
+        "--address",
+        default=LOOPBACK,
+        metavar="HOST",
+        help="default 127.0.0.1, this machine only; another one needs sign-in or --insecure",
+    )
+    parser.add_argument(
+        "--insecure", action="store_true", help="serve anybody who reaches --address, without sign-in"
+    )
+    parser.add_argument(
         "--port", type=int, default=DEFAULT_PORT, help="default 8501; if it is in use, the next free port"
     )
     parser.set_defaults(run=serve)
@@ -51,13 +67,14 @@ def serve(args: argparse.Namespace, console: Console) -> int:
             hint="pip install 'untaken[app]'",
         )
     app = app_folder() / "server.py"
-    port = free_port(args.port)
-    environment = os.environ | _settings(args)
+    reach = _reach(args, console)
+    port = free_port(args.port, args.address)
+    environment = os.environ | _settings(args) | reach
     removed = "  (removed when the app ends)" if environment.get(TEMPORARY) else ""
     console.say(f"Workspace: {environment['UNTAKEN_WORKSPACE']}{removed}")
-    console.say(f"Untaken is at http://{LOOPBACK}:{port}  (stop it with Ctrl+C)")
+    console.say(f"Untaken is at http://{args.address}:{port}  (stop it with Ctrl+C)")
     console.out.flush()
-    options = ["--server.address", LOOPBACK, "--server.port", str(port), "--server.headless", "true"]
+    options = ["--server.address", args.address, "--server.port", str(port), "--server.headless", "true"]
     command = [sys.executable, "-m", "streamlit", "run", str(app), *options]
     if os.name == "posix":  # become the server, so that whoever stops us stops it
         os.chdir(app.parent)
@@ -82,14 +99,61 @@ def _settings(args: argparse.Namespace) -> dict[str, str]:
     return settings
 
 
-def free_port(first: int) -> int:
+def _reach(args: argparse.Namespace, console: Console) -> dict[str, str]:
+    """What the server has to know where others can reach it; refused where nothing keeps strangers out."""
+    if _is_loopback(args.address):
+        return {}
+    if not args.insecure and not _has_sign_in():
+        raise UsageError(
+            "app-open-to-strangers",
+            f"anybody who reaches {args.address} could read and change this workspace",
+            hint="Set up sign-in (docs/cli.md, untaken app), or add --insecure if a proxy or firewall "
+            "keeps strangers out.",
+        )
+    if args.insecure:
+        console.warn(f"Anybody who reaches {args.address} can read and change this workspace.")
+    reach = {} if args.insecure else {SIGN_IN: REQUIRED}
+    if HOSTS in os.environ:
+        return reach
+    if ip := _unspecified(args.address):
+        console.warn(f"{ip} names no host: name those it answers for in {HOSTS}, separated by blanks.")
+        return reach
+    return reach | {HOSTS: f"localhost {LOOPBACK} {args.address}"}
+
+
+def _is_loopback(address: str) -> bool:
+    try:
+        return ip_address(address).is_loopback
+    except ValueError:
+        return address == "localhost"
+
+
+def _unspecified(address: str) -> str:
+    """The address where it stands for every one of this machine, else nothing."""
+    try:
+        return address if ip_address(address).is_unspecified else ""
+    except ValueError:
+        return ""
+
+
+def _has_sign_in() -> bool:
+    """Whether Streamlit's secrets have a section ``[auth]``; unreadable ones have none."""
+    for folder in (app_folder(), Path.home()):
+        with suppress(OSError, tomllib.TOMLDecodeError):
+            if "auth" in tomllib.loads((folder / ".streamlit" / "secrets.toml").read_text("utf-8")):
+                return True
+    return False
+
+
+def free_port(first: int, address: str = LOOPBACK) -> int:
     """`first`, or the next port that nobody listens on."""
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
     for port in range(first, first + PORTS_TRIED):
-        with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
+        with socket.socket(family, socket.SOCK_STREAM) as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
-                probe.bind((LOOPBACK, port))
-            except (OSError, OverflowError):
+                probe.bind((address, port))
+            except (OSError, OverflowError):  # or no address of this machine
                 continue
             return int(probe.getsockname()[1])
     raise UsageError("no-free-port", f"no free port from {first} on", hint="Choose another port with --port.")

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from datetime import datetime
-from functools import cache
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, get_args, get_origin, get_type_hints
 
 from msgspec import UNSET, Struct
@@ -226,7 +226,7 @@ def finding_entries(findings: Iterable[Finding]) -> list[Document]:
     ]
 
 
-@cache
+@lru_cache(maxsize=256)
 def flat_fields(kind: type[DataclassInstance | Struct]) -> dict[str, Any]:
     """The fields of a type that go into a document as they are: neither objects nor lists of them."""
     hints = get_type_hints(kind, include_extras=True)

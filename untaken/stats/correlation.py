@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import lru_cache
 from itertools import permutations
 from math import factorial
 from typing import Final
@@ -78,7 +78,7 @@ def kendall_p(a: ArrayLike, b: ArrayLike) -> Score:
     return float((np.abs(permuted) >= abs(difference)).sum()) / factorial(n)
 
 
-@cache
+@lru_cache(maxsize=256)
 def _permutations(n: int) -> NDArray[np.intp]:
     return np.array(list(permutations(range(n))), dtype=np.intp)
 

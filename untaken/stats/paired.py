@@ -6,7 +6,7 @@ Every function takes differences as (pairs, tasks): the first agent's mean on a 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
@@ -78,7 +78,7 @@ def _as_large(signs: Floats, differences: Floats) -> NDArray[np.bool_]:
     return reached
 
 
-@cache
+@lru_cache(maxsize=256)
 def _every_sign(tasks: int) -> Floats:
     """(2ⁿ, n): every assignment of +1 and −1."""
     bits = np.arange(2**tasks)[:, None] >> np.arange(tasks)

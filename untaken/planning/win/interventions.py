@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from functools import cache
+from functools import lru_cache
 from random import Random
 from types import MappingProxyType
 from typing import Final
@@ -78,7 +78,7 @@ def possible_actions(seen: Observation, task: str | None = None) -> tuple[str, .
     return tuple(action for action in _served(task) if _effective(action, seen, rules()))
 
 
-@cache
+@lru_cache(maxsize=256)
 def _served(task: str | None) -> tuple[str, ...]:
     """The actions that may serve a task, wherever they are possible."""
     serves = None if task is None else rules().serves[checked_task(task)]

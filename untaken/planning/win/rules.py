@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from types import MappingProxyType
 from typing import Any
 
@@ -112,7 +112,7 @@ def _numbers(materials: list[str]) -> frozenset[int]:
 def _closures() -> Mapping[str, frozenset[str]]:
     deps = {sub_goal.id: sub_goal.deps for sub_goal in tech_tree().sub_goals}
 
-    @cache
+    @lru_cache(maxsize=256)
     def closure(name: str) -> frozenset[str]:
         return frozenset({name}).union(*map(closure, deps[name]))
 

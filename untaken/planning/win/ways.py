@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import lru_cache
 from itertools import chain
 from typing import Final
 
@@ -40,7 +40,7 @@ _FOUR: Final = _beside(((-1, 0), (1, 0), (0, -1), (0, 1)))
 _EIGHT: Final = _beside(tuple((x, y) for x in (-1, 0, 1) for y in (-1, 0, 1) if (x, y) != (0, 0)))
 
 
-@cache
+@lru_cache(maxsize=256)
 def _costs(tools: tuple[bool, ...]) -> tuple[int, ...]:
     """Steps to enter each material with these tools; 0 where there is no entering."""
     known, held = rules(), {tool for tool, has in zip(_TOOLS, tools, strict=True) if has}

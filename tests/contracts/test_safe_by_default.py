@@ -1,0 +1,107 @@
+"""What the program never does, and what it is set to: nothing that runs text, nothing that calls out."""
+
+from __future__ import annotations
+
+import ast
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+ROOMS = ("untaken", "components", "pages")
+PROGRAM = [
+    *sorted(path for room in ROOMS for path in (ROOT / room).rglob("*.py")),
+    *(ROOT / "app.py", ROOT / "server.py"),
+]
+MODULES = {"pickle", "cPickle", "dill", "cloudpickle", "marshal", "shelve", "code", "codeop", "telnetlib"}
+RUNS_TEXT = {
+    *("eval", "exec", "compile", "__import__", "os.system", "os.popen", "yaml.load", "yaml.unsafe_load"),
+    *("yaml.full_load", "builtins.eval", "builtins.exec", "pd.read_pickle", "pandas.read_pickle", "pd.eval"),
+    *("numpy.fromfile", "subprocess.getoutput", "subprocess.getstatusoutput"),
+}
+CACHES = {"cache", "lru_cache", "cache_data", "cache_resource"}
+
+
+def tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text("utf-8"))
+
+
+def faults(path: Path) -> Iterator[str]:
+    for node in ast.walk(tree(path)):
+        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+        yield from (name for name in names if name.partition(".")[0] in MODULES)
+        if isinstance(node, ast.Call):
+            yield from [said] if (said := ast.unparse(node.func)) in RUNS_TEXT else []
+            yield from (
+                f"{said}({keyword.arg}=True)"
+                for keyword in node.keywords
+                if (keyword.arg in ("shell", "allow_pickle") and ast.unparse(keyword.value) != "False")
+                or (keyword.arg == "unsafe_allow_html" and path.parent.name == "pages")
+            )
+
+
+def test_nothing_in_the_program_runs_text_or_loads_objects() -> None:
+    assert {path.name: found for path in PROGRAM if (found := list(faults(path)))} == {}
+
+
+def test_the_rule_finds_what_it_forbids(tmp_path: Path) -> None:
+    path = tmp_path / "bad.py"
+    path.write_text("import pickle\nfrom marshal import loads\neval('1')\nyaml.load(x)\nrun(x, shell=True)\n")
+    assert list(faults(path)) == ["pickle", "marshal", "eval", "yaml.load", "run(shell=True)"]
+
+
+def test_the_server_is_set_to_loopback_without_telemetry_and_details() -> None:
+    settings = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text("utf-8"))
+    assert settings["server"]["address"] == "127.0.0.1"
+    assert settings["server"]["allowedHosts"] == ["localhost", "127.0.0.1"]
+    assert settings["server"].get("enableXsrfProtection", True)
+    assert settings["server"].get("enableCORS", True)
+    assert settings["server"]["enableStaticServing"] is False
+    assert settings["browser"]["gatherUsageStats"] is False
+    assert settings["client"]["showErrorDetails"] in ("type", "none", False)
+
+
+def cached(path: Path) -> Iterator[tuple[ast.FunctionDef, ast.expr]]:
+    """Functions that remember their answers, with the decorator that makes them."""
+    for node in ast.walk(tree(path)):
+        for decorator in node.decorator_list if isinstance(node, ast.FunctionDef) else ():
+            called = decorator.func if isinstance(decorator, ast.Call) else decorator
+            if ast.unparse(called).rpartition(".")[2] in CACHES:
+                assert isinstance(node, ast.FunctionDef)
+                yield node, decorator
+
+
+SCREEN = ("components", "pages")
+EVERY = [(path, *found) for path in PROGRAM for found in cached(path)]
+
+
+def test_there_are_cached_functions() -> None:
+    assert len(EVERY) > 30
+
+
+@pytest.mark.parametrize(
+    ("path", "function"),
+    [(p, f) for p, f, _ in EVERY if any(room in p.parts for room in SCREEN)],
+    ids=lambda one: one.stem if isinstance(one, Path) else one.name,
+)
+def test_a_cached_function_knows_nothing_of_a_session(path: Path, function: ast.FunctionDef) -> None:
+    read = {ast.unparse(node) for node in ast.walk(function) if isinstance(node, ast.Attribute)}
+    assert read & {"st.session_state", "st.query_params", "st.user", "st.context", "st.secrets"} == set()
+    of_session = {"selected", "rules", "group_name", "reviewer", "author", "is_dark", "workspace"}
+    called = {ast.unparse(n.func).rpartition(".")[2] for n in ast.walk(function) if isinstance(n, ast.Call)}
+    assert called & of_session == set()
+
+
+@pytest.mark.parametrize(
+    ("path", "function", "decorator"), EVERY, ids=[f"{p.stem}.{f.name}" for p, f, _ in EVERY]
+)
+def test_every_cache_is_bounded(path: Path, function: ast.FunctionDef, decorator: ast.expr) -> None:
+    arguments = [*function.args.args, *function.args.kwonlyargs, function.args.vararg, function.args.kwarg]
+    bounds = (
+        {k.arg: ast.unparse(k.value) for k in decorator.keywords} if isinstance(decorator, ast.Call) else {}
+    )
+    bound = bounds.get("maxsize") or bounds.get("max_entries")
+    assert bound not in (None, "None") or not any(arguments), function.name
