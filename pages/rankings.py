@@ -73,11 +73,8 @@ with scatter:
     against = metric if metric != ranking_view.OUTCOME else "completion"
     by_outcome, by_metric = report.metrics[ranking_view.OUTCOME], report.metrics[against]
     drawn = report.placed(against), by_outcome, by_metric
-    tables.figure(
-        lambda: figures.outcome_scatter(*drawn, dark=dark),
-        key="scatter",
-        name=f"Outcome against {metric_words(against)}",
-    )
+    title = f"Outcome against {metric_words(against)}"
+    tables.figure(lambda: figures.outcome_scatter(*drawn, dark=dark), key="scatter", name=title)
 with pairs:
     ranking_view.discordant(report, corpus.runs, metric)
     with st.expander("As a table"):
