@@ -49,6 +49,11 @@ hypothesis.settings.register_profile("quiet", deadline=None)  # a busy machine i
 hypothesis.settings.load_profile("quiet")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """``make test-slow``: the tests of faults, load and hostile input try about ten times as much."""
+    parser.addoption("--slow", action="store_true", help="try ten times as many faults and hostile inputs")
+
+
 MAIN = sys.modules["__main__"]
 
 

@@ -20,6 +20,7 @@ from components import compare_choice, memory_view, navigation, palette, state
 from untaken import limits, report
 from untaken.asking.access import KEY_SETTING, SETTING
 from untaken.cli import main, parser
+from untaken.cli.app import SIGN_IN
 from untaken.counterfactual.model import DeltaVerdict, EvaluationStatus, Support
 from untaken.formats import formats
 from untaken.judging import WhyUnscored
@@ -321,7 +322,7 @@ def test_every_query_parameter_is_listed_and_no_other() -> None:
         f"`{name}`" for name in (*state.SELECTION, *compare_choice.ADDRESS, *memory_view.ADDRESS)
     ]
     variables = {names(cells[0])[0] for cells in rows(PAGES, "environment variable")}
-    assert variables == {state.FOLDER, state.DEMO, STORE, SETTING, KEY_SETTING}
+    assert variables == {state.FOLDER, state.DEMO, STORE, SETTING, KEY_SETTING, SIGN_IN}
 
 
 def test_the_colours_are_those_of_the_app() -> None:
