@@ -23,10 +23,10 @@ from typing import NamedTuple
 import numpy as np
 
 from untaken.counterfactual import THRESHOLD, Scale, Weights
-from untaken.counterfactual.confounding import compare_within
+from untaken.counterfactual.pairs import Pair, compare_pairs
 from untaken.counterfactual.plan import Option, PlanDecision, PlanPath, PlanState
 from untaken.counterfactual.plan.statements import contrasts, statements
-from untaken.counterfactual.trust import Arm, compare_arms
+from untaken.counterfactual.trust import compare
 from untaken.memory import Observed, PolicyMemory
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -184,14 +184,12 @@ def memory_of(runs: list[Ran], random: np.random.Generator) -> PolicyMemory:
 def supported(memory: PolicyMemory) -> tuple[bool, bool]:
     """Whether the second skill is called different from the first: over all runs, and by the guard."""
     snapshot = memory.snapshot()
-    scale = Scale(spans=snapshot.spans(), weights=Weights())
     second, first = (snapshot.record(skill, "here") for skill in "ba")
     if second is None or first is None:
         return False, False
-    arms = Arm(second, scale), Arm(first, scale)
-    pooled = compare_arms(*arms, THRESHOLD)
-    guarded = compare_within(*arms, THRESHOLD, snapshot)
-    return pooled.support == "supported", guarded.support == "supported"
+    pooled = compare(second, first, Scale(spans=snapshot.spans(), weights=Weights()), THRESHOLD)
+    (guarded,) = compare_pairs(snapshot, [Pair("here", selected="a", alternative="b")], Weights(), THRESHOLD)
+    return pooled.support == "supported", guarded is not None and guarded.support == "supported"
 
 
 def plan_supported(runs: list[Ran]) -> tuple[int, int]:

@@ -9,7 +9,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from untaken.counterfactual import RunEvaluation, evaluate_run, gather_signals
+from untaken.counterfactual import Evaluations, RunEvaluation, evaluate_runs, gather_signals
 from untaken.errors import Finding, Unscored, UntakenError
 from untaken.ledger import Run
 from untaken.memory import (
@@ -69,7 +69,7 @@ class Corpus:
     graphs: GraphSet
     scores: dict[str, RunScore | Unscored]
     agents: tuple[AgentScore, ...]
-    evaluations: dict[str, RunEvaluation]
+    evaluations: Evaluations
     ranking: RankReport
     memories: Memories
     missing: MissingRule
@@ -250,7 +250,7 @@ def evaluate_corpus(
     graphs: Graphs,
     *,
     memory: PolicyMemory | Memories | None = None,
-    evaluations: Mapping[str, RunEvaluation] | None = None,
+    evaluations: Evaluations | None = None,
     known: Corpus | None = None,
     missing: MissingRule = "fail",
     verdicts: Sequence[str] = (),
@@ -267,7 +267,8 @@ def evaluate_corpus(
         graphs: the plan graphs, as for `score_runs`.
         memory: one policy memory for all, or that of each run by digest; `memories_of` the runs when not
             given.
-        evaluations: those made before against this memory, by run digest: no rule below changes them.
+        evaluations: those made before against this memory, by run digest: no rule below changes them. All
+            are made anew where one is missing.
         known: as for `score_runs`.
         missing: how sub-goals without a verdict count.
         verdicts: globs over VERDICT.by; empty counts everybody's.
@@ -279,11 +280,11 @@ def evaluate_corpus(
         by_digest.values(), gathered, missing=missing, verdicts=verdicts, known=known, progress=progress
     )
     memories = _memories(by_digest, memory)
-    evaluated: dict[str, RunEvaluation] = {}
-    for done, (digest, run) in enumerate(by_digest.items(), start=1):
-        before = evaluations.get(digest) if evaluations else None
-        evaluated[digest] = before or evaluate_run(run, memories[digest])
-        _tell(progress, done, len(by_digest), "evaluating alternatives")
+    if evaluations is not None and evaluations.keys() >= by_digest.keys():
+        evaluated = evaluations.among(by_digest)
+    else:
+        evaluated = evaluate_runs(by_digest.values(), memories)
+    _tell(progress, len(by_digest), len(by_digest), "evaluating alternatives")
     counted = countable(by_digest.values(), scores, missing)
     ranking, aside = _ranked(by_digest.values(), counted, missing, resamples)
     left_out = [finding for history, _ in by_memory(memories, by_digest) for finding in history.findings]
@@ -384,7 +385,7 @@ def part_of(corpus: Corpus, digests: Collection[str], *, resamples: int = 10_000
         runs=runs,
         scores={digest: corpus.scores[digest] for digest in runs},
         agents=tuple(score_agents(counted)),
-        evaluations={digest: corpus.evaluations[digest] for digest in runs},
+        evaluations=corpus.evaluations.among(runs),
         memories={digest: corpus.memories[digest] for digest in runs},
         ranking=ranking,
         findings=(*lasting, *aside, *left_out(corpus.runs, runs)),

@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from untaken.counterfactual.decisions import THRESHOLD
 from untaken.counterfactual.levels import level_words
 from untaken.counterfactual.model import Branch, Decision, DeltaVerdict, RunEvaluation
+from untaken.counterfactual.paths import THRESHOLD
 from untaken.errors import number
 
 from .. import text

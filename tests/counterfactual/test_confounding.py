@@ -12,9 +12,10 @@ from histories import on_day, seen
 from msgspec import UNSET
 
 from benchmarks.confounding import WORLDS, counted, memory_of, supported
-from untaken.counterfactual import influence, placebo
+from untaken.counterfactual import Weights, influence, placebo
 from untaken.counterfactual.balance import balance_of
 from untaken.counterfactual.diagnostics import Influence
+from untaken.counterfactual.pairs import Pair, compare_pairs
 from untaken.memory import Observed, PolicyMemory
 from untaken.stats.stratified import mean_difference, order_of
 
@@ -106,10 +107,9 @@ def test_a_confounded_comparison_is_weak_and_says_what_coincides(case: Case) -> 
 
 
 def support_of(observations: list[Observed]) -> tuple[str, str]:
-    from untaken.counterfactual.choices import Bench
-    from untaken.counterfactual.scoring import Weights
-
-    trust = Bench(PolicyMemory(observations).snapshot(), Weights()).trust(("a", "b", "ctx"), 0.1)
+    pair = Pair("ctx", selected="a", alternative="b")
+    (trust,) = compare_pairs(PolicyMemory(observations).snapshot(), [pair], Weights(), 0.1)
+    assert trust is not None
     assert isinstance(trust.low, float)
     assert trust.low > 0, "over all runs the difference is clear"
     return trust.support, trust.reason

@@ -6,27 +6,26 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from math import sqrt
 from random import Random
+from typing import NamedTuple
 
+import numpy as np
 import pytest
+from builders import a_run
+from histories import on_day
 from test_layers import FINE, branch_of, layered
 
-from untaken.counterfactual import Weights
-from untaken.counterfactual.decisions import THRESHOLD
-from untaken.counterfactual.levels import Layered, sides
-from untaken.counterfactual.pooling import (
-    STRENGTHS,
-    UNTRIED,
-    Level,
-    pooled_advantage,
-    shrunk,
-    strength_for,
-    supported,
-)
-from untaken.counterfactual.scoring import Scale
-from untaken.counterfactual.trust import Arm, compare_arms
+from untaken.counterfactual import Weights, evaluate_run
+from untaken.counterfactual.pooling import STRENGTHS, UNTRIED, Level, shrunk, strengths_for
 from untaken.errors import Unscored
+from untaken.ledger import SkillSelection
 from untaken.memory import Observed, PolicyMemory, Snapshot
 from untaken.memory.history import History
+
+
+class Point(NamedTuple):
+    n: float
+    mean: float
+
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 SKILLS = ("a", "b", "c")
@@ -64,29 +63,20 @@ def world(
     return Snapshot(history=history, as_of=None, cost_unit=None, observations=len(log)), truth
 
 
-def compared(snapshot: Snapshot, at: int) -> tuple[float | None, float, float, float, str]:
-    """Raw advantage, pooled with its ends, and the support of ``b`` over ``a`` in one fine situation."""
-    scale = Scale(spans=snapshot.spans(), weights=Weights())
-
-    def lookup(name: str, context_hash: str) -> Arm | None:
-        record = snapshot.record(name, context_hash)
-        return None if record is None else Arm(record, scale)
-
-    layers = (f"f{at}", "all")
-    found = sides("b", Layered("a", layers, lookup), lookup)
-    assert found is not None
-    assert found.other is not None
-    raw = compare_arms(found.first, found.second, THRESHOLD).advantage
-    whole = snapshot.record_of_context("all", without_run="none")
-    assert whole is not None
-    pooled = pooled_advantage(
-        found.other, Layered("a", layers, lookup), Arm(whole, scale), strength_for(snapshot, scale.weights)
-    )
-    assert not isinstance(pooled.value, Unscored)
-    assert not isinstance(pooled.low, Unscored)
-    assert not isinstance(pooled.high, Unscored)
-    support, _, _ = supported(pooled, found.first, found.second)
-    return None if isinstance(raw, Unscored) else raw, pooled.value, pooled.low, pooled.high, support
+def compared(snapshot: Snapshot) -> list[tuple[float | None, float, str]]:
+    """Raw advantage, pooled one and support of ``b`` over ``a``, in each fine situation."""
+    run = a_run("now")
+    for at in range(6):
+        situation = {"context_hash": f"f{at}", "context_layers": (f"f{at}", "all")}
+        run.add(SkillSelection, selected="a", alternatives=["b"], **situation)
+    evaluation = evaluate_run(on_day(run.finish(True).run(), 99), snapshot)
+    found = []
+    for decision in evaluation.decisions:
+        (branch,) = decision.branches
+        assert not isinstance(branch.pooled, Unscored)
+        raw = None if isinstance(branch.advantage, Unscored) else branch.advantage
+        found.append((raw, branch.pooled, branch.support))
+    return found
 
 
 @pytest.mark.parametrize("fine", [0.05, 0.2, 0.35])
@@ -94,8 +84,7 @@ def test_pooled_is_nearer_to_a_planted_truth_than_the_advantage_of_one_level(fin
     random, raw_errors, pooled_errors = Random(4), list[float](), list[float]()
     for _ in range(40):
         snapshot, truth = world(random, skill=0.3, fine=fine, runs=120)
-        for at in range(6):
-            raw, pooled, *_ = compared(snapshot, at)
+        for at, (raw, pooled, _) in enumerate(compared(snapshot)):
             if raw is not None:
                 real = truth["b", at] - truth["a", at]
                 raw_errors.append((raw - real) ** 2)
@@ -109,41 +98,46 @@ def test_two_skills_that_are_alike_are_seldom_called_different() -> None:
     for runs in (30, 60, 120, 240):
         for _ in range(40):
             snapshot, _truth = world(random, skill=0.0, fine=0.0, runs=runs)
-            for at in range(6):
-                *_, support = compared(snapshot, at)
-                called, asked = called + (support == "supported"), asked + 1
+            supports = [support for *_, support in compared(snapshot)]
+            called, asked = called + supports.count("supported"), asked + len(supports)
     assert asked == 960
     assert called / asked <= 0.05
+
+
+def strength_of(snapshot: Snapshot) -> int:
+    return int(strengths_for(snapshot, np.array([snapshot.observations]), Weights())[0])
 
 
 def test_k_is_the_same_whatever_was_asked_before_and_large_where_levels_are_alike() -> None:
     alike, _ = world(Random(1), skill=0.3, fine=0.0, runs=500)
     apart, _ = world(Random(1), skill=0.0, fine=0.45, runs=500)
     again, _ = world(Random(1), skill=0.0, fine=0.45, runs=500)
-    found = strength_for(alike, Weights()), strength_for(apart, Weights())
-    assert found == (strength_for(alike, Weights()), strength_for(again, Weights()))
+    found = strength_of(alike), strength_of(apart)
+    assert found == (strength_of(alike), strength_of(again))
     assert found[0] > found[1]
     assert {*found} <= {*STRENGTHS}
 
 
 def test_without_anything_to_foretell_k_is_the_default() -> None:
     empty = Snapshot(history=History([]), as_of=None, cost_unit=None, observations=0)
-    assert strength_for(empty, Weights()) == UNTRIED
+    assert strength_of(empty) == UNTRIED
 
 
 @pytest.mark.parametrize(
     ("levels", "mean", "variance"),
     [
         ([], 0.5, 0.0),
-        ([Level(0.0, 0.0)], 0.5, 0.25 / 4),
-        ([Level(4.0, 1.0)], 0.75, 0.25 / 8),
-        ([Level(4.0, 1.0), Level(4.0, 0.0)], 0.375, 0.25 / 8 + 0.25 * 0.25 / 8),
+        ([Point(0.0, 0.0)], 0.5, 0.25 / 4),
+        ([Point(4.0, 1.0)], 0.75, 0.25 / 8),
+        ([Point(4.0, 1.0), Point(4.0, 0.0)], 0.375, 0.25 / 8 + 0.25 * 0.25 / 8),
     ],
 )
 def test_each_level_is_drawn_to_the_coarser_one(
-    levels: Sequence[Level], mean: float, variance: float
+    levels: Sequence[Point], mean: float, variance: float
 ) -> None:
-    assert shrunk(list(levels), 0.5, 0.25, 4) == pytest.approx((mean, variance))
+    columns = [Level(np.array([level.n]), np.array([level.mean])) for level in levels]
+    found = shrunk(columns, *(np.array([value]) for value in (0.5, 0.25, 4.0)))
+    assert (found.mean[0], found.variance[0]) == pytest.approx((mean, variance))
 
 
 def test_a_run_says_nothing_about_itself() -> None:

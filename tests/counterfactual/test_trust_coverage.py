@@ -10,9 +10,8 @@ import pytest
 
 from benchmarks.coverage import Tally, Truth, compared, history
 from untaken.counterfactual import Scale, Weights
-from untaken.counterfactual.scoring import Terms
-from untaken.counterfactual.trust import Arm
-from untaken.errors import Unscored
+from untaken.counterfactual.histories import FOUND, Scales, Used, history_of
+from untaken.counterfactual.trust import around
 from untaken.memory import PolicyMemory, Span, Spans
 
 TIMES = 400
@@ -78,11 +77,9 @@ def test_the_interval_of_a_history_that_deltas_have_holds_the_truth_too(truth: T
     for where in map(str, range(TIMES)):
         record = snapshot.record("b", where)
         assert record is not None
-        arm, terms = Arm(record, SCALE), Terms(cost=True, steps=True)
-        score = SCALE.score(arm.placed, terms)  # the placed outcome of a scale from 0 to 1 is the outcome
-        assert not isinstance(score, Unscored)
-        low, high = arm.around(score, terms)
-        assert not isinstance(low, Unscored)
-        assert not isinstance(high, Unscored)
-        held += low <= truth.score <= high
+        history, scales = history_of(record, SCALE), Scales.of(SCALE.spans, SCALE.weights)
+        used = Used.common(history.placed, history.placed)
+        low, high, why = around(history, scales.scores(history.placed, used), scales, used)
+        assert why == FOUND
+        held += bool(low[0] <= truth.score <= high[0])
     assert 0.93 - slack(0.93, TIMES) <= held / TIMES <= 0.97 + slack(0.97, TIMES)

@@ -2,7 +2,6 @@
 
 from untaken.counterfactual.balance import Balance
 from untaken.counterfactual.choices import SMALL_Q, Choice, Point, choices
-from untaken.counterfactual.decisions import THRESHOLD, alternatives_of, verdict_of
 from untaken.counterfactual.diagnostics import (
     Diagnostics,
     Influence,
@@ -11,7 +10,7 @@ from untaken.counterfactual.diagnostics import (
     influence,
     placebo,
 )
-from untaken.counterfactual.evaluate import abort_unread, evaluate_run
+from untaken.counterfactual.evaluate import Evaluations, abort_unread, evaluate_run, evaluate_runs
 from untaken.counterfactual.insights import (
     OUTCOMES,
     gather_signals,
@@ -42,6 +41,7 @@ from untaken.counterfactual.off_policy import (
     logged_choices,
     off_policy,
 )
+from untaken.counterfactual.paths import THRESHOLD, alternatives_of, verdict_of
 from untaken.counterfactual.scoring import Outcome, Scale, Terms, Weights, score
 from untaken.counterfactual.summary import summarise, summary_mapping
 from untaken.memory import Signal, as_observation
@@ -61,6 +61,7 @@ __all__ = [
     "Diagnostics",
     "Direction",
     "EvaluationStatus",
+    "Evaluations",
     "Influence",
     "Insight",
     "LoggedChoice",
@@ -83,6 +84,7 @@ __all__ = [
     "contrast",
     "diagnose",
     "evaluate_run",
+    "evaluate_runs",
     "gather_signals",
     "influence",
     "insight_events",

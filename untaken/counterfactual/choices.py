@@ -11,27 +11,30 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
 from math import fsum
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
 from msgspec import Struct
 
-from untaken.counterfactual.confounding import compare_within
-from untaken.counterfactual.decisions import THRESHOLD
-from untaken.counterfactual.levels import Layered, coarse_contexts, finest
+from untaken.counterfactual.levels import coarse_contexts
 from untaken.counterfactual.model import Branch, DeltaVerdict, Direction, RunEvaluation, Support
-from untaken.counterfactual.scoring import Scale, Weights
-from untaken.counterfactual.trust import Arm, Trust
+from untaken.counterfactual.paths import THRESHOLD
+from untaken.counterfactual.scoring import Weights
 from untaken.errors import Score, Unscored, number
 from untaken.ledger.events import readable
 from untaken.ledger.model import Run
 from untaken.memory import Memories, PolicyMemory, Record, Snapshot, by_memory
 from untaken.stats.multiple import benjamini_hochberg
 
+if TYPE_CHECKING:
+    from untaken.counterfactual.trust import Trust
+
 Key = tuple[str, str, str]
 """Selected skill, alternative, context hash."""
 Pair = tuple[frozenset[str], str]
 """Two skills in a context, whichever was selected."""
+Situation = tuple[str, str, tuple[str, ...]]
+"""Selected skill, alternative, the layers of the context."""
 
 SMALL_Q: Final = 0.10
 """A choice is listed as one to fix up to this q: of those listed, at most so large a share is chance."""
@@ -162,10 +165,10 @@ def _choices(
     threshold: float,
 ) -> Iterable[Choice]:
     snapshot = memory.snapshot() if isinstance(memory, PolicyMemory) else memory
-    bench = Bench(snapshot, weights)
-    met = _met(evaluations, runs, bench)
-    adjusted = _adjusted(bench, met)
-    return [_choice(key, seen, bench, threshold, adjusted) for key, seen in met.items()]
+    comparer = PairComparer(snapshot, weights)
+    met = _met(evaluations, runs, comparer)
+    trusts, adjusted = comparer.trusts(met, threshold), _adjusted(comparer, met)
+    return [_choice(key, seen, comparer, trusts[key], adjusted) for key, seen in met.items()]
 
 
 @dataclass(slots=True)
@@ -181,54 +184,49 @@ class Met:
     tasks: set[str] = field(default_factory=set)
 
 
-class Bench:
-    """Compares histories of one snapshot; each is placed on the scale once."""
+class PairComparer:
+    """What one snapshot says of choices: histories, levels and trusts, all worked out at once."""
 
     def __init__(self, snapshot: Snapshot, weights: Weights) -> None:
-        self._snapshot, self._scale = snapshot, Scale(spans=snapshot.spans(), weights=weights)
-        self._arms: dict[tuple[str, str], Arm | None] = {}
+        self._snapshot, self._weights = snapshot, weights
 
-    def arm(self, skill: str, context_hash: str) -> Arm | None:
+    def record(self, skill: str, context_hash: str) -> Record | None:
         """The skill's history in the context."""
-        key = skill, context_hash
-        if key not in self._arms:
-            record = self._snapshot.record(skill, context_hash)
-            self._arms[key] = None if record is None else Arm(record, self._scale)
-        return self._arms[key]
+        return self._snapshot.record(skill, context_hash)
 
-    def level(self, selected: str, alternative: str, layers: tuple[str, ...]) -> int:
-        """The layer at which the two are compared, or else that in which one of them has a history."""
-        taken, other = (Layered(skill, layers, self.arm) for skill in (selected, alternative))
-        found = finest(other, taken) or finest(other) or finest(taken)
-        return found.level if found else 1
+    def levels(self, situations: Iterable[Situation]) -> dict[Situation, int]:
+        """The layer at which two skills are compared, in each situation."""
+        from untaken.counterfactual.pairs import levels_compared  # noqa: PLC0415 (slow: it loads NumPy)
 
-    def trust(self, key: Key, threshold: float) -> Trust:
-        """The advantage of the alternative, and what it is worth."""
-        selected, alternative, context = key
-        other = self.arm(alternative, context)
-        if other is None:
-            return Trust(
-                advantage=UNSEEN,
-                low=UNSEEN,
-                high=UNSEEN,
-                p_better=UNSEEN,
-                support="none",
-                reason=UNSEEN.reason,
-            )
-        return compare_within(other, self.arm(selected, context), threshold, self._snapshot)
+        return levels_compared(self._snapshot, situations, self._weights)
+
+    def trusts(self, keys: Iterable[Key], threshold: float) -> dict[Key, Trust | None]:
+        """The advantage of each alternative, and what it is worth; ``None`` where it was never chosen."""
+        from untaken.counterfactual.pairs import Pair, compare_pairs  # noqa: PLC0415 (slow: it loads NumPy)
+
+        asked = list(keys)
+        pairs = [Pair(context, selected, alternative) for selected, alternative, context in asked]
+        return dict(zip(asked, compare_pairs(self._snapshot, pairs, self._weights, threshold), strict=True))
 
 
-def _met(evaluations: Mapping[str, RunEvaluation], runs: Mapping[str, Run], bench: Bench) -> dict[Key, Met]:
+def _met(
+    evaluations: Mapping[str, RunEvaluation], runs: Mapping[str, Run], comparer: PairComparer
+) -> dict[Key, Met]:
     """Gathered in an order that does not depend on which file was read first."""
     met: dict[Key, Met] = {}
     ordered = sorted(evaluations.items(), key=lambda kv: (kv[1].agent, kv[1].task_id, kv[1].run_id, kv[0]))
+    levels = comparer.levels(
+        (decision.selected, branch.alternative, selection.layers)
+        for digest, evaluation in ordered
+        for decision, selection in zip(evaluation.decisions, runs[digest].selections, strict=False)
+        for branch in decision.branches
+        if len(selection.layers) > 1
+    )
     for digest, evaluation in ordered:
         for decision, selection in zip(evaluation.decisions, runs[digest].selections, strict=False):
             layers = selection.layers
             for branch in decision.branches:
-                level = 1
-                if len(layers) > 1:
-                    level = bench.level(decision.selected, branch.alternative, layers)
+                level = levels.get((decision.selected, branch.alternative, layers), 1)
                 key = decision.selected, branch.alternative, layers[level - 1]
                 seen = met.setdefault(key, Met(level, len(layers)))
                 seen.branches.append(branch)
@@ -249,10 +247,10 @@ def _name_coarse(met: Mapping[Key, Met], evaluations: Iterable[str], runs: Mappi
                 seen.context = names.get(context_hash)
 
 
-def _choice(key: Key, met: Met, bench: Bench, threshold: float, adjusted: Mapping[Pair, float]) -> Choice:
+def _choice(
+    key: Key, met: Met, comparer: PairComparer, trust: Trust | None, adjusted: Mapping[Pair, float]
+) -> Choice:
     selected, alternative, context_hash = key
-    trust = bench.trust(key, threshold)
-    taken, other = bench.arm(selected, context_hash), bench.arm(alternative, context_hash)
     verdicts: list[DeltaVerdict] = [branch.verdict for branch in met.branches]
     deltas = [number(branch.delta) for branch in met.branches]
     return Choice(
@@ -260,17 +258,17 @@ def _choice(key: Key, met: Met, bench: Bench, threshold: float, adjusted: Mappin
         alternative=alternative,
         context_hash=context_hash,
         context=met.context,
-        advantage=trust.advantage,
-        low=trust.low,
-        high=trust.high,
-        p_better=trust.p_better,
-        support=trust.support,
-        support_reason=trust.reason,
-        direction=trust.direction,
+        advantage=trust.advantage if trust else UNSEEN,
+        low=trust.low if trust else UNSEEN,
+        high=trust.high if trust else UNSEEN,
+        p_better=trust.p_better if trust else UNSEEN,
+        support=trust.support if trust else "none",
+        support_reason=trust.reason if trust else UNSEEN.reason,
+        direction=trust.direction if trust else None,
         q=adjusted.get(_pair(key), Unscored("the advantage has no interval")),
         q_family=len(adjusted),
-        taken=taken.record if taken else None,
-        other=other.record if other else None,
+        taken=comparer.record(selected, context_hash),
+        other=comparer.record(alternative, context_hash),
         deltas=tuple(delta for delta in deltas if delta is not None),
         may_be_better=verdicts.count("alternative_may_be_better"),
         was_better=verdicts.count("actual_was_better"),
@@ -289,16 +287,15 @@ def _pair(key: Key) -> Pair:
     return frozenset((selected, alternative)), context_hash
 
 
-def _adjusted(bench: Bench, keys: Mapping[Key, Met]) -> dict[Pair, float]:
+def _adjusted(comparer: PairComparer, keys: Mapping[Key, Met]) -> dict[Pair, float]:
     """The adjusted value of each pair of skills with an interval; a pair met both ways is one test.
 
     The two-sided p-value of no advantage comes from the very distribution that the interval comes from.
     """
     p_values: dict[Pair, float] = {}
-    for key in keys:
-        above = bench.trust(key, 0.0).p_better if _pair(key) not in p_values else None
-        if isinstance(above, float):
-            p_values[_pair(key)] = 2 * min(above, 1 - above)
+    for key, trust in comparer.trusts(keys, 0.0).items():
+        if trust and _pair(key) not in p_values and isinstance(trust.p_better, float):
+            p_values[_pair(key)] = 2 * min(trust.p_better, 1 - trust.p_better)
     return dict(zip(p_values, benjamini_hochberg(list(p_values.values())), strict=True))
 
 

@@ -1,102 +1,276 @@
-"""One decision point: the paths not taken, each scored by its history and set against the run (§2.1–§2.4)."""
+"""Decision points of many runs: each path not taken scored by its history and set against its run (§2).
+
+Every path not taken is a row, and every figure a column over all runs that share a policy memory. What
+history says at a run's start is looked up (`untaken.memory.totals`), placed and scored (`histories`), compared
+with the selected skill's (`trust`), over several layers pooled (`pooling`), and guarded (`confounding`). A
+`Decision` is made of its rows when somebody looks at it.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
-from typing import Final
+from datetime import timedelta
+from functools import cached_property
+from typing import Final, NamedTuple
 
-from untaken.counterfactual.confounding import Call, guarded
-from untaken.counterfactual.levels import Layered, sides
-from untaken.counterfactual.model import Branch, Decision, DeltaVerdict
-from untaken.counterfactual.pooling import NOT_POOLED, Pooled, pooled_advantage, strength_for, supported
-from untaken.counterfactual.scoring import Outcome, Scale, Weights, common_terms, difference, score_placed
-from untaken.counterfactual.trust import Arm, compare_arms
+import numpy as np
+
+from untaken.counterfactual.confounding import doubt_of
+from untaken.counterfactual.histories import (
+    WHY,
+    Histories,
+    Placed,
+    Scales,
+    Used,
+    scored,
+    unknown,
+)
+from untaken.counterfactual.levels import at_level, finest
+from untaken.counterfactual.model import Branch, Decision, Direction, Support
+from untaken.counterfactual.paths import alternatives_of, outcome_of, verdict_of
+from untaken.counterfactual.pooling import (
+    NOT_POOLED,
+    PooledAdvantages,
+    pooled_advantages,
+    strengths_for,
+    supported,
+)
+from untaken.counterfactual.scoring import Scale, Terms, Weights
+from untaken.counterfactual.trust import Advantages, advantages, around
 from untaken.errors import Score, Unscored
 from untaken.ledger.events import SkillSelection
 from untaken.ledger.model import Run
-from untaken.memory import Snapshot, priced
+from untaken.memory import Snapshot
+from untaken.memory.history import ANY, History
+from untaken.memory.totals import NOWHERE, Moment, Totals
 
-THRESHOLD: Final = 0.1
 DAY: Final = timedelta(days=1)
+NOT_NORMALISED: Final = Unscored("no other run in memory to normalise cost and steps with")
 
 
-def verdict_of(delta: Score, threshold: float = THRESHOLD) -> DeltaVerdict:
-    """The verdict on an unrounded delta; exactly ±threshold is ``equivalent`` (§2.4)."""
-    if isinstance(delta, Unscored):
-        return "unknown"
-    if delta > threshold:
-        return "alternative_may_be_better"
-    return "actual_was_better" if delta < -threshold else "equivalent"
+class Asked(NamedTuple):
+    """Decision points whose situations have equally many layers; lists by decision, then by path not taken.
 
+    Attributes:
+        run: number of its run; `selection` the event, `selected` the place of its skill in each layer.
+        context: place of the coarsest layer among those of contexts.
+        first: number of the first of its paths.
+        decision: of each path, the number of its decision; `alternative` its place in each layer.
+    """
 
-def alternatives_of(selection: SkillSelection) -> tuple[str, ...]:
-    """The paths not taken: without the selected skill and duplicates, in the ledger's order."""
-    return tuple(dict.fromkeys([name for name in selection.alternatives if name != selection.selected]))
+    run: list[int]
+    selection: list[SkillSelection]
+    selected: list[list[int]]
+    context: list[int]
+    first: list[int]
+    name: list[str]
+    decision: list[int]
+    alternative: list[list[int]]
+
+    @classmethod
+    def empty(cls, layers: int) -> Asked:
+        """None yet."""
+        return cls([], [], [[] for _ in range(layers)], [], [], [], [], [[] for _ in range(layers)])
+
+    def add(self, run: int, selection: SkillSelection, history: History) -> int:
+        """One more; its number."""
+        layers, places = selection.layers, history.totals.places
+        number = len(self.run)
+        self.run.append(run)
+        self.selection.append(selection)
+        if len(layers) > 1:
+            self.context.append(history.totals_of_contexts.places.get((ANY, layers[-1]), NOWHERE))
+        names = alternatives_of(selection)
+        self.first.append(len(self.name))
+        self.name.extend(names)
+        self.decision.extend([number] * len(names))
+        for layer, selected, alternative in zip(layers, self.selected, self.alternative, strict=True):
+            selected.append(places.get((selection.selected, layer), NOWHERE))
+            alternative.extend([places.get((name, layer), NOWHERE) for name in names])
+        return number
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bench:
-    """Everything that one run's decisions are measured with; `actual` is the run's own outcome, placed."""
+class Compared:
+    """Paths not taken, compared: columns over `Asked`; NaN where a figure is unscored.
 
-    run_id: str
-    started: datetime
-    snapshot: Snapshot
-    scale: Scale
-    actual: Outcome
-    threshold: float
+    Attributes:
+        known: whether the alternative has a history; `level` the one it is from, `shared` the one that both
+            histories of the advantage are from (0 for none).
+        score, actual: of the history and of the run, over the terms `used` by both; `delta` their difference
+            with its interval `low` to `high`; `why` has the code of `WHY` where that has none.
+        n_selected: outcomes of the selected skill at its finest level, by decision.
+        advantage, pooled: of the alternative; `pooled` is ``None`` for one layer.
+        direction: 1 where better is supported, -1 where worse is, else 0; `doubts` by row, where the guard
+            took a support away.
+    """
 
-    @classmethod
-    def of(cls, run: Run, snapshot: Snapshot, weights: Weights, threshold: float) -> Bench:
-        """For a finished run with a known success, against a snapshot."""
-        scale = Scale(spans=snapshot.spans(without_run=run.run_id), weights=weights)
-        return cls(
-            run_id=run.run_id,
-            started=run.started.ts,
-            snapshot=snapshot,
-            scale=scale,
-            actual=scale.place(outcome_of(run, snapshot.cost_unit)),
-            threshold=threshold,
+    known: np.ndarray
+    level: np.ndarray
+    shared: np.ndarray
+    used: Used
+    score: np.ndarray
+    actual: np.ndarray
+    delta: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    why: np.ndarray
+    n_selected: np.ndarray
+    n_shared: np.ndarray
+    advantage: Advantages
+    pooled: PooledAdvantages | None
+    direction: np.ndarray
+    doubts: dict[int, str]
+
+
+class DecisionScorer:
+    """Scores every decision of some finished runs against what a snapshot knew when each began."""
+
+    def __init__(self, runs: Sequence[Run], given: Snapshot, weights: Weights, threshold: float) -> None:
+        history = given.history
+        self.runs, self._history, self._weights, self._threshold = runs, history, weights, threshold
+        self.snapshots = [given.at(run.started.ts) for run in runs]
+        self._cut = np.array([snapshot.observations for snapshot in self.snapshots], dtype=np.int64)
+        self._own = np.array([history.run_numbers.get(r.run_id, NOWHERE) for r in runs], dtype=np.int64)
+        cost, steps = (history.spans(figure, self._cut, self._own) for figure in ("cost", "steps"))
+        self._scales = Scales(cost, steps, weights)
+        own = [outcome_of(run, given.cost_unit) for run in runs]
+        columns = ([unknown(getattr(o, figure)) for o in own] for figure in ("success", "cost", "steps"))
+        with np.errstate(all="ignore"):
+            self._actual = self._scales.place(*map(np.array, columns))
+        self._asked: dict[int, Asked] = {}
+        self._places: list[list[tuple[int, int]]] = []
+        for number, run in enumerate(runs):
+            self._places.append([self._ask(number, selection) for selection in run.selections])
+        self.compared = {layers: self._compare(asked) for layers, asked in self._asked.items()}
+
+    def _ask(self, run: int, selection: SkillSelection) -> tuple[int, int]:
+        layers = len(selection.layers)
+        if layers not in self._asked:
+            self._asked[layers] = Asked.empty(layers)
+        return layers, self._asked[layers].add(run, selection, self._history)
+
+    def actual_score(self, run: int) -> Score:
+        """A run's own score over all the terms it has."""
+        at = np.array([run])
+        if np.isinf(self._scales.cost[0][run]) and np.isinf(self._scales.steps[0][run]):
+            return NOT_NORMALISED
+        own = Placed(*(column[at] for column in self._actual))
+        with np.errstate(all="ignore"):
+            return scored(self._scales.scores(own, Used.common(own, own))[0], WHY[2])
+
+    def decisions(self, run: int) -> tuple[Decision, ...]:
+        """A run's decision points, with a branch for each path not taken."""
+        return tuple([self._decision(layers, number) for layers, number in self._places[run]])
+
+    def _compare(self, asked: Asked) -> Compared:
+        by_decision = np.array(asked.run, dtype=np.int64)
+        decision = np.array(asked.decision, dtype=np.int64)
+        by_path = by_decision[decision]
+        scales, totals = self._scales.rows(by_path), self._history.totals
+        with np.errstate(all="ignore"):
+            other = [self._histories(totals, places, by_path) for places in asked.alternative]
+            taken = [self._histories(totals, places, by_decision) for places in asked.selected]
+            n_selected = taken[0].figures.n
+            chosen = [histories.rows(decision) for histories in taken]
+            runs, taken_runs = ([h.figures.runs for h in skill] for skill in (other, chosen))
+            level, shared = finest(runs), finest(runs, taken_runs)
+            arm = at_level(other, level)
+            first = at_level(other, np.where(shared > 0, shared, level))
+            second = at_level(chosen, shared)
+            own = Placed(*(column[by_path] for column in self._actual))
+            used = Used.common(own, arm.placed)
+            score, actual = scales.scores(arm.placed, used), scales.scores(own, used)
+            low, high, why = around(arm, score, scales, used)
+            advantage = advantages(first, second, scales)
+            pooled = self._pooled(asked, other, chosen, by_path) if len(other) > 1 else None
+        direction = advantage.direction if pooled is None else pooled.direction(advantage.runs)
+        direction = np.where(level > 0, direction, 0)
+        doubts = self._doubts(asked, direction, by_path, shared, advantage.used)
+        direction[list(doubts)] = 0
+        return Compared(
+            known=level > 0,
+            level=level,
+            shared=shared,
+            used=used,
+            score=score,
+            actual=actual,
+            delta=score - actual,
+            low=low - actual,
+            high=high - actual,
+            why=why,
+            n_selected=n_selected,
+            n_shared=second.figures.n,
+            advantage=advantage,
+            pooled=pooled,
+            direction=direction,
+            doubts=doubts,
         )
 
-    def actual_score(self) -> Score:
-        """The run's own score over all the terms it has."""
-        if self.scale.spans.cost is None and self.scale.spans.steps is None:
-            return Unscored("no other run in memory to normalise cost and steps with")
-        return score_placed(self.actual, common_terms(self.actual, self.actual), self.scale.weights)
+    def _histories(self, totals: Totals, places: Iterable[int], runs: np.ndarray) -> Histories:
+        """Of places at the starts of runs, without what the runs themselves put in."""
+        rows = Moment(np.fromiter(places, dtype=np.int64), self._cut[runs], self._own[runs])
+        return Histories.at(totals, rows, self._scales.rows(runs))
 
-    def decision(self, selection: SkillSelection) -> Decision:
-        """The decision point with a branch for each path not taken."""
-        chosen = Layered(selection.selected, selection.layers, self._history)
+    def _pooled(
+        self, asked: Asked, other: list[Histories], chosen: list[Histories], by_path: np.ndarray
+    ) -> PooledAdvantages:
+        contexts = np.array(asked.context, dtype=np.int64)[np.array(asked.decision, dtype=np.int64)]
+        everything = self._histories(self._history.totals_of_contexts, contexts, by_path)
+        strength = strengths_for(self.snapshots[0], self._cut, self._weights)[by_path]
+        return pooled_advantages(other, chosen, everything, strength, self._scales.rows(by_path))
+
+    def _doubts(
+        self, asked: Asked, direction: np.ndarray, by_path: np.ndarray, shared: np.ndarray, used: Used
+    ) -> dict[int, str]:
+        """By row, why what an interval over all runs supports does not hold within task and agent."""
+        doubts: dict[int, str] = {}
+        for row in np.flatnonzero(direction):
+            run, selection = int(by_path[row]), asked.selection[asked.decision[row]]
+            doubt = doubt_of(
+                self.snapshots[run],
+                (selection.layers[shared[row] - 1], asked.name[row], selection.selected),
+                self._scale(run),
+                Terms(cost=bool(used.cost[row]), steps=bool(used.steps[row])),
+                above=bool(direction[row] > 0),
+                without=self.runs[run].run_id,
+            )
+            if doubt is not None:
+                doubts[int(row)] = doubt
+        return doubts
+
+    def _scale(self, run: int) -> Scale:
+        spans = self.snapshots[run].spans(without_run=self.runs[run].run_id)
+        return Scale(spans=spans, weights=self._weights)
+
+    def _decision(self, layers: int, number: int) -> Decision:
+        asked, columns = self._asked[layers], self.compared[layers]
+        selection, first = asked.selection[number], asked.first[number]
+        last = asked.first[number + 1] if number + 1 < len(asked.first) else len(asked.name)
         return Decision(
             decision_point=selection.seq,
             selected=selection.selected,
             context_hash=selection.context_hash,
-            n_selected=outcomes(chosen.at(1)),
-            branches=tuple([self._branch(name, chosen) for name in alternatives_of(selection)]),
+            n_selected=int(columns.n_selected[number]),
+            branches=tuple([self._branch(layers, row) for row in range(first, last)]),
         )
 
-    def _history(self, skill: str, context_hash: str) -> Arm | None:
-        record = self.snapshot.record(skill, context_hash, without_run=self.run_id)
-        return None if record is None else Arm(record, self.scale)
-
-    def _branch(self, alternative: str, chosen: Layered) -> Branch:
-        found = sides(alternative, chosen, self._history)
-        if found is None:
-            return _unknown(alternative, chosen)
-        level, arm, shared, first, second, other = found
-        pooled = self._pooled(other, chosen)
-        history, weights, terms = arm.record, self.scale.weights, common_terms(self.actual, arm.placed)
-        score, actual = score_placed(arm.placed, terms, weights), score_placed(self.actual, terms, weights)
-        delta = difference(score, actual)
-        low, high = arm.around(score, terms)
-        trust = compare_arms(first, second, self.threshold)
-        called = (
-            Call(trust.support, trust.reason, trust.direction)
-            if other is None
-            else Call(*supported(pooled, first, second))
-        )
-        support, why, direction = guarded(called, first, second, self.snapshot, self.run_id)
+    def _branch(self, layers: int, row: int) -> Branch:
+        asked, columns = self._asked[layers], self.compared[layers]
+        decision, alternative = asked.decision[row], asked.name[row]
+        if not columns.known[row]:
+            return _unknown(alternative, layers, int(columns.n_selected[decision]))
+        run, level, shared = asked.run[decision], int(columns.level[row]), int(columns.shared[row])
+        snapshot, context = self.snapshots[run], asked.selection[decision].layers[level - 1]
+        history = snapshot.record(alternative, context, without_run=self.runs[run].run_id)
+        if history is None:
+            raise AssertionError("a known path has a history")
+        trust, why = columns.advantage, WHY[columns.advantage.why[row]]
+        delta_why = WHY[columns.why[row]]
+        delta, actual = scored(columns.delta[row], WHY[2]), scored(columns.actual[row], WHY[2])
+        pooled = NOT_POOLED if columns.pooled is None else columns.pooled.row(row)
+        support, reason, direction = self._called(columns, row)
         return Branch(
             alternative=alternative,
             known=True,
@@ -104,68 +278,51 @@ class Bench:
             success_rate=history.success_rate,
             avg_cost=history.avg_cost,
             avg_steps=history.avg_steps,
-            score=score,
+            score=scored(columns.score[row], WHY[2]),
             actual_score=actual,
             delta=delta,
-            verdict=verdict_of(delta, self.threshold),
-            cost_used=terms.cost,
-            steps_used=terms.steps,
-            advantage=trust.advantage,
-            low=trust.low,
-            high=trust.high,
-            p_better=trust.p_better,
+            verdict=verdict_of(delta, self._threshold),
+            cost_used=bool(columns.used.cost[row]),
+            steps_used=bool(columns.used.steps[row]),
+            advantage=scored(trust.advantage[row], why),
+            low=scored(trust.low[row], why),
+            high=scored(trust.high[row], why),
+            p_better=scored(self._p_better[layers][row], why),
             support=support,
-            support_reason=why,
+            support_reason=reason,
             direction=direction,
             runs=history.runs,
-            delta_low=difference(low, actual),
-            delta_high=difference(high, actual),
+            delta_low=scored(columns.low[row], delta_why),
+            delta_high=scored(columns.high[row], delta_why),
             evidence_from=history.oldest,
             evidence_to=history.newest,
-            evidence_age_days=(self.started - history.newest) / DAY,
+            evidence_age_days=(self.runs[run].started.ts - history.newest) / DAY,
             level=level,
-            levels=chosen.levels,
-            advantage_level=shared,
-            n_selected=outcomes(second),
+            levels=layers,
+            advantage_level=shared or None,
+            n_selected=int(columns.n_shared[row]),
             pooled=pooled.value,
             pooled_low=pooled.low,
             pooled_high=pooled.high,
             strength=pooled.strength,
         )
 
-    def _pooled(self, other: Layered | None, chosen: Layered) -> Pooled:
-        if other is None:
-            return NOT_POOLED
-        context_hash = chosen.layers[-1]
-        record = self.snapshot.record_of_context(context_hash, without_run=self.run_id)
-        everything = None if record is None else Arm(record, self.scale)
-        return pooled_advantage(other, chosen, everything, strength_for(self.snapshot, self.scale.weights))
+    @cached_property
+    def _p_better(self) -> dict[int, np.ndarray]:
+        with np.errstate(all="ignore"):
+            return {layers: c.advantage.p_better(self._threshold) for layers, c in self.compared.items()}
+
+    def _called(self, columns: Compared, row: int) -> tuple[Support, str, Direction | None]:
+        if row in columns.doubts:
+            return "weak", columns.doubts[row], None
+        if columns.pooled is None:
+            return columns.advantage.call(row)
+        first, second = columns.advantage.runs
+        return supported(columns.pooled.row(row), (int(first[row]), int(second[row])))
 
 
-def outcomes(arm: Arm | None) -> int:
-    """How many outcomes a history has."""
-    return arm.record.n if arm else 0
-
-
-def outcome_of(run: Run, cost_unit: str | None) -> Outcome:
-    """The run's own outcome; a cost in another unit than the memory's cannot be compared and is left out.
-
-    Raises:
-        ValueError: for a run that did not finish or whose success is unknown.
-    """
-    finished = run.finished
-    if finished is None or isinstance(run.success, Unscored):
-        raise ValueError("only finished runs with a known outcome are evaluated")
-    comparable = cost_unit is None or finished.cost_unit == cost_unit
-    return Outcome(
-        success=float(run.success),
-        cost=priced(finished) if comparable else None,
-        steps=None if finished.steps is None else float(finished.steps),
-    )
-
-
-def _unknown(alternative: str, chosen: Layered) -> Branch:
-    where = f", at any of its {chosen.levels} levels" if chosen.levels > 1 else ""
+def _unknown(alternative: str, levels: int, n_selected: int) -> Branch:
+    where = f", at any of its {levels} levels" if levels > 1 else ""
     none = Unscored(f"no earlier run chose this alternative in this context{where}")
     return Branch(
         alternative=alternative,
@@ -191,6 +348,6 @@ def _unknown(alternative: str, chosen: Layered) -> Branch:
         evidence_age_days=none,
         support="none",
         support_reason=none.reason,
-        levels=chosen.levels,
-        n_selected=outcomes(chosen.at(1)),
+        levels=levels,
+        n_selected=n_selected,
     )

@@ -8,24 +8,25 @@ from dataclasses import dataclass
 from itertools import cycle
 from random import Random
 from statistics import fmean
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
 from msgspec import Struct
 
 from untaken.counterfactual.balance import Balance, balance_of
-from untaken.counterfactual.choices import Bench
-from untaken.counterfactual.confounding import compare_within
-from untaken.counterfactual.decisions import THRESHOLD
-from untaken.counterfactual.evaluate import evaluate_run
+from untaken.counterfactual.choices import PairComparer
+from untaken.counterfactual.evaluate import evaluate_runs
 from untaken.counterfactual.model import RunEvaluation, Support
 from untaken.counterfactual.off_policy import Contrast, LoggedChoice, by_context, contrast, logged_choices
-from untaken.counterfactual.scoring import Scale, Weights
-from untaken.counterfactual.trust import Arm, Trust
+from untaken.counterfactual.paths import THRESHOLD
+from untaken.counterfactual.scoring import Weights
 from untaken.errors import Score, Unscored, number
 from untaken.ledger.model import Run
 from untaken.memory import Memories, Observed, PolicyMemory, Snapshot, by_memory
 from untaken.stats.means import mean_interval, reach_of_sum
+
+if TYPE_CHECKING:
+    from untaken.counterfactual.trust import Trust
 
 ROUNDS: Final = 10
 """How often the placebo shuffles."""
@@ -133,13 +134,8 @@ def placebo(
     by_round: list[list[Compared]] = []
     for turn in range(rounds):
         shuffled = _all_shuffled(known, runs, f"{seed}/{turn}")
-        compared = [
-            one
-            for run in runs
-            for one in _compared(
-                evaluate_run(run, shuffled[run.digest], weights=weights, threshold=threshold)
-            )
-        ]
+        evaluated = evaluate_runs(runs, shuffled, weights=weights, threshold=threshold)
+        compared = [one for run in runs for one in _compared(evaluated[run.digest])]
         if compared:
             by_round.append(compared)
     advantage = _over_rounds([fmean(one.advantage for one in some) for some in by_round])
@@ -182,7 +178,7 @@ def influence(
         weights=weights,
         threshold=threshold,
     )
-    whole = pair.compared()
+    (whole,) = pair.compared(None)
     if whole is None:
         return Unscored("no earlier run chose this alternative in this context")
     return pair.influence(whole)
@@ -242,16 +238,16 @@ class _Met:
         weights: Weights,
         threshold: float,
     ) -> None:
-        bench = Bench(snapshot, weights)
         self._logged = by_context(logged_choices(runs, snapshot))
-        places = set()
+        situations = set()
         for run in runs:
             layers = {selection.seq: selection.layers for selection in run.selections}
             for decision in evaluations[run.digest].decisions if run.digest in evaluations else ():
-                told = layers[decision.decision_point]
                 for branch in decision.branches:
-                    level = bench.level(decision.selected, branch.alternative, told)
-                    places.add((told[level - 1], decision.selected, branch.alternative))
+                    there = layers[decision.decision_point]
+                    situations.add((decision.selected, branch.alternative, there))
+        levels = PairComparer(snapshot, weights).levels(situations)
+        places = {(layers[level - 1], s, a) for (s, a, layers), level in levels.items()}
         self._both = {(w, s, a) for w, s, a in places if (w, a, s) in places}
         self._pairs = [
             _Pair(
@@ -268,7 +264,7 @@ class _Met:
     def influence(self) -> Iterator[Influence]:
         """Of what the memory supports; of two skills met both ways, the better for the worse."""
         for pair in self._pairs:
-            whole = pair.compared()
+            (whole,) = pair.compared(None)
             if whole is None or whole.support != "supported":
                 continue
             if pair.place not in self._both or (number(whole.advantage) or 0) > 0:
@@ -308,19 +304,17 @@ class _Pair:
         """Context, selected skill, alternative."""
         return self.context_hash, self.selected, self.alternative
 
-    def compared(self, without: str | None = None) -> Trust | None:
-        """The advantage, with all runs or without one; ``None`` where the alternative has no history."""
-        record = self.snapshot.record(self.alternative, self.context_hash, without_run=without)
-        chosen = self.snapshot.record(self.selected, self.context_hash, without_run=without)
-        scale = Scale(spans=self.snapshot.spans(without_run=without), weights=self.weights)
-        if record is None:
-            return None
-        other = None if chosen is None else Arm(chosen, scale)
-        return compare_within(Arm(record, scale), other, self.threshold, self.snapshot, without)
+    def compared(self, *without: str | None) -> list[Trust | None]:
+        """The advantage without each run, ``None`` leaving out none; ``None`` where there is no history."""
+        from untaken.counterfactual.pairs import Pair, compare_pairs  # noqa: PLC0415 (slow: it loads NumPy)
+
+        pairs = [Pair(self.context_hash, self.selected, self.alternative, run_id) for run_id in without]
+        return compare_pairs(self.snapshot, pairs, self.weights, self.threshold)
 
     def influence(self, whole: Trust) -> Influence:
         """What single runs do to the comparison."""
-        each = tuple([_without(run_id, self.compared(run_id)) for run_id in self._runs()])
+        runs = self._runs()
+        each = tuple(map(_without, runs, self.compared(*runs)))
         most = max(each, key=lambda one: _moved(whole.advantage, one.advantage), default=None)
         return Influence(
             context_hash=self.context_hash,

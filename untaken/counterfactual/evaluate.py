@@ -5,19 +5,23 @@ Nothing is executed and nothing imagined: the run's ledger and the policy memory
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from copy import copy
 from dataclasses import dataclass
 from math import inf
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from untaken.counterfactual.decisions import THRESHOLD, Bench
 from untaken.counterfactual.insights import insights_of, signals_of
 from untaken.counterfactual.model import Decision, EvaluationStatus, RunEvaluation
+from untaken.counterfactual.paths import THRESHOLD
 from untaken.counterfactual.scoring import Weights
 from untaken.counterfactual.summary import tally
 from untaken.errors import Finding, Unscored, UntakenError, Where
 from untaken.ledger.model import Run
-from untaken.memory import PolicyMemory, Snapshot
+from untaken.memory import Memories, PolicyMemory, Snapshot, by_memory
+
+if TYPE_CHECKING:
+    from untaken.counterfactual.decisions import DecisionScorer
 
 MIN_SELECTIONS: Final = 2
 ABORTED: Final = "DTL-STRAT-006"
@@ -55,36 +59,110 @@ def evaluate_run(
         The evaluation: ``evaluated``, or ``skipped`` or ``aborted`` with a code; it never raises for a bad
         run.
     """
+    made = evaluate_runs([run], memory, weights=weights, threshold=threshold)
+    return made[run.digest]
+
+
+def evaluate_runs(
+    runs: Iterable[Run],
+    memory: PolicyMemory | Snapshot | Memories,
+    *,
+    weights: Weights = Weights(),  # noqa: B008 - frozen
+    threshold: float = THRESHOLD,
+) -> Evaluations:
+    """`evaluate_run` of many runs, at once: by content digest, in the order given.
+
+    Args:
+        runs: as a reader gives them; one that is repeated counts once.
+        memory: one for all, or that of each run, by digest.
+        weights: as in `evaluate_run`.
+        threshold: as in `evaluate_run`.
+    """
     if not 0 <= threshold < inf:
         hint = f"the default is {THRESHOLD:g}"
         raise UntakenError("threshold-invalid", f"a threshold is at least 0, not {threshold}", hint=hint)
-    refusal = refusal_of(run)
-    if refusal is not None:
-        where = Where(file=run.source or None, line=run.integrity.line, run=run.run_id)
-        known = {"digest": run.digest, "agent": run.agent, "task_id": run.task_id}
-        return _refused(refusal, run_id=run.run_id, where=where, **known)
-    given = memory.snapshot() if isinstance(memory, PolicyMemory) else memory
-    bench = Bench.of(run, given.at(run.started.ts), weights, threshold)
-    decisions = tuple(bench.decision(selection) for selection in run.selections)
-    insights = insights_of(run.run_id, decisions, bench.snapshot.digest)
-    ended = run.finished.ts if run.finished else run.started.ts
-    signals = signals_of(decisions, insights, ended)
-    return RunEvaluation(
-        run_id=run.run_id,
-        digest=run.digest,
-        agent=run.agent,
-        task_id=run.task_id,
-        status="evaluated",
-        code=None,
-        reason="",
-        actual_score=bench.actual_score(),
-        decisions=decisions,
-        insights=insights,
-        signals=signals,
-        summary=tally([("evaluated", None)], decisions, len(signals)),
-        memory_digest=bench.snapshot.digest,
-        notes=tuple(_notes(run, given, bench.snapshot, decisions)),
-    )
+    return Evaluations({run.digest: run for run in runs}, memory, weights, threshold)
+
+
+class Evaluations(Mapping[str, RunEvaluation]):
+    """The evaluations of many runs, by content digest.
+
+    All decisions are scored when this is made, as columns; the objects of a run are made when somebody looks,
+    and kept.
+    """
+
+    def __init__(
+        self,
+        runs: Mapping[str, Run],
+        memory: PolicyMemory | Snapshot | Memories,
+        weights: Weights,
+        threshold: float,
+    ) -> None:
+        """As `evaluate_runs`."""
+        from untaken.counterfactual.decisions import DecisionScorer  # noqa: PLC0415 (slow: it loads SciPy)
+
+        self._runs = runs
+        self._made: dict[str, RunEvaluation] = {}
+        self._scored: dict[str, tuple[DecisionScorer, Snapshot, int]] = {}
+        open_to_it = [digest for digest, run in runs.items() if refusal_of(run) is None]
+        for given, digests in _by_snapshot(memory, open_to_it):
+            scorer = DecisionScorer([runs[digest] for digest in digests], given, weights, threshold)
+            self._scored |= {digest: (scorer, given, number) for number, digest in enumerate(digests)}
+
+    def __getitem__(self, digest: str) -> RunEvaluation:
+        if digest not in self._made:
+            self._made[digest] = self._make(digest)
+        return self._made[digest]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._runs)
+
+    def __len__(self) -> int:
+        return len(self._runs)
+
+    def among(self, runs: Mapping[str, Run]) -> Evaluations:
+        """Those of some of the runs."""
+        some = copy(self)
+        some._runs = runs
+        return some
+
+    def _make(self, digest: str) -> RunEvaluation:
+        run = self._runs[digest]
+        refusal = refusal_of(run)
+        if refusal is not None:
+            where = Where(file=run.source or None, line=run.integrity.line, run=run.run_id)
+            known = {"digest": run.digest, "agent": run.agent, "task_id": run.task_id}
+            return _refused(refusal, run_id=run.run_id, where=where, **known)
+        scorer, given, number = self._scored[digest]
+        decisions, used = scorer.decisions(number), scorer.snapshots[number]
+        insights = insights_of(run.run_id, decisions, used.digest)
+        ended = run.finished.ts if run.finished else run.started.ts
+        signals = signals_of(decisions, insights, ended)
+        return RunEvaluation(
+            run_id=run.run_id,
+            digest=run.digest,
+            agent=run.agent,
+            task_id=run.task_id,
+            status="evaluated",
+            code=None,
+            reason="",
+            actual_score=scorer.actual_score(number),
+            decisions=decisions,
+            insights=insights,
+            signals=signals,
+            summary=tally([("evaluated", None)], decisions, len(signals)),
+            memory_digest=used.digest,
+            notes=tuple(_notes(run, given, used, decisions)),
+        )
+
+
+def _by_snapshot(
+    memory: PolicyMemory | Snapshot | Memories, digests: list[str]
+) -> list[tuple[Snapshot, list[str]]]:
+    if isinstance(memory, Snapshot):
+        return [(memory, digests)] if digests else []
+    memories = dict.fromkeys(digests, memory) if isinstance(memory, PolicyMemory) else memory
+    return [(one.snapshot(), some) for one, some in by_memory(memories, digests)]
 
 
 def abort_unread(run_id: str, reason: str, where: Where) -> RunEvaluation:

@@ -22,9 +22,9 @@ from typing import Final, NamedTuple, TypedDict
 
 from msgspec import Struct
 
-from untaken.counterfactual.decisions import outcome_of
-from untaken.counterfactual.sample import N_SPREAD
+from untaken.counterfactual.paths import outcome_of
 from untaken.counterfactual.scoring import Outcome, Scale, Terms, Weights, difference, score_placed
+from untaken.counterfactual.words import N_SPREAD
 from untaken.errors import Score, Unscored
 from untaken.ledger.events import SkillSelection
 from untaken.ledger.model import Run

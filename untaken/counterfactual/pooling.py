@@ -11,19 +11,20 @@ memory itself.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from math import sqrt
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 from weakref import WeakKeyDictionary
 
-from untaken.counterfactual.levels import Layered
+import numpy as np
+
+from untaken.counterfactual.histories import FOUND, WHY, Histories, Scales, Used, unknown
 from untaken.counterfactual.model import ONE_LAYER, Direction, Support
-from untaken.counterfactual.scoring import Outcome, Scale, Terms, Weights, common_terms, score_placed
-from untaken.counterfactual.trust import N_MIN, Arm, end_words, too_few
-from untaken.errors import Score, Unscored, number
-from untaken.memory import Record, Snapshot
-from untaken.memory.history import History
-from untaken.memory.model import Observed
+from untaken.counterfactual.scoring import Weights
+from untaken.counterfactual.words import N_MIN, end_words, too_few
+from untaken.errors import Score, Unscored
+from untaken.memory import Observed, Snapshot
+from untaken.memory.history import ANY, History
+from untaken.memory.totals import NOWHERE, Moment
 from untaken.stats.rates import Z_95
 
 STRENGTHS: Final = (1, 2, 4, 8, 16, 32, 64)
@@ -32,6 +33,7 @@ UNTRIED: Final = 8
 """k where the memory cannot foretell any run from others."""
 LATEST: Final = 2000
 """Outcomes that k is chosen by at the most, the latest."""
+NOTHING_CHOSEN: Final = Unscored("no earlier run chose anything in this context")
 
 _CHOSEN: WeakKeyDictionary[History, dict[tuple[int, Weights], int]] = WeakKeyDictionary()
 
@@ -49,21 +51,45 @@ NOT_POOLED: Final = Pooled(ONE_LAYER, ONE_LAYER, ONE_LAYER, 0)
 
 
 class Level(NamedTuple):
-    """What is known of a skill at one level: effective runs, and their mean score."""
+    """What is known of skills at one level, row by row: effective runs, and their mean score."""
 
-    n: float
-    mean: float
+    n: np.ndarray
+    mean: np.ndarray
 
 
 class Worth(NamedTuple):
-    """Mean score that is expected of a skill, and the variance of that."""
+    """Mean score that is expected of skills, and the variance of that."""
 
-    mean: float
-    variance: float
+    mean: np.ndarray
+    variance: np.ndarray
 
 
-def shrunk(levels: list[Level], base: float, variance: float, strength: float) -> Worth:
-    """The worth of a skill from its histories, coarsest first.
+class PooledAdvantages(NamedTuple):
+    """`Pooled` of many rows: columns; `why` is the code of `WHY`, -1 where nothing was ever chosen there."""
+
+    value: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    strength: np.ndarray
+    why: np.ndarray
+
+    def row(self, row: int) -> Pooled:
+        """One of them."""
+        if self.why[row] == FOUND:
+            return Pooled(
+                float(self.value[row]), float(self.low[row]), float(self.high[row]), int(self.strength[row])
+            )
+        why = NOTHING_CHOSEN if self.why[row] < 0 else WHY[self.why[row]]
+        return Pooled(why, why, why, 0)
+
+    def direction(self, runs: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
+        """1 where better is supported, -1 where worse is, else 0."""
+        enough = (self.why == FOUND) & (np.minimum(*runs) >= N_MIN)
+        return np.where(enough, (self.low > 0).astype(int) - (self.high < 0).astype(int), 0)
+
+
+def shrunk(levels: Sequence[Level], base: np.ndarray, variance: np.ndarray, strength: np.ndarray) -> Worth:
+    """The worth of skills from their histories, coarsest first.
 
     Args:
         levels: one a layer; n = 0 where nothing is known.
@@ -71,7 +97,7 @@ def shrunk(levels: list[Level], base: float, variance: float, strength: float) -
         variance: σ², of one run's score.
         strength: k.
     """
-    mean, doubt = base, 0.0
+    mean, doubt = base, np.zeros_like(base)
     for level in levels:
         total = level.n + strength
         mean = (level.n * level.mean + strength * mean) / total
@@ -79,47 +105,53 @@ def shrunk(levels: list[Level], base: float, variance: float, strength: float) -
     return Worth(mean, doubt)
 
 
-def pooled_advantage(
-    alternative: Layered, selected: Layered, everything: Arm | None, strength: int
-) -> Pooled:
-    """The alternative's worth minus the selected skill's.
+def pooled_advantages(
+    alternative: Sequence[Histories],
+    selected: Sequence[Histories],
+    everything: Histories,
+    strength: np.ndarray,
+    scales: Scales,
+) -> PooledAdvantages:
+    """The alternatives' worth minus the selected skills'.
 
     Args:
-        alternative: its histories.
-        selected: those of the path taken, in the same layers.
+        alternative: histories, finest level first.
+        selected: those of the paths taken, in the same layers.
         everything: history of every choice in the coarsest of these contexts.
         strength: k.
+        scales: of the rows.
     """
-    if everything is None:
-        return _unscored(Unscored("no earlier run chose anything in this context"))
-    terms = common_terms(everything.placed, everything.placed)
-    sample = everything.sample(terms)
-    if isinstance(sample, Unscored):
-        return _unscored(sample)
-    # The rate of success as its interval has it, so that a few runs that all came out alike are no certainty.
-    success = sample.weight**2 * sample.rate * (1 - sample.rate)
-    variance = max(0.0, success + sample.rest + 2 * sample.weight * (sample.together or 0.0))
-    base = number(score_placed(everything.placed, terms, everything.scale.weights)) or 0.0
-    first, second = (
-        shrunk(list(_levels(skill, terms)), base, variance, strength) for skill in (alternative, selected)
-    )
-    value, reach = first.mean - second.mean, Z_95 * sqrt(first.variance + second.variance)
-    return Pooled(value, max(-1.0, value - reach), min(1.0, value + reach), strength)
+    with np.errstate(all="ignore"):
+        used = Used.common(everything.placed, everything.placed)
+        sample, lacks = everything.samples(scales, used)
+        # The rate of success as its interval has it, so that a few runs that all came out alike are no
+        # certainty.
+        success = sample.weight**2 * sample.rate * (1 - sample.rate)
+        together = np.where(np.isnan(sample.together), 0.0, sample.together)
+        variance = np.maximum(0.0, success + sample.rest + 2 * sample.weight * together)
+        base = np.nan_to_num(scales.scores(everything.placed, used))
+        first, second = (
+            shrunk(
+                [level_of(histories, used, scales) for histories in reversed(skill)], base, variance, strength
+            )
+            for skill in (alternative, selected)
+        )
+        value, reach = first.mean - second.mean, Z_95 * np.sqrt(first.variance + second.variance)
+        low, high = np.maximum(-1.0, value - reach), np.minimum(1.0, value + reach)
+        return PooledAdvantages(value, low, high, strength, np.where(everything.known, lacks, -1))
 
 
-def supported(pooled: Pooled, first: Arm, second: Arm | None) -> tuple[Support, str, Direction | None]:
+def supported(pooled: Pooled, runs: tuple[int, int]) -> tuple[Support, str, Direction | None]:
     """Whether a pooled advantage is supported, why, in words, and in which direction.
 
     Args:
         pooled: with its interval.
-        first: history of the alternative at the level of the advantage.
-        second: of the selected skill there; ``None`` without any.
+        runs: of the alternative at the level of the advantage, and of the selected skill there.
     """
     if isinstance(pooled.low, Unscored):
         return "weak", pooled.low.reason, None
     if isinstance(pooled.high, Unscored):
         return "weak", pooled.high.reason, None
-    runs = first.record.n_runs, 0 if second is None else second.record.n_runs
     if min(runs) < N_MIN:
         return "weak", too_few(runs), None
     interval = f"the pooled 95 % interval {end_words(pooled.low)} to {end_words(pooled.high)}"
@@ -131,67 +163,75 @@ def supported(pooled: Pooled, first: Arm, second: Arm | None) -> tuple[Support, 
     return "weak", f"{interval} includes 0: needs more runs of each in equally specific contexts", None
 
 
-def _unscored(why: Unscored) -> Pooled:
-    return Pooled(why, why, why, 0)
+def level_of(histories: Histories, used: Used, scales: Scales) -> Level:
+    """A level whose history lacks a figure that the others have tells nothing comparable: n = 0."""
+    placed = histories.placed
+    lacks = (used.cost & np.isnan(placed.cost)) | (used.steps & np.isnan(placed.steps))
+    mean = scales.scores(placed, used)
+    there = histories.known & ~lacks & ~np.isnan(mean)
+    return Level(np.where(there, histories.figures.effective, 0.0), np.where(there, mean, 0.0))
 
 
-def _levels(skill: Layered, terms: Terms) -> Iterator[Level]:
-    for level in range(skill.levels, 0, -1):
-        arm = skill.at(level)
-        yield NOT_KNOWN if arm is None else _level(arm.record, arm.placed, terms, arm.scale)
+def strengths_for(snapshot: Snapshot, cuts: np.ndarray, weights: Weights) -> np.ndarray:
+    """The k that foretells best at each of these moments of a history.
 
-
-NOT_KNOWN: Final = Level(0.0, 0.0)
-
-
-def _level(record: Record, placed: Outcome, terms: Terms, scale: Scale) -> Level:
-    """A level whose history lacks a figure that the others have tells nothing comparable."""
-    if (terms.cost and placed.cost is None) or (terms.steps and placed.steps is None):
-        return NOT_KNOWN
-    mean = number(score_placed(placed, terms, scale.weights))
-    return NOT_KNOWN if mean is None else Level(record.sums.n**2 / record.sums.squares, mean)
-
-
-def strength_for(snapshot: Snapshot, weights: Weights) -> int:
-    """The k that foretells best; chosen anew whenever what is known has doubled, so that it costs little."""
-    if not snapshot.observations:
-        return UNTRIED
-    cut = 1 << (snapshot.observations.bit_length() - 1)
+    It is chosen anew whenever what is known has doubled, so that it costs little.
+    """
+    found = np.full(cuts.size, UNTRIED)
     chosen = _CHOSEN.setdefault(snapshot.history, {})
-    if (cut, weights) not in chosen:
-        known = Snapshot(history=snapshot.history, as_of=None, cost_unit=snapshot.cost_unit, observations=cut)
-        chosen[cut, weights] = _chosen(known, weights)
-    return chosen[cut, weights]
+    doubled = np.array([int(cut).bit_length() for cut in cuts])
+    for bits in set(doubled[cuts > 0].tolist()):
+        cut = 1 << (bits - 1)
+        if (cut, weights) not in chosen:
+            known = Snapshot(
+                history=snapshot.history, as_of=None, cost_unit=snapshot.cost_unit, observations=cut
+            )
+            chosen[cut, weights] = _chosen(known, weights)
+        found[doubled == bits] = chosen[cut, weights]
+    return found
 
 
 def _chosen(snapshot: Snapshot, weights: Weights) -> int:
     """Leave one run out: the mean squared error of each k over the outcomes of all runs."""
-    scale = Scale(spans=snapshot.spans(), weights=weights)
-    errors, foretold = dict.fromkeys(STRENGTHS, 0.0), 0
-    for observed in snapshot.history.log[: snapshot.observations][-LATEST:]:
-        if observed.kind == "outcome" and len(observed.layers) > 1:
-            foretold += _foretell(observed, snapshot, scale, errors)
+    scales = Scales.of(snapshot.spans(), weights)
+    errors, foretold = dict.fromkeys(STRENGTHS, 0.0), False
+    latest = [o for o in snapshot.history.log[: snapshot.observations][-LATEST:] if o.kind == "outcome"]
+    for layers in sorted({len(o.layers) for o in latest} - {1}):
+        for k, error in _foretell([o for o in latest if len(o.layers) == layers], snapshot, scales):
+            errors[k], foretold = errors[k] + float(error.sum()), foretold or bool(error.size)
     return min(STRENGTHS, key=lambda k: (errors[k], -k)) if foretold else UNTRIED
 
 
-def _foretell(observed: Observed, snapshot: Snapshot, scale: Scale, errors: dict[int, float]) -> bool:
-    """Adds the squared error of each k; false where no other run chose anything in that context."""
-    rest = snapshot.record_of_context(observed.layers[-1], without_run=observed.run_id)
-    if rest is None:
-        return False
-    own = scale.place(Outcome(success=observed.success, cost=observed.cost, steps=observed.steps))
-    everything = scale.place(Outcome.of(rest))
-    terms = common_terms(own, everything)
-    levels = []
-    for context_hash in reversed(observed.layers):
-        record = snapshot.record(observed.skill, context_hash, without_run=observed.run_id)
-        levels.append(
-            NOT_KNOWN if record is None else _level(record, scale.place(Outcome.of(record)), terms, scale)
+def _foretell(
+    outcomes: Sequence[Observed], snapshot: Snapshot, scales: Scales
+) -> list[tuple[int, np.ndarray]]:
+    """The squared errors of each k, of the outcomes in whose context any other run chose anything."""
+    history = snapshot.history
+    runs = np.array([history.run_numbers[o.run_id] for o in outcomes])
+    cut = np.full(runs.size, snapshot.observations)
+
+    def known(places: Sequence[tuple[str, str]], *, of_contexts: bool = False) -> Histories:
+        totals = history.totals_of_contexts if of_contexts else history.totals
+        numbers = np.array([totals.places.get(place, NOWHERE) for place in places])
+        return Histories.at(totals, Moment(numbers, cut, runs), scales)
+
+    with np.errstate(all="ignore"):
+        own = scales.place(
+            *(
+                np.array([unknown(v) for v in c])
+                for c in zip(*((o.success, o.cost, o.steps) for o in outcomes), strict=True)
+            )
         )
-    came = number(score_placed(own, terms, scale.weights))
-    base = number(score_placed(everything, terms, scale.weights))
-    if came is None or base is None:
-        return False
-    for k in STRENGTHS:
-        errors[k] += (came - shrunk(levels, base, 0.0, k).mean) ** 2
-    return True
+        everything = known([(ANY, o.layers[-1]) for o in outcomes], of_contexts=True)
+        used = Used.common(own, everything.placed)
+        levels = [
+            level_of(known([(o.skill, o.layers[level]) for o in outcomes]), used, scales)
+            for level in reversed(range(len(outcomes[0].layers)))
+        ]
+        came, base = scales.scores(own, used), scales.scores(everything.placed, used)
+        told = everything.known & ~np.isnan(came) & ~np.isnan(base)
+        nothing = np.zeros_like(base)
+        return [
+            (k, ((came - shrunk(levels, base, nothing, np.full_like(base, k)).mean) ** 2)[told])
+            for k in STRENGTHS
+        ]

@@ -14,8 +14,9 @@ import numpy as np
 from msgspec import UnsetType
 
 from untaken.counterfactual.scoring import Scale, Terms, in_force
-from untaken.counterfactual.trust import N_MIN, end_words
-from untaken.memory import History, Observed, Snapshot
+from untaken.counterfactual.words import N_MIN, end_words
+from untaken.memory import Observed, Snapshot
+from untaken.memory.history import History
 from untaken.stats.stratified import MeanDifference, mean_difference, order_of
 
 UNKNOWN: Final = -1

@@ -10,32 +10,33 @@ true advantage in 95 %, in more where successes or failures are rare: ``benchmar
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from math import ceil, sqrt
-from typing import Final
+from typing import Final, NamedTuple
 
+import numpy as np
 from msgspec import Struct
 
-from untaken.counterfactual.model import Direction, Support
-from untaken.counterfactual.sample import sample_of
-from untaken.counterfactual.scoring import (
-    Outcome,
-    Scale,
-    Terms,
-    common_terms,
-    difference,
-    score_placed,
+from untaken.counterfactual.histories import (
+    FOUND,
+    NO_FIGURE,
+    NOT_TAKEN,
+    NOTHING_VARIED,
+    WHY,
+    Histories,
+    Scales,
+    Used,
+    history_of,
+    scored,
 )
-from untaken.errors import Score, Unscored
+from untaken.counterfactual.model import Direction, Support
+from untaken.counterfactual.scoring import Scale
+from untaken.counterfactual.words import MOST_RUNS, N_MIN, end_words, too_few
+from untaken.errors import Score
 from untaken.memory import Record
-from untaken.stats.contrast import Sample, band_between, band_of
+from untaken.stats.contrast import Band, band_between, band_of
 from untaken.stats.rates import Z_95
 
-N_MIN: Final = 3
-"""Fewest runs on either side for an advantage to count as supported."""
-MOST_RUNS: Final = 1000
-"""Where more runs than this are needed, their number is not worth naming."""
-NOTHING_VARIED: Final = Unscored("no weighted figure varies in either history")
+BETTER: Final = 1
+WORSE: Final = -1
 
 
 class Trust(Struct, frozen=True, kw_only=True, gc=False):
@@ -50,45 +51,76 @@ class Trust(Struct, frozen=True, kw_only=True, gc=False):
     direction: Direction | None = None
 
 
-class Estimate(Struct, frozen=True, kw_only=True, gc=False):
+class Estimate(NamedTuple):
     """Variance of a history's mean score, and the effective number of runs behind it."""
 
-    variance: float
-    n: float
+    variance: np.ndarray
+    n: np.ndarray
 
 
-class Arm:
-    """One side of a comparison: a history, and its mean outcome placed on the scale.
+class Advantages(NamedTuple):
+    """The advantages of many alternatives: columns.
 
-    What its interval needs is worked out once, though every alternative of a decision is compared with the
-    same selected skill.
+    Attributes:
+        used: the terms that both histories have.
+        advantage, low, high: NaN where unscored; `why`: code of `WHY`, of the advantage if it is, else of
+            its interval.
+        band: that the interval is from.
+        runs: of the alternative, and of the selected skill.
+        needed: about how many more runs of each would show a difference.
+        direction: `BETTER`, `WORSE`, or 0 where the interval supports nothing.
     """
 
-    __slots__ = ("_samples", "placed", "record", "scale")
+    used: Used
+    advantage: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    why: np.ndarray
+    band: Band
+    runs: tuple[np.ndarray, np.ndarray]
+    needed: np.ndarray
+    direction: np.ndarray
 
-    def __init__(self, record: Record, scale: Scale) -> None:
-        self.record = record
-        self.scale = scale
-        self.placed = scale.place(Outcome.of(record))
-        self._samples: dict[Terms, Sample | Unscored] = {}
+    def p_better(self, threshold: float) -> np.ndarray:
+        """Probability that each advantage exceeds the threshold; NaN without an interval."""
+        return np.where(self.why == FOUND, self.band.above(self.advantage - threshold), np.nan)
 
-    def sample(self, terms: Terms) -> Sample | Unscored:
-        """What an interval over the terms given needs of the history."""
-        found = self._samples.get(terms)
-        if found is None:
-            found = sample_of(self.record, self.placed.success, self.scale, terms)
-            self._samples[terms] = found
+    def call(self, row: int) -> tuple[Support, str, Direction | None]:
+        """What is supported in a row, why, in words, and in which direction."""
+        if self.why[row] != FOUND:
+            return "weak", f"{WHY[self.why[row]].reason}: needs at least {N_MIN} runs of each", None
+        runs = int(self.runs[0][row]), int(self.runs[1][row])
+        if min(runs) < N_MIN:
+            return "weak", too_few(runs), None
+        interval = f"the 95 % interval {end_words(self.low[row])} to {end_words(self.high[row])}"
+        if self.direction[row] == BETTER:
+            took = f"{runs[0]} runs took the alternative, {runs[1]} the selected skill"
+            return "supported", f"{interval} is above 0 ({took})", "better"
+        if self.direction[row] == WORSE:
+            why = f"{interval} is below 0: the selected skill has a better history"
+            return "supported", why, "worse"
+        more = int(self.needed[row])
+        wanted = f"about {more}" if more <= MOST_RUNS else f"more than {MOST_RUNS}"
+        needs = f"needs {wanted} more {'run' if more == 1 else 'runs'} of each"
+        return "weak", f"{interval} includes 0: {needs}", None
+
+    def trusts(self, threshold: float) -> list[Trust]:
+        """A row each, in words."""
+        found = []
+        for row, above in enumerate(self.p_better(threshold)):
+            why, (support, reason, direction) = WHY[self.why[row]], self.call(row)
+            found.append(
+                Trust(
+                    advantage=scored(self.advantage[row], why),
+                    low=scored(self.low[row], why),
+                    high=scored(self.high[row], why),
+                    p_better=scored(above, why),
+                    support=support,
+                    reason=reason,
+                    direction=direction,
+                )
+            )
         return found
-
-    def around(self, score: Score, terms: Terms) -> tuple[Score, Score]:
-        """95 % interval of the history's mean score over the terms given."""
-        if isinstance(score, Unscored):
-            return score, score
-        sample = self.sample(terms)
-        if isinstance(sample, Unscored):
-            return sample, sample
-        band = band_of(sample)
-        return (NOTHING_VARIED, NOTHING_VARIED) if band is None else band.ends(score, 0.0, 1.0)
 
 
 def compare(alternative: Record, selected: Record | None, scale: Scale, threshold: float) -> Trust:
@@ -100,104 +132,73 @@ def compare(alternative: Record, selected: Record | None, scale: Scale, threshol
         scale: spans and weights of the evaluation.
         threshold: `p_better` is the probability that the advantage exceeds it.
     """
-    other = None if selected is None else Arm(selected, scale)
-    return compare_arms(Arm(alternative, scale), other, threshold)
+    first, second = history_of(alternative, scale), history_of(selected, scale)
+    found = advantages(first, second, Scales.of(scale.spans, scale.weights))
+    with np.errstate(all="ignore"):
+        return found.trusts(threshold)[0]
 
 
-def compare_arms(alternative: Arm, selected: Arm | None, threshold: float) -> Trust:
-    """`compare`, for histories on one scale."""
-    if selected is None:
-        return _weak(Unscored("no earlier run chose the selected skill in this context"))
-    weights, terms = alternative.scale.weights, common_terms(alternative.placed, selected.placed)
-    advantage = difference(
-        score_placed(alternative.placed, terms, weights), score_placed(selected.placed, terms, weights)
-    )
-    if isinstance(advantage, Unscored):
-        return _weak(advantage)
-    first, second = alternative.sample(terms), selected.sample(terms)
-    if isinstance(first, Unscored):
-        return _weak(first, advantage)
-    if isinstance(second, Unscored):
-        return _weak(second, advantage)
-    return _judged(advantage, first, second, threshold, (alternative.record.n_runs, selected.record.n_runs))
+def advantages(alternative: Histories, selected: Histories, scales: Scales) -> Advantages:
+    """The advantages of alternatives over the skills selected, row by row."""
+    with np.errstate(all="ignore"):  # unknown figures are NaN, and stay it
+        used = Used.common(alternative.placed, selected.placed)
+        advantage = scales.scores(alternative.placed, used) - scales.scores(selected.placed, used)
+        (first, lacks), (second, lacking) = (side.samples(scales, used) for side in (alternative, selected))
+        band = band_between(first, second)
+        low, high = band.ends(advantage, -1.0, 1.0)
+        why = np.select(
+            [~selected.known, np.isnan(advantage), lacks != FOUND, lacking != FOUND, np.isnan(band.rest)],
+            [NOT_TAKEN, NO_FIGURE, lacks, lacking, NOTHING_VARIED],
+            FOUND,
+        )
+        none = np.where(why == FOUND, 0.0, np.nan)
+        one, two = (Estimate(side.variance(band.slope), side.n) for side in (first, second))
+        runs = alternative.figures.runs, selected.figures.runs
+        enough = (why == FOUND) & (np.minimum(*runs) >= N_MIN)
+        return Advantages(
+            used=used,
+            advantage=advantage,
+            low=low + none,
+            high=high + none,
+            why=why,
+            band=band,
+            runs=runs,
+            needed=more_runs(advantage, one, two),
+            direction=np.where(enough & (low > 0), BETTER, np.where(enough & (high < 0), WORSE, 0)),
+        )
 
 
-def more_runs(gap: float, first: Estimate, second: Estimate) -> int:
+def around(
+    history: Histories, score: np.ndarray, scales: Scales, used: Used
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The 95 % intervals of histories' mean scores over the terms used; and why there is none, as a code."""
+    with np.errstate(all="ignore"):
+        sample, lacks = history.samples(scales, used)
+        band = band_of(sample)
+        low, high = band.ends(score, 0.0, 1.0)
+        why = np.select(
+            [np.isnan(score), lacks != FOUND, np.isnan(band.rest)], [NO_FIGURE, lacks, NOTHING_VARIED], FOUND
+        )
+        none = np.where(why == FOUND, 0.0, np.nan)
+        return low + none, high + none, why
+
+
+def more_runs(gap: np.ndarray, first: Estimate, second: Estimate) -> np.ndarray:
     """About how many more runs of each skill would make the interval exclude 0, were the gap to stay as it
     is.
 
     The smallest m with q²·(a / (n₁ + m) + b / (n₂ + m)) ≤ gap², where a and b are the variances of one run
-    and q the normal quantile; more than `MOST_RUNS` is cut there.
+    and q the normal quantile; more than `MOST_RUNS` is cut there. NaN where anything is unknown.
     """
+    with np.errstate(all="ignore"):
+        return _more_runs(gap, first, second)
+
+
+def _more_runs(gap: np.ndarray, first: Estimate, second: Estimate) -> np.ndarray:
     a, b = first.variance * first.n, second.variance * second.n
     level = (gap / Z_95) ** 2
-    if a + b >= level * (MOST_RUNS + first.n + second.n):
-        return MOST_RUNS + 1
     linear = level * (first.n + second.n) - a - b
     constant = level * first.n * second.n - a * second.n - b * first.n
-    root = (sqrt(max(0.0, linear**2 - 4 * level * constant)) - linear) / (2 * level)
-    return min(MOST_RUNS + 1, max(1, ceil(root)))
-
-
-def _judged(
-    advantage: float, first: Sample, second: Sample, threshold: float, runs: tuple[int, int]
-) -> Trust:
-    band = band_between(first, second)
-    if band is None:
-        return _weak(NOTHING_VARIED, advantage)
-    low, high = band.ends(advantage, -1.0, 1.0)
-
-    def needed() -> int:
-        one, two = (Estimate(variance=s.variance(band.slope), n=s.n) for s in (first, second))
-        return more_runs(advantage, one, two)
-
-    support, why, direction = _support(low, high, runs, needed)
-    return Trust(
-        advantage=advantage,
-        low=low,
-        high=high,
-        p_better=band.above(advantage - threshold),
-        support=support,
-        reason=why,
-        direction=direction,
-    )
-
-
-def _support(
-    low: float, high: float, runs: tuple[int, int], more_needed: Callable[[], int]
-) -> tuple[Support, str, Direction | None]:
-    if min(runs) < N_MIN:
-        return "weak", too_few(runs), None
-    interval = f"the 95 % interval {end_words(low)} to {end_words(high)}"
-    if low > 0:
-        took = f"{runs[0]} runs took the alternative, {runs[1]} the selected skill"
-        return "supported", f"{interval} is above 0 ({took})", "better"
-    if high < 0:
-        why = f"{interval} is below 0: the selected skill has a better history"
-        return "supported", why, "worse"
-    more = more_needed()
-    wanted = f"about {more}" if more <= MOST_RUNS else f"more than {MOST_RUNS}"
-    needs = f"needs {wanted} more {'run' if more == 1 else 'runs'} of each"
-    return "weak", f"{interval} includes 0: {needs}", None
-
-
-def too_few(runs: tuple[int, int]) -> str:
-    """That so many runs of the alternative and of the selected skill support nothing."""
-    known = f"{runs[0]} runs took the alternative and {runs[1]} the selected skill"
-    return f"{known}: needs at least {N_MIN} of each"
-
-
-def end_words(end: float) -> str:
-    """An end of an interval, by two decimals; nearer to 0 by one digit, for 0.00 lies on no side of 0."""
-    return f"{end:.2f}" if abs(end) >= 0.005 or not end else f"{end:.1g}"
-
-
-def _weak(why: Unscored, advantage: Score | None = None) -> Trust:
-    return Trust(
-        advantage=why if advantage is None else advantage,
-        low=why,
-        high=why,
-        p_better=why,
-        support="weak",
-        reason=f"{why.reason}: needs at least {N_MIN} runs of each",
-    )
+    root = (np.sqrt(np.maximum(0.0, linear**2 - 4 * level * constant)) - linear) / (2 * level)
+    found = np.minimum(MOST_RUNS + 1, np.maximum(1, np.ceil(root)))
+    return np.where(a + b >= level * (MOST_RUNS + first.n + second.n), MOST_RUNS + 1, found)

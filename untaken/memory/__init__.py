@@ -1,9 +1,8 @@
 """Policy memory: what history says about a skill in a context (§3 of docs/concepts.md)."""
 
 from untaken.memory.apart import Memories, by_memory
-from untaken.memory.history import RUNS_NAMED, History
 from untaken.memory.intervals import cost_interval, steps_interval, success_interval
-from untaken.memory.model import Observed, Record, Span, Spans
+from untaken.memory.model import RUNS_NAMED, Observed, Record, Span, Spans
 from untaken.memory.observing import observe, outcome_key, priced
 from untaken.memory.policy import PolicyMemory
 from untaken.memory.preview import Effect, Flag, preview
@@ -32,7 +31,6 @@ __all__ = [
     "Direction",
     "Effect",
     "Flag",
-    "History",
     "Memories",
     "Observed",
     "PolicyMemory",

@@ -14,14 +14,17 @@ from collections.abc import Iterable
 from datetime import datetime
 from functools import cached_property
 from hashlib import sha256
+from math import isinf
 from typing import Final, NamedTuple
 
-from untaken.memory.log import line_of
-from untaken.memory.model import Observed, Record, Span
-from untaken.memory.sums import NOTHING, Sums, running, summed
+import numpy as np
 
-RUNS_NAMED: Final = 20
-"""Most run ids that a record names; it counts all of them."""
+from untaken.memory.extremes import Extreme
+from untaken.memory.log import line_of
+from untaken.memory.model import RUNS_NAMED, Observed, Record, Span
+from untaken.memory.sums import Sums, summed
+from untaken.memory.totals import NOWHERE, Place, Totals
+
 ANY: Final = ""
 """Stands for every skill."""
 
@@ -36,26 +39,26 @@ class Behind(NamedTuple):
 
 
 class Series:
-    """One (skill, context) over time: positions in the log, and running sums between them."""
+    """One (skill, context) over time: positions in the log, and the totals between them."""
 
     __slots__ = (
         "_first",
         "_log",
+        "_number",
         "_outcomes",
         "_positions",
         "_records",
         "_runs",
-        "_sums",
-        "context_hash",
-        "skill",
+        "_totals",
+        "place",
     )
 
-    def __init__(self, place: tuple[str, str], log: tuple[Observed, ...], positions: list[int]) -> None:
-        self.skill, self.context_hash = place
-        self._positions = positions
+    def __init__(self, place: Place, log: tuple[Observed, ...], totals: Totals) -> None:
+        self.place = place
+        self._totals, self._number = totals, totals.places[place]
+        self._positions: list[int] = totals.positions(self._number).tolist()
         self._records: dict[int, Record | None] = {}
-        self._sums = list(running(log[p] for p in positions))
-        self._log, self._outcomes = log, [p for p in positions if log[p].kind == "outcome"]
+        self._log, self._outcomes = log, [p for p in self._positions if log[p].kind == "outcome"]
         first: dict[str, int] = {}
         for p in self._outcomes:
             first.setdefault(log[p].run_id, p)
@@ -68,7 +71,7 @@ class Series:
 
     def sums(self, cut: int) -> Sums:
         """The sums over what was known at the cut."""
-        return self._sums[bisect_left(self._positions, cut)]
+        return self._totals.sums(self._number, bisect_left(self._positions, cut))
 
     def known(self, cut: int) -> list[int]:
         """Positions in the log of its observations before the cut."""
@@ -78,7 +81,7 @@ class Series:
         """What was known at the cut; made once, for many runs ask between two observations."""
         at = bisect_left(self._positions, cut)
         if at not in self._records:
-            self._records[at] = self.described(self._sums[at], cut, None)
+            self._records[at] = self.described(self._totals.sums(self._number, at), cut, None)
         return self._records[at]
 
     def described(self, sums: Sums, cut: int, without: str | None) -> Record | None:
@@ -90,8 +93,8 @@ class Series:
             return None
         behind = self._behind(cut, without)
         return Record(
-            skill=self.skill,
-            context_hash=self.context_hash,
+            skill=self.place[0],
+            context_hash=self.place[1],
             n=sums.n,
             success_rate=sums.success_rate,
             avg_cost=sums.avg_cost,
@@ -119,102 +122,58 @@ class Series:
         return next(self._log[p].ts for p in positions if self._log[p].run_id != without)
 
 
-class Extreme:
-    """Running minimum of a figure over runs, with the runner-up run, so that any one run can be left out
-    exactly.
-    """
-
-    __slots__ = ("_positions", "_states")
-
-    def __init__(self, figures: Iterable[tuple[int, str, float]]) -> None:
-        self._positions: list[int] = []
-        self._states: list[tuple[tuple[float, str], tuple[float, str] | None]] = []
-        best: tuple[float, str] | None = None
-        second: tuple[float, str] | None = None
-        for position, run, value in figures:
-            before = best, second
-            if best is None or (run == best[1] and value < best[0]):
-                best = (value, run)
-            elif run != best[1] and value < best[0]:
-                best, second = (value, run), best
-            elif run != best[1] and (second is None or value < second[0]):
-                second = (value, run)
-            if (best, second) != before:
-                self._positions.append(position)
-                self._states.append((best, second))
-
-    def least(self, cut: int, without: str | None) -> float | None:
-        """The minimum known at the cut over all runs but `without`."""
-        at = bisect_left(self._positions, cut)
-        if not at:
-            return None
-        best, second = self._states[at - 1]
-        if best[1] != without:
-            return best[0]
-        return second[0] if second else None
-
-
 class History:
     """An ordered log with its indexes; never changes once made."""
 
     def __init__(self, observations: Iterable[Observed]) -> None:
         self.log = tuple(sorted(observations, key=lambda o: (o.ts, o.key)))
         self._moments = [o.ts for o in self.log]
-        self._positions: dict[tuple[str, str], list[int]] = {}
-        self._by_run: dict[str, list[int]] = {}
+        self.run_numbers: dict[str, int] = {}
+        self._by_run: list[list[int]] = []
         for position, observed in enumerate(self.log):
-            for context_hash in observed.layers:
-                self._positions.setdefault((observed.skill, context_hash), []).append(position)
-            self._by_run.setdefault(observed.run_id, []).append(position)
-        self._series: dict[tuple[str, str], Series] = {}
-        self._wholes: dict[str, Series] = {}
-        self._shares: tuple[tuple[str, int], dict[tuple[str, str], Sums]] = (("", 0), {})
+            number = self.run_numbers.setdefault(observed.run_id, len(self.run_numbers))
+            if number == len(self._by_run):
+                self._by_run.append([])
+            self._by_run[number].append(position)
+        self._series: dict[Place, Series] = {}
 
     def cut(self, as_of: datetime | None) -> int:
         """How many observations were known at `as_of`, that very moment included; all for ``None``."""
         return len(self.log) if as_of is None else bisect_right(self._moments, as_of)
 
-    def skills(self) -> list[tuple[str, str]]:
+    def skills(self) -> list[Place]:
         """Every (skill, context) ever observed, sorted."""
-        return sorted(self._positions)
+        return sorted(self.totals.places)
 
     def series(self, skill: str, context_hash: str) -> Series | None:
-        """The (skill, context) over time; summed on first use."""
-        key = skill, context_hash
-        if key not in self._series:
-            if key not in self._positions:
-                return None
-            self._series[key] = Series(key, self.log, self._positions[key])
-        return self._series[key]
+        """The (skill, context) over time; sorted out on first use."""
+        return self._over_time((skill, context_hash), self.totals)
 
     def whole(self, context_hash: str) -> Series | None:
-        """Every choice in a context over time, whichever skill; summed on first use."""
-        if context_hash not in self._wholes:
-            if context_hash not in self._contexts:
+        """Every choice in a context over time, whichever skill; sorted out on first use."""
+        return self._over_time((ANY, context_hash), self.totals_of_contexts)
+
+    def _over_time(self, place: Place, totals: Totals) -> Series | None:
+        if place not in self._series:
+            if place not in totals.places:
                 return None
-            self._wholes[context_hash] = Series((ANY, context_hash), self.log, self._contexts[context_hash])
-        return self._wholes[context_hash]
+            self._series[place] = Series(place, self.log, totals)
+        return self._series[place]
 
     def of_run(self, run_id: str, cut: int) -> list[Observed]:
         """What the run itself put into the log before the cut, in order."""
-        positions = self._by_run.get(run_id, [])
+        number = self.run_numbers.get(run_id)
+        positions = [] if number is None else self._by_run[number]
         return [self.log[p] for p in positions[: bisect_left(positions, cut)]]
 
-    def share(self, run_id: str, skill: str, context_hash: str, cut: int) -> Sums:
-        """The part of the (skill, context)'s sums that the run itself added before the cut."""
-        last, shares = self._shares
-        if last != (run_id, cut):
-            parts: dict[tuple[str, str], list[Observed]] = {}
-            for own in self.of_run(run_id, cut):
-                for layer in own.layers:
-                    parts.setdefault((own.skill, layer), []).append(own)
-            shares = {key: summed(part) for key, part in parts.items()}
-            self._shares = (run_id, cut), shares
-        return shares.get((skill, context_hash), NOTHING)
-
-    def share_of_context(self, run_id: str, context_hash: str, cut: int) -> Sums:
-        """The part of a context's sums that the run itself added before the cut."""
-        return summed([own for own in self.of_run(run_id, cut) if context_hash in own.layers])
+    def share(self, run_id: str, place: Place, cut: int) -> Sums:
+        """What the run itself added to a place's sums before the cut; to a context's, for the skill `ANY`."""
+        skill, context_hash = place
+        return summed(
+            own
+            for own in self.of_run(run_id, cut)
+            if skill in (ANY, own.skill) and context_hash in own.layers
+        )
 
     def runs(self, cut: int) -> int:
         """Number of runs with an outcome known at the cut."""
@@ -222,9 +181,14 @@ class History:
 
     def span(self, figure: str, cut: int, without: str | None) -> Span | None:
         """Smallest and largest of ``cost`` or ``steps`` over the runs known at the cut."""
+        run = NOWHERE if without is None else self.run_numbers.get(without, NOWHERE)
+        low, high = (float(end[0]) for end in self.spans(figure, *np.array([[cut], [run]])))
+        return None if isinf(low) else Span(low=low, high=high)
+
+    def spans(self, figure: str, cut: np.ndarray, without: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """`span` at many cuts, each without one run, by number; infinite where no run has the figure."""
         low, high = self._extremes[figure]
-        least, most = low.least(cut, without), high.least(cut, without)
-        return None if least is None or most is None else Span(low=least, high=-most)
+        return low.least(cut, without), -high.least(cut, without)
 
     def digest(self, cut: int) -> str:
         """SHA-256 of the log's lines up to the cut, in order."""
@@ -239,18 +203,23 @@ class History:
         return list(first.values())
 
     @cached_property
-    def _contexts(self) -> dict[str, list[int]]:
-        """Positions of every choice in each context."""
-        positions: dict[str, list[int]] = {}
-        for position, observed in enumerate(self.log):
-            for context_hash in observed.layers:
-                positions.setdefault(context_hash, []).append(position)
-        return positions
+    def totals(self) -> Totals:
+        """Of every (skill, context)."""
+        return Totals(self.log, lambda o: [(o.skill, layer) for layer in o.layers], self.run_numbers)
+
+    @cached_property
+    def totals_of_contexts(self) -> Totals:
+        """Of every context, whichever skill."""
+        return Totals(self.log, lambda o: [(ANY, layer) for layer in o.layers], self.run_numbers)
 
     @cached_property
     def _extremes(self) -> dict[str, tuple[Extreme, Extreme]]:
         """Minimum of each figure and of its negative, over outcomes."""
-        outcomes = [(p, o.run_id, o.cost, o.steps) for p, o in enumerate(self.log) if o.kind == "outcome"]
+        outcomes = [
+            (p, self.run_numbers[o.run_id], o.cost, o.steps)
+            for p, o in enumerate(self.log)
+            if o.kind == "outcome"
+        ]
         costs = [(p, run, cost) for p, run, cost, _ in outcomes if cost is not None]
         steps = [(p, run, steps) for p, run, _, steps in outcomes if steps is not None]
         return {

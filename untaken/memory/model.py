@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
@@ -15,6 +15,8 @@ from untaken.ledger.context import check_layers
 from untaken.ledger.events import Instant, Layers, Name
 from untaken.memory.sums import Spread, Sums
 
+RUNS_NAMED: Final = 20
+"""Most run ids that a record names; it counts all of them."""
 Kind = Literal["outcome", "weak"]
 Amount = Annotated[float, Meta(ge=0.0)]
 

@@ -6,16 +6,18 @@ from collections.abc import Iterable
 from datetime import datetime
 from os import PathLike
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from untaken.errors import Finding, UntakenError, Where
 from untaken.ledger.model import Run
-from untaken.memory.history import History
 from untaken.memory.lines import locked
 from untaken.memory.log import checked, read_log, write_log
 from untaken.memory.model import Observed
 from untaken.memory.observing import gather
 from untaken.memory.snapshot import Snapshot
+
+if TYPE_CHECKING:
+    from untaken.memory.history import History
 
 
 class PolicyMemory:
@@ -131,6 +133,8 @@ class PolicyMemory:
     def snapshot(self, as_of: datetime | None = None) -> Snapshot:
         """What was known at `as_of`, that very moment included; everything for ``None``."""
         if self._history is None:
+            from untaken.memory.history import History  # noqa: PLC0415 (slow: it loads NumPy)
+
             self._history = History(self._by_key.values())
         return Snapshot(
             history=self._history,

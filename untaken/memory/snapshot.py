@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TYPE_CHECKING
 
-from untaken.memory.history import History
 from untaken.memory.model import Observed, Record, Span, Spans
-from untaken.memory.sums import NOTHING
+
+if TYPE_CHECKING:
+    from untaken.memory.history import History, Series
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,16 +66,7 @@ class Snapshot:
             context_hash: the situation, exactly as the ledger names it.
             without_run: leave out all that this run put in, exactly as if it had never been logged.
         """
-        series = self.history.series(skill, context_hash)
-        if series is None:
-            return None
-        own = NOTHING
-        if without_run is not None:
-            own = self.history.share(without_run, skill, context_hash, self.observations)
-        if own is NOTHING:
-            return series.record(self.observations)
-        sums = series.sums(self.observations).minus(own)
-        return series.described(sums, self.observations, without_run if own.n else None)
+        return self._record(self.history.series(skill, context_hash), without_run)
 
     def record_of_context(self, context_hash: str, *, without_run: str) -> Record | None:
         """What is known of every choice in the context, whichever skill was chosen, but one run's.
@@ -82,12 +75,16 @@ class Snapshot:
             context_hash: the situation.
             without_run: as in `record`.
         """
-        series = self.history.whole(context_hash)
+        return self._record(self.history.whole(context_hash), without_run)
+
+    def _record(self, series: Series | None, without: str | None) -> Record | None:
         if series is None:
             return None
-        own = self.history.share_of_context(without_run, context_hash, self.observations)
+        own = None if without is None else self.history.share(without, series.place, self.observations)
+        if not own or not any(own):
+            return series.record(self.observations)
         sums = series.sums(self.observations).minus(own)
-        return series.described(sums, self.observations, without_run if own.n else None)
+        return series.described(sums, self.observations, without if own.n else None)
 
     def course(self, skill: str, context_hash: str) -> Iterator[tuple[Observed, Record | None]]:
         """Each known observation of the skill in the context, and what was known after it, in log order."""

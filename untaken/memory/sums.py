@@ -7,7 +7,7 @@ down to 1e-23 lose nothing; smaller ones lose less than 1e-38.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from math import isqrt, sqrt
 from operator import add, sub
@@ -190,19 +190,12 @@ def addend(observed: Addend, earlier: int) -> Sums:
     )  # fmt: skip
 
 
-def running(observations: Iterable[Addend]) -> Iterator[Sums]:
-    """The sums before the first observation and after each."""
+def summed(observations: Iterable[Addend]) -> Sums:
+    """The sums over all of them."""
     total, seen = Sums(), dict[str, int]()
-    yield total
     for observed in observations:
         earlier = seen.get(observed.run_id, 0)
         total = total.plus(addend(observed, earlier))
         if observed.kind == "outcome":
             seen[observed.run_id] = earlier + 1
-        yield total
-
-
-def summed(observations: Iterable[Addend]) -> Sums:
-    """The sums over all of them."""
-    *_, total = running(observations)
     return total

@@ -12,24 +12,25 @@ e = estimate − end, which leaves a quadratic equation e² = q²·V(e): no loop
 The quantile q is Student's t at Satterthwaite's degrees of freedom, for variances in V are estimated; that
 of a Bernoulli variable is known the better the nearer its rate is to one half (`certainty`). Where there is
 one history alone, its rate is the one supposed, and nothing of that variance is estimated.
+
+Everything is a column, one row a comparison, so that a thousand intervals cost little more than one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import sqrt
-from typing import Final
+from typing import Final, NamedTuple
 
-from msgspec import Struct
+import numpy as np
 
-from untaken.stats.means import student_cdf, student_quantile
+from untaken.stats.means import student_cdfs, student_quantiles
 
 FREEDOM_MIN: Final = 1.0
 FREEDOM_MAX: Final = 1e6
 
 
-class Sample(Struct, frozen=True, kw_only=True, gc=False):
-    """What an interval needs of one history; variances are those of a single run, in units of the score.
+class Sample(NamedTuple):
+    """What intervals need of histories; variances are those of a single run, in units of the score.
 
     Attributes:
         n: effective number of runs (Kish).
@@ -37,48 +38,52 @@ class Sample(Struct, frozen=True, kw_only=True, gc=False):
         weight: of success, among the terms in force.
         success: variance of success; 0 where it never varied.
         rest: variance of what cost and steps contribute.
-        together: covariance of success and that; ``None`` where some runs lack a figure.
+        together: covariance of success and that; NaN where some runs lack a figure.
     """
 
-    n: float
-    rate: float
-    weight: float
-    success: float
-    rest: float
-    together: float | None
+    n: np.ndarray
+    rate: np.ndarray
+    weight: np.ndarray
+    success: np.ndarray
+    rest: np.ndarray
+    together: np.ndarray
 
-    def residual(self, slope: float) -> float:
+    def residual(self, slope: np.ndarray) -> np.ndarray:
         """Variance of the mean of the rest, what moves with success taken out."""
-        shared = 0.0 if self.together is None else (slope * self.success - 2 * self.together) * slope
-        return max(0.0, self.rest + shared) / self.n
+        shared = np.where(np.isnan(self.together), 0.0, (slope * self.success - 2 * self.together) * slope)
+        found: np.ndarray = np.maximum(0.0, self.rest + shared) / self.n
+        return found
 
-    def variance(self, slope: float) -> float:
+    def variance(self, slope: np.ndarray) -> np.ndarray:
         """Variance of the history's mean score, at its own rate."""
-        return (self.weight + slope) ** 2 * self.rate * (1 - self.rate) / self.n + self.residual(slope)
+        success: np.ndarray = (self.weight + slope) ** 2 * self.rate * (1 - self.rate) / self.n
+        found: np.ndarray = success + self.residual(slope)
+        return found
 
 
-class Parabola(Struct, frozen=True, gc=False):
+class Parabola(NamedTuple):
     """Variance of the success part, a + b·d + c·d², where `d` is the rate (or difference of rates) supposed.
 
     `at` is the estimate; outside `low` to `high`, where a rate would leave 0 to 1, the variance stays as it
     is there.
     """
 
-    a: float
-    b: float
-    c: float
-    at: float
-    low: float
-    high: float
+    a: np.ndarray
+    b: np.ndarray
+    c: np.ndarray
+    at: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
 
-    def value(self, d: float) -> float:
+    def value(self, d: np.ndarray) -> np.ndarray:
         """The variance where `d` is true."""
-        d = min(max(d, self.low), self.high)
-        return self.a + (self.b + self.c * d) * d
+        d = np.minimum(np.maximum(d, self.low), self.high)
+        found: np.ndarray = self.a + (self.b + self.c * d) * d
+        return found
 
 
-class Band(Struct, frozen=True, kw_only=True, gc=False):
-    """How far an estimate may be off.
+class Band(NamedTuple):
+    """How far estimates may be off; NaN where nothing that has a weight varied.
 
     Attributes:
         success: variance of the success part; `rest`: of the rest.
@@ -88,51 +93,53 @@ class Band(Struct, frozen=True, kw_only=True, gc=False):
     """
 
     success: Parabola
-    rest: float
-    lean: float
-    freedom: float
-    slope: float
+    rest: np.ndarray
+    lean: np.ndarray
+    freedom: np.ndarray
+    slope: np.ndarray
 
-    def ends(self, estimate: float, least: float, most: float) -> tuple[float, float]:
-        """The 95 % interval around an estimate, which it always holds, within what can be at all."""
-        quantile, curve = student_quantile(self.freedom), self.success
+    def ends(self, estimate: np.ndarray, least: float, most: float) -> tuple[np.ndarray, np.ndarray]:
+        """The 95 % interval around each estimate, which it always holds, within what can be at all."""
+        quantile, curve = student_quantiles(self.freedom), self.success
         level = quantile * quantile
         flat = level * (self.rest + curve.a + (curve.b + curve.c * curve.at) * curve.at)
         tilt = -level * (curve.b + 2 * curve.c * curve.at) * self.lean
         bend = 1 - level * curve.c * self.lean * self.lean
-        root = sqrt(tilt * tilt + 4 * bend * flat)  # of e² = q²·V(e), which is bend·e² − tilt·e − flat = 0
+        root = np.sqrt(tilt * tilt + 4 * bend * flat)  # of e² = q²·V(e): bend·e² − tilt·e − flat = 0
         down = self._possible((root + tilt) / (2 * bend), self.lean, quantile)
         up = self._possible((root - tilt) / (2 * bend), -self.lean, quantile)
-        return min(estimate, max(least, estimate - down)), max(estimate, min(most, estimate + up))
+        low, high = np.maximum(least, estimate - down), np.minimum(most, estimate + up)
+        return np.minimum(estimate, low), np.maximum(estimate, high)
 
-    def above(self, excess: float) -> float:
+    def above(self, excess: np.ndarray) -> np.ndarray:
         """Confidence that the truth lies above (estimate − excess), from 0 to 1; 0.975 at the lower end."""
         variance = self.rest + self.success.value(self.success.at - self.lean * excess)
-        if not variance:
-            return float(excess > 0)
-        return student_cdf(self.freedom, excess / sqrt(variance))
+        found = student_cdfs(self.freedom, excess / np.sqrt(np.where(variance > 0, variance, 1.0)))
+        return np.where(variance == 0, (excess > 0).astype(float), found)
 
-    def _possible(self, reach: float, lean: float, quantile: float) -> float:
+    def _possible(self, reach: np.ndarray, lean: np.ndarray, quantile: np.ndarray) -> np.ndarray:
         """The reach, unless it supposes a rate outside 0 to 1: then by the variance at the last inside."""
         end = self.success.at - lean * reach
-        if self.success.low <= end <= self.success.high:
-            return reach
-        return quantile * sqrt(self.rest + self.success.value(end))
+        inside = (self.success.low <= end) & (end <= self.success.high)
+        return np.where(inside, reach, quantile * np.sqrt(self.rest + self.success.value(end)))
 
 
-def band_of(sample: Sample) -> Band | None:
-    """The band of one history's mean score; ``None`` where nothing that has a weight varied."""
+def band_of(sample: Sample) -> Band:
+    """The bands of single histories' mean scores."""
     rate, n = sample.rate, sample.n
 
-    def curve(factor: float) -> Parabola:
+    def curve(factor: np.ndarray) -> Parabola:
         unit = factor / n
-        return Parabola(unit * rate * (1 - rate), unit * (1 - 2 * rate), -unit, 0.0, -rate, 1 - rate)
+        return Parabola(
+            unit * rate * (1 - rate), unit * (1 - 2 * rate), -unit, np.zeros_like(rate), -rate, 1 - rate
+        )
 
-    return _band(curve, rate, (sample,), (0.0,))  # the one rate is the one supposed, so its variance is known
+    # The one rate is the one supposed, so its variance is known.
+    return _band(curve, rate, (sample,), (np.zeros_like(rate),))
 
 
-def band_between(first: Sample, second: Sample) -> Band | None:
-    """The band of the difference of two histories' mean scores; ``None`` where nothing varied.
+def band_between(first: Sample, second: Sample) -> Band:
+    """The bands of the differences of two histories' mean scores.
 
     Both rates are supposed to lie about their pooled value, apart by the difference that is supposed, each
     the nearer to it the more runs it has; the variance is corrected by N / (N − 1), as it is pooled.
@@ -142,64 +149,64 @@ def band_between(first: Sample, second: Sample) -> Band | None:
     rate = (one * first.rate + two * second.rate) / total
     first_share, second_share = two / total, one / total
 
-    def curve(factor: float) -> Parabola:
+    def curve(factor: np.ndarray) -> Parabola:
         unit = factor * total / (total - 1)
         return Parabola(
             unit * rate * (1 - rate) * (1 / one + 1 / two),
             unit * (1 - 2 * rate) * (first_share / one - second_share / two),
             -unit * (first_share**2 / one + second_share**2 / two),
             first.rate - second.rate,
-            -min(rate / first_share, (1 - rate) / second_share),
-            min((1 - rate) / first_share, rate / second_share),
+            -np.minimum(rate / first_share, (1 - rate) / second_share),
+            np.minimum((1 - rate) / first_share, rate / second_share),
         )
 
     return _band(curve, rate, (first, second), (first_share, second_share))
 
 
-def certainty(rate: float, n: float) -> float:
+def certainty(rate: np.ndarray, n: np.ndarray) -> np.ndarray:
     """Degrees of freedom of the variance p(1 − p) as `n` runs estimate it.
 
     2 / (relative variance of p(1 − p)), to second order: the curvature keeps it finite at p = ½.
     """
-    return 2 / ((1 - 2 * rate) ** 2 / (n * rate * (1 - rate)) + 2 / n**2)
+    found: np.ndarray = 2 / ((1 - 2 * rate) ** 2 / (n * rate * (1 - rate)) + 2 / n**2)
+    return found
 
 
-def _slope(samples: tuple[Sample, ...]) -> float | None:
-    """Regression of the rest on success inside the histories; ``None`` where none shows it."""
-    moved = varied = 0.0
+def _slope(samples: tuple[Sample, ...]) -> np.ndarray:
+    """Regression of the rest on success inside the histories; NaN where none shows it."""
+    moved = varied = np.zeros_like(samples[0].n)
     for sample in samples:
-        if sample.success and sample.together is not None:
-            moved += (sample.n - 1) * sample.together
-            varied += (sample.n - 1) * sample.success
-    return moved / varied if varied else None
+        shows = (sample.success > 0) & ~np.isnan(sample.together)
+        moved = moved + np.where(shows, (sample.n - 1) * sample.together, 0.0)
+        varied = varied + np.where(shows, (sample.n - 1) * sample.success, 0.0)
+    return np.where(varied > 0, moved / varied, np.nan)
 
 
 def _band(
-    curve: Callable[[float], Parabola], rate: float, samples: tuple[Sample, ...], shares: tuple[float, ...]
-) -> Band | None:
-    """The band from the curve of the success part, times a factor.
+    curve: Callable[[np.ndarray], Parabola],
+    rate: np.ndarray,
+    samples: tuple[Sample, ...],
+    shares: tuple[np.ndarray, ...],
+) -> Band:
+    """The bands from the curve of the success part, times a factor.
 
     `shares` say how much of that part rests on the rate of each history as it was estimated.
     """
     known = _slope(samples)
-    slope = known or 0.0
+    slope = np.where(np.isnan(known), 0.0, known)
     gain = samples[0].weight + slope
     parabola = curve(gain**2)
     residuals = [sample.residual(slope) for sample in samples]
-    success, rest = parabola.value(parabola.at), sum(residuals)
+    success, rest = parabola.value(parabola.at), sum(residuals, start=np.zeros_like(slope))
     whole = success + rest
-    if not whole:
-        return None
-    lean, doubt = success / whole / gain if gain else 0.0, 0.0
+    lean, doubt = np.where(gain == 0, 0.0, success / whole / gain), np.zeros_like(slope)
     for sample, share, residual in zip(samples, shares, residuals, strict=True):
-        doubt += (residual / whole) ** 2 / (sample.n - 1)
-        doubt += (share * success / whole) ** 2 / certainty(rate, sample.n)
-    if known is None and success and rest:
-        # The worst case: the two errors add up. (√success + √rest)² is replaced by its tangent from above.
-        ratio = sqrt(rest / success)
-        parabola, rest = curve(gain**2 * (1 + ratio)), rest * (1 + 1 / ratio)
-    return Band(success=parabola, rest=rest, lean=lean, freedom=_freedom(doubt), slope=slope)
-
-
-def _freedom(doubt: float) -> float:
-    return min(FREEDOM_MAX, max(FREEDOM_MIN, 1 / doubt)) if doubt else FREEDOM_MAX
+        doubt = doubt + (residual / whole) ** 2 / (sample.n - 1)
+        doubt = doubt + (share * success / whole) ** 2 / certainty(rate, sample.n)
+    # The worst case: the two errors add up. (√success + √rest)² is replaced by its tangent from above.
+    worst = np.isnan(known) & (success > 0) & (rest > 0)
+    ratio = np.where(worst, np.sqrt(rest / success), 0.0)
+    parabola, rest = curve(gain**2 * (1 + ratio)), np.where(worst, rest * (1 + 1 / ratio), rest)
+    freedom = np.minimum(FREEDOM_MAX, np.maximum(FREEDOM_MIN, 1 / doubt))
+    nothing = np.where(whole > 0, 0.0, np.nan)
+    return Band(success=parabola, rest=rest + nothing, lean=lean, freedom=freedom, slope=slope)

@@ -6,7 +6,11 @@ from collections.abc import Callable, Collection, Sequence
 from functools import cache
 from math import fsum, inf, sqrt
 from statistics import fmean, stdev
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.polynomial import Chebyshev
 
 UPPER: Final = 0.975
 
@@ -21,8 +25,34 @@ def student_cdf(freedom: float, value: float) -> float:
     return float(_student()[0](freedom, value))
 
 
+def student_quantiles(freedom: np.ndarray) -> np.ndarray:
+    """`student_quantile` of a column, from 1 to 1e6 degrees of freedom, to 1e-13 of itself; NaN for NaN.
+
+    The logarithm of the quantile is smooth in 1 / freedom: a polynomial takes a tenth of the time.
+    """
+    import numpy as np  # noqa: PLC0415 (slow)
+
+    found: np.ndarray = np.exp(_logarithm()(1 / freedom))
+    return found
+
+
+def student_cdfs(freedom: np.ndarray, value: np.ndarray) -> np.ndarray:
+    """`student_cdf` of columns."""
+    found: np.ndarray = _student()[0](freedom, value)
+    return found
+
+
 @cache
-def _student() -> tuple[Callable[[float, float], float], Callable[[float, float], float]]:
+def _logarithm() -> Chebyshev:
+    from numpy import log  # noqa: PLC0415 (slow)
+    from numpy.polynomial import Chebyshev  # noqa: PLC0415 (slow)
+
+    quantile = _student()[1]
+    return Chebyshev.interpolate(lambda u: log(quantile(1 / u, UPPER)), 26, domain=(1e-6, 1.0))
+
+
+@cache
+def _student() -> tuple[Callable[..., Any], Callable[..., Any]]:
     """Student's t, its distribution function and its quantile; SciPy is loaded when one is first needed."""
     from scipy.special import stdtr, stdtrit  # noqa: PLC0415 (slow)
 

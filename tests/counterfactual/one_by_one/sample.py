@@ -5,10 +5,10 @@ from __future__ import annotations
 from math import sqrt
 from typing import Final
 
+from one_by_one.contrast import Sample
 from untaken.counterfactual.scoring import Scale, Terms, in_force
 from untaken.errors import Unscored
 from untaken.memory import Record, Span
-from untaken.stats.contrast import Sample
 
 N_SPREAD: Final = 2
 """Fewest runs that have a spread."""

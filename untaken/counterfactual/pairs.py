@@ -1,0 +1,92 @@
+"""Skills of one snapshot set against each other, many pairs at once (§2a, §2b)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import msgspec
+import numpy as np
+
+from untaken.counterfactual.choices import Situation
+from untaken.counterfactual.confounding import doubt_of
+from untaken.counterfactual.histories import Histories, Scales
+from untaken.counterfactual.levels import finest
+from untaken.counterfactual.scoring import Scale, Terms, Weights
+from untaken.counterfactual.trust import Trust, advantages
+from untaken.memory import Snapshot
+from untaken.memory.totals import NOWHERE, Moment
+
+
+class Pair(NamedTuple):
+    """Two skills in a context, to be compared without what one run put in, where it is named."""
+
+    context_hash: str
+    selected: str
+    alternative: str
+    without: str | None = None
+
+
+def compare_pairs(
+    snapshot: Snapshot, pairs: Sequence[Pair], weights: Weights, threshold: float
+) -> list[Trust | None]:
+    """The advantage of each alternative, its support guarded; ``None`` where it has no history."""
+    history = snapshot.history
+    runs = [NOWHERE if p.without is None else history.run_numbers.get(p.without, NOWHERE) for p in pairs]
+    own, cut = np.array(runs, dtype=np.int64), np.full(len(pairs), snapshot.observations)
+    cost, steps = (history.spans(figure, cut, own) for figure in ("cost", "steps"))
+    scales = Scales(cost, steps, weights)
+
+    def histories(skills: Iterable[str]) -> Histories:
+        return _histories(snapshot, zip(skills, (p.context_hash for p in pairs), strict=True), own, scales)
+
+    other = histories(p.alternative for p in pairs)
+    found = advantages(other, histories(p.selected for p in pairs), scales)
+    trusts: list[Trust | None] = [*found.trusts(threshold)]
+    for row in np.flatnonzero(found.direction).tolist():
+        pair, trust = pairs[row], trusts[row]
+        doubt = doubt_of(
+            snapshot,
+            (pair.context_hash, pair.alternative, pair.selected),
+            Scale(spans=snapshot.spans(without_run=pair.without), weights=weights),
+            Terms(cost=bool(found.used.cost[row]), steps=bool(found.used.steps[row])),
+            above=bool(found.direction[row] > 0),
+            without=pair.without,
+        )
+        if doubt is not None and trust is not None:
+            trusts[row] = msgspec.structs.replace(trust, support="weak", reason=doubt, direction=None)
+    return [trust if known else None for trust, known in zip(trusts, other.known, strict=True)]
+
+
+def levels_compared(
+    snapshot: Snapshot, situations: Iterable[Situation], weights: Weights
+) -> dict[Situation, int]:
+    """The layer at which the two are compared, or else that in which one of them has a history."""
+    by_layers: dict[int, list[Situation]] = {}
+    for situation in dict.fromkeys(situations):
+        by_layers.setdefault(len(situation[2]), []).append(situation)
+    scales, found = Scales.of(snapshot.spans(), weights), dict[Situation, int]()
+    for some in by_layers.values():
+        layers = list(zip(*(layers for *_, layers in some), strict=True))
+        taken, other = (
+            [
+                _histories(snapshot, zip(skills, level, strict=True), np.full(len(some), NOWHERE), scales)
+                for level in layers
+            ]
+            for skills in ([selected for selected, _, _ in some], [other for _, other, _ in some])
+        )
+        taken_runs, other_runs = ([h.figures.runs for h in skill] for skill in (taken, other))
+        both, alone = finest(other_runs, taken_runs), finest(other_runs)
+        one = np.where(alone > 0, alone, finest(taken_runs))
+        found |= zip(some, np.maximum(1, np.where(both > 0, both, one)).tolist(), strict=True)
+    return found
+
+
+def _histories(
+    snapshot: Snapshot, places: Iterable[tuple[str, str]], own: np.ndarray, scales: Scales
+) -> Histories:
+    """Of (skill, context) in the snapshot."""
+    totals = snapshot.history.totals
+    numbers = np.array([totals.places.get(place, NOWHERE) for place in places], dtype=np.int64)
+    with np.errstate(all="ignore"):
+        return Histories.at(totals, Moment(numbers, np.full(own.size, snapshot.observations), own), scales)

@@ -1,0 +1,23 @@
+"""How many runs say something, and the words for it."""
+
+from __future__ import annotations
+
+from typing import Final
+
+N_MIN: Final = 3
+"""Fewest runs on either side for an advantage to count as supported."""
+N_SPREAD: Final = 2
+"""Fewest runs that have a spread."""
+MOST_RUNS: Final = 1000
+"""Where more runs than this are needed, their number is not worth naming."""
+
+
+def too_few(runs: tuple[int, int]) -> str:
+    """That so many runs of the alternative and of the selected skill support nothing."""
+    known = f"{runs[0]} runs took the alternative and {runs[1]} the selected skill"
+    return f"{known}: needs at least {N_MIN} of each"
+
+
+def end_words(end: float) -> str:
+    """An end of an interval, by two decimals; nearer to 0 by one digit, for 0.00 lies on no side of 0."""
+    return f"{end:.2f}" if abs(end) >= 0.005 or not end else f"{end:.1g}"

@@ -1,0 +1,200 @@
+"""Running totals of every (skill, context), as columns: any moment, and any run left out, is a lookup (§3).
+
+An observation has one *entry* in each place that it counts in. Entries are ordered by place, then by the log;
+their whole-number sums are added up once over all of them, so the totals of a place at a moment are the
+difference of two rows, found by binary search, and exact (`untaken.memory.sums`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from untaken.memory.figures import Figures, SumColumns, figures_of
+from untaken.memory.model import Observed
+from untaken.memory.sums import Sums, exact
+
+Place = tuple[str, str]
+"""Skill and context."""
+NOWHERE = -1
+"""Number of a place, or of a run, that the log does not have."""
+
+
+class Moment(NamedTuple):
+    """Rows to look up, columns of one length.
+
+    Attributes:
+        place: number of the (skill, context), `NOWHERE` where there is none.
+        cut: how many observations of the log are known.
+        without: number of the run to leave out, `NOWHERE` for none.
+    """
+
+    place: np.ndarray
+    cut: np.ndarray
+    without: np.ndarray
+
+
+class Totals:
+    """Every place of a log over time."""
+
+    def __init__(
+        self,
+        log: Sequence[Observed],
+        places_of: Callable[[Observed], Iterable[Place]],
+        runs: dict[str, int],
+    ) -> None:
+        """Sorts the entries.
+
+        Args:
+            log: in order.
+            places_of: the places in which an observation counts.
+            runs: number of each run.
+        """
+        self.places: dict[Place, int] = {}
+        numbers, positions = list[int](), list[int]()
+        for position, observed in enumerate(log):
+            for place in places_of(observed):
+                numbers.append(self.places.setdefault(place, len(self.places)))
+                positions.append(position)
+        entries, at = np.array(numbers, dtype=np.int64), np.array(positions, dtype=np.int64)
+        order = np.argsort(entries, kind="stable")
+        self._log, self._size, self._runs = log, len(log) + 1, len(runs)
+        self._place, self._position = entries[order], at[order]
+        self._begin = np.searchsorted(self._place, np.arange(len(self.places) + 1))
+        self._key = self._place * self._size + self._position
+        self._run = np.array([runs[observed.run_id] for observed in log], dtype=np.int64)[self._position]
+
+    def positions(self, place: int) -> np.ndarray:
+        """Where in the log the observations of a place are."""
+        found: np.ndarray = self._position[self._begin[place] : self._begin[place + 1]]
+        return found
+
+    def sums(self, place: int, known: int) -> Sums:
+        """The totals of a place after the first `known` of its observations."""
+        begin = int(self._begin[place])
+        return Sums(*(int(column[begin + known] - column[begin]) for column in self._before))
+
+    def figures(self, rows: Moment) -> Figures:
+        """The figures of many places, each at its own moment; n = 0 where nothing was known.
+
+        Equal rows cost nothing: each state of a place is worked out once.
+        """
+        there = rows.place != NOWHERE
+        place = np.where(there, rows.place, 0)
+        end = np.where(there, np.searchsorted(self._key, place * self._size + rows.cut), 0)
+        begin = np.where(there, self._begin[place] if self.places else 0, 0)
+        own_begin, own_end = self._own(rows, place, there)
+        first, back = _distinct(end, np.where(own_end > own_begin, own_end, 0), begin)
+        begin, end, own_begin, own_end = (row[first] for row in (begin, end, own_begin, own_end))
+        sums = _between(self._before, begin, end)
+        runs = self._first_seen[end] - self._first_seen[begin]
+        own = np.flatnonzero(own_end > own_begin)
+        if own.size:
+            part = _between(self._before_by_run, own_begin[own], own_end[own])
+            for column, taken in zip(sums, part, strict=True):
+                column[own] -= taken
+            runs[own] -= part.n > 0
+        return Figures(*(column[back] for column in figures_of(sums, runs)))
+
+    def _own(self, rows: Moment, place: np.ndarray, there: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Begin and end, in `_by_run`, of what the run to be left out has put in there before the cut."""
+        wanted = there & (rows.without != NOWHERE)
+        begin, end = np.zeros((2, place.size), dtype=np.int64)
+        group = (place[wanted] * self._runs + rows.without[wanted]) * self._size
+        key = self._run_key[self._by_run]
+        begin[wanted] = np.searchsorted(key, group)
+        end[wanted] = np.searchsorted(key, group + rows.cut[wanted])
+        return begin, np.maximum(begin, end)
+
+    @cached_property
+    def _run_key(self) -> np.ndarray:
+        key: np.ndarray = (self._place * self._runs + self._run) * self._size + self._position
+        return key
+
+    @cached_property
+    def _by_run(self) -> np.ndarray:
+        """The entries ordered by place, run and position."""
+        return np.argsort(self._run_key, kind="stable")
+
+    @cached_property
+    def _entries(self) -> SumColumns:
+        """What each entry adds; a run's m-th outcome in a place adds 2m − 1 to the sum of m²."""
+        outcome = np.array([o.kind == "outcome" for o in self._log], dtype=bool)
+        priced, timed = (
+            np.array([value is not None for value in column], dtype=bool) & outcome
+            for column in ([o.cost for o in self._log], [o.steps for o in self._log])
+        )
+        x, c, s = (
+            _exactly(column)
+            for column in (
+                [o.success for o in self._log],
+                [o.cost if known else None for o, known in zip(self._log, priced, strict=True)],
+                [o.steps if known else None for o, known in zip(self._log, timed, strict=True)],
+            )
+        )
+        weak, weak_x = ~outcome, np.where(outcome, 0, x)
+        x = np.where(outcome, x, 0)
+        columns = (x, priced, c, timed, s, x * x, c * c, s * s, x * c, x * s, c * s, weak, weak_x)
+        x, priced, c, timed, s, *rest = (column[self._position] for column in columns)
+        counted = outcome[self._position]
+        squares = np.where(counted, 2 * self._earlier + 1, 0)
+        return SumColumns(counted, squares, x, priced, c, timed, s, *rest)
+
+    @cached_property
+    def _earlier(self) -> np.ndarray:
+        """How many outcomes the run of each entry had in that place before."""
+        outcome = np.array([o.kind == "outcome" for o in self._log], dtype=bool)[self._position]
+        key, counted = (self._run_key // self._size)[self._by_run], outcome[self._by_run].astype(np.int64)
+        before = np.cumsum(counted) - counted
+        starts = np.flatnonzero(np.diff(key, prepend=-1))
+        within = before - np.repeat(before[starts], np.diff(starts, append=key.size))
+        earlier = np.empty(key.size, dtype=np.int64)
+        earlier[self._by_run] = within
+        return earlier
+
+    @cached_property
+    def _before(self) -> SumColumns:
+        return _running(self._entries)
+
+    @cached_property
+    def _before_by_run(self) -> SumColumns:
+        return _running(SumColumns(*(column[self._by_run] for column in self._entries)))
+
+    @cached_property
+    def _first_seen(self) -> np.ndarray:
+        """Different runs among the outcomes, running."""
+        return _cumulated(self._entries.n.astype(bool) & (self._earlier == 0))
+
+
+def _exactly(column: Sequence[float | None]) -> np.ndarray:
+    """The values as whole numbers (`exact`), 0 for ``None``; each different one is converted once."""
+    known = {value: 0 if value is None else exact(value) for value in set(column)}
+    made = np.empty(len(column), dtype=object)
+    made[:] = [known[value] for value in column]
+    return made
+
+
+def _cumulated(column: np.ndarray) -> np.ndarray:
+    whole = column if column.dtype == object else column.astype(np.int64)
+    return np.concatenate([np.zeros(1, dtype=whole.dtype), np.add.accumulate(whole)])
+
+
+def _running(entries: SumColumns) -> SumColumns:
+    return SumColumns(*(_cumulated(column) for column in entries))
+
+
+def _between(before: SumColumns, begin: np.ndarray, end: np.ndarray) -> SumColumns:
+    return SumColumns(*(column[end] - column[begin] for column in before))
+
+
+def _distinct(*columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The first of each different row, and where each row is among these."""
+    key = columns[0]
+    for column in columns[1:]:
+        _, key = np.unique(key, return_inverse=True)
+        key = key * (int(column.max(initial=0)) + 1) + column
+    _, first, back = np.unique(key, return_index=True, return_inverse=True)
+    return first, back
