@@ -10,12 +10,11 @@ from typing import get_args
 
 import pytest
 from doc_pages import ROOT, names, page, rows, section
-from untaken.counterfactual.sample import N_SPREAD
 
 from untaken import ranking
 from untaken.counterfactual import OUTCOMES, THRESHOLD, Weights
 from untaken.counterfactual.evaluate import MIN_SELECTIONS
-from untaken.counterfactual.words import N_MIN
+from untaken.counterfactual.words import N_MIN, N_SPREAD
 from untaken.ledger import IntegrityVerdict
 from untaken.memory import WEIGHTS
 from untaken.memory.sums import WEAK_SHARE

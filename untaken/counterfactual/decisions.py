@@ -1,8 +1,8 @@
 """Decision points of many runs: each path not taken scored by its history and set against its run (§2).
 
 Every path not taken is a row, and every figure a column over all runs that share a policy memory. What
-history says at a run's start is looked up (`untaken.memory.totals`), placed and scored (`histories`), compared
-with the selected skill's (`trust`), over several layers pooled (`pooling`), and guarded (`confounding`). A
+history says at a run's start is looked up (`untaken.memory.totals`), placed and scored (`histories`), set
+against the selected skill's (`trust`), over several layers pooled (`pooling`), and guarded (`confounding`). A
 `Decision` is made of its rows when somebody looks at it.
 """
 
