@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import msgspec
 from msgspec import Struct
 
-from untaken.counterfactual.levels import coarse_contexts
+from untaken.counterfactual.levels import Situation, coarse_contexts
 from untaken.counterfactual.model import Branch, DeltaVerdict, Direction, RunEvaluation, Support
 from untaken.counterfactual.paths import THRESHOLD
 from untaken.counterfactual.scoring import Weights
@@ -33,8 +33,6 @@ Key = tuple[str, str, str]
 """Selected skill, alternative, context hash."""
 Pair = tuple[frozenset[str], str]
 """Two skills in a context, whichever was selected."""
-Situation = tuple[str, str, tuple[str, ...]]
-"""Selected skill, alternative, the layers of the context."""
 
 SMALL_Q: Final = 0.10
 """A choice is listed as one to fix up to this q: of those listed, at most so large a share is chance."""

@@ -1,31 +1,157 @@
-"""The guard on support: a difference over all runs must hold within task and agent, too (§2a)."""
+"""The guard on support: a difference over all runs must hold within task and agent, too (§2a).
+
+Of each comparison that an interval over all runs supports, the runs behind it are laid out in one column, so
+that a thousand comparisons cost little more than one.
+"""
 
 from __future__ import annotations
 
-from untaken.counterfactual.scoring import Scale, Terms
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from untaken.counterfactual.histories import Scales, Used
+from untaken.counterfactual.strata import Compared, Sides, Together, numbers_of
+from untaken.counterfactual.words import N_MIN, end_words
 from untaken.memory import Snapshot
+from untaken.memory.history import History
+from untaken.stats.stratified import mean_differences, orders_of
 
-Compared = tuple[str, str, str]
-"""Context hash, alternative, selected skill."""
+AT_ONCE: Final = 200_000
+"""Runs laid out at a time: few enough for a processor's cache."""
+HOLDS, NOT_NAMED, COINCIDE, NOT_WITHIN, BEFORE, AFTER = range(6)
 
 
-def doubt_of(
-    snapshot: Snapshot, compared: Compared, scale: Scale, terms: Terms, *, above: bool, without: str | None
-) -> str | None:
-    """Why a difference that an interval over all runs supports does not hold within task and agent.
+class Claims(NamedTuple):
+    """Supported differences, to be looked at within task and agent: columns.
 
-    Args:
-        snapshot: holds the runs behind both histories.
-        compared: the two skills, where.
-        scale: of the comparison.
-        terms: that it uses.
-        above: whether the alternative has the better history over all runs.
-        without: run that both histories leave out.
-
-    Returns:
-        ``None`` where it does hold.
+    Attributes:
+        compared: the two skills, and where.
+        cut: how many observations are known; `without` the number of the run left out.
+        scales, used: of the comparison; `above` whether the alternative has the better histories.
     """
-    from untaken.counterfactual.strata import Sides  # noqa: PLC0415 (loads SciPy)
 
-    context_hash, alternative, selected = compared
-    return Sides(snapshot, context_hash, alternative, selected, without).doubt(scale, terms, above)
+    compared: Sequence[Compared]
+    cut: np.ndarray
+    without: np.ndarray
+    scales: Scales
+    used: Used
+    above: np.ndarray
+
+
+class Doubts(NamedTuple):
+    """Whether each claim holds, by code; what was found inside strata, over how many runs of either side."""
+
+    code: np.ndarray
+    value: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    n1: np.ndarray
+    n0: np.ndarray
+
+    def words(self, row: int, snapshot: Snapshot, compared: Compared, without: str | None) -> str:
+        """Why a claim does not hold."""
+        code = self.code[row]
+        if code == NOT_NAMED:
+            return "the memory does not name the task and agent of every run: rebuild it from its ledgers"
+        if code == COINCIDE:
+            context_hash, alternative, selected = compared
+            what = Sides(snapshot, context_hash, alternative, selected, without).coinciding()
+            return f"confounded: {what} and skill coincide"
+        if code in (BEFORE, AFTER):
+            when = "before" if code == BEFORE else "after"
+            return f"confounded: time and skill coincide (within task and agent the alternative came {when})"
+        runs = f"{self.n1[row]} and {self.n0[row]} runs"
+        if np.isnan(self.value[row]):
+            return f"compared within task and agent: nothing varied, {runs}"
+        low, high = end_words(max(-1.0, self.low[row])), end_words(min(1.0, self.high[row]))
+        return f"compared within task and agent: {self.value[row]:+.2f} ({low} to {high}), {runs}"
+
+
+def doubts_of(history: History, claims: Claims) -> Doubts:
+    """Which of the claims hold within task and agent.
+
+    A run that took both skills says nothing of the two.
+    """
+    numbers = numbers_of(history)
+    places = {compared: number for number, compared in enumerate(dict.fromkeys(claims.compared))}
+    parts = [numbers.together(history, compared) for compared in places]
+    if not parts:
+        return Doubts(*(np.zeros(0, dtype=int) for _ in Doubts._fields))
+    flat = Together(*map(np.concatenate, zip(*parts, strict=True)))
+    begins = np.cumsum([0, *(part.run.size for part in parts)])[:-1]
+    pair = np.array([places[compared] for compared in claims.compared])
+    known = zip(pair.tolist(), claims.cut.tolist(), strict=True)
+    sizes = np.array([np.searchsorted(parts[number].position, cut) for number, cut in known])
+    found = [_judged(flat, begins[pair[rows]], sizes[rows], _some(claims, rows)) for rows in _batches(sizes)]
+    return Doubts(*map(np.concatenate, zip(*found, strict=True)))
+
+
+def _batches(sizes: np.ndarray) -> Iterator[np.ndarray]:
+    """Rows that together have few enough runs."""
+    batch = np.cumsum(sizes) // AT_ONCE
+    for number in np.unique(batch):
+        yield np.flatnonzero(batch == number)
+
+
+def _some(claims: Claims, rows: np.ndarray) -> Claims:
+    return Claims(
+        [claims.compared[row] for row in rows],
+        claims.cut[rows],
+        claims.without[rows],
+        claims.scales.rows(rows),
+        Used(*(column[rows] for column in claims.used)),
+        claims.above[rows],
+    )
+
+
+def _judged(flat: Together, begins: np.ndarray, sizes: np.ndarray, claims: Claims) -> Doubts:
+    rows = sizes.size
+    claim = np.repeat(np.arange(rows), sizes)
+    at = np.arange(claim.size) + np.repeat(begins - (np.cumsum(sizes) - sizes), sizes)
+    runs = Together(*(column[at] for column in flat))
+    taken = runs.run != claims.without[claim]
+    unnamed = np.bincount(claim[taken & ~runs.known], minlength=rows) > 0
+    single = _one_stratum(claim[taken], runs.stratum[taken], rows) & ~unnamed
+    scales = claims.scales.rows(claim)
+    with np.errstate(all="ignore"):
+        score = scales.scores(
+            scales.place(runs.success, runs.cost, runs.steps), Used(*(u[claim] for u in claims.used))
+        )
+    kept = taken & (runs.other >= claims.cut[claim]) & ~np.isnan(score)
+    claim, first, stratum, moment = (c[kept] for c in (claim, runs.alternative, runs.stratum, runs.moment))
+    n1, n0, shared = _in_shared(claim, first, stratum, rows)
+    value, low, high = mean_differences(score[kept], first, stratum, claim, comparisons=rows)
+    excludes = np.where(claims.above, low > 0, high < 0) & (np.minimum(n1, n0) >= N_MIN)
+    timed = excludes[claim] & shared
+    order = np.zeros(rows, dtype=int)
+    if timed.any():
+        order = orders_of(moment[timed], first[timed], stratum[timed], claim[timed], comparisons=rows)
+    code = np.select(
+        [single, unnamed, n1 == 0, ~excludes, order < 0, order > 0],
+        [HOLDS, NOT_NAMED, COINCIDE, NOT_WITHIN, BEFORE, AFTER],
+        HOLDS,
+    )
+    return Doubts(code, value, low, high, n1, n0)
+
+
+def _one_stratum(claim: np.ndarray, stratum: np.ndarray, rows: int) -> np.ndarray:
+    """Whether all runs of a claim are of one stratum."""
+    least, most = np.full(rows, np.iinfo(np.int64).max), np.full(rows, -1)
+    np.minimum.at(least, claim, stratum)
+    np.maximum.at(most, claim, stratum)
+    one: np.ndarray = most <= least
+    return one
+
+
+def _in_shared(
+    claim: np.ndarray, first: np.ndarray, stratum: np.ndarray, rows: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Runs of either side in strata that have both, by claim; and whether each run is in one."""
+    strata = int(stratum.max(initial=0)) + 1
+    cell = claim * strata + stratum
+    n1, n0 = (np.bincount(cell[side], minlength=rows * strata) for side in (first, ~first))
+    both = (n1 > 0) & (n0 > 0)
+    one, two = ((n * both).reshape(rows, strata).sum(axis=1) for n in (n1, n0))
+    return one, two, both[cell]

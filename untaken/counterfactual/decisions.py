@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from untaken.counterfactual.confounding import doubt_of
+from untaken.counterfactual.confounding import HOLDS, Claims, Doubts, doubts_of
 from untaken.counterfactual.histories import (
     WHY,
     Histories,
@@ -36,7 +36,8 @@ from untaken.counterfactual.pooling import (
     strengths_for,
     supported,
 )
-from untaken.counterfactual.scoring import Scale, Terms, Weights
+from untaken.counterfactual.scoring import Weights
+from untaken.counterfactual.strata import Compared
 from untaken.counterfactual.trust import Advantages, advantages, around
 from untaken.errors import Score, Unscored
 from untaken.ledger.events import SkillSelection
@@ -90,9 +91,14 @@ class Asked(NamedTuple):
             alternative.extend([places.get((name, layer), NOWHERE) for name in names])
         return number
 
+    def compared(self, path: int, level: int) -> Compared:
+        """What a path is compared with, and where."""
+        selection = self.selection[self.decision[path]]
+        return selection.layers[level - 1], self.name[path], selection.selected
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Compared:
+class Paths:
     """Paths not taken, compared: columns over `Asked`; NaN where a figure is unscored.
 
     Attributes:
@@ -102,8 +108,8 @@ class Compared:
             with its interval `low` to `high`; `why` has the code of `WHY` where that has none.
         n_selected: outcomes of the selected skill at its finest level, by decision.
         advantage, pooled: of the alternative; `pooled` is ``None`` for one layer.
-        direction: 1 where better is supported, -1 where worse is, else 0; `doubts` by row, where the guard
-            took a support away.
+        direction: 1 where better is supported, -1 where worse is, else 0; `doubts` has what the guard says of
+            the rows `claimed`.
     """
 
     known: np.ndarray
@@ -121,7 +127,8 @@ class Compared:
     advantage: Advantages
     pooled: PooledAdvantages | None
     direction: np.ndarray
-    doubts: dict[int, str]
+    claimed: np.ndarray
+    doubts: Doubts
 
 
 class DecisionScorer:
@@ -164,7 +171,7 @@ class DecisionScorer:
         """A run's decision points, with a branch for each path not taken."""
         return tuple([self._decision(layers, number) for layers, number in self._places[run]])
 
-    def _compare(self, asked: Asked) -> Compared:
+    def _compare(self, asked: Asked) -> Paths:
         by_decision = np.array(asked.run, dtype=np.int64)
         decision = np.array(asked.decision, dtype=np.int64)
         by_path = by_decision[decision]
@@ -187,9 +194,18 @@ class DecisionScorer:
             pooled = self._pooled(asked, other, chosen, by_path) if len(other) > 1 else None
         direction = advantage.direction if pooled is None else pooled.direction(advantage.runs)
         direction = np.where(level > 0, direction, 0)
-        doubts = self._doubts(asked, direction, by_path, shared, advantage.used)
-        direction[list(doubts)] = 0
-        return Compared(
+        claimed = np.flatnonzero(direction)
+        claims = Claims(
+            compared=[asked.compared(row, int(shared[row])) for row in claimed.tolist()],
+            cut=self._cut[by_path[claimed]],
+            without=self._own[by_path[claimed]],
+            scales=scales.rows(claimed),
+            used=Used(*(column[claimed] for column in advantage.used)),
+            above=direction[claimed] > 0,
+        )
+        doubts = doubts_of(self._history, claims)
+        direction[claimed[doubts.code != HOLDS]] = 0
+        return Paths(
             known=level > 0,
             level=level,
             shared=shared,
@@ -205,6 +221,7 @@ class DecisionScorer:
             advantage=advantage,
             pooled=pooled,
             direction=direction,
+            claimed=claimed,
             doubts=doubts,
         )
 
@@ -220,29 +237,6 @@ class DecisionScorer:
         everything = self._histories(self._history.totals_of_contexts, contexts, by_path)
         strength = strengths_for(self.snapshots[0], self._cut, self._weights)[by_path]
         return pooled_advantages(other, chosen, everything, strength, self._scales.rows(by_path))
-
-    def _doubts(
-        self, asked: Asked, direction: np.ndarray, by_path: np.ndarray, shared: np.ndarray, used: Used
-    ) -> dict[int, str]:
-        """By row, why what an interval over all runs supports does not hold within task and agent."""
-        doubts: dict[int, str] = {}
-        for row in np.flatnonzero(direction):
-            run, selection = int(by_path[row]), asked.selection[asked.decision[row]]
-            doubt = doubt_of(
-                self.snapshots[run],
-                (selection.layers[shared[row] - 1], asked.name[row], selection.selected),
-                self._scale(run),
-                Terms(cost=bool(used.cost[row]), steps=bool(used.steps[row])),
-                above=bool(direction[row] > 0),
-                without=self.runs[run].run_id,
-            )
-            if doubt is not None:
-                doubts[int(row)] = doubt
-        return doubts
-
-    def _scale(self, run: int) -> Scale:
-        spans = self.snapshots[run].spans(without_run=self.runs[run].run_id)
-        return Scale(spans=spans, weights=self._weights)
 
     def _decision(self, layers: int, number: int) -> Decision:
         asked, columns = self._asked[layers], self.compared[layers]
@@ -270,7 +264,7 @@ class DecisionScorer:
         delta_why = WHY[columns.why[row]]
         delta, actual = scored(columns.delta[row], WHY[2]), scored(columns.actual[row], WHY[2])
         pooled = NOT_POOLED if columns.pooled is None else columns.pooled.row(row)
-        support, reason, direction = self._called(columns, row)
+        support, reason, direction = self._called(asked, columns, row)
         return Branch(
             alternative=alternative,
             known=True,
@@ -312,9 +306,13 @@ class DecisionScorer:
         with np.errstate(all="ignore"):
             return {layers: c.advantage.p_better(self._threshold) for layers, c in self.compared.items()}
 
-    def _called(self, columns: Compared, row: int) -> tuple[Support, str, Direction | None]:
-        if row in columns.doubts:
-            return "weak", columns.doubts[row], None
+    def _called(self, asked: Asked, columns: Paths, row: int) -> tuple[Support, str, Direction | None]:
+        at = int(np.searchsorted(columns.claimed, row))
+        if at < columns.claimed.size and columns.claimed[at] == row and columns.doubts.code[at] != HOLDS:
+            run = asked.run[asked.decision[row]]
+            compared = asked.compared(row, int(columns.shared[row]))
+            own = self.runs[run].run_id
+            return "weak", columns.doubts.words(at, self.snapshots[run], compared, own), None
         if columns.pooled is None:
             return columns.advantage.call(row)
         first, second = columns.advantage.runs

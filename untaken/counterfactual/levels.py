@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
     from untaken.counterfactual.histories import Histories
 
+Situation = tuple[str, str, tuple[str, ...]]
+"""Selected skill, alternative, the layers of the context."""
 ENOUGH: Final = (N_MIN, 1)
 """Runs that a level must have, asked one after the other: enough to support anything, then any at all."""
 

@@ -8,11 +8,10 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 
-from untaken.counterfactual.choices import Situation
-from untaken.counterfactual.confounding import doubt_of
-from untaken.counterfactual.histories import Histories, Scales
-from untaken.counterfactual.levels import finest
-from untaken.counterfactual.scoring import Scale, Terms, Weights
+from untaken.counterfactual.confounding import HOLDS, Claims, doubts_of
+from untaken.counterfactual.histories import Histories, Scales, Used
+from untaken.counterfactual.levels import Situation, finest
+from untaken.counterfactual.scoring import Weights
 from untaken.counterfactual.trust import Trust, advantages
 from untaken.memory import Snapshot
 from untaken.memory.totals import NOWHERE, Moment
@@ -43,18 +42,22 @@ def compare_pairs(
     other = histories(p.alternative for p in pairs)
     found = advantages(other, histories(p.selected for p in pairs), scales)
     trusts: list[Trust | None] = [*found.trusts(threshold)]
-    for row in np.flatnonzero(found.direction).tolist():
-        pair, trust = pairs[row], trusts[row]
-        doubt = doubt_of(
-            snapshot,
-            (pair.context_hash, pair.alternative, pair.selected),
-            Scale(spans=snapshot.spans(without_run=pair.without), weights=weights),
-            Terms(cost=bool(found.used.cost[row]), steps=bool(found.used.steps[row])),
-            above=bool(found.direction[row] > 0),
-            without=pair.without,
-        )
-        if doubt is not None and trust is not None:
-            trusts[row] = msgspec.structs.replace(trust, support="weak", reason=doubt, direction=None)
+    claimed = np.flatnonzero(found.direction)
+    compared = [(p.context_hash, p.alternative, p.selected) for p in map(pairs.__getitem__, claimed.tolist())]
+    claims = Claims(
+        compared=compared,
+        cut=cut[claimed],
+        without=own[claimed],
+        scales=scales.rows(claimed),
+        used=Used(*(column[claimed] for column in found.used)),
+        above=found.direction[claimed] > 0,
+    )
+    doubts = doubts_of(history, claims)
+    for at, row in enumerate(claimed.tolist()):
+        trust = trusts[row]
+        if doubts.code[at] != HOLDS and trust is not None:
+            why = doubts.words(at, snapshot, compared[at], pairs[row].without)
+            trusts[row] = msgspec.structs.replace(trust, support="weak", reason=why, direction=None)
     return [trust if known else None for trust, known in zip(trusts, other.known, strict=True)]
 
 

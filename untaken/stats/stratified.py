@@ -122,7 +122,24 @@ class MeanDifference(NamedTuple):
     high: float
 
 
+class MeanDifferences(NamedTuple):
+    """`MeanDifference` of many comparisons: columns, NaN where there is none."""
+
+    value: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+
+
 def mean_difference(values: np.ndarray, first: np.ndarray, stratum: np.ndarray) -> MeanDifference | None:
+    """`mean_differences` of one comparison; ``None`` where it has none."""
+    found = mean_differences(values, first, stratum, np.zeros_like(stratum), comparisons=1)
+    value, low, high = (float(column[0]) for column in found)
+    return None if np.isnan(value) else MeanDifference(value, low, high)
+
+
+def mean_differences(
+    values: np.ndarray, first: np.ndarray, stratum: np.ndarray, comparison: np.ndarray, *, comparisons: int
+) -> MeanDifferences:
     """D = Σ wₖdₖ / Σ wₖ with wₖ = n₁ₖn₀ₖ / (n₁ₖ + n₀ₖ), and the interval whose ends a test of D = 0 decides.
 
     The variance is that under shuffling inside strata, Σ wₖSₖ² / (Σ wₖ)², Sₖ² being the variance of all
@@ -134,48 +151,69 @@ def mean_difference(values: np.ndarray, first: np.ndarray, stratum: np.ndarray) 
         values: one a run, shape (runs,).
         first: whether the run took the first option.
         stratum: number of the run's stratum, from 0. Those without both options say nothing.
+        comparison: number of the comparison that the run is in, from 0.
+        comparisons: how many there are.
 
     Returns:
-        ``None`` where no stratum has both options, or nothing varies in any that has.
+        NaN where no stratum has both options, or nothing varies in any that has.
     """
-    strata = int(stratum.max(initial=-1)) + 1
-    n1, n0 = (np.bincount(stratum[side], minlength=strata) for side in (first, ~first))
+    shape = comparisons, int(stratum.max(initial=0)) + 1
+    cell, cells = comparison * shape[1] + stratum, shape[0] * shape[1]
+    n1, n0 = (np.bincount(cell[side], minlength=cells) for side in (first, ~first))
+    s1, s0 = (np.bincount(cell[side], values[side], minlength=cells) for side in (first, ~first))
     both = (n1 > 0) & (n0 > 0)
-    if not both.any():
-        return None
-    sums = [np.bincount(stratum[side], values[side], minlength=strata)[both] for side in (first, ~first)]
-    n1, n0 = n1[both], n0[both]
-    centres = np.zeros(strata)
-    centres[both] = (sums[0] + sums[1]) / (n1 + n0)
-    squares = np.bincount(stratum, (values - centres[stratum]) ** 2, minlength=strata)[both]
-    weights = n1 * n0 / (n1 + n0)
-    parts = weights * squares / (n1 + n0 - 1)
-    if not parts.sum() > _NO_SPREAD:
-        return None
-    value = float(weights @ (sums[0] / n1 - sums[1] / n0) / weights.sum())
-    freedom = parts.sum() ** 2 / (parts**2 / (n1 + n0 - 1)).sum()
-    reach = float(stdtrit(freedom, _UPPER) * np.sqrt(parts.sum()) / weights.sum())
-    return MeanDifference(value, value - reach, value + reach)
+
+    def over_strata(figures: np.ndarray) -> np.ndarray:
+        total: np.ndarray = np.where(both, figures, 0.0).reshape(shape).sum(axis=1)
+        return total
+
+    with np.errstate(divide="ignore", invalid="ignore"):
+        n = n1 + n0
+        squares = np.bincount(cell, (values - ((s1 + s0) / n)[cell]) ** 2, minlength=cells)
+        weights = n1 * n0 / n
+        parts = np.where(both, weights * squares / (n - 1), 0.0)
+        weight, spread = over_strata(weights), over_strata(parts)
+        value = over_strata(weights * (s1 / n1 - s0 / n0)) / weight
+        freedom = spread**2 / over_strata(parts**2 / (n - 1))
+        reach = stdtrit(freedom, _UPPER) * np.sqrt(spread) / weight
+    value = np.where(spread > _NO_SPREAD, value, np.nan)
+    return MeanDifferences(value, value - reach, value + reach)
 
 
 def order_of(moment: np.ndarray, first: np.ndarray, stratum: np.ndarray) -> Literal["before", "after"] | None:
-    """Whether the first option came before or after the second inside strata; ``None`` where neither shows.
+    """`orders_of` one comparison, in words; ``None`` where it has none."""
+    (order,) = orders_of(moment, first, stratum, np.zeros_like(stratum), comparisons=1)
+    return ("before", None, "after")[int(order) + 1]
 
-    `mean_difference` of the runs' places in the order of their stratum. Where options come one after the
+
+def orders_of(
+    moment: np.ndarray, first: np.ndarray, stratum: np.ndarray, comparison: np.ndarray, *, comparisons: int
+) -> np.ndarray:
+    """Whether the first option came before (-1) or after (1) the second inside strata; 0 where neither shows.
+
+    `mean_differences` of the runs' places in the order of their stratum. Where options come one after the
     other, what changed with time (an agent that learns, a retry after a failure) looks like a better option.
 
     Args:
         moment: of each run, in any unit; runs of one moment share a place.
-        first: as in `mean_difference`.
-        stratum: as in `mean_difference`.
+        first: as in `mean_differences`.
+        stratum: as in `mean_differences`.
+        comparison: as in `mean_differences`.
+        comparisons: as in `mean_differences`.
     """
-    _, code = np.unique(np.stack([stratum, moment]), axis=1, return_inverse=True)
-    ordered = np.sort(code)
-    middle = (np.searchsorted(ordered, code, "left") + np.searchsorted(ordered, code, "right")) / 2
-    found = mean_difference(middle - np.searchsorted(np.sort(stratum), stratum), first, stratum)
-    if found is None or found.low <= 0 <= found.high:
-        return None
-    return "after" if found.value > 0 else "before"
+    order = np.lexsort((moment, stratum, comparison))
+    sorted_by = comparison[order], stratum[order], moment[order]
+    new = [np.diff(column, prepend=np.nan) != 0 for column in sorted_by]
+    stratum_begins = np.flatnonzero(new[0] | new[1])
+    tie_begins = np.flatnonzero(new[0] | new[1] | new[2])
+    sizes = np.diff(tie_begins, append=order.size)
+    middle = np.repeat(tie_begins + sizes / 2, sizes)
+    begin = np.repeat(stratum_begins, np.diff(stratum_begins, append=order.size))
+    place = np.empty(order.size)
+    place[order] = middle - begin
+    found = mean_differences(place, first, stratum, comparison, comparisons=comparisons)
+    shown: np.ndarray = (found.low > 0).astype(int) - (found.high < 0).astype(int)
+    return shown
 
 
 def _score(counts: np.ndarray, found: float, difference: float) -> float:

@@ -8,8 +8,8 @@ from typing import Final
 
 from one_by_one.levels import Layered, sides
 from one_by_one.pooling import NOT_POOLED, Pooled, pooled_advantage, strength_for, supported
+from one_by_one.strata import Sides
 from one_by_one.trust import Arm, compare_arms
-from untaken.counterfactual.confounding import doubt_of
 from untaken.counterfactual.model import Branch, Decision, Direction, Support
 from untaken.counterfactual.paths import alternatives_of, outcome_of, verdict_of
 from untaken.counterfactual.scoring import Outcome, Scale, Weights, common_terms, difference, score_placed
@@ -123,10 +123,10 @@ class Bench:
         support, _, direction = called
         if support != "supported" or second is None:
             return called
-        compared = first.record.context_hash, first.record.skill, second.record.skill
+        skills = first.record.skill, second.record.skill
+        sides = Sides(self.snapshot, first.record.context_hash, *skills, self.run_id)
         terms = common_terms(first.placed, second.placed)
-        above = direction == "better"
-        doubt = doubt_of(self.snapshot, compared, self.scale, terms, above=above, without=self.run_id)
+        doubt = sides.doubt(self.scale, terms, direction == "better")
         return called if doubt is None else ("weak", doubt, None)
 
     def _pooled(self, other: Layered | None, chosen: Layered) -> Pooled:
