@@ -10,7 +10,12 @@ import streamlit as st
 FOLDER: Final = Path(__file__).parents[1] / "pages"
 SECTIONS: Final = {
     "Start": (("overview", "Overview"), ("data", "Data")),
-    "Review": (("review", "Review"), ("run", "Run"), ("compare", "Compare")),
+    "Review": (
+        ("review", "Review"),
+        ("run", "Run"),
+        ("compare", "Compare"),
+        ("failure_modes", "Failure modes"),
+    ),
     "Analyze": (
         ("rankings", "Rankings"),
         ("decisions", "Decisions"),

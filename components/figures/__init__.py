@@ -21,6 +21,7 @@ from .criteria import (
     pass_change,
 )
 from .decisions import delta_distribution, delta_figure
+from .failure_modes import mode_contrasts, mode_course, mode_matrix, saturation_curve
 from .frames import frame_figure, frame_strip
 from .memory import estimate_course, skill_rates
 from .outcome import outcome_scatter, pass_k_lines
@@ -60,6 +61,9 @@ __all__ = [
     "frame_figure",
     "frame_strip",
     "gap_bars",
+    "mode_contrasts",
+    "mode_course",
+    "mode_matrix",
     "original_vs_disturbed",
     "outcome_scatter",
     "pair_matrix",
@@ -74,6 +78,7 @@ __all__ = [
     "rank_flow",
     "reliability_figure",
     "reviewer_pairs_figure",
+    "saturation_curve",
     "scm_figure",
     "skill_rates",
     "state_causality_figure",

@@ -1,0 +1,245 @@
+"""Failure modes: by group, against successes, over time, and how many are still unseen."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import plotly.graph_objects as go
+
+from untaken.errors import number
+from untaken.failure_modes.contrast import ModeContrast
+from untaken.failure_modes.pivot import Pivot, PivotCell
+from untaken.failure_modes.saturation import Saturation
+from untaken.failure_modes.trend import ModeTrend
+
+from .. import text
+from ..palette import Tokens, tokens
+from .theme import message, themed
+
+MOST_MODES: Final = 24
+MOST_GROUPS: Final = 16
+ROW: Final = 40
+"""Pixels."""
+COLUMN: Final = 92
+NAME_CHARS: Final = 28
+HEAD: Final = 64
+LEVELS: Final = 5
+"""Shades of a cell."""
+
+
+def mode_matrix(
+    pivot: Pivot, names: Mapping[str, str], *, marked: tuple[str, str] | None = None, dark: bool = False
+) -> go.Figure:
+    """Modes × groups: count of n in each cell, darker the higher the rate.
+
+    A cell carries the id of its mode and the place of its group in `pivot`, parted by a space.
+
+    Args:
+        pivot: of the failed runs that were read.
+        names: of the modes, by id.
+        marked: mode and group to stand out.
+        dark: the theme.
+    """
+    if not pivot.modes:
+        return message("No failure mode is assigned to a failed run", dark=dark)
+    modes, groups, look = pivot.modes[:MOST_MODES], pivot.groups[:MOST_GROUPS], tokens(dark)
+    places = {(cell.mode, cell.group): cell for cell in pivot.cells}
+    shown = [(x, y, places[mode, group]) for y, mode in enumerate(modes) for x, group in enumerate(groups)]
+    figure = go.Figure()
+    figure.update_layout(
+        shapes=[_box(x, y, cell, look, marked=(cell.mode, cell.group) == marked) for x, y, cell in shown],
+        meta={"least_width": 190 + COLUMN * len(groups)},
+    )
+    figure.add_trace(
+        go.Scatter(
+            x=[x for x, _, _ in shown],
+            y=[y for _, y, _ in shown],
+            mode="markers+text",
+            marker={"symbol": "square", "size": 34, "opacity": 0},
+            text=[f"{cell.count}/{cell.n}" for _, _, cell in shown],
+            textposition="middle center",
+            textfont={"size": 13, "color": look.text},
+            customdata=[f"{cell.mode} {x}" for x, _, cell in shown],
+            hovertext=[_cell_words(cell, names) for _, _, cell in shown],
+            hovertemplate="%{hovertext}<extra></extra>",
+        )
+    )
+    figure.update_xaxes(
+        tickvals=list(range(len(groups))),
+        ticktext=[_wrapped(group, 13) for group in groups],
+        range=[-0.5, len(groups) - 0.5],
+        side="top",
+        showgrid=False,
+        tickangle=0,
+    )
+    figure.update_yaxes(
+        tickvals=list(range(len(modes))),
+        ticktext=[_wrapped(names[mode], NAME_CHARS) for mode in modes],
+        range=[len(modes) - 0.5, -0.5],
+        showgrid=False,
+    )
+    return themed(figure, dark=dark, height=HEAD + ROW * len(modes) + 16)
+
+
+def mode_contrasts(
+    contrasts: Sequence[ModeContrast], names: Mapping[str, str], *, dark: bool = False
+) -> go.Figure:
+    """Share in failed runs − share in successful runs of the same tasks, with 95 % intervals.
+
+    Args:
+        contrasts: by mode; those that cannot be compared are left out.
+        names: of the modes, by id.
+        dark: the theme.
+    """
+    known = [one for one in contrasts if number(one.difference) is not None][:MOST_MODES]
+    if not known:
+        return message("No task has both a failed and a successful run that were read", dark=dark)
+    look = tokens(dark)
+    figure = go.Figure(
+        go.Scatter(
+            x=[one.difference for one in known],
+            y=list(range(len(known))),
+            error_x=_spans([(one.difference, one.low, one.high) for one in known], look),
+            mode="markers",
+            marker={"symbol": "diamond", "size": 10, "color": look.text},
+            customdata=[one.mode for one in known],
+            hovertext=[
+                f"{text.figure(names[one.mode])}<br>{one.k1} of {one.n1} failed, {one.k0} of {one.n0} "
+                f"successful runs<br>{one.words}"
+                for one in known
+            ],
+            hovertemplate="%{hovertext}<extra></extra>",
+        )
+    )
+    figure.add_vline(x=0, line={"color": look.muted, "width": 1, "dash": "dash"})
+    figure.update_xaxes(
+        range=[-1.05, 1.05], tickformat="+.0%", title="← more in successes · more in failures →", nticks=7
+    )
+    figure.update_yaxes(
+        tickvals=list(range(len(known))),
+        ticktext=[_wrapped(names[one.mode], NAME_CHARS) for one in known],
+        range=[len(known) - 0.5, -0.5],
+    )
+    return themed(figure, dark=dark, height=70 + 38 * len(known))
+
+
+def mode_course(trend: ModeTrend, mode: str, *, dark: bool = False) -> go.Figure:
+    """The rate of one mode by period, with 95 % intervals and counts.
+
+    Args:
+        trend: of the failed runs that were read.
+        mode: its id.
+        dark: the theme.
+    """
+    cells = [cell for cell in trend.cells if cell.mode == mode]
+    if not cells:
+        return message("No run that was read has a clock", dark=dark)
+    look = tokens(dark)
+    figure = go.Figure(
+        go.Scatter(
+            x=[cell.group for cell in cells],
+            y=[cell.rate for cell in cells],
+            error_y=_spans([(cell.rate, cell.low, cell.high) for cell in cells], look),
+            mode="lines+markers+text",
+            line={"color": look.good, "width": 2},
+            marker={"size": 9, "color": look.good},
+            text=[f"  {cell.count}/{cell.n}" for cell in cells],
+            textposition="middle right",
+            textfont={"size": 12, "color": look.muted},
+            hovertext=[_cell_words(cell, {}) for cell in cells],
+            hovertemplate="%{hovertext}<extra></extra>",
+            cliponaxis=False,
+        )
+    )
+    figure.update_xaxes(
+        type="category", title=f"{trend.unit} in which runs began", range=[-0.5, len(cells) - 0.2]
+    )
+    figure.update_yaxes(range=[-0.02, 1.02], tickformat=".0%", title="failed runs that were read")
+    return themed(figure, dark=dark, height=300)
+
+
+def saturation_curve(found: Saturation, *, dark: bool = False) -> go.Figure:
+    """Modes seen by the number of failed runs read, on average over all orders of reading.
+
+    Args:
+        found: of the failed runs that were read.
+        dark: the theme.
+    """
+    if not found.curve:
+        return message("No failure mode is assigned to a failed run", dark=dark)
+    look, (runs, modes) = tokens(dark), found.curve[-1]
+    figure = go.Figure(
+        go.Scatter(
+            x=[read for read, _ in found.curve],
+            y=[seen for _, seen in found.curve],
+            mode="lines",
+            line={"color": look.good, "width": 3},
+            hovertemplate="%{x} runs read: %{y:.1f} modes seen<extra></extra>",
+        )
+    )
+    figure.add_trace(
+        go.Scatter(
+            x=[runs],
+            y=[modes],
+            mode="markers",
+            marker={"size": 10, "color": look.good},
+            hoverinfo="skip",
+        )
+    )
+    figure.add_annotation(
+        x=runs, y=modes, text=f"{modes:.0f} modes in {runs} runs", showarrow=False, xanchor="right", yshift=16
+    )
+    figure.update_xaxes(title="failed runs read", rangemode="tozero")
+    figure.update_yaxes(title="modes seen", range=[0, modes * 1.2 + 0.5])
+    return themed(figure, dark=dark, height=280)
+
+
+def _box(x: int, y: int, cell: PivotCell, look: Tokens, *, marked: bool) -> dict[str, Any]:
+    return {
+        "type": "rect",
+        "x0": x - 0.46,
+        "x1": x + 0.46,
+        "y0": y - 0.42,
+        "y1": y + 0.42,
+        "fillcolor": _shade(cell, look) if cell.count else look.surface,
+        "line": {"color": look.text if marked else look.grid, "width": 3 if marked else 1},
+        "layer": "below",
+    }
+
+
+def _shade(cell: PivotCell, look: Tokens) -> str:
+    """The warm colour, stronger the higher the rate."""
+    level = min(LEVELS, 1 + int((number(cell.rate) or 0.0) * LEVELS))
+    red, green, blue = (int(look.warm[at : at + 2], 16) for at in (1, 3, 5))
+    return f"rgba({red},{green},{blue},{0.2 + 0.8 * level / LEVELS:.2f})"
+
+
+def _cell_words(cell: PivotCell, names: Mapping[str, str]) -> str:
+    """What hovering says; names are made harmless."""
+    head = [text.figure(names[cell.mode])] if cell.mode in names else []
+    rate, low, high = number(cell.rate), number(cell.low), number(cell.high)
+    lines = [*head, text.figure(cell.group), f"{cell.count} of {cell.n} failed runs that were read"]
+    if rate is not None and low is not None and high is not None:
+        lines.append(f"{rate:.0%}, 95 % interval {low:.0%} to {high:.0%}")
+    return "<br>".join(lines)
+
+
+def _spans(values: Sequence[tuple[Any, Any, Any]], look: Tokens) -> dict[str, Any]:
+    """Error bars from (value, low, high)."""
+    return {
+        "type": "data",
+        "symmetric": False,
+        "array": [high - value for value, _, high in values],
+        "arrayminus": [value - low for value, low, _ in values],
+        "color": look.muted,
+        "thickness": 1.5,
+        "width": 4,
+    }
+
+
+def _wrapped(name: str, wide: int) -> str:
+    """A name on up to two lines."""
+    lines = textwrap.wrap(text.one_line(name, 2 * wide), wide)[:2] or [""]
+    return "<br>".join(text.figure(line) for line in lines)

@@ -1,0 +1,43 @@
+"""What goes wrong, how often, and does it harm?"""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from components import cards, failure_modes_view, issue_view, reading_view, state
+
+VIEWS = {"modes": "Modes", "read": "What to read", "time": "Over time", "issues": "Issues"}
+
+
+def main() -> None:
+    cards.headline("Failure modes", "What goes wrong, how often, and does it harm?")
+    corpus = state.corpus()
+    if not corpus.runs:
+        cards.nothing_here()
+        return
+    found = failure_modes_view.analysis(corpus)
+    failure_modes_view.progress(found)
+    asked = state.selected("view")
+    st.session_state["modes_view"] = asked if asked in VIEWS else "modes"
+    view = st.segmented_control(
+        "View",
+        list(VIEWS),
+        format_func=VIEWS.__getitem__,
+        required=True,
+        key="modes_view",
+        label_visibility="collapsed",
+        on_change=lambda: state.select(
+            view=st.session_state["modes_view"], by=state.selected("by"), mode=state.selected("mode")
+        ),
+    )
+    if view == "issues":
+        issue_view.draw(corpus)
+    elif view == "read":
+        reading_view.draw(corpus, found)
+    elif view == "time":
+        failure_modes_view.over_time(found)
+    else:
+        failure_modes_view.pivot(found)
+
+
+main()
