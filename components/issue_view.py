@@ -102,7 +102,7 @@ def _runs(corpus: Corpus, one: TrackedIssue) -> None:
             st.page_link(
                 state.RUN_PAGE,
                 label=f"{mark}{text.label(run.agent, 40)} on {text.label(run.task_id, 60)}",
-                query_params={"run": digest},
+                query_params={"run": digest} | state.scope(),
             )
         if len(newest) > MOST_RUNS:
             st.caption(f"and {len(newest) - MOST_RUNS:,} more")
