@@ -122,23 +122,55 @@ def remains(
             return
 
 
-def test_with_fsync_always_the_power_may_fail_anywhere_and_no_acknowledged_event_is_lost(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    acknowledged: list[int] = []
+Acknowledged = list[int]
+Agent = Callable[[Path, Acknowledged], None]
 
-    def agent(path: Path) -> None:
-        acknowledged.append(0)
-        with LedgerWriter(path, clock=lambda: NOON, fsync="always") as ledger:
-            run = ledger.start(run_id="r", agent="a", task_id="t")
+
+def sound(path: Path, acknowledged: Acknowledged) -> None:
+    with LedgerWriter(path, clock=lambda: NOON, fsync="always") as ledger:
+        run = ledger.start(run_id="r", agent="a", task_id="t")
+        acknowledged[-1] += 1
+        for n in range(3):
+            if n == 2:
+                ledger.checkpoint()
+            run.write(Message, role="user", content="x" * 50)
             acknowledged[-1] += 1
-            for n in range(3):
-                if n == 2:
-                    ledger.checkpoint()
-                run.write(Message, role="user", content="x" * 50)
-                acknowledged[-1] += 1
 
-    for fail_at, path in remains(agent, tmp_path, monkeypatch, lambda _: None):
+
+def acknowledges_first(path: Path, acknowledged: Acknowledged) -> None:
+    """A broken writer: it says that an event is safe before it writes it."""
+    with LedgerWriter(path, clock=lambda: NOON, fsync="always") as ledger:
+        acknowledged[-1] += 2
+        run = ledger.start(run_id="r", agent="a", task_id="t")
+        run.write(Message, role="user", content="x" * 50)
+
+
+def writes_twice(path: Path, acknowledged: Acknowledged) -> None:
+    """A broken writer: it repeats what it is not sure of."""
+    with LedgerWriter(path, clock=lambda: NOON, fsync="always") as ledger:
+        run = ledger.start(run_id="r", agent="a", task_id="t")
+        for _ in range(2):
+            run.write(Message, role="user", content="x" * 50)
+            run.write(Message, role="user", content="x" * 50)
+        acknowledged[-1] += 2
+
+
+def never_syncs(path: Path, acknowledged: Acknowledged) -> None:
+    """A broken writer: it waits for no disk."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(disk, "fsync", lambda _descriptor: None)
+        sound(path, acknowledged)
+
+
+def survives(agent: Agent, tmp_path: Path, patch: pytest.MonkeyPatch) -> None:
+    """Nothing acknowledged is lost and nothing is there twice, wherever the power fails."""
+    acknowledged: Acknowledged = []
+
+    def work(path: Path) -> None:
+        acknowledged.append(0)
+        agent(path, acknowledged)
+
+    for fail_at, path in remains(work, tmp_path, patch, lambda _: None):
         found = verify_ledger(path) if path.exists() and path.stat().st_size else []
         events = sum(verdict.head.events for verdict in found if verdict.head)
         assert acknowledged[-1] <= events <= acknowledged[-1] + 1, (fail_at, path.parent.name)
@@ -150,6 +182,20 @@ def test_with_fsync_always_the_power_may_fail_anywhere_and_no_acknowledged_event
         assert [(f.verdict, f.head and f.head.events) for f in verify_ledger(path)] == [
             ("INTACT", events + 1 if ledger_holds else 1)
         ]
+
+
+def test_with_fsync_always_the_power_may_fail_anywhere_and_no_acknowledged_event_is_lost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    survives(sound, tmp_path, monkeypatch)
+
+
+@pytest.mark.parametrize("broken", [acknowledges_first, writes_twice, never_syncs], ids=lambda f: f.__name__)
+def test_the_harness_catches_a_broken_writer(
+    broken: Agent, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(AssertionError):
+        survives(broken, tmp_path, monkeypatch)
 
 
 def finished_ledger(folder: Path) -> None:
