@@ -1,4 +1,4 @@
-"""Everything that this folder holds besides code and words, made anew."""
+"""Regenerates everything in this folder except code and documentation."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ class Outcome:
 
 
 def grade(desk: Desk) -> Outcome:
-    """Right money on the right order, once; or a person on it and no money. And the customer told so."""
+    """Right amount on the right order, once; or a person on it and no money. And a message that says so."""
     ticket, database = desk.ticket, desk.database
     refunds = [
         (row["order_id"], row["cents"])

@@ -94,7 +94,7 @@ def cost(value: bytes) -> Callable[[Lines], Lines]:
 
 
 def without_start(lines: Lines) -> Lines:
-    """The first line goes, the others are counted anew."""
+    """Remove the first line and renumber the others."""
     return [re.sub(rb'"seq":(\d+)', lambda m: b'"seq":%d' % (int(m[1]) - 1), x) for x in lines[1:]]
 
 

@@ -1,4 +1,4 @@
-"""The desk's order database: a real SQLite database, made anew for every run."""
+"""The desk's order database: a real SQLite database, created for every run."""
 
 from __future__ import annotations
 

@@ -69,10 +69,10 @@ def test_better_ways_are_said_with_their_counts_and_only_where_there_are_any() -
     ]
     done = [run.finish(at % 2 == 1).run() for at, run in enumerate(runs)]
     page = html_report(evaluate_corpus(done, graph, resamples=0))
-    assert "Where another way went better" in page
+    assert "Where another option did better" in page
     assert "making an expected change: 8 of 8 succeeded; making an unplanned change: 0 of 8." in page
     assert "8 failed runs of 16 took the other way" in page
-    assert "Where another way went better" not in html_report(worded("plain"))
+    assert "Where another option did better" not in html_report(worded("plain"))
 
 
 HOSTILE = (
@@ -156,12 +156,12 @@ def _few(*makers: Any) -> list[Any]:
         Told(
             "a success that misleads",
             _few(desk.careful, desk.lucky),
-            "of the 2 successes where one can tell, 1 (50%) left a critical sub-goal undone",
+            "of the 2 successes with evidence, 1 (50%) left out a critical sub-goal",
         ),
         Told(
             "an honest success",
             _few(desk.careful),
-            "Of the 1 successes where one can tell, none hides an undone critical sub-goal.",
+            "Of the 1 successes with evidence, none left out a critical sub-goal.",
         ),
         Told("only failures", _few(desk.failing), "0 (0%) succeeded"),
         Told(
@@ -172,14 +172,14 @@ def _few(*makers: Any) -> list[Any]:
         Told(
             "a broken record",
             [desk.lucky(1).run(), desk.lucky(2).run("ALTERED")],
-            "1 more record cannot be trusted, and count nowhere.",
+            "1 more record left out as broken.",
         ),
         Told(
             "what to fix",
             _few(desk.lucky, desk.lucky),
-            "Fix first: “Check policy”, the first thing to go wrong in 2 of 2 scored runs.",
+            "Fix first: “Check policy”, which fails first in 2 of 2 scored runs.",
         ),
-        Told("no plan graph", [desk.stray().run()], "Whether success can be trusted cannot be told"),
+        Told("no plan graph", [desk.stray().run()], "It is unknown whether success can be trusted"),
         Told("nothing", [], "0 agents made 0 runs of 0 tasks."),
     ],
     ids=lambda case: case.desc,
@@ -197,7 +197,7 @@ def test_the_numbers_are_those_of_the_overview() -> None:
     corpus = desk.corpus()
     seen, words = overview(corpus), Parsed(html_report(corpus)).words
     assert f"{seen.succeeded.count} of {seen.succeeded.n} runs that record an outcome" in words
-    assert f"{seen.lucky.count} of {seen.lucky.n} successes where one can tell" in words
+    assert f"{seen.lucky.count} of {seen.lucky.n} successes with evidence" in words
     assert "no two agents change places" in words or f"{len(seen.discordant)} of {seen.pairs} pairs" in words
 
 
@@ -298,7 +298,7 @@ def test_a_graph_too_large_for_a_picture_is_told_in_words() -> None:
     page = html_report(corpus)
     words = Parsed(page).words
     assert 'role="img"' not in page
-    assert "41 sub-goals: 1 completed, 40 skipped. Critical and undone: s3." in words
+    assert "41 sub-goals: 1 completed, 40 skipped. Critical and not completed: s3." in words
 
 
 PROGRAM = """

@@ -44,12 +44,12 @@ PAIR = PairedDifference(
             replace(PAIR, difference=-0.25, low=-0.375, high=-0.125),
             "other is betterby 25.0 (12.5 to 37.5)24 tasks, 48 runs",
         ),
-        (replace(PAIR, p_holm=0.06), "48 runs; not sure once all 3 pairs are allowed for"),
+        (replace(PAIR, p_holm=0.06), "48 runs; not clear after correction for all 3 pairs"),
         (
             replace(PAIR, low=-0.05),
-            "not told apartone ahead by 25.0 (−5.0 to 37.5); it takes about 18.0 to show24 tasks, 48 runs",
+            "no clear differenceone ahead by 25.0 (−5.0 to 37.5); these tasks can show about 18.024 tasks",
         ),
-        (replace(PAIR, difference=0.0, low=-0.1, high=0.1), "not told apartlevel, 0.0 (−10.0 to 10.0)"),
+        (replace(PAIR, difference=0.0, low=-0.1, high=0.1), "no clear differencelevel, 0.0 (−10.0 to 10.0)"),
         (replace(PAIR, low=Unscored("one task"), high=Unscored("one task")), "needs two tasks"),
         (replace(PAIR, difference=Unscored("no task")), "no task has a value for both"),
         (None, "no task has a value for both"),
@@ -75,8 +75,7 @@ def _lead(page: str) -> str:
     [
         (
             (desk.careful, desk.failing),
-            "By success and by critical sub-goals completed alike, careful comes first. "
-            "The records tell it and the next, ",
+            "By success and by critical sub-goals completed alike, careful comes first. The records show ",
         ),
         (
             (desk.careful, desk.lucky),

@@ -59,7 +59,7 @@ EFFECTS: Final[Columns[AgentEffect]] = {
 
 
 def rule_words(rule: Rule) -> str:
-    """A rule in one line, as it stands in a file (untrusted words)."""
+    """A rule as one line of JSON, as in a graph file (untrusted text)."""
     return msgspec.json.encode(rule).decode()
 
 
@@ -71,7 +71,7 @@ UNMAPPED: Final[Columns[Unmapped]] = {
     "agents": count("agents that made them", "agents"),
     "failed_runs": count("of these runs, those that failed", "failed_runs"),
     "example": text("a run that holds one", lambda one: one.examples[0].run_id),
-    "seq": count("where it stands in that run", lambda one: one.examples[0].seq),
+    "seq": count("position of that event in the run", lambda one: one.examples[0].seq),
     "likely": text("sub-goals that share words with the tool", lambda one: ", ".join(one.likely)),
     "digest": text("content digest of that run, for links", lambda one: one.examples[0].digest),
 }
@@ -83,7 +83,7 @@ CONTESTED: Final[Columns[Contested]] = {
     "actions": count("number of actions", "actions"),
     "runs": count("runs they stand in", "runs"),
     "example": text("a run that holds one", lambda one: one.examples[0].run_id),
-    "seq": count("where it stands in that run", lambda one: one.examples[0].seq),
+    "seq": count("position of that event in the run", lambda one: one.examples[0].seq),
     "digest": text("content digest of that run, for links", lambda one: one.examples[0].digest),
 }
 """Columns of `contested_table`."""
@@ -94,7 +94,7 @@ RULES: Final[Columns[RuleUse]] = {
     "rule": text("the rule, as JSON", lambda use: rule_words(use.rule)),
     "claims": count("actions that it fits and that no tag of their own places", "claims"),
     "serves": count("of them, those that its sub-goal gets", "serves"),
-    "idle": truth("whether it comes to nothing", "idle"),
+    "idle": truth("whether the rule has no effect", "idle"),
     "taken_by": text(
         "sub-goals whose rules stand before it and take the others", lambda u: ", ".join(u.taken_by)
     ),
@@ -117,7 +117,7 @@ SUPPORT: Final[Columns[Support]] = {
 VERSIONS: Final[Columns[GraphVersion]] = {
     "version": count("its number", "version"),
     "author": text("who saved it; upload for a file", "author"),
-    "message": text("what they said of it", "message"),
+    "message": text("the author's message", "message"),
     "saved_at": moment("when", "saved_at"),
     "based_on": count("the version it was made from", "based_on"),
     "removed": truth("whether its file was removed from the workspace", "removed"),

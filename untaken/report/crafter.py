@@ -104,7 +104,7 @@ def read_ablation(path: str | Path) -> Ablation:
 
 
 def _with_reasons(value: Any) -> Any:
-    """A document with what is unscored told by its reason, as in the objects it was made from."""
+    """A document in which unscored values carry their reason."""
     if isinstance(value, list):
         return [_with_reasons(item) for item in value]
     if not isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""The shapes of what is told about Crafter (§7)."""
+"""JSON Schemas of the Crafter documents (§7)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from untaken.report.shapes import (
 )
 
 PAIR = Pair.__struct_fields__
-"""What stands in a row of a calibration's pairs."""
+"""Columns of a calibration's pairs."""
 
 
 def score() -> Schema:

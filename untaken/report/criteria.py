@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Said:
-    """One value: what a pass said of a run by a criterion."""
+    """One value: the result of one pass for a run and a criterion."""
 
     by: QuantifierRun
     item: Quantified
@@ -136,7 +136,7 @@ ATTACK_TESTS: Final[Columns[_Tested]] = {
     "p": figure("one-sided sign test", "test.p"),
     "drop": figure("mean loss of level", "test.drop"),
     "win_rate_reason": why("win_rate", "test.win_rate"),
-    "detected": truth("noticed, all attacks together held against chance", "test.detected"),
+    "detected": truth("noticed, after correction for all attacks", "test.detected"),
 }
 """Columns of `attacks_table`."""
 
@@ -150,17 +150,17 @@ def values_table(passes: Iterable[QuantifierRun]) -> pd.DataFrame:
 
 
 def outcome_means_table(passes: Sequence[QuantifierRun], *, by_agent: bool = False) -> pd.DataFrame:
-    """One row a criterion and outcome, and agent where asked for (columns: `OUTCOME_MEANS`)."""
+    """One row per criterion and outcome, and per agent if requested (columns: `OUTCOME_MEANS`)."""
     return frame(OUTCOME_MEANS, outcome_means(passes, by_agent=by_agent))
 
 
 def verification_table(found: Verification) -> pd.DataFrame:
-    """One row a criterion (columns: `VERIFICATION`)."""
+    """One row per criterion (columns: `VERIFICATION`)."""
     return frame(VERIFICATION, found.criteria)
 
 
 def attacks_table(found: Verification) -> pd.DataFrame:
-    """One row a criterion and attack (columns: `ATTACK_TESTS`)."""
+    """One row per criterion and attack (columns: `ATTACK_TESTS`)."""
     tests = (_Tested(name=c.name, test=test) for c in found.criteria for test in c.discrimination.attacks)
     return frame(ATTACK_TESTS, tests)
 

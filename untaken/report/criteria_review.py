@@ -38,7 +38,7 @@ class CriteriaReview:
     """Values of criteria with what the verifier makes of them.
 
     Attributes:
-        source: computed from the ledgers of the workspace, or recorded replies that were brought.
+        source: the ledgers of the workspace, or uploaded recorded replies.
         passes: of the quantifier.
         means: by criterion and outcome, over all agents.
         disturbed: by attack, each criterion before and after; empty where there are no disturbed runs.
@@ -64,7 +64,7 @@ class CriteriaReview:
 
     @property
     def unscored(self) -> int:
-        """How many are missing for want of evidence."""
+        """Number of values missing because there is no evidence."""
         return sum(len(item.unscored) for run in self.passes for item in run.items)
 
     @property
@@ -88,7 +88,7 @@ def ledger_review(corpus: Corpus) -> CriteriaReview:
 
 
 def recorded_review(folder: Path) -> CriteriaReview | None:
-    """What recorded quantifiers said; ``None`` where no replies were brought to the workspace in `folder`.
+    """Results of recorded quantifiers; ``None`` if the workspace in `folder` has no recorded replies.
 
     Raises:
         UntakenError: as `untaken.criteria.kept_runs`.

@@ -180,7 +180,7 @@ def _decision(decision: Decision) -> Document:
 
 
 def _branch(branch: Branch) -> Document:
-    """Where there is one layer alone, all that is told of layers is known."""
+    """A branch; with a single layer the layer fields are omitted, because they are known."""
     told = entry(branch)
     if branch.levels > 1:
         return told

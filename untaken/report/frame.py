@@ -75,8 +75,8 @@ def why(key: str, source: str | Callable[[Row], object]) -> Column[Row]:
 def frame(columns: Columns[Row], rows: Iterable[Row]) -> pd.DataFrame:
     """The table of `rows`: one column each, in the declared order, typed even where it is empty.
 
-    Cells are gathered a column at a time over a few hundred rows: a call a cell, or a look at every row for
-    every column, would take longer than all the rest.
+    Cells are gathered column by column over a few hundred rows. One call per cell, or one pass over all rows
+    per column, would take longer than everything else.
     """
     import pandas as pd  # noqa: PLC0415 (slow)
 

@@ -17,7 +17,7 @@ OUTCOME: Final = "success_rate"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Share:
-    """`count` of `n`; `left_out` could not be counted, for want of evidence."""
+    """`count` of `n`; `left_out` have no evidence."""
 
     count: int
     n: int
@@ -37,7 +37,7 @@ class Overview:
         runs, agents, tasks, graphs: how much there is.
         broken: runs whose ledger is not to be trusted; they are in no rate.
         succeeded: runs that succeeded, of those with a recorded outcome.
-        lucky: successes that left a critical sub-goal undone, of the successes where that can be told.
+        lucky: successes without a critical sub-goal, of the successes with evidence.
         unlucky: failures with every sub-goal completed, of the failures that were scored.
         metric: the sub-goal metric whose ranking is compared with the outcome's.
         agreement: how the two rankings agree; ``None`` where there is no ranking by `metric`.

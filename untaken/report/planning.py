@@ -74,7 +74,7 @@ class StepRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArmRow:
-    """An arm of an ablation with how the full arm stands to it."""
+    """An arm of an ablation, with the comparison of the full arm to it."""
 
     arm: Arm
     difference: ArmDifference | None
@@ -110,7 +110,7 @@ PLANNED_STEPS: Final[Columns[StepRow]] = {
     "opposite": figure("σ(r − r̃) against the opposite action", lambda row: row.value("opposite")),
     "random": figure("σ(r − r̃) against a random action", lambda row: row.value("random")),
     "aim": text("the achievement that was pursued", "step.aim"),
-    "begun": text("the skill that was begun", "step.begun"),
+    "begun": text("the skill that started", "step.begun"),
     "unlocked": text(
         "achievements reached for the first time", lambda row: " · ".join(row.step.unlocked) or None
     ),

@@ -74,7 +74,7 @@ LISTED: Final[Columns[Criterion]] = {
     "status": text("`accepted`, `proposed` or `rejected`", "status"),
     "description": text("what is looked at", "description"),
     "accepted_values": text("from worst to best", lambda c: " < ".join(c.accepted_values)),
-    "merged": text("similar criteria that it stands for", lambda c: ", ".join(c.merged)),
+    "merged": text("similar criteria merged into it", lambda c: ", ".join(c.merged)),
     "origin": text("`ledger`, `human`, `task`, `solution`, or a file", "origin"),
     "changes": count("changes people made", lambda c: len(c.history)),
 }

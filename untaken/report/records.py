@@ -139,13 +139,13 @@ SIGNALS: Final[Columns[SignalRow]] = {
     "direction": text("meant against the skill (negative) or for it", "effect.signal.direction"),
     "flag": text("against, no_effect, no_outcome or none", "effect.flag"),
     "supported": truth("an insight behind it has a supported advantage above 0", "effect.signal.supported"),
-    "before": figure("success rate as it stands", "effect.before"),
+    "before": figure("success rate now", "effect.before"),
     "after": figure("the same with this signal alone", "effect.after"),
-    "after_all": figure("the same with all that wait for the skill in the context", "effect.after_all"),
+    "after_all": figure("the same with all pending signals of the skill in the context", "effect.after_all"),
     "n": count("outcomes behind the estimate", "effect.n"),
     "context": text("the context, readable", "context"),
     "outcome": figure("success that it claims", "effect.signal.outcome"),
-    "weak_before": figure("weak weight as it stands", "effect.weak_before"),
+    "weak_before": figure("weak weight now", "effect.weak_before"),
     "weak_after": figure("weak weight with this signal alone", "effect.weak_after"),
     "cap": figure("what the weak weight can never exceed", "effect.cap"),
     "delta": figure("largest delta of the insights behind it", "effect.signal.delta"),
@@ -196,7 +196,7 @@ class SignalReview:
 
 
 def signal_review(corpus: Corpus) -> SignalReview:
-    """The signals of a corpus that its memory does not hold, previewed on the memory as it stands."""
+    """The signals of a corpus that its memory does not hold, previewed on the current memory."""
     effects = preview(corpus.memory.snapshot(), signals_waiting(corpus))
     first = sorted(effects, key=lambda e: (not e.signal.supported, -abs(e.move), e.signal.key))
     table = signals_table(first, context_names(corpus))
@@ -206,8 +206,8 @@ def signal_review(corpus: Corpus) -> SignalReview:
 def context_names(corpus: Corpus) -> dict[str, str]:
     """The readable form of each context hash, as recorded with a choice; the most frequent first.
 
-    Of a coarser layer, what the contexts in it have in common. A context without any readable form stands
-    under its hash.
+    For a coarser layer, what the contexts in it have in common. A context without a readable form is shown
+    by its hash.
     """
     names: dict[str, str | None] = {}
     times: Counter[str] = Counter()
@@ -225,7 +225,7 @@ def records_table(snapshot: Snapshot, contexts: Contexts) -> pd.DataFrame:
     """One row per (skill, context) with an outcome, by skill and context (columns: `RECORDS`).
 
     Args:
-        snapshot: the memory as it stood.
+        snapshot: the memory at that moment.
         contexts: readable form by context hash.
     """
     records = snapshot.records()

@@ -1,4 +1,4 @@
-"""The failing runs and where their review stands: who looks into which, and what is still unexplained."""
+"""The failing runs with their review status: who is assigned, and what is still unexplained."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def failing_cases(corpus: Corpus) -> tuple[Case, ...]:
 
 
 def with_reviews(cases: Iterable[Case], reviews: Mapping[str, Review]) -> tuple[Case, ...]:
-    """The same cases, each with where its review stands now."""
+    """The same cases with their current reviews."""
     return tuple(replace(case, review=reviews.get(case.item.digest, case.review)) for case in cases)
 
 

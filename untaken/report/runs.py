@@ -137,7 +137,7 @@ RUNS: Final[Columns[RunRow]] = {
     "diagnosis_reason": text("the diagnosis in words", _scored("diagnosis_reason")),
     "diagnosis_advice": text("what to change", _scored("diagnosis_advice")),
     "violations": count("reached without a critical dependency", lambda row: _violations(row, "critical")),
-    "order_violations": count("begun before a dependency was", lambda row: _violations(row, "order")),
+    "order_violations": count("started before a dependency", lambda row: _violations(row, "order")),
     "extra": count("actions that serve no sub-goal", _extra),
     "replans": count("times the plan changed; nothing where no plan is recorded", _replans),
     "transient_failures": count("failed observations", _scored("transient_failures")),

@@ -85,7 +85,7 @@ _COUNTS: Final = {
     "critical": "critical sub-goals that count",
     "critical_completed": "of them completed",
     "violations": "sub-goals reached although a critical dependency was not completed",
-    "order_violations": "sub-goals begun before a dependency was begun",
+    "order_violations": "sub-goals started before a dependency was started",
 }
 
 
@@ -241,7 +241,7 @@ def discordant_table(corpus: Corpus) -> pd.DataFrame:
 
 
 def contradictions_table(corpus: Corpus) -> pd.DataFrame:
-    """One row per run whose outcome and sub-goals disagree, weightiest first (columns: `CONTRADICTIONS`)."""
+    """One row per run whose outcome and sub-goals disagree, largest first (columns: `CONTRADICTIONS`)."""
     return frame(CONTRADICTIONS, corpus.contradictions)
 
 

@@ -44,13 +44,13 @@ FIX_FIRST: Final[Columns[FixFirst]] = {
     "q_family": count("pairs of skills compared", "q_family"),
     "reason": text("all that in words", "reason"),
     "digest": text("short content digest; of a decision, its choice's id in links", "digest"),
-    "first_run": text("content digest of the weightiest run", lambda item: item.runs[0]),
+    "first_run": text("content digest of the run with the largest effect", lambda item: item.runs[0]),
 }
 """Columns of `triage_table`."""
 
 
 def triage_table(found: Triage) -> pd.DataFrame:
-    """One row per thing to mend, by expected gain (columns: `FIX_FIRST`)."""
+    """One row per item to fix, by expected gain (columns: `FIX_FIRST`)."""
     return frame(FIX_FIRST, found.items)
 
 

@@ -22,7 +22,7 @@ class UnnoticedFailure:
 
     Attributes:
         seq: of the observation; `text`: what it says, cut.
-        call, tool: the call that it answers, where there is one.
+        call, tool: the call that it answers, if any.
         next: what the agent did then: the same call again, the same tool otherwise, another tool, words, or
             nothing any more; `next_seq` is that event, `next_tool` its tool.
     """

@@ -30,8 +30,11 @@ def sub_goals_section(corpus: Corpus) -> Markup | None:
     if not nodes:
         return None
     tables = [_table(graph, nodes[graph], tally[graph], folded=len(nodes) > 3) for graph in sorted(nodes)]
-    note = "Completed of the runs in which the sub-goal is required; then how the others ended: " + ", ".join(
-        f"{STATUS[status].icon} {STATUS[status].word}" for status in ("attempted", "skipped", "unscored")
+    note = (
+        "Runs that completed the sub-goal, of those that require it; then the status of the others: "
+        + ", ".join(
+            f"{STATUS[status].icon} {STATUS[status].word}" for status in ("attempted", "skipped", "unscored")
+        )
     )
     return together(tag("h2", "Every sub-goal, by agent"), tag("p", f"{note}.", class_="note"), *tables)
 
@@ -87,7 +90,7 @@ def unused_section(corpus: Corpus) -> Markup | None:
         tag(
             "p",
             f"{counted(len(unscored), 'run')} cannot be scored, and "
-            f"{'is' if len(unscored) == 1 else 'are'} in no sub-goal rate.",
+            f"{'is' if len(unscored) == 1 else 'are'} not part of any sub-goal rate.",
             class_="note",
         ),
         tag("div", table, class_="card scroll"),

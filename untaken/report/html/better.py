@@ -64,9 +64,9 @@ def _ahead_of(report: RankReport, metric: str, first: Sequence[str]) -> str:
 def _apart(report: RankReport, metric: str, one: str, other: str, them: str) -> str:
     sure = [m for m in (OUTCOME, metric) if _told_apart(report.comparisons[m].pair(one, other))]
     if not sure:
-        return f"The records cannot tell {them} apart by either"
+        return f"The records show no clear difference between {them} by either"
     by = "both" if len(sure) == 2 else f"{metric_words(sure[0])} alone"
-    return f"The records tell {them} apart by {by}"
+    return f"The records show a clear difference between {them} by {by}"
 
 
 def _told_apart(pair: PairedDifference | None) -> bool:
@@ -83,8 +83,8 @@ def better_section(report: RankReport, metric: str, *, full: bool) -> Markup | N
     which = "Every pair" if len(shown) == len(every) else "Each agent and the next one"
     left = f", the first {PAIRS} of {len(every)}" if full and len(every) > PAIRS else ""
     note = (
-        f"{which}{left}, on the tasks that both ran, in percentage points with 95% intervals. Not told apart "
-        "does not mean equal: beside it stands how large a difference has to be for so many tasks to show it."
+        f"{which}{left}, on the tasks that both ran, in percentage points with 95% intervals. No clear "
+        "difference does not mean equal: the note says how large a difference this many tasks can show."
     )
     rows = [_row(report, metric, first, second) for first, second in shown]
     names = ("agents", f"by {metric_words(OUTCOME)}", f"by {metric_words(metric)}")
@@ -108,7 +108,7 @@ def _row(report: RankReport, metric: str, first: str, second: str) -> Markup:
 
 
 def told(pair: PairedDifference | None, family: int) -> Markup:
-    """A difference in words: who is better by how much, or how much it takes to show.
+    """A difference in words: who is better by how much, or how large a difference would show.
 
     Args:
         pair: of two agents under a metric.
@@ -126,10 +126,10 @@ def told(pair: PairedDifference | None, family: int) -> Markup:
     rests = f"{pair.n_tasks} tasks, {pair.n_runs} runs"
     if not pair.told_apart:
         lead = f"{short(ahead, 40)} ahead by {span}" if difference else f"level, {span}"
-        seen = f"; it takes about {_points(pair.mde)} to show" if number(pair.mde) else ""
-        return together(tag("strong", "not told apart"), tag("br"), f"{lead}{seen}", _facts(rests))
+        seen = f"; these tasks can show about {_points(pair.mde)}" if number(pair.mde) else ""
+        return together(tag("strong", "no clear difference"), tag("br"), f"{lead}{seen}", _facts(rests))
     if family > 1 and (number(pair.p_holm) or 0.0) > ALPHA:
-        rests += f"; not sure once all {family} pairs are allowed for"
+        rests += f"; not clear after correction for all {family} pairs"
     return together(tag("strong", f"{short(ahead, 40)} is better"), tag("br"), f"by {span}", _facts(rests))
 
 
@@ -150,8 +150,8 @@ def _workflows(verdicts: Sequence[WorkflowVerdict]) -> list[Markup]:
     if not by_workflow:
         return []
     note = (
-        "A workflow follows fixed steps; an agent decides for itself. The workflow is preferred while it "
-        "completes more of what is critical, until it is understood why."
+        "A workflow follows fixed steps; an agent decides for itself. Prefer the workflow while it "
+        "completes more critical sub-goals, until you understand why."
     )
     told_of = (tag("li", _workflow(name, against)) for name, against in by_workflow.items())
     return [tag("h3", "Workflow or agent?"), tag("p", note, class_="note"), tag("ul", *told_of)]
@@ -160,11 +160,11 @@ def _workflows(verdicts: Sequence[WorkflowVerdict]) -> list[Markup]:
 def _workflow(name: str, against: Sequence[WorkflowVerdict]) -> Markup:
     ahead = [one for one in against if one.wins == "workflow"]
     agents = "agent" if len(against) == 1 else "agents"
-    words = f" completes more of what is critical than {len(ahead)} of {len(against)} {agents}"
+    words = f" completes more critical sub-goals than {len(ahead)} of {len(against)} {agents}"
     if not ahead:
         return together(tag("strong", short(name, 40)), f"{words}.")
     listed = ", ".join(
-        short(one.agent, 40) + ("" if one.gap.told_apart else " (not told apart)") for one in ahead[:8]
+        short(one.agent, 40) + ("" if one.gap.told_apart else " (no clear difference)") for one in ahead[:8]
     )
     more = f" and {len(ahead) - 8} more" if len(ahead) > 8 else ""
     return together(tag("strong", short(name, 40)), f"{words}: {listed}{more}.")

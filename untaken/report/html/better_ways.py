@@ -25,12 +25,12 @@ def better_ways_section(corpus: Corpus, ways: Sequence[BetterWay], *, full: bool
     shuffled = plans.shuffled_supported_share
     chance = f" With shuffled outcomes, {shuffled:.1%} are." if isinstance(shuffled, float) else ""
     note = (
-        "What runs of the same task did in the same state of its plan, by expected gain in success. Each "
-        f"failed run counts once. {plans.supported:,} of {plans.alternatives:,} ways not taken are "
+        "Other options taken by runs of the same task in the same plan state, by expected gain. Each "
+        f"failed run counts once. {plans.supported:,} of {plans.alternatives:,} alternatives are "
         f"supported.{chance} These are associations.{left}"
     )
     return together(
-        tag("h2", "Where another way went better"),
+        tag("h2", "Where another option did better"),
         tag("p", note, class_="note"),
         tag("ol", *(_way(corpus, way, full=full) for way in shown), class_="fix"),
     )

@@ -17,14 +17,14 @@ from untaken.report.review import ReviewItem, ReviewKind, review_queue
 from untaken.subgoals import NodeScore, RunScore, Status
 
 FOCUSED: Final = 4
-"""Courses that a reader in a hurry is shown."""
+"""Patterns in the focused report."""
 NAMED: Final = 5
 HALF, WHOLE = 620.0, 1340.0
 """Pixels that fit, slightly reduced, into one of two columns and into the page; wider pictures scroll."""
 PICTURES: Final = 250
-"""Courses that are drawn; rarer ones are told in words, so that the file can still be sent."""
+"""Patterns to draw; rarer ones are described in words, to keep the file small."""
 UNFOLDED: Final = 12
-"""Pictures that are open when the page is; the others unfold."""
+"""Pictures that are open initially; the others are collapsed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,16 +93,16 @@ def courses_section(corpus: Corpus, *, full: bool) -> Markup | None:
     runs, seen = sum(len(c.runs) for c in found), sum(len(c.runs) for c in shown)
     of_all = "all of them" if seen == runs else f"{seen} of {runs}"
     note = (
-        "Each picture is a plan graph, read from above: what should have happened, coloured by what did. "
-        "Runs that took the same course share a picture. "
-        f"{runs} runs failed or contradict themselves; shown: {of_all}."
+        "Each picture is a plan graph: what should have happened, top to bottom, coloured by status. "
+        "Runs with the same statuses share a picture. "
+        f"{runs} runs failed or are contradictory; shown: {of_all}."
     )
     counts: Counter[Status] = Counter(node.status for course in shown for node in course.example.nodes)
     critical = any(node.critical for course in shown for node in course.example.nodes)
     violated = any(v.kind == "critical" for course in shown for v in course.example.violations)
     cards = [_card(course, number, full=full) for number, course in enumerate(shown, start=1)]
     return together(
-        tag("h2", "The runs that matter"),
+        tag("h2", "Failed and contradictory runs"),
         tag("p", note, class_="note"),
         legend(counts, critical=critical, violated=violated),
         tag("div", *cards, class_="courses"),
@@ -168,9 +168,7 @@ def _by_sub_goal(course: Course) -> Markup:
         )
         for node in course.example.nodes
     ]
-    head = tag(
-        "thead", tag("tr", *(tag("th", w, scope="col") for w in ("sub-goal", "status", "how one can tell")))
-    )
+    head = tag("thead", tag("tr", *(tag("th", w, scope="col") for w in ("sub-goal", "status", "reason"))))
     caption = tag("caption", f"In run {short(first.run_id)} on task {short(first.task_id)}")
     table = tag("div", tag("table", caption, head, tag("tbody", *rows)), class_="scroll")
     return tag("details", tag("summary", "Sub-goal by sub-goal"), table)

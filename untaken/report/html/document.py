@@ -1,4 +1,4 @@
-"""What is said of a report that was written."""
+"""The `--json` document of `untaken report`."""
 
 from __future__ import annotations
 

@@ -23,13 +23,13 @@ NAMED: Final = 5
 
 
 _UNITS: Final = (
-    "Of a sub-goal that is what mending it can gain at most; of a choice, what runs that chose otherwise "
-    "scored more. The two cannot be weighed exactly against each other."
+    "For a sub-goal, the gain is the most that fixing it can achieve; for a choice, how much better runs "
+    "with another choice scored. The two kinds of gain are not directly comparable."
 )
 
 
 def fix_section(corpus: Corpus, found: Triage, *, full: bool) -> Markup:
-    """The list, the most promising first."""
+    """What to fix, by expected gain."""
     shown = found.items if full else found.items[:FOCUSED]
     if not shown:
         why = short(found.reason, 240) or "nothing was found"
@@ -88,12 +88,10 @@ def _often(item: FixFirst) -> str:
     share = f"{often.count:,} of {often.n:,}"
     span = f"{often.share:.0%}, 95% interval {often.low:.0%} to {often.high:.0%}"
     if item.kind == "sub_goal":
-        unknown = f" In {item.unknown:,} more there is no evidence of it." if item.unknown else ""
-        return f"The first to go wrong in {share} scored runs ({span}).{unknown}"
+        unknown = f" {item.unknown:,} more have no evidence for it." if item.unknown else ""
+        return f"Fails first in {share} scored runs ({span}).{unknown}"
     where = f" in the situation “{situation(item.context)}”" if item.context else ""
-    return (
-        f"Made{where} in {share} evaluated runs ({span}); the runs that chose otherwise there fared better."
-    )
+    return f"Made{where} in {share} evaluated runs ({span}); runs with another choice did better there."
 
 
 def _runs(names: Sequence[str], total: int) -> Markup:
@@ -123,16 +121,16 @@ def contradictions_section(corpus: Corpus, found: Triage, *, full: bool) -> Mark
     note = (
         f"{counted(lucky, 'run')} succeeded with a critical sub-goal not completed; {len(every) - lucky} "
         "failed with all sub-goals completed"
-        ". Either the outcome is wrong there, or the plan graph is: "
-        "both are worth knowing."
+        ". In these runs, either the outcome or "
+        "the plan graph is wrong."
     )
     heads = ("run", "agent", "task", "the outcome says", "the sub-goals say")
     table = _table(
-        f"The {len(shown)} weightiest of {len(every)}" if len(shown) < len(every) else f"All {len(every)}",
+        f"The {len(shown)} largest of {len(every)}" if len(shown) < len(every) else f"All {len(every)}",
         heads,
         rows,
     )
-    return together(tag("h2", "Runs that contradict themselves"), tag("p", note, class_="note"), table)
+    return together(tag("h2", "Contradictory runs"), tag("p", note, class_="note"), table)
 
 
 def _despite(corpus: Corpus, digest: str, sub_goals: Sequence[str]) -> str:
@@ -144,7 +142,7 @@ def _despite(corpus: Corpus, digest: str, sub_goals: Sequence[str]) -> str:
 
 
 def choices_section(corpus: Corpus) -> Markup | None:
-    """Choices over all runs, with what history says of the path not taken."""
+    """Choices over all runs, with the history of the alternative."""
     made = [
         c
         for c in choices(corpus.evaluations, corpus.runs, corpus.memories)
@@ -156,7 +154,7 @@ def choices_section(corpus: Corpus) -> Markup | None:
     note = (
         "A choice is one skill taken and another left, in one situation. Advantage: the score of the "
         "alternative's history minus that of the skill taken (from −1 to +1), with its 95% interval. Only "
-        "supported ones are more than a hint, and all are associations: other things may have differed, too."
+        "supported ones are more than a hint, and all are associations: runs may differ in other ways, too."
     )
     heads = ("taken", "not taken", "situation", "made in, histories", "advantage", "support")
     caption = (
@@ -165,7 +163,7 @@ def choices_section(corpus: Corpus) -> Markup | None:
         else f"All {len(made)} that have an advantage"
     )
     table = _table(caption, heads, [_choice(c) for c in shown])
-    return together(tag("h2", "Choices, and the paths not taken"), tag("p", note, class_="note"), table)
+    return together(tag("h2", "Choices and their alternatives"), tag("p", note, class_="note"), table)
 
 
 def _choice(choice: Choice) -> Markup:

@@ -73,6 +73,6 @@ def _body(corpus: Corpus, heading: str, *, full: bool, date: str) -> Markup:
     header = tag("header", tag("h1", heading), tag("p", sub, class_="sub"), *notes)
     main = tag("main", *(section for section in sections if section is not None))
     footer = tag(
-        "footer", "Made from recorded runs alone; nothing was executed again, and nothing left the machine."
+        "footer", "Made from recorded runs only; nothing was executed again, and no data left the machine."
     )
     return tag("body", header, main, footer)

@@ -45,7 +45,7 @@ def plan_svg(graph: PlanGraph, score: RunScore | None = None) -> str:
         raise UntakenError(
             "graph-not-drawn",
             f"the graph has {len(graph.sub_goals):,} sub-goals; 1 to {LARGEST} can be drawn",
-            hint="`untaken graph export --to mermaid` writes it for another program.",
+            hint="Export it for another program: `untaken graph export --to mermaid`.",
         )
     words = list(_words(graph, score))
     width = max(round(picture.width), NARROW) + 2 * MARGIN
@@ -81,4 +81,4 @@ def _words(graph: PlanGraph, score: RunScore | None) -> Iterator[str]:
     if any(goal.critical for goal in graph.sub_goals):
         yield f"{STAR} critical"
     if any(goal.any_of for goal in graph.sub_goals):
-        yield "┈ any any one is enough"
+        yield "┈ any one is enough"

@@ -34,7 +34,7 @@ class Layout:
 
 
 def lay_out(sizes: Sequence[tuple[float, float]], edges: Sequence[Edge]) -> Layout:
-    """Lay out boxes of these sizes (width, height) along these edges, from above to below.
+    """Lay out boxes of these sizes (width, height) along these edges, from top to bottom.
 
     Args:
         sizes: of the boxes.

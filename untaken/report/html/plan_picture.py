@@ -19,7 +19,7 @@ from untaken.subgoals import RunScore, Status
 
 Kind = Literal["needs", "option", "violated"]
 READABLE: Final = 40
-"""Larger graphs are told in words: nobody could read the picture."""
+"""Larger graphs are described in words, because their picture is not readable."""
 LINE_CHARS: Final = 21
 LINES: Final = 3
 LINE_HEIGHT: Final = 18.0
@@ -84,7 +84,7 @@ def described(graph: PlanGraph, score: RunScore | None) -> str:
     undone = [n for n in score.nodes if n.critical and n.completed is False and n.status != "not_required"]
     named = ", ".join(short(titles.get(n.sub_goal, n.sub_goal)) for n in undone)
     return f"{len(graph.sub_goals)} sub-goals: {parts}." + (
-        f" Critical and undone: {named}." if named else ""
+        f" Critical and not completed: {named}." if named else ""
     )
 
 
@@ -164,7 +164,7 @@ def legend(seen: Mapping[Status, int], *, critical: bool, violated: bool) -> Mar
         if seen.get(status)
     ]
     if critical:
-        items.append(tag("li", f"{STAR} critical: nothing behind it counts without it"))
+        items.append(tag("li", f"{STAR} critical: later sub-goals require it"))
     if violated:
         sample = tag("path", d="M1 8h26", class_="edge violated")
         items.append(

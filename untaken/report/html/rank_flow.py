@@ -17,8 +17,8 @@ METRIC_WORDS: Final = {
     "completion": "sub-goals completed",
     "completion_weighted": "sub-goals completed, by weight",
     "critical_completion": "critical sub-goals completed",
-    "completion_with_deps": "completed, with what they need",
-    "completion_with_deps_all": "completed, with all before them",
+    "completion_with_deps": "completed, with dependencies",
+    "completion_with_deps_all": "completed, with all dependencies",
 }
 MOST: Final = 16
 """Agents that a picture can hold; the table shows all."""
@@ -44,23 +44,23 @@ def flow_section(report: RankReport, *, full: bool) -> Markup | None:
         return None
     tasks = len(report.shared_tasks)
     left_out = (
-        f" {len(report.unmatched_tasks)} other tasks, which not all of them ran, are left out."
+        f" {len(report.unmatched_tasks)} other tasks are left out because not all of them ran these."
         if report.unmatched_tasks
         else ""
     )
     note = (
         f"Each agent from its rank by outcome to its rank by sub-goals, over the {tasks} tasks that all of "
-        f"them ran.{left_out} Lines that cross are disagreement. In brackets: 95% intervals; where they "
-        "overlap widely, an order may be luck."
+        f"them ran.{left_out} Crossing lines show disagreement. In brackets: 95% intervals; if they "
+        "overlap widely, the order may be luck."
     )
     drawn = [m for m in METRICS if m in names] if len(names) > len(METRICS) else names
     return together(
-        tag("h2", "Do success and sub-goals tell the same story?"),
+        tag("h2", "Do success and sub-goals agree?"),
         tag("p", note, class_="note"),
         tag("figure", tag("div", rank_flow(report, drawn), class_="scroll wide"), class_="card"),
         tag(
             "details",
-            tag("summary", "The same as a table"),
+            tag("summary", "Show as a table"),
             standings_table(report, names),
             open="" if full else None,
         ),
@@ -68,7 +68,7 @@ def flow_section(report: RankReport, *, full: bool) -> Markup | None:
 
 
 def rank_flow(report: RankReport, metrics: Sequence[str]) -> Markup:
-    """The picture: a column a metric, a line an agent.
+    """The rank flow: one column per metric, one line per agent.
 
     Args:
         report: rankings.
@@ -106,7 +106,7 @@ def rank_flow(report: RankReport, metrics: Sequence[str]) -> Markup:
 
 
 def _places(standings: Mapping[str, Standing], agents: Sequence[str]) -> dict[str, float]:
-    """Down the page by rank; agents that tie stand in the order in which they stood by outcome."""
+    """Vertical position of each agent: by rank, ties in the order of the outcome ranking."""
     ranked = sorted(
         (a for a in agents if a in standings), key=lambda a: (standings[a].rank or 0, agents.index(a))
     )
@@ -190,7 +190,7 @@ def standings_table(report: RankReport, metrics: Sequence[str]) -> Markup:
         tag("tr", tag("th", short(agent), scope="row"), *(_cell(by[m].get(agent)) for m in metrics))
         for agent in agents
     ]
-    caption = tag("caption", "Value (95% interval), rank, and the tasks and runs it rests on")
+    caption = tag("caption", "Value (95% interval), rank, tasks and runs")
     return tag("div", tag("table", caption, tag("thead", head), tag("tbody", *rows)), class_="card scroll")
 
 

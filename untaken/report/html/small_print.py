@@ -17,50 +17,47 @@ from untaken.subgoals import RunScore
 DEFINITIONS: Final = (
     (
         "Run",
-        "One attempt of one agent at one task, as it was recorded. Nothing was run again for this report.",
+        "One attempt of one agent at one task, as recorded. Nothing was run again for this report.",
     ),
-    ("Outcome", "Whether the run says of itself, or its benchmark of it, that it succeeded: one yes or no."),
+    ("Outcome", "Success or failure, as recorded by the run or its benchmark."),
     (
         "Plan graph",
-        "What should have happened: sub-goals, and which of them come before which. People wrote it down "
-        "beforehand.",
+        "What should have happened: sub-goals and their dependencies. People defined it beforehand.",
     ),
     (
         "Critical (★)",
-        "A sub-goal without which what comes after it does not count, such as a check of the policy before "
+        "A sub-goal that later sub-goals require in order to count, such as checking the policy before "
         "a payment.",
     ),
     ("Completed", "The sub-goal was reached; a check on the record or a recorded verdict says so."),
-    ("Attempted", "Something was done for it, but it was not reached."),
-    ("Skipped", "It was required, and nothing was done for it."),
+    ("Attempted", "The agent worked on it, but did not reach it."),
+    ("Skipped", "It was required, but the agent did not work on it."),
     (
         "Unscored",
-        "The record holds no evidence either way. That is neither a pass nor a failure, and is never "
+        "The record has no evidence either way. This is neither a pass nor a failure, and is never "
         "counted as zero.",
     ),
     (
         "Reached without it",
-        "A sub-goal was reached although a critical one before it was not: a violation of the plan.",
+        "A sub-goal was reached, but a critical one before it was not: a violation of the plan.",
     ),
     (
         "95% interval",
-        "How far off the figure may be, given how few tasks there are. Wide: collect more, then decide.",
+        "How far off the number may be, given the number of tasks. If it is wide, collect more runs first.",
     ),
     (
-        "Told apart",
-        "The interval of the difference leaves zero out: so much is hardly luck. Not told apart is no proof "
-        "of being equal.",
+        "Clear difference",
+        "The interval of the difference excludes zero, so luck is unlikely. Otherwise they need not be "
+        "equal.",
     ),
     (
         "Score",
-        "Of a run, from 0 to 1: half of it is success, the rest is how little it cost and how few steps it "
-        "took.",
+        "Of a run, from 0 to 1: half of it is success, the rest rewards low cost and few steps.",
     ),
     ("τ-b", "How far two rankings agree: +1 the same order, 0 unrelated, −1 the reverse (Kendall)."),
     (
         "Association",
-        "Runs that did it fared better. Other things may have differed, too: a reason to try it, not a "
-        "proof.",
+        "Runs that did it did better. They may differ in other ways, too: a reason to try it, not a proof.",
     ),
 )
 """For people who have never seen a plan graph."""
@@ -71,13 +68,11 @@ _MISSING: Final = {"fail": "count as not completed", "drop": "are left out"}
 def words_section() -> Markup:
     """The definitions."""
     pairs = (together(tag("dt", name), tag("dd", meaning)) for name, meaning in DEFINITIONS)
-    return together(
-        tag("h2", "What the words mean"), tag("div", tag("dl", *pairs, class_="words"), class_="card")
-    )
+    return together(tag("h2", "Glossary"), tag("div", tag("dl", *pairs, class_="words"), class_="card"))
 
 
 def made_section(corpus: Corpus, *, full: bool, date: str) -> Markup:
-    """Rules in force, what it rests on, and the digest of all of it."""
+    """The rules, the data and the digest of both."""
     scores = [score for score in corpus.scores.values() if isinstance(score, RunScore)]
     facts = (
         (
@@ -85,9 +80,9 @@ def made_section(corpus: Corpus, *, full: bool, date: str) -> Markup:
             f"{rule_words(corpus)} ({sum(s.unscored for s in scores):,} sub-goals without a verdict).",
         ),
         (
-            "Rests on",
+            "Data",
             f"{counted(len(corpus.runs), 'run')}, {len(scores):,} of them scored; "
-            f"{counted(len(corpus.ranking.shared_tasks), 'task')} that all ranked agents ran. "
+            f"{counted(len(corpus.ranking.shared_tasks), 'task')} run by all ranked agents. "
             "Repeats of a task are averaged before agents are compared.",
         ),
         ("Records", " ".join(filter(None, (_records(corpus), imported_in_words(corpus))))),
@@ -97,9 +92,9 @@ def made_section(corpus: Corpus, *, full: bool, date: str) -> Markup:
         ),
         (
             "Contents",
-            "All agents, all runs that failed or contradict themselves, all sub-goals, choices."
+            "All agents, all failed or contradictory runs, all sub-goals, choices."
             if full
-            else "The focused report: the most frequent and the weightiest of each kind. The full one "
+            else "The focused report: the most frequent and the largest of each kind. The full report "
             "lists everything.",
         ),
         ("Made by", f"Untaken {_version()}" + (f", {short(date, 60)}" if date else "")),
@@ -115,7 +110,7 @@ def made_section(corpus: Corpus, *, full: bool, date: str) -> Markup:
 
 
 def rule_words(corpus: Corpus) -> str:
-    """The rules in force, as the pages of the app say them."""
+    """The rules, in the words of the app."""
     whose = ", ".join(short(by, 40) for by in corpus.verdicts[:10]) or "all"
     return f"Sub-goals without a verdict {_MISSING[corpus.missing]} · verdicts counted: {whose}"
 
@@ -124,7 +119,7 @@ def _records(corpus: Corpus) -> str:
     broken = sum(run.integrity.broken for run in corpus.runs.values())
     unanchored = sum(run.integrity.verdict == "UNANCHORED" for run in corpus.runs.values())
     words = (
-        f"{counted(broken, 'run')} altered, cut or unreadable, and in no figure."
+        f"{counted(broken, 'run')} altered, cut or unreadable, and excluded from all figures."
         if broken
         else "No run is altered, cut or unreadable."
     )

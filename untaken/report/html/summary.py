@@ -37,9 +37,7 @@ def _strong(words: str) -> Markup:
 def _worked(seen: Overview) -> Markup:
     agents, tasks = counted(seen.agents, "agent"), counted(seen.tasks, "task")
     who = f"{agents} made {counted(seen.runs - seen.broken, 'run')} of {tasks}."
-    broken = (
-        f" {counted(seen.broken, 'more record')} cannot be trusted, and count nowhere." if seen.broken else ""
-    )
+    broken = f" {counted(seen.broken, 'more record')} left out as broken." if seen.broken else ""
     if not seen.succeeded.n:
         return together(who, broken, " None of them records whether it succeeded.")
     silent = f"; {seen.succeeded.left_out:,} more do not say" if seen.succeeded.left_out else ""
@@ -53,22 +51,22 @@ def _misleads(seen: Overview) -> Markup:
     failed = f" {unlucky_words}." if unlucky.count else ""
     if not lucky.n:
         unknown = (
-            "Whether success can be trusted cannot be told: no success has a critical sub-goal with evidence."
+            "It is unknown whether success can be trusted: no success has evidence on a critical sub-goal."
         )
         return together(unknown, failed)
-    where = f"the {lucky.n:,} successes where one can tell"
+    where = f"the {lucky.n:,} successes with evidence"
     if not lucky.count:
-        return together(f"Of {where}, none hides an undone critical sub-goal.", failed)
-    hidden = _strong(f"{_of(lucky)} left a critical sub-goal undone")
+        return together(f"Of {where}, none left out a critical sub-goal.", failed)
+    hidden = _strong(f"{_of(lucky)} left out a critical sub-goal")
     return together(
-        f"That can mislead: of {where}, ", hidden, f", and {unlucky_words}." if unlucky.count else "."
+        f"This can mislead: of {where}, ", hidden, f", and {unlucky_words}." if unlucky.count else "."
     )
 
 
 def _agree(seen: Overview) -> Markup | None:
     agreement = seen.agreement
     if agreement is None or isinstance(agreement.tau_b, Unscored):
-        unknown = "Whether ranking by success and by sub-goals gives the same order cannot be told."
+        unknown = "It is unknown whether the rankings by success and by sub-goals agree."
         return together(unknown) if seen.agents > 1 else None
     between = f"Between the ranking by success and the ranking by {metric_words(seen.metric)}, "
     if not seen.discordant:
@@ -79,16 +77,14 @@ def _agree(seen: Overview) -> Markup | None:
 
 def _first(found: Triage) -> Markup | None:
     if not found.items:
-        return (
-            together(f"There is nothing to mend first: {short(found.reason, 200)}.") if found.reason else None
-        )
+        return together(f"Nothing to fix: {short(found.reason, 200)}.") if found.reason else None
     item = found.items[0]
     often = f"{item.often.count:,} of {item.often.n:,}"
     if item.kind == "sub_goal":
         name = _strong(f"Fix first: “{short(item.title or item.sub_goal, 80)}”")
-        return together(name, f", the first thing to go wrong in {often} scored runs. {gain_words(item)}")
+        return together(name, f", which fails first in {often} scored runs. {gain_words(item)}")
     name = _strong(f"Look first at the choice of “{short(item.selected, 60)}”")
-    other = f"where “{short(item.alternative, 60)}” was chosen, history is better"
+    other = f"“{short(item.alternative, 60)}” has a better history"
     return together(name, f", made in {often} evaluated runs: {other}. {gain_words(item)}")
 
 
@@ -98,7 +94,7 @@ def gain_words(item: FixFirst) -> str:
     span = f"(95% interval {100 * item.low:.1f} to {100 * item.high:.1f})"
     if item.kind == "sub_goal":
         goals = "critical sub-goals" if item.unit == "critical completion" else "sub-goals"
-        return f"Mending it raises the share of {goals} completed by at most {points} {span}."
+        return f"Fixing it raises the share of completed {goals} by at most {points} {span}."
     return f"Over all these runs that is {points} of the score {span}: an association, not a proven effect."
 
 
@@ -108,7 +104,7 @@ def _of(share: Share) -> str:
 
 
 def numbers(seen: Overview) -> Markup:
-    """The three numbers that matter, each with what it rests on."""
+    """The three main numbers, each with its n."""
     tau = seen.agreement.tau_b if seen.agreement else Unscored("there are no two rankings to compare")
     return tag(
         "dl",
@@ -118,9 +114,9 @@ def numbers(seen: Overview) -> Markup:
             _rests(seen.succeeded, "runs that record an outcome", "more record none"),
         ),
         _number(
-            "Successes with a critical sub-goal undone",
+            "Successes without a critical sub-goal",
             _percent(seen.lucky),
-            _rests(seen.lucky, "successes where one can tell", "more successes without such evidence"),
+            _rests(seen.lucky, "successes with evidence", "more successes without such evidence"),
         ),
         _number(
             "Agreement of the two rankings (τ-b)",
