@@ -21,7 +21,14 @@ WORDS: Final = """\
  textLength="90" fill="{text}">Untaken</text>"""
 SHORTCUTS: Final = {
     "Every page": {"?": "this list", "/": "search runs, tasks and sub-goals"},
-    "Review and Run": {"J": "next failing run", "K": "previous failing run"},
+    "Review and Run": {
+        "J": "next failing run",
+        "K": "previous failing run",
+        "N": "write a note on what is selected",
+        "M": "assign a failure mode",
+        "A": "accept the first suggested mode",
+    },
+    "Run, sub-goal selected": {"Y": "met", "X": "not met", "U": "cannot tell", "W": "withdraw your verdict"},
     "Review": {"1": "new", "2": "in review", "3": "explained", "4": "fixed"},
     "Plan graph": {"← ↑ → ↓": "move", "Enter": "open the sub-goal", "+ and −": "zoom", "0": "fit"},
 }

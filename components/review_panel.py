@@ -1,4 +1,4 @@
-"""Where the review of one run stands: status, assignee, tags, notes and history."""
+"""The review of one run: status, assignee, tags and history."""
 
 from __future__ import annotations
 
@@ -8,14 +8,12 @@ from urllib.parse import urlencode, urlsplit
 
 import streamlit as st
 
-from components import drafts, review_writing, reviewer, state, text
+from components import review_writing, reviewer, state, text
 from components.panels import panel
 from untaken import limits
-from untaken.ledger import ReviewNote, Run
+from untaken.ledger import Run
 from untaken.store.reviews import STATUSES, Review, ReviewStatus
 
-NOTE_CHARS: Final = 4_000
-MOST_NOTES: Final = 30
 MOST_CHANGES: Final = 50
 ICONS: Final[dict[ReviewStatus, str]] = {"new": "○", "in review": "◐", "explained": "●", "fixed": "✔"}
 """A mark beside each word: no status is told by colour."""
@@ -78,38 +76,6 @@ def people_and_tags(review: Review, known: Sequence[str]) -> None:
     )
 
 
-def notes(run: Run) -> None:
-    """The notes in the run's ledger, and a field for another one."""
-    given = run.of(ReviewNote)
-    for note in given[-MOST_NOTES:]:
-        with st.container(gap=None):
-            st.caption(f"{text.label(note.author or 'unnamed', 60)} · {note.ts:%Y-%m-%d %H:%M} UTC")
-            st.text(note.text[:NOTE_CHARS])
-    if len(given) > MOST_NOTES:
-        st.caption(f"The last {MOST_NOTES} of {len(given):,}; see the events for the others.")
-    author = reviewer.author()
-    if run.integrity.broken:
-        st.caption("You cannot add a note: the ledger is broken.")
-        return
-    place = drafts.Place(name="note", about=(run.digest,))
-    drafts.text_area(
-        "Note",
-        place,
-        max_chars=NOTE_CHARS,
-        height=80,
-        disabled=author is None,
-        placeholder="What did you find?" if author else "Enter your name to write a note.",
-        help="Saved as your draft until you add it.",
-    )
-    st.button(
-        "Add note",
-        key=f"add-{place.key}",
-        disabled=author is None,
-        on_click=review_writing.save_note,
-        args=(state.workspace(), run, place),
-    )
-
-
 def history(review: Review) -> None:
     """Every change of the review, the last one first."""
     changes = state.workspace().reviews.history([review.run])
@@ -143,7 +109,6 @@ def of_run(run: Run) -> None:
         st.caption("To make changes, enter your name on the Review page or next to a verdict.")
     status(review, keys=False)
     people_and_tags(review, known_tags(reviews.values()))
-    notes(run)
     history(review)
 
 

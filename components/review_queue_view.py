@@ -7,11 +7,22 @@ from typing import Final
 
 import streamlit as st
 
-from components import cards, review_panel, review_writing, reviewer, run_list, state, tables, text
+from components import (
+    cards,
+    note_panel,
+    review_panel,
+    review_writing,
+    reviewer,
+    run_list,
+    state,
+    tables,
+    text,
+)
 from components.panels import panel
 from components.plan_view import plan_view
 from untaken.corpus import Corpus
 from untaken.errors import Unscored
+from untaken.failure_modes import Place
 from untaken.report.reviewing import Case, cases_table, progress_of
 from untaken.store.reviews import STATUSES
 from untaken.subgoals import RunScore
@@ -155,7 +166,7 @@ def look(corpus: Corpus, case: Case, tags: Sequence[str]) -> None:
             st.caption(f"⚖ Reviewers disagree on {cards.counted(case.parted, 'sub-goal')} of this run.")
         review_panel.people_and_tags(case.review, tags)
         _graph(corpus, item.digest)
-        review_panel.notes(run)
+        note_panel.notes_and_modes(run, _goal_here(corpus, item.digest))
         review_panel.history(case.review)
         review_panel.link_to_this()
 
@@ -175,3 +186,10 @@ def _graph(corpus: Corpus, digest: str) -> None:
 
     with st.expander("Plan graph", expanded=True):
         plan_view(graph, scored, key="review-plan", selected=state.selected("sub_goal"), on_select=open_goal)
+
+
+def _goal_here(corpus: Corpus, digest: str) -> list[Place]:
+    """The sub-goal that is selected, where the run's plan graph has it."""
+    score, asked = corpus.scores[digest], state.selected("sub_goal")
+    nodes = () if isinstance(score, Unscored) else score.nodes
+    return [Place(sub_goal=node.sub_goal) for node in nodes if node.sub_goal == asked]

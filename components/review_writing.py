@@ -13,7 +13,7 @@ import streamlit as st
 from components import drafts, text
 from components.panels import panel
 from untaken.errors import UntakenError
-from untaken.ledger import Draft, Event, ReviewNote, Run, Verdict
+from untaken.ledger import Draft, Run, Verdict
 from untaken.store import Workspace
 from untaken.store.reviews import Review, ReviewConflict
 
@@ -27,20 +27,14 @@ def save_verdict(
     """Append the reviewer's verdict on a sub-goal; `why` is the field that holds its reason."""
     words = drafts.typed(why)
     fields = {"sub_goal": sub_goal, "passed": passed, "by": why.author, "reason": words or None}
-    if _append(store, run, Verdict, fields):
+    if append(store, run, [Draft(Verdict, fields)]):
         drafts.forget(why)
 
 
 def withdraw_verdict(store: Workspace, run: Run, sub_goal: str, *, author: str) -> None:
     """Append that the reviewer takes their verdict on a sub-goal back; what was said stays in the ledger."""
-    _append(store, run, Verdict, {"sub_goal": sub_goal, "passed": None, "by": author, "withdrawn": True})
-
-
-def save_note(store: Workspace, run: Run, note: drafts.Place) -> None:
-    """Append the note that the field `note` holds."""
-    words = drafts.typed(note)
-    if words and _append(store, run, ReviewNote, {"author": note.author, "text": words}):
-        drafts.forget(note)
+    fields = {"sub_goal": sub_goal, "passed": None, "by": author, "withdrawn": True}
+    append(store, run, [Draft(Verdict, fields)])
 
 
 def save_review(store: Workspace, seen: Sequence[Review], *, author: str, **what: Any) -> None:
@@ -48,17 +42,17 @@ def save_review(store: Workspace, seen: Sequence[Review], *, author: str, **what
     try:
         answers = store.reviews.change(seen, author=author, **what)
     except UntakenError as error:
-        _tell(f"{error.message}. {error.hint}")
+        tell(f"{error.message}. {error.hint}")
         return
     refused = [answer for answer in answers if isinstance(answer, ReviewConflict)]
     for answer in refused[:MOST_TOLD]:
-        _tell(
+        tell(
             f"Not saved: {answer.now.updated_by} changed the review of {answer.now.run_id} in the "
             "meantime. It is "
             f"{answer.now.status} now. Check it and save again."
         )
     if len(refused) > MOST_TOLD:
-        _tell(f"and {len(refused) - MOST_TOLD} more that others changed in the meantime")
+        tell(f"and {len(refused) - MOST_TOLD} more that others changed in the meantime")
 
 
 @panel
@@ -68,17 +62,19 @@ def say() -> None:
         st.warning(text.label(words, 400), icon=":material/sync_problem:")
 
 
-def _append(store: Workspace, run: Run, event: type[Event], fields: dict[str, Any]) -> bool:
+def append(store: Workspace, run: Run, events: Sequence[Draft]) -> bool:
+    """Append events to the run's ledger, or say why not."""
     try:
-        store.append_events(run, [Draft(event, fields)])
+        store.append_events(run, events)
     except UntakenError as error:
-        _tell(f"Not saved: {error.message}. {error.hint}")
+        tell(f"Not saved: {error.message}. {error.hint}")
         return False
     except OSError as error:
-        _tell(f"Not saved, disk error: “{error.strerror or error}”. No data is lost.")
+        tell(f"Not saved, disk error: “{error.strerror or error}”. No data is lost.")
         return False
     return True
 
 
-def _tell(words: str) -> None:
+def tell(words: str) -> None:
+    """Have words said when the page is drawn again."""
     st.session_state.setdefault(TOLD, []).append(words)

@@ -74,6 +74,15 @@ def whole_event(report: RunReport, seq: int) -> None:
         st.caption(f"The first {MOST_CHARS:,} of {len(whole):,} characters.")
 
 
+def selected_events(report: RunReport) -> list[int]:
+    """`seq` of the events that are open in the views of the run; of another run's no more than the number."""
+    rows = st.session_state.get("timeline", {}).get("selection", {}).get("rows") or ()
+    listed = [report.timeline[row].seq for row in rows if row < len(report.timeline)]
+    known = {row.seq for row in report.timeline}
+    opened = [st.session_state.get("whole_event")]
+    return list(dict.fromkeys([*listed, *(seq for seq in opened if seq in known)]))
+
+
 def event_link(report: RunReport, seq: int, *, key: str) -> None:
     """A button that opens one event in place, and closes it again."""
     opened = st.session_state.get("opened_event") == key

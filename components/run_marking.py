@@ -14,7 +14,7 @@ from untaken.subgoals.verdicts import not_withdrawn
 
 WORDS: Final[tuple[tuple[str, bool | None, str, str], ...]] = (
     ("✓ Met", True, "Y", "met"),
-    ("✗ Not met", False, "N", "not-met"),
+    ("✗ Not met", False, "X", "not-met"),
     ("? Cannot tell", None, "U", "unsure"),
 )
 """On the button, what is recorded, the key, and the widget's name. Digits set a status, on Review."""

@@ -7,6 +7,7 @@ import streamlit as st
 from components import (
     cards,
     compare_choice,
+    note_panel,
     review_panel,
     review_writing,
     run_events,
@@ -40,6 +41,7 @@ def main() -> None:
     run_unnoticed.failures(report)
     run_plan_changes.headline(corpus, chosen)
     run_evidence.plan_and_evidence(report)
+    note_panel.of_run(report)
     views = {
         "Events": run_events.timeline,
         "Decision points": run_events.decisions,

@@ -31,7 +31,7 @@ def page() -> None:
     """The fields of Review and Run, and the ways between runs, without what is not about writing."""
     import streamlit as st
 
-    from components import drafts, review_panel, review_writing, reviewer, state
+    from components import drafts, note_panel, review_writing, reviewer, state
 
     def step(by: int) -> None:
         st.session_state["at"] = (st.session_state["at"] + by) % 3
@@ -43,7 +43,7 @@ def page() -> None:
         st.button("J", key="J", on_click=step, args=(1,))
         run = sorted(state.workspace().read_runs()[0], key=lambda one: one.run_id)[st.session_state["at"]]
         if not st.toggle("Another page", key="elsewhere"):
-            review_panel.notes(run)
+            note_panel.notes_and_modes(run)
             why = drafts.Place(name="why", about=(run.digest, "pay"))
             drafts.text_input("Why", why)
             st.button(

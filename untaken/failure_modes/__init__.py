@@ -17,6 +17,7 @@ from untaken.failure_modes.assignments import (
     notes_of,
 )
 from untaken.failure_modes.editing import (
+    TaxonomyEdit,
     create_mode,
     edit_mode,
     find_mode,
@@ -58,6 +59,7 @@ __all__ = [
     "Suggestion",
     "SuggestionQuality",
     "Taxonomy",
+    "TaxonomyEdit",
     "assignment_draft",
     "assignments_of",
     "change_taxonomy",

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
 from filelock import FileLock
 
 from untaken.failure_modes.editing import TaxonomyEdit
-from untaken.failure_modes.files import load_taxonomy, save_taxonomy
+from untaken.failure_modes.files import parse_taxonomy, save_taxonomy
 from untaken.failure_modes.model import Taxonomy
 
 FILE: Final = "failure_modes.yaml"
@@ -20,8 +21,17 @@ def kept_taxonomy(folder: Path) -> Taxonomy:
     Raises:
         UntakenError: ``taxonomy-invalid`` for a file changed by hand.
     """
-    file = folder / FILE
-    return load_taxonomy(file) if file.exists() else Taxonomy()
+    try:
+        data = (folder / FILE).read_bytes()
+    except FileNotFoundError:
+        return Taxonomy()
+    return _parsed(data)
+
+
+@lru_cache(maxsize=4)
+def _parsed(data: bytes) -> Taxonomy:
+    """Pages ask for it each time they are drawn."""
+    return parse_taxonomy(data, name=FILE)
 
 
 def change_taxonomy(folder: Path, change: TaxonomyEdit) -> Taxonomy:

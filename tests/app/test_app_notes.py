@@ -1,0 +1,222 @@
+"""Notes and failure modes on the Run and Review pages: written where they belong, counted once accepted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import a_run
+from sessions import said, session
+from streamlit.testing.v1 import AppTest
+from test_app_review import button, field, named, on_run, plain, press, run_of, workspace
+
+from untaken.failure_modes import (
+    Place,
+    assignment_draft,
+    assignments_of,
+    change_taxonomy,
+    counted,
+    create_mode,
+    kept_taxonomy,
+    note_draft,
+    notes_of,
+    retire_mode,
+)
+from untaken.ledger import Run
+from untaken.store import Workspace
+
+BOB = "human:bob"
+
+
+def with_modes(folder: Path, *names: str) -> None:
+    for name in names:
+        change_taxonomy(folder, lambda known, name=name: create_mode(known, name, by=BOB)[0])
+
+
+def picker(app: AppTest) -> Any:
+    (found,) = [one for one in app.selectbox if one.label == "Failure mode"]
+    return found
+
+
+def choose(app: AppTest, mode: str) -> AppTest:
+    """Choose a mode by its id, or type a new one: AppTest offers no typing, so its state is written."""
+    one = picker(app)
+    if mode in kept_taxonomy(Path(app.session_state["folder"])).by_id:
+        one.set_value(mode).run()
+    else:
+        one.options.append(mode)
+        one.set_value(mode).run()
+    assert not app.exception
+    return app
+
+
+def opened(folder: Path, patch: pytest.MonkeyPatch, store: Workspace, run_id: str = "r1") -> AppTest:
+    app = on_run(folder, patch, run_of(store, run_id))
+    app.session_state["folder"] = str(folder)
+    return app
+
+
+def about(app: AppTest, words: str) -> AppTest:
+    (control,) = [one for one in app.get("button_group") if one.label == "About"]
+    (value,) = [o for o in control.options if words in str(getattr(o, "content", o)).replace("\\", "")]
+    control.set_value(value).run()
+    assert not app.exception
+    return app
+
+
+def modes_of(run: Run) -> list[tuple[str, str, Place]]:
+    return [(one.mode, one.by, one.place) for one in counted(run)]
+
+
+def test_a_note_on_the_selected_sub_goal_is_written_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with workspace(tmp_path) as store:
+        app = opened(tmp_path, monkeypatch, store)
+        field(app.text_area, "Note").input("never paid").run()
+        press(app, "add-note")
+        (note,) = notes_of(run_of(store, "r1"))
+        assert (note.text, note.author, note.place) == ("never paid", "human:ann", Place(sub_goal="pay"))
+        assert "Sub-goal pay" in plain(app)
+        assert field(app.text_area, "Note").value == ""
+
+
+def test_a_new_mode_is_created_in_place_and_another_one_chosen_by_search(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with workspace(tmp_path) as store:
+        with_modes(tmp_path, "Paid twice")
+        app = opened(tmp_path, monkeypatch, store)
+        choose(choose(app, "paid-twice"), "Never <b>paid</b> :red[x]")
+        place = Place(sub_goal="pay")
+        assert modes_of(run_of(store, "r1")) == [
+            ("paid-twice", "human:ann", place),
+            ("never-b-paid-b-red-x", "human:ann", place),
+        ]
+        assert "Never <b>paid</b> :red[x]" in [text.value for text in app.text]
+        assert picker(app).value is None
+        assert "paid-twice" not in picker(app).options
+
+
+def test_a_mode_can_be_withdrawn_by_the_one_who_assigned_it_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with workspace(tmp_path) as store:
+        with_modes(tmp_path, "Paid twice")
+        run = run_of(store, "r1")
+        store.append_events(run, [assignment_draft("paid-twice", by=BOB)])
+        app = choose(opened(tmp_path, monkeypatch, store), "paid-twice")
+        press(app, "withdraw-mode")
+        assert modes_of(run_of(store, "r1")) == [("paid-twice", BOB, Place())]
+        assert not [one for one in app.button if str(one.key).startswith("withdraw-mode")]
+
+
+def test_a_similar_note_suggests_its_mode_which_counts_once_accepted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with workspace(tmp_path) as store:
+        with_modes(tmp_path, "Paid twice", "Lost the thread")
+        store.append_events(
+            run_of(store, "r0"),
+            [note_draft("the order was paid twice", author=BOB), assignment_draft("paid-twice", by=BOB)],
+        )
+        app = opened(tmp_path, monkeypatch, store)
+        assert not [one for one in app.button if str(one.key).startswith("accept-")]
+        field(app.text_area, "Note").input("it paid twice for the order").run()
+        press(app, "add-note")
+        assert "not counted until you accept" in plain(app)
+        assert "like “the order was paid twice”" in plain(app)
+        assert modes_of(run_of(store, "r1")) == []
+        assert button(app, "accept").proto.shortcut.lower() == "a"
+        press(app, "accept")
+        (assigned,) = counted(run_of(store, "r1"))
+        (note,) = notes_of(run_of(store, "r1"))
+        assert (assigned.mode, assigned.by, assigned.note) == ("paid-twice", "human:ann", note.seq)
+        assert not [one for one in app.button if str(one.key).startswith("accept-")]
+
+
+def test_a_judges_suggestion_is_shown_with_its_reason_and_can_be_dismissed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with workspace(tmp_path) as store:
+        with_modes(tmp_path, "Paid twice")
+        place = Place(sub_goal="pay")
+        suggestion = assignment_draft(
+            "paid-twice", by="judge:m", status="suggested", place=place, reason="two calls of pay"
+        )
+        store.append_events(run_of(store, "r1"), [suggestion])
+        app = opened(tmp_path, monkeypatch, store)
+        assert "judge:m: two calls of pay" in plain(app)
+        press(app, "dismiss")
+        assert "two calls of pay" not in plain(app)
+        run = run_of(store, "r1")
+        assert modes_of(run) == []
+        assert [(a.by, a.status) for a in assignments_of(run)] == [
+            ("judge:m", "suggested"),
+            ("human:ann", "withdrawn"),
+        ]
+
+
+def test_drafts_of_two_places_of_a_run_are_kept_apart_and_survive_a_reload(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with workspace(tmp_path) as store:
+        app = opened(tmp_path, monkeypatch, store)
+        field(app.text_area, "Note").input("about paying").run()
+        about(app, "Whole run")
+        assert field(app.text_area, "Note").value == ""
+        field(app.text_area, "Note").input("about all of it").run()
+        again = opened(tmp_path, monkeypatch, store)
+        assert field(again.text_area, "Note").value == "about paying"
+        assert field(about(again, "Whole run").text_area, "Note").value == "about all of it"
+        other = opened(tmp_path, monkeypatch, store, "r2")
+        assert field(other.text_area, "Note").value == ""
+        assert notes_of(run_of(store, "r1")) == ()
+
+
+def test_a_retired_mode_is_shown_where_it_was_assigned_and_no_longer_offered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with workspace(tmp_path) as store:
+        with_modes(tmp_path, "Paid twice")
+        store.append_events(run_of(store, "r1"), [assignment_draft("paid-twice", by=BOB)])
+        change_taxonomy(tmp_path, lambda known: retire_mode(known, "paid-twice", by=BOB))
+        app = opened(tmp_path, monkeypatch, store)
+        assert "Paid twice" in [text.value for text in app.text]
+        assert "bob · retired" in plain(app)
+        assert picker(app).options == []
+
+
+def test_without_a_name_the_fields_are_closed_and_a_broken_ledger_takes_no_note(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with workspace(tmp_path) as store:
+        whole = a_run("cut").call("look").finish(success=False)
+        data = whole.verdict("look", True, "test").ledger()
+        store.add("cut.jsonl", data[:-30], heads=None)
+        app = session(tmp_path, monkeypatch, "run")
+        app.query_params["run"] = run_of(store, "r1").digest
+        app.run()
+        assert field(app.text_area, "Note").disabled
+        assert picker(app).disabled
+        named(app)
+        assert not field(app.text_area, "Note").disabled
+        app.query_params["run"] = run_of(store, "cut").digest
+        app.run()
+        assert "You cannot add a note: the ledger is broken." in said(app)
+        assert not [one for one in app.text_area if one.label == "Note"]
+
+
+def test_the_review_page_takes_notes_and_modes_on_the_run_it_looks_at(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with workspace(tmp_path) as store:
+        with_modes(tmp_path, "Paid twice")
+        app = named(session(tmp_path, monkeypatch, "review"))
+        app.session_state["folder"] = str(tmp_path)
+        looked_at = app.query_params["run"]
+        choose(app, "paid-twice")
+        (run,) = [run for run in store.read_runs()[0] if counted(run)]
+        assert run.digest in looked_at
+        assert modes_of(run) == [("paid-twice", "human:ann", Place())]
