@@ -5,10 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from random import Random
 
+import numpy as np
 import pytest
 from builders import a_run
 
-from untaken.counterfactual.plan import PlanEvaluation, calibration_card, evaluate_plans
+from untaken.counterfactual.plan import (
+    Option,
+    PlanDecision,
+    PlanEvaluation,
+    PlanPath,
+    PlanState,
+    calibration_card,
+    evaluate_plans,
+)
+from untaken.counterfactual.plan.statements import contrasts, statements
 from untaken.errors import Unscored
 from untaken.plans import map_actions, parse_graph
 
@@ -144,3 +154,38 @@ def test_too_few_runs_give_no_card() -> None:
     card = calibration_card(world(lambda *_: 0.5, tasks=2))
     assert isinstance(card, Unscored)
     assert "at least 20 runs" in card.reason
+
+
+def drifting(seed: int) -> list[PlanPath]:
+    """Runs of agents that get better and come to prefer the planned change, at the same time."""
+    rng, options = Random(seed), (Option("unplanned", "write"), Option("advance", "goal"))
+    pairs = [(f"t{task}", f"a{agent}") for task in range(12) for agent in range(2) for _ in range(8)]
+    rng.shuffle(pairs)
+    paths = []
+    for n, (task, agent) in enumerate(pairs):
+        time = n / len(pairs)
+        planned = rng.random() < 0.1 + 0.8 * time
+        paths.append(
+            PlanPath(
+                digest=str(n),
+                run_id=f"run-{n:03d}",
+                task_id=task,
+                agent=agent,
+                graph_id="desk",
+                domain=("write",),
+                success=rng.random() < 0.6 * time,
+                decisions=(PlanDecision(1, PlanState(), 1, options[planned]),),
+                as_planned=planned,
+                started=float(n),
+            )
+        )
+    return paths
+
+
+@pytest.mark.parametrize("seed", [2, 5])
+def test_an_order_in_time_seen_over_all_tasks_is_held_against_the_statements_of_each_task(seed: int) -> None:
+    paths = drifting(seed)
+    success = np.array([float(path.success is True) for path in paths])
+    made = [each for each in statements(contrasts(paths), paths, success) if each is not None]
+    assert {each.situation.layer for each in made} == {1, 2, 3, 4}
+    assert not any(each.supported for each in made)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Final, Literal, NamedTuple
 
@@ -157,7 +157,7 @@ class Contrast:
     blocks: tuple[tuple[np.ndarray, np.ndarray, tuple[str, ...]], ...]
     """Without strata: per set of agents, runs (task by agent), whether each took `first`, and the tasks."""
     in_order: bool = False
-    """Whether one option came after the other inside strata, more than chance allows."""
+    """Whether one option came after the other inside strata, more than chance allows, in any layer."""
 
     @property
     def comparable(self) -> bool:
@@ -188,9 +188,17 @@ def contrasts(paths: Sequence[PlanPath]) -> list[Contrast]:
                     seen.add(situation)
                     option = option_in(situation.layer, decision.option)
                     taken[situation].append(_Taken(path.task_id, path.agent, option, run))
-    return [
+    found = [
         contrast for situation, choices in taken.items() for contrast in _pairs(situation, choices, started)
     ]
+    ordered = {_pair(contrast) for contrast in found if contrast.in_order and contrast.situation.layer > 1}
+    return [replace(each, in_order=each.in_order or _pair(each) in ordered) for each in found]
+
+
+def _pair(contrast: Contrast) -> tuple[tuple[str, ...], frozenset[Option]]:
+    """The two kinds of option compared. A coarse layer has enough runs to show an order that a fine one hides."""
+    general = frozenset((contrast.first.general, contrast.second.general))
+    return contrast.situation.domain, general
 
 
 def _pairs(situation: Situation, choices: Sequence[_Taken], started: np.ndarray) -> Iterable[Contrast]:
