@@ -196,7 +196,7 @@ def contrasts(paths: Sequence[PlanPath]) -> list[Contrast]:
 
 
 def _pair(contrast: Contrast) -> tuple[tuple[str, ...], frozenset[Option]]:
-    """The two kinds of option compared. A coarse layer has enough runs to show an order that a fine one hides."""
+    """The kinds of the two options: a coarse layer has enough runs to show an order that a fine one hides."""
     general = frozenset((contrast.first.general, contrast.second.general))
     return contrast.situation.domain, general
 
