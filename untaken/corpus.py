@@ -367,7 +367,7 @@ def signals_waiting(corpus: Corpus) -> tuple[Signal, ...]:
 
 
 def part_of(corpus: Corpus, digests: Collection[str], *, resamples: int = 10_000) -> Corpus:
-    """Some runs of a corpus: their scores and evaluations are kept, agents and rankings are made anew.
+    """Some runs of a corpus: scores and evaluations are kept, agents and rankings are computed again.
 
     Each memory stays whole: what the other runs taught is still known. So do statements about plan decisions.
 
@@ -401,7 +401,7 @@ def _memories(runs: Mapping[str, Run], given: PolicyMemory | Memories | None) ->
 
 def _in_common(runs: Mapping[str, Run]) -> list[list[Run]]:
     """The runs of comparable agents, joined with those of others that were started on the same plan graph."""
-    from untaken.ranking import comparable_groups  # noqa: PLC0415 (slow: it brings NetworkX)
+    from untaken.ranking import comparable_groups  # noqa: PLC0415 (slow: imports NetworkX)
 
     parts: list[tuple[set[str], list[Run]]] = []
     for group in comparable_groups(runs.values()):
@@ -487,13 +487,13 @@ def other_rule(
 def _ranked(
     runs: Iterable[Run], counted: Sequence[RunScore], missing: MissingRule, resamples: int
 ) -> tuple[RankReport, tuple[Finding, ...]]:
-    from untaken.ranking import rank_comparable  # noqa: PLC0415 (slow: it brings NumPy)
+    from untaken.ranking import rank_comparable  # noqa: PLC0415 (slow: imports NumPy)
 
     unbroken = [run for run in runs if not run.integrity.broken]
     return rank_comparable(unbroken, counted, missing=missing, resamples=resamples)
 
 
 def _tell(progress: Progress | None, done: int, total: int, what: str) -> None:
-    """Tells at the end and every hundredth run: a call a run would cost more than the run."""
+    """Reports progress at the end and every hundredth run: one call per run would cost more than the run."""
     if progress and (done % 100 == 0 or done == total):
         progress(done, total, what)

@@ -105,7 +105,7 @@ _UNBOUNDED: Final = frozenset({"replanning_events_per_trace", "violations_per_ru
 
 def gate_metrics() -> tuple[str, ...]:
     """What can be required: the metrics agents are ranked by, then figures of `untaken score`."""
-    from untaken.ranking import METRICS  # noqa: PLC0415 (slow: it brings NumPy)
+    from untaken.ranking import METRICS  # noqa: PLC0415 (slow: imports NumPy)
 
     return (*METRICS, *_POOLED)
 
@@ -156,14 +156,14 @@ def check_requirements(
     """Holds every agent to every requirement.
 
     Args:
-        runs: what was scored; who ran which task is told by them.
+        runs: all scored runs, which also show which agent ran which task.
         scores: of the unbroken ones among these runs (`untaken.corpus.countable`).
         requirements: each must be met by each agent.
         on: ``point`` compares the value; ``interval`` the worse end of its 95 % interval, so that luck with
             few tasks passes nobody.
         agents: hold only these to the requirements; the values are the same. Empty for all.
         resamples: as for `untaken.rank_agents`.
-        seed: likewise.
+        seed: as for `untaken.rank_agents`.
 
     Returns:
         By agent, then in the order of the requirements.
@@ -201,8 +201,8 @@ def _standings(
     runs: Iterable[Run], scores: Sequence[RunScore], resamples: int, seed: int
 ) -> dict[tuple[str, str], Standing]:
     """Agents that share no task are ranked apart, so that none of them goes unchecked."""
-    from untaken.ranking import comparable_groups, rank_agents  # noqa: PLC0415 (slow: it brings NumPy)
-    from untaken.ranking.rank import guaranteed_standings  # noqa: PLC0415 (slow: it brings NumPy)
+    from untaken.ranking import comparable_groups, rank_agents  # noqa: PLC0415 (slow: imports NumPy)
+    from untaken.ranking.rank import guaranteed_standings  # noqa: PLC0415 (slow: imports NumPy)
 
     found: dict[tuple[str, str], Standing] = {}
     for group in comparable_groups(runs):

@@ -41,9 +41,10 @@ _LOG: Final = logging.getLogger("untaken.instrument")
 class LedgerSpanExporter(SpanExporter):
     """Writes the spans of instrumented agents as run ledgers.
 
-    Nothing raises into the agent: what cannot be written is logged (``untaken.instrument``), and `export`
-    answers ``FAILURE``. Spans that end after the root of their trace are kept, and the ledger is written anew
-    on `shutdown`, which the SDK calls when the process exits. Threads and processes may share a folder.
+    Nothing raises into the agent: anything that cannot be written is logged (``untaken.instrument``), and
+    `export` returns ``FAILURE``. Spans that end after the root of their trace are kept, and the ledger is
+    rewritten on `shutdown`, which the SDK calls when the process exits. Threads and processes may share a
+    folder.
 
     Args:
         folder: created where it does not exist; ``spans/`` and ``ledgers/`` go into it.

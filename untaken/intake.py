@@ -1,4 +1,4 @@
-"""Takes in whatever people bring: ledgers, heads, plan graphs, records, foreign traces, archives of these."""
+"""Adds uploaded files to a workspace: ledgers, heads, plan graphs, records, traces, archives of these."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Taken:
     """What became of one file.
 
     Attributes:
-        name: as it was brought, inside an archive ``archive/member`` (untrusted text).
+        name: as uploaded; inside an archive ``archive/member`` (untrusted text).
         kind: ``ledger``, ``graph``, ``heads``, ``planning``, ``archive``, or the name of a foreign format;
             ``None`` where it is nothing known.
         new: false where nothing of it was new.
@@ -77,7 +77,7 @@ class Taken:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Brought:
-    """One file as it was brought, with what it is."""
+    """One uploaded file and its recognised kind."""
 
     position: int
     name: str
@@ -116,7 +116,7 @@ def take_in(
         each: called with each row as soon as it is known.
 
     Returns:
-        One row a file, in the order in which they were brought; the members of an archive follow it.
+        One row per file, in upload order, each archive followed by its members.
     """
     with TemporaryDirectory(prefix="untaken-") as scratch:
         rows: dict[int, Taken] = {}
@@ -139,7 +139,7 @@ def take_in(
 def _brought(
     desk: Desk, files: Iterable[tuple[str, bytes | Path]], rows: dict[int, Taken]
 ) -> Iterator[Brought]:
-    """Every file and every member of an archive, told apart; archives get their row at once."""
+    """Every file and every archive member, by kind; an archive gets its row immediately."""
     position = 0
     for name, data in files:
         desk.tell(name)
@@ -350,7 +350,7 @@ def _results(loss: FileLoss, added: Mapping[str, str]) -> list[str]:
 
 
 def _kept(desk: Desk, one: Brought, format: str, loss: FileLoss | None, added: Mapping[str, str]) -> Taken:
-    """Keeps a converted trace with its account, under the name it was brought under."""
+    """Stores a converted trace and its loss report under its uploaded name."""
     if loss is None:
         return Taken(name=one.name, kind=format)
     findings = tuple(replace(f, where=replace(f.where, file=one.name)) for f in loss.findings)

@@ -58,7 +58,7 @@ AUTHOR_CHARS: Final = 120
 TAG_CHARS: Final = 60
 TAGS_PER_RUN: Final = 20
 REMARK_CHARS: Final = 10_000
-"""Of what is said of a saved version."""
+"""Longest message of a saved version."""
 TEXT_DRAFT_CHARS: Final = 100_000
 """Of a text that was typed and not saved."""
 

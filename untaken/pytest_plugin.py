@@ -87,7 +87,7 @@ class LedgerFile(pytest.File):
 
 
 class Gate(pytest.Collector):
-    """The requirements, and the runs that they are held against."""
+    """The requirements, and the runs to check against them."""
 
     def collect(self) -> Iterator[pytest.Item]:
         """One item for the records, then one for each agent and requirement.
@@ -152,10 +152,10 @@ def _name(check: GateCheck) -> str:
 
 
 class _Item(pytest.Item):
-    """An item that stands in no file."""
+    """A test item that is not in any file."""
 
     def reportinfo(self) -> tuple[Path, None, str]:
-        """What is said of its place."""
+        """Its location in test reports."""
         return self.session.path, None, f"untaken: {self.name}"
 
 

@@ -33,7 +33,7 @@ class SequentialCheck:
         requirement: what is asked, in the form ``metric>=bound``.
         bound: of the requirement; of a comparison, the least difference that passes.
         value: the mean so far; of a comparison, the agent's minus the baseline's.
-        low, high: where the mean lies; each end holds at every look with 95 %.
+        low, high: interval of the mean; each end holds at every look with 95 % confidence.
         n: values so far: tasks; of a comparison, pairs of runs of one task.
         decided_at: after how many of them the verdict was reached; later ones do not change it.
         left_out: tasks or runs without a value, or without a partner.
@@ -125,7 +125,7 @@ def _in_time(runs: Iterable[Run], scores: Iterable[RunScore]) -> dict[str, list[
 
 
 def _metric(name: str) -> Callable[[RunScore], Score]:
-    from untaken.ranking import METRICS  # noqa: PLC0415 (slow: it brings NumPy)
+    from untaken.ranking import METRICS  # noqa: PLC0415 (slow: imports NumPy)
 
     if name not in METRICS:
         raise UntakenError(
@@ -205,7 +205,7 @@ class _Decided:
 
 def _decide(values: Sequence[float], *, passes: float, fails: float) -> _Decided:
     """Pass once the mean is shown to be above `passes`, fail once below `fails`: whichever comes first."""
-    from untaken.stats.betting import first_above, lower_end  # noqa: PLC0415 (slow: it brings NumPy)
+    from untaken.stats.betting import first_above, lower_end  # noqa: PLC0415 (slow: imports NumPy)
 
     if not values:
         return _Decided("unscored", None, (0.0, 1.0))

@@ -34,7 +34,7 @@ _HINTS = {
     "graph-any-of-unknown": "Check the spelling, or add that sub-goal first.",
     "graph-empty": "Add another sub-goal first.",
 }
-"""What to do next where an edit, not a file, brought the fault."""
+"""What to do next if an edit, not a file, caused the problem."""
 _REFUSED = frozenset({"graph-any-of-unknown"})
 """Only suspicious in a file, which may be half of something; a mistake in an edit."""
 
@@ -43,7 +43,7 @@ def apply(graph: PlanGraph, edit: Edit) -> PlanGraph:
     """The graph after one command; the one given is not changed.
 
     Args:
-        graph: a valid plan graph, or one whose faults the command mends.
+        graph: a valid plan graph, or one whose problems the command fixes.
         edit: the command.
 
     Raises:
@@ -98,7 +98,7 @@ def sub_goal_of(graph: PlanGraph, name: str) -> SubGoal:
 
 
 def _valid(before: PlanGraph, after: PlanGraph) -> PlanGraph:
-    """Refuses what brings a fault that was not there before."""
+    """Refuse an edit that adds a problem."""
     if len(after.sub_goals) > limits.SUB_GOALS:
         raise _invalid(f"a plan graph has at most {limits.SUB_GOALS:,} sub-goals")
     faults = [found for found in validate(after) if found.severity == "error" or found.code in _REFUSED]

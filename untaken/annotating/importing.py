@@ -1,4 +1,4 @@
-"""Plan graphs out of a file that somebody brings: our own formats, or what a benchmark expected (§4)."""
+"""Imports plan graphs from uploaded files: our own formats, or a benchmark's expected actions (§4)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from untaken.plans.strict_document import decode
 DRAWN: Final = ("mermaid", "csv")
 """Formats that say what needs what, and no more."""
 HEAD: Final = 64 * limits.KIB
-"""Bytes by which a foreign format is told."""
+"""Bytes that identify a format."""
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9._]+")
 
 
@@ -57,11 +57,11 @@ def graphs_in(name: str, data: bytes) -> Brought:
 
 
 def filled(graph: PlanGraph, old: PlanGraph) -> PlanGraph:
-    """A graph as it was drawn, with what a drawing cannot say as it stood in the old one.
+    """A drawn graph, with everything a drawing cannot express taken from the old one.
 
     Args:
-        graph: out of a format that is `Brought.drawn`.
-        old: what it takes the place of. Sub-goals with the same id give descriptions, checks, rules, options,
+        graph: from a format that is `Brought.drawn`.
+        old: the graph that it replaces. Sub-goals with the same id give descriptions, checks, rules, options,
             kinds, metadata, and a title where the drawing has none; the graph gives title, tasks, metadata.
     """
     known = {goal.id: goal for goal in old.sub_goals}

@@ -16,7 +16,7 @@ LOOKED_AT: Final = 20_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallMatches:
-    """The calls of one tool, held against an expected call.
+    """The calls of one tool, compared with an expected call.
 
     Attributes:
         runs: how many hold a call that counts; `calls`: calls of the tool that were compared.

@@ -1,4 +1,4 @@
-"""Two people's edits of one plan graph brought together, field by field (three-way merge, §4)."""
+"""Three-way merge of two people's edits of one plan graph, field by field (§4)."""
 
 from __future__ import annotations
 
@@ -213,7 +213,7 @@ class _Merging:
         return 3
 
     def ordered(self, there: Sequence[str]) -> list[str]:
-        """The order of sub-goals: that of who changed it; what is new stands where it was put."""
+        """The order of sub-goals: that of the side that changed it; new ones keep their position."""
         core = {name for name in there if name in self.base and name in self.mine and name in self.theirs}
         before, mine, theirs = (
             [name for name in nodes if name in core] for nodes in (self.base, self.mine, self.theirs)
@@ -281,7 +281,7 @@ def _reaches(needs: Mapping[str, Sequence[str]], start: str, goal: str) -> bool:
 
 
 def _chains(nodes: Iterable[str], core: set[str], there: set[str]) -> dict[str | None, list[str]]:
-    """What stands between the sub-goals that all sides have, by the one before it."""
+    """Sub-goals between those that all sides have, by the one before them."""
     chains: dict[str | None, list[str]] = {}
     anchor: str | None = None
     for name in nodes:

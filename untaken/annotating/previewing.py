@@ -112,7 +112,7 @@ def preview(
 
     Args:
         runs: of the workspace.
-        graphs: in force; the one of the same id is what `edited` is held against.
+        graphs: the current ones; `edited` is compared with the one of the same id.
         edited: a valid plan graph.
         known: scores under `graphs` and the same rules, by run digest; what is missing is scored.
         missing: how sub-goals without a verdict count.

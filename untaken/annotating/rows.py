@@ -43,7 +43,7 @@ class Row:
 
 
 def rows_of(graph: PlanGraph) -> list[Row]:
-    """A row a sub-goal, in graph order."""
+    """One row per sub-goal, in graph order."""
     return [
         Row(
             was=node.id,

@@ -25,7 +25,7 @@ _HUMP: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Example:
-    """One action: the run it stands in, and where."""
+    """One action, with its run and position."""
 
     digest: str
     run_id: str
@@ -113,7 +113,7 @@ class Workbench:
 
 
 def unmapped(runs: Iterable[Run], graph: PlanGraph) -> Workbench:
-    """Lay the runs over the graph and gather what no rule, check, tag, plan or judge maps.
+    """Score the runs against the graph and collect what no rule, check, tag, plan or judge maps.
 
     Args:
         runs: unbroken runs of this graph.

@@ -108,8 +108,8 @@ class ModelAccess:
         connection did not allow; the latter two are asked again next time.
 
         Raises:
-            UntakenError: ``model-unknown``, ``model-key-missing``, ``model-extra-missing`` for what no retry
-                mends; ``reply-malformed`` from the store.
+            UntakenError: ``model-unknown``, ``model-key-missing``, ``model-extra-missing`` for errors that a
+            retry cannot fix; ``reply-malformed`` from the store.
         """
         key = question.key(self.name)
         kept = self.replies.get(key)

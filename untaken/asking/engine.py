@@ -40,7 +40,7 @@ from untaken.asking.replies import Reply, ToolUse, without_keys
 from untaken.errors import Unscored, UntakenError
 
 RETRIES: Final = 2
-"""Times that a model is told what is wrong with the form of its answer."""
+"""How often a model may correct the form of its answer."""
 REFUSED: Final = (400, 413, 422)
 """What a server answers to a question that is not to its liking: another one may be."""
 TIMEOUT: Final = 120.0

@@ -69,7 +69,7 @@ class Question(Generic[T]):
 
     Attributes:
         template: standing instructions.
-        prompt: what is asked this time; untrusted text in it must be enveloped by whoever writes it.
+        prompt: the question itself; the caller must envelope untrusted text in it.
         output: the form of an answer, a msgspec Struct. Every text and list in it should be bounded
             (``Annotated[str, Meta(max_length=…)]``): small models fill what is not.
         seed: another seed is another question.
@@ -97,7 +97,7 @@ class Question(Generic[T]):
 
     @property
     def prompt_sha256(self) -> str:
-        """Hash of all that the model is told: instructions and prompt."""
+        """Hash of everything sent to the model: instructions and prompt."""
         return sha256(f"{self.template.text}\n\0\n{self.prompt}".encode("utf-8", "surrogatepass")).hexdigest()
 
     def key(self, model: str) -> str:

@@ -65,8 +65,8 @@ class Reply(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=False):
 class ReplyStore:
     """A folder of replies, one small file each; safe to share between processes.
 
-    The same question gives the same bytes, so it can be kept under version control and handed on: whoever has
-    the folder gets the same verdicts without a model and without a key.
+    The same question gives the same bytes, so the folder can be kept under version control and shared: with
+    it, anyone gets the same verdicts without a model and without a key.
     """
 
     def __init__(self, folder: str | Path) -> None:

@@ -76,7 +76,7 @@ def serve(args: argparse.Namespace, console: Console) -> int:
     console.out.flush()
     options = ["--server.address", args.address, "--server.port", str(port), "--server.headless", "true"]
     command = [sys.executable, "-m", "streamlit", "run", str(app), *options]
-    if os.name == "posix":  # become the server, so that whoever stops us stops it
+    if os.name == "posix":  # become the server, so that stopping us stops it
         os.chdir(app.parent)
         os.execve(sys.executable, command, environment)  # noqa: S606 - fixed words
     return subprocess.call(command, env=environment, cwd=app.parent)  # noqa: S603 - fixed words

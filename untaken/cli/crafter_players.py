@@ -82,7 +82,7 @@ def refuse_model_options(args: argparse.Namespace) -> None:
 
 
 def without_effect(option: str, where: str, instead: str) -> UsageError:
-    """What to say of an option that would be passed over in silence.
+    """The error for an option that would be silently ignored.
 
     Args:
         option: its name.

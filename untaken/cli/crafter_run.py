@@ -107,7 +107,7 @@ def _play(
     episodes = _played(jobs, args.workers, console)
     played = {name: episodes[at :: len(arms)] for at, name in enumerate(arms)}
     if args.ablation:
-        from untaken.planning.ablating import ablation  # noqa: PLC0415 (slow: it brings NumPy)
+        from untaken.planning.ablating import ablation  # noqa: PLC0415 (slow: imports NumPy)
 
         _say_ablation(ablation(arms[FULL], played), console)
     else:
@@ -156,7 +156,7 @@ def _played(jobs: Sequence[Job], workers: int, console: Console) -> list[Episode
 
 
 def _say_run(setup: Setup, jobs: Sequence[Job], episodes: Sequence[Episode], console: Console) -> None:
-    from untaken.planning.ablating import summarise  # noqa: PLC0415 (slow: it brings NumPy)
+    from untaken.planning.ablating import summarise  # noqa: PLC0415 (slow: imports NumPy)
 
     arm = summarise(setup.agent, episodes)
     headings = ["world", "steps", "achievements", "success", "return", "died", "asked again", "revised"]

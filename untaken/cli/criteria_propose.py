@@ -126,7 +126,7 @@ def _say(found: Proposal, console: Console) -> None:
     for group in found.consolidation.groups:
         if group.criterion.merged:
             console.say(
-                f"{plain(group.criterion.name)} stands for {plain(', '.join(group.criterion.merged))}"
+                f"{plain(group.criterion.name)} also covers {plain(', '.join(group.criterion.merged))}"
             )
     asked = sum(len(seeds) for seeds in found.answers.values()) + len(found.unanswered)
     told = f"{counted(len(rows), 'criterion') if len(rows) == 1 else f'{len(rows)} criteria'}"

@@ -52,7 +52,7 @@ class Ledgers:
 def paths_of(args: argparse.Namespace) -> list[str]:
     """The ledgers on a command line with options that take several values.
 
-    Where no path stands before such options, the last of them took the paths: its own is the first value.
+    If no path comes before such options, the last of them took the paths: its own value is the first one.
 
     Raises:
         UsageError: ``no-ledgers`` where no path was given.
@@ -70,8 +70,8 @@ def ledger_files(paths: Sequence[str]) -> tuple[list[Path], list[Finding]]:
     """The ledgers named, or found in the folders named, each once, whatever the order they are named in.
 
     Returns:
-        The ledgers, and a finding for each file that is something else: an error where it was named, a
-        warning where it lay in a folder and is called like a ledger.
+        The ledgers, and a finding for each file that is something else: an error if it was named, a
+        warning if it was found in a folder and has the name of a ledger.
 
     Raises:
         UsageError: ``path-not-found``, or ``no-ledgers`` where nothing was found.

@@ -79,7 +79,7 @@ Work = tuple[Path, Run, PlanGraph]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Said:
-    """What a judge said of the runs.
+    """The results of a judge for the runs.
 
     Attributes:
         drafts: (file, run, events to append to it).

@@ -27,7 +27,7 @@ from untaken.report import (
 )
 
 WORDS = {"none": "", "against": "! against", "no_effect": "= no effect", "no_outcome": "? no outcome"}
-"""How a flag is told, beside its words in the document."""
+"""The symbol and word of each flag."""
 
 
 def add_to(verbs: Verbs) -> None:

@@ -91,7 +91,7 @@ def _row(standing: Standing) -> tuple[object, ...]:
 
 
 def _say_pairs(compared: Comparison, console: Console) -> None:
-    """Every pair, the one above first, and who cannot be told apart."""
+    """Every pair, the higher-ranked agent first, and the groups without a clear difference."""
     if not compared.pairs:
         return
     console.table(

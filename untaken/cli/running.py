@@ -78,7 +78,7 @@ def carry_out(args: argparse.Namespace) -> int:
 
 
 def _reader_left() -> int:
-    """Whoever read our output had enough (`| head`): no fault, and what is still buffered goes nowhere."""
+    """The reader closed our output (`| head`): not an error; discard what is still buffered."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())
     return OK

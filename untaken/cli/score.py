@@ -74,7 +74,7 @@ def read_and_score(
         folders: plan graphs, or folders searched for them.
         missing: how sub-goals without evidence count (§4).
         verdicts: whose recorded verdicts count, as globs; empty for everybody's.
-        console: where progress is told; nowhere when not given.
+        console: where to print progress; nowhere by default.
     """
     told = console or Console(out=StringIO(), err=StringIO())
     ledgers = read_ledgers(paths, told)
@@ -91,7 +91,7 @@ def score(args: argparse.Namespace, console: Console) -> int:
 
     1 where a ledger is broken or a plan graph invalid.
     """
-    from untaken.ranking import pooled_reversals, rank_comparable  # noqa: PLC0415 (slow: it brings NumPy)
+    from untaken.ranking import pooled_reversals, rank_comparable  # noqa: PLC0415 (slow: imports NumPy)
 
     scored = scored_paths(args, console)
     agents = score_agents(scored.counted)

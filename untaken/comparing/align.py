@@ -73,12 +73,12 @@ def align_runs(
 
     Args:
         task_id: the task.
-        runs: those of other tasks are passed over.
+        runs: those of other tasks are ignored.
         scores: of the runs, by digest.
         graphs: the plan graphs that they were scored against.
         shown: digests of the runs to show; of none given, `most` that differ most.
         include: digests of runs to have among those.
-        reference: digest of the run shown that the others are held against; the best success by default.
+        reference: digest of the reference run, one of those shown; the best success by default.
         most: runs to show where none are named; at least 2.
 
     Raises:

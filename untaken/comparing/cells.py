@@ -88,7 +88,7 @@ def tools_of(sides: Iterable[Side]) -> tuple[str, ...]:
 
 
 def sub_goal_rows(sides: Sequence[Side], graph: PlanGraph) -> tuple[Row, ...]:
-    """One row a sub-goal, each after what it depends on."""
+    """One row per sub-goal, after its dependencies."""
     goals = {goal.id: goal for goal in graph.sub_goals}
     rows = []
     for name in topological(graph):

@@ -1,4 +1,4 @@
-"""Runs of one task side by side: what stands in a column, in a cell, and where two runs part (§4)."""
+"""Runs of one task side by side: columns, cells, and where two runs diverge (§4)."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ class SideBySide:
 
     Attributes:
         basis: what rows are; `basis_reason` says why there are no sub-goals to align by, else empty.
-        reference: digest of the run that the others are held against; `reference_reason`: why this one.
+        reference: digest of the reference run; `reference_reason`: why this one.
         runs: those shown, the reference first, then by agent and repeat.
         partings: of every run shown but the reference.
         outcome_splits: over all runs of the task, what separates best first.

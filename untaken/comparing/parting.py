@@ -15,7 +15,7 @@ from untaken.ledger import SkillSelection, ToolCall, readable
 from untaken.plans import json_equal
 
 VALUE_CHARS: Final = 80
-"""Of a title or a recorded value that is told in a sentence."""
+"""Longest title or recorded value in a sentence."""
 MOST_NAMES: Final = 3
 STATUS_WORDS: Final = {"called": "called", "not_called": "not called"}
 

@@ -1,4 +1,4 @@
-"""Which runs of a task to show, and which of them the others are held against (§4)."""
+"""Which runs of a task to show, and which one is the reference (§4)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from untaken.errors import Unscored, number
 
 
 def reference_of(sides: Sequence[Side]) -> tuple[Side, str]:
-    """The run that the others are held against, and why this one.
+    """The reference run, and why it was chosen.
 
     The successful run that completed most sub-goals, fewest actions on a tie; where none
     succeeded, the best of all.

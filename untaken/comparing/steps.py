@@ -51,8 +51,8 @@ class Step:
 def steps_of(row: Row, runs: Mapping[str, Run]) -> dict[str, tuple[Step, ...]]:
     """By run digest, the actions that served a row, in order.
 
-    The n-th call of a tool at this row is held against the n-th call of the same tool in the other runs: an
-    argument differs where not all of those that made it gave the same value, or where one left it out.
+    The n-th call of a tool in this row is compared with the n-th call of the same tool in the other runs. An
+    argument differs if these calls gave different values, or if one left it out.
 
     Args:
         row: of a side-by-side.
@@ -82,7 +82,7 @@ def _actions(run: Run, events: Sequence[int]) -> list[Action]:
 
 
 def _values(acted: Any) -> Mapping[Place, Mapping[str, set[bytes | None]]]:
-    """Of each call the values that each argument was given; ``None`` stands for left out."""
+    """The values of each argument of each call; ``None`` means left out."""
     calls: dict[Place, list[dict[str, Any]]] = defaultdict(list)
     for actions in acted:
         seen: Counter[str] = Counter()

@@ -1,8 +1,8 @@
 """The same choice over many runs: what speaks for the path not taken once luck has evened out (§2a).
 
-A *choice* is one skill taken, another left, in one context. Its runs share what history says: here no single
-run is judged, so both histories are those of everything the memory knows. Of a situation told in layers, the
-context is the one at which the two skills are compared (§2b).
+A *choice* is one skill taken, another left, in one context. Its runs share one history: no single run is
+judged here, so both histories cover everything in the memory. With layered contexts, the context is the one
+in which the two skills are compared (§2b).
 """
 
 from __future__ import annotations
@@ -143,7 +143,7 @@ def choices(
 
     Returns:
         First the supported ones whose alternative has a better history, by advantage × number of points;
-        then the others with an advantage, likewise; then those without, the most frequent first.
+        then the others with an advantage, in the same order; then those without, the most frequent first.
     """
     if isinstance(memory, PolicyMemory | Snapshot):
         return tuple(sorted(_choices(evaluations, runs, memory, weights, threshold), key=_weight))

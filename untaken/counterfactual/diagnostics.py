@@ -363,7 +363,7 @@ def _all_shuffled(memories: Memories, runs: Sequence[Run], seed: str) -> dict[st
 
 
 def _shuffled(log: Iterable[Observed], random: Random) -> Iterator[Observed]:
-    """The outcomes, the runs' lists of skills shuffled; a list that is too short begins anew.
+    """The outcomes with the runs' lists of skills shuffled; a list that is too short is repeated.
 
     They change places among the runs of one task and agent in a context: what tasks and agents differ in
     stays, so that a difference which they alone make is not hidden. The context is that of the coarsest

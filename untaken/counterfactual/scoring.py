@@ -56,7 +56,7 @@ def score(success: float, cost: float | None, steps: float | None, weights: Weig
     Args:
         success: rate of success, 0 to 1.
         cost: normalised cost ĉ, 0 to 1; ``None`` leaves the term out and renormalises the other weights.
-        steps: normalised steps ŝ, likewise.
+        steps: normalised steps ŝ, handled in the same way.
         weights: how much each term counts.
     """
     value, used = weights.success * success, weights.success

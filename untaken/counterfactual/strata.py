@@ -19,7 +19,7 @@ from untaken.memory.history import History
 Compared = tuple[str, str, str]
 """Context hash, alternative, selected skill."""
 UNKNOWN: Final = -1
-"""Stands for the stratum of a run whose task and agent the memory does not name."""
+"""The stratum of a run whose task and agent the memory does not name."""
 
 
 class Stratum(NamedTuple):

@@ -22,11 +22,11 @@ POINTS: Final = 12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Merged:
-    """One criterion and what it stands for.
+    """One criterion and the proposals merged into it.
 
     Attributes:
         criterion: the representative; its `merged` names the others.
-        proposals: how many proposals it stands for, its own among them.
+        proposals: how many proposals were merged, including its own.
         least: the lowest cosine to a merged one; ``None`` where there is none.
     """
 

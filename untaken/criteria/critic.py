@@ -157,7 +157,7 @@ def propose(
 
 
 def example_pair(runs: Iterable[Run]) -> tuple[Run | None, Run | None]:
-    """A successful and a failed run to propose from: of one task where there is one that has both.
+    """A successful and a failed run to propose from; of the same task if possible.
 
     Args:
         runs: unbroken ones are chosen from, by task and in their order.

@@ -321,7 +321,7 @@ def _item(reading: Reading, wanted: Sequence[Criterion], known: dict[str, Ledger
 def quantified(
     run: Run, values: dict[str, Value], *, unparseable: str = "", unscored: dict[str, str] | None = None
 ) -> Quantified:
-    """What was said of a run, under the run's names."""
+    """The messages of a run, with the run's names."""
     return Quantified(
         subject=run.digest,
         success=None if isinstance(run.success, Unscored) else run.success,

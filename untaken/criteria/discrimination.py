@@ -1,4 +1,4 @@
-"""What a criterion tells apart: successes from failures, and runs from the same runs made worse (§8)."""
+"""Discrimination of criteria: successes from failures, and runs from disturbed copies (§8)."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Separation:
 
     @property
     def separates(self) -> bool | None:
-        """Whether successes score higher for certain; ``None`` where it cannot be told."""
+        """Whether successes score clearly higher; ``None`` if there is no interval."""
         return None if isinstance(self.low, Unscored) else self.low > 0.5
 
     @property

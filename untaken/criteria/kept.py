@@ -40,7 +40,7 @@ def kept_criteria(folder: Path) -> CriteriaSet:
 
 
 def change_criteria(folder: Path, change: Edit) -> CriteriaSet:
-    """Change the workspace's criteria in one step, whoever else changes them meanwhile.
+    """Change the workspace's criteria in one step, safe against concurrent changes.
 
     Raises:
         UntakenError: as `change` and `kept_criteria`; then nothing is written.
@@ -54,7 +54,7 @@ def change_criteria(folder: Path, change: Edit) -> CriteriaSet:
 
 
 def kept_runs(folder: Path) -> tuple[QuantifierRun, ...]:
-    """What recorded quantifiers said, pass by pass; empty where nothing was brought.
+    """Results of recorded quantifiers, pass by pass; empty if none were uploaded.
 
     Raises:
         UntakenError: as `read_quantifier_runs`.
@@ -95,7 +95,7 @@ def kept_digest(folder: Path) -> str:
 
 
 def take_in_criteria(folder: Path, files: Sequence[tuple[str, bytes]]) -> tuple[Finding, ...]:
-    """Bring criteria files and recorded replies into the workspace; a bad file never stops the good ones.
+    """Add criteria files and recorded replies to the workspace; a bad file never blocks the good ones.
 
     Criteria join those of the workspace, where a name that is known stays as it is. Replies are kept beside
     the criteria of the same name, which must come with them.
@@ -111,7 +111,7 @@ def take_in_criteria(folder: Path, files: Sequence[tuple[str, bytes]]) -> tuple[
 
 
 def forget_replies(folder: Path) -> int:
-    """Delete the recorded replies that were brought; how many passes there were."""
+    """Delete the uploaded replies; returns how many passes there were."""
     files = list((folder / RECORDED).glob("*"))
     for file in files:
         file.unlink()
@@ -144,7 +144,7 @@ def _take_replies(folder: Path, name: str, data: bytes, files: Sequence[tuple[st
             "criteria-missing",
             "these replies have no criteria file",
             where=Where(file=name),
-            hint=f"Bring NAME{CRITERIA[0]} or NAME{CRITERIA[1]} together with NAME{REPLIES}.",
+            hint=f"Upload NAME{CRITERIA[0]} or NAME{CRITERIA[1]} together with NAME{REPLIES}.",
         )
     plain = _STEM.sub("-", stem.replace("\\", "/").rsplit("/", maxsplit=1)[-1]).strip("-")[:60] or "run"
     place = folder / RECORDED

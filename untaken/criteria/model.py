@@ -46,7 +46,7 @@ class Criterion(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, o
     Attributes:
         origin: where it came from: ``human``, ``task``, ``solution`` or a file's name.
         status: rejected criteria are kept, with the reason in `history`, and not quantified.
-        merged: names of similar criteria that were proposed, too, and that this one stands for.
+        merged: names of similar proposed criteria that were merged into this one.
     """
 
     name: Label
@@ -97,8 +97,8 @@ class Quantified:
         success: the outcome; ``None`` where unknown.
         values: by the criterion's name; a criterion that the reply left out is not there.
         unparseable: why the reply could not be read; empty where it could.
-        unscored: criteria without a value for want of evidence, and why (§0.2).
-        run_id, agent, task_id: of the run, where there is one (untrusted text).
+        unscored: criteria without a value because there is no evidence, and why (§0.2).
+        run_id, agent, task_id: of the run, if known (untrusted text).
     """
 
     subject: str

@@ -222,7 +222,7 @@ def _described(criterion: Criterion) -> str:
 
 
 def _untold(run: Run) -> dict[int, Event]:
-    """The record without its outcome: told of it, a quantifier tells successes from failures in a circle."""
+    """The record without its outcome, because a quantifier that knows it would be circular."""
     shown: dict[int, Event] = {}
     for seq, event in record_of(run).items():
         if isinstance(event, RunFinished):

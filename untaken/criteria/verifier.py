@@ -39,7 +39,7 @@ class Thresholds:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Discrimination:
-    """What a criterion tells apart.
+    """What a criterion discriminates.
 
     Attributes:
         separation: successes against failures.
@@ -135,7 +135,7 @@ def verify_criteria(
         similarities: likeness of two criteria by their words, by pair of names in either order.
 
     Returns:
-        Every criterion of the passes: how stable it is, what it tells apart, and whether to keep it (§8).
+        Every criterion of the passes: its stability, its discrimination, and whether to keep it (§8).
     """
     asked, attacked = thresholds or Thresholds(), disturbed or {}
     names = dict.fromkeys(c.name for run in passes for c in run.criteria)

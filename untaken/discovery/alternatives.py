@@ -19,9 +19,10 @@ def alternatives(
     """Groups of sub-goals that stand at the same place, exclude each other, and leave no run without one.
 
     Two exclude each other where at most 1 − θ of the runs that attempted either attempted both, and so few
-    are not to be expected by chance (hypergeometric, Bonferroni over all pairs). They stand at the same place
-    where no third sub-goal stands otherwise to one than to the other, as far as enough runs tell, and at
-    least one stands in the same way to both. A group is proposed where at least θ of all runs attempted one.
+    are not to be expected by chance (hypergeometric, Bonferroni over all pairs). Two are at the same place if
+    no third sub-goal is ordered differently with one than with the other, as far as enough runs show, and at
+    least one is ordered in the same way with both. A group is proposed if at least θ of all runs attempted
+    one.
 
     Args:
         counts: over all runs.
@@ -94,7 +95,7 @@ class _Standing:
         self.min_runs = min_runs
 
     def same(self, a: int, b: int) -> bool:
-        """Whether no third one parts them, and one stands in an order to both."""
+        """Whether no third one separates them, and one is in order with both."""
         pairs = list(self._seen(a, b))
         return all(one == other for one, other in pairs) and any(any(one) for one, _ in pairs)
 

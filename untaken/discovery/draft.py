@@ -91,7 +91,7 @@ def _valid(limits: Thresholds) -> Thresholds:
         return limits
     raise UntakenError(
         "draft-threshold-invalid",
-        "theta lies above 0.5 and is at most 1, the least share between 0 and 1, the fewest runs are 1",
+        "theta must be above 0.5 and at most 1, the least share between 0 and 1, the fewest runs at least 1",
         hint="For example --theta 0.95 --min-share 0.2 --min-runs 5.",
     )
 

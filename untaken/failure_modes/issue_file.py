@@ -74,7 +74,7 @@ def kept_issues(folder: Path) -> IssueList:
 
 
 def change_issues(file: Path, edit: IssueEdit) -> IssueList:
-    """Changes an issue file in one step, whoever else changes it meanwhile.
+    """Changes an issue file in one step, safe against concurrent changes.
 
     Raises:
         UntakenError: as `edit` and `load_issues`; then nothing is written.
@@ -102,7 +102,7 @@ def adding(issue: Issue) -> IssueEdit:
 
 
 def setting(issue_id: str, status: IssueStatus, *, by: str, at: datetime, note: str = "") -> IssueEdit:
-    """Calls an issue fixed, or open again; one that is fixed already is fixed anew from `at` on."""
+    """Marks an issue as fixed, or open again; a fixed issue counts as fixed from `at` on."""
 
     def edit(issues: IssueList) -> IssueList:
         found = issues.issue(issue_id)

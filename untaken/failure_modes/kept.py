@@ -35,7 +35,7 @@ def _parsed(data: bytes) -> Taxonomy:
 
 
 def change_taxonomy(folder: Path, change: TaxonomyEdit) -> Taxonomy:
-    """Changes the workspace's taxonomy in one step, whoever else changes it meanwhile.
+    """Changes the workspace's taxonomy in one step, safe against concurrent changes.
 
     Raises:
         UntakenError: as `change` and `kept_taxonomy`; then nothing is written.

@@ -20,7 +20,7 @@ COLOURS: Final = (
     *("#0b5c94", "#b34e00", "#00695c", "#8e3b8b", "#7a6a00", "#a3243b", "#3b5ba9", "#4e6b1f"),
     *("#6b4a2b", "#5e35b1", "#00708a", "#94461c"),
 )
-"""Given to modes in turn; each reads on white and on near-black, and no mode is told by its colour alone."""
+"""Assigned to modes in order; readable on white and on near-black, and never the only sign of a mode."""
 
 
 class ModeContent(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):

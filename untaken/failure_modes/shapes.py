@@ -56,8 +56,8 @@ def run_shape(run: Run, score: RunScore | Unscored) -> Shape:
     """The shape of a run.
 
     Each sub-goal with its final state where an action first serves it, each failed observation with its tool
-    and kind; then the sub-goals that nothing served, in graph order, and how the run ended. What repeats
-    directly stands once. A run without a plan graph has no sub-goals in its shape.
+    and kind; then the sub-goals that nothing served, in graph order, and how the run ended. Immediate
+    repeats count once. A run without a plan graph has no sub-goals in its shape.
     """
     moments: dict[int, list[str]] = defaultdict(list)
     later: list[str] = []

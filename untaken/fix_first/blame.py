@@ -32,7 +32,7 @@ class Shape(Struct, frozen=True, kw_only=True):
     """A plan graph prepared for blame, by sub-goal id.
 
     Attributes:
-        order: what is needed stands before what needs it.
+        order: dependencies come before what depends on them.
         deps, options: what it directly depends on; what it is completed by, any one of them.
         reach: itself and everything that needs it, at any distance, as a bit set; `bit`: its own.
         critical: whether the graph has a critical sub-goal.

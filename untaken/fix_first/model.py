@@ -35,7 +35,7 @@ class Often:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FixFirst:
-    """One thing to mend. What belongs to the other kind is ``None``.
+    """One item to fix. Fields of the other kind are ``None``.
 
     Attributes:
         digest: short content digest of what the item names; of a decision, its choice's id in links.
@@ -95,7 +95,7 @@ class Triage:
         scored: runs behind the sub-goals; `unscored`: runs that say nothing of them.
         evaluated: runs behind the decisions; `not_evaluated`: runs that say nothing of them.
         harmless: sub-goals that fail first, and hold up no critical one: they gain nothing in this unit.
-        reason: why there is nothing to mend; empty where there is.
+        reason: why there is nothing to fix; empty otherwise.
     """
 
     items: tuple[FixFirst, ...]

@@ -113,7 +113,7 @@ def convert(
             _name_other_formats(shares[name], intake, importer_named(name))
         losses = {name: tuple(log.loss() for log in intake.logs) for name, intake in intakes.items()}
         noted = {name: intake.findings.all() for name, intake in intakes.items()}
-        if len(shares) > 1:  # what is true of all sources is told once
+        if len(shares) > 1:  # what applies to all sources is reported once
             noted[names[0]] = (*findings.all(), *noted[names[0]])
         ledgers, graphs, loss_report = output.publish(
             [_report(name, intake, losses[name], noted[name]) for name, intake in intakes.items()]

@@ -56,7 +56,7 @@ def join_by_id_or_text(plan: Sheet, sheet: Sheet, run_id: str, findings: Finding
 
 
 def _moved(ours: Mapping[str, Requirement], theirs: Mapping[str, Requirement]) -> dict[str, str]:
-    """The requirements whose text stands once in the plan and once in the sheet, under another id."""
+    """Requirements whose text occurs once in the plan and once in the sheet, with different ids."""
     planned, judged = Counter(map(_text, ours.values())), Counter(map(_text, theirs.values()))
     rows = {_text(row): key for key, row in theirs.items()}
     return {

@@ -1,4 +1,4 @@
-"""What DevAI's files say: plans (task instances) and verdict sheets, told apart by folder or content."""
+"""DevAI files: plans (task instances) and verdict sheets, recognised by folder or content."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ class Expected:
 
     @property
     def title(self) -> str:
-        """The call in short, so that two calls of one tool can be told apart."""
+        """A short form of the call that distinguishes it from other calls of the tool."""
         given = ", ".join(f"{key}={clip(value, 40)}" for key, value in self.arguments.items())
         return clip(f"{self.name}({given})" if given else self.name, _TITLE_CHARS)
 

@@ -290,7 +290,7 @@ def _opened(source: Source, intake: Intake, log: FileLog) -> Iterator[_EvalArchi
 
 
 def _is_zip(source: Source) -> bool:
-    """Told by the first bytes, not by the name."""
+    """Recognised by the first bytes, not by the name."""
     if isinstance(source.place, OnDisk):
         try:
             with source.place.path.open("rb") as stream:

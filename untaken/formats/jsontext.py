@@ -61,7 +61,7 @@ def decode_text(data: bytes, findings: Findings) -> str:
 class JsonReader:
     """A cursor over JSON text.
 
-    `values` gives the top-level records, whether the file is one array, one object, or a record a line.
+    `values` gives the top-level records, whether the file is one array, one object, or one record per line.
     `members` and `elements` go through one object or array without building it as a whole.
     """
 
@@ -108,7 +108,7 @@ class JsonReader:
         return value
 
     def values(self) -> Iterator[Element]:
-        """Each top-level value; an array stands for its elements."""
+        """Each top-level value; an array gives its elements."""
         index = 0
         while first := self.peek():
             if first == "[":

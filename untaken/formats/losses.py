@@ -106,7 +106,7 @@ class FileLog:
                 self._kept[path] += n
 
     def loss(self) -> FileLoss:
-        """The account as it stands."""
+        """The loss report so far."""
         fields = tuple(FieldCount(path=p, held=n, kept=self._kept[p]) for p, n in self._held.items())
         return FileLoss(
             name=self.name,

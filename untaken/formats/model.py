@@ -52,8 +52,8 @@ class FileLoss:
         records: records found in it; `runs`: runs it contributed to.
         ledgers: file names of the ledgers those runs are in.
         fields: values by place, in the order of first appearance.
-        defaulted: by place in the ledger, values the source did not record and a documented default stands
-            for.
+        defaulted: by place in the ledger, values that the source did not record and that have a documented
+        default.
         synthesised: by place in the ledger, values derived by a documented rule instead of recorded.
         findings: what was noticed; of one kind at most `losses.FINDINGS_PER_KIND`, then their number.
     """

@@ -77,7 +77,7 @@ def _listed(record: Any) -> list[dict[str, Any]]:
 
 
 def _conversations(reader: JsonReader) -> Iterator[Any]:
-    """Each record that stands for a run: a list of messages, or an object that holds one."""
+    """Each record that is a run: a list of messages, or an object that contains one."""
     loose: list[Any] = []
     while reader.peek() == "[":
         whole = [element.value for element in reader.elements()]

@@ -69,7 +69,7 @@ def _history(record: Any) -> list[Any]:
 
 
 def _histories(reader: JsonReader) -> Iterator[Any]:
-    """Each record that stands for a run."""
+    """Each record that is a run."""
     loose: list[Any] = []
     while reader.peek() == "[":
         whole = [element.value for element in reader.elements()]

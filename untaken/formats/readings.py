@@ -16,12 +16,12 @@ _YEARS: Final = (1900, 9000)
 
 
 def mapping(value: Any) -> dict[str, Any]:
-    """The object, or an empty one where something else stands."""
+    """The object, or an empty one if the value is something else."""
     return value if isinstance(value, dict) else {}
 
 
 def items(value: Any) -> list[Any]:
-    """The list, or an empty one where something else stands."""
+    """The list, or an empty one if the value is something else."""
     return value if isinstance(value, list) else []
 
 
@@ -105,7 +105,7 @@ def moment(value: Any, findings: Findings, place: str) -> datetime | None:
 
 
 def cut_name(value: str) -> str:
-    """The text as a name in an event; one that is too long is cut and told apart by a digest of the whole."""
+    """The text as a name in an event; if too long, it is cut and a digest of the whole makes it unique."""
     if len(value) <= limits.NAME_CHARS:
         return value
     mark = sha256(value.encode(errors="replace")).hexdigest()[:16]

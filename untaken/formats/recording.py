@@ -42,7 +42,7 @@ class RunDraft:
 
 
 def synthetic_start(trial: int) -> datetime:
-    """When a run without recorded times is said to have begun.
+    """Start time for a run without recorded times.
 
     All runs of trial t lie before all runs of trial t + 1, whatever their task, so that a policy memory as
     of a run's start holds exactly the earlier trials.
@@ -136,7 +136,7 @@ class Conversation:
         self._ids: Counter[str] = Counter()
 
     def at(self, recorded: datetime | None) -> None:
-        """Moves to a recorded moment; without one, or for one before the last event, time stands still."""
+        """Advances to a recorded moment; without one, or if it is in the past, time does not change."""
         if recorded is None:
             self._log.synthesised["ts"] += 1
         elif recorded < self.now:

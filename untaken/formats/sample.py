@@ -80,7 +80,7 @@ class Sample:
         return any(isinstance(record, dict) and record.keys() >= set(names) for record in self.records)
 
     def mentions(self, *names: str) -> bool:
-        """True where each name stands in double quotes somewhere in the sample, at any depth."""
+        """True if each name occurs in double quotes in the sample, at any depth."""
         return all(f'"{name}"' in self.text for name in names)
 
 

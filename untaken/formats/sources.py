@@ -25,7 +25,7 @@ _CHUNK: Final = limits.MIB
 _NAME_CHARS: Final = 1024
 COMPRESSED: Final = (".gz", ".zst")
 HEAD_BYTES: Final = 64 * limits.KIB
-"""Of the beginning of a file, by which its format is told."""
+"""Size of the sample from the start of a file that identifies its format."""
 
 
 class Place(Protocol):
@@ -68,7 +68,7 @@ class Source:
     Attributes:
         name: what to call it in messages: its path below what was asked for.
         stem: the file's name without its folders, its ending, and the ending of a compression.
-        folders: names of the folders it lies in, outermost first, for formats that say things by folder.
+        folders: names of its folders, outermost first, for formats that use folder names.
         place: where its bytes are.
     """
 

@@ -102,7 +102,7 @@ def _agent(path: PurePosixPath) -> str:
 
 
 def _prompt(document: dict[str, Any]) -> Iterator[Item]:
-    """What the agent was told before its first turn, demonstrations left out."""
+    """The instructions before the agent's first turn, without demonstrations."""
     for entry in objects(document.get("history")):
         if entry.get("role") == "assistant" and entry.get("is_demo") is not True:
             return

@@ -35,7 +35,7 @@ class Simulations:
 
     Args:
         document: what they share; `tools`: per task id, every tool the agents' runs ever used.
-        stem: of the file, which stands for an agent that is not recorded.
+        stem: of the file, used as the name of an agent that is not recorded.
     """
 
     def __init__(
@@ -305,7 +305,7 @@ def _checks(simulation: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _flat(messages: Any) -> list[dict[str, Any]]:
-    """The messages; one that bundles the answers to several calls stands for those."""
+    """The messages; one that bundles the answers to several calls is replaced by those."""
     flat = []
     for message in objects(messages):
         bundled = items(message.get("tool_messages"))

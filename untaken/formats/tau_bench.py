@@ -1,4 +1,4 @@
-"""tau-bench results: a JSON list of records {task_id, trial, reward, info, traj}, or one record a line.
+"""tau-bench results: a JSON list of records {task_id, trial, reward, info, traj}, or one record per line.
 
 Success is a reward of 1 (within 1e-6). The expected actions of the task become sub-goals without
 dependencies: one reference path, not a requirement; `respond` is talk, not an action. One is met by a call

@@ -15,7 +15,7 @@ DEPTH: Final = limits.JSON_DEPTH - 8
 TEXT_CHARS: Final = 2 * limits.MIB
 """Of one text; whatever its characters, it then fits in a ledger line."""
 PLACES: Final = 1_000
-"""Places told apart in one file; names made up by a hostile file are counted together."""
+"""Maximum of distinct places per file; more names, as in a hostile file, are counted together."""
 OTHER: Final = "(other places)"
 _INTEGER: Final = 1 << (limits.INTEGER_BITS - 1)
 _KEY_CHARS: Final = 80
@@ -25,7 +25,7 @@ class Places:
     """The places of a source format that reach a ledger or a graph.
 
     A place is written ``[].info.task.user_id``: names joined by dots, ``[]`` for any element. A place
-    ending in ``.**`` stands for everything below it, whatever its names (the arguments of a call, say).
+    ending in ``.**`` covers everything below it, whatever its names (the arguments of a call, say).
 
     Args:
         kept: places whose values are written.

@@ -40,7 +40,7 @@ class TraceFile:
 
     @property
     def findings(self) -> Findings:
-        """What is to be said of it."""
+        """What to report about it."""
         return self.log.findings
 
     def values(self) -> Iterator[Any]:

@@ -1,7 +1,7 @@
 """What the entries of a Who&When history say: who spoke, whom the orchestrator chose, its ledger, its plans.
 
-All of it stands in free text, written by a program (Magentic-One, AutoGen) around what a model said. What is
-not understood stays what it is: a message.
+All of it is free text that a program (Magentic-One, AutoGen) wrote around a model's output. Anything that is
+not understood stays a message.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from untaken.subgoals.verdicts import not_withdrawn, ruling, whose_count
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pair:
-    """What both authors said of one sub-goal of one run.
+    """The verdicts of both authors on one sub-goal of one run.
 
     Attributes:
         graph: the plan graph that the run names; else empty.

@@ -27,7 +27,7 @@ from untaken.plans import PlanGraph
 from untaken.subgoals.verdicts import not_withdrawn
 
 MIN_QUOTE: Final = 6
-"""Fewest letters and digits of a quote: less stands anywhere."""
+"""Fewest letters and digits of a quote: shorter ones occur anywhere by chance."""
 
 
 def judge_run(
@@ -46,8 +46,8 @@ def judge_run(
         run: an unbroken run.
         graph: its plan graph.
         model: who is asked.
-        sub_goals: ids to ask about; by default those that neither a check nor `any_of` decided. A check's
-            word stands whatever a judge says (the order of authority is kept where runs are scored).
+        sub_goals: ids to ask about; by default those that neither a check nor `any_of` decided. A check
+        overrules a judge (run scoring keeps the order of authority).
         tools: let the model read the ledger on its own; without, it sees the excerpts in the question only.
             By default wherever the model can use tools.
         accept_claims: let a pass rest on nothing but what the agent itself said.
@@ -89,7 +89,7 @@ def settle(
     addressed: bool = False,
     accept_claims: bool = False,
 ) -> NodeVerdict:
-    """What becomes of an answer: a verdict whose evidence stands, or unscored with the reason.
+    """The verdict from an answer if its evidence is valid; otherwise unscored with the reason.
 
     Args:
         run: what was judged.

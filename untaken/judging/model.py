@@ -70,7 +70,7 @@ class NodeVerdict:
 
     Attributes:
         passed: ``None`` where the judge's word does not count; then `unscored_reason` says why.
-        evidence: what was cited; each quote stands in its event, else the verdict would be void.
+        evidence: the citations; each quote occurs in its event, or the verdict would be void.
         reason: the judge's own words, or why there is no verdict; untrusted text.
         model, template, template_version, prompt_sha256, nonce, raw: who was asked what, and the reply as it
             came. The reply store gives the same verdict again without a model.

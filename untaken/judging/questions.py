@@ -1,4 +1,4 @@
-"""One localised question a sub-goal: what the judge is told, and within which bounds (§6)."""
+"""One localised question per sub-goal: what the judge sees, and within which bounds (§6)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ DECIDED: Final = ("expr", "tool_call", "outcome", "any_of")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """A question, and what its answer is held against."""
+    """A question, and what its answer is checked against."""
 
     node: SubGoal
     nonce: str

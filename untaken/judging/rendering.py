@@ -19,7 +19,7 @@ def event_text(event: Event) -> str:
 
 
 def headline(event: Event) -> str:
-    """One line: where the event stands and what it is."""
+    """One line: the position and type of the event."""
     return f"seq {event.seq} {event_type(event)}"
 
 

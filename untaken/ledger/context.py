@@ -1,7 +1,7 @@
 """The context hash: one number for "the same situation", so that history can be looked up by it.
 
-A situation told in full hardly ever is repeated; told in broad terms it comes often, and says less. So a
-decision point may have *layers*: the same situation told several times, from fine to coarse.
+A fully described situation rarely repeats; a coarsely described one repeats often, but says less. So a
+decision point may have *layers*: the same situation described several times, from fine to coarse.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def context_hash(context: Mapping[str, Any]) -> str:
 
 
 def layered_hashes(contexts: Iterable[Mapping[str, Any]]) -> list[str]:
-    """The hashes of one situation told from fine to coarse; a telling that comes again is no further layer.
+    """The hashes of one situation described from fine to coarse; a repeated description adds no layer.
 
     Raises:
         UntakenError: as `context_hash`.

@@ -146,7 +146,7 @@ def _has_no_twin_keys(line: bytes) -> bool:
     if b"\\" in line:
         if b'\\\\"' in line:
             return False
-        # A quote after a single backslash stands inside a string, so it ends no key.
+        # A quote after a single backslash is inside a string, so it ends no key.
         colons -= line.count(b'\\":')
     return colons == _count_keys(_decode_any(line), _JSON_DEPTH)
 
@@ -240,9 +240,9 @@ _decode_run_id = msgspec.json.Decoder(_Addressed).decode
 
 
 def run_of(line: bytes) -> str | None:
-    """The run a line speaks of, as far as that can be told, even where the line is not a valid event.
+    """The run of a line, as far as known, even if the line is not a valid event.
 
-    A line that is not JSON tells its run when exactly one ``"run_id": "…"`` stands in it.
+    The run of a line that is not JSON is known if exactly one ``"run_id": "…"`` occurs in it.
     """
     try:
         run_id = _decode_run_id(line).run_id

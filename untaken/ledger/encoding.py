@@ -28,7 +28,7 @@ from untaken.ledger.strict_json import INTEGER_HIGH, INTEGER_LOW
 DEPTH: Final = limits.JSON_DEPTH - 4
 """Levels of a value that are kept; the event around it takes a few."""
 TEXT_CHARS: Final = 1_000
-"""Of the text that stands for an object of an unknown class."""
+"""Length of the text that replaces an object of an unknown class."""
 ARRAY_ITEMS: Final = 100_000
 """Of an array that are written; a larger one is named, not written."""
 

@@ -62,7 +62,7 @@ class RunStarted(Event, frozen=True, kw_only=True, tag="RUN_STARTED", gc=False, 
 
 
 class Plan(Event, frozen=True, kw_only=True, tag="PLAN", gc=False, omit_defaults=True):
-    """The agent's plan as it stands now: sub-goal ids or free text."""
+    """The agent's current plan: sub-goal ids or free text."""
 
     sub_goals: list[str]
     reason: str | None = None

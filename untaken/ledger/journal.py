@@ -1,7 +1,7 @@
 """The intent journal: what a writer is about to append is recorded before the first byte is written.
 
-Without it, a ledger longer than its recorded head would be the mark of a forger *and* of a crash. With it,
-the two can be told apart: every byte a writer appends lies inside an intent. The journal exists beside the
+Without it, a ledger longer than its recorded head could come from a forger *or* a crash. The journal
+distinguishes the two: every byte that a writer appends belongs to an intent. The journal exists next to the
 heads (``<file>.heads.journal``) while a writer is at work, and is removed once the heads have moved.
 
 A record is one line, ``CRC-32 JSON``. Its newline is written *after* the bytes it announces: it acknowledges
@@ -91,7 +91,7 @@ def journal_path(ledger: str | os.PathLike[str]) -> Path:
 def load_journal(ledger: str | os.PathLike[str]) -> Journal:
     """The recorded intents; none where there is no journal.
 
-    A torn last record counts for nothing: a record is whole before its bytes are begun.
+    An incomplete last record is ignored: a record is complete before its bytes are written.
 
     Raises:
         UntakenError: ``ledger-journal`` where an acknowledged record is damaged.

@@ -167,7 +167,7 @@ class LedgerFile:
             self.torn = tail
 
     def _tail(self) -> bytes:
-        """What stands after the last newline."""
+        """Everything after the last newline."""
         tail, at = b"", self.size
         while at and b"\n" not in tail:
             at -= (step := min(at, 64 * limits.KIB))

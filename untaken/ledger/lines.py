@@ -1,4 +1,4 @@
-"""From a file, bytes or a stream to lines: compression told by content, every size bounded."""
+"""Lines from a file, bytes or a stream: compression recognised by content, every size bounded."""
 
 from __future__ import annotations
 

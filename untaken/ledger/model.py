@@ -57,7 +57,7 @@ class Integrity:
         run_id: the run; empty for a fault of the file that no single run can be charged with.
         verdict: exactly one of the five.
         reason: the verdict in words, with what it does not prove.
-        line: 1-based number of the first bad line of the file, where there is one.
+        line: 1-based number of the first bad line of the file, if any.
         column: 1-based column in it, where known.
         head: the chain's end as read from the file (``None`` for a run with no readable event).
     """
@@ -121,7 +121,7 @@ class Run:
         return next(iter(self.of(RunFinished)), None)
 
     def imported(self, event: Event) -> bool:
-        """Whether an event came with a file: whoever wrote the file signed it in any name they liked."""
+        """Whether an event was imported with a file, whose author may have signed with any name."""
         return event.seq not in self.appended_here
 
     @property
@@ -149,8 +149,8 @@ class Run:
 
         What was written about the run later (verdicts, notes, insights) does not change it: the line after
         the run's own last one names that line's hash. A broken run is read up to its fault, so its last line
-        may be the good run's: its digest is marked with the verdict and the place, and never stands for the
-        run it is a damaged copy of.
+        may be the good run's: its digest is marked with the verdict and the place, and is never mistaken for
+        that of the undamaged run.
         """
         last = self.integrity.head.sha256 if self.integrity.head else ""
         if not self.integrity.broken:

@@ -55,7 +55,7 @@ def read_ledger(
     """Read all runs of a ledger, in the order in which they begin (§1).
 
     Args:
-        source: a path (``.jsonl``, ``.gz`` or ``.zst``, told by content), bytes, or a binary stream.
+        source: a path (``.jsonl``, ``.gz`` or ``.zst``, recognised by content), bytes, or a binary stream.
         strict: raise at the first fault; otherwise return what can be read, with findings. A broken run is
             still returned, up to its fault and marked by its integrity, where its RUN_STARTED is readable. A
             fault costs its own run only; one that no run can be charged with is a finding of the file.

@@ -1,4 +1,4 @@
-"""One pass over a ledger: every line to its run, every fault to whom it concerns."""
+"""One pass over a ledger that assigns every line, and every fault, to its run."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ class Reading:
         return chain
 
     def _is_whole(self, run_id: str) -> bool:
-        """False for a run whose end is missing too: what stands in its place may still come."""
+        """False for a run whose end is missing too: its replacement may still come."""
         chain = self._open.get(run_id)
         return chain is not None and not chain.short
 
@@ -136,7 +136,7 @@ class Reading:
             self._report(UntakenError(broken.code, broken.reason, where=where, hint=_HINTS[broken.verdict]))
 
     def _charge(self, chain: Chain) -> None:
-        """An unreadable line that stands where an event of the run is missing is the run's first bad line."""
+        """An unreadable line where an event of the run is missing is the run's first bad line."""
         broken = chain.broken
         if broken is None or not broken.gap:
             return

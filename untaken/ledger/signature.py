@@ -38,7 +38,7 @@ def _is_event(line: bytes) -> bool:
 
 
 def not_a_ledger(name: str) -> UntakenError:
-    """What is said of a file without the signature, by a reader that knows no other formats."""
+    """The finding for a file without the signature, from a reader that knows no other formats."""
     return UntakenError(
         "not-a-ledger",
         "not a ledger: none of its first lines is an event of a run",

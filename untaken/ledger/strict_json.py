@@ -108,7 +108,7 @@ def _unique_keys(text: str) -> Callable[[list[tuple[str, Any]]], dict[str, Any]]
         key, _ = Counter(key for key, _ in pairs).most_common(1)[0]
         quoted = json.dumps(key, ensure_ascii=False)
         at = text.find(quoted, text.find(quoted) + 1)
-        message = f"the key {quoted[:80]} stands twice in one object"
+        message = f"the key {quoted[:80]} occurs twice in one object"
         raise JsonFault("duplicate-key", message, text, max(at, 0))
 
     return build
@@ -147,7 +147,7 @@ def _float(text: str) -> Callable[[str], float]:
 
 
 def _check_surrogates(text: str) -> None:
-    r"""Refuse a ``\ud800`` that is not half of a pair: it crashes whoever encodes it later."""
+    r"""Refuse a ``\ud800`` that is not half of a pair: encoding it later would raise."""
     high: re.Match[str] | None = None
     for match in _ESCAPE.finditer(text):
         unit = int(match[1], 16) if match[1] else 0

@@ -85,7 +85,7 @@ class Unrecorded:
 
 @dataclass(slots=True)
 class ClosedFile:
-    """Stands for a ledger that could not be opened: nothing can be appended to it."""
+    """Replaces a ledger that could not be opened: nothing can be appended to it."""
 
     path: Path
     findings: list[Finding] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""Writing ledgers: one line an event, each chained to the one before it in its run.
+"""Writing ledgers: one line per event, each chained to the previous one of its run.
 
 An event is acknowledged when `write` returns: a process killed after that loses nothing, whatever the policy
 (see `untaken.ledger.ledger_file`). Loss of power is another matter, as the bytes must be on the disk too:
@@ -117,7 +117,7 @@ class LedgerWriter:
 
         Args:
             event: the event's class.
-            run_id: its run, begun before unless this is RUN_STARTED.
+            run_id: its run, which must have started unless this is RUN_STARTED.
             fields: the event's own fields, and `ts` where the clock is not to be asked.
 
         Raises:
@@ -153,7 +153,7 @@ class LedgerWriter:
         return self.head(run_id)
 
     def head(self, run_id: str) -> Head:
-        """Where a run stands now.
+        """The current head of a run.
 
         Raises:
             UntakenError: ``ledger-unknown-run``.
@@ -162,7 +162,7 @@ class LedgerWriter:
         return Head(events=chain.events, sha256=chain.last)
 
     def checkpoint(self) -> None:
-        """Move the heads sidecar to where the ledger stands now; also done on closing."""
+        """Update the heads sidecar to the current state of the ledger; also done on closing."""
         with self._unrecorded.guard("the heads cannot be recorded"):
             self._file.checkpoint()
 

@@ -26,7 +26,7 @@ from untaken.memory.sums import Sums, summed
 from untaken.memory.totals import NOWHERE, Place, Totals
 
 ANY: Final = ""
-"""Stands for every skill."""
+"""Matches every skill."""
 
 
 class Behind(NamedTuple):

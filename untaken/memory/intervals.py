@@ -32,7 +32,7 @@ def cost_interval(record: Record) -> Interval:
 
 
 def steps_interval(record: Record) -> Interval:
-    """Interval of the mean number of steps, likewise."""
+    """Interval of the mean number of steps."""
     return _mean(record.avg_steps, record.spread.steps_sd, record.spread.n)
 
 

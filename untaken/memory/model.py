@@ -26,8 +26,8 @@ class Observed(Struct, frozen=True, kw_only=True, gc=False, forbid_unknown_field
 
     `kind` ``outcome`` is an observation, ``weak`` a speculation with a smaller `weight`. `key` makes an
     append idempotent. `cost` and `steps` are the run's own, ``None`` where it did not record them. `ts` is
-    the moment from which the observation is known: the run's RUN_FINISHED. `context_layers` stands where
-    the decision point had them (never in a ``weak`` one, which speaks of the finest context alone).
+    the moment from which the observation is known: the run's RUN_FINISHED. `context_layers` is set if the
+    decision point had layers (never in a ``weak`` one, which only concerns the finest context).
     `task_id` and `agent` are the run's; a ``weak`` one has neither, nor has a file of an earlier version.
     """
 

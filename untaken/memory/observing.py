@@ -85,7 +85,7 @@ def observe(run: Run) -> tuple[Observed, ...] | Left:
 def gather(runs: Iterable[Run]) -> Gathered:
     """The observations of many runs in log order, whatever order the runs come in.
 
-    Two different runs under one id cannot be told apart when a run's own outcome must be left out: the one
+    Two different runs with one id cannot be distinguished when a run's own outcome must be left out: the one
     that finished first counts. The same run given twice counts once.
     """
     candidates: dict[str, set[tuple[Observed, ...]]] = {}

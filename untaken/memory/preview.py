@@ -32,7 +32,7 @@ class Effect:
 
     Attributes:
         n: outcomes behind the estimate.
-        before: success rate of (skill, context) as it stands; unscored without an outcome.
+        before: current success rate of (skill, context); unscored without an outcome.
         after: the same with this signal alone; `after_all` with all that wait for the same (skill, context).
         weak_before, weak_after: weak weight in these two; `cap`: what it can never exceed.
         flag: ``against`` where the estimate moves against the signal's direction, ``no_effect`` where it
@@ -61,7 +61,7 @@ def preview(snapshot: Snapshot, signals: Iterable[Signal]) -> tuple[Effect, ...]
     """What each signal would do to its estimate in this snapshot, in the order given.
 
     Args:
-        snapshot: the memory as it stands.
+        snapshot: the current memory.
         signals: that wait: none of them is in the memory.
     """
     given = tuple(signals)

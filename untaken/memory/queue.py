@@ -76,7 +76,7 @@ def read_queue(memory: str | PathLike[str]) -> tuple[Signal, ...]:
 def queue_signals(
     memory: str | PathLike[str], signals: Iterable[Signal], *, evaluated: Iterable[str] = ()
 ) -> int:
-    """Bring the queue beside a memory file up to date with what evaluations say, all of it or nothing.
+    """Update the queue of a memory file with the signals of evaluations, atomically.
 
     A signal that is queued already is renewed: later ledgers of earlier runs may change its delta and
     support. What was applied stays applied, in the memory. The file is kept in order of the keys, so that it
@@ -85,7 +85,7 @@ def queue_signals(
     Args:
         memory: the memory file.
         signals: of the evaluations.
-        evaluated: ids of the runs evaluated anew; those given replace whatever is queued of them.
+        evaluated: ids of the evaluated runs; their queued signals are replaced by the given ones.
 
     Returns:
         How many are new, or came in a newer form.

@@ -1,4 +1,4 @@
-"""A memory file made of ledgers, and held against what it was made of: log, queue and ledgers (§3)."""
+"""Memory files built from ledgers, and checked against their log, queue and ledgers (§3)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Policy memory as it stood at a moment (§3)."""
+"""Policy memory at a moment (§3)."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ class Snapshot:
         return bool(self.history.of_run(run_id, self.observations))
 
     def at(self, moment: datetime) -> Snapshot:
-        """The memory as it stood at a moment, never later than this snapshot's own."""
+        """The memory at an earlier moment, never later than this snapshot's own."""
         known = min(self.observations, self.history.cut(moment))
         as_of = moment if self.as_of is None else min(moment, self.as_of)
         return Snapshot(history=self.history, as_of=as_of, cost_unit=self.cost_unit, observations=known)

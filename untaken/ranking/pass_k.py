@@ -57,7 +57,7 @@ def pass_k_curve(cells: RunsByCell, agents: Sequence[str], tasks: Sequence[str])
 def _curve(agent: str, cells: RunsByCell, tasks: Sequence[str]) -> list[PassK]:
     import numpy as np  # noqa: PLC0415 (slow)
 
-    from untaken.stats.shares import share_interval  # noqa: PLC0415 (slow: it brings NumPy)
+    from untaken.stats.shares import share_interval  # noqa: PLC0415 (slow: imports NumPy)
 
     found = ([run.success for run in cells.get((agent, task), ())] for task in tasks)
     trials = [known for bits in found if (known := [bit for bit in bits if not isinstance(bit, Unscored)])]

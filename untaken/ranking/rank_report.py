@@ -47,7 +47,7 @@ class RankReport:
     @cached_property
     def comparisons(self) -> dict[str, Comparison]:
         """By metric, every pair of agents over the tasks that both ran, and who cannot be told apart."""
-        from untaken.ranking.pairs import compare  # noqa: PLC0415 (slow: it brings NumPy)
+        from untaken.ranking.pairs import compare  # noqa: PLC0415 (slow: imports NumPy)
 
         return {
             metric: compare(metric, self.cells, standings, self.bootstrap)
