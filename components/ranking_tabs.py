@@ -7,7 +7,7 @@ from typing import Final
 
 import streamlit as st
 
-from components import cards, figures, ranking_view, state, tables, text
+from components import cards, figures, ranking_labels, ranking_view, state, tables, text
 from components.panels import panel
 from components.ranking_words import metric_words
 from untaken.corpus import Corpus
@@ -40,6 +40,7 @@ def draw(corpus: Corpus, metric: str) -> None:
         "Where the outcome misleads": lambda: _misleading(corpus, metric),
         "Workflow or agent?": lambda: ranking_view.workflows(corpus.ranking),
         "Missing verdicts": lambda: ranking_view.rule(state.derived(missing_rule)),
+        "Labels and judge": ranking_labels.section,
         "Agreement": lambda: _agreement(corpus),
         "Reliability (pass^k)": lambda: _repeated(corpus),
         "Standings": lambda: _standings(corpus),

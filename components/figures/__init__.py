@@ -23,6 +23,7 @@ from .criteria import (
 from .decisions import delta_distribution, delta_figure
 from .failure_modes import mode_contrasts, mode_course, mode_matrix, saturation_curve
 from .frames import frame_figure, frame_strip
+from .labelled_rates import labelled_rates_figure
 from .memory import estimate_course, skill_rates
 from .outcome import outcome_scatter, pass_k_lines
 from .pairs import (
@@ -61,6 +62,7 @@ __all__ = [
     "frame_figure",
     "frame_strip",
     "gap_bars",
+    "labelled_rates_figure",
     "mode_contrasts",
     "mode_course",
     "mode_matrix",

@@ -17,6 +17,7 @@ WITHOUT = {
     "agreement_figure": CRITERIA,
     "reliability_figure": "it needs the verdicts of several people: it stands on the Review page",
     "reviewer_pairs_figure": "as the figure above",
+    "labelled_rates_figure": "it needs verdicts of people and of a judge: it is on the Rankings page",
     "compare_matrix": "runs side by side: it stands on the Compare page",
     "plan_diff_figure": "two versions of a plan graph: it belongs to editing one",
     "draft_figure": "a graph that runs suggest: it belongs to editing one",

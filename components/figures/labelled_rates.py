@@ -1,0 +1,84 @@
+"""Rates from a few labels and a judge, beside the labels alone and the judge alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+import plotly.graph_objects as go
+
+from untaken.errors import Score, number
+from untaken.judging import LabelledRate, LabelledRates
+
+from .. import text
+from ..palette import tokens
+from .theme import message, themed
+
+MOST_AGENTS: Final = 20
+SHIFT: Final = 0.22
+JUDGE: Final = "judge alone"
+Values = Callable[[LabelledRate], tuple[Score, Score, Score]]
+MARKS: Final[tuple[tuple[str, str, Values], ...]] = (
+    ("labels and judge", "circle", lambda one: (one.value, one.low, one.high)),
+    ("labels alone", "circle-open", lambda one: (one.people, one.people_low, one.people_high)),
+    (JUDGE, "x-thin-open", lambda one: (one.judge, one.judge, one.judge)),
+)
+
+
+def labelled_rates_figure(found: LabelledRates, *, dark: bool = False) -> go.Figure:
+    """Share of sub-goals met with 95 % intervals: all runs first, then each agent with a label.
+
+    Args:
+        found: the rates.
+        dark: the theme.
+    """
+    parts = [one for one in found.rates if one.part in ("all", "agent")][: MOST_AGENTS + 1]
+    if not found.overall.labels:
+        return message("No sub-goal that a judge decided has a label", dark=dark)
+    look, figure = tokens(dark), go.Figure()
+    for place, (name, symbol, values) in enumerate(MARKS):
+        colour = (look.good, look.muted, look.bad)[place]
+        figure.add_trace(_marks(parts, name, symbol, values, shift=SHIFT * (place - 1), colour=colour))
+    themed(figure, dark=dark, height=120 + 58 * len(parts), margin=(8, 8, 30, 8))
+    names = ["all" if one.part == "all" else text.figure(one.name, 40) for one in parts]
+    figure.update_yaxes(
+        tickvals=list(range(len(parts))),
+        ticktext=[f"{name}  {one.labels:,} of {one.items:,}" for name, one in zip(names, parts, strict=True)],
+        autorange="reversed",
+        showgrid=False,
+    )
+    figure.update_xaxes(title="share of sub-goals met", range=[-0.02, 1.02], tickformat=".0%")
+    figure.update_layout(showlegend=True, legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0})
+    return figure
+
+
+def _marks(
+    parts: list[LabelledRate], name: str, symbol: str, values: Values, *, shift: float, colour: str
+) -> go.Scatter:
+    rows = [(at + shift, *map(number, values(one)), one) for at, one in enumerate(parts)]
+    known = [(y, x, low, high, one) for y, x, low, high, one in rows if x is not None]
+    return go.Scatter(
+        x=[x for _, x, *_ in known],
+        y=[y for y, *_ in known],
+        error_x={
+            "type": "data",
+            "symmetric": False,
+            "visible": name != JUDGE,
+            "array": [0 if high is None else high - x for _, x, _, high, _ in known],
+            "arrayminus": [0 if low is None else x - low for _, x, low, _, _ in known],
+            "color": colour,
+            "thickness": 1.5,
+            "width": 4,
+        },
+        mode="markers",
+        name=name,
+        marker={"symbol": symbol, "size": 10, "color": colour, "line": {"width": 2, "color": colour}},
+        customdata=[_words(one) for *_, one in known],
+        hovertemplate=f"{name} %{{x:.1%}}<br>%{{customdata}}<extra></extra>",
+    )
+
+
+def _words(one: LabelledRate) -> str:
+    worth = number(one.worth)
+    words = f"{one.labels:,} labels in {one.clusters:,} tasks or runs, of {one.items:,} sub-goals judged"
+    return words if worth is None else f"{words}; worth {worth:.1f}× the labels"
