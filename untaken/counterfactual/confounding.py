@@ -27,12 +27,13 @@ class Claims(NamedTuple):
     """Supported differences, to be looked at within task and agent: columns.
 
     Attributes:
-        compared: the two skills, and where.
+        compared: two skills, and where; `which` of these each claim is about.
         cut: how many observations are known; `without` the number of the run left out.
         scales, used: of the comparison; `above` whether the alternative has the better histories.
     """
 
     compared: Sequence[Compared]
+    which: np.ndarray
     cut: np.ndarray
     without: np.ndarray
     scales: Scales
@@ -75,16 +76,15 @@ def doubts_of(history: History, claims: Claims) -> Doubts:
     A run that took both skills says nothing of the two.
     """
     numbers = numbers_of(history)
-    places = {compared: number for number, compared in enumerate(dict.fromkeys(claims.compared))}
-    parts = [numbers.together(history, compared) for compared in places]
+    parts = [numbers.together(history, compared) for compared in claims.compared]
     if not parts:
         return Doubts(*(np.zeros(0, dtype=int) for _ in Doubts._fields))
     flat = Together(*map(np.concatenate, zip(*parts, strict=True)))
-    begins = np.cumsum([0, *(part.run.size for part in parts)])[:-1]
-    pair = np.array([places[compared] for compared in claims.compared])
-    known = zip(pair.tolist(), claims.cut.tolist(), strict=True)
-    sizes = np.array([np.searchsorted(parts[number].position, cut) for number, cut in known])
-    found = [_judged(flat, begins[pair[rows]], sizes[rows], _some(claims, rows)) for rows in _batches(sizes)]
+    lengths, size = [part.run.size for part in parts], len(history.log) + 1
+    begins = (np.cumsum(lengths) - lengths)[claims.which]
+    order = np.repeat(np.arange(len(parts)), lengths) * size + flat.position
+    sizes = np.searchsorted(order, claims.which * size + claims.cut) - begins
+    found = [_judged(flat, begins[rows], sizes[rows], _some(claims, rows)) for rows in _batches(sizes)]
     return Doubts(*map(np.concatenate, zip(*found, strict=True)))
 
 
@@ -97,7 +97,8 @@ def _batches(sizes: np.ndarray) -> Iterator[np.ndarray]:
 
 def _some(claims: Claims, rows: np.ndarray) -> Claims:
     return Claims(
-        [claims.compared[row] for row in rows],
+        claims.compared,
+        claims.which[rows],
         claims.cut[rows],
         claims.without[rows],
         claims.scales.rows(rows),
@@ -138,10 +139,9 @@ def _judged(flat: Together, begins: np.ndarray, sizes: np.ndarray, claims: Claim
 
 def _one_stratum(claim: np.ndarray, stratum: np.ndarray, rows: int) -> np.ndarray:
     """Whether all runs of a claim are of one stratum."""
-    least, most = np.full(rows, np.iinfo(np.int64).max), np.full(rows, -1)
-    np.minimum.at(least, claim, stratum)
-    np.maximum.at(most, claim, stratum)
-    one: np.ndarray = most <= least
+    strata = int(stratum.max(initial=0)) + 1
+    there = np.bincount(claim * strata + stratum, minlength=rows * strata) > 0
+    one: np.ndarray = there.reshape(rows, strata).sum(axis=1) <= 1
     return one
 
 

@@ -8,14 +8,15 @@ against the selected skill's (`trust`), over several layers pooled (`pooling`), 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import cached_property
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 
+from untaken.counterfactual.asked import Asked
 from untaken.counterfactual.confounding import HOLDS, Claims, Doubts, doubts_of
 from untaken.counterfactual.histories import (
     WHY,
@@ -28,7 +29,7 @@ from untaken.counterfactual.histories import (
 )
 from untaken.counterfactual.levels import at_level, finest
 from untaken.counterfactual.model import Branch, Decision, Direction, Support
-from untaken.counterfactual.paths import alternatives_of, outcome_of, verdict_of
+from untaken.counterfactual.paths import outcome_of, verdict_of
 from untaken.counterfactual.pooling import (
     NOT_POOLED,
     PooledAdvantages,
@@ -37,64 +38,15 @@ from untaken.counterfactual.pooling import (
     supported,
 )
 from untaken.counterfactual.scoring import Weights
-from untaken.counterfactual.strata import Compared
 from untaken.counterfactual.trust import Advantages, advantages, around
 from untaken.errors import Score, Unscored
 from untaken.ledger.events import SkillSelection
 from untaken.ledger.model import Run
 from untaken.memory import Snapshot
-from untaken.memory.history import ANY, History
 from untaken.memory.totals import NOWHERE, Moment, Totals
 
 DAY: Final = timedelta(days=1)
 NOT_NORMALISED: Final = Unscored("no other run in memory to normalise cost and steps with")
-
-
-class Asked(NamedTuple):
-    """Decision points whose situations have equally many layers; lists by decision, then by path not taken.
-
-    Attributes:
-        run: number of its run; `selection` the event, `selected` the place of its skill in each layer.
-        context: place of the coarsest layer among those of contexts.
-        first: number of the first of its paths.
-        decision: of each path, the number of its decision; `alternative` its place in each layer.
-    """
-
-    run: list[int]
-    selection: list[SkillSelection]
-    selected: list[list[int]]
-    context: list[int]
-    first: list[int]
-    name: list[str]
-    decision: list[int]
-    alternative: list[list[int]]
-
-    @classmethod
-    def empty(cls, layers: int) -> Asked:
-        """None yet."""
-        return cls([], [], [[] for _ in range(layers)], [], [], [], [], [[] for _ in range(layers)])
-
-    def add(self, run: int, selection: SkillSelection, history: History) -> int:
-        """One more; its number."""
-        layers, places = selection.layers, history.totals.places
-        number = len(self.run)
-        self.run.append(run)
-        self.selection.append(selection)
-        if len(layers) > 1:
-            self.context.append(history.totals_of_contexts.places.get((ANY, layers[-1]), NOWHERE))
-        names = alternatives_of(selection)
-        self.first.append(len(self.name))
-        self.name.extend(names)
-        self.decision.extend([number] * len(names))
-        for layer, selected, alternative in zip(layers, self.selected, self.alternative, strict=True):
-            selected.append(places.get((selection.selected, layer), NOWHERE))
-            alternative.extend([places.get((name, layer), NOWHERE) for name in names])
-        return number
-
-    def compared(self, path: int, level: int) -> Compared:
-        """What a path is compared with, and where."""
-        selection = self.selection[self.decision[path]]
-        return selection.layers[level - 1], self.name[path], selection.selected
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,13 +102,14 @@ class DecisionScorer:
         self._places: list[list[tuple[int, int]]] = []
         for number, run in enumerate(runs):
             self._places.append([self._ask(number, selection) for selection in run.selections])
-        self.compared = {layers: self._compare(asked) for layers, asked in self._asked.items()}
+        self.paths = {layers: self._compare(asked) for layers, asked in self._asked.items()}
 
     def _ask(self, run: int, selection: SkillSelection) -> tuple[int, int]:
-        layers = len(selection.layers)
-        if layers not in self._asked:
-            self._asked[layers] = Asked.empty(layers)
-        return layers, self._asked[layers].add(run, selection, self._history)
+        layers = selection.layers
+        asked = self._asked.get(len(layers))
+        if asked is None:
+            asked = self._asked[len(layers)] = Asked(len(layers), self._history)
+        return asked.layers, asked.add(run, selection, layers)
 
     def actual_score(self, run: int) -> Score:
         """A run's own score over all the terms it has."""
@@ -172,14 +125,11 @@ class DecisionScorer:
         return tuple([self._decision(layers, number) for layers, number in self._places[run]])
 
     def _compare(self, asked: Asked) -> Paths:
-        by_decision = np.array(asked.run, dtype=np.int64)
-        decision = np.array(asked.decision, dtype=np.int64)
+        by_decision, decision = np.array(asked.run, dtype=np.int64), asked.decision
         by_path = by_decision[decision]
-        scales, totals = self._scales.rows(by_path), self._history.totals
+        scales = self._scales.rows(by_path)
         with np.errstate(all="ignore"):
-            other = [self._histories(totals, places, by_path) for places in asked.alternative]
-            taken = [self._histories(totals, places, by_decision) for places in asked.selected]
-            n_selected = taken[0].figures.n
+            other, taken = self._looked_up(asked, by_decision)
             chosen = [histories.rows(decision) for histories in taken]
             runs, taken_runs = ([h.figures.runs for h in skill] for skill in (other, chosen))
             level, shared = finest(runs), finest(runs, taken_runs)
@@ -195,8 +145,10 @@ class DecisionScorer:
         direction = advantage.direction if pooled is None else pooled.direction(advantage.runs)
         direction = np.where(level > 0, direction, 0)
         claimed = np.flatnonzero(direction)
+        compared, which = asked.compared_once(claimed, shared[claimed])
         claims = Claims(
-            compared=[asked.compared(row, int(shared[row])) for row in claimed.tolist()],
+            compared=compared,
+            which=which,
             cut=self._cut[by_path[claimed]],
             without=self._own[by_path[claimed]],
             scales=scales.rows(claimed),
@@ -216,7 +168,7 @@ class DecisionScorer:
             low=low - actual,
             high=high - actual,
             why=why,
-            n_selected=n_selected,
+            n_selected=taken[0].figures.n,
             n_shared=second.figures.n,
             advantage=advantage,
             pooled=pooled,
@@ -225,23 +177,28 @@ class DecisionScorer:
             doubts=doubts,
         )
 
-    def _histories(self, totals: Totals, places: Iterable[int], runs: np.ndarray) -> Histories:
+    def _looked_up(self, asked: Asked, by_decision: np.ndarray) -> tuple[list[Histories], list[Histories]]:
+        """Histories of the paths, and of the skills selected, by layer: looked up together."""
+        runs, paths = np.concatenate([by_decision[asked.decision], by_decision]), asked.decision.size
+        places = np.concatenate([asked.alternative, asked.selected])
+        found = [self._histories(self._history.totals, layer, runs) for layer in places.T]
+        return [f.rows(np.s_[:paths]) for f in found], [f.rows(np.s_[paths:]) for f in found]
+
+    def _histories(self, totals: Totals, places: np.ndarray, runs: np.ndarray) -> Histories:
         """Of places at the starts of runs, without what the runs themselves put in."""
-        rows = Moment(np.fromiter(places, dtype=np.int64), self._cut[runs], self._own[runs])
+        rows = Moment(places, self._cut[runs], self._own[runs])
         return Histories.at(totals, rows, self._scales.rows(runs))
 
     def _pooled(
         self, asked: Asked, other: list[Histories], chosen: list[Histories], by_path: np.ndarray
     ) -> PooledAdvantages:
-        contexts = np.array(asked.context, dtype=np.int64)[np.array(asked.decision, dtype=np.int64)]
-        everything = self._histories(self._history.totals_of_contexts, contexts, by_path)
+        everything = self._histories(self._history.totals_of_contexts, asked.context, by_path)
         strength = strengths_for(self.snapshots[0], self._cut, self._weights)[by_path]
         return pooled_advantages(other, chosen, everything, strength, self._scales.rows(by_path))
 
     def _decision(self, layers: int, number: int) -> Decision:
-        asked, columns = self._asked[layers], self.compared[layers]
-        selection, first = asked.selection[number], asked.first[number]
-        last = asked.first[number + 1] if number + 1 < len(asked.first) else len(asked.name)
+        asked, columns = self._asked[layers], self.paths[layers]
+        selection, (first, last) = asked.selection[number], asked.first[number : number + 2].tolist()
         return Decision(
             decision_point=selection.seq,
             selected=selection.selected,
@@ -251,8 +208,8 @@ class DecisionScorer:
         )
 
     def _branch(self, layers: int, row: int) -> Branch:
-        asked, columns = self._asked[layers], self.compared[layers]
-        decision, alternative = asked.decision[row], asked.name[row]
+        asked, columns = self._asked[layers], self.paths[layers]
+        decision, alternative = int(asked.decision[row]), asked.name(row)
         if not columns.known[row]:
             return _unknown(alternative, layers, int(columns.n_selected[decision]))
         run, level, shared = asked.run[decision], int(columns.level[row]), int(columns.shared[row])
@@ -304,7 +261,7 @@ class DecisionScorer:
     @cached_property
     def _p_better(self) -> dict[int, np.ndarray]:
         with np.errstate(all="ignore"):
-            return {layers: c.advantage.p_better(self._threshold) for layers, c in self.compared.items()}
+            return {layers: c.advantage.p_better(self._threshold) for layers, c in self.paths.items()}
 
     def _called(self, asked: Asked, columns: Paths, row: int) -> tuple[Support, str, Direction | None]:
         at = int(np.searchsorted(columns.claimed, row))

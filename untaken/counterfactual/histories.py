@@ -117,7 +117,7 @@ class Histories(NamedTuple):
         """Whether there is any outcome."""
         return self.figures.n > 0
 
-    def rows(self, at: np.ndarray) -> Histories:
+    def rows(self, at: np.ndarray | slice) -> Histories:
         """Some of them."""
         return Histories(Figures(*(c[at] for c in self.figures)), Placed(*(c[at] for c in self.placed)))
 

@@ -46,6 +46,7 @@ def compare_pairs(
     compared = [(p.context_hash, p.alternative, p.selected) for p in map(pairs.__getitem__, claimed.tolist())]
     claims = Claims(
         compared=compared,
+        which=np.arange(claimed.size),
         cut=cut[claimed],
         without=own[claimed],
         scales=scales.rows(claimed),

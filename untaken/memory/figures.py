@@ -84,7 +84,7 @@ def _figures(sums: SumColumns, runs: np.ndarray) -> Figures:
             outcomes = (sums.x[spoken] / (1 << SCALE_BITS)).astype(float)
             success[spoken] = (outcomes + weight * said) / (n[spoken] + weight)
         xx, cc, ss, xc, xs, cs = (
-            _ratio(count * products - first * second, count * count, 2 * SCALE_BITS)
+            _scaled(count * products - first * second) / count / count
             for count, products, first, second in (
                 (n, sums.xx, sums.x, sums.x),
                 (priced, sums.cc, sums.c, sums.c), (timed, sums.ss, sums.s, sums.s),
@@ -109,6 +109,12 @@ def _ratio(part: np.ndarray, whole: np.ndarray, bits: int) -> np.ndarray:
     found = np.full(whole.size, np.nan)
     some = np.flatnonzero(whole)
     found[some] = part[some] / (whole[some].astype(object) << bits)
+    return found
+
+
+def _scaled(products: np.ndarray) -> np.ndarray:
+    """Whole numbers of 2⁻²⁵⁶ as doubles."""
+    found: np.ndarray = products.astype(float) * 2.0 ** (-2 * SCALE_BITS)
     return found
 
 

@@ -1,0 +1,111 @@
+"""The decision points of many runs as columns: what each selected, and the paths it did not take."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from untaken.counterfactual.paths import alternatives_of
+from untaken.counterfactual.strata import Compared
+from untaken.ledger.events import SkillSelection
+from untaken.memory.history import ANY, History
+from untaken.memory.totals import NOWHERE
+
+
+class Asked:
+    """Decision points whose contexts have equally many layers.
+
+    A *situation* is a skill selected, others left, in a context: it is looked up once, however often met.
+    A path is numbered by decision, then in the ledger's order of alternatives.
+
+    Attributes:
+        selection: of each decision; `run` the number of its run.
+    """
+
+    def __init__(self, layers: int, history: History) -> None:
+        self.layers, self._history = layers, history
+        self.selection: list[SkillSelection] = []
+        self.run: list[int] = []
+        self._situation: list[int] = []
+        self._known: dict[tuple[object, ...], int] = {}
+        self._selected: list[list[int]] = []
+        self._context: list[int] = []
+        self._first: list[int] = [0]
+        self._names: list[str] = []
+        self._alternative: list[list[int]] = []
+
+    def add(self, run: int, selection: SkillSelection, layers: tuple[str, ...]) -> int:
+        """One more; its number."""
+        key = selection.selected, layers, *selection.alternatives
+        situation = self._known.get(key)
+        if situation is None:
+            situation = self._known[key] = self._look_up(selection, layers)
+        self.run.append(run)
+        self.selection.append(selection)
+        self._situation.append(situation)
+        return len(self.run) - 1
+
+    def _look_up(self, selection: SkillSelection, layers: tuple[str, ...]) -> int:
+        places = self._history.totals.places
+        names = alternatives_of(selection)
+        self._selected.append([places.get((selection.selected, layer), NOWHERE) for layer in layers])
+        self._names += names
+        self._alternative += [[places.get((name, layer), NOWHERE) for layer in layers] for name in names]
+        self._first.append(len(self._names))
+        if len(layers) > 1:
+            whole = self._history.totals_of_contexts.places
+            self._context.append(whole.get((ANY, layers[-1]), NOWHERE))
+        return len(self._first) - 2
+
+    @cached_property
+    def first(self) -> np.ndarray:
+        """Number of the first path of each decision, and behind the last one."""
+        return np.concatenate([[0], np.cumsum(np.diff(self._first)[self._situation])])
+
+    @cached_property
+    def decision(self) -> np.ndarray:
+        """Of each path, the number of its decision."""
+        return np.repeat(np.arange(len(self.run)), np.diff(self.first))
+
+    @cached_property
+    def _path(self) -> np.ndarray:
+        """Of each path, its number among those of all situations."""
+        begins = np.array(self._first)[self._situation] - self.first[:-1]
+        path: np.ndarray = np.arange(self.first[-1]) + begins[self.decision]
+        return path
+
+    @property
+    def selected(self) -> np.ndarray:
+        """Place of each decision's skill in each layer, shape (decisions, layers)."""
+        return self._rows(self._selected, np.array(self._situation, dtype=np.int64))
+
+    @property
+    def alternative(self) -> np.ndarray:
+        """Place of each path's skill in each layer, shape (paths, layers)."""
+        return self._rows(self._alternative, self._path)
+
+    @property
+    def context(self) -> np.ndarray:
+        """Of each path, the place of the coarsest of several layers among those of contexts."""
+        places: np.ndarray = np.array(self._context)[self._situation][self.decision]
+        return places
+
+    def _rows(self, places: list[list[int]], at: np.ndarray) -> np.ndarray:
+        found: np.ndarray = np.array(places, dtype=np.int64).reshape(-1, self.layers)[at]
+        return found
+
+    def name(self, path: int) -> str:
+        """The skill of a path."""
+        return self._names[int(self._path[path])]
+
+    def compared(self, path: int, level: int) -> Compared:
+        """What a path is compared with, and where."""
+        selection = self.selection[self.decision[path]]
+        return selection.layers[level - 1], self.name(path), selection.selected
+
+    def compared_once(self, paths: np.ndarray, levels: np.ndarray) -> tuple[list[Compared], np.ndarray]:
+        """`compared`, each different one once, and which of them each path has."""
+        key = self._path[paths] * (self.layers + 1) + levels
+        _, first, which = np.unique(key, return_index=True, return_inverse=True)
+        return [self.compared(int(paths[at]), int(levels[at])) for at in first], which
