@@ -99,6 +99,7 @@ def plan_view(
     expanded: Collection[str] = (),
     on_expand: Callable[[str], None] | None = None,
     around: str | None = None,
+    drawing: Drawing | None = None,
 ) -> Drawing:
     """Draw a plan graph, coloured by what a run made of it.
 
@@ -111,8 +112,9 @@ def plan_view(
         expanded: ids of sub-goals whose branch is drawn in full; others are collapsed in large graphs.
         on_expand: called with the id of a sub-goal of a collapsed branch that is to be opened.
         around: draw only this sub-goal, what it needs and what needs it.
+        drawing: of the graph and score, where it is made already.
     """
-    drawing = draw(graph, score, expanded=expanded, around=around)
+    drawing = drawing or draw(graph, score, expanded=expanded, around=around)
 
     def answer(event: str, act: Callable[[str], None] | None) -> Callable[[], None]:
         def read() -> None:

@@ -83,6 +83,22 @@ def selected_events(report: RunReport) -> list[int]:
     return list(dict.fromkeys([*listed, *(seq for seq in opened if seq in known)]))
 
 
+def open_event(seq: int | None) -> None:
+    """Have one event shown in full below the transcript."""
+    st.session_state["whole_event"] = seq
+
+
+def opened_event(report: RunReport) -> None:
+    """The event that the transcript was asked to show in full, with a button that closes it."""
+    seq = st.session_state.get("whole_event")
+    if seq is None or not 0 <= seq < len(report.run.events):
+        return
+    st.button(
+        f"Close event {seq}", key="close-whole-event", type="tertiary", on_click=open_event, args=(None,)
+    )
+    whole_event(report, seq)
+
+
 def event_link(report: RunReport, seq: int, *, key: str) -> None:
     """A button that opens one event in place, and closes it again."""
     opened = st.session_state.get("opened_event") == key

@@ -13,7 +13,7 @@ import streamlit as st
 from components import figures, state, tables, text
 from components.palette import STAR, STATUS
 from components.panels import panel
-from components.plan_drawing import READABLE, draw
+from components.plan_drawing import READABLE, Drawing, draw
 from components.plan_layout import larger
 from components.plan_view import plan_view
 from components.run_events import event_table
@@ -50,7 +50,7 @@ def plan_and_evidence(report: RunReport) -> None:
     small = larger(drawing.layouts, *COLUMN).scale(*COLUMN) < SMALL
     left, right = (st.container(), st.container()) if small else st.columns([8, 5], gap="medium")
     with left:
-        _graph(report.graph, score, chosen)
+        _graph(report.graph, score, chosen, drawing)
     with right:
         _evidence(report, goals, chosen, columns=3 if small else 1)
 
@@ -76,11 +76,13 @@ def _verdicts(report: RunReport) -> None:
     tables.table(frame, key="run-verdicts", name="Verdicts on this run", height=min(38 + 35 * len(rows), 320))
 
 
-def _graph(graph: PlanGraph, score: RunScore | None, chosen: str | None) -> None:
+def _graph(graph: PlanGraph, score: RunScore | None, chosen: str | None, drawing: Drawing) -> None:
     around, expanded = _large_graph_controls(graph, chosen)
+    whole = around is None and not expanded
     drawing = plan_view(
         graph,
         score,
+        drawing=drawing if whole else None,
         key="plan",
         selected=chosen,
         on_select=_pick,
@@ -142,6 +144,7 @@ def _evidence(report: RunReport, goals: dict[str, SubGoal], chosen: str | None, 
         st.text("This run was not scored, so this sub-goal has no status.")
     else:
         _result(node, report)
+        _expected(node)
     with st.expander("How it is checked", expanded=node is None or node.completed is None):
         if goal.description:
             st.text(text.one_line(goal.description, 600))
@@ -172,6 +175,29 @@ def _result(node: NodeScore, report: RunReport) -> None:
     for violation in score.violations if isinstance(score, RunScore) else ():
         if node.sub_goal in (violation.sub_goal, violation.dependency):
             st.text(f"⚠ {text.one_line(violation.message, 300)}")
+
+
+def _expected(node: NodeScore) -> None:
+    """What its check expects beside what the run holds, field by field."""
+    if not node.differences:
+        return
+    place = "" if node.nearest is None else f", nearest call: event {node.nearest}"
+    st.markdown(f"**Expected against actual**{place}")
+    frame = pd.DataFrame(
+        {
+            "": ["✓" if one.met else "≠" for one in node.differences],
+            "field": [one.field for one in node.differences],
+            "expected": [one.expected for one in node.differences],
+            "actual": [one.actual for one in node.differences],
+        }
+    )
+    tables.table(
+        frame,
+        key="expected",
+        name="Expected against actual",
+        height=min(38 + 35 * len(frame), 250),
+        columns={"": st.column_config.TextColumn(width=20)},
+    )
 
 
 def _unfinished(report: RunReport, columns: int) -> None:

@@ -8,12 +8,11 @@ from components import (
     cards,
     compare_choice,
     note_panel,
-    review_panel,
     review_writing,
-    run_events,
     run_evidence,
     run_list,
     run_plan_changes,
+    run_tabs,
     run_unnoticed,
     run_verdicts,
     run_view,
@@ -42,20 +41,7 @@ def main() -> None:
     run_plan_changes.headline(corpus, chosen)
     run_evidence.plan_and_evidence(report)
     note_panel.of_run(report)
-    views = {
-        "Events": run_events.timeline,
-        "Decision points": run_events.decisions,
-        "Plan changes": lambda _: run_plan_changes.changes(corpus, chosen),
-        "Progress": run_events.progress,
-        "Sub-goals": run_evidence.sub_goal_table,
-        "Findings": run_events.findings,
-        "Review": lambda shown: review_panel.of_run(shown.run),
-    }
-    asked = "Decision points" if state.selected("decision") else "Events"
-    asked = "Plan changes" if state.selected("change") else asked
-    for tab, show in zip(st.tabs(list(views), default=asked, key="run_tabs"), views.values(), strict=True):
-        with tab:
-            show(report)
+    run_tabs.show(corpus, report)
     with st.expander("Run identity"):
         st.code(f"run id  {text.one_line(report.run.run_id, 500)}\ndigest  {chosen}", language=None)
 

@@ -35,7 +35,7 @@ STATES = [
     ("equal to a literal", 'state.decision == "deny"', {"decision": "refund"}, [("state.decision", '"deny"', '"refund"')]),
     ("the literal first", '"deny" == state.decision', {"decision": "refund"}, [("state.decision", '"deny"', '"refund"')]),
     ("the literal first, an order", "3 < state.n", {"n": 2}, [("state.n", "> 3", "2")]),
-    ("equal to another field", "state.decision == state.expected", {"decision": "a", "expected": "b"}, [("state.decision", 'state.expected ("b")', '"a"')]),
+    ("equal to another field", "state.decision == state.expected", {"decision": "a", "expected": "b"}, [("state.decision", '"b" (state.expected)', '"a"')]),
     ("a nested field", "state.order.total <= 5", {"order": {"total": 9}}, [("state.order.total", "<= 5", "9")]),
     ("one part of several", "state.a == 1 && state.b == 2", {"a": 1, "b": 3}, [("state.b", "2", "3")]),
     ("a field that may be absent", "state.a == 1 && state.b == 2", {"a": 0}, [("state.a", "1", "0"), ("state.b", "2", ABSENT)]),

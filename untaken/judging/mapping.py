@@ -82,7 +82,7 @@ def judge_mapping(
     batches = [left[at : at + BATCH] for at in range(0, len(left), BATCH)] if graph.sub_goals else []
     asked = [_question(run, graph, batch, model.replies.salt) for batch in batches]
     answers = model.ask_all([question for _, question in asked], progress=progress)
-    trusted = next(texts_to_judges(run), None) is None
+    trusted = not texts_to_judges(run)
     found: list[MappedAction] = []
     lost = 0
     for batch, (nonce, _), answer in zip(batches, asked, answers, strict=True):

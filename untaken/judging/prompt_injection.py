@@ -42,8 +42,18 @@ def addresses_judge(text: str) -> str | None:
     return None
 
 
-def texts_to_judges(run: Run) -> Iterator[Addressing]:
-    """Each event of the run whose text speaks to a judge, alone or together with the events before it."""
+def texts_to_judges(run: Run) -> tuple[Addressing, ...]:
+    """Each event of the run whose text speaks to a judge, alone or together with the events before it.
+
+    Kept with the run: its own events never change, and a page asks for them with every click.
+    """
+    kept: tuple[Addressing, ...] | None = run.__dict__.get("texts_to_judges")
+    if kept is None:
+        kept = run.__dict__["texts_to_judges"] = tuple(_scanned(run))
+    return kept
+
+
+def _scanned(run: Run) -> Iterator[Addressing]:
     record = [
         event for event in run.events if not isinstance(event, AFTER_RUN) or isinstance(event, SkillSelection)
     ]  # the others are by reviewers, judges and this program

@@ -167,6 +167,7 @@ from untaken.report.standings import (
     sub_goal_failures,
 )
 from untaken.report.timeline import TimelineRow, timeline
+from untaken.report.transcript import run_transcript
 from untaken.report.triage import FIX_FIRST, triage_document, triage_table
 from untaken.report.unnoticed import UnnoticedFailure, runs_not_detecting_errors, unnoticed_failures
 from untaken.report.voices import (
@@ -321,6 +322,7 @@ __all__ = [
     "rule_words",
     "rules_table",
     "run_report",
+    "run_transcript",
     "runs_not_detecting_errors",
     "runs_table",
     "score_document",

@@ -85,7 +85,7 @@ def state_differences(expression: str, state: Mapping[str, Any]) -> tuple[FieldD
     return tuple(
         FieldDifference(
             field=part.field,
-            expected=part.expected + _compared_with(part.others, state),
+            expected=_with_values(part.expected, part.others, state),
             actual=_values(part.paths, state),
             met=evaluate_expression(part.text, state) is True,
         )
@@ -184,9 +184,10 @@ def _values(paths: Sequence[tuple[str, ...]], state: Mapping[str, Any]) -> str:
     return ", ".join(f"{_dotted(path)} {_value(path, state)}" for path in paths[:MOST_IN_WORDS]) or ABSENT
 
 
-def _compared_with(paths: Sequence[tuple[str, ...]], state: Mapping[str, Any]) -> str:
+def _with_values(expected: str, paths: Sequence[tuple[str, ...]], state: Mapping[str, Any]) -> str:
+    """An expectation that reads fields itself, after what these hold."""
     said = ", ".join(_value(path, state) for path in paths[:MOST_IN_WORDS])
-    return f" ({said})" if said else ""
+    return f"{said} ({expected})" if said else expected
 
 
 def _value(path: tuple[str, ...], state: Any) -> str:

@@ -71,9 +71,8 @@ class ExpressionResults:
         """With what the final state holds instead, in the reason and field by field."""
         differences = state_differences(criterion.expression, self._fold.state)
         said = differences_in_words(differences)
-        return structs.replace(
-            found, reason=f"{found.reason}: {said}" if said else found.reason, differences=differences
-        )
+        reason = found.reason.replace(_shown(criterion.expression), f"its check: {said}")
+        return structs.replace(found, reason=reason if said else found.reason, differences=differences)
 
     def _walk(self, coming: list[tuple[int, Criterion]], ends: Sequence[int]) -> None:
         """Try each expression after every step from its first action on, until it holds once.

@@ -1,0 +1,225 @@
+"""Reading a run's events as a conversation."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+from untaken.errors import Unscored
+from untaken.ledger import Run, readable
+from untaken.ledger import events as ev
+from untaken.ledger.answers import paired
+from untaken.plans.patterns import text_of
+from untaken.subgoals import RunScore
+from untaken.transcript.model import Mark, Speaker, Transcript, TranscriptItem, TranscriptResult
+
+EventMarks = Mapping[int, Sequence[Mark]]
+"""Marks by the `seq` of the event they belong to."""
+TEXT_CHARS: Final = 8_000
+LEAST_CHARS: Final = 300
+ALL_CHARS: Final = 4_000_000
+"""Of all texts together: what a browser takes without a pause."""
+ARGUMENTS: Final = 40
+NAME_CHARS: Final = 200
+_SPEAKERS: Final[dict[str, Speaker]] = {
+    **dict.fromkeys(("assistant", "agent", "ai", "model"), "agent"),
+    **dict.fromkeys(("user", "human", "customer"), "user"),
+    **dict.fromkeys(("system", "developer"), "system"),
+    **dict.fromkeys(("tool", "function", "environment"), "tool"),
+}
+
+
+def transcript_of(run: Run, score: RunScore | Unscored, *, marks: Sequence[EventMarks] = ()) -> Transcript:
+    """The run as a conversation, its sub-goals marked where they were attempted and completed.
+
+    A result stands with the call that it answers; verdicts, notes and other events about the run are no part
+    of it, but what they say of an event can be given as a mark. A mark on an event that the transcript does
+    not show (a verdict's, say) is shown on the item before it.
+
+    Args:
+        run: any run, as far as it can be read.
+        score: its sub-goals; without a score there are no marks of them.
+        marks: more marks (notes, failure modes, plan changes), each by the event it belongs to.
+    """
+    texts = sum(isinstance(event, (ev.Message, ev.ToolCall, ev.Observation)) for event in run.events)
+    limit = max(LEAST_CHARS, min(TEXT_CHARS, ALL_CHARS // max(texts, 1)))
+    reader = _Reader(run, limit)
+    every: defaultdict[int, list[Mark]] = defaultdict(list)
+    for some in (_sub_goal_marks(score), _plan_marks(run), *marks):
+        for seq, given in some.items():
+            every[reader.place(seq)] += given
+    items = tuple(reader.item(event, tuple(every.get(event.seq, ()))) for event in reader.shown)
+    return Transcript(digest=run.digest, items=items, text_chars=limit)
+
+
+class _Reader:
+    """Args: the run, and the most characters of a text."""
+
+    def __init__(self, run: Run, limit: int) -> None:
+        self.limit = limit
+        self.answers: defaultdict[int, list[ev.Observation]] = defaultdict(list)
+        folded: dict[int, int] = {}
+        for answer, call in paired(run.actions, run.of(ev.Observation)):
+            if call is not None:
+                self.answers[call.seq].append(answer)
+                folded[answer.seq] = call.seq
+        self.shown = [event for event in run.events if type(event) in _READ and event.seq not in folded]
+        shown = {event.seq for event in self.shown}
+        self._places: list[int] = []
+        before = self.shown[0].seq if self.shown else 0
+        for event in run.events:
+            before = event.seq if event.seq in shown else before
+            self._places.append(folded.get(event.seq, before))
+
+    def place(self, seq: int) -> int:
+        """The item that a mark on an event belongs to."""
+        return self._places[min(max(seq, 0), len(self._places) - 1)]
+
+    def item(self, event: ev.Event, marks: tuple[Mark, ...]) -> TranscriptItem:
+        return _READ[type(event)](self, event, marks)
+
+    def cut(self, value: Any) -> tuple[str, bool]:
+        if isinstance(value, str):
+            return value[: self.limit], len(value) > self.limit
+        text = text_of(value) or ""
+        return text[: self.limit], len(text) > self.limit
+
+    def message(self, event: ev.Message, marks: tuple[Mark, ...]) -> TranscriptItem:
+        text, cut = self.cut(event.content)
+        return TranscriptItem(
+            seq=event.seq,
+            kind="message",
+            speaker=_SPEAKERS.get(event.role.lower(), "agent"),
+            name=event.role[:NAME_CHARS],
+            text=text,
+            cut=cut,
+            marks=marks,
+        )
+
+    def call(self, event: ev.ToolCall, marks: tuple[Mark, ...]) -> TranscriptItem:
+        given = [(name[:NAME_CHARS], *self.cut(value)) for name, value in event.arguments.items()]
+        return TranscriptItem(
+            seq=event.seq,
+            kind="call",
+            speaker="user" if event.requestor == "user" else "agent",
+            name="user" if event.requestor == "user" else "agent",
+            title=event.tool[:NAME_CHARS],
+            arguments=tuple((name, text) for name, text, _ in given[:ARGUMENTS]),
+            cut=len(given) > ARGUMENTS or any(cut for *_, cut in given),
+            results=tuple(map(self.result, self.answers.get(event.seq, ()))),
+            marks=marks,
+        )
+
+    def result(self, event: ev.Observation) -> TranscriptResult:
+        text, cut = self.cut(event.content)
+        return TranscriptResult(
+            seq=event.seq, ok=event.ok, text=text, cut=cut, transient=bool(event.transient)
+        )
+
+    def lone_result(self, event: ev.Observation, marks: tuple[Mark, ...]) -> TranscriptItem:
+        return TranscriptItem(
+            seq=event.seq,
+            kind="result",
+            speaker="tool",
+            name="result",
+            results=(self.result(event),),
+            marks=marks,
+        )
+
+    def plan(self, event: ev.Plan, marks: tuple[Mark, ...]) -> TranscriptItem:
+        text, cut = self.cut("\n".join(f"{at}. {goal}" for at, goal in enumerate(event.sub_goals, start=1)))
+        return TranscriptItem(
+            seq=event.seq,
+            kind="plan",
+            speaker="agent",
+            name="plan",
+            title=(event.reason or "")[:NAME_CHARS],
+            text=text,
+            cut=cut,
+            marks=marks,
+        )
+
+    def selection(self, event: ev.SkillSelection, marks: tuple[Mark, ...]) -> TranscriptItem:
+        others = [name for name in event.alternatives if name != event.selected]
+        text, cut = self.cut(f"instead of {', '.join(others)}" if others else "")
+        return TranscriptItem(
+            seq=event.seq,
+            kind="decision",
+            speaker="agent",
+            name="choice",
+            title=event.selected[:NAME_CHARS],
+            text=text,
+            cut=cut,
+            marks=marks,
+        )
+
+    def state(self, event: ev.State, marks: tuple[Mark, ...]) -> TranscriptItem:
+        text, cut = self.cut(readable(event.state))
+        return TranscriptItem(
+            seq=event.seq, kind="state", speaker="environment", name="state", text=text, cut=cut, marks=marks
+        )
+
+    def started(self, event: ev.RunStarted, marks: tuple[Mark, ...]) -> TranscriptItem:
+        text = f"{event.agent} on {event.task_id}"[: 2 * NAME_CHARS]
+        return TranscriptItem(
+            seq=event.seq, kind="start", speaker="environment", name="start", text=text, marks=marks
+        )
+
+    def finished(self, event: ev.RunFinished, marks: tuple[Mark, ...]) -> TranscriptItem:
+        outcome = {True: "success", False: "failure", None: "outcome not recorded"}[event.success]
+        why = "; ".join(
+            f"{name}: {said}" for name, said in (("error", event.error), ("limit", event.limit)) if said
+        )
+        text, cut = self.cut(why)
+        return TranscriptItem(
+            seq=event.seq,
+            kind="end",
+            speaker="environment",
+            name="end",
+            title=outcome,
+            text=text,
+            cut=cut,
+            marks=marks,
+        )
+
+
+_READ: Final[dict[type, Callable[..., TranscriptItem]]] = {
+    ev.RunStarted: _Reader.started,
+    ev.Message: _Reader.message,
+    ev.ToolCall: _Reader.call,
+    ev.Observation: _Reader.lone_result,
+    ev.Plan: _Reader.plan,
+    ev.SkillSelection: _Reader.selection,
+    ev.State: _Reader.state,
+    ev.RunFinished: _Reader.finished,
+}
+
+
+def _sub_goal_marks(score: RunScore | Unscored) -> EventMarks:
+    """Where each sub-goal was attempted, and the event after which it was completed."""
+    marks: defaultdict[int, list[Mark]] = defaultdict(list)
+    for node in () if isinstance(score, Unscored) else score.nodes:
+        title = node.title or node.sub_goal
+        done = node.completed_at
+        for seq in node.events:
+            if seq != done:
+                marks[seq].append(Mark(kind="attempted", words=title, sub_goal=node.sub_goal))
+        if node.completed and done is not None:
+            marks[done].append(Mark(kind="completed", words=title, sub_goal=node.sub_goal))
+    return marks
+
+
+def _plan_marks(run: Run) -> EventMarks:
+    """Each plan that differs from the last one: what was added, and what was dropped."""
+    marks: dict[int, list[Mark]] = {}
+    before: Sequence[str] = ()
+    for plan in run.of(ev.Plan):
+        if plan.sub_goals and before and plan.sub_goals != before:
+            new, old = set(plan.sub_goals), set(before)
+            parts = [f"+ {goal}" for goal in plan.sub_goals if goal not in old]
+            parts += [f"− {goal}" for goal in before if goal not in new]
+            words = ", ".join(parts)[:NAME_CHARS] or "another order"
+            marks[plan.seq] = [Mark(kind="plan", words=f"Replan: {words}")]
+        before = plan.sub_goals or before
+    return marks
