@@ -48,6 +48,14 @@ def go_to(app: AppTest, page: str) -> AppTest:
     return app
 
 
+def open_tab(app: AppTest, name: str) -> AppTest:
+    """The Run page with another of its tabs open: only the open one is drawn."""
+    app.session_state["run_tabs"] = name
+    app.run()
+    assert not app.exception
+    return app
+
+
 def said(app: AppTest) -> str:
     """All words that the page says by itself, tables and figures left out."""
     kinds = (app.title, app.header, app.subheader, app.markdown, app.caption, app.text, app.info, app.warning)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from builders import a_run
-from sessions import said, sent, session
+from sessions import open_tab, said, sent, session
 from test_app_pages import HOSTILE, acted_upon, metrics, table
 
 from untaken.ledger import Run
@@ -40,9 +40,7 @@ def a_desk(folder: Path, *, graph: str = GRAPH, tasks: int = 5, wrong: str = "wr
 def run_page(folder: Path, monkeypatch: Patch, run: Run):
     app = session(folder, monkeypatch, "run")
     app.query_params["run"] = run.digest
-    app.run()
-    assert not app.exception
-    return app
+    return open_tab(app, "Plan changes")
 
 
 def links(app) -> list[str]:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from builders import RunBuilder, a_run
+from sessions import open_tab
 from streamlit.testing.v1 import AppTest
 
 from untaken.ledger.events import Evidence, Verdict
@@ -158,6 +159,7 @@ def test_a_broken_ledger_is_said_loudly_and_is_not_evaluated(tmp_path: Path, mon
     assert "ALTERED" in app.error[0].value
     assert "DTL-STRAT-006" in app.error[0].value
     assert "ALTERED" in texts(app)
+    open_tab(app, "Decision points")
     assert any("aborted" in element.value for element in app.info)
 
 
@@ -199,6 +201,7 @@ def test_a_run_without_a_plan_shows_its_verdicts_and_where_they_were_seen(
     assert verdicts[["verdict on", "said", "seen in event", "why"]].to_numpy().tolist() == [
         ["work of X", "✗ not met", 1, "the wrong link"]
     ]
+    open_tab(app, "Events")
     (events,) = [frame.value for frame in app.dataframe if "cited by" in frame.value]
     assert events["cited by"].tolist() == ["", "event 3", "", ""]
 

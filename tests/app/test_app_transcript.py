@@ -1,0 +1,120 @@
+"""The transcript on the Run page, and what a failed check expected."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import RunBuilder, a_run
+from sessions import open_tab, session
+from streamlit.testing.v1 import AppTest
+from test_app_pages import HOSTILE, acted_upon, table
+
+from untaken.store import Workspace
+
+Patch = pytest.MonkeyPatch
+GRAPH = {
+    "schema": "untaken.plan/1",
+    "id": "desk",
+    "title": "Desk",
+    "tasks": ["ticket-*"],
+    "sub_goals": [
+        {"id": "order", "title": "Look up order", "check": {"tool_call": {"name": "search"}}},
+        {
+            "id": "refund",
+            "title": "Refund",
+            "deps": ["order"],
+            "check": {"tool_call": {"name": "refund", "arguments": {"amount": 5, "to": "card"}}},
+        },
+    ],
+}
+TABS = (
+    *("Transcript", "Events", "Decision points", "Plan changes", "Progress", "Sub-goals", "Findings"),
+    "Review",
+)
+
+
+def wrong_amount() -> RunBuilder:
+    run = a_run("wrong", agent="lost", task="ticket-1").say("Please refund me", "user")
+    return run.call("search", ok=True).call("refund", ok=False, amount=7, to="card").finish(False)
+
+
+def opened(folder: Path, monkeypatch: Patch, run: RunBuilder, **asked: str) -> AppTest:
+    with Workspace.open_folder(folder) as store:
+        store.add("run.jsonl", run.ledger())
+        store.add("desk.plan.json", json.dumps(GRAPH).encode())
+    app = session(folder, monkeypatch, "run")
+    app.query_params["run"] = run.run().digest
+    for name, value in asked.items():
+        app.query_params[name] = value
+    app.run()
+    assert not app.exception
+    return app
+
+
+def sent_transcript(app: AppTest) -> dict[str, Any] | None:
+    """What the page sends to its transcript, where it draws one."""
+    pending: list[Any] = [app._tree]
+    while pending:
+        node = pending.pop()
+        pending += getattr(node, "children", {}).values()
+        proto = getattr(node, "proto", None)
+        if getattr(proto, "component_name", "").endswith("untaken_transcript"):
+            data = json.loads(proto.json)
+            return data | json.loads(data["items"])
+    return None
+
+
+def test_the_run_page_opens_on_the_transcript_with_its_sub_goals_in_the_margin(
+    tmp_path: Path, monkeypatch: Patch
+) -> None:
+    found = sent_transcript(opened(tmp_path, monkeypatch, wrong_amount()))
+    assert found is not None
+    assert [(one["kind"], one["title"] or one["text"]) for one in found["items"]] == [
+        ("start", "lost on ticket-1"),
+        ("message", "Please refund me"),
+        ("call", "search"),
+        ("call", "refund"),
+        ("end", "failure"),
+    ]
+    marks = [(one["kind"], one["words"]) for item in found["items"] for one in item["marks"]]
+    assert marks == [("completed", "Look up order"), ("attempted", "Refund")]
+    assert [goal["words"] for goal in found["goals"]] == ["✓ Look up order", "✗ Refund"]
+
+
+def test_only_the_open_tab_is_drawn(tmp_path: Path, monkeypatch: Patch) -> None:
+    app = opened(tmp_path, monkeypatch, wrong_amount())
+    assert not any("time" in frame.value for frame in app.dataframe)
+    open_tab(app, "Events")
+    assert sent_transcript(app) is None
+    assert len(table(app, "Events of this run")) == 7
+
+
+def test_a_failed_check_says_what_it_expected_field_by_field_beside_the_nearest_call(
+    tmp_path: Path, monkeypatch: Patch
+) -> None:
+    app = opened(tmp_path, monkeypatch, wrong_amount(), sub_goal="refund")
+    fields = table(app, "Expected against actual")
+    assert fields.to_numpy().tolist() == [["≠", "amount", "5", "7"], ["✓", "to", '"card"', '"card"']]
+    assert any("nearest call: event 4" in one.value for one in app.markdown)
+
+
+@pytest.mark.parametrize("name", TABS)
+def test_hostile_words_stay_words_in_every_tab(name: str, tmp_path: Path, monkeypatch: Patch) -> None:
+    run = a_run(f"x{HOSTILE}", agent=HOSTILE, task=f"ticket-{HOSTILE}").plan(HOSTILE).say(HOSTILE)
+    run.select(HOSTILE, "other").call(HOSTILE, ok=False, **{HOSTILE: HOSTILE}).finish(False, error=HOSTILE)
+    app = opened(tmp_path, monkeypatch, run, sub_goal="refund")
+    assert acted_upon(open_tab(app, name)) == set()
+
+
+def test_a_broken_run_still_reads_as_a_conversation(tmp_path: Path, monkeypatch: Patch) -> None:
+    lines = wrong_amount().ledger().splitlines(keepends=True)
+    lines[3] = lines[3].replace(b"search", b"serach")
+    with Workspace.open_folder(tmp_path) as store:
+        store.add("run.jsonl", b"".join(lines))
+    app = session(tmp_path, monkeypatch, "run")
+    found = sent_transcript(app)
+    assert found is not None
+    assert found["goals"] == []
