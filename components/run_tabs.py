@@ -8,6 +8,7 @@ from typing import Final
 import streamlit as st
 
 from components import review_panel, run_events, run_evidence, run_plan_changes, state, transcript_view
+from components.panels import panel
 from untaken.corpus import Corpus
 from untaken.report import RunReport
 
@@ -40,6 +41,7 @@ def show(corpus: Corpus, report: RunReport) -> None:
                 draw(report)
 
 
+@panel
 def transcript(corpus: Corpus, report: RunReport) -> None:
     """The run as a conversation; a sub-goal in its margin is selected by a click."""
     digest = report.run.digest
