@@ -147,7 +147,12 @@ function makeTranscript(root, act) {
       const item = parts[0];
       const failed = item.results.some((one) => one.ok === false || one.transient) || (item.kind === "end" && item.title === "failure");
       node.className += ` ${item.speaker}${failed ? " failed" : ""}${index === at ? " at" : ""}`;
-      node.append(el("div", "t-seq", item.seq), content(item, String(index)));
+      const seq = el("button", "t-seq", item.seq);
+      seq.type = "button";
+      seq.setAttribute("aria-label", `Show event ${item.seq}, or write a note on it`);
+      seq.title = "Show the whole event, or write a note on it";
+      seq.onclick = () => act.whole(item.seq);
+      node.append(seq, content(item, String(index)));
       const marks = el("div", "t-marks");
       item.marks.forEach((one) => marks.append(markOf(one)));
       node.append(marks);

@@ -13,6 +13,7 @@ from components import state, text
 from components.palette import STATUS
 from untaken.corpus import Corpus
 from untaken.errors import Unscored
+from untaken.failure_modes import Taxonomy, kept_taxonomy
 from untaken.report import run_transcript
 from untaken.subgoals import NodeScore
 from untaken.transcript import Transcript, align_transcripts
@@ -86,7 +87,7 @@ def transcript(
         key,
         {
             "digest": f"{digest} {state.content(state.workspace())[:16]}",
-            "items": _items(corpus, digest),
+            "items": _document(corpus, digest),
             "goals": [{"id": node.sub_goal, "words": _goal_words(node)} for node in nodes],
             "goal": state.selected("sub_goal"),
             "at": at,
@@ -104,7 +105,7 @@ def pair(corpus: Corpus, left: str, right: str, names: Sequence[str], *, key: st
         key,
         {
             "digest": f"{left} {right} {state.content(state.workspace())[:16]}",
-            "items": _pair(corpus, left, right),
+            "items": _document(corpus, left, right),
             "goals": [{"id": node.sub_goal, "words": _title(node)} for node in nodes],
             "heads": [text.one_line(name, 120) for name in names],
             "goal": None,
@@ -133,8 +134,15 @@ def _mount(key: str, data: Mapping[str, Any], acts: Mapping[str, Callable[[Any],
 
 
 @st.cache_data(ttl=3600, max_entries=12, show_spinner=False)
-def _encoded(content: str, digests: tuple[str, ...], rules: object, _corpus: Corpus) -> str:  # noqa: ARG001 (cache key)
-    found = [run_transcript(_corpus, digest) for digest in digests]
+def _encoded(
+    content: str,  # noqa: ARG001 (with the next ones, the key of the cache)
+    digests: tuple[str, ...],
+    rules: object,  # noqa: ARG001
+    taxonomy_version: int,  # noqa: ARG001
+    _taxonomy: Taxonomy,
+    _corpus: Corpus,
+) -> str:
+    found = [run_transcript(_corpus, digest, taxonomy=_taxonomy) for digest in digests]
     shown = [_shown(one, _corpus) for one in found]
     if len(found) == 1:
         return msgspec.json.encode({"items": shown[0]}).decode()
@@ -142,12 +150,10 @@ def _encoded(content: str, digests: tuple[str, ...], rules: object, _corpus: Cor
     return msgspec.json.encode({"items": shown[0], "right": shown[1], "lines": lines}).decode()
 
 
-def _items(corpus: Corpus, digest: str) -> str:
-    return _encoded(state.content(state.workspace()), (digest,), state.rules(), corpus)
-
-
-def _pair(corpus: Corpus, left: str, right: str) -> str:
-    return _encoded(state.content(state.workspace()), (left, right), state.rules(), corpus)
+def _document(corpus: Corpus, *digests: str) -> str:
+    store = state.workspace()
+    taxonomy = kept_taxonomy(store.path)
+    return _encoded(state.content(store), digests, state.rules(), taxonomy.version, taxonomy, corpus)
 
 
 def _shown(found: Transcript, corpus: Corpus) -> list[dict[str, Any]]:
