@@ -32,7 +32,9 @@ def test_every_key_of_the_loss_report_is_listed_and_no_other(tmp_path: Path) -> 
     source = foreign_files.put(tmp_path / "in" / "robot-airline.json", [foreign_files.tau_record()])
     conversion, _ = foreign_files.converted("tau-bench", tmp_path / "out", source)
     report = json.loads(conversion.loss_report.read_text("utf-8"))
-    found = dict(occurring_keys(report, free=("fields", "defaulted", "synthesised")))
+    found = dict(
+        occurring_keys(report, free=("fields", "defaulted", "defaulted_at", "synthesised", "synthesised_at"))
+    )
     found.pop("conversions[].files[].findings[]")
     assert found == listed_keys(section(TEXT, "## The loss report"))
     assert f"(`{report['schema']}`)" in TEXT

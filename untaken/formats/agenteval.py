@@ -85,7 +85,7 @@ def _read(source: Source, intake: Intake) -> tuple[Source, dict[str, Any], FileL
         record, held = Tidier(PLACES, log.findings).record(element.value, "")
         log.records += 1
         is_record = isinstance(record, dict) and isinstance(record.get("messages"), list)
-        log.count(held.items(), PLACES.kept if is_record else frozenset())
+        log.count(held, PLACES.kept if is_record else frozenset())
         if is_record:
             return source, record, log
         log.findings.add("not-this-format", "not a problem record: no messages", severity="error")

@@ -107,7 +107,7 @@ def _read_labels(source: Source, labels: Labels, intake: Intake) -> bool:
         record, held = tidier.record(element.value, "[]")
         task = text(mapping(record).get("trajectory_id"))
         log.records += 1
-        log.count(held.items(), LABELS.kept if task else frozenset())
+        log.count(held, LABELS.kept if task else frozenset())
         if task is None:
             log.findings.add("not-this-format", f"label {element.index} names no run", severity="error")
         else:

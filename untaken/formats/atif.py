@@ -204,7 +204,7 @@ def _convert(sources: Sequence[Source], intake: Intake) -> None:
         for element in reader.values():
             log.records += 1
             document, held = tidier.record(element.value, "")
-            log.count(held.items(), PLACES.kept)
+            log.count(held, PLACES.kept)
             if not is_trajectory(document):
                 log.findings.add(
                     "not-this-format", "there are no steps: no ATIF trajectory", severity="error"

@@ -212,7 +212,7 @@ def read_lines(source: Source, intake: Intake, log: FileLog) -> list[Line]:
         for element in reader.values():
             log.records += 1
             line, held = tidier.record(element.value, "")
-            log.count(held.items(), PLACES.kept)
+            log.count(held, PLACES.kept)
             if isinstance(line, dict):
                 lines.append(line)
     return lines

@@ -8,7 +8,7 @@ verdicts of each judge are kept apart.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -21,7 +21,7 @@ from untaken.formats.devai_runs import Bundle, Judgment, Trajectory, write_run
 from untaken.formats.importer import Importer
 from untaken.formats.intake import Intake
 from untaken.formats.jsontext import JsonReader
-from untaken.formats.losses import FileLog, Findings, clip
+from untaken.formats.losses import FileLog, Findings, Held, clip
 from untaken.formats.model import FormatInfo
 from untaken.formats.readings import cut_name, text
 from untaken.formats.sample import Confidence, Sample
@@ -76,13 +76,13 @@ class _Shelf:
         default_factory=lambda: defaultdict(lambda: defaultdict(list))
     )
 
-    def add_plan(self, sheet: Sheet, digest: str, held: Counter[str], log: FileLog) -> None:
+    def add_plan(self, sheet: Sheet, digest: str, held: Held, log: FileLog) -> None:
         """Keeps a plan; another one of the same task is named and left."""
         known = self.plans.setdefault(sheet.task, _Plan(sheet=sheet, log=log, digest=digest))
         if known.log is log:
-            log.count(held.items(), _PLAN)
+            log.count(held, _PLAN)
             return
-        log.count(held.items(), frozenset())
+        log.count(held, frozenset())
         if known.digest == digest:
             log.findings.add("duplicate-file", f"the same record as {clip(known.log.name)}; read once")
         else:
@@ -100,7 +100,7 @@ class _Shelf:
             if known.digest == judgment.digest:
                 message = f"the same record as {clip(known.log.name)}; read once"
                 judgment.log.findings.add("duplicate-file", message)
-                judgment.log.count(judgment.held.items(), frozenset())
+                judgment.log.count(judgment.held, frozenset())
                 return
         self._another(agent, task, judgment.log).judgments[judgment.by] = judgment
 
@@ -189,7 +189,7 @@ def _sort(source: Source, content: str, log: FileLog, shelf: _Shelf) -> None:
                 shelf.add_judgment(judgment, shelf.agent(hint, log))
         else:
             log.findings.add("not-this-format", "a record lists no requirements", severity="note")
-            log.count(held.items(), frozenset())
+            log.count(held, frozenset())
 
 
 def _holds_steps(content: str, hint: Hint) -> bool:
@@ -234,7 +234,7 @@ def _take_missing_plans(shelf: _Shelf) -> None:
                     message = f"no task instance of {clip(task)} was given; the plan is taken from this sheet"
                     log.findings.add("plan-from-verdicts", message)
                 kept = _VERDICTS | _PLAN if missing else _VERDICTS
-                judgment.log.count(judgment.held.items(), kept)
+                judgment.log.count(judgment.held, kept)
 
 
 IMPORTER: Final = Importer(

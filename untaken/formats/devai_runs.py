@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -12,7 +11,7 @@ from untaken.formats.devai_model import Requirement, Sheet, sub_goal_id
 from untaken.formats.devai_trajectory import Totals, model_of, write_steps
 from untaken.formats.intake import Intake, WriteRun
 from untaken.formats.jsontext import JsonReader
-from untaken.formats.losses import FileLog, Findings, clip
+from untaken.formats.losses import FileLog, Findings, Held, clip
 from untaken.formats.readings import cut_name
 from untaken.formats.recording import EPOCH, TICK, RunDraft
 from untaken.formats.sources import Source
@@ -44,7 +43,7 @@ class Judgment:
     sheet: Sheet
     by: str
     log: FileLog
-    held: Counter[str]
+    held: Held
     digest: str
 
 
@@ -125,7 +124,7 @@ def _steps(trajectory: Trajectory | None, intake: Intake) -> list[dict[str, obje
         step, held = tidier.record(element.value, "[]")
         log.records += 1
         is_step = isinstance(step, dict)
-        log.count(held.items(), STEPS.kept if is_step else frozenset())
+        log.count(held, STEPS.kept if is_step else frozenset())
         if is_step:
             steps.append(step)
         else:

@@ -118,7 +118,7 @@ class _Reader:
         value = next((element.value for element in reader.values()), None) if reader else None
         document, held = Tidier(places, log.findings).record(value, "")
         log.records += value is not None
-        log.count(held.items(), places.kept)
+        log.count(held, places.kept)
         return mapping(document)
 
     def reward(self, result: dict[str, Any]) -> float | None:

@@ -314,7 +314,7 @@ def _runs(
         tidied, held = tidier.record(_attached(sample, mapping(sample.get("attachments"))), "")
         if count:
             log.records += 1
-            log.count(held.items(), PLACES.kept)
+            log.count(held, PLACES.kept)
         yield _sample_run(tidied, about, log.findings)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
 from typing import Final
 
 from untaken.errors import Finding, Severity, Where
@@ -11,6 +10,8 @@ from untaken.formats.model import FieldCount, FileLoss
 
 FINDINGS_PER_KIND: Final = 100
 """Findings of one code listed for one file; the rest are counted: a hostile file cannot fill the report."""
+FIRST_PLACES: Final = 3
+"""Of each dropped or defaulted field, so many places are named, then counted."""
 _CLIP: Final = 160
 
 
@@ -71,11 +72,45 @@ class Findings:
         return (*self._kept, *more)
 
 
+class Held(Counter[str]):
+    """Values of one record by place.
+
+    Attributes:
+        at: of each place, where its first values are in the record, with the numbers of list elements:
+            ``messages[3].role``.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.at: dict[str, list[str]] = {}
+
+
+class Noted(Counter[str]):
+    """Counts by place in the ledger.
+
+    Attributes:
+        at: of each place, the runs or records that the first of them were about.
+    """
+
+    def __init__(self, log: FileLog) -> None:
+        super().__init__()
+        self.at: dict[str, list[str]] = {}
+        self._log = log
+
+    def __setitem__(self, place: str, count: int) -> None:
+        """Notes the record at hand as well."""
+        super().__setitem__(place, count)
+        first, here = self.at.setdefault(place, []), self._log.subject()
+        if len(first) < FIRST_PLACES and here not in first:
+            first.append(here)
+
+
 class FileLog:
     """The account of one source file.
 
     Attributes:
         findings: what was noticed in it.
+        run_id: of the run at hand, if a record has become one.
         records: counter the importer moves; `runs` moves with `wrote`.
         defaulted, synthesised: counters by place in the ledger, e.g. ``RUN_FINISHED.cost``.
     """
@@ -85,29 +120,43 @@ class FileLog:
         self.bytes = 0
         self.sha256 = ""
         self.records = 0
+        self.run_id = ""
         self.runs = 0
         self._ledgers: dict[str, None] = {}
         self.findings = Findings(name)
-        self.defaulted: Counter[str] = Counter()
-        self.synthesised: Counter[str] = Counter()
+        self.defaulted = Noted(self)
+        self.synthesised = Noted(self)
         self._held: Counter[str] = Counter()
         self._kept: Counter[str] = Counter()
+        self._dropped_at: dict[str, list[str]] = {}
 
     def wrote(self, ledger: str) -> None:
         """Notes that a run this file is about went into a ledger."""
         self.runs += 1
         self._ledgers[ledger] = None
 
-    def count(self, held: Iterable[tuple[str, int]], kept: frozenset[str]) -> None:
+    def subject(self) -> str:
+        """What is at hand: the run that is written, else the record that is read."""
+        return f"run {clip(self.run_id)}" if self.run_id else f"record {max(1, self.records)}"
+
+    def count(self, held: Held, kept: frozenset[str]) -> None:
         """Adds a record's values by place; those at places in `kept` went into a ledger or a graph."""
-        for path, n in held:
+        self.run_id = ""
+        for path, n in held.items():
             self._held[path] += n
             if path in kept:
                 self._kept[path] += n
+                continue
+            first = self._dropped_at.setdefault(path, [])
+            inside = held.at.get(path, ())[: FIRST_PLACES - len(first)]
+            first += [f"record {max(1, self.records)}" + (f": {place}" if place else "") for place in inside]
 
     def loss(self) -> FileLoss:
         """The loss report so far."""
-        fields = tuple(FieldCount(path=p, held=n, kept=self._kept[p]) for p, n in self._held.items())
+        fields = tuple(
+            FieldCount(path=p, held=n, kept=self._kept[p], dropped_at=tuple(self._dropped_at.get(p, ())))
+            for p, n in self._held.items()
+        )
         return FileLoss(
             name=self.name,
             bytes=self.bytes,
@@ -118,5 +167,7 @@ class FileLog:
             fields=fields,
             defaulted=dict(self.defaulted),
             synthesised=dict(self.synthesised),
+            defaulted_at={place: tuple(first) for place, first in self.defaulted.at.items()},
+            synthesised_at={place: tuple(first) for place, first in self.synthesised.at.items()},
             findings=self.findings.all(),
         )

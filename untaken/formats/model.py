@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from untaken.errors import Finding
@@ -31,11 +31,16 @@ class FormatInfo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FieldCount:
-    """Values found at one place of a source file, e.g. ``[].traj[].content``: `held` = `kept` + `dropped`."""
+    """Values found at one place of a source file, e.g. ``[].traj[].content``: `held` = `kept` + `dropped`.
+
+    Attributes:
+        dropped_at: where the first three dropped ones are, e.g. ``record 2: traj[0].content``.
+    """
 
     path: str
     held: int
     kept: int
+    dropped_at: tuple[str, ...] = field(default=(), compare=False)
 
     @property
     def dropped(self) -> int:
@@ -55,6 +60,7 @@ class FileLoss:
         defaulted: by place in the ledger, values that the source did not record and that have a documented
         default.
         synthesised: by place in the ledger, values derived by a documented rule instead of recorded.
+        defaulted_at, synthesised_at: the first three runs or records each of them is about.
         findings: what was noticed; of one kind at most `losses.FINDINGS_PER_KIND`, then their number.
     """
 
@@ -68,15 +74,28 @@ class FileLoss:
     defaulted: Mapping[str, int]
     synthesised: Mapping[str, int]
     findings: tuple[Finding, ...]
+    defaulted_at: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    synthesised_at: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def lines(self) -> tuple[str, ...]:
         """The loss in words, one line a kind, for a reader who decides whether to trust the import."""
         held, kept = sum(f.held for f in self.fields), sum(f.kept for f in self.fields)
         words = [f"{self.records} records, {self.runs} runs; {kept} of {held} values kept"]
-        words += [f"dropped: {f.path} ({f.dropped})" for f in self.fields if f.dropped]
-        words += [f"not recorded, default used: {place} ({n})" for place, n in self.defaulted.items()]
-        words += [f"derived, not recorded: {place} ({n})" for place, n in self.synthesised.items()]
+        words += [f"dropped: {f.path} {_counted(f.dropped, f.dropped_at)}" for f in self.fields if f.dropped]
+        words += [
+            f"not recorded, default used: {place} {_counted(n, self.defaulted_at.get(place, ()))}"
+            for place, n in self.defaulted.items()
+        ]
+        words += [
+            f"derived, not recorded: {place} {_counted(n, self.synthesised_at.get(place, ()))}"
+            for place, n in self.synthesised.items()
+        ]
         return tuple(words)
+
+
+def _counted(number: int, first: tuple[str, ...]) -> str:
+    """How many, and the first places."""
+    return f"({number}; first: {', '.join(first)})" if first else f"({number})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,7 @@ from tempfile import mkdtemp
 from typing import Any, Final
 
 from untaken.errors import Finding, UntakenError, Where
-from untaken.formats.model import FileLoss
+from untaken.formats.model import FieldCount, FileLoss
 from untaken.ledger import Draft, LedgerWriter, heads_path
 from untaken.plans import save_graph
 from untaken.plans.model import PlanGraph
@@ -155,10 +155,21 @@ def loss_mapping(loss: FileLoss) -> dict[str, Any]:
         "records": loss.records,
         "runs": loss.runs,
         "ledgers": list(loss.ledgers),
-        "fields": {f.path: {"held": f.held, "kept": f.kept, "dropped": f.dropped} for f in loss.fields},
+        "fields": {f.path: _field(f) for f in loss.fields},
         "defaulted": dict(loss.defaulted),
+        "defaulted_at": {place: list(first) for place, first in loss.defaulted_at.items()},
         "synthesised": dict(loss.synthesised),
+        "synthesised_at": {place: list(first) for place, first in loss.synthesised_at.items()},
         "findings": [finding_mapping(finding) for finding in loss.findings],
+    }
+
+
+def _field(count: FieldCount) -> dict[str, Any]:
+    return {
+        "held": count.held,
+        "kept": count.kept,
+        "dropped": count.dropped,
+        "dropped_at": list(count.dropped_at),
     }
 
 

@@ -130,6 +130,7 @@ class Conversation:
         self._task_id = task_id
         self._tools = sorted(set(tools))
         self._log = log
+        log.run_id = run.run_id
         self._tidier = tidier
         self._succeeded: Counter[str] = Counter()
         self._open = _Open()

@@ -219,11 +219,11 @@ class _Writing:
         simulation, held = self._tidier.record(element.value, _RUNS)
         log.records += 1
         if not isinstance(simulation, dict) or text(simulation.get("task_id")) is None:
-            log.count(held.items(), frozenset())
+            log.count(held, frozenset())
             message = f"run {element.index} names no task"
             log.findings.add("not-this-format", message, severity="error")
             return
-        log.count(held.items(), PLACES.kept if part.has_task(simulation) else PLACES.kept | {_CHECKED})
+        log.count(held, PLACES.kept if part.has_task(simulation) else PLACES.kept | {_CHECKED})
         if (run := part.run(simulation)) is not None:
             self._write(run, log)
 
@@ -231,7 +231,7 @@ class _Writing:
         """Counts what a document says besides its runs, and goes on to the next."""
         tidied, held = self._tidier.record(header, "")
         if header:  # beside a simulation of its own a file says nothing
-            self._log.count(held.items(), PLACES.kept)
+            self._log.count(held, PLACES.kept)
         read_document(tidied, self._log.name, unpriced=False, log=self._log)
         del self._parts[0]
 

@@ -87,7 +87,7 @@ def records(reader: JsonReader, tidier: Tidier, log: FileLog) -> Iterator[dict[s
         record, held = tidier.record(element.value, "[]")
         is_record = isinstance(record, dict) and text(record.get("task_id")) is not None
         log.records += 1
-        log.count(held.items(), PLACES.kept if is_record else frozenset())
+        log.count(held, PLACES.kept if is_record else frozenset())
         if is_record:
             yield record
         else:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Iterable
 from typing import Any, Final
 
 from untaken import limits
-from untaken.formats.losses import Findings, clip
+from untaken.formats.losses import FIRST_PLACES, Findings, Held, clip
 
 DEPTH: Final = limits.JSON_DEPTH - 8
 """Levels of nesting kept in a value; an event wraps it in a few more."""
@@ -58,42 +57,58 @@ class Tidier:
     def __init__(self, places: Places, findings: Findings) -> None:
         self.places = places
         self._findings = findings
-        self._held: Counter[str] = Counter()
+        self._held = Held()
+        self._path: list[str | int] = []
 
-    def record(self, value: Any, root: str) -> tuple[Any, Counter[str]]:
+    def record(self, value: Any, root: str) -> tuple[Any, Held]:
         """A whole record, tidied, with the number of values (nulls aside) at each place below `root`."""
-        self._held = Counter()
+        self._held = Held()
+        self._path = []
         return self._walk(value, root, 0), self._held
 
     def value(self, value: Any) -> Any:
         """A value that came inside a text, tidied; it is not counted again."""
-        held, self._held = self._held, Counter()
+        held, self._held = self._held, Held()
+        path, self._path = self._path, []
         tidied = self._walk(value, OTHER, 0)
-        self._held = held
+        self._held, self._path = held, path
         return tidied
 
     def _walk(self, value: Any, place: str, depth: int) -> Any:
         if isinstance(value, dict | list) and value:
             if depth >= DEPTH:
-                self._held[place] += 1
+                self._count(place)
                 self._findings.add("too-deep", f"{place} is nested deeper than {DEPTH} levels; cut there")
                 return "…"
             if isinstance(value, list):
                 inner = self.places.below(place, "[]")
-                return [self._walk(item, inner, depth + 1) for item in value]
+                return [self._inside(n, item, inner, depth) for n, item in enumerate(value)]
             below = self.places.below
             return {
-                self._text(name, place): self._walk(item, below(place, name), depth + 1)
+                self._text(name, place): self._inside(name, item, below(place, name), depth)
                 for name, item in value.items()
             }
         if value is None:
             return None
-        self._held[place] += 1
+        self._count(place)
         if isinstance(value, str):
             return self._text(value, place)
         if isinstance(value, bool) or not isinstance(value, int | float):
             return value
         return self._number(value, place)
+
+    def _inside(self, name: str | int, item: Any, place: str, depth: int) -> Any:
+        """A member or an element, at `place`."""
+        self._path.append(name)
+        tidied = self._walk(item, place, depth + 1)
+        self._path.pop()
+        return tidied
+
+    def _count(self, place: str) -> None:
+        self._held[place] += 1
+        if self._held[place] <= FIRST_PLACES:
+            parts = (f"[{p}]" if isinstance(p, int) else f".{clip(p, _KEY_CHARS)}" for p in self._path)
+            self._held.at.setdefault(place, []).append(clip("".join(parts).lstrip(".")))
 
     def _text(self, text: str, place: str) -> str:
         if len(text) > TEXT_CHARS:

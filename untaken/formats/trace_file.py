@@ -51,7 +51,7 @@ class TraceFile:
         """A record, tidied and counted."""
         self.log.records += 1
         record, held = self.tidier.record(value, "")
-        self.log.count(held.items(), self.tidier.places.kept)
+        self.log.count(held, self.tidier.places.kept)
         return record
 
     def records(self) -> Iterator[Any]:

@@ -55,7 +55,7 @@ def _convert(sources: Sequence[Source], intake: Intake) -> None:
                 record, held = tidier.record(element.value, "")
                 log.records += 1
                 is_record = isinstance(record, dict) and isinstance(record.get("history"), list)
-                log.count(held.items(), _kept(record) if is_record else frozenset())
+                log.count(held, _kept(record) if is_record else frozenset())
                 if not is_record:
                     message = f"record {element.index} is no Who&When record: it has no history"
                     log.findings.add("not-this-format", message, severity="error")
