@@ -9,6 +9,7 @@ import streamlit as st
 
 from components import cards, figures, review_panel, state, tables, text
 from components.figures.failure_modes import MOST_GROUPS
+from components.panels import panel
 from untaken.corpus import Corpus
 from untaken.failure_modes import kept_taxonomy
 from untaken.failure_modes.reading import BY, By
@@ -50,6 +51,7 @@ def grouped_by() -> By:
     return next((by for by in BY if by == state.selected("by")), "agent")
 
 
+@panel
 def progress(found: ModeAnalysis) -> None:
     """What was read, and the rule of every rate."""
     kinds = len(found.names)
@@ -69,6 +71,7 @@ def nothing_read() -> None:
     )
 
 
+@panel
 def pivot(found: ModeAnalysis) -> None:
     """The matrix, the runs behind a cell, and the contrast."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -149,6 +152,7 @@ def contrast(found: ModeAnalysis) -> None:
         )
 
 
+@panel
 def over_time(found: ModeAnalysis) -> None:
     """The rate of one mode by period."""
     if not found.pivot.modes:

@@ -10,6 +10,7 @@ from typing import Final
 import streamlit as st
 
 from components import cards, review_panel, reviewer, state, tables, text
+from components.panels import panel
 from untaken.corpus import Corpus
 from untaken.errors import UntakenError
 from untaken.failure_modes import kept_taxonomy
@@ -27,6 +28,7 @@ SAID: Final = "issue_said"
 HIDDEN: Final = ("id", "rate_reason", "low", "high", "mode", "rule")
 
 
+@panel
 def draw(corpus: Corpus) -> None:
     """The list, the chosen issue, and the form for a new one."""
     if said := st.session_state.pop(SAID, None):

@@ -309,6 +309,7 @@ def _suggester(
     return ModeSuggester(filed), suggestion_quality(filed)
 
 
+@panel
 def of_run(report: RunReport) -> None:
     """The panel of the Run page: about the selected sub-goal, an event that is open, or the run."""
     asked = state.selected("sub_goal")

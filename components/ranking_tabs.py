@@ -29,6 +29,7 @@ SHARES: Final = ("value", "low", "high")
 RATES: Final = ("_rate", "coverage", "completion", "_macro")
 
 
+@panel
 def draw(corpus: Corpus, metric: str) -> None:
     """A tab a question.
 

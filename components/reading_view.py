@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from components import cards, figures, review_panel, state, tables
+from components.panels import panel
 from untaken.corpus import Corpus
 from untaken.errors import Unscored
 from untaken.report.mode_analysis import ModeAnalysis, reading_order_table
@@ -12,6 +13,7 @@ from untaken.report.mode_analysis import ModeAnalysis, reading_order_table
 MOST: int = 200
 
 
+@panel
 def draw(corpus: Corpus, found: ModeAnalysis) -> None:
     """The estimate, the random draw, and the unread failing runs in the order of what they teach."""
     left, right = st.columns([5, 4], gap="medium")

@@ -17,6 +17,7 @@ LINKED: Final = "run_tabs_linked"
 """What the address asked for when a tab was opened for it."""
 
 
+@panel
 def show(corpus: Corpus, report: RunReport) -> None:
     """Draw the tabs; a link to a decision or to a plan change opens its own."""
     digest = report.run.digest
