@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import streamlit as st
@@ -15,7 +15,7 @@ from components.panels import panel
 from untaken.corpus import Corpus
 from untaken.counterfactual import SMALL_Q
 from untaken.errors import Unscored
-from untaken.fix_first import FixFirst, Kind, Triage
+from untaken.fix_first import FailurePattern, FixFirst, Kind, Triage
 from untaken.ledger import Run
 from untaken.report import triage_table
 
@@ -56,7 +56,8 @@ def draw(corpus: Corpus, found: Mapping[str | None, Triage]) -> None:
     if not seen.items:
         st.info(f"Nothing to fix: {text.label(seen.reason, 240)}.")
         return
-    shown = {item.digest: item for kind in HEADINGS for item in seen.of_kind(kind)[:MOST]}
+    by_pattern = _by_pattern(seen)
+    shown = {item.digest: item for kind in HEADINGS for item in _listed(seen, kind, by_pattern)[:MOST]}
     if st.session_state.get(ITEM) not in shown:
         st.session_state[ITEM] = next(iter(shown))
     st.caption(
@@ -64,16 +65,41 @@ def draw(corpus: Corpus, found: Mapping[str | None, Triage]) -> None:
         "sub-goal counts where it fails first, with everything that depends on it. The two gains have "
         "different units: do not compare them."
     )
-    _figures(seen)
+    _figures(seen, by_pattern)
+    for conflict in seen.conflicts:
+        st.warning(f"Conflicting advice: {text.label(conflict.words, 500)}.", icon=":material/sync_problem:")
     _chosen(corpus, shown)
 
 
-def _figures(seen: Triage) -> None:
+def _by_pattern(seen: Triage) -> bool:
+    """Whether sub-goals that fail alike in several tasks are taken together."""
+    if not seen.patterns:
+        return False
+    many = len(seen.of_kind("sub_goal"))
+    views = {True: "Patterns over tasks", False: f"Each of {many:,} sub-goals"}
+    chosen = st.segmented_control(
+        "Group by",
+        list(views),
+        format_func=views.__getitem__,
+        default=many > MOST,
+        required=True,
+        key="fix_first_patterns",
+        label_visibility="collapsed",
+        help="Every task has its own plan graph: sub-goals that fail alike are one pattern.",
+    )
+    return bool(chosen)
+
+
+def _listed(seen: Triage, kind: Kind, by_pattern: bool) -> Sequence[FixFirst]:
+    return seen.patterns if by_pattern and kind == "sub_goal" else seen.of_kind(kind)
+
+
+def _figures(seen: Triage, by_pattern: bool) -> None:
     kinds = [kind for kind in HEADINGS if seen.of_kind(kind)]
     places = st.columns(len(kinds), gap="large")
     for place, kind in zip(places, kinds, strict=True):
         with place:
-            items = seen.of_kind(kind)
+            items = _listed(seen, kind, by_pattern)
             more = f" · the first {MOST} of {len(items):,}" if len(items) > MOST else ""
             st.caption(f"{HEADINGS[kind]} · {_over(seen, kind)}{more}")
             drawn = figures.fix_first_bars(
@@ -139,6 +165,8 @@ def _name(item: FixFirst) -> str:
     gain = gain_words(item, item.gain)
     if item.kind == "sub_goal":
         star = f"{STAR} " if item.critical else ""
+        if isinstance(item, FailurePattern):
+            return f"◆ {star}{text.one_line(item.title, 80)} · {item.tasks} tasks · {gain} {item.unit}"
         return f"◆ sub-goal · {star}{text.one_line(item.title, 60)} · {gain} {item.unit}"
     skills = f"{text.one_line(item.selected, 30)} → {text.one_line(item.alternative, 30)}"
     context = text.one_line(context_words(item.context, item.context_hash or ""), 60)
@@ -158,7 +186,8 @@ def _link(corpus: Corpus, item: FixFirst, at: int) -> None:
     run = corpus.runs[item.runs[at]]
     repeat = "" if run.started.task_repeat is None else f" · repeat {run.started.task_repeat}"
     if item.kind == "sub_goal":
-        target, words = {"sub_goal": str(item.sub_goal)}, _what_happened(corpus, run, str(item.sub_goal))
+        goal = item.goals[at] if isinstance(item, FailurePattern) else str(item.sub_goal)
+        target, words = {"sub_goal": goal}, _what_happened(corpus, run, goal)
     else:
         target, words = {"decision": str(item.points[at])}, f"event {item.points[at]} · {_outcome(run)}"
     with st.container(border=True, gap="xsmall", height="stretch"):

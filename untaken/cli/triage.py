@@ -13,7 +13,16 @@ from untaken.cli.score import Scored, say_rules
 from untaken.cli.verbs import VERBS
 from untaken.corpus import Corpus, evaluate_corpus
 from untaken.errors import number
-from untaken.fix_first import BetterWay, FixFirst, Kind, Triage, better_ways, no_decision, triage
+from untaken.fix_first import (
+    BetterWay,
+    FailurePattern,
+    FixFirst,
+    Kind,
+    Triage,
+    better_ways,
+    no_decision,
+    triage,
+)
 from untaken.memory import PolicyMemory
 from untaken.report import triage_document
 from untaken.report.plan_words import option_words, situation_words
@@ -76,6 +85,8 @@ def run_triage(args: argparse.Namespace, console: Console) -> int:
 def _say(found: Triage, corpus: Corpus, ways: Sequence[BetterWay], top: int | None, console: Console) -> None:
     if found.reason:
         console.say(plain(f"Nothing to fix: {found.reason}."))
+    if found.patterns:
+        _say_patterns(found.patterns[:top], console)
     if items := found.of_kind("sub_goal"):
         _say_items(items, corpus, top, console)
         over = counted(found.scored, "scored run")
@@ -92,6 +103,8 @@ def _say(found: Triage, corpus: Corpus, ways: Sequence[BetterWay], top: int | No
     elif found.items:
         console.say(f"No decision to fix: {no_decision(found.evaluated)}")
         console.say()
+    for conflict in found.conflicts:
+        console.say(plain(f"Conflict: {conflict.words}."))
     if ways:
         _say_ways(ways, corpus, top, console)
     rows = [
@@ -100,6 +113,25 @@ def _say(found: Triage, corpus: Corpus, ways: Sequence[BetterWay], top: int | No
     if rows:
         console.table(("contradiction", "run", "agent", "task", "critical, undone"), rows)
     console.say(f"{len(rows)} of {counted(len(found.contradictions), 'contradictory run')}")
+
+
+def _say_patterns(patterns: Sequence[FailurePattern], console: Console) -> None:
+    rows = [
+        (
+            f"{one.gain:.3f}",
+            f"{one.low:.3f}–{one.high:.3f}",
+            f"{one.often.count}/{one.often.n}",
+            one.tasks,
+            one.sub_goals,
+            one.subject,
+            one.way,
+            ", ".join(f"{name} {runs}" for name, runs in one.arguments.items()) or NOTHING,
+        )
+        for one in patterns
+    ]
+    console.table(("gain", "95 %", "runs", "tasks", "sub-goals", "about", "how", "not as expected"), rows)
+    console.say("Sub-goals that fail alike in several tasks; each is listed below by itself, too")
+    console.say()
 
 
 def _say_ways(ways: Sequence[BetterWay], corpus: Corpus, top: int | None, console: Console) -> None:

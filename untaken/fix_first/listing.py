@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable
 from untaken.corpus import Corpus
 from untaken.counterfactual.choices import SMALL_Q, Choice, choices
 from untaken.errors import UntakenError
+from untaken.fix_first.conflicts import conflicts
 from untaken.fix_first.decisions import decisions_to_mend
 from untaken.fix_first.model import FixFirst, Triage
 from untaken.fix_first.sub_goals import Mending, sub_goals_to_mend
@@ -59,6 +60,8 @@ def _triage(corpus: Corpus, made: Iterable[Choice], agents: Collection[str]) -> 
         not_evaluated=len(digests) - evaluated,
         harmless=mending.harmless,
         reason="" if items else f"{_no_sub_goal(mending)}; {no_decision(evaluated)}",
+        patterns=mending.patterns,
+        conflicts=conflicts(corpus, items),
     )
 
 

@@ -9,6 +9,7 @@ from typing import Final, Literal
 from untaken.ranking import Contradiction
 
 Kind = Literal["sub_goal", "decision"]
+Way = Literal["never attempted", "attempted without success", "attempts unknown"]
 Unit = Literal["critical completion", "completion", "score"]
 
 ROUGH: Final = (
@@ -85,10 +86,53 @@ class FixFirst:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FailurePattern(FixFirst):
+    """The same failure in several tasks, each with a plan graph of its own; an item without one sub-goal.
+
+    `title` names the tool or the sub-goal's title with the way in which it fails; `often`, `much` and `gain`
+    are those of its sub-goals together, at most 1 in a run.
+
+    Attributes:
+        subject: the tool that the checks ask for, else the title that the sub-goals share (untrusted).
+        way: ``never attempted``, ``attempted without success`` or ``attempts unknown``.
+        tasks: number of tasks in which it happens; `sub_goals`: number of sub-goals it stands for.
+        goals: the sub-goal that failed first in each of `runs`.
+        arguments: expected arguments and fields that were not met, with the number of runs, most first.
+    """
+
+    subject: str
+    way: Way
+    tasks: int
+    sub_goals: int
+    goals: tuple[str, ...]
+    arguments: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conflict:
+    """Two items that contradict each other: `decision` advises against a tool that `sub_goal` needs."""
+
+    sub_goal: FixFirst
+    decision: FixFirst
+
+    @property
+    def words(self) -> str:
+        """What to check before one follows either (names in it are untrusted)."""
+        where = self.decision.context or self.decision.context_hash or "unknown"
+        return (
+            f"completing “{self.sub_goal.title}” needs {self.decision.selected}, but in the context {where} "
+            f"runs that took {self.decision.alternative} instead fared better; read runs of that context"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Triage:
     """What to fix first, and which runs to look at because they contradict themselves.
 
     Attributes:
+        patterns: sub-goals that fail alike in tasks with plan graphs of their own, taken together; the
+            largest gain first. They restate sub-goals of `items`.
+        conflicts: items that contradict each other.
         items: by expected gain, the largest first; across kinds that order is rough (`ROUGH`).
         contradictions: runs whose outcome and sub-goals disagree, largest effect first.
         agents: whose runs these are; empty for everybody's.
@@ -107,6 +151,8 @@ class Triage:
     not_evaluated: int
     harmless: int
     reason: str
+    patterns: tuple[FailurePattern, ...] = ()
+    conflicts: tuple[Conflict, ...] = ()
 
     def of_kind(self, kind: Kind) -> tuple[FixFirst, ...]:
         """The items of one kind, in order."""

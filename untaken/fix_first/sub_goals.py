@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from hashlib import sha256
 from math import fsum
@@ -13,8 +13,8 @@ import msgspec
 from untaken.corpus import Corpus
 from untaken.errors import Unscored
 from untaken.fix_first.blame import First, Shape, frontier, measured, shape_of
-from untaken.fix_first.model import FixFirst, Often
-from untaken.ledger import Run
+from untaken.fix_first.model import FailurePattern, FixFirst, Often
+from untaken.fix_first.patterns import failure_patterns, often_of, weightiest_first
 from untaken.stats.sparse import Sample
 
 Key = tuple[str, str]
@@ -27,12 +27,14 @@ class Mending:
 
     Attributes:
         items: those that hold up something that counts, in no order yet; `harmless`: number of the others.
+        patterns: those that fail alike in several tasks.
         scored: runs behind them.
     """
 
     items: tuple[FixFirst, ...]
     harmless: int
     scored: int
+    patterns: tuple[FailurePattern, ...] = ()
 
 
 @dataclass(slots=True)
@@ -67,7 +69,8 @@ def sub_goals_to_mend(corpus: Corpus, digests: Iterable[str]) -> Mending:
         for key, hits in gathered.hits.items()
     }
     items = tuple(_item(corpus, key, hits, gathered, sample) for key, hits in heavy.items() if hits)
-    return Mending(items=items, harmless=len(heavy) - len(items), scored=sample.n)
+    patterns = failure_patterns(corpus, heavy, sample)
+    return Mending(items=items, harmless=len(heavy) - len(items), scored=sample.n, patterns=patterns)
 
 
 def _gathered(corpus: Corpus, digests: Iterable[str]) -> Gathered:
@@ -100,7 +103,7 @@ def _shape(corpus: Corpus, graph_id: str, known: dict[str, Shape]) -> Shape:
 def _item(corpus: Corpus, key: Key, hits: dict[str, First], gathered: Gathered, sample: Sample) -> FixFirst:
     values = {digest: first.much for digest, first in hits.items()}
     total = fsum(values.values())
-    often = _often(hits, sample)
+    often = often_of(hits, sample)
     low, high = sample.interval(values)
     node = next(iter(hits.values())).node
     critical = gathered.shapes[key[0]].critical
@@ -121,26 +124,9 @@ def _item(corpus: Corpus, key: Key, hits: dict[str, First], gathered: Gathered, 
         high=high,
         unit="critical completion" if critical else "completion",
         reason=_reason(hits.values(), often, gathered.required[key], total / len(hits), critical),
-        runs=_weightiest_first(runs, values),
+        runs=weightiest_first(runs, values),
         agents=dict(Counter(sorted(run.agent for run in runs.values())).most_common()),
     )
-
-
-def _weightiest_first(runs: Mapping[str, Run], weight: Mapping[str, float]) -> tuple[str, ...]:
-    """Among runs of one weight, those of each agent in turn: the first few are not all of one agent."""
-    ordered = sorted(runs, key=lambda d: (runs[d].agent, runs[d].task_id, runs[d].run_id, d))
-    met: Counter[tuple[float, str]] = Counter()
-    turn: dict[str, int] = {}
-    for digest in ordered:
-        key = weight[digest], runs[digest].agent
-        turn[digest] = met[key]
-        met[key] += 1
-    return tuple(sorted(ordered, key=lambda d: (-weight[d], turn[d])))
-
-
-def _often(hits: dict[str, First], sample: Sample) -> Often:
-    low, high = sample.interval(dict.fromkeys(hits, 1.0))
-    return Often(count=len(hits), n=sample.n, low=low, high=high)
 
 
 def _reason(hits: Iterable[First], often: Often, required: int, much: float, critical: bool) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Final
+from typing import Final, get_args
 
 import msgspec
 
@@ -24,6 +24,7 @@ from untaken.counterfactual import (
 from untaken.discovery import Alternatives, Found, Support
 from untaken.errors import UntakenError
 from untaken.fix_first import FixFirst
+from untaken.fix_first.model import Way
 from untaken.gate import GateCheck, MissedSubGoal
 from untaken.judging import Concord, JudgedMapping, LabelledRate, LabelledRates, NodeVerdict, Pair
 from untaken.ledger import AnyEvent, Head
@@ -191,6 +192,21 @@ def _triage() -> Schema:
         agents=values_of(COUNT),
     )
     often = fixed(count=COUNT, n=COUNT, share=number, low=number, high=number)
+    pattern = fixed(
+        subject=TEXT,
+        way={"enum": list(get_args(Way))},
+        tasks=COUNT,
+        sub_goals=COUNT,
+        arguments=values_of(COUNT),
+        often=often,
+        gain=number,
+        low=number,
+        high=number,
+        unit={"enum": ["critical completion", "completion"]},
+        reason=TEXT,
+        runs=list_of(fixed(run_id=TEXT, digest=TEXT, sub_goal=TEXT)),
+        agents=values_of(COUNT),
+    )
     way = fixed(
         situation=TEXT,
         option=TEXT,
@@ -220,6 +236,8 @@ def _triage() -> Schema:
         order=TEXT,
         reason=TEXT,
         items=list_of(item),
+        patterns=list_of(pattern),
+        conflicts=list_of(fixed(sub_goal=TEXT, decision=TEXT, words=TEXT)),
         better_ways=list_of(way),
         contradictions=list_of(entry_shape(Contradiction)),
         findings=findings(),

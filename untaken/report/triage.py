@@ -7,7 +7,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Final
 
 from untaken.errors import Finding
-from untaken.fix_first import BetterWay, FixFirst, Often, Triage
+from untaken.fix_first import BetterWay, FailurePattern, FixFirst, Often, Triage
 from untaken.fix_first.model import ROUGH
 from untaken.ledger import Run
 from untaken.report.documents import Document, entry, finding_entries
@@ -91,6 +91,11 @@ def triage_document(
         "order": ROUGH,
         "reason": found.reason,
         "items": [_item(item, runs) for item in shown],
+        "patterns": [_pattern(one, runs) for one in found.patterns[:top]],
+        "conflicts": [
+            {"sub_goal": one.sub_goal.digest, "decision": one.decision.digest, "words": one.words}
+            for one in found.conflicts
+        ],
         "better_ways": [_way(way, runs) for way in better_ways[:top]],
         "contradictions": [entry(contradiction) for contradiction in found.contradictions[:top]],
         "findings": finding_entries(findings),
@@ -128,6 +133,27 @@ def _often(often: Often) -> dict[str, Any]:
         "share": often.share,
         "low": often.low,
         "high": often.high,
+    }
+
+
+def _pattern(one: FailurePattern, runs: Mapping[str, Run]) -> dict[str, Any]:
+    return {
+        "subject": one.subject,
+        "way": one.way,
+        "tasks": one.tasks,
+        "sub_goals": one.sub_goals,
+        "arguments": dict(one.arguments),
+        "often": _often(one.often),
+        "gain": one.gain,
+        "low": one.low,
+        "high": one.high,
+        "unit": one.unit,
+        "reason": one.reason,
+        "runs": [
+            {"run_id": runs[digest].run_id, "digest": digest, "sub_goal": goal}
+            for digest, goal in zip(one.runs, one.goals, strict=True)
+        ],
+        "agents": dict(one.agents),
     }
 
 

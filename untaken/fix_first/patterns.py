@@ -1,0 +1,147 @@
+"""Failures that are alike across tasks, for logs in which every task has its own plan graph.
+
+Sub-goals that fail first go together where their checks (else their rules) name the same tool, else where
+their titles are the same but for numbers and names in quotes; and where they failed in the same way.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from hashlib import sha256
+from math import fsum
+from typing import Final
+
+import msgspec
+
+from untaken.corpus import Corpus
+from untaken.fix_first.blame import First
+from untaken.fix_first.model import FailurePattern, Often, Way
+from untaken.ledger import Run
+from untaken.plans import SubGoal
+from untaken.stats.sparse import Sample
+
+WAYS: Final[Mapping[bool | None, Way]] = {
+    False: "never attempted",
+    True: "attempted without success",
+    None: "attempts unknown",
+}
+SPECIFIC: Final = re.compile(r"[\"'`\u2018\u201c][^\"'`\u2019\u201d]*[\"'`\u2019\u201d]|\w*\d\w*")
+"""What differs between titles of one kind: words in quotes, and words with digits."""
+NUMBERED: Final = re.compile(r"\.\d+(?=\.|$)")
+"""A place in a list: items of one list are one argument."""
+MOST_ARGUMENTS: Final = 5
+
+
+@dataclass(slots=True)
+class _Alike:
+    """What belongs to one pattern, while it is gathered."""
+
+    keys: set[tuple[str, str]] = field(default_factory=set)
+    much: dict[str, list[float]] = field(default_factory=dict)
+    goals: dict[str, str] = field(default_factory=dict)
+    arguments: Counter[str] = field(default_factory=Counter)
+    critical: bool = False
+
+
+def failure_patterns(
+    corpus: Corpus, hits: Mapping[tuple[str, str], Mapping[str, First]], sample: Sample
+) -> tuple[FailurePattern, ...]:
+    """Groups of sub-goals of two plan graphs or more that fail alike in two tasks or more.
+
+    Args:
+        corpus: what was evaluated.
+        hits: by graph and sub-goal, where it failed first and holds up something, by run digest.
+        sample: the scored runs.
+    """
+    nodes = {(graph.id, node.id): node for graph in corpus.graphs.graphs for node in graph.sub_goals}
+    alike: dict[tuple[str, Way], _Alike] = {}
+    for key, found in hits.items():
+        subject = subject_of(nodes[key])
+        for digest, first in found.items():
+            one = alike.setdefault((subject, WAYS[first.node.attempted]), _Alike())
+            one.keys.add(key)
+            one.much.setdefault(digest, []).append(first.much)
+            one.goals.setdefault(digest, key[1])
+            one.critical |= first.node.critical
+            if first.node.attempted:
+                unmet = (part.field for part in first.node.differences if not part.met)
+                one.arguments.update({NUMBERED.sub("", name) for name in unmet})
+    units = {graph.id for graph in corpus.graphs.graphs if any(node.critical for node in graph.sub_goals)}
+    made = [_pattern(corpus, name, one, sample, units) for name, one in alike.items()]
+    told = [one for one in made if one is not None]
+    return tuple(sorted(told, key=lambda one: (-one.gain, -one.often.count, one.title or "")))
+
+
+def subject_of(node: SubGoal) -> str:
+    """What a sub-goal is about: a tool, or its title without what is special to one task."""
+    if node.check is not None and node.check.tool_call is not None:
+        return node.check.tool_call.name
+    tools = {str(rule.tool) for rule in node.rules if rule.tool is not None}
+    if node.check is None and len(tools) == 1:
+        return tools.pop()
+    return " ".join(SPECIFIC.sub("…", node.title or node.id).split()).casefold()
+
+
+def _pattern(
+    corpus: Corpus, name: tuple[str, Way], one: _Alike, sample: Sample, units: set[str]
+) -> FailurePattern | None:
+    subject, way = name
+    runs = {digest: corpus.runs[digest] for digest in one.much}
+    tasks = {run.task_id for run in runs.values()}
+    graphs = {graph for graph, _ in one.keys}
+    if len(tasks) < 2 or len(graphs) < 2:
+        return None
+    values = {digest: min(1.0, fsum(some)) for digest, some in one.much.items()}
+    total, often = fsum(values.values()), often_of(values, sample)
+    low, high = sample.interval(values)
+    ordered = weightiest_first(runs, values)
+    arguments = dict(sorted(one.arguments.items(), key=lambda pair: (-pair[1], pair[0]))[:MOST_ARGUMENTS])
+    return FailurePattern(
+        kind="sub_goal",
+        digest=sha256(msgspec.json.encode([subject, way])).hexdigest()[:16],
+        title=f"{subject}: {way}",
+        critical=one.critical,
+        often=often,
+        required=often.n,
+        much=total / len(values),
+        gain=total / sample.n,
+        low=low,
+        high=high,
+        unit="critical completion" if graphs <= units else "completion",
+        reason=f"{subject} is {way} first in {often.count} of {often.n} scored runs, over {len(tasks)} tasks "
+        f"and {len(one.keys)} sub-goals{_unmet(arguments)}",
+        runs=ordered,
+        agents=dict(Counter(sorted(run.agent for run in runs.values())).most_common()),
+        subject=subject,
+        way=way,
+        tasks=len(tasks),
+        sub_goals=len(one.keys),
+        goals=tuple(one.goals[digest] for digest in ordered),
+        arguments=arguments,
+    )
+
+
+def _unmet(arguments: Mapping[str, int]) -> str:
+    named = ", ".join(f"{name} ({runs})" for name, runs in arguments.items())
+    return f"; not as expected: {named}" if named else ""
+
+
+def weightiest_first(runs: Mapping[str, Run], weight: Mapping[str, float]) -> tuple[str, ...]:
+    """Among runs of one weight, those of each agent in turn: the first few are not all of one agent."""
+    ordered = sorted(runs, key=lambda d: (runs[d].agent, runs[d].task_id, runs[d].run_id, d))
+    met: Counter[tuple[float, str]] = Counter()
+    turn: dict[str, int] = {}
+    for digest in ordered:
+        key = weight[digest], runs[digest].agent
+        turn[digest] = met[key]
+        met[key] += 1
+    return tuple(sorted(ordered, key=lambda d: (-weight[d], turn[d])))
+
+
+def often_of(hits: Mapping[str, object], sample: Sample) -> Often:
+    """The share of the runs that are in `hits`."""
+    low, high = sample.interval(dict.fromkeys(hits, 1.0))
+    return Often(count=len(hits), n=sample.n, low=low, high=high)
