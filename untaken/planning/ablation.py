@@ -141,7 +141,7 @@ def remarks(found: Ablation) -> tuple[str, ...]:
         "Intervals: bootstrap over worlds.",
         *notes,
         "Not comparable in level: the published agent is a language model of 72 billion parameters, scored "
-        "over 1 M steps, mean ± sd over 5 seeds, with a reward and prompts that are not told; a script is "
-        "given the rules of the game, and its score is one over all worlds. Only the sign of a difference "
+        "over 1 M steps, mean ± sd over 5 seeds, with an unpublished reward and prompts; a script knows "
+        "the rules of the game, and its score covers all worlds. Only the sign of a difference "
         "between arms means the same.",
     )

@@ -41,7 +41,7 @@ class Turn:
         selection: the skill it began, where it began one.
         win: the evaluation of its first answer; ``None`` without What-If-Not.
         action: what was done.
-        outcome: what that brought.
+        outcome: the result of the action.
         after: s_{t+1}, as far as the policy may see it.
         unanswered, unanswered_again: why a language model gave no usable answer, the first time and when it
             was asked again; empty where it gave one, ``None`` where none was asked.
@@ -66,7 +66,7 @@ class Turn:
 
     @property
     def revised(self) -> bool:
-        """Whether it then did something else, and not for want of an answer."""
+        """Whether it then chose another action, other than waiting because there was no answer."""
         return self.win is not None and self.win.action != self.action and not self.unanswered_again
 
 
@@ -119,7 +119,7 @@ def play(
 
     Args:
         world: where the episode begins; it is stepped.
-        policy: π; begun anew with `seed`.
+        policy: π; started with `seed`.
         task: l, an achievement; ``None`` for open play.
         steps: K, the planning horizon.
         causality: the state causality evaluator; ``None`` is the arm without it.
@@ -187,7 +187,7 @@ class _Loop:
 
 
 def _feedback(asked: WhatIfNot) -> Feedback:
-    """(a, r, Ã, WIN), as a policy is told it."""
+    """(a, r, Ã, WIN), in the form that policies receive."""
     assert not isinstance(asked.win, Unscored)  # noqa: S101 (what has no WIN is not asked again)
     return Feedback(action=asked.action, reward=asked.reward, others=asked.others, win=asked.win)
 

@@ -59,11 +59,11 @@ def augment(state: Seen | Observation, causes: CausalState | None) -> Seen:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """A decision point: a skill is begun.
+    """A decision point: a skill starts.
 
     Attributes:
         skill: what is pursued from now on, by the name of an achievement where it is one.
-        alternatives: the other skills it could have begun here, in a stable order.
+        alternatives: the other skills that could start here, in a stable order.
         propensities: probability of each, the selected one among them, where the policy draws; else empty.
     """
 
@@ -102,7 +102,7 @@ class Policy(Protocol):
 
     @property
     def aim(self) -> str | None:
-        """The achievement it pursues now: the task where there is one, else by the skill it is at."""
+        """The achievement it pursues now: the task if there is one, otherwise by its current skill."""
 
     def take(self, skill: str) -> None:
         """Begins `skill` at the next step instead of what it would select: for clones that try alternatives.

@@ -1,8 +1,8 @@
 """What was planned, step by step, as a file: to be looked at without the simulator (§7).
 
-A ledger says what an agent did. This says what was asked about it: the view at each step, what else was tried
-in clones and its rewards, and the causal graphs that the state was given. One file a run, JSON, packed or
-not. There are no pictures in it: a view is the numbers of its 9 × 7 fields.
+A ledger says what an agent did. This is the planning record: the view at each step, the alternatives tried
+in clones and their rewards, and the causal graphs of the state. One file per run, JSON, compressed or
+not. It has no pictures: a view is the numbers of its 9 × 7 fields.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class PlannedStep(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True,
         facing: direction of the player, as (x, y).
         items: amounts by item, needs among them; achievements are not repeated.
         aim: the achievement that the policy pursued.
-        begun: the skill that was selected at this step.
+        begun: the skill that started at this step.
         reward: the environment's own, of what was done.
         unlocked: achievements reached for the first time.
         asked: the What-If-Not evaluation of the first answer.
@@ -135,7 +135,7 @@ def view_of(semantic: Rows) -> str:
 
 
 def fields_of(view: str) -> tuple[tuple[str, ...], ...]:
-    """A view's rows, top to bottom, each field by the name of what stands there or lies there.
+    """A view's rows, top to bottom, each field by the name of its object or terrain.
 
     ``edge`` is beyond the map. The player is in the middle.
     """

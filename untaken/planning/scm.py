@@ -30,7 +30,7 @@ class Variable:
 
     Attributes:
         name: as its function's callers write it, such as ``s_1``.
-        words: what it stands for.
+        words: its meaning.
         time: its slice t; ``None`` where it is of no moment.
         parents: names, in the order in which the function takes them.
         function: of the parents' values; ``None`` for an exogenous variable, whose value is given.
@@ -160,7 +160,7 @@ def action_model(
     leaves its arguments as they are. A policy begins as it is handed over. Its draws are part of m_t.
 
     Args:
-        policy: begun; it is cloned, never asked itself.
+        policy: started; it is cloned, never called itself.
         steps: K.
         causality: attaches a causal representation to what the policy is given (`augment`).
     """

@@ -12,7 +12,7 @@ from untaken.plans.model import AnswerSpec, Rule, ToolCallSpec
 from untaken.plans.patterns import TEXT_KINDS, Pattern, expected_arguments, text_of, text_pattern
 
 _SCALARS: Final = frozenset({str, int, float, bool, type(None)})
-"""The types of most values: told at once, where asking for a mapping or a list takes its time."""
+"""Types of most values, checked first because checks for a mapping or a list are slower."""
 
 
 def call_matches(spec: ToolCallSpec, call: ToolCall) -> bool:

@@ -11,7 +11,7 @@ from untaken.errors import Unscored
 from untaken.plans.expression_source import FieldPath, Source
 
 Tree = dict[str, Any]
-"""Nested field names; an empty tree stands for everything below."""
+"""Nested field names; an empty tree means everything below."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,7 +60,7 @@ _PLACE = re.compile(r"`\$((?:\.\w+|\[\d+\])+)")
 
 
 def load_graph(path: str | os.PathLike[str]) -> PlanGraph:
-    """The valid plan graph in a file; the format is told by its ending and content.
+    """The valid plan graph in a file; its ending and content determine the format.
 
     Raises:
         UntakenError: the first thing wrong with it, with file and, for YAML, line.
@@ -70,7 +70,8 @@ def load_graph(path: str | os.PathLike[str]) -> PlanGraph:
 
 
 def parse_graph(data: str | bytes, *, name: str, format: GraphFormat | None = None) -> PlanGraph:
-    """The valid plan graph in `data`; `name` stands in messages and tells the format where that is not given.
+    """The valid plan graph in `data`; `name` is used in messages and determines the format if that is not
+    given.
 
     Raises:
         UntakenError: the first thing wrong with it.
@@ -160,7 +161,7 @@ def is_graph_file(path: Path) -> bool:
     format = _BY_SUFFIX.get(path.suffix.lower())
     try:
         return format is not None and _GRAPH_SIGNS[format].search(read_bytes(path)) is not None
-    except OSError:  # whoever reads it next says so
+    except OSError:  # the next reader reports it
         return True
 
 

@@ -32,7 +32,7 @@ class Mapping:
 
     Attributes:
         mapped: (seq, sub-goal, authority) in the order of the ledger. One call may serve several sub-goals,
-            then it stands here once for each. Authority ``tag``: the ledger says so; ``rule``: a rule of the
+            and is then listed once for each. Authority ``tag``: the ledger says so; ``rule``: a rule of the
             graph; ``check``: a tool_call check expects this tool; ``plan``: the plan in force named this
             sub-goal alone; ``judge``: nothing else maps it, and a judge recorded in the ledger does.
         extra: seq of each tool call that serves no sub-goal, the user's own calls included.

@@ -38,7 +38,7 @@ def write_node_link(graph: PlanGraph) -> str:
 
 
 def read_node_link(document: Document, graph_id: str) -> tuple[Document, list[Finding]]:
-    """The graph document of node-link data; ``label`` or ``name`` stands in for a title, other attributes are
+    """The graph document of node-link data; ``label`` or ``name`` is used as title, other attributes are
     named in a finding and left out.
 
     Raises:

@@ -19,7 +19,7 @@ from untaken.plans.globs import matches_glob
 
 TEXT_KINDS: Final = ("glob", "contains", "regex")
 KINDS: Final = (*TEXT_KINDS, "any", "literal")
-"""The one key of a mapping that stands for a pattern; ``literal`` takes its value as it is written."""
+"""The keys of which a mapping with only that key is a pattern; ``literal`` takes its value verbatim."""
 _KINDS: Final = frozenset(KINDS)
 _REGEX_BYTES: Final = 512 * limits.KIB
 """For one compiled expression and its automaton: compiling takes 20 ms and reading 0.2 µs a character at
@@ -70,10 +70,10 @@ def text_of(value: Any) -> str | None:
 
 
 def expectation(value: Any) -> Any:
-    """An expected value with a `Pattern` in the place of each mapping that stands for one.
+    """An expected value with a `Pattern` in place of each mapping that denotes one.
 
-    A mapping with the single key ``glob``, ``contains``, ``regex``, ``any`` or ``literal`` stands for a
-    pattern, at any depth; inside ``literal`` nothing does. A value without patterns comes back as it is.
+    A mapping with the single key ``glob``, ``contains``, ``regex``, ``any`` or ``literal`` denotes a
+    pattern, at any depth, except inside ``literal``. A value without patterns is returned unchanged.
 
     Raises:
         UntakenError: ``graph-pattern-invalid``.
@@ -144,7 +144,7 @@ def looks_like_pattern(text: str) -> bool:
 
 def as_literal(value: Any) -> Any:
     """A value of a record written so that a graph expects exactly that: what could be taken for a pattern
-    stands inside ``literal``.
+    is inside ``literal``.
     """
     if isinstance(value, dict):
         if _is_pattern(value):

@@ -36,7 +36,7 @@ def edges(graph: PlanGraph) -> list[tuple[str, str]]:
 
 
 def topological(graph: PlanGraph) -> list[str]:
-    """Ids so that each dependency stands before what needs it; ties in graph order.
+    """Ids so that each dependency comes before what needs it; ties in graph order.
 
     Raises:
         UntakenError: ``graph-cycle``, naming the cycle.

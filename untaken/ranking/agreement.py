@@ -19,7 +19,7 @@ def agree(a: MetricTable, b: MetricTable, a_tests: PairTests | None, b_tests: Pa
         a: one metric.
         b: the other.
         a_tests: every pair of agents under the one; ``None`` where they were not tested.
-        b_tests: likewise under the other.
+        b_tests: the same for the other.
     """
     rows_a, rows_b = _common_rows(a, b)
     x, y = a.comparable[rows_a], b.comparable[rows_b]

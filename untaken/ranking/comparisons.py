@@ -73,8 +73,8 @@ class Comparison:
     Attributes:
         agents: best first, as ranked; those without a rank last.
         pairs: in that order, the one above first.
-        ties: groups of agents of whom no two are told apart; two agents share a group exactly where their
-            interval covers 0. An agent may be in several groups: being tied is not handed on.
+        ties: groups of agents without a clear difference; two agents share a group exactly if their
+        interval covers 0. An agent may be in several groups: ties are not transitive.
     """
 
     metric: str

@@ -19,7 +19,7 @@ NOT_TESTED: Final = Unscored("agents were not compared in pairs")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bootstrap:
-    """How often tasks are drawn anew, and from which seed."""
+    """Number and seed of the task resamples."""
 
     resamples: int = 10_000
     seed: int = 0

@@ -84,7 +84,7 @@ def rank_comparable(
     tasks and contradictory runs are everybody's.
 
     Args:
-        runs: what was scored; who ran which task is told by them.
+        runs: all scored runs, which also show which agent ran which task.
         scores: as for `rank_agents`.
         missing: as for `rank_agents`.
         resamples: as for `rank_agents`.

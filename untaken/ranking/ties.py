@@ -1,4 +1,4 @@
-"""Groups of agents that the evidence does not tell apart (§5)."""
+"""Groups of agents without a clear difference (§5)."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from untaken.ranking.comparisons import PairedDifference
 def tie_groups(agents: Sequence[str], pairs: Iterable[PairedDifference]) -> tuple[tuple[str, ...], ...]:
     """Groups that overlap, like the letters of a compact letter display (Piepho 2004).
 
-    Two agents share a group exactly where they are not told apart; no agent can be added to a group. So an
-    agent can be in two groups: a tied with b and b with c does not make a tied with c. One told apart from
-    everybody is a group of its own.
+    Two agents share a group exactly if there is no clear difference between them, and each group is as large
+    as possible. So an agent can be in two groups: a tied with b and b with c does not make a tied with c. An
+    agent that differs clearly from all others is its own group.
 
     Each pair not yet together opens a group with the first such agents, best first, that fit everyone in it:
     at most as many groups as pairs, where listing every largest group could take for ever.

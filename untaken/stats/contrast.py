@@ -112,7 +112,7 @@ class Band(NamedTuple):
         return np.minimum(estimate, low), np.maximum(estimate, high)
 
     def above(self, excess: np.ndarray) -> np.ndarray:
-        """Confidence that the truth lies above (estimate − excess), from 0 to 1; 0.975 at the lower end."""
+        """Confidence that the truth is above (estimate − excess), from 0 to 1; 0.975 at the lower end."""
         variance = self.rest + self.success.value(self.success.at - self.lean * excess)
         found = student_cdfs(self.freedom, excess / np.sqrt(np.where(variance > 0, variance, 1.0)))
         return np.where(variance == 0, (excess > 0).astype(float), found)

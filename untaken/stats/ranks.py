@@ -50,7 +50,7 @@ class PairTests:
         for block in flips:
             most = np.zeros((len(block), agents))
             for row in range(agents - 1):
-                unit = _units(means[row] - means[row + 1 :])  # anew for each block: all would fill memory
+                unit = _units(means[row] - means[row + 1 :])  # again for each block: all would fill memory
                 statistic[row, row + 1 :] = unit.sum(axis=1)
                 reached = np.abs(block @ unit.T)
                 np.maximum(most[:, row + 1 :], reached, out=most[:, row + 1 :])
@@ -67,7 +67,7 @@ class PairTests:
         """(n, n): 1 where the row is surely above the column, −1 where it is surely below, else 0.
 
         Args:
-            largest: (flips, n) or (flips, 1): what the statistics of each row are held against.
+            largest: (flips, n) or (flips, 1): what the statistics of each row are compared with.
             level: of the two-sided test of all pairs that `largest` is taken over.
         """
         ordered = np.sort(np.round(largest, 9), axis=0)

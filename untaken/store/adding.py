@@ -55,14 +55,14 @@ class Arrival:
         )
 
     def answer(self, kind: FileKind, new: bool, findings: tuple[Finding, ...]) -> Added:
-        """What the caller is told."""
+        """The result for the caller."""
         return Added(name=self.name, digest=self.copy.digest, kind=kind, new=new, findings=findings)
 
 
 def add_ledger(arrival: Arrival, sidecar: Mapping[str, Head]) -> Added:
     """Verifies a ledger, compares its runs with the heads recorded before, and records what is new.
 
-    A file in which no run can be told is not kept.
+    A file without a recognisable run is not stored.
     """
     name, copy = arrival.name, arrival.copy
     verdicts = verify_ledger(copy.path, heads=sidecar, name=name)

@@ -1,8 +1,7 @@
 """Events appended to the workspace's ledgers: announced in the database, written, then the head moves (§1).
 
-The file has a journal of its own (`untaken.ledger`). The row in `appends` stands around it: while it is
-there, readers take the file up to where it was, and whoever comes next completes or undoes what a crash cut
-short.
+The file has its own journal (`untaken.ledger`). A row in `appends` protects it: while the row exists,
+readers ignore the new part of the file, and the next process completes or undoes what a crash interrupted.
 """
 
 from __future__ import annotations
@@ -69,7 +68,8 @@ def append_to_run(
 ) -> Head:
     """Appends events to a run's stored ledger, all or none even in a crash, and gives the run's new head.
 
-    What the ledger holds already is not written again (`without_repeats`), whoever wrote it meanwhile.
+    Events that the ledger already contains are not written again (`without_repeats`), even if written
+    meanwhile.
 
     Args:
         engine: of the workspace.
@@ -80,8 +80,8 @@ def append_to_run(
 
     Raises:
         UntakenError: ``ledger-broken-run``, ``ledger-torn-line``, ``run-unknown``, ``ledger-locked``,
-            ``ledger-unwritable``; nothing was written then. OSError passes through: what was begun is
-            completed or undone by whoever comes next.
+            ``ledger-unwritable``; nothing was written then. OSError passes through: the next process
+            completes or undoes the append.
     """
     if run.integrity.broken:
         raise _refused(run, f"the run is {run.integrity.verdict}: {run.integrity.reason}")

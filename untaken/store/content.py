@@ -1,4 +1,4 @@
-"""What a file is, told by its content first, and how its bytes get safely to disk."""
+"""The kind of a file, recognised by content first, and safe writes to disk."""
 
 from __future__ import annotations
 

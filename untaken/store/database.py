@@ -1,7 +1,7 @@
 """How a connection to the workspace database is opened, and what a transaction on it is.
 
-Both databases run the same statements. What differs stands here: how a transaction begins, and how one writer
-keeps others out.
+Both databases run the same statements. This module has the differences: how a transaction starts, and how
+one writer keeps others out.
 """
 
 from __future__ import annotations
@@ -120,8 +120,8 @@ def _postgresql(url: URL) -> Engine:
 def writing(engine: Engine) -> Iterator[Connection]:
     """A transaction that keeps other writers out from its first statement on.
 
-    PostgreSQL: one advisory lock a database. What a writer reads is therefore what it writes upon, and
-    nothing has to be tried again.
+    PostgreSQL: one advisory lock per database. A writer therefore writes on the state that it read, and
+    never has to retry.
 
     Inside `together` it is a part of that transaction: undone by itself where it fails.
 

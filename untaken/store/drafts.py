@@ -22,7 +22,7 @@ class GraphDraft:
 
     Attributes:
         content: as it was typed; it need not be a graph yet (untrusted).
-        based_on: the version it was begun from; ``None`` for a new graph.
+        based_on: the version it started from; ``None`` for a new graph.
     """
 
     graph_id: str

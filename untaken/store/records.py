@@ -83,7 +83,7 @@ def insert_file(connection: Connection, file: StoredFile, folder: Path) -> bool:
 
 
 def update_account(connection: Connection, file: StoredFile) -> bool:
-    """Brings the findings and the loss of a known file up to date; false, because it is not new."""
+    """Updates the findings and the loss report of a known file; false, because it is not new."""
     account = {
         "findings": msgspec.json.encode(bounded(file.findings)).decode(),
         "loss": msgspec.json.encode(file.loss).decode(),
@@ -93,13 +93,13 @@ def update_account(connection: Connection, file: StoredFile) -> bool:
 
 
 def find_file(connection: Connection, digest: str, folder: Path) -> StoredFile | None:
-    """The file of a digest, where there is one."""
+    """The file of a digest, if there is one."""
     row = connection.execute(select(files).where(files.c.digest == digest)).one_or_none()
     return None if row is None else stored_file(row, folder)
 
 
 def all_files(connection: Connection, folder: Path, *, removed: bool = False) -> list[StoredFile]:
-    """Every file that is here (or every one that can be brought back), in the order in which they came."""
+    """Every present file (or every restorable one), in the order in which they were added."""
     gone = files.c.digest.in_(removed_files())
     kept = files.c.digest.in_(removed_files().where(removals.c.purged_at.is_(None)))
     chosen = select(files).where(kept if removed else ~gone).order_by(files.c.position)

@@ -1,4 +1,4 @@
-"""Files out of sight, brought back, and after thirty days deleted."""
+"""Removing files, restoring them, and deleting them after thirty days."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def remove(connection: Connection, digest: str, folder: Path) -> bool:
 
 
 def restore(connection: Connection, digest: str, folder: Path) -> bool:
-    """Brings a removed file back with what went with it; false where it is not removed, or was purged."""
+    """Restores a removed file and everything removed with it; false if it is not removed, or was purged."""
     when = select(removals.c.removed_at).where(removals.c.file == digest, removals.c.restored_at.is_(None))
     moment = connection.execute(when).scalar_one_or_none()
     if moment is None or not _bytes_are_there(connection, digest, folder):
@@ -82,7 +82,7 @@ def restore(connection: Connection, digest: str, folder: Path) -> bool:
 
 
 def expire(connection: Connection, folder: Path, before: datetime) -> list[StoredFile]:
-    """Gives up what was removed before a moment: it can be added again, but not brought back.
+    """Purges what was removed before a moment: it can be added again, but not restored.
 
     The rows stay, and with them the heads of the runs: another chain under their run ids still shows.
     """

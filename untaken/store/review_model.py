@@ -13,7 +13,7 @@ REVIEWED: Final[frozenset[ReviewStatus]] = frozenset({"explained", "fixed"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Review:
-    """Where the review of one run stands; a run that nobody touched is ``new`` at revision 0.
+    """The review of one run; a run without a review is ``new`` at revision 0.
 
     Attributes:
         run: the run's digest; `run_id` its own id.

@@ -1,4 +1,4 @@
-"""Where the review of each run stands: status, assignee, tags; every change is logged."""
+"""The review of each run: status, assignee, tags; every change is logged."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Reviews:
         self._engine = engine
 
     def every(self) -> dict[str, Review]:
-        """Where the review of each run stands, by the run's digest; without the runs nobody touched."""
+        """The review of each run, by the run's digest; without runs that have none."""
         with reading(self._engine) as connection:
             return _every(connection)
 

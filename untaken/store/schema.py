@@ -39,7 +39,7 @@ def revision(connection: Connection) -> str | None:
 
 
 def prepare(engine: Engine, folder: Path) -> None:
-    """Makes the tables that are not there yet, or brings those of an earlier version up to this one.
+    """Creates missing tables, or migrates those of an earlier version.
 
     One transaction: a crash leaves the database as it was.
 

@@ -156,7 +156,7 @@ reviews = Table(
     Column("updated_at", String(40), nullable=False),
     Column("updated_by", Words, nullable=False),
 )
-"""Where the review of a run stands: `run` is `Run.digest`, `tags` a JSON list, `revision` counts changes."""
+"""The review of a run: `run` is `Run.digest`, `tags` a JSON list, `revision` counts changes."""
 
 review_log = Table(
     "review_log",

@@ -35,7 +35,7 @@ class GraphVersion:
         version: its number in the workspace; also that of the graph as it is read.
         file: digest of its bytes (`StoredFile.digest`).
         based_on: the version it was made from; ``None`` for a new graph or an upload.
-        author: who saved it, ``upload`` for a file; `message`: what they said of it (both untrusted).
+        author: who saved it, ``upload`` for a file; `message`: the author's message (both untrusted).
         removed: its file was removed from the workspace.
     """
 

@@ -141,7 +141,7 @@ class Workspace(GraphShelf):
 
         Returns:
             What was found. Where `Added.kind` is ``None`` the file is none of these; a finding says so.
-            A file that was removed is brought back, and is new again.
+            A file that was removed is restored, and is new again.
         """
         return self._take(name, data, heads, origin, back=True, made_from=frozenset(made_from))
 
@@ -215,7 +215,7 @@ class Workspace(GraphShelf):
             results: digests of the ledgers that its runs went to; they are removed with it.
 
         Returns:
-            False where the same content was kept before under this name; its account is brought up to date.
+            False if the same content was already stored under this name; its loss report is updated.
         """
         with staged(data, self.path) as copy:
             arrival = Arrival(
@@ -239,7 +239,7 @@ class Workspace(GraphShelf):
     def remove(self, digest: str) -> bool:
         """Takes a file out of the workspace: its runs or its plan graph are no longer read.
 
-        Nothing is deleted for thirty days. `restore`, or adding the file again, brings it back; opening the
+        Nothing is deleted for thirty days. `restore`, or adding the file again, restores it; opening the
         folder it came from does not. The recorded heads of its runs stay recorded, so that another chain
         under their run ids still shows. A run that the file had taken over from an earlier one is read from
         that one again; of a plan graph, the version before it. With a foreign trace go the ledgers that
@@ -263,7 +263,7 @@ class Workspace(GraphShelf):
             return [file for file in found if file is not None]
 
     def restore(self, digest: str) -> bool:
-        """Brings a removed file back; false where it is not removed, or was purged. The audit log says so."""
+        """Restores a removed file; false if it is not removed, or was purged. The audit log records it."""
         with writing(self._engine) as connection:
             return removing.restore(connection, digest, self.path)
 
@@ -286,7 +286,7 @@ class Workspace(GraphShelf):
         return expired
 
     def removed(self) -> list[StoredFile]:
-        """What was removed and can be brought back, in the order in which it was added."""
+        """Removed files that can be restored, in the order in which they were added."""
         with reading(self._engine) as connection:
             return records.all_files(connection, self.path, removed=True)
 

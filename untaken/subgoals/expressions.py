@@ -78,7 +78,7 @@ class ExpressionResults:
         """Try each expression after every step from its first action on, until it holds once.
 
         Args:
-            coming: `seq` of the first action, and the criterion; the first to come stands last.
+            coming: `seq` of the first action, and the criterion; the earliest is last.
             ends: last `seq` of each step.
         """
         trying: list[tuple[int, Criterion]] = []

@@ -55,7 +55,7 @@ class NodeScore(Struct, frozen=True, kw_only=True, gc=False):
 def counted_nodes(nodes: tuple[NodeScore, ...], missing: MissingRule) -> tuple[NodeScore, ...]:
     """The requirements of a run, the one denominator of every rate: under ``drop`` without the unscored.
 
-    An `any_of` group and the option that was used are one requirement: the group stands for both, and is
+    An `any_of` group and the option that was used are one requirement: the group counts for both, and is
     critical where either is.
     """
     left_out = ("not_required", "unscored") if missing == "drop" else ("not_required",)
@@ -80,7 +80,7 @@ def _with_critical_options(nodes: tuple[NodeScore, ...]) -> set[str]:
 
 
 class Violation(Struct, frozen=True, kw_only=True, gc=False):
-    """`sub_goal` was reached, `dependency` was not completed (``critical``) or not yet begun (``order``)."""
+    """`sub_goal` was reached, `dependency` was not completed (``critical``) or not started (``order``)."""
 
     kind: Literal["critical", "order"]
     sub_goal: str
@@ -179,7 +179,7 @@ class AgentScore:
         critical_path_skipped_rate: share of the scored runs with a critical sub-goal of known attempts that
             never attempted at least one.
         replanning_events_per_trace: over all runs; unscored where the agent never recorded a plan.
-        violations: reached without a critical dependency; `order_violations`: begun before a dependency.
+        violations: reached without a critical dependency; `order_violations`: started before a dependency.
         outcome_runs: runs with a recorded success bit; `successes` of them succeeded.
     """
 

@@ -53,8 +53,8 @@ class Rubric(Struct, frozen=True, kw_only=True):
 
     Attributes:
         criteria: by sub-goal id, in graph order.
-        options_first: ids so that every option stands before the groups that list it.
-        dependencies_first: ids so that every dependency stands before what needs it.
+        options_first: ids so that every option comes before the groups that list it.
+        dependencies_first: ids so that every dependency comes before what needs it.
         calls: by sub-goal, the call its check asks for.
         reads_state: whether any expression needs the state; `stepwise`: the criteria that try theirs after
             each step.

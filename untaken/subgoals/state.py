@@ -44,7 +44,7 @@ class StateFold:
     it is, ``null`` included; fields that it does not mention keep what the STATE events said.
 
     Attributes:
-        state: as it stands now; empty at the beginning.
+        state: the current state; empty at the beginning.
         changed: top-level field → `seq` of the event that last changed it.
         ahead: `seq` of the next event that says something about the state; infinite at the end.
     """

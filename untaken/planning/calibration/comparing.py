@@ -59,7 +59,7 @@ def compared(plan: Plan, played: Played) -> Calibration:
 
 
 OWN = ""
-"""Where the score of the run itself stands among those of its skills."""
+"""Rank of the run's own score among those of its skills."""
 
 
 def _scored(run: Run, memory: PolicyMemory, known: Known) -> dict[str, list[float]]:

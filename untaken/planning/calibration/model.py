@@ -19,7 +19,7 @@ Estimator = Literal["delta", "advantage", "pooled", "ceiling"]
 
 
 class Pair(Struct, frozen=True, kw_only=True, array_like=True, gc=False):
-    """A path not taken: what ledgers said of it, and what came of it in clones.
+    """An alternative: the estimate from ledgers, and its results in clones.
 
     Attributes:
         map: of the held-out run; `run` and `index` of the decision in it.
@@ -113,7 +113,7 @@ class Settings(Struct, frozen=True, kw_only=True):
         success_train, success_held_out: share of runs that succeeded.
         decisions: held-out decisions with known truth.
         not_begun: paths of them that could not start there, and are in no pair.
-        unknown: paths without a history at any level, likewise.
+        unknown: alternatives without a history at any level, which are in no pair either.
     """
 
     policy: str

@@ -146,7 +146,7 @@ def play_plan(
         plan: what is played.
         folder: an empty one; takes the ledgers, ``train`` and ``held_out``.
         workers: processes to play in.
-        progress: is told how many of how many of which runs are done.
+        progress: called with the number of finished runs, the total and what they are.
 
     Raises:
         UntakenError: ``crafter-extra-missing``; ``skill-unknown`` for a policy without skills.

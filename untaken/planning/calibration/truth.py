@@ -25,7 +25,7 @@ class Result(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Crossroads:
-    """The moment just before a decision: world and policy as they stood, and what was then selected.
+    """The moment just before a decision: the state of world and policy, and the selection that followed.
 
     Attributes:
         index: of the decision in its run, from 0; `seen`: what the policy was then given.
@@ -47,7 +47,7 @@ class Witness:
         self.crossroads: list[Crossroads] = []
 
     def begin(self, seed: int, task: str | None) -> None:
-        """Begins anew."""
+        """Starts from the beginning."""
         self._policy.begin(seed, task)
         self.crossroads.clear()
 
@@ -93,7 +93,7 @@ def picked(crossroads: Sequence[Crossroads], points: int, seed: str) -> list[Cro
 
 
 def forced(place: Crossroads, skill: str, *, steps: int, noise: int) -> Result | None:
-    """The rest of the episode in a clone in which `skill` is begun here.
+    """The rest of the episode in a clone in which `skill` starts here.
 
     Args:
         place: where; it is not changed.
@@ -103,7 +103,7 @@ def forced(place: Crossroads, skill: str, *, steps: int, noise: int) -> Result |
             that they are compared under the same luck.
 
     Returns:
-        None where the skill cannot be begun here, and the policy begins another.
+        None if the skill cannot start here and the policy starts another one.
     """
     world, policy, task = place.world.clone(), place.policy.clone(), place.seen.task
     world.reseed(noise)
@@ -129,7 +129,7 @@ def forced(place: Crossroads, skill: str, *, steps: int, noise: int) -> Result |
 def truth(
     place: Crossroads, *, steps: int, draws: int, seed: str
 ) -> Iterator[tuple[str, tuple[Result, ...]]]:
-    """Each skill that can be begun at the place, with what came of it under each of the draws.
+    """Each skill that can start at the place, with its results under each of the draws.
 
     Args:
         place: where.

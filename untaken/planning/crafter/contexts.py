@@ -43,7 +43,7 @@ _STANDING: Final = dict(enumerate(OBJECTS, start=1))
 
 
 def context_layers(seen: Observation) -> tuple[dict[str, Any], ...]:
-    """The contexts of a decision, finest first, as many as `LAYERS`; each is told by fewer things.
+    """The contexts of a decision, finest first, as many as `LAYERS`; each one uses fewer features.
 
     - ``everything``: items by amount (5 and more are one), what is in view, pressing needs, night, and which
       achievements were reached.
@@ -82,7 +82,7 @@ def in_view(seen: Observation) -> list[str]:
 
 
 def facing(seen: Observation) -> str:
-    """What stands in front of the player, else the ground there; ``edge`` beyond the map."""
+    """The object in front of the player, or the terrain there; ``edge`` beyond the map."""
     return seen.front or "edge"
 
 

@@ -1,4 +1,4 @@
-"""The words of Crafter 1.8.3, for whoever reads its records without having it installed."""
+"""The vocabulary of Crafter 1.8.3, for reading its records without the package."""
 
 from __future__ import annotations
 

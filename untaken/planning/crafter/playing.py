@@ -124,7 +124,7 @@ def record_seed(
         setup: who plays what.
         seed: of the world.
         ledger: written with this `clock`.
-        clock: stands at the beginning of the run.
+        clock: at the start of the run.
         folder: takes the record of planning, named after the run.
         model: for ``language``.
 
@@ -198,7 +198,7 @@ class Job:
 def play_all(jobs: Sequence[Job], *, workers: int = 1) -> Iterator[Episode]:
     """Plays all jobs, in so many processes; their episodes come in the order given.
 
-    Each job stands for itself, so the episodes are the same for any number of workers. Jobs in the same world
+    Jobs are independent, so the episodes are the same for any number of workers. Jobs in the same world
     are best given one after the other: its map is then made once.
 
     Raises:

@@ -22,7 +22,7 @@ BUDGET_STEPS: Final = 1_000_000
 """Environment steps within which episodes count, as published scores have it."""
 _KEY: Final = "achievement_"
 _MOST: Final = 2**53
-"""Up to which every whole number is told apart."""
+"""Largest range in which every whole number is exact."""
 _FORM: Final = (
     'Each record is {"method", "seed", "xs" or "length", "achievement_…" × 22}, one number an episode.'
 )
@@ -151,7 +151,7 @@ def read_scores(paths: Sequence[str | Path]) -> tuple[tuple[Recording, ...], tup
     """Every record of scores in files, folders and archives, compressed or not.
 
     A record that cannot be used is a finding (``scores-invalid``) and costs only itself. A seed of a method
-    that stands twice counts once; where the two differ, the first counts (``scores-conflict``).
+    that occurs twice counts once; if the two differ, the first counts (``scores-conflict``).
 
     Raises:
         UntakenError: ``source-not-found``; ``scores-missing`` where there is no record at all.

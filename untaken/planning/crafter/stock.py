@@ -6,8 +6,8 @@ Three things are changed, and the tests hold the rest against the package as it 
   their address in memory, so that spawns differ from process to process.
 - A step draws no picture. By night the picture takes noise from the world's own random numbers: as many are
   drawn here, and kept for the picture that may be asked for later.
-- What a step asks for many times, distances and what stands where, is worked out in plain numbers, and only
-  objects that it may reach are asked for theirs.
+- What a step needs many times, such as distances and positions, is computed with plain numbers, and only
+objects within reach are asked for theirs.
 """
 
 from __future__ import annotations
@@ -74,8 +74,8 @@ class World(OrderedWorld):
     """The same with a quicker sense of place.
 
     Attributes:
-        _masks: where a material is in a chunk, for the map as it is. Worlds with the same map share one, and
-            whoever changes its map begins another.
+        _masks: where a material is in a chunk of the current map. Worlds with the same map share one;
+        changing the map starts another.
     """
 
     _masks: dict[tuple[int | str, ...], Patch]
@@ -208,7 +208,7 @@ class Env(crafter.Env):  # type: ignore[misc]
     _size: Any
     _view: Any
     _moment: object
-    """Told apart from any other, that of the state before, `_came_from`, among them."""
+    """Unique, also compared with the previous state, `_came_from`."""
 
     def __init__(self, *, seed: int, length: int, area: tuple[int, int]) -> None:
         super().__init__(seed=seed, length=length, area=area)
@@ -346,7 +346,7 @@ def _textures() -> Any:
 
 
 class _Grain:
-    """Stands in for the random numbers while a picture is drawn."""
+    """Replaces the random numbers while a picture is drawn."""
 
     def __init__(self, kept: NDArray[np.float64] | None) -> None:
         self._kept = kept
@@ -359,7 +359,7 @@ class _Grain:
 
 
 def _no_map() -> None:
-    """Stands in for the stock map of the whole world, which no observation shows."""
+    """Replaces the stock map of the whole world, which no observation shows."""
 
 
 def _twin_of(world: World, player: Player, random: np.random.RandomState) -> tuple[World, Player]:
@@ -391,7 +391,7 @@ def _random_from(random: np.random.RandomState) -> np.random.RandomState:
     """The same random numbers from here on, by a generator of their own.
 
     `copy` would share the generator, and `set_state` costs as much as the rest of a clone, so the state is
-    moved as it lies in memory. (The package draws no normal numbers, of which one may wait outside it.)
+    copied as raw memory. (The package draws no normal numbers, of which one could be buffered elsewhere.)
     """
     twin = np.random.RandomState(np.random.MT19937(_UNSEEDED))
     memmove(_state_of(twin), _state_of(random), _GENERATOR_BYTES)
@@ -399,7 +399,7 @@ def _random_from(random: np.random.RandomState) -> np.random.RandomState:
 
 
 def _state_of(random: np.random.RandomState) -> int:
-    """Where the state of its generator lies in memory."""
+    """Address of the generator's state in memory."""
     return int(random._bit_generator.ctypes.state_address)
 
 

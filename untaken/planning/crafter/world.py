@@ -33,7 +33,7 @@ class Observation:
     Attributes:
         materials: number of the ground at ``[x][y]`` of the view, x to the right and y down, by `MATERIALS`
             from 1; 0 beyond the edge. The player is at ``[4][3]``.
-        objects: number of what stands there, by `OBJECTS` from 1; 0 for nothing.
+        objects: number of the object, by `OBJECTS` from 1; 0 for nothing.
         inventory: amounts by item, health, food, drink and energy among them.
         achievements: how often each was reached in this episode.
         facing: direction of the player, as (x, y).
@@ -51,7 +51,7 @@ class Observation:
 
     @property
     def front(self) -> str | None:
-        """The creature in front or, where none stands there, the material; ``None`` beyond the edge."""
+        """The creature in front or, if there is none, the material; ``None`` beyond the edge."""
         x, y = MIDDLE[0] + self.facing[0], MIDDLE[1] + self.facing[1]
         if self.objects[x][y]:
             return OBJECTS[self.objects[x][y] - 1]
@@ -75,7 +75,7 @@ class Observation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """What a step brought.
+    """The result of a step.
 
     Attributes:
         reward: the environment's own: a tenth of the change of health, and 1 where anything was unlocked
@@ -143,7 +143,7 @@ class CrafterWorld:
         return twin
 
     def mark(self) -> Mark:
-        """This moment: `Mark.restore` brings the world back to it, for less than a clone costs."""
+        """This moment: `Mark.restore` returns the world to it, for less than a clone costs."""
         return self._env.mark()
 
     def reseed(self, seed: int) -> None:
@@ -151,7 +151,7 @@ class CrafterWorld:
         self._env.reseed(seed)
 
     def health_at(self, x: int, y: int) -> float | None:
-        """Health of what stands at ``[x][y]`` of the view, in no observation; ``None`` for nothing."""
+        """Health of the object at ``[x][y]`` of the view, in no observation; ``None`` for nothing."""
         env = self._env
         left, top = (env._player.pos - MIDDLE).tolist()
         standing = env._world[(left + x, top + y)][1]
@@ -212,7 +212,7 @@ def action_number(action: str | int) -> int:
 
 
 def _window(grid: Any, middle: Any) -> Rows:
-    """What lies around a place; 0 beyond the edge."""
+    """The surroundings of a place; 0 beyond the edge."""
     (x, y), (width, height) = middle.tolist(), VIEW
     left, top = x - MIDDLE[0], y - MIDDLE[1]
     inside = grid[max(left, 0) : left + width, max(top, 0) : top + height]

@@ -1,4 +1,4 @@
-"""What a policy remembers of the map: ground, creatures and where it stands, by its own reckoning (§7)."""
+"""What a policy remembers of the map: terrain, creatures and its own estimated position (§7)."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Chart:
         faced: the cell in front.
         places: cells of each material worth remembering, in the order they were first seen.
         hot: cells beside lava.
-        standing: what stands in the view now, by cell.
+        standing: objects in the current view, by cell.
         sighted: creatures where they were last seen.
         new: cells that were seen for the first time in this look.
     """
@@ -76,7 +76,7 @@ class Chart:
             went: the side to which the player meant to go; 0 for none.
 
         Returns:
-            False where the view fits nowhere: then all is forgotten, and the chart begun anew.
+            False if the view fits nowhere: then everything is forgotten and the map starts over.
         """
         columns = [bytes(column) for column in seen.materials]
         if any(0 in column for column in columns):

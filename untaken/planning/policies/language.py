@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 MAX_TOKENS = 40
 CAUSES_CHARS = 2_000
-"""Of what is said of causes: its beginning."""
+"""Longest description of causes; more is cut."""
 
 
 class Choice(Struct, frozen=True, forbid_unknown_fields=True):

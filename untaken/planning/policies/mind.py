@@ -174,7 +174,7 @@ class Mind:
         return ground[cell + LEFT] != EDGE and ground[cell + UP] != EDGE
 
     def beside(self, kind: int) -> int | None:
-        """The side on which such a creature stands."""
+        """The side where such a creature is."""
         standing, here = self.chart.standing, self.chart.here
         return next((side for side in SIDES if standing.get(here + side) == kind), None)
 
@@ -194,7 +194,7 @@ class Mind:
 
     @property
     def facing(self) -> int:
-        """The ground in front; what stands there hides it."""
+        """The terrain in front, unless an object hides it."""
         return -1 if self.chart.faced in self.chart.standing else self.chart.ground[self.chart.faced]
 
     # Moving
@@ -288,7 +288,7 @@ class Mind:
         return self.go(starts, name, closed=(cell,)) if starts else None
 
     def reflex(self) -> str | None:
-        """What is done whatever else is pursued: whoever attacks is hit back, an arrow avoided."""
+        """The reaction that precedes every aim: hit back an attacker, avoid an arrow."""
         if not self.chart.standing:
             return None
         for kind in (ZOMBIE, SKELETON):

@@ -115,7 +115,7 @@ class Scripted:
 
     @property
     def _noisy(self) -> bool:
-        """Whether chance has a part in what it does; it stands by what it chose without."""
+        """Whether it acts at random; its own choice is made without randomness."""
         return self.exploring > 0 or self.slips > 0
 
     # Decision points
@@ -163,7 +163,7 @@ class Scripted:
         return choose(self._mind, self._task, (*failed, *tried))
 
     def _pool(self, seen: Seen, best: str, tried: Sequence[str]) -> tuple[str, ...]:
-        """What may be begun: its own choice, and what is feasible and serves the task, if causes tell."""
+        """The skills that may start: its own choice, and feasible ones that serve the task, if causes are known."""
         pool = {*feasible(self._mind, wanted=self._task)} - {*tried}
         causes = seen.causes if seen.task is not None else None
         if causes is not None and not causes.unscored:

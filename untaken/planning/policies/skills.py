@@ -80,7 +80,7 @@ Control = Callable[[Mind], str | None]
 
 
 def feasible(mind: Mind, *, wanted: str | None = None) -> tuple[str, ...]:
-    """The skills that could be begun now, by what is carried and known, in the order of `SKILLS`.
+    """The skills that can start now, by inventory and known map, in the order of `SKILLS`.
 
     What is at no known place must be found first, by `EXPLORE`. What is carried already is not made or
     collected again beyond use, unless it is what is `wanted`.

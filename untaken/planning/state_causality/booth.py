@@ -37,7 +37,7 @@ class Setting:
         own: amounts at the start; else life is full, and there is plenty of each cause.
         otherwise: amounts after the intervention; else none.
         asleep: whether the player sleeps at the start.
-        far: where a creature stands, in cells to the right: 1 is in front.
+        far: distance of a creature to the right, in cells: 1 is in front.
         open_field: everything is grass; else the player is walled in.
     """
 

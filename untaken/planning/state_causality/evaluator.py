@@ -1,4 +1,4 @@
-"""The state causality evaluator as one interface, whoever implements it (§7)."""
+"""The interface of every state causality evaluator (§7)."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class StateCausality(ABC):
     ) -> tuple[Edge, ...] | Unscored:
         """f_infer(V', C', l, s): the adjacency as its edges, each with its kind and reason.
 
-        Edges end in a variable or in what stands for the task; `CausalState.adjacency` is the matrix over V'.
+        Edges end in a variable or in the node of the task; `CausalState.adjacency` is the matrix over V'.
         """
 
     def lacking(
@@ -64,7 +64,7 @@ class StateCausality(ABC):
         """All four, one after the other.
 
         Args:
-            task: an achievement; ``None`` for open play, where staying alive stands for the task.
+            task: an achievement; ``None`` for open play, where the task is staying alive.
             observation: the state as the policy sees it.
 
         Returns:

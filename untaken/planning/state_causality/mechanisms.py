@@ -30,7 +30,7 @@ class Mechanism:
         reach: where a thing among the causes must be for the rule to read it: in front of the player, or
             beside it; elsewhere the policy must walk up first. Empty where the thing acts from afar.
         helps: causes without which it works as well, if slower.
-        mediated: whether no rule of the world reads the cause at all: only a policy may act upon it.
+        mediated: whether no rule of the world uses the cause: only a policy may react to it.
     """
 
     name: str

@@ -11,7 +11,7 @@ from untaken.errors import UntakenError
 
 EdgeKind = Literal["rule", "tested", "policy-mediated"]
 STAY_ALIVE: Final = "stay_alive"
-"""What stands for the task in open play."""
+"""The node of the task in open play."""
 CAUSES_BYTES: Final = 1_000_000
 """Longest JSON form of a causal state that is read."""
 
@@ -43,7 +43,7 @@ class Edge(Struct, frozen=True, kw_only=True):
     """CR[cause, effect] = 1.
 
     Attributes:
-        effect: a variable, or what stands for the task.
+        effect: a variable, or the node of the task.
         kind: ``rule``: the environment reads the cause when it works out the effect. ``tested``: and a change
             of the cause in clones changed the effect. ``policy-mediated``: from this state the cause acts
             only through what the policy does first.
@@ -67,10 +67,10 @@ class CausalState(Struct, frozen=True, kw_only=True):
         concepts: C_t; `kept_concepts` names C'_t among them.
         variables: V_t; `kept` names V'_t among them, in the same order.
         missing: what the task needs within the hops, and this state lacks.
-        absent: what else is not in this state, and what is kept acts through: a zombie that night may bring.
+        absent: what else is not in this state but would act through a kept cause: a zombie at night.
         edges: among `kept`, `missing`, `absent` and the task, in a stable order.
         dropped: names that a model gave outside what it was offered.
-        unscored: why there is no representation; empty where there is one.
+        unscored: why there is no representation; empty if there is one.
     """
 
     task: _Name | None

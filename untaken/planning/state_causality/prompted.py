@@ -57,8 +57,8 @@ class Inferred(Struct, frozen=True, forbid_unknown_fields=True):
 class PromptedCausality(StateCausality):
     """By a language model. What it names outside the offered concepts and variables is dropped and counted.
 
-    Nothing stands in for an answer that did not come, or of which nothing can be used: the causal state is
-    then unscored, with the reason. Its edges are a model's word until `try_edges` has tried them.
+    No rule replaces a missing or unusable answer: the causal state is then unscored, with the reason. Its
+    edges are claims of a model until `try_edges` has tried them.
     """
 
     def __init__(self, model: ModelAccess, *, seed: int = 0) -> None:
@@ -166,7 +166,7 @@ def _normal(name: str) -> str:
 
 
 def _edge(cause: str, effect: str, said: SaidEdge, concepts: Sequence[Concept]) -> Edge:
-    """With the concept that says the same, where there is one."""
+    """With the equivalent concept, if there is one."""
     by_rule = [mechanisms()[concept.name] for concept in concepts]
     same = (m.name for m in by_rule if cause in m.causes and effect in (m.effect, m.name))
     return Edge(

@@ -68,7 +68,7 @@ class SymbolicCausality(StateCausality):
     def lacking(
         self, task: str | None, variables: Sequence[StateVariable], concepts: Sequence[Concept]
     ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Missing: what the task needs, and what that needs in turn. Absent: what else is acted upon."""
+        """Missing: what the task needs, directly or indirectly. Absent: anything else that is acted upon."""
         there, offered = {v.name for v in variables}, {concept.name for concept in concepts}
         kept = [mechanisms()[name] for name in within(task, self.hops) if name in offered]  # hop by hop
         missing: dict[str, None] = {}

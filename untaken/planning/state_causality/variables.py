@@ -9,7 +9,7 @@ from untaken.planning.crafter.world import MIDDLE, VIEW
 from untaken.planning.state_causality.model import StateVariable
 
 LIFE: Final = ("health", "food", "drink", "energy")
-"""Told whatever their amount; of the other items only what is held."""
+"""Described whatever their amount; other items only if there are any."""
 NIGHT: Final = 0.5
 """Daylight below which it is called night."""
 

@@ -2,7 +2,7 @@
 
 C(s) = 13 × units of work missing by the tech tree + the way to the nearest of what can be done next + what
 the body lacks. A unit weighs one more than the longest way counts, so that getting one is progress however
-far off the next one lies.
+far away the next one is.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class CostToGo:
     __slots__ = ("_before", "_ways", "task")
 
     def __init__(self, start: Observation, task: str | None) -> None:
-        """For what comes after `start`: a task is done once its counter stands above that of `start`.
+        """Cost after `start`: a task is done once its counter is above that of `start`.
 
         Raises:
             UntakenError: ``achievement-unknown``.

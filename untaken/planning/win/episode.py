@@ -66,7 +66,7 @@ def watch(world: CrafterWorld, policy: Policy, settings: Watching) -> Iterator[W
 
     Args:
         world: where the episode begins; it is stepped.
-        policy: who plays; begun anew.
+        policy: the player; it is restarted.
         settings: what is watched.
     """
     policy.begin(settings.seed, settings.task)

@@ -66,7 +66,7 @@ def possible_actions(seen: Observation, task: str | None = None) -> tuple[str, .
     Moves always (a blocked one turns the player); ``do`` before a creature, or before a ground that yields
     something with the tools held; ``sleep`` unless rested; ``place_…`` and ``make_…`` where what they use is
     held and the ground in front or the things near allow it, and of these only what serves the task.
-    ``noop`` is the intervention ``wait`` and stands in no set.
+    ``noop`` is the intervention ``wait`` and is in no set.
 
     Args:
         seen: the state.

@@ -17,7 +17,7 @@ At = Literal["<=", "<"]
 """Where an action is to be revised: at a WIN of 0.5 and below, or only below."""
 EVEN: Final = 0.5
 EVEN_WITHIN: Final = 1e-12
-"""How far from 0.5 rounding alone may bring a sum of terms that cancel out."""
+"""Largest rounding error of a sum of terms that cancel out, as a distance from 0.5."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,7 +97,7 @@ def verdict_of(win: Score) -> Verdict:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WinSummary:
-    """How the actions of an episode stood beside what else could have been done.
+    """How the actions of an episode compare with their alternatives.
 
     Attributes:
         steps: actions evaluated; `unscored` of them have no WIN and count in nothing below.

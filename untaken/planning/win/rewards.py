@@ -79,7 +79,7 @@ def register_reward(name: str, reward: Reward) -> None:
     """Adds a reward function of one's own under a name.
 
     Raises:
-        UntakenError: ``reward-taken`` where the name stands for another one.
+        UntakenError: ``reward-taken`` if the name is already registered.
     """
     if REWARDS.get(name, reward) is not reward or _ROLLOUT.fullmatch(name):
         raise UntakenError(

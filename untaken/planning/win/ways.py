@@ -114,7 +114,7 @@ class Ways:
         return 0.0 if self._grounds[self._facing] in materials and not self._objects[self._facing] else 1.0
 
     def _cells(self, thing: str) -> tuple[int, ...]:
-        """Where it is in view; a ground only where nothing stands on it."""
+        """Its position in view; terrain only where no object hides it."""
         if thing not in self._places:
             number, creature = _NUMBERS[thing]
             self._places[thing] = self._look_over(number) if creature else self._look_under(number)

@@ -1,1 +1,1 @@
-"""One file a step; the newest is `untaken.store.schema.REVISION`."""
+"""One file per migration; the newest is `untaken.store.schema.REVISION`."""
