@@ -1,4 +1,4 @@
-"""How the app feels with very many runs: seconds until a page stands still, in a real browser.
+"""Responsiveness of the app with very many runs: seconds until a page is idle, in a real browser.
 
 Writes a workspace of small runs with the real writer (ten agents, a hundred tasks, ten repeats, a dozen
 events each), serves it as a user does, and measures: the first visit, which reads and evaluates everything;

@@ -1,15 +1,15 @@
-"""How often two equal skills are told apart where something else decides: worlds of confounded logs.
+"""False differences between two equal skills on confounded logs.
 
-In each world the two skills are equal, and a task, an agent, the moment or an earlier try decides both which
-one is taken and how the run comes out. Counted are the logs in which a difference is called `supported`:
+In each world the two skills are equal, and a task, an agent, the time or an earlier attempt decides both the
+choice and the outcome. The benchmark counts the logs in which a difference is called `supported`:
 
 * by an interval over all runs, as if nothing else differed;
-* by the guard, that is, by what the program says of skill choices (`untaken.counterfactual.choices`);
-* by a plan statement of the same choice, made as a planned or an unplanned change.
+* with the guard, as the program reports skill choices (`untaken.counterfactual.choices`);
+* by a plan statement about the same choice, made as a planned or an unplanned change.
 
-The last lines have a true effect of 0.3 more success, and show what power is left.
+The last lines have a true effect of 0.3 more success, and show the remaining power.
 
-    python benchmarks/confounding.py [logs a world]
+    python benchmarks/confounding.py [logs per world]
 """
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ def alternating_retries(random: np.random.Generator, effect: float) -> Iterator[
 
 
 def few_agents(random: np.random.Generator, effect: float) -> Iterator[Ran]:
-    """One run a task and agent, the choice by the agent's habit and the task."""
+    """One run per task and agent; the agent's habit and the task decide the choice."""
     rates = random.uniform(0.1, 0.6, TASKS)
     odds = lambda task, agent, _: 0.2 + 0.3 * agent + 0.3 * (rates[task] > 0.35)  # noqa: E731
     return _log(random, odds, lambda task, agent, _: rates[task] + 0.3 * agent, effect, 1)
@@ -155,7 +155,7 @@ WORLDS: dict[str, World] = {
     "drift, choice by coin": drift_alone,
     "retries": retries,
     "retries in turn": alternating_retries,
-    "one run a task and agent": few_agents,
+    "one run per task and agent": few_agents,
 }
 
 

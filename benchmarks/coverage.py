@@ -1,14 +1,14 @@
-"""How often an advantage's interval holds the truth, and how often two equal skills are told apart.
+"""Coverage of the intervals on simulated logs with known truth.
 
-Logs are simulated with a known truth and go the whole way of the engine: observations into a `PolicyMemory`,
+The logs pass through the whole engine: observations into a `PolicyMemory`,
 its `Snapshot`, two `Record`s, `compare`. Per-run standard deviation of the score is 0.26 at success rate one
 half: 0.25 from success, the rest from cost and steps.
 
-1. Equal skills, by runs a side: called different by the ±0.1 rule alone, and by the interval; and how many
-   intervals hold the true advantage.
-2. One skill with 0.2 more success: how often the interval says so, and holds it.
+1. Equal skills, by runs per side: how often the ±0.1 rule alone and the interval show a difference, and how
+   many intervals cover the true advantage.
+2. One skill with 0.2 more success: how often the interval shows and covers it.
 3. Equal skills over a grid: success rate × runs on either side, each cell half with failures that cost more,
-   and half with one to four choices a run, which share its outcome.
+   and half with one to four choices per run, which share its outcome.
 
     python benchmarks/coverage.py [repetitions of 1 and 2] [repetitions of 3]
 """

@@ -83,7 +83,7 @@ def as_of(run: Run, memory: PolicyMemory) -> RunEvaluation:
 
 
 def left_out(run: Run, memory: PolicyMemory) -> RunEvaluation:
-    """Against all the other runs: as if this one had begun after every other had ended."""
+    """Compared with all other runs, as if this one had started after they had ended."""
     started = msgspec.structs.replace(run.started, ts=AFTER_ALL)
     return evaluate_run(replace(run, events=(started, *run.events[1:])), memory)
 

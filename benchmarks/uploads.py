@@ -1,7 +1,7 @@
-"""Uploads under fire: many files brought one after the other, sound and hostile, with clicks meanwhile.
+"""Uploads under load: many valid and hostile files in a row, with clicks in between.
 
-Serves the app, brings files in one browser that is clicked about while they are read, and measures in a
-second one how long another person waits for a page meanwhile. Prints uploads, answers, exceptions and waits.
+Serves the app, uploads files in one browser that clicks around while they are read, and measures in a
+second one how long another person waits for a page. Prints uploads, results, exceptions and waits.
 
     python benchmarks/uploads.py --uploads 200
 """

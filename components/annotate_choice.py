@@ -1,4 +1,4 @@
-"""Which plan graph lies open: chosen, begun, brought as a file, taken up from a draft; and who edits it."""
+"""Choosing a plan graph to edit (existing, new, imported, or a draft), and the author's name."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def choose() -> annotate_desk.Desk | None:
     """Draw the ways to a graph, and who is at work.
 
     Returns:
-        What lies open; ``None`` where the workspace holds no graph yet and none was begun, or where the
-        address names one that is not there.
+        The open editor session; ``None`` if the workspace has no graph yet and none was started, or if the
+        address names a graph that does not exist.
     """
     known = annotate_desk.graph_ids()
     asked = state.selected("graph")
@@ -65,7 +65,7 @@ def choose() -> annotate_desk.Desk | None:
 
 
 def _named_in_address(known: list[str]) -> str:
-    """What lies open, or else the first graph; from now on the address names it and can be sent."""
+    """The open graph, or else the first one; the address names it from now on, so it can be shared."""
     here = annotate_desk.desk()
     chosen = here.graph.id if here is not None else known[0]
     state.select(**{name: state.selected(name) for name in state.SELECTION} | {"graph": chosen})

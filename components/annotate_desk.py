@@ -33,13 +33,13 @@ UNSIGNED: Final = "unsigned:"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Desk:
-    """What lies open.
+    """The graph being edited.
 
     Attributes:
         session: the graph with all that can be undone.
         based_on: the version that was edited; ``None`` for a new graph.
         refused: why the last edit was refused; empty where it was not.
-        told: what became of the last save or other act, in words.
+        told: the result of the last save or other action, in words.
         turn: grows with every change, so that forms show what is there now.
         conflict: of the last save.
     """
@@ -58,7 +58,7 @@ class Desk:
 
 
 def desk() -> Desk | None:
-    """What lies open in this session of the browser."""
+    """The graph being edited in this browser session."""
     return cast("Desk | None", st.session_state.get(DESK))
 
 
@@ -81,7 +81,7 @@ def graph_ids() -> list[str]:
 
 
 def open_graph(graph_id: str) -> Desk | None:
-    """Open a graph, unless it lies open already: the reviewer's draft of it, else the version in force."""
+    """Open a graph, unless it is already open: the reviewer's draft of it, or else the current version."""
     here = desk()
     if here is not None and here.graph.id == graph_id:
         return here
@@ -96,7 +96,7 @@ def open_graph(graph_id: str) -> Desk | None:
 
 
 def begin(graph: PlanGraph, told: str, *, fill: bool = False) -> None:
-    """Open a new graph; where there is one with this id, that one with the new content as a step."""
+    """Open a new graph; if the id exists, open that graph with the new content as an undoable step."""
     state.select(graph=graph.id)
     here = open_graph(graph.id)
     if here is not None:
@@ -110,13 +110,13 @@ def begin(graph: PlanGraph, told: str, *, fill: bool = False) -> None:
 
 
 def put(made: Desk) -> Desk:
-    """This is what lies open now."""
+    """Make this the open graph."""
     st.session_state[DESK] = made
     return made
 
 
 def keep(made: Desk) -> Desk:
-    """This lies open now, and is kept as a draft where it is not what was saved."""
+    """Make this the open graph, and store it as a draft if it differs from the saved version."""
     st.session_state.pop(TYPED, None)
     store, whose = _store(), draft_author()
     if made.session.changed:
@@ -129,7 +129,7 @@ def keep(made: Desk) -> Desk:
 
 
 def edit(edits: Edit | Sequence[Edit]) -> bool:
-    """Apply commands to what lies open; what is refused is said, and nothing is changed.
+    """Apply commands to the open graph; a refused command is reported and changes nothing.
 
     Returns:
         Whether it was done.
@@ -148,7 +148,7 @@ def take_content(graph: PlanGraph, told: str, *, fill: bool = False) -> bool:
     Args:
         graph: the other one.
         told: the step in words.
-        fill: what a drawing cannot say stays as it stands here.
+        fill: keep from the current graph what a drawing cannot express.
     """
     here = desk()
     if here is None:
@@ -280,7 +280,7 @@ def drafts_waiting() -> list[GraphDraft]:
 
 
 def resume(draft: GraphDraft) -> bool:
-    """Open a draft with the version that it was begun from; false where it cannot be read."""
+    """Open a draft with the version it started from; false if it cannot be read."""
     store, base = _store(), PlanGraph(id=draft.graph_id, sub_goals=[])
     try:
         graph = parse_graph(draft.content, name=f"{draft.graph_id}.plan.yaml", format="yaml")

@@ -171,7 +171,7 @@ def _draft(
 
 @st.cache_resource(ttl=3600, max_entries=16, show_spinner="Learning from runs …")
 def _discovered(
-    key: object,  # noqa: ARG001 (what the rest is told by)
+    key: object,  # noqa: ARG001 (identifies the other arguments)
     among: tuple[tuple[str, ...], tuple[str, ...]],
     limits: tuple[float, float, int],
     source: Source,

@@ -39,7 +39,7 @@ def workbench(graph: PlanGraph) -> None:
 
 
 def _offer(graph: PlanGraph, one: Unmapped, number: int) -> None:
-    """One shape of action: where it stands, and the rule that would map it."""
+    """One shape of action: its place, and the rule that would map it."""
     mark = f"{number}_{graph_digest(graph)[:8]}"
     ids = list(dict.fromkeys([*one.likely, *(node.id for node in graph.sub_goals)]))
     with st.container(border=True, gap="xsmall"):

@@ -86,7 +86,7 @@ def _chosen(graph: PlanGraph) -> SubGoal | None:
 
 @panels.panel
 def select(sub_goal: str | None) -> None:
-    """Select a sub-goal of the graph that lies open."""
+    """Select a sub-goal of the open graph."""
     here = annotate_desk.desk()
     state.select(graph=here.graph.id if here else None, sub_goal=sub_goal)
 
@@ -210,7 +210,7 @@ class _Fields:
         """Which actions serve it, as a small table."""
         st.caption("Rules map actions to this sub-goal. The first matching rule in the graph wins.")
         rows = [rule_row(rule) for rule in self.node.rules]
-        # an edit elsewhere does not begin the table anew, so that cells typed but not used stay
+        # an edit elsewhere does not reset the table, so that typed but unused cells stay
         key = f"sub_goal_rules_{self.mark}_{_mark(value_json(rows))}"
         frame = pd.DataFrame(rows, columns=list(RULE), dtype="object")
         edited = st.data_editor(

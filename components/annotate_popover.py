@@ -14,7 +14,7 @@ KEYED: Final = "key" in signature(st.popover).parameters
 
 
 def closed() -> int:
-    """How often popovers were closed: as part of a field's key it has the field begin anew."""
+    """How often popovers were closed: part of a field's key, so that closing resets the field."""
     return int(st.session_state.get(CLOSED, 0))
 
 
@@ -27,7 +27,7 @@ def popover(label: str, *, key: str, **more: Any) -> DeltaGenerator:
     """A popover with a label of our own.
 
     Args:
-        label: what stands on its button.
+        label: of its button.
         key: unique on the page.
         more: as `st.popover` takes it.
     """

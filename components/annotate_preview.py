@@ -116,7 +116,7 @@ def _seen(graph: PlanGraph) -> Preview:
 
 @st.cache_resource(ttl=3600, max_entries=16, show_spinner="Scoring the runs again …")
 def _previewed(
-    key: object,  # noqa: ARG001 (what the rest is told by)
+    key: object,  # noqa: ARG001 (identifies the other arguments)
     _corpus: Corpus,
     _graph: PlanGraph,
     _missing: MissingRule,

@@ -1,7 +1,7 @@
 """The whole graph as a table that can be edited by keyboard alone; every change becomes commands.
 
-The table keeps what it was drawn from while its own edits go into the graph: so it stays where it is, cell
-after cell. It is drawn anew when the graph changes elsewhere.
+The table keeps its original data while its own edits go into the graph, so that it does not move while
+you type. It is redrawn when the graph changes elsewhere.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def _frame(rows: tuple[Row, ...]) -> pd.DataFrame:
 def _take() -> None:
     """What was typed since the table was drawn, as commands.
 
-    Where an id changed or went, the table is drawn anew: other rows name it.
+    If an id changed or was removed, the table is redrawn, because other rows name it.
     """
     sheet = cast("Sheet", st.session_state[SHEET])
     here = annotate_desk.desk()

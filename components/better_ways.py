@@ -29,7 +29,7 @@ def draw(corpus: Corpus) -> None:
         return
     st.caption(
         "Gain in success, by association, over all runs with plan decisions. Each failed run counts in one "
-        "of these. The list stands apart: success is another unit, and a failure may be in both lists."
+        "of these. Success is another unit than above, and a failure may be in both lists."
     )
     for way in found[:MOST]:
         _way(corpus, way)

@@ -1,4 +1,4 @@
-"""How a choice is told in words and signs: never by colour alone."""
+"""Choices in words and signs, never by colour alone."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ def remember() -> None:
 
 
 def _choose(**chosen: str | None) -> None:
-    """Show a task, and of it the runs given (parted by commas), held against a reference."""
+    """Show a task, and the given runs of it (separated by commas), compared with a reference."""
     for name in ADDRESS:
         value = chosen.get(name)
         st.session_state[f"compare_{name}"] = value
@@ -77,7 +77,7 @@ def choose_task(corpus: Corpus) -> TaskRuns | None:
         filter_mode="contains",
     )
     if not _chosen("task"):
-        _choose(task=str(chosen))  # so that the address can be sent as it stands
+        _choose(task=str(chosen))  # so that the address can be shared
     return offered[str(chosen)]
 
 
@@ -162,7 +162,7 @@ def _pick_reference(found: SideBySide, task: TaskRuns) -> None:
     runs = {run.digest: run for run in found.runs}
     st.session_state["compare_reference_picker"] = found.reference
     st.selectbox(
-        "Held against",
+        "Reference run",
         list(runs),
         format_func=lambda digest: run_name(runs[digest]),
         key="compare_reference_picker",

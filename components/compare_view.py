@@ -29,7 +29,7 @@ BESIDE_KEY: Final = "compare_beside"
 
 @panel
 def alignment(found: SideBySide) -> None:
-    """What stands in the rows, over how many runs, and by which rule."""
+    """The content of the rows, the number of runs, and the rule."""
     if found.basis == "tool":
         st.info(
             f"Aligned by tool only: {text.label(found.basis_reason, 300)}. Rows are tools, in order of "

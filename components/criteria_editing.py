@@ -1,4 +1,4 @@
-"""What a person does to the criteria of a workspace: accept, reject, reword, write, undo; bring files."""
+"""Editing the criteria of a workspace: accept, reject, reword, write, undo; upload files."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ def criteria() -> CriteriaSet:
 
 
 def reviews() -> dict[str, CriteriaReview]:
-    """Values by where they come from: what was brought first, then what ledgers answer."""
+    """Values by source: uploaded ones first, then those from ledgers."""
     found: dict[str, CriteriaReview] = {}
     try:
         recorded = _recorded(str(folder()), kept_digest(folder()))
@@ -247,7 +247,7 @@ def chosen(review: CriteriaReview, known: CriteriaSet) -> str:
 
 @panel
 def verdicts(review: CriteriaReview, known: CriteriaSet) -> None:
-    """Each criterion with the verifier's word and its reasons; what a person decided stands beside it."""
+    """Each criterion with the verifier's decision and its reasons, next to the decision of a person."""
     st.subheader("Which criteria can you trust?", anchor=False)
     status = {criterion.name: criterion.status for criterion in known.criteria}
     ordered = sorted(review.verification.criteria, key=lambda check: not check.keep)
@@ -284,7 +284,7 @@ def _verdict(check: CriterionCheck, status: str | None) -> None:
 
 
 def _grounds(check: CriterionCheck) -> list[str]:
-    """What decided, in a few lines; the whole reason stands with the criterion itself."""
+    """The deciding reasons in a few lines; the full reason is shown with the criterion."""
     telling = check.discrimination
     apart = telling.separation
     lines = [] if check.redundant_with is None else [f"✗ redundant with {check.redundant_with}"]
@@ -394,4 +394,4 @@ def _described(criterion: Criterion) -> None:
         st.text(text.one_line(criterion.description, 400))
     st.caption("Worst to best: " + " < ".join(text.label(value, 60) for value in criterion.accepted_values))
     if criterion.merged:
-        st.caption(f"Stands for {text.label(', '.join(criterion.merged), 300)}, too.")
+        st.caption(f"Also covers {text.label(', '.join(criterion.merged), 300)}.")

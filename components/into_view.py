@@ -31,7 +31,7 @@ _scroll = st.components.v2.component("untaken_into_view", js=SCROLLER)
 
 @panel
 def into_view(key: str, what: str | None) -> None:
-    """Bring a container into view when what it shows changes; what a page opens with stays where it is.
+    """Scroll a container into view when its content changes, but not when the page opens.
 
     Args:
         key: of the container; ours, not a ledger's.

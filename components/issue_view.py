@@ -21,7 +21,7 @@ from untaken.failure_modes.issues import TrackedIssue
 from untaken.report.issues import corpus_issues, issue_rates_table, issues_table
 
 STATES: Final = {"open": "○ open", "fixed": "✔ fixed", "reopened": "⚠ reopened"}
-"""A mark beside each word: no state is told by colour."""
+"""A mark for each word, so that colour is never the only sign."""
 MOST_RUNS: Final = 50
 PERCENT: Final = st.column_config.NumberColumn(format="percent")
 SAID: Final = "issue_said"

@@ -73,7 +73,7 @@ def _name(one: PairedDifference) -> str:
 
 @panel
 def matrix(compared: Comparison, marked: PairedDifference | None) -> None:
-    """Every pair, and who cannot be told apart."""
+    """Every pair, and the groups without a clear difference."""
     drawn = figures.pair_matrix(compared, marked=marked.digest if marked else None, dark=state.is_dark())
     name = f"Pairs of agents by {metric_words(compared.metric)}"
     tables.figure(drawn, key=f"pairs-{compared.metric}", name=name, on_pick=pick)

@@ -1,6 +1,6 @@
 """The colours, icons and line styles of the app, chosen to stay apart in every simulated colour deficiency.
 
-A status is never told by its colour alone: each has its own icon and its own line.
+Colour is never the only sign of a status: each has its own icon and its own line.
 """
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ class Box:
     """One sub-goal, or a collapsed branch of several.
 
     Attributes:
-        sub_goals: ids it stands for; one id unless it is a collapsed branch.
+        sub_goals: the ids it shows; one id unless it is a collapsed branch.
         lines: the label, wrapped: icon and star first.
         said: one line for a screen reader.
     """
@@ -50,7 +50,7 @@ class Box:
 
     @property
     def collapsed(self) -> bool:
-        """Whether it stands for a whole branch."""
+        """Whether it is a collapsed branch."""
         return len(self.sub_goals) > 1
 
     @property

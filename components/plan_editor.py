@@ -74,7 +74,7 @@ def plan_editor(
     """Draw a plan graph that can be edited by mouse, by touch, or by keyboard alone.
 
     Args:
-        graph: as it stands now.
+        graph: the current graph.
         key: unique on the page; viewport and focus survive reruns under the same key.
         on_command: called with each command, in the order of the gestures, once.
         on_refused: called where a browser sent what is no command.

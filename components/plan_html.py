@@ -35,7 +35,7 @@ def plan_html(graph: PlanGraph, score: RunScore | None = None, *, title: str = "
     """One self-contained page with the coloured graph; hostile names stay names.
 
     The page allows no connection and runs exactly the scripts it was written with (by their digests).
-    What comes from the graph and the run stands in a data block and is painted as text.
+    Content from the graph and the run is in a data block and is drawn as text.
 
     Args:
         graph: the plan graph.
@@ -64,6 +64,6 @@ def _digest(script: str) -> str:
 
 
 def _inert(data: dict[str, Any]) -> str:
-    """JSON that cannot end the script element it stands in."""
+    """JSON that cannot close its script element."""
     written = json.dumps(data, ensure_ascii=True, separators=(",", ":"))
     return written.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")

@@ -26,9 +26,9 @@ ABLATIONS = {
 
 
 def records() -> Shelf:
-    """The records at hand: those brought to the workspace, those in the folder it was opened on, the samples.
+    """The available records: those in the workspace, those in its original folder, the samples.
 
-    Cached by content: a record that is brought changes it.
+    Cached by content: an uploaded record changes it.
     """
     store = state.workspace()
     return _records(str(store.path), state.content(store), os.environ.get(state.DEMO, "") == "1", store)

@@ -1,4 +1,4 @@
-"""How comparisons of agents are told: in points, in signs and in sentences."""
+"""Comparisons of agents in words: points, signs and sentences."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ METRIC_WORDS: Final = {
 }
 Standing = Literal["above", "below", "level", "unknown"]
 SIGNS: Final[Mapping[Standing, str]] = {"above": "▲", "below": "▼", "level": "≈", "unknown": "?"}
-"""Told apart and above, told apart and below, not told apart, no interval."""
+"""Clearly above, clearly below, no clear difference, no interval."""
 SMALLEST_P: Final = 0.001
 ALPHA: Final = 0.05
 
@@ -33,7 +33,7 @@ def metric_words(name: str) -> str:
 
 
 def standing_of(pair: PairedDifference) -> Standing:
-    """Where the first agent stands against the second."""
+    """The comparison of the first agent with the second."""
     if number(pair.low) is None:
         return "unknown"
     if not pair.told_apart:
@@ -132,10 +132,9 @@ def _family(pair: PairedDifference) -> str:
     if pair.family < 2:
         return "This is the only pair compared by this metric."
     holm = number(pair.p_holm) or 0.0
-    stands = "It stands" if holm <= ALPHA else "It does not stand"
+    stands = "It is still clear" if holm <= ALPHA else "It is not clear any more"
     return (
-        f"{stands} once all {pair.family} pairs under this metric are corrected for (Holm's p "
-        f"{p_words(holm)})."
+        f"{stands} after correction for all {pair.family} pairs under this metric (Holm's p {p_words(holm)})."
     )
 
 
@@ -162,7 +161,7 @@ def pull_words(pull: Pull, metric: str) -> str:
 
 
 def turn_words(by_outcome: PairedDifference | None, by_metric: PairedDifference | None) -> str:
-    """Whether a pair that changes place between two metrics is told apart by either of them."""
+    """Whether either of two metrics shows a clear difference for a pair that they order oppositely."""
     sure = [pair.metric for pair in (by_outcome, by_metric) if pair is not None and pair.told_apart]
     if not sure:
         return "Neither difference is clear: the order change may be chance."

@@ -1,4 +1,4 @@
-"""Taking a file out of the workspace, after a second thought, and bringing it back."""
+"""Removing a file from the workspace, after confirmation, and restoring it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def offer(workspace: Workspace, file: StoredFile) -> None:
 
 @panel
 def bring_back(workspace: Workspace) -> None:
-    """Draw what was removed, where anything was, with the button that brings one back."""
+    """Draw the removed files, if any, each with a button to restore it."""
     gone = workspace.removed()
     if not gone:
         return
@@ -49,7 +49,7 @@ def bring_back(workspace: Workspace) -> None:
 
 def _remove(workspace: Workspace, digest: str) -> None:
     workspace.remove(digest)
-    st.session_state.pop(FILES, None)  # another file stands in the row that was chosen
+    st.session_state.pop(FILES, None)  # the selected row is now another file
 
 
 def _restore(workspace: Workspace, digest: str) -> None:

@@ -1,4 +1,4 @@
-"""Which failing runs the Review page shows; the choice stands in the address, so that it can be sent."""
+"""Filters of the Review page; they are part of the address, so that it can be shared."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from untaken.store.reviews import STATUSES, Review, ReviewStatus
 
 MOST_CHANGES: Final = 50
 ICONS: Final[dict[ReviewStatus, str]] = {"new": "○", "in review": "◐", "explained": "●", "fixed": "✔"}
-"""A mark beside each word: no status is told by colour."""
+"""A mark for each word, so that colour is never the only sign."""
 
 
 def status(review: Review, *, keys: bool) -> None:

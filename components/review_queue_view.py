@@ -142,7 +142,7 @@ def bulk(shown: Sequence[Case]) -> None:
 
 @panel
 def look(corpus: Corpus, case: Case, tags: Sequence[str]) -> None:
-    """One case: what went wrong first, its plan graph, and where its review stands."""
+    """One case: what went wrong first, its plan graph, and its review status."""
     item, run = case.item, corpus.runs[case.item.digest]
     with st.container(border=True, key="review-case"):
         repeat = "" if item.task_repeat is None else f" · repeat {item.task_repeat}"

@@ -1,4 +1,4 @@
-"""Who sits before the screen: asked once a session, or told by the sign-in of the server.
+"""The current reviewer: asked once per session, or known from the server's sign-in.
 
 Sign-in is Streamlit's own (OpenID Connect). It is on where the server's ``secrets.toml`` has a section
 ``[auth]``; docs/cli.md says how to switch it on. Without it a name is what its bearer says it is.

@@ -24,7 +24,7 @@ MOST_CHARS: Final = 20_000
 
 
 def event_table(rows: Collection[TimelineRow]) -> pd.DataFrame:
-    """One row an event."""
+    """One row per event."""
     marks = {True: "✓", False: "✗", None: ""}
     return pd.DataFrame(
         {

@@ -56,7 +56,7 @@ def plan_and_evidence(report: RunReport) -> None:
 
 
 def _verdicts(report: RunReport) -> None:
-    """What people, tests and judges said of a run without a plan, and the words it rests on."""
+    """Verdicts of people, tests and judges on a run without a plan, with their evidence."""
     given = report.run.of(Verdict)
     if not given:
         return

@@ -103,7 +103,7 @@ def step(words: str, icon: str, key: str, run: str | None) -> None:
 
 
 def neighbour(failing: Sequence[str], chosen: str | None, by: int) -> str | None:
-    """The run that stands `by` places after the chosen one; the first or last where that is none of these."""
+    """The run `by` places after the chosen one; the first or last if the chosen one is not listed."""
     if not failing:
         return None
     if chosen not in failing:

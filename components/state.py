@@ -205,7 +205,7 @@ def _read(folder: str, digest: str, _store: Workspace) -> tuple[list[Run], list[
 
 @dataclass(slots=True)
 class _Kept:
-    """The last reading and evaluation of a workspace: what a verdict does not touch is not made anew.
+    """The last reading and evaluation of a workspace, so that a verdict only recomputes what it affects.
 
     Attributes:
         files: what was read, by ledger.

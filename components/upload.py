@@ -1,4 +1,4 @@
-"""Bringing files into the workspace: many at once, with progress, and a row of outcome for each."""
+"""Uploading files to the workspace: many at once, with progress, and a result row for each."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def _free(files: Sequence[UploadedFile]) -> None:
 
 
 def taken_in() -> list[Taken]:
-    """What became of the files brought last in this session."""
+    """Results of the last upload in this session."""
     return list(st.session_state.get(TAKEN, ()))
 
 

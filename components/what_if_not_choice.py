@@ -32,7 +32,7 @@ def choose_run(runs: dict[str, Run], evaluated: frozenset[str]) -> Run:
         evaluated: run ids that What-If-Not evaluated.
 
     Returns:
-        The run of the address, else the first; an address that names another run is told so.
+        The run of the address, or else the first; an address that names an unknown run gets a message.
     """
     asked = state.selected("run")
     chosen = asked if asked in runs else next(iter(runs))

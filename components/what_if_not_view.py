@@ -79,7 +79,7 @@ def summary(told: PlanningSummary, settings: dict[str, Any]) -> None:
 @st.fragment
 @panel
 def step_by_step(record: PlanningRecord, run: str) -> None:
-    """All that speaks of one step; a click in it draws nothing else anew."""
+    """Everything about one step, in a fragment: a click in it redraws nothing else."""
     dark = state.is_dark()
     step = choose_step(record, run)
     now = record.steps[step - 1]
@@ -113,7 +113,7 @@ def step_by_step(record: PlanningRecord, run: str) -> None:
 def _what_was_done(step: PlannedStep) -> None:
     done = _plain(step.action)
     words = [f"Did **{done}**"]
-    words += [f"◆ began the skill {_plain(step.begun)}"] if step.begun else []
+    words += [f"◆ started the skill {_plain(step.begun)}"] if step.begun else []
     words += [f"aimed at {_plain(step.aim)}"] if step.aim else []
     words += [f"★ reached {_plain(name)}" for name in step.unlocked]
     st.markdown(" · ".join(words))

@@ -57,7 +57,7 @@ def serve(workspace: str | None) -> tuple[subprocess.Popen[bytes], str]:
 
 
 def shoot(browser: Browser, url: str, target: Path, size: tuple[int, int], *, dark: bool, full: bool) -> None:
-    """One screenshot, once the page stands still."""
+    """One screenshot, once the page is idle."""
     context = browser.new_context(
         viewport={"width": size[0], "height": size[1]}, color_scheme="dark" if dark else "light"
     )

@@ -183,7 +183,8 @@ def _two_lines(words: str) -> str:
 
 
 def sub_goal_bars(table: pd.DataFrame, *, dark: bool = False) -> go.Figure:
-    """Share of runs that completed each sub-goal: a row a sub-goal, a panel an agent, the number on each bar.
+    """Share of runs that completed each sub-goal: a row per sub-goal, a panel per agent, the number on each
+    bar.
 
     Args:
         table: one row for each sub-goal and agent, with columns ``sub_goal``, ``title``, ``critical``,

@@ -26,7 +26,7 @@ from .theme import message
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Look:
-    """How a node is told: by its words, its mark, its line and its colour."""
+    """How each kind of node is shown: words, mark, line and colour."""
 
     word: str
     mark: str
@@ -55,7 +55,7 @@ SLICE: Final = 190.0
 """Pixels from one moment to the next."""
 _ROWS: Final = {"l": 0.0, "m": 84.0, "a": 140.0, "s": 250.0, "u": 330.0}
 _LATER: Final = {"a": 0.3, "u": 0.3}
-"""Part of a slice by which a variable stands after what it is made from."""
+"""Offset within a slice that places a variable after its inputs."""
 _SIZE: Final = (56.0, 40.0)
 BELOW: Final = 40.0
 """Pixels that a line which leads back takes below the boxes."""

@@ -2,7 +2,7 @@
 
 Levels are drawn as shares of the scale, from the worst accepted value (0 %) to the best (100 %), so that
 criteria with scales of different lengths stand side by side. Successes are filled circles, failures open
-diamonds; recorded runs and runs made worse likewise.
+diamonds; the same marks distinguish recorded and disturbed runs.
 """
 
 from __future__ import annotations
@@ -83,10 +83,10 @@ def criteria_means(means: Sequence[OutcomeMean], *, dark: bool = False) -> go.Fi
 
 
 def criteria_distributions(passes: Sequence[QuantifierRun], *, dark: bool = False) -> go.Figure:
-    """How the runs of each outcome are spread over each scale; one point a run (source figure 5).
+    """Distribution of the runs of each outcome on each scale; one point per run (source figure 5).
 
     Args:
-        passes: over the same runs; a run stands at its mean level.
+        passes: over the same runs; a run is shown at its mean level.
         dark: the theme.
     """
     tops = {c.name: len(c.accepted_values) - 1 for run in passes for c in run.criteria}
@@ -261,7 +261,7 @@ def _boxes(points: Sequence[tuple[float, float]], *, success: bool, look: Tokens
 def _rows(
     figure: go.Figure, names: Sequence[str], key: Sequence[str], axis: str, look: Tokens, *, dark: bool
 ) -> go.Figure:
-    """The common frame: a row a criterion, the scale below, what the marks mean above."""
+    """The common frame: one row per criterion, the scale below, the legend above."""
     themed(figure, dark=dark, height=110 + ROW * len(names), margin=(8, 16, 34, 8))
     figure.update_xaxes(range=[-0.03, 1.03], tickformat=".0%", title_text=axis, nticks=6)
     _criteria_axis(figure, names, look)

@@ -163,7 +163,7 @@ def step_words(number: int, step: PlannedStep) -> str:
         lines.append(f"WIN {win_words(asked)} · {asked.verdict}")
         if asked.revise:
             lines.append(f"{AGAIN} asked again; the first answer was {action_words(asked.action)}")
-    lines += [f"{DECISION} begins {action_words(step.begun)}"] if step.begun else []
+    lines += [f"{DECISION} starts {action_words(step.begun)}"] if step.begun else []
     lines += [f"aims at {action_words(step.aim)}"] if step.aim else []
     lines += [f"{STAR} {action_words(name)}" for name in step.unlocked]
     return "<br>".join(lines)

@@ -118,7 +118,7 @@ def _cross(one: Placed, across: Sequence[float], up: Sequence[float], look: Toke
 
 
 def _label_sides(placed: Sequence[Placed], x_range: Sequence[float], y_range: Sequence[float]) -> list[str]:
-    """Where each name stands beside its mark: the first place in which it meets no other name and no edge."""
+    """Position of each name next to its mark: the first that meets no other name and no edge."""
     wide, high = x_range[1] - x_range[0], y_range[1] - y_range[0]
     spots = [((one.outcome - x_range[0]) / wide, (one.value - y_range[0]) / high) for one in placed]
     taken = [(x - 0.015, y, 0.03) for x, y in spots]
@@ -171,7 +171,7 @@ def _spot(one: Placed, symbol: str, side: str, look: Tokens) -> go.Scatter:
 
 
 def pass_k_lines(curves: Sequence[PassK], *, dark: bool = False) -> go.Figure:
-    """The chance that k trials of a task all succeed, by k, with 95 % intervals; a line an agent.
+    """The chance that k trials of a task all succeed, by k, with 95 % intervals; one line per agent.
 
     Args:
         curves: of every agent.

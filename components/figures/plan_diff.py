@@ -23,7 +23,7 @@ Change = Literal["kept", "added", "removed", "changed"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Look:
-    """How a change is told: by its mark, its line and its colour."""
+    """How each change is shown: mark, line and colour."""
 
     word: str
     mark: str

@@ -94,7 +94,7 @@ def _words(one: Reliability) -> str:
 def reviewer_pairs_figure(pairs: Sequence[ReviewerPair], *, dark: bool = False) -> go.Figure:
     """Share of one opinion (circles) and κ (diamonds) of every two reviewers, with 95 % intervals.
 
-    A mark without an interval is open. Where κ is unscored, the reason stands in its place.
+    A mark without an interval is open. Where κ is unscored, the reason replaces it.
 
     Args:
         pairs: as `reviewer_pairs` orders them; those that judged nothing in common are left out.

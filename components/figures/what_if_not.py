@@ -73,8 +73,8 @@ def win_figure(record: PlanningRecord, *, step: int | None = None, dark: bool = 
 def ablation_figure(found: Ablation, *, dark: bool = False) -> go.Figure:
     """The arms of an ablation with their intervals, and what the full arm is ahead by in the same worlds.
 
-    The published figures stand beside as marks of their own: they are not comparable in level. Towards a
-    task a run ends where it is reached: there the arms are held against each other by success.
+    The published figures are separate marks next to them: they are not comparable in level. With a task, a
+    run ends when it is reached, so the arms are compared by success.
 
     Args:
         found: of `untaken.planning.ablation`.
@@ -137,7 +137,7 @@ def _terms(asked: Mapping[int, PlannedStep], intervention: str, look: Tokens) ->
 
 
 def _wins(asked: Mapping[int, PlannedStep], verdict: Verdict, look: Tokens) -> go.Scatter:
-    """The steps of one class; what has no WIN stands on the line, so that it is not lost."""
+    """The steps of one class; steps without WIN are on the zero line, so that they stay visible."""
     colour = {"better": look.good, "worse": look.bad}.get(verdict, look.muted)
     sign, symbol = VERDICTS[verdict]
     found = {number: s for number, s in asked.items() if s.asked is not None and s.asked.verdict == verdict}

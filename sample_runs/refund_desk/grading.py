@@ -13,7 +13,7 @@ class Outcome:
 
     Attributes:
         refunds: (order, cents) of each refund made for this ticket.
-        told: what the customer was told (``refund``, ``escalate``), in order.
+        told: the messages to the customer (``refund``, ``escalate``), in order.
     """
 
     success: bool

@@ -1,6 +1,6 @@
 """How each skill is carried out: the calls it makes, and what it leaves in the notes.
 
-A skill returns whether it brought what it was asked for.
+A skill returns whether it succeeded.
 """
 
 from __future__ import annotations

@@ -178,8 +178,13 @@ def test_a_figure_without_anything_to_draw_says_so(name: str) -> None:
 SENTENCES = [
     ("told apart", a_pair(), "Yes", "A is better than B by completed: 30.0 points over the 12 tasks"),
     ("its interval", a_pair(), "Yes", "95 % interval +20.0 to +40.0, p = 0.020"),
-    ("the family", a_pair(), "Yes", "It stands once all 3 pairs under this metric are corrected for"),
-    ("not after Holm", a_pair(p_holm=0.06), "Only uncorrected", "It does not stand once all 3 pairs"),
+    ("the family", a_pair(), "Yes", "It is still clear after correction for all 3 pairs under this metric"),
+    (
+        "not after Holm",
+        a_pair(p_holm=0.06),
+        "Only uncorrected",
+        "It is not clear any more after correction for all 3 pairs",
+    ),
     ("the other way round", a_pair(-0.3), "Yes", "B is better than A"),
     ("not told apart", a_pair(0.05), "No clear difference", "no clear difference between A and B"),
     ("what could be found", a_pair(0.05), "No clear difference", "must be 15.0 points or more"),

@@ -163,7 +163,7 @@ class Scripted:
         return choose(self._mind, self._task, (*failed, *tried))
 
     def _pool(self, seen: Seen, best: str, tried: Sequence[str]) -> tuple[str, ...]:
-        """The skills that may start: its own choice, and feasible ones that serve the task, if causes are known."""
+        """The skills that may start: its own choice, and feasible ones that serve the task (with causes)."""
         pool = {*feasible(self._mind, wanted=self._task)} - {*tried}
         causes = seen.causes if seen.task is not None else None
         if causes is not None and not causes.unscored:
