@@ -1,0 +1,161 @@
+"""Text that tries to run something, wherever a plan graph takes text: nothing runs, and every limit holds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import yaml
+from builders import a_run
+
+from untaken import limits
+from untaken.errors import Unscored, UntakenError
+from untaken.plans import check_expression, evaluate_expression, parse_graph
+from untaken.plans.globs import matches_glob
+from untaken.subgoals import score_run
+
+MARKER = "MARKER"
+ESCAPES = [
+    "__import__('os').system('touch MARKER')",
+    "eval(\"open('MARKER', 'w')\")",
+    "exec(\"open('MARKER', 'w')\")",
+    "open('MARKER', 'w')",
+    "().__class__.__bases__[0].__subclasses__()",
+    "''.__class__.__mro__[1].__subclasses__()",
+    "state.__class__.__init__.__globals__['os'].system('touch MARKER')",
+    "state.__dict__",
+    "state['__class__']",
+    "getattr(state, '__class__')",
+    "globals()['__builtins__']",
+    "lambda: open('MARKER', 'w')",
+    "[x for x in ().__class__.__base__.__subclasses__()]",
+    "{{ cycler.__init__.__globals__.os.popen('touch MARKER') }}",
+    "{% import os %}{{ os.system('touch MARKER') }}",
+    "${T(java.lang.Runtime).getRuntime().exec('touch MARKER')}",
+    "#{7*7}",
+    "$(touch MARKER)",
+    "`touch MARKER`",
+    "; touch MARKER",
+    "| touch MARKER",
+    "&& touch MARKER",
+    "\n!touch MARKER",
+    "%(state)s",
+    "{0.__class__.__init__.__globals__}",
+    "{state.__class__}",
+    "!!python/object/apply:os.system ['touch MARKER']",
+    "file:///etc/passwd",
+    "../../../../etc/passwd",
+    "\\\\host\\share",
+    "'; DROP TABLE files; --",
+    "=cmd|'/C touch MARKER'!A0",
+    "(?P<a>(?P=a))",
+    "[a-z]*" * 40 + "(?{system('touch MARKER')})",
+]
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def nothing_ran(folder: Path) -> None:
+    assert list(folder.iterdir()) == []
+
+
+def fault_of(work: Callable[[], object]) -> UntakenError | None:
+    try:
+        work()
+    except UntakenError as error:
+        return error
+    return None
+
+
+def graph(check: object, rules: object = None) -> bytes:
+    goal = {"id": "look", "check": check} | ({"rules": rules} if rules else {})
+    return yaml.safe_dump(
+        {"schema": "untaken.plan/1", "id": "desk", "tasks": ["*"], "sub_goals": [goal]}
+    ).encode()
+
+
+@pytest.mark.parametrize("escape", ESCAPES)
+def test_an_expression_reaches_nothing_but_the_state(escape: str, elsewhere: Path) -> None:
+    for expression in (escape, f"state.a == {escape}", f"state.a == {escape!r}"):
+        result = evaluate_expression(expression, {"a": 1})
+        assert result is False or isinstance(result, Unscored), expression
+        refused = fault_of(lambda text=expression: check_expression(text))
+        assert refused is None or refused.code.startswith("expression-"), expression
+    nothing_ran(elsewhere)
+
+
+def checks(escape: str) -> list[tuple[object, object]]:
+    patterns = [{kind: escape} for kind in ("glob", "contains", "regex")]
+    return [
+        ({"expr": escape}, None),
+        ({"outcome": True}, [{"tool": escape}]),
+        *(({"tool_call": {"name": "look", "arguments": {"q": pattern}}}, None) for pattern in patterns),
+        ({"tool_call": {"name": escape, "arguments": {}}}, None),
+    ]
+
+
+@pytest.mark.parametrize("escape", ESCAPES)
+def test_no_text_of_a_graph_runs_while_a_run_is_scored(escape: str, elsewhere: Path) -> None:
+    run = a_run("r", task="t").call("look", q=escape).call(escape, q="x").finish().run()
+    for check, rules in checks(escape):
+        text = graph(check, rules)
+        if fault_of(lambda text=text: parse_graph(text, name="desk.plan.yaml")) is None:
+            score_run(run, parse_graph(text, name="desk.plan.yaml"))
+    nothing_ran(elsewhere)
+
+
+@pytest.mark.parametrize(
+    "tag", ["!!python/object/apply:os.system", "!!python/name:os.system", "!!python/module:os"]
+)
+def test_no_tag_in_a_graph_makes_an_object(tag: str, elsewhere: Path) -> None:
+    for text in (
+        f"schema: untaken.plan/1\nid: {tag} ['touch MARKER']\nsub_goals: []\n",
+        f"{tag} ['touch MARKER']\n",
+    ):
+        with pytest.raises(UntakenError):
+            parse_graph(text.encode(), name="desk.plan.yaml")
+    nothing_ran(elsewhere)
+
+
+def test_an_expression_at_its_limit_is_read_and_one_past_it_is_not() -> None:
+    room = limits.EXPRESSION_CHARS - len("state.a == ''")
+    check_expression(f"state.a == '{'x' * room}'")
+    with pytest.raises(UntakenError, match="expression-too-long"):
+        check_expression(f"state.a == '{'x' * (room + 1)}'")
+    depth = max(n for n in range(1, limits.EXPRESSION_DEPTH + 2) if readable("(" * n + "true" + ")" * n))
+    assert depth in range(limits.EXPRESSION_DEPTH - 2, limits.EXPRESSION_DEPTH + 1)
+    with pytest.raises(UntakenError, match="expression-too-deep"):
+        check_expression("(" * (depth + 1) + "true" + ")" * (depth + 1))
+
+
+def readable(expression: str) -> bool:
+    return fault_of(lambda: check_expression(expression)) is None
+
+
+def test_a_state_at_its_limit_is_decided_and_one_past_it_is_unscored() -> None:
+    text = "x" * (limits.EXPRESSION_STRING_CHARS - len("a"))  # names of fields count
+    assert evaluate_expression("size(state.a) > 0", {"a": text}) is True
+    assert isinstance(evaluate_expression("size(state.a) > 0", {"a": text + "x"}), Unscored)
+
+
+@pytest.mark.parametrize("kind", ["glob", "contains", "regex"])
+def test_a_pattern_at_its_limit_is_read_and_one_past_it_is_not(kind: str) -> None:
+    most = limits.REGEX_CHARS if kind == "regex" else limits.PATTERN_CHARS
+
+    def read(size: int) -> None:
+        check = {"tool_call": {"name": "look", "arguments": {"q": {kind: "a" * size}}}}
+        parse_graph(graph(check), name="desk.plan.yaml")
+
+    read(most)
+    with pytest.raises(UntakenError):
+        read(most + 1)
+
+
+def test_globs_take_only_stars_and_question_marks_for_patterns() -> None:
+    assert matches_glob("a*", "abc")
+    assert not matches_glob("$(touch MARKER)", "touched")

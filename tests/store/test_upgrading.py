@@ -1,0 +1,94 @@
+"""A workspace of any released version opens as it was; an upgrade that fails leaves the old one usable."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from alembic.config import Config
+from alembic.runtime.environment import EnvironmentContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import Engine, event
+from test_databases import DIGEST_BEFORE, as_before_there_were_migrations
+
+from untaken.store import Workspace, schema
+from untaken.store.database import open_engine, reading, writing
+from untaken.store.schema import DATABASE, REVISION, revision
+
+pytestmark = pytest.mark.database("sqlite")
+STEPS = ScriptDirectory(str(Path(schema.__file__).with_name("migrations")))
+REVISIONS = sorted(step.revision for step in STEPS.walk_revisions())
+
+
+def of_version(folder: Path, version: str) -> Path:
+    """A workspace with two runs, a forged one, a trace and three graphs, as that version left it."""
+    as_before_there_were_migrations(folder)
+    engine = open_engine(folder / DATABASE)
+    target = EnvironmentContext(
+        Config(), STEPS, fn=lambda at, _: STEPS._upgrade_revs(version, at), destination_rev=version
+    )
+    with writing(engine) as connection:
+        schema._stamps.create_all(connection)
+        connection.execute(schema._stamp.insert().values(version_num=schema.FIRST))
+        with target as environment:
+            environment.configure(connection=connection, target_metadata=schema.metadata)
+            environment.run_migrations()
+    engine.dispose()
+    return folder
+
+
+def version_of(folder: Path) -> str | None:
+    engine = open_engine(folder / DATABASE)
+    try:
+        with reading(engine) as connection:
+            return revision(connection)
+    finally:
+        engine.dispose()
+
+
+def test_every_version_is_tried() -> None:
+    assert REVISIONS[0] == schema.FIRST
+    assert REVISIONS[-1] == REVISION
+
+
+@pytest.mark.parametrize("version", REVISIONS)
+def test_a_workspace_of_every_version_opens_as_it_was(version: str, tmp_path: Path) -> None:
+    folder = of_version(tmp_path / "w", version)
+    assert version_of(folder) == version
+    with Workspace(folder) as workspace:
+        assert workspace.digest() == DIGEST_BEFORE
+        assert [run.integrity.verdict for run in workspace.read_runs()[0]] == ["INTACT", "INTACT", "ALTERED"]
+        assert [version.version for version in workspace.graph_history("desk")] == [1, 2, 3]
+        assert workspace.diagnose().healthy
+    assert version_of(folder) == REVISION
+
+
+class Crash(Exception):
+    """The disk, or the process, is gone."""
+
+
+@pytest.mark.parametrize("version", REVISIONS[:-1])
+def test_wherever_an_upgrade_fails_the_old_workspace_stays_as_it_was(version: str, tmp_path: Path) -> None:
+    folder = of_version(tmp_path / "w", version)
+    fail_at, statements = 0, 0
+
+    def fail(*arguments: object) -> None:
+        nonlocal statements
+        statements += 1
+        if statements == fail_at:
+            raise Crash
+
+    while version_of(folder) == version:
+        fail_at, statements = fail_at + 1, 0
+        event.listen(Engine, "before_cursor_execute", fail)
+        try:
+            Workspace(folder).close()
+        except Crash:
+            pass
+        finally:
+            event.remove(Engine, "before_cursor_execute", fail)
+        assert version_of(folder) in (version, REVISION), fail_at
+    assert fail_at > 5
+    with Workspace(folder) as workspace:
+        assert workspace.digest() == DIGEST_BEFORE
+        assert workspace.diagnose().healthy
