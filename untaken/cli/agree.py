@@ -17,7 +17,6 @@ from untaken.judging import (
     LabelledRate,
     LabelledRates,
     VerdictAgreement,
-    labelled_rates,
     reviewers_agreement,
     verdict_agreement,
 )
@@ -52,6 +51,8 @@ def takes_odds(parser: argparse.ArgumentParser) -> None:
 
 def agree(args: argparse.Namespace, console: Console) -> int:
     """Prints how far two authors agree; 1 where a ledger is broken."""
+    from untaken.judging import labelled_rates  # noqa: PLC0415 (slow: it brings NumPy)
+
     ledgers = read_ledgers(_ledger_paths(args), console)
     runs = [run for _, run in ledgers.runs]
     found = verdict_agreement(runs, args.a, args.b)

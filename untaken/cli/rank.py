@@ -14,7 +14,6 @@ from untaken.cli.score import say_rules, scored_paths
 from untaken.cli.verbs import VERBS
 from untaken.corpus import other_rule
 from untaken.errors import Score, Unscored
-from untaken.judging import labelled_rates
 from untaken.ranking import (
     Comparison,
     PairedDifference,
@@ -50,6 +49,8 @@ def add_to(verbs: Verbs) -> None:
 
 def rank(args: argparse.Namespace, console: Console) -> int:
     """Prints the rankings, how they agree, and where not; 1 where a ledger or graph is broken."""
+    from untaken.judging import labelled_rates  # noqa: PLC0415 (slow: it brings NumPy)
+
     scored = scored_paths(args, console)
     runs = [run for _, run in scored.ledgers.runs if not run.integrity.broken]
     report, aside = rank_comparable(

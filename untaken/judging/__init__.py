@@ -1,14 +1,22 @@
 """Agent-as-a-judge on the plan: one localised question a sub-goal, with evidence that is checked (§6)."""
 
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from untaken.judging.agreement import Concord, Pair, VerdictAgreement, verdict_agreement
 from untaken.judging.judge import author, findings_of, judge_run, settle, verdict_events
-from untaken.judging.labelled_rates import LabelledRate, LabelledRates, labelled_rates
+from untaken.judging.labelled import LabelledRate, LabelledRates
 from untaken.judging.mapping import JudgedMapping, judge_mapping, mapping_events
 from untaken.judging.model import Citation, JudgeAnswer, JudgeReport, NodeVerdict, WhyUnscored
 from untaken.judging.prompt_injection import Addressing, addresses_judge, texts_to_judges
 from untaken.judging.questions import questions_of
 from untaken.judging.reviewer_pairs import ReviewerPair, reviewer_pairs
 from untaken.judging.reviewers import Judged, Reliability, Reviewers, reviewers_agreement
+
+if TYPE_CHECKING:
+    from untaken.judging.labelling import labelled_rates
 
 __all__ = [
     "Addressing",
@@ -42,3 +50,10 @@ __all__ = [
     "verdict_agreement",
     "verdict_events",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Loads what computes, and NumPy with it, when it is first asked for."""
+    if name != "labelled_rates":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return import_module(f"{__name__}.labelling").labelled_rates

@@ -16,7 +16,6 @@ from untaken.judging import (
     Pair,
     Reviewers,
     VerdictAgreement,
-    labelled_rates,
     reviewer_pairs,
     verdict_agreement,
 )
@@ -169,6 +168,8 @@ def disagreements_table(agreement: VerdictAgreement) -> pd.DataFrame:
 
 def rates_with_labels(corpus: Corpus) -> LabelledRates:
     """Rates of tasks like the corpus's, from its reviewers' labels and its judges."""
+    from untaken.judging import labelled_rates  # noqa: PLC0415 (slow: it brings NumPy)
+
     return labelled_rates(corpus.runs.values(), target="tasks")
 
 

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from untaken.corpus import Corpus
-from untaken.counterfactual.plan import EvaluatedPath
 from untaken.errors import number
 from untaken.failure_modes import Taxonomy, assignments_of, notes_of
 from untaken.judging.prompt_injection import texts_to_judges
 from untaken.ledger import Run
 from untaken.report.plan_words import did_words
 from untaken.transcript import EventMarks, Mark, Transcript, transcript_of
+
+if TYPE_CHECKING:
+    from untaken.counterfactual.plan import EvaluatedPath
 
 WORDS_CHARS = 300
 

@@ -10,7 +10,8 @@
 - `exact`: Fisher's test, the sign test, the rank-sum test, and the probability of superiority.
 - `correlation`: Kendall's τ-b and Spearman's ρ.
 - `krippendorff`, `kappa`: how far raters agree beyond chance.
-- `prediction_powered`: rates from a few people's labels and a judge's verdicts on everything.
+- `powered`, `prediction_powered`: rates from a few people's labels and a judge's verdicts on everything.
+- `betting`: tests and ends of intervals of a mean that hold at every look.
 - `stratified`: two options compared inside strata: risk difference, exact test, score interval.
 - `unseen`: the share of occurrences whose kind nobody has seen yet, and how many more to look at.
 - `two_way`: an option's slope where each agent ran each task once.

@@ -13,16 +13,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import sqrt
-from typing import Final, Literal
+from typing import Final
 
 import numpy as np
 
 from untaken.errors import Score, Unscored
 from untaken.stats.means import student_cdf, student_quantile
+from untaken.stats.powered import Powered, Target
 from untaken.stats.rounding import Floats
 
-Target = Literal["runs", "tasks"]
-"""What a rate is of: these very runs, as if people had labelled all of them; or tasks like these."""
 FEWEST_CLUSTERS: Final = 5
 FEWEST_LABELS: Final = 10
 PSEUDO_LABELS: Final = 0.1
@@ -55,33 +54,6 @@ class Labels:
     people: Floats
     odds: Floats
     cluster: np.ndarray
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Powered:
-    """A rate, or a difference of two, from labels and judge, beside the labels alone and the judge alone.
-
-    Attributes:
-        value, low, high: from both, with its 95 % interval.
-        people, people_low, people_high: from the labels alone, by the same rule with λ = 0.
-        judge: the judge's own, uncorrected.
-        worth: times as many labels would give that precision without the judge (ratio of variances).
-        tuning: λ; of a difference the first one's.
-        labels, items, clusters: labelled items, all items, and clusters with a label.
-    """
-
-    value: Score
-    low: Score
-    high: Score
-    people: Score
-    people_low: Score
-    people_high: Score
-    judge: Score
-    worth: Score
-    tuning: Score
-    labels: int
-    items: int
-    clusters: int
 
 
 NOTHING: Final = Powered(
