@@ -26,6 +26,7 @@ SHORTCUTS: Final = {
         "K": "previous failing run",
         "N": "write a note on what is selected",
         "M": "assign a failure mode",
+        "C": "create a failure mode",
         "A": "accept the first suggested mode",
     },
     "Run, sub-goal selected": {"Y": "met", "X": "not met", "U": "cannot tell", "W": "withdraw your verdict"},

@@ -12,7 +12,6 @@ from components import drafts, review_writing
 from untaken.errors import UntakenError
 from untaken.failure_modes import (
     AssignmentStatus,
-    FailureMode,
     Place,
     TaxonomyEdit,
     assignment_draft,
@@ -22,6 +21,8 @@ from untaken.failure_modes import (
     kept_taxonomy,
     note_draft,
 )
+from untaken.failure_modes.editing import one_line
+from untaken.failure_modes.files import plain_name
 from untaken.ledger import Run
 from untaken.store import Workspace
 
@@ -48,17 +49,23 @@ def assign(
 
 
 def pick(store: Workspace, run: Run, key: str, *, by: str, place: Place, note: int | None = None) -> None:
-    """Assign what the field `key` holds: the id of a mode, or the name of one that is created."""
+    """Assign the mode that the field `key` holds, and empty the field."""
     chosen = st.session_state.get(key)
     st.session_state[key] = None
-    if not chosen or not str(chosen).strip():
+    if chosen:
+        assign(store, run, str(chosen), by=by, place=place, note=note)
+
+
+def create(store: Workspace, run: Run, key: str, *, by: str, place: Place, note: int | None = None) -> None:
+    """Create the mode whose name the field `key` holds, and assign it; one of that name is taken as it is."""
+    name = one_line(str(st.session_state.get(key, "")))
+    if not name:
         return
-    try:
-        mode = _known(store, str(chosen)) or _created(store, str(chosen), by)
-    except UntakenError as error:
-        review_writing.tell(f"Not saved: {error.message}. {error.hint}")
-        return
-    assign(store, run, mode.id, by=by, place=place, note=note)
+    active = {plain_name(mode.name) for mode in kept_taxonomy(store.path).active}
+    if plain_name(name) in active or change(store, lambda known: create_mode(known, name, by=by)[0]):
+        mode = find_mode(kept_taxonomy(store.path), name)
+        st.session_state[key] = ""
+        assign(store, run, mode.id, by=by, place=place, note=note)
 
 
 def change(store: Workspace, edit: TaxonomyEdit) -> bool:
@@ -72,17 +79,3 @@ def change(store: Workspace, edit: TaxonomyEdit) -> bool:
         review_writing.tell(f"Not saved, disk error: “{error.strerror or error}”.")
         return False
     return True
-
-
-def _known(store: Workspace, chosen: str) -> FailureMode | None:
-    taxonomy = kept_taxonomy(store.path)
-    try:
-        return find_mode(taxonomy, chosen)
-    except UntakenError:
-        return None
-
-
-def _created(store: Workspace, name: str, by: str) -> FailureMode:
-    """Somebody else may have created it in the meantime: then that one is meant."""
-    change_taxonomy(store.path, lambda known: create_mode(known, name, by=by)[0])
-    return find_mode(kept_taxonomy(store.path), name)

@@ -34,6 +34,7 @@ MOST_NOTES: Final = 30
 MOST_MODES: Final = 40
 NOTE_FIELD: Final = "note-field"
 MODE_FIELD: Final = "mode-field"
+NEW_FIELD: Final = "new-mode-field"
 PLACE: Final = "note_place"
 SEEN: Final = "note_places_seen"
 
@@ -59,7 +60,7 @@ def notes_and_modes(run: Run, offered: Sequence[Place] = (), *, wide: bool = Fal
             _notes(run, place)
         with right:
             _modes(run, place, taxonomy)
-        focus_keys({"N": NOTE_FIELD, "M": MODE_FIELD})
+        focus_keys({"N": NOTE_FIELD, "M": MODE_FIELD, "C": NEW_FIELD})
 
 
 def place_words(place: Place) -> str:
@@ -138,9 +139,9 @@ def _modes(run: Run, place: Place, taxonomy: Taxonomy) -> None:
     _assigned(run, [one for one in words if one.status == "accepted"], taxonomy)
     if run.integrity.broken:
         return
+    _picker(run, place, words, taxonomy)
     if reviewer.author() is not None:
         _suggested(run, place, words, taxonomy)
-    _picker(run, place, words, taxonomy)
 
 
 def _assigned(run: Run, accepted: Sequence[Assignment], taxonomy: Taxonomy) -> None:
@@ -192,37 +193,38 @@ def _suggested(run: Run, place: Place, words: Sequence[Assignment], taxonomy: Ta
         rows += [(s.mode, _why(s.like, s.likeness)) for s in suggester.suggest(asked, without=without)]
     if not rows:
         return
-    st.caption("Suggested, not counted until you accept. A accepts the first.")
-    for number, (mode, why) in enumerate(rows):
-        _suggestion(run, place, mode, why, taxonomy, first=number == 0)
-    st.caption(_quality_words(quality))
+    st.caption("Suggested, not counted until you accept. A accepts the first.", help=_quality_words(quality))
+    with st.container(gap="xsmall"):
+        for number, (mode, why) in enumerate(rows):
+            _suggestion(run, place, mode, why, taxonomy, first=number == 0)
 
 
 def _suggestion(run: Run, place: Place, mode: str, why: str, taxonomy: Taxonomy, *, first: bool) -> None:
     known = taxonomy.by_id.get(mode)
     note = next((n.seq for n in reversed(notes_of(run)) if n.place == place), None)
     about = {"by": reviewer.author() or "", "place": place}
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.button(
-            text.label(known.name if known else mode, limits.MODE_NAME_CHARS),
-            icon=":material/check:",
-            key=f"accept-{mode_key(run, place, mode)}",
-            shortcut="A" if first else None,
-            help=text.label(known.definition, 400) if known and known.definition else None,
-            disabled=known is None or not known.active,
-            on_click=mode_writing.assign,
-            args=(state.workspace(), run, mode),
-            kwargs={**about, "note": note},
-        )
-        st.caption(text.label(why, 160), width="stretch")
-        st.button(
-            "Dismiss",
-            key=f"dismiss-{mode_key(run, place, mode)}",
-            type="tertiary",
-            on_click=mode_writing.assign,
-            args=(state.workspace(), run, mode),
-            kwargs={**about, "status": "withdrawn"},
-        )
+    with st.container(gap=None):
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            st.button(
+                text.label(known.name if known else mode, limits.MODE_NAME_CHARS),
+                icon=":material/check:",
+                key=f"accept-{mode_key(run, place, mode)}",
+                shortcut="A" if first else None,
+                help=text.label(known.definition, 400) if known and known.definition else None,
+                disabled=known is None or not known.active,
+                on_click=mode_writing.assign,
+                args=(state.workspace(), run, mode),
+                kwargs={**about, "note": note},
+            )
+            st.button(
+                "Dismiss",
+                key=f"dismiss-{mode_key(run, place, mode)}",
+                type="tertiary",
+                on_click=mode_writing.assign,
+                args=(state.workspace(), run, mode),
+                kwargs={**about, "status": "withdrawn"},
+            )
+        st.caption(text.label(why, 160))
 
 
 def mode_key(run: Run, place: Place, mode: str) -> str:
@@ -258,7 +260,7 @@ def _quality_words(quality: SuggestionQuality) -> str:
 
 
 def _picker(run: Run, place: Place, words: Sequence[Assignment], taxonomy: Taxonomy) -> None:
-    """Search as you type; what is none of the modes becomes a new one."""
+    """Search as you type; below it, a new mode."""
     author = reviewer.author()
     mine = {
         taxonomy.current(one.mode)
@@ -276,12 +278,36 @@ def _picker(run: Run, place: Place, words: Sequence[Assignment], taxonomy: Taxon
             options=list(named),
             index=None,
             key=key,
-            format_func=lambda mode: named.get(mode, mode),
-            accept_new_options=True,
+            format_func=named.__getitem__,
             filter_mode="contains",
             disabled=author is None,
-            placeholder="Search, or type a new one (M)" if author else "Enter your name to assign a mode.",
+            placeholder="Search (M)" if author else "Enter your name to assign a mode.",
             on_change=mode_writing.pick,
+            args=(state.workspace(), run, key),
+            kwargs={"by": author or "", "place": place, "note": note},
+        )
+    _creator(run, place, note)
+
+
+def _creator(run: Run, place: Place, note: int | None) -> None:
+    """A new mode, created and assigned with Enter; a form, so that leaving the field creates nothing."""
+    author, key = reviewer.author(), f"name-{mode_key(run, place, '')}"
+    with (
+        st.form(f"form-{key}", border=False, enter_to_submit=True),
+        st.container(horizontal=True, vertical_alignment="bottom", gap="small", key=NEW_FIELD),
+    ):
+        st.text_input(
+            "New failure mode",
+            key=key,
+            max_chars=limits.MODE_NAME_CHARS,
+            disabled=author is None,
+            placeholder="Name (C)",
+        )
+        st.form_submit_button(
+            "Create",
+            key=f"create-{key}",
+            disabled=author is None,
+            on_click=mode_writing.create,
             args=(state.workspace(), run, key),
             kwargs={"by": author or "", "place": place, "note": note},
         )

@@ -10,8 +10,10 @@ import streamlit as st
 from components import cards, figures, state, tables, text
 from components.panels import panel
 from untaken.errors import Unscored
+from untaken.failure_modes import kept_taxonomy, mode_agreement
 from untaken.judging import ReviewerPair, Reviewers
 from untaken.report import imported_in_words
+from untaken.report.modes import mode_agreement_table
 from untaken.report.reviewing import (
     Parted,
     corpus_reviewer_pairs,
@@ -144,3 +146,28 @@ def _pairs_in_words(pairs: Sequence[ReviewerPair], reviewers: int) -> str:
     if pairs and left > 0:
         words.append(f"{cards.counted(left, 'reviewer')} with few or no answers are left out.")
     return " ".join(words)
+
+
+@panel
+def of_modes() -> None:
+    """How far every two people see the same failure modes, and at the same step."""
+    taxonomy = kept_taxonomy(state.workspace().path)
+    found = mode_agreement(state.runs(), taxonomy)
+    st.subheader("Failure modes")
+    if not found:
+        st.info("No two people have read the same run yet. Write a note or assign a mode on the Run page.")
+        return
+    st.caption(
+        "Over the runs that both read: a note or a word on a mode. Without a mode: all of them together. "
+        "No automatic assignment can be expected to agree better than people do."
+    )
+    tables.table(
+        mode_agreement_table(found, taxonomy),
+        key="mode-agreement",
+        name="Agreement on failure modes",
+        columns={
+            "mode": st.column_config.TextColumn("failure mode"),
+            "kappa_reason": None,
+            "kappa_low_reason": st.column_config.TextColumn("why κ has no interval"),
+        },
+    )

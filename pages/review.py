@@ -29,11 +29,16 @@ def main() -> None:
     views = {
         "Queue": queue,
         "Disagreements": review_agreement.disagreements,
-        "Agreement": review_agreement.agreement,
+        "Agreement": agreement,
     }
     for tab, show in zip(st.tabs(list(views), key="review_tabs"), views.values(), strict=True):
         with tab:
             show()
+
+
+def agreement() -> None:
+    review_agreement.agreement()
+    review_agreement.of_modes()
 
 
 def queue() -> None:

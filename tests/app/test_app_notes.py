@@ -40,21 +40,18 @@ def picker(app: AppTest) -> Any:
 
 
 def choose(app: AppTest, mode: str) -> AppTest:
-    """Choose a mode by its id, or type a new one: AppTest offers no typing, so its state is written."""
-    one = picker(app)
-    if mode in kept_taxonomy(Path(app.session_state["folder"])).by_id:
-        one.set_value(mode).run()
-    else:
-        one.options.append(mode)
-        one.set_value(mode).run()
+    picker(app).set_value(mode).run()
     assert not app.exception
     return app
 
 
+def create(app: AppTest, name: str) -> AppTest:
+    field(app.text_input, "New failure mode").input(name)
+    return press(app, "create")
+
+
 def opened(folder: Path, patch: pytest.MonkeyPatch, store: Workspace, run_id: str = "r1") -> AppTest:
-    app = on_run(folder, patch, run_of(store, run_id))
-    app.session_state["folder"] = str(folder)
-    return app
+    return on_run(folder, patch, run_of(store, run_id))
 
 
 def about(app: AppTest, words: str) -> AppTest:
@@ -88,7 +85,7 @@ def test_a_new_mode_is_created_in_place_and_another_one_chosen_by_search(
     with workspace(tmp_path) as store:
         with_modes(tmp_path, "Paid twice")
         app = opened(tmp_path, monkeypatch, store)
-        choose(choose(app, "paid-twice"), "Never <b>paid</b> :red[x]")
+        create(choose(app, "paid-twice"), "Never <b>paid</b> :red[x]")
         place = Place(sub_goal="pay")
         assert modes_of(run_of(store, "r1")) == [
             ("paid-twice", "human:ann", place),
@@ -175,6 +172,17 @@ def test_drafts_of_two_places_of_a_run_are_kept_apart_and_survive_a_reload(
         assert notes_of(run_of(store, "r1")) == ()
 
 
+def test_a_name_that_is_taken_assigns_that_mode_and_an_empty_one_creates_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with workspace(tmp_path) as store:
+        with_modes(tmp_path, "Paid twice")
+        app = create(create(opened(tmp_path, monkeypatch, store), "  "), "PAID  twice")
+        assert [mode.id for mode in kept_taxonomy(tmp_path).modes] == ["paid-twice"]
+        assert modes_of(run_of(store, "r1")) == [("paid-twice", "human:ann", Place(sub_goal="pay"))]
+        assert field(app.text_input, "New failure mode").value == ""
+
+
 def test_a_retired_mode_is_shown_where_it_was_assigned_and_no_longer_offered(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -214,9 +222,23 @@ def test_the_review_page_takes_notes_and_modes_on_the_run_it_looks_at(
     with workspace(tmp_path) as store:
         with_modes(tmp_path, "Paid twice")
         app = named(session(tmp_path, monkeypatch, "review"))
-        app.session_state["folder"] = str(tmp_path)
         looked_at = app.query_params["run"]
         choose(app, "paid-twice")
         (run,) = [run for run in store.read_runs()[0] if counted(run)]
         assert run.digest in looked_at
         assert modes_of(run) == [("paid-twice", "human:ann", Place())]
+
+
+def test_agreement_of_two_readers_on_modes_stands_on_the_review_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with workspace(tmp_path) as store:
+        with_modes(tmp_path, "Paid twice")
+        for run_id, who in (("r0", ["ann", "bob"]), ("r1", ["ann"])):
+            words = [assignment_draft("paid-twice", by=f"human:{name}", place=Place(event=1)) for name in who]
+            store.append_events(run_of(store, run_id), [*words, note_draft("read", author=BOB)])
+        app = session(tmp_path, monkeypatch, "review")
+        (shown,) = [one.value for one in app.dataframe if "same_step" in one.value.columns]
+        whole, of_mode = shown.to_dict("records")
+        assert (of_mode["mode"], of_mode["n"], of_mode["both"], of_mode["only_a"]) == ("Paid twice", 2, 1, 1)
+        assert (of_mode["located"], of_mode["same_step"], whole["n"]) == (1, 1, 2)

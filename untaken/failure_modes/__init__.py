@@ -1,5 +1,6 @@
 """Error analysis: notes on runs, the failure modes people assign, and the taxonomy that names them (§9)."""
 
+from untaken.failure_modes.agreement import ModeAgreement, mode_agreement
 from untaken.failure_modes.assignments import (
     PEOPLE,
     RUN,
@@ -49,6 +50,7 @@ __all__ = [
     "AssignmentStatus",
     "FailureMode",
     "FiledText",
+    "ModeAgreement",
     "ModeChange",
     "ModeContent",
     "ModeStatus",
@@ -73,6 +75,7 @@ __all__ = [
     "kept_taxonomy",
     "load_taxonomy",
     "merge_modes",
+    "mode_agreement",
     "modes_by_run",
     "modes_of",
     "note_draft",

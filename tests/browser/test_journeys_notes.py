@@ -1,0 +1,69 @@
+"""Open coding by keyboard: a note on what is selected, a mode by search, a suggested one with one key."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from builders import a_run
+from conftest import press, settle
+from playwright.sync_api import Page, expect
+
+from untaken.failure_modes import (
+    assignment_draft,
+    change_taxonomy,
+    counted,
+    create_mode,
+    note_draft,
+    notes_of,
+)
+from untaken.ledger import Run
+from untaken.store import Workspace
+
+pytestmark = pytest.mark.xdist_group("browser")
+BOB = "human:bob"
+
+
+def test_a_note_is_written_and_modes_are_assigned_without_a_mouse(
+    tmp_path: Path, serve: Callable[..., str], open_page: Callable[..., Page]
+) -> None:
+    with Workspace(tmp_path / "w") as store:
+        for i in range(2):
+            store.add(f"{i}.jsonl", a_run(f"r{i}", task=f"t{i}").call("look").finish(success=False).ledger())
+        for name in ("Paid twice", "Lost the thread"):
+            change_taxonomy(store.path, lambda known, name=name: create_mode(known, name, by=BOB)[0])
+        filed = run_of(store, "r0")
+        store.append_events(
+            filed,
+            [note_draft("the order was paid twice", author=BOB), assignment_draft("paid-twice", by=BOB)],
+        )
+        page = open_page(f"{serve(str(store.path))}/run?run={run_of(store, 'r1').digest}")
+        name = page.get_by_role("textbox", name="Your name").first
+        name.fill("ann")
+        name.press("Enter")
+        note = page.get_by_role("textbox", name="Note", exact=True)
+        expect(note).to_be_enabled()
+        settle(page)
+        page.keyboard.press("n")
+        expect(note).to_be_focused()
+        page.keyboard.type("no, it paid twice for the order")
+        page.keyboard.press("Control+Enter")
+        expect(page.get_by_text("not counted until you accept")).to_be_visible()
+        page.get_by_role("button", name="Add note").click()
+        expect(note).to_have_value("")
+        settle(page)
+        press(page, "a")
+        expect(page.get_by_role("button", name="Withdraw")).to_have_count(1)
+        settle(page)
+        page.keyboard.press("m")
+        page.keyboard.type("thread")
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("button", name="Withdraw")).to_have_count(2)
+        run = run_of(store, "r1")
+        assert [one.text for one in notes_of(run)] == ["no, it paid twice for the order"]
+        assert [one.mode for one in counted(run)] == ["paid-twice", "lost-the-thread"]
+
+
+def run_of(store: Workspace, run_id: str) -> Run:
+    return next(run for run in store.read_runs()[0] if run.run_id == run_id)
