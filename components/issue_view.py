@@ -24,6 +24,7 @@ STATES: Final = {"open": "○ open", "fixed": "✔ fixed", "reopened": "⚠ reop
 """A mark for each word, so that colour is never the only sign."""
 MOST_RUNS: Final = 50
 PERCENT: Final = st.column_config.NumberColumn(format="percent")
+DAY: Final = st.column_config.DateColumn(format="YYYY-MM-DD")
 SAID: Final = "issue_said"
 HIDDEN: Final = ("id", "rate_reason", "low", "high", "mode", "rule")
 
@@ -57,12 +58,15 @@ def _listed(corpus: Corpus, found: Sequence[TrackedIssue]) -> None:
         key="issues",
         name="Issues",
         selectable=True,
-        columns={"rate": PERCENT} | dict.fromkeys(HIDDEN),
+        columns={"rate": PERCENT, "first_seen": DAY, "last_seen": DAY} | dict.fromkeys(HIDDEN),
     )
-    if row is None:
+    if row is not None:
+        state.select(view="issues", issue=found[row].issue.id)
+    chosen = next((one for one in found if one.issue.id == state.selected("issue")), None)
+    if chosen is None:
         st.caption("Select an issue to see its rates, its runs and its history.")
         return
-    _detail(corpus, found[row])
+    _detail(corpus, chosen)
 
 
 def _detail(corpus: Corpus, one: TrackedIssue) -> None:

@@ -37,7 +37,7 @@ FOLDER: Final = "UNTAKEN_WORKSPACE"
 DEMO: Final = "UNTAKEN_DEMO"
 SELECTION: Final = (
     *("run", "sub_goal", "decision", "change", "choice", "metric", "pair", "criterion", "graph", "step"),
-    *("view", "by", "mode", "group"),
+    *("view", "by", "mode", "group", "issue"),
 )
 SAMPLES: Final = Path(__file__).parents[1] / "sample_runs"
 DEMONSTRATED: Final = ("graphs", "crafter/graphs", "crafter/ledgers")

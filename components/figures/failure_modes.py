@@ -115,7 +115,10 @@ def mode_contrasts(
     )
     figure.add_vline(x=0, line={"color": look.muted, "width": 1, "dash": "dash"})
     figure.update_xaxes(
-        range=[-1.05, 1.05], tickformat="+.0%", title="← more in successes · more in failures →", nticks=7
+        range=[-1.08, 1.08],
+        tickvals=[-1, -0.5, 0, 0.5, 1],
+        ticktext=["−100 %", "−50 %", "0", "+50 %", "+100 %"],
+        title="← more in successes · more in failures →",
     )
     figure.update_yaxes(
         tickvals=list(range(len(known))),

@@ -20,7 +20,7 @@ from untaken.store.database import writing
 from untaken.store.restoring import restore_workspace
 from untaken.store.tables import appends
 
-LOOSE = ("policy.memory.jsonl", "criteria.json", "failure_modes.yaml")
+LOOSE = ("policy.memory.jsonl", "criteria.json", "failure_modes.yaml", "issues.yaml")
 FIRST, OTHER = a_run("r1").call("search").finish(), a_run("r2").finish()
 
 
@@ -39,6 +39,7 @@ def filled(folder: Path) -> Workspace:
     (folder / "policy.memory.jsonl").write_text('{"kept": true}\n')
     (folder / "criteria.json").write_text('{"kept": 1}')
     (folder / "failure_modes.yaml").write_text("kept: 2\n")
+    (folder / "issues.yaml").write_text("kept: 3\n")
     return workspace
 
 

@@ -5,16 +5,23 @@ from __future__ import annotations
 import argparse
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Final
 
 from untaken.cli.console import NOTHING, Console, counted, plain, rate, signed
 from untaken.cli.grammar import Verbs, takes_graphs, verb
 from untaken.cli.inputs import UsageError
-from untaken.cli.score import say_rules, scored_paths
+from untaken.cli.issues import say_issues
+from untaken.cli.score import Scored, say_rules, scored_paths
 from untaken.cli.verbs import VERBS
+from untaken.corpus import plan_evaluation
+from untaken.failure_modes import kept_taxonomy
+from untaken.failure_modes.issue_file import load_issues
+from untaken.failure_modes.issues import TrackedIssue, asks_for_statements, track_issues
 from untaken.gate import GateCheck, Requirement, check_requirements, parse_requirement
 from untaken.ledger import Run
 from untaken.report import gate_document
+from untaken.report.issues import reopened_entry, statements_of
 from untaken.sequential import MARGIN, SequentialCheck, check_in_sequence, compare_in_sequence
 from untaken.subgoals import DOUBTS, RunScore
 
@@ -67,6 +74,9 @@ def add_to(verbs: Verbs) -> None:
         metavar="NAME",
         help="check only this agent; repeatable",
     )
+    parser.add_argument(
+        "--issues", metavar="FILE", help="issues (untaken issues); none of them may be reopened"
+    )
     parser.add_argument("--resamples", type=int, default=10_000, help="task resamples (default 10000)")
     parser.add_argument("--seed", type=int, default=0, help="random seed (default 0)")
 
@@ -84,7 +94,7 @@ def gate(args: argparse.Namespace, console: Console) -> int:
 
     In sequence, 3 where all that is not decided needs more runs.
     """
-    if not args.require and not (args.sequential and args.baseline):
+    if not (args.require or args.issues or (args.sequential and args.baseline)):
         raise UsageError("requirement-invalid", "nothing is required", hint="Add --require METRIC>=NUMBER.")
     if args.baseline and not args.sequential:
         raise UsageError("requirement-invalid", "--baseline needs --sequential", hint="Add --sequential.")
@@ -108,13 +118,18 @@ def gate(args: argparse.Namespace, console: Console) -> int:
         )
         console.table(_HEADINGS, [_row(check) for check in checks])
         _say_short(checks, console)
+    issues, run_ids = _issues(args, scored), {run.digest: run.run_id for run in runs}
+    if issues:
+        console.say()
+        say_issues(issues, run_ids, console)
     for finding in scored.findings:
         if finding.code in DOUBTS:
             console.say(plain(f"{finding.message}. {finding.hint}"))
     say_rules(args, scored, console)
     console.findings(scored.findings)
     verdicts = {*(check.verdict for check in checks), *(check.verdict for check in in_sequence)}
-    met = verdicts <= {"met", "pass"} and not scored.broken
+    again = any(one.state == "reopened" for one in issues)
+    met = verdicts <= {"met", "pass"} and not scored.broken and not again
     console.document(
         gate_document(
             checks,
@@ -123,11 +138,23 @@ def gate(args: argparse.Namespace, console: Console) -> int:
             missing=args.missing,
             verdicts=args.verdicts,
             sequential=in_sequence,
+            issues=[reopened_entry(one, run_ids) for one in issues],
             findings=scored.findings,
         )
     )
-    undecided = verdicts <= {"pass", "keep_going"} and not scored.broken
+    undecided = verdicts <= {"pass", "keep_going"} and not scored.broken and not again
     return 0 if met else KEEP_GOING if undecided else 1
+
+
+def _issues(args: argparse.Namespace, scored: Scored) -> tuple[TrackedIssue, ...]:
+    """The issues of a file over the runs; modes by the taxonomy beside it, where there is one."""
+    if not args.issues:
+        return ()
+    file = Path(args.issues)
+    issues, runs = load_issues(file).issues, [run for _, run in scored.ledgers.runs]
+    asked = asks_for_statements(issues)
+    said = statements_of(plan_evaluation(runs, scored.graphs, scored.scores)) if asked else {}
+    return track_issues(issues, runs, scored.scores, kept_taxonomy(file.parent), statements=said)
 
 
 def _in_sequence(

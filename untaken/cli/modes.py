@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
+from untaken.cli import modes_pivot
 from untaken.cli.console import NOTHING, Console, counted, plain, rate
 from untaken.cli.grammar import Verbs, verb
 from untaken.cli.inputs import UsageError
@@ -48,6 +49,7 @@ def add_to(verbs: Verbs) -> None:
     group = verbs.add_parser("modes", help=does, description=f"{does[0].upper()}{does[1:]}.")
     inner = group.add_subparsers(dest="modes_verb", metavar="VERB", required=True)
     _takes_workspace(verb(inner, "list", "list the failure modes and how many runs have each", listed))
+    modes_pivot.add_to(inner)
     parser = verb(inner, "import", "add the modes of a preset to the taxonomy", imported)
     offered = "; ".join(f"{name}: {title}" for name, title in TITLES.items())
     parser.add_argument("preset", choices=tuple(PRESETS), metavar="PRESET", help=offered)

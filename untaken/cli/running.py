@@ -24,6 +24,8 @@ _AS_GIVEN: Final = frozenset(
         "crafter-extra-missing",
         "criteria-missing",
         "format-unknown",
+        "issue-unknown",
+        "issues-missing",
         "ledger-compressed",
         "memory-missing",
         "metric-unknown",

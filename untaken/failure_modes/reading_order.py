@@ -35,12 +35,12 @@ class ToRead:
     def words(self) -> str:
         """Why this run, in words."""
         if self.why == "unseen shape":
-            more = f", as {self.alike - 1:,} others did" if self.alike > 1 else ""
-            return f"no run that was read went this way{more}"
+            others = "1 other" if self.alike == 2 else f"{self.alike - 1:,} others"
+            return "no run like it was read" + (f"; {others} like it" if self.alike > 1 else "")
         if self.why == "judge and people disagree":
             nodes = "sub-goal" if len(self.disagreements) == 1 else "sub-goals"
             return f"judge and people disagree on {len(self.disagreements)} {nodes}"
-        return "a run that went the same way comes before it, or was read"
+        return "like a run that was read or comes before it"
 
 
 def reading_order(

@@ -195,9 +195,13 @@ def gate_document(
     missing: str,
     verdicts: Sequence[str] = (),
     sequential: Iterable[SequentialCheck] = (),
+    issues: Iterable[Document] = (),
     findings: Iterable[Finding] = (),
 ) -> Document:
-    """``untaken.gate/1``: each agent against each requirement; `met` only where all are, on sound records."""
+    """``untaken.gate/1``: each agent against each requirement; `met` only where all are, on sound records.
+
+    `issues` are those held against the runs (`untaken.report.issues.reopened_entry`).
+    """
     return {
         "schema": "untaken.gate/1",
         "met": met,
@@ -206,6 +210,7 @@ def gate_document(
         "verdicts": list(verdicts),
         "checks": [entry(check) | {"missed": [entry(goal) for goal in check.missed]} for check in checks],
         "sequential": [entry(check) for check in sequential],
+        "issues": list(issues),
         "findings": finding_entries(findings),
     }
 

@@ -32,20 +32,25 @@ from untaken.report.shapes import (
 if TYPE_CHECKING:
     import pandas as pd
 
+    from untaken.counterfactual.plan import PlanEvaluation
+
+
+STATE: Final[Schema] = {"enum": ["open", "fixed", "reopened"]}
+
 
 def corpus_issues(corpus: Corpus, issues: Sequence[Issue], taxonomy: Taxonomy) -> tuple[TrackedIssue, ...]:
     """Where each issue is now over the runs of a corpus."""
-    statements = _statements(corpus) if asks_for_statements(issues) else {}
+    statements = statements_of(corpus.plans) if asks_for_statements(issues) else {}
     return track_issues(issues, list(corpus.runs.values()), corpus.scores, taxonomy, statements=statements)
 
 
-def _statements(corpus: Corpus) -> Mapping[str, Sequence[str]]:
+def statements_of(plans: PlanEvaluation) -> Mapping[str, Sequence[str]]:
     """By digest, what a run did where a supported statement favours another way."""
     return {
         digest: [
             str(one.decision.option) for one in path.decisions if any(a.better for a in one.alternatives)
         ]
-        for digest, path in corpus.plans.runs.items()
+        for digest, path in plans.runs.items()
     }
 
 
@@ -139,6 +144,21 @@ def _issue(one: TrackedIssue, run_ids: Mapping[str, str]) -> Document:
     }
 
 
+def reopened_entry(one: TrackedIssue, run_ids: Mapping[str, str]) -> Document:
+    """An issue as the gate shows it."""
+    return {
+        "id": one.issue.id,
+        "title": one.issue.title,
+        "state": one.state,
+        "reopened_by": [run_ids[run] for run in one.reopened_by],
+    }
+
+
+def reopened_shape() -> Schema:
+    """What `reopened_entry` makes."""
+    return fixed(id=TEXT, title=TEXT, state=STATE, reopened_by=list_of(TEXT))
+
+
 def issues_schema() -> Schema:
     """``untaken.issues/1``."""
     rate = entry_shape(IssueRate)
@@ -149,7 +169,7 @@ def issues_schema() -> Schema:
         expr=or_null(TEXT),
         text=or_null(TEXT),
         sub_goals=list_of(TEXT),
-        state={"enum": ["open", "fixed", "reopened"]},
+        state=STATE,
         fixed_at=or_null(TEXT),
         first_seen=or_null(TEXT),
         last_seen=or_null(TEXT),

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from untaken.corpus import Corpus
-from untaken.errors import Finding, number
+from untaken.errors import Finding, number, reason
 from untaken.failure_modes import Taxonomy
 from untaken.failure_modes.contrast import ModeContrast, contrast_modes
 from untaken.failure_modes.pivot import Pivot, PivotCell, pivot_modes
-from untaken.failure_modes.reading import By, ReadRun, read_runs
+from untaken.failure_modes.reading import BY, By, ReadRun, read_runs
 from untaken.failure_modes.reading_order import (
     RandomDraw,
     ToRead,
@@ -25,6 +25,17 @@ from untaken.failure_modes.trend import ModeTrend, mode_trend
 from untaken.report.documents import Document, entry, finding_entries
 from untaken.report.frame import Columns, count, figure, frame, text, why
 from untaken.report.review import review_queue
+from untaken.report.shapes import (
+    COUNT,
+    TEXT,
+    Schema,
+    document,
+    entry_shape,
+    findings,
+    fixed,
+    list_of,
+    or_null,
+)
 from untaken.store.review_model import Review
 
 if TYPE_CHECKING:
@@ -205,14 +216,14 @@ def _named(found: ModeAnalysis, cells: Iterable[PivotCell]) -> list[NamedCell]:
 
 
 def modes_document(
-    found: ModeAnalysis, run_ids: Mapping[str, str], *, findings: Sequence[Finding] = ()
+    found: ModeAnalysis, run_ids: Mapping[str, str], *, noticed: Sequence[Finding] = ()
 ) -> Document:
     """``untaken.modes/1``: every mode with its rate and contrast, the pivot, saturation, what to read next.
 
     Args:
         found: the analysis.
         run_ids: run id of each digest.
-        findings: what was noticed.
+        noticed: what was noticed while the runs were read.
     """
     totals = {cell.mode: cell for cell in found.pivot.totals}
     contrasts = {one.mode: one for one in found.contrasts}
@@ -242,8 +253,55 @@ def modes_document(
             "outside": found.draw.outside,
             "next": run_ids[found.draw.following] if found.draw.following else None,
         },
-        "findings": finding_entries(findings),
+        "findings": finding_entries(noticed),
     }
+
+
+def modes_schema() -> Schema:
+    """``untaken.modes/1``."""
+    number_, cell = {"type": "number"}, entry_shape(PivotCell, runs=list_of(TEXT))
+    mode = fixed(
+        mode=TEXT,
+        name=TEXT,
+        runs=COUNT,
+        n=COUNT,
+        rate=or_null(number_),
+        low=or_null(number_),
+        high=or_null(number_),
+        in_successes=COUNT,
+        successes=COUNT,
+        contrast=or_null(number_),
+        contrast_low=or_null(number_),
+        contrast_high=or_null(number_),
+        contrast_reason=or_null(TEXT),
+        tasks=COUNT,
+        p=or_null(number_),
+        q=or_null(number_),
+        says=TEXT,
+        run_ids=list_of(TEXT),
+    )
+    return document(
+        "untaken.modes/1",
+        by={"enum": list(BY)},
+        runs=COUNT,
+        read=COUNT,
+        failed=COUNT,
+        modes=list_of(mode),
+        cells=list_of(cell),
+        trend=fixed(unit={"enum": ["day", "week", "month"]}, undated=COUNT, cells=list_of(cell)),
+        unseen_share=or_null(number_),
+        unseen_low=or_null(number_),
+        unseen_high=or_null(number_),
+        unseen_reason=or_null(TEXT),
+        read_more=or_null(COUNT),
+        seen_once=COUNT,
+        seen_twice=COUNT,
+        unread=COUNT,
+        saturation=TEXT,
+        reading_order=list_of(fixed(run_id=TEXT, digest=TEXT, why=TEXT, alike=COUNT)),
+        random_draw=fixed(read=COUNT, outside=COUNT, next=or_null(TEXT)),
+        findings=findings(),
+    )
 
 
 def _mode(
@@ -255,7 +313,6 @@ def _mode(
 ) -> Document:
     """A mode that only successful runs show has no failed run; one without any outcome has no contrast."""
     n = found.failed
-    compared = {f"contrast_{key}": value for key, value in entry(contrast).items()} if contrast else {}
     return {
         "mode": mode,
         "name": found.names[mode],
@@ -269,7 +326,7 @@ def _mode(
         "contrast": number(contrast.difference) if contrast else None,
         "contrast_low": number(contrast.low) if contrast else None,
         "contrast_high": number(contrast.high) if contrast else None,
-        "contrast_reason": compared.get("contrast_difference_reason"),
+        "contrast_reason": reason(contrast.difference) if contrast else "no outcome is recorded",
         "tasks": contrast.tasks if contrast else 0,
         "p": number(contrast.p) if contrast else None,
         "q": number(contrast.q) if contrast else None,
@@ -284,7 +341,7 @@ def _unseen(found: Saturation) -> Document:
         "unseen_share": number(seen.share),
         "unseen_low": number(seen.low),
         "unseen_high": number(seen.high),
-        "unseen_reason": getattr(seen.share, "reason", None) or getattr(seen.low, "reason", None),
+        "unseen_reason": reason(seen.share) or reason(seen.low),
         "read_more": seen.more,
         "seen_once": seen.once,
         "seen_twice": seen.twice,

@@ -50,6 +50,8 @@ from untaken.ranking import (
 from untaken.report import crafter_schemas, criteria_schemas, review_schemas
 from untaken.report.documents import LAYERED
 from untaken.report.exporting import export_schema
+from untaken.report.issues import issues_schema, reopened_shape
+from untaken.report.mode_analysis import modes_schema
 from untaken.report.modes import modes_list_schema, modes_notes_schema, modes_suggest_schema
 from untaken.report.rankings import RANKS, RULE_RANKS
 from untaken.report.shapes import (
@@ -271,6 +273,7 @@ def _gate() -> Schema:
         verdicts=list_of(TEXT),
         checks=list_of(entry_shape(GateCheck, missed=list_of(entry_shape(MissedSubGoal)))),
         sequential=list_of(entry_shape(SequentialCheck)),
+        issues=list_of(reopened_shape()),
         findings=findings(),
     )
 
@@ -456,6 +459,8 @@ SCHEMAS: Final[Mapping[str, Callable[[], Schema]]] = {
     "judge": _judge,
     "agree": _agree,
     "review": review_schemas.review,
+    "modes": modes_schema,
+    "issues": issues_schema,
     "modes-list": modes_list_schema,
     "modes-notes": modes_notes_schema,
     "modes-suggest": modes_suggest_schema,

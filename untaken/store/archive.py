@@ -26,9 +26,10 @@ NUMBERED: Final = "position"
 ROOM_FILE: Final = re.compile(r"(?:ledgers|graphs|sources)/[0-9a-f]{64}[a-z.]{0,16}")
 """A file that a row of `files` names."""
 LOOSE_FILE: Final = re.compile(
-    r"[A-Za-z0-9][A-Za-z0-9_-]{0,80}(?:\.[a-z]{1,16}){0,2}\.jsonl|criteria\.json|failure_modes\.yaml"
+    r"[A-Za-z0-9][A-Za-z0-9_-]{0,80}(?:\.[a-z]{1,16}){0,2}\.jsonl"
+    r"|criteria\.json|failure_modes\.yaml|issues\.yaml"
 )
-"""A file beside the rooms, such as the policy memory, the criteria and the failure modes."""
+"""A file beside the rooms, such as the policy memory, the criteria, the failure modes and the issues."""
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,0 +1,89 @@
+"""The runs that error analysis is about: those of a workspace, or of ledgers named on the command line."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from untaken.cli.console import Console
+from untaken.cli.grammar import MISSING_WORDS, TakesMany, takes_ledgers
+from untaken.cli.inputs import UsageError, paths_of, read_graphs, read_ledgers
+from untaken.corpus import Corpus, Graphs, evaluate_corpus
+from untaken.errors import Finding
+from untaken.failure_modes import Taxonomy, kept_taxonomy, load_taxonomy
+from untaken.ledger import Run
+from untaken.memory import PolicyMemory
+from untaken.store import Workspace
+from untaken.store.review_model import Review
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Analysed:
+    """Runs, evaluated, with the names of failure modes and where reviews are; `broken` where a ledger is."""
+
+    corpus: Corpus
+    taxonomy: Taxonomy
+    reviews: Mapping[str, Review]
+    findings: tuple[Finding, ...]
+    broken: bool
+
+
+def takes_runs(parser: argparse.ArgumentParser) -> None:
+    """``--workspace``, or ``PATH…`` with ``--graphs`` and ``--taxonomy``; the rule for missing verdicts."""
+    takes_ledgers(parser, few="*")
+    parser.add_argument("--workspace", metavar="FOLDER", help="as for untaken app; instead of PATH")
+    parser.add_argument(
+        "--graphs", nargs="+", default=[], action=TakesMany, metavar="PATH", help="plan graphs, with PATH"
+    )
+    parser.add_argument("--taxonomy", metavar="FILE", help="names of failure modes, with PATH")
+    parser.add_argument(
+        "--missing", choices=tuple(MISSING_WORDS), default="fail", help="as for untaken score"
+    )
+
+
+def read_analysed(args: argparse.Namespace, console: Console) -> Analysed:
+    """Reads and evaluates what the command line names.
+
+    Raises:
+        UsageError: ``source-not-found`` for a workspace that is not there; as `read_ledgers`.
+    """
+    if args.workspace is None:
+        ledgers = read_ledgers(paths_of(args), console)
+        runs, findings, broken = [run for _, run in ledgers.runs], ledgers.findings, ledgers.broken > 0
+        graphs: Graphs = read_graphs(args.graphs) if args.graphs else []
+        taxonomy = load_taxonomy(args.taxonomy) if args.taxonomy else Taxonomy()
+        corpus = _evaluated(args, runs, graphs, console)
+        return Analysed(corpus=corpus, taxonomy=taxonomy, reviews={}, findings=tuple(findings), broken=broken)
+    folder = Path(args.workspace)
+    if not folder.is_dir():
+        raise UsageError("source-not-found", f"no folder {args.workspace!r}")
+    with Workspace.open_folder(folder, progress=console.progress) as store:
+        runs, noticed = store.read_runs()
+        corpus = _evaluated(args, runs, store.graph_set(), console)
+        return Analysed(
+            corpus=corpus,
+            taxonomy=kept_taxonomy(store.path),
+            reviews=store.reviews.every(),
+            findings=tuple(noticed),
+            broken=any(run.integrity.broken for run in runs),
+        )
+
+
+def workspace_path(args: argparse.Namespace) -> Path:
+    """Where the workspace named keeps its files."""
+    with Workspace.open_folder(args.workspace) as store:
+        return store.path
+
+
+def _evaluated(args: argparse.Namespace, runs: Iterable[Run], graphs: Graphs, console: Console) -> Corpus:
+    """No policy memory: nothing about failure modes asks for one."""
+    return evaluate_corpus(
+        runs,
+        graphs,
+        memory=PolicyMemory.build([]),
+        missing=args.missing,
+        progress=console.progress,
+        resamples=0,
+    )

@@ -1,0 +1,112 @@
+"""``untaken issues``: which issues are open, fixed or reopened, and how often they occur."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from untaken.cli.analysed import read_analysed, takes_runs, workspace_path
+from untaken.cli.console import NOTHING, Console, counted, plain, rate
+from untaken.cli.grammar import Verbs, verb
+from untaken.cli.inputs import UsageError, moment
+from untaken.cli.verbs import VERBS
+from untaken.failure_modes.issue_file import ISSUES, adding, change_issues, load_issues, setting
+from untaken.failure_modes.issue_model import Issue, IssueChange, IssueList, IssueRule
+from untaken.failure_modes.issues import TrackedIssue
+from untaken.report.issues import corpus_issues, issues_document
+
+
+def add_to(verbs: Verbs) -> None:
+    """Adds the verb."""
+    parser = verb(verbs, "issues", VERBS["issues"], issues)
+    takes_runs(parser)
+    parser.add_argument("--file", metavar="FILE", help=f"issues, with PATH; by default {ISSUES}")
+    parser.add_argument("--add", metavar="ID", help="add an issue; needs --title, and --mode or a rule")
+    parser.add_argument("--title", metavar="TEXT", default="", help="of the issue added")
+    parser.add_argument("--mode", metavar="ID", default="", help="its failure mode")
+    parser.add_argument(
+        "--expr", metavar="CEL", default="", help="its rule, e.g. 'state.status.pay == \"skipped\"'"
+    )
+    parser.add_argument("--text", metavar="GLOB", default="", help="its rule, e.g. '*declined*'")
+    parser.add_argument("--fix", metavar="ID", help="call an issue fixed")
+    parser.add_argument("--reopen", metavar="ID", help="call an issue open again")
+    parser.add_argument("--at", metavar="TIME", help="since when, e.g. 2026-01-31T12:00:00Z; by default now")
+    parser.add_argument("--by", metavar="NAME", help="your name; required to change anything")
+
+
+def issues(args: argparse.Namespace, console: Console) -> int:
+    """Prints every issue; 1 where one is reopened, or a ledger is broken."""
+    if args.workspace is not None and not Path(args.workspace).is_dir():
+        raise UsageError("source-not-found", f"no folder {args.workspace!r}")
+    file = workspace_path(args) / ISSUES if args.workspace is not None else Path(args.file or ISSUES)
+    _change(args, file)
+    known = load_issues(file) if args.workspace is None or file.exists() else IssueList()
+    given = read_analysed(args, console)
+    found = corpus_issues(given.corpus, known.issues, given.taxonomy)
+    run_ids = {digest: run.run_id for digest, run in given.corpus.runs.items()}
+    say_issues(found, run_ids, console)
+    console.findings(given.findings)
+    console.document(issues_document(found, run_ids, noticed=given.findings))
+    return 1 if given.broken or any(one.state == "reopened" for one in found) else 0
+
+
+def _change(args: argparse.Namespace, file: Path) -> None:
+    if not (args.add or args.fix or args.reopen):
+        return
+    if not args.by:
+        raise UsageError(
+            "issues-invalid",
+            "--add, --fix and --reopen need --by NAME",
+            hint="The name signs the change.",
+        )
+    by, at = f"human:{args.by}", moment(args.at) or datetime.now(UTC).replace(microsecond=0)
+    if args.add:
+        issue = Issue(
+            id=args.add,
+            title=args.title or args.add,
+            mode=args.mode,
+            rule=IssueRule(expr=args.expr, text=args.text),
+            history=[IssueChange(status="open", by=by, at=at)],
+        )
+        change_issues(file, adding(issue))
+    if args.fix:
+        change_issues(file, setting(args.fix, "fixed", by=by, at=at))
+    if args.reopen:
+        change_issues(file, setting(args.reopen, "open", by=by, at=at))
+
+
+def say_issues(found: Sequence[TrackedIssue], run_ids: dict[str, str], console: Console) -> None:
+    """Each issue with its rates, and the runs that reopened one."""
+    headings = ("issue", "state", "runs", "rate", "95 %", "since fix", "first seen", "last seen", "title")
+    console.table(headings, [_row(one) for one in found])
+    console.say()
+    for one in found:
+        if one.state == "reopened":
+            again = ", ".join(run_ids[run] for run in one.reopened_by[:3])
+            more = f" and {len(one.reopened_by) - 3} more" if len(one.reopened_by) > 3 else ""
+            console.say(plain(f"{one.issue.id} is back in {again}{more}"))
+        if one.unknown:
+            runs = counted(one.unknown, "run")
+            console.say(plain(f"{one.issue.id}: not known of {runs}: {one.unknown_reason}"))
+    states = [one.state for one in found]
+    console.say(
+        f"{counted(len(found), 'issue')}: {states.count('open')} open, {states.count('fixed')} fixed, "
+        f"{states.count('reopened')} reopened"
+    )
+
+
+def _row(one: TrackedIssue) -> tuple[object, ...]:
+    low, high = rate(one.overall.low), rate(one.overall.high)
+    return (
+        one.issue.id,
+        one.state,
+        f"{one.overall.matches}/{one.overall.runs}",
+        rate(one.overall.rate),
+        NOTHING if NOTHING in (low, high) else f"{low} to {high}",
+        f"{one.after.matches}/{one.after.runs}" if one.after else NOTHING,
+        f"{one.first_seen:%Y-%m-%d}" if one.first_seen else NOTHING,
+        f"{one.last_seen:%Y-%m-%d}" if one.last_seen else NOTHING,
+        one.issue.title,
+    )

@@ -1,0 +1,100 @@
+"""``untaken modes pivot``: failure modes by group, against successes, and how many are still unseen."""
+
+from __future__ import annotations
+
+import argparse
+
+from untaken.cli.analysed import read_analysed, takes_runs
+from untaken.cli.console import NOTHING, Console, counted, plain, rate, signed
+from untaken.cli.grammar import Verbs, verb
+from untaken.errors import Score
+from untaken.failure_modes.contrast import ModeContrast
+from untaken.failure_modes.reading import BY
+from untaken.report.mode_analysis import (
+    ModeAnalysis,
+    analyse_modes,
+    modes_document,
+    reviewed_runs,
+    runs_to_read,
+)
+
+TOP = 20
+
+
+def add_to(verbs: Verbs) -> None:
+    """Adds the verb to those of ``modes``."""
+    does = "count failure modes by group, compare them with successes, and estimate how many are unseen"
+    parser = verb(verbs, "pivot", does, pivot)
+    takes_runs(parser)
+    parser.add_argument("--by", choices=BY, default="agent", help="what to group by (default agent)")
+    parser.add_argument(
+        "--all-read", action="store_true", help="every run was read: one without a mode is free of all modes"
+    )
+    parser.add_argument("--seed", default="", metavar="TEXT", help="of the random draw (default: empty)")
+    parser.add_argument(
+        "--top", type=int, default=TOP, metavar="N", help=f"of each table (default {TOP}; 0 for all)"
+    )
+
+
+def pivot(args: argparse.Namespace, console: Console) -> int:
+    """Prints the tables; 1 where a ledger is broken."""
+    given = read_analysed(args, console)
+    known = runs_to_read(given.corpus)
+    found = analyse_modes(
+        given.corpus,
+        known,
+        given.taxonomy,
+        by=args.by,
+        reviewed=known.unbroken if args.all_read else reviewed_runs(given.reviews),
+        seed=args.seed,
+    )
+    run_ids = {digest: run.run_id for digest, run in given.corpus.runs.items()}
+    _say(found, args.top or None, run_ids, console)
+    console.findings(given.findings)
+    console.document(modes_document(found, run_ids, noticed=given.findings))
+    return 1 if given.broken else 0
+
+
+def _say(found: ModeAnalysis, top: int | None, run_ids: dict[str, str], console: Console) -> None:
+    totals = [*found.pivot.totals, *(cell for cell in found.pivot.cells if cell.count)]
+    ordered = sorted(totals, key=lambda cell: found.pivot.modes.index(cell.mode))
+    console.table(
+        ("mode", found.pivot.by.replace("_", "-"), "runs", "rate", "95 %"),
+        [
+            (found.names[c.mode], c.group, f"{c.count}/{c.n}", rate(c.rate), _span(c.low, c.high))
+            for c in ordered[:top]
+        ],
+    )
+    console.say()
+    if found.contrasts:
+        columns = ("mode", "failed", "successes", "tasks", "difference", "95 %", "p", "says")
+        console.table(columns, [_contrast(found, one) for one in found.contrasts[:top]])
+        console.say()
+    console.say(
+        f"{len(found.read)} of {counted(found.runs, 'run')} read, {found.failed} of them failed; rates are "
+        "over failed runs that were read"
+    )
+    console.say(found.saturation.words)
+    if found.order:
+        first = found.order[0]
+        console.say(plain(f"Read next: {run_ids[first.run]} ({first.words})"))
+    if found.draw.following:
+        console.say(plain(f"Next of the random draw: {run_ids[found.draw.following]}"))
+
+
+def _contrast(found: ModeAnalysis, one: ModeContrast) -> tuple[object, ...]:
+    return (
+        found.names[one.mode],
+        f"{one.in_failed}/{one.failed}",
+        f"{one.in_successes}/{one.successes}",
+        one.tasks,
+        signed(one.difference),
+        _span(one.low, one.high),
+        rate(one.p),
+        one.words,
+    )
+
+
+def _span(low: Score, high: Score) -> str:
+    ends = rate(low), rate(high)
+    return NOTHING if NOTHING in ends else f"{ends[0]} to {ends[1]}"
