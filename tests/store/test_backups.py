@@ -66,7 +66,7 @@ def test_what_was_backed_up_comes_back_on_either_database(
     with filled(tmp_path / "w") as workspace:
         want = seen(workspace)
         done = workspace.backup(tmp_path)
-        assert (done.path.parent, done.files, done.findings) == (tmp_path, 8, ())
+        assert (done.path.parent, done.files, done.findings) == (tmp_path, 9, ())
     monkeypatch.delenv("UNTAKEN_STORE", raising=False)
     url = None
     if target == "postgresql":
