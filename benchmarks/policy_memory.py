@@ -2,7 +2,7 @@
 
 1. Loading and folding a log, as multiples of the floor (typed decoding and encoding of its lines).
 2. Evaluating N runs, each as of its own start and without itself: CPU time per run while N doubles. Folding
-the log again for every run would double it each time; the indexed fold should keep it nearly constant.
+   the log again for every run would double it each time; the indexed fold should keep it nearly constant.
 
     python benchmarks/policy_memory.py [observations]
 """

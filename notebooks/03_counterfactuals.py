@@ -88,7 +88,7 @@ delta_figure(evaluation)
 
 # %% [markdown]
 # Four of them say the same thing, and it is not that four choices were wrong: the run failed once, and that
-# one failure stands on the other side of every comparison.
+# one failure is on the other side of every comparison.
 #
 # ## 2. The same choice over all runs
 #
@@ -131,9 +131,9 @@ split.rename(columns={"above": "share above +0.1", "below": "share below −0.1"
 # %% [markdown]
 # ## 4. Two identical skills
 #
-# How often does the rule of ±0.1 tell two skills apart that are the same? Here both succeed half of the time,
-# at the same cost, in contexts of their own; the memory is the engine's, and so is every comparison. Beside
-# the rule stands the share that the engine calls supported.
+# How often does the ±0.1 rule show a difference between two equal skills? Here both succeed half of the time,
+# at the same cost, in separate contexts; memory and comparisons come from the engine. Next to
+# the rule is the share that the engine calls supported.
 
 
 # %%
@@ -194,9 +194,9 @@ table.loc[table["low"].notna(), [*columns, "support_reason"]].head(12).round(3)
 # %% [markdown]
 # ## 6. What was known when
 #
-# Each delta is made from what was known when its run began, and without the run itself: a run is not blamed
-# for what nobody could know. So the same choice is judged differently over time. This is the first choice of
-# the table as the memory stood at five moments:
+# Each delta uses what was known when its run started, without the run itself: a run is not blamed
+# for what nobody could know. So the result for the same choice changes over time. This is the first choice of
+# the table with the memory at five moments:
 
 # %%
 first = review.choices[0]
@@ -204,7 +204,7 @@ began = sorted(run.started.ts for run in runs)
 
 
 def known_at(moment: datetime) -> dict[str, object]:
-    """The first choice as the memory stood at a moment."""
+    """The first choice with the memory at a moment."""
     then = choices(corpus.evaluations, corpus.runs, corpus.memory.snapshot(moment))
     choice = next(choice for choice in then if choice.digest == first.digest)
     return {
@@ -270,8 +270,8 @@ rows = [
 pd.DataFrame(rows)
 
 # %% [markdown]
-# A supported advantage beside an interval from the odds that covers 0 rests mostly on runs of other agents,
-# which may differ in more than this choice. Without logged odds that cannot be told at all.
+# If an advantage is supported but the interval from logged probabilities covers 0, it relies on other agents,
+# which may differ in more than this choice. Only logged probabilities can show that.
 #
 # ## 8. What weak signals do
 #

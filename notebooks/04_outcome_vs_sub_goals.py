@@ -15,7 +15,7 @@
 # # Outcome against sub-goals: is B really better than A?
 #
 # Six agents worked on the same 24 tasks, three times each. Which one is the best? The success rate gives an
-# answer at once, and it is a bit a run. This notebook asks what lies behind it:
+# quick answer, but it is one bit per run. This notebook looks behind it:
 #
 # 1. Do outcome and sub-goals rank the agents alike, and how far do the two agree?
 # 2. Who changes places, and which runs cause it?
@@ -148,7 +148,7 @@ plan_figure(graph, corpus.scores[hollow.digest])
 # %% [markdown]
 # ## 3. Is one agent really better?
 #
-# Two agents are compared task by task, over the tasks that both ran. Above the diagonal stands the difference
+# Two agents are compared task by task, over the tasks that both ran. Above the diagonal is the difference
 # in percentage points with its interval, below it the share of resamples in which the one ranked higher is
 # above, and p after Holm: with 15 pairs, one in twenty looks different by chance.
 
@@ -157,15 +157,15 @@ compared = ranking.comparisons["critical_completion"]
 pair_matrix(compared)
 
 # %% [markdown]
-# *Told apart* means that the interval leaves 0 out. Being tied is not handed on, so these groups may overlap:
+# A *clear difference*: the interval excludes 0. Ties are not transitive, so these groups may overlap:
 
 # %%
 [group for group in compared.ties if len(group) > 1]
 
 # %% [markdown]
 # Take the two best. By critical completion full-workflow is ahead, by outcome careful-planner. The grey band
-# is the smallest difference that so many tasks would show in four of five cases (MDE): "no difference" says
-# no more than that it lies inside.
+# is the smallest difference that this many tasks would show in four of five cases (MDE): "no difference" only
+# means that the difference is inside the band.
 
 # %%
 top = compared.pair("full-workflow", "careful-planner")
@@ -185,16 +185,16 @@ pairs = pairs_table(corpus)
 pairs.loc[pairs["metric"] == "success_rate", columns].round(4)
 
 # %% [markdown]
-# With the first trial of each task alone, there are single trials. Less is told apart then, and of that less
-# stands once all pairs are allowed for:
+# With only the first trial of each task, there are fewer clear differences, and fewer of them
+# remain after correction for all pairs:
 
 
 # %%
 def told_apart(comparison: Comparison) -> str:
-    """How many pairs are told apart, and of how many that stands after Holm."""
+    """How many pairs differ clearly, and how many of them still do after Holm."""
     apart = [pair for pair in comparison.pairs if pair.told_apart]
     stand = sum(pair.p_holm <= 0.05 for pair in apart)
-    return f"{len(apart)} of {len(comparison.pairs)} pairs told apart, {stand} once all are allowed for"
+    return f"{len(apart)} of {len(comparison.pairs)} pairs differ clearly, {stand} after correction"
 
 
 first_trials = [score for score in ranking.runs if score.task_repeat == 1]
@@ -213,7 +213,7 @@ pd.DataFrame([[getattr(p, name) for name in columns] for p in single.pairs], col
 gap_bars(ranking.sub_goal_gaps("critical_completion", "full-workflow", "stubborn-clerk"))
 
 # %% [markdown]
-# And how often each agent completes each sub-goal, whoever it is compared with:
+# And how often each agent completes each sub-goal:
 
 # %%
 sub_goal_bars(sub_goal_failures(corpus))
@@ -280,16 +280,16 @@ rows = [
         "gap": round(one.gap.difference, 3),
         "low": round(one.gap.low, 3),
         "high": round(one.gap.high, 3),
-        "told apart": one.gap.told_apart,
+        "clear difference": one.gap.told_apart,
     }
     for one in ranking.workflows
 ]
 pd.DataFrame(rows)
 
 # %% [markdown]
-# Two workflows, and opposite verdicts. The one that carries its checks along is ahead of every agent, though
-# not told apart from the best of them; the one that leaves them out never completes anything critical, and
-# yet half of its runs *succeed*. "Workflow or agent" is the wrong question: the checks are what counts.
+# Two workflows with opposite results. The one with checks is ahead of every agent, though
+# without a clear difference to the best of them; the one without checks never completes anything critical,
+# but half of its runs *succeed*. "Workflow or agent" is the wrong question: the checks matter.
 #
 # ## 9. What to fix first
 #
@@ -315,7 +315,7 @@ for on in ("point", "interval"):
 pd.DataFrame(rows)
 
 # %% [markdown]
-# So: the agent that looks best by outcome is not told apart from the one that looks best by what is critical;
-# two that look alike by outcome are worlds apart; and a third of all successes left something critical
-# undone. A success rate alone says none of this. For people who do not code the same stands in one HTML file:
+# In short: there is no clear difference between the best agent by outcome and the best by critical sub-goals;
+# two agents that look alike by outcome are very different; and a third of all successes left out something
+# critical. A success rate alone shows none of this. For people who do not code, one HTML file shows the same:
 # `untaken report`.

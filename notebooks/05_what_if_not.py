@@ -81,7 +81,7 @@ scm_figure(model)
 
 # %% [markdown]
 # A counterfactual is the same model with one function replaced: *do(a₀ = noop)* cuts the arrows into a₀, and
-# everything behind it follows anew. What-If-Not does exactly this, in a clone of the simulator.
+# everything after it is computed again. What-If-Not does exactly this, in a clone of the simulator.
 
 # %%
 scm_figure(model.do(a_0="noop"))
@@ -89,8 +89,8 @@ scm_figure(model.do(a_0="noop"))
 # %% [markdown]
 # ## 2. What acts on the task, in one state
 #
-# What the agent saw around a decision (◆), with what it did and how that stood beside what else could have
-# been done:
+# What the agent saw around a decision (◆), with its action and how that compares with the
+# alternatives:
 
 # %%
 decisions = [number for number, step in enumerate(record.steps, start=1) if step.causes]
@@ -165,8 +165,8 @@ fewer = read_ablation(SAMPLES / "ablation-below.json")
 ablation_table(fewer)[columns].round(2)
 
 # %% [markdown]
-# Towards one task the figure to read is success, because a run ends where the task is reached. What-If-Not
-# brings more of them there; the causal graph is not shown to help a script:
+# With a task, look at success, because a run ends when the task is reached. What-If-Not
+# increases it; the causal graph does not clearly help a script:
 
 # %%
 towards = read_ablation(SAMPLES / "ablation-collect_iron.json")
@@ -174,10 +174,10 @@ columns = ["arm", "worlds", "successes", "success_difference", "success_low", "s
 ablation_table(towards)[columns].round(2)
 
 # %% [markdown]
-# ## 5. Estimates from ledgers, held against clones
+# ## 5. Estimates from ledgers, compared with clones
 #
-# The rest of Untaken never sees a simulator: it estimates from ledgers what a skill that was not taken would
-# have come to. Here that can be checked. History from some worlds gives the estimates at decisions in others;
+# The rest of Untaken never uses a simulator: it estimates from ledgers what another skill would
+# achieve. Here that can be checked. History from some worlds gives the estimates at decisions in others;
 # in clones of these each path not taken was really taken, many times.
 
 # %%
@@ -217,8 +217,8 @@ else:
     print("Crafter is not installed here: pip install 'untaken[crafter]'")
 
 # %% [markdown]
-# The reward decides what can be told at all. The environment's own reward is nearly always 0, whatever is
-# done: most actions tie. A reward that counts the steps saved towards the task tells far more apart.
+# The reward limits what can be distinguished. The environment's own reward is nearly always 0, whatever is
+# done: most actions tie. A reward that counts the steps saved towards the task distinguishes far more.
 
 # %%
 if CRAFTER:

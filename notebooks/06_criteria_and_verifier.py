@@ -90,7 +90,7 @@ criteria_means(outcome_means(passes))
 
 # %% [markdown]
 # Most point the right way. Two do not: failed runs score higher by *Outcome support*, and *Response to
-# feedback* cannot be told apart. A mean hides how much the runs differ:
+# feedback* shows no clear difference. A mean hides how much the runs differ:
 
 # %%
 criteria_distributions(passes)
@@ -183,12 +183,12 @@ made = [Criterion(name=n, description=d, accepted_values=["bad", "fair", "good"]
 merged = consolidate(made)
 print(f"{len(made)} proposals, {len(merged.groups)} criteria above a cosine of {merged.tau} ({merged.by}):")
 for group in merged.groups:
-    others = f", stands for {', '.join(group.criterion.merged)}" if group.criterion.merged else ""
+    others = f", also covers {', '.join(group.criterion.merged)}" if group.criterion.merged else ""
     print(f"  {group.criterion.name}: {group.proposals} of the proposals{others}")
 
 # %% [markdown]
-# Values that a model gave elsewhere can be read as recorded. What is none of the accepted values is kept as
-# it was said, and counted; it is never turned into one that is near. Here are three passes over nine
+# Recorded values of a model can be read as well. A value that is not accepted is kept as
+# recorded, and counted; it is never changed to a similar one. Here are three passes over nine
 # problems, made up for this page:
 
 # %%

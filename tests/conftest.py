@@ -58,7 +58,7 @@ MAIN = sys.modules["__main__"]
 
 
 def pytest_runtest_teardown() -> None:
-    """The app's tests put a script in the place of ``__main__``; a process begun later would run it."""
+    """The app's tests replace ``__main__`` with a script; a process started later would run it."""
     sys.modules["__main__"] = MAIN
 
 

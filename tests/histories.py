@@ -21,7 +21,7 @@ def moment(day: float) -> datetime:
 
 
 def on_day(run: Run, day: float) -> Run:
-    """The same run, begun so many days after the builder's epoch."""
+    """The same run, started this many days after the builder's epoch."""
     shifted = tuple(msgspec.structs.replace(e, ts=e.ts + timedelta(days=day)) for e in run.events)
     return replace(run, events=shifted)
 

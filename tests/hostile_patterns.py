@@ -159,7 +159,7 @@ def attacks(pattern: re.Pattern[Any]) -> Iterator[tuple[str, str, str]]:
 
 
 def _letters(tree: Any) -> Iterator[str]:
-    """Characters that the pattern tells apart."""
+    """Characters that the pattern distinguishes."""
     for kind, value in tree:
         if kind in (op.LITERAL, op.NOT_LITERAL):
             yield chr(value)
@@ -198,7 +198,7 @@ def _members(items: Any) -> Iterator[str]:
 
 
 def _least(tree: Any) -> str:
-    """A short text that the pattern matches, as far as that can be told from its parts."""
+    """A short text that the pattern matches, as far as its parts show."""
     said = ""
     for kind, value in tree:
         if kind is op.LITERAL:

@@ -1,4 +1,4 @@
-"""Graphs brought as files: a drawing changes what was drawn, and nothing that a drawing cannot say."""
+"""Imported graphs: a drawing changes what was drawn, and nothing that a drawing cannot express."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two people's edits of one graph brought together."""
+"""Merging two people's edits of one graph."""
 
 # ruff: noqa: E501  (tables of cases)
 

@@ -1,4 +1,4 @@
-"""What maps to nothing, what several rules claim, which rules come to nothing; what a preview counts."""
+"""Unmapped actions, actions that several rules match, rules without effect; what a preview counts."""
 
 # ruff: noqa: E501  (tables of cases)
 

@@ -63,7 +63,7 @@ def said(app: AppTest) -> str:
 
 
 def sent(app: AppTest) -> Iterator[tuple[str, str]]:
-    """Every text sent to the browser, with the place it stands in: ``Markdown.body``, ``Selectbox.options``.
+    """Every text sent to the browser, with its place: ``Markdown.body``, ``Selectbox.options``.
 
     Texts inside JSON (figures, our component's data) come one by one, named after what holds the JSON.
     """

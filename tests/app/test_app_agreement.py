@@ -1,4 +1,4 @@
-"""Whether judges agree with people stands on the Criteria page, with the sub-goals on which they part."""
+"""The Criteria page shows whether judges agree with people, and the sub-goals on which they disagree."""
 
 from __future__ import annotations
 

@@ -275,7 +275,7 @@ def test_a_link_to_a_draft_waits_for_the_name_of_its_author(folder: Path, monkey
         )
     app = opened(folder, monkeypatch, name="", graph="mine", sub_goal="order")
     assert "If it is your draft, enter your name." in app.warning[0].value
-    assert not app.button_group  # no other graph lies open in its place
+    assert not app.button_group  # no other graph is open instead
     signed(app, "Ann")
     assert app.selectbox(key="annotate_graph").value == "mine"
     assert app.query_params["graph"] in ("mine", ["mine"])

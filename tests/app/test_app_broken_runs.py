@@ -1,4 +1,4 @@
-"""Runs that cannot be trusted: told on Data and on their own page, logged once, outside their ledgers."""
+"""Broken runs: shown on Data and on their own page, and logged once, outside their ledgers."""
 
 from __future__ import annotations
 

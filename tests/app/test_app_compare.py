@@ -30,7 +30,7 @@ def app(folder: Path, monkeypatch: Patch) -> AppTest:
 
 
 def chosen(app: AppTest, key: str) -> str:
-    """The option that stands in a picker, in words."""
+    """The selected option of a picker, in words."""
     picker = app.selectbox(key=key)
     return str(picker.options[picker.index or 0])
 

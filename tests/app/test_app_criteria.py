@@ -1,4 +1,4 @@
-"""The Criteria page: never empty on runs; replies are brought, people decide with history, models propose."""
+"""The Criteria page: never empty on runs; replies are uploaded, people decide, models propose."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ HOSTILE = (
 )
 MARKDOWN = re.compile(r"(?<!\\)(<img|<script|!\[|\[l\]|\*\*b|\$x|`c|`code|\]\()|:red|:material/home")
 FIGURE = re.compile(r"<(img|script|a )|\$x")
-"""Words of the hostile files that markdown, or a plotly label, would act upon: they are escaped."""
+"""Text of the hostile files with markdown or plotly markup: it is escaped."""
 PLAIN = {
     *("Text.body", "Code.code_text", "Selectbox.options", "Selectbox.raw_value", "MultiSelect.options"),
     "MultiSelect.raw_values",

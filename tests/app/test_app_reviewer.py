@@ -1,4 +1,4 @@
-"""Who signs: asked once a session, or told by the server's sign-in."""
+"""The reviewer: asked once per session, or known from the server's sign-in."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ DIGESTS = {run.run_id: run.digest for run in read_ledger(LEDGER)}
 
 
 def workspace(folder: Path, *records: str) -> Path:
-    """A workspace with the agent's runs, and the records brought as people bring them."""
+    """A workspace with the agent's runs, and the records uploaded as people do."""
     files = [*PLANNED.glob(f"{AGENT}.*"), *PLANNED.glob("noisy.*")]
     brought = [(f.name, f) for f in files if f.name.removesuffix(".planning.json.zst") in records]
     with Workspace(folder) as store:

@@ -173,7 +173,7 @@ def test_cancelling_asks_nothing_more(tmp_path: Path) -> None:
 
     def speak(messages: list[Any], info: AgentInfo) -> ModelResponse:
         asked.append(str(messages[0].parts[-1].content))
-        sleep(0.05)  # so that whoever cancels is not overtaken
+        sleep(0.05)  # so that a cancellation arrives first
         return ModelResponse(parts=[ToolCallPart(info.output_tools[0].name, GREEN)])
 
     def stop(done: int, _total: int, _what: str) -> None:

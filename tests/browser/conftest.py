@@ -155,6 +155,6 @@ def settle(page: sync_api.Page) -> None:
 
 
 def press(page: sync_api.Page, key: str) -> None:
-    """Press a key once the page is at rest: what it belongs to may be drawn anew until then."""
+    """Press a key once the page is idle, because its target may be redrawn until then."""
     settle(page)
     page.keyboard.press(key)

@@ -34,7 +34,7 @@ class Box(TypedDict):
 
 
 def boxes(page: Page) -> list[Box]:
-    """The sub-goals of the plan graph, once it stands still."""
+    """The sub-goals of the plan graph, once it no longer moves."""
     stage = page.locator(".plan-stage[data-boxes]")
     stage.wait_for()
     page.wait_for_function(
@@ -64,7 +64,7 @@ def click(page: Page, box: Box) -> None:
 
 
 def cells(grid: Locator, column: str) -> list[str]:
-    """One column of a table, as a screen reader is told it (the rows in sight)."""
+    """One column of a table, as a screen reader reads it (the rows in view)."""
     grid.get_by_test_id("stDataFrameResizable").scroll_into_view_if_needed()
     grid.locator("[role=gridcell]").first.wait_for(state="attached")
     heads = grid.locator("[role=columnheader]")

@@ -147,7 +147,7 @@ def test_the_graph_can_be_read_and_used_by_keyboard_alone(demo: str, open_page: 
 
 
 def walk(page: Page) -> dict[str, tuple[str, ...]]:
-    """What is said of each sub-goal that arrow keys lead to, and the keys that lead there."""
+    """The label of each sub-goal that arrow keys lead to, and the keys."""
     said = page.locator(".plan-live")
     ways: dict[str, tuple[str, ...]] = {}
     pending: list[tuple[str, ...]] = [()]

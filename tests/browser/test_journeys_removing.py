@@ -1,4 +1,4 @@
-"""A file is removed from the workspace in a real browser, after a second thought, and brought back."""
+"""A file is removed from the workspace in a real browser, after confirmation, and restored."""
 
 from __future__ import annotations
 

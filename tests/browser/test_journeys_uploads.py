@@ -1,4 +1,4 @@
-"""Files brought by people, in a real browser: many at once, some broken, some hostile; and the way out."""
+"""Uploads in a real browser: many files at once, some broken, some hostile; and the exports."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def opened_alone(open_page: Open, exported: Download, folder: Path, drawn: str) 
     page.locator(drawn).first.wait_for()
     assert elements(page, INJECTED) == []
     assert page.evaluate("window.evil") is None
-    page.close()  # a browser slows down what lies behind it
+    page.close()  # browsers throttle pages in the background
 
 
 def test_many_files_at_once_then_the_overview_speaks_of_the_good_ones(

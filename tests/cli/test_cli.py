@@ -246,7 +246,7 @@ def test_only_plan_graphs_of_a_folder_are_checked(tmp_path: Path, capsys: pytest
 
 
 def nulls(value: Any, place: str = "") -> set[str]:
-    """Places of a document where null stands without a reason beside it."""
+    """Places of a document with null but without a reason next to it."""
     if isinstance(value, list):
         return {found for item in value for found in nulls(item, f"{place}[]")}
     if not isinstance(value, dict):

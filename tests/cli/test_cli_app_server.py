@@ -1,4 +1,4 @@
-"""What the server of `untaken app` refuses, says to browsers, and does when it is told to end."""
+"""The server of `untaken app`: what it refuses, its headers, and how it shuts down."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every verb and every option stands in docs/cli.md, with output that the program really prints."""
+"""Every verb and every option is in docs/cli.md, with output that the program really prints."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ BLOCK = re.compile(r"```console\n\$ untaken ([^\n]*)\n(.*?)```", re.DOTALL)
 
 
 def holds(shown: list[str], printed: list[str]) -> bool:
-    """Whether the lines shown are the lines printed; a line of ``…`` stands for any number of them."""
+    """Whether the lines shown are the lines printed; a line of ``…`` matches any number of them."""
     if not shown:
         return not printed
     if shown[0] == "…":

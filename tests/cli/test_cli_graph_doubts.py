@@ -1,4 +1,4 @@
-"""A misspelled tool is told by every verb that blames an agent for it."""
+"""Every verb that blames an agent for a misspelled tool reports it."""
 
 from __future__ import annotations
 

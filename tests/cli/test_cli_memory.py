@@ -39,7 +39,7 @@ def world(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Path:
 
 
 def does(words: str, world: Path, capsys: pytest.CaptureFixture[str], want: int = 0) -> dict[str, Any]:
-    """The document that a command prints, held against its schema."""
+    """The document that a command prints, checked against its schema."""
     assert main([*words.format(w=world, m=world / "x.memory.jsonl").split(), "--json"]) == want
     document = dict(json.loads(capsys.readouterr().out))
     jsonschema.validate(document, json_schema(document["schema"].split(".")[1].split("/")[0]))

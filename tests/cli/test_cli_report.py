@@ -1,4 +1,4 @@
-"""``untaken report``: a file, what is said of it, and how it ends."""
+"""``untaken report``: the file, its messages, and its exit codes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pytest plugin, in pytest runs of their own: one test an agent and requirement, told in words."""
+"""The pytest plugin, in separate pytest runs: one test per agent and requirement, described in words."""
 
 from __future__ import annotations
 

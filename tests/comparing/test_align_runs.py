@@ -1,4 +1,4 @@
-"""Runs of a task side by side: one row a sub-goal, whatever tools the runs used."""
+"""Runs of a task side by side: one row per sub-goal, whatever tools the runs used."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Causal graphs in a drawing: kinds of edges and nodes are told by colour, line and words."""
+"""Drawings of causal graphs: colour, line and words show the kinds of edges and nodes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Figures of choices: what is drawn of each, how support is told, and that nothing in them is markup."""
+"""Figures of choices: what is drawn of each, how support is shown, and that nothing in them is markup."""
 
 from __future__ import annotations
 

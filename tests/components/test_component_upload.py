@@ -1,4 +1,4 @@
-"""What a person is told about the files that were brought."""
+"""Messages about uploaded files."""
 
 from __future__ import annotations
 

@@ -176,7 +176,7 @@ def test_a_figure_without_anything_to_draw_says_so(name: str) -> None:
 
 
 SENTENCES = [
-    ("told apart", a_pair(), "Yes", "A is better than B by completed: 30.0 points over the 12 tasks"),
+    ("a clear difference", a_pair(), "Yes", "A is better than B by completed: 30.0 points over the 12 tasks"),
     ("its interval", a_pair(), "Yes", "95 % interval +20.0 to +40.0, p = 0.020"),
     ("the family", a_pair(), "Yes", "It is still clear after correction for all 3 pairs under this metric"),
     (
@@ -186,7 +186,7 @@ SENTENCES = [
         "It is not clear any more after correction for all 3 pairs",
     ),
     ("the other way round", a_pair(-0.3), "Yes", "B is better than A"),
-    ("not told apart", a_pair(0.05), "No clear difference", "no clear difference between A and B"),
+    ("no clear difference", a_pair(0.05), "No clear difference", "no clear difference between A and B"),
     ("what could be found", a_pair(0.05), "No clear difference", "must be 15.0 points or more"),
     ("one task", a_pair(0.3, None), "Unknown", "needs two tasks"),
     ("no common task", a_pair(None), "Unknown", "no task has a value for both"),

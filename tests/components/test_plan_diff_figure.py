@@ -1,4 +1,4 @@
-"""Two versions in one drawing: each change is told by mark, line and colour."""
+"""Two versions in one drawing: mark, line and colour show each change."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ def held(text: str, scores: list[RunScore], on: Any = "point", **more: Any) -> l
 
 
 def four_tasks(agent: str, *completed: int) -> list[RunScore]:
-    """One run a task, so many of four sub-goals completed."""
+    """One run per task, so many of four sub-goals completed."""
     return [a_score(agent, f"t{n}", done, critical=1) for n, done in enumerate(completed)]
 
 

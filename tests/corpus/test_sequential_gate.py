@@ -24,7 +24,7 @@ from untaken.subgoals import RunScore
 
 
 def recorded(agent: str, *completed: int, minute: int = 0) -> list[tuple[Run, RunScore]]:
-    """One run a task, a minute apart; so many of four sub-goals completed."""
+    """One run per task, a minute apart; so many of four sub-goals completed."""
     return [at(minute + n, a_score(agent, f"t{n}", done)) for n, done in enumerate(completed)]
 
 

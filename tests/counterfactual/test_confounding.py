@@ -1,4 +1,4 @@
-"""Support must hold within task and agent: equal skills in confounded logs are not told apart."""
+"""Support must hold within task and agent: no clear difference between equal skills in confounded logs."""
 
 from __future__ import annotations
 

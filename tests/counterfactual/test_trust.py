@@ -1,4 +1,4 @@
-"""Advantages: their intervals, what supports them, and how often two identical skills are told apart."""
+"""Advantages: their intervals, what supports them, and how often two identical skills seem different."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ CASES = [
         "is above 0 (100 runs took the alternative, 100 the selected skill)",
     ),
     Case(
-        "an end near 0 is told by a digit that is not 0",
+        "an end near 0 is written with a digit that is not 0",
         arm("a", 12, 13) + arm("b", 19, 6),
         "supported",
         "0.003 to 0.26 is above 0",

@@ -1,4 +1,4 @@
-"""What intervals promise, held against simulated logs of known truth: a small `benchmarks/coverage.py`."""
+"""Coverage of the intervals on simulated logs with known truth: a small `benchmarks/coverage.py`."""
 
 from __future__ import annotations
 

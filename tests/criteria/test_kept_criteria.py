@@ -1,4 +1,4 @@
-"""A workspace keeps criteria and recorded replies: whole, by name, whatever else was brought with them."""
+"""A workspace stores criteria and recorded replies completely, by name, whatever else is uploaded."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ def page(name: str) -> str:
 
 
 def section(text: str, heading: str) -> str:
-    """What stands below a heading, up to the next heading of the same or a higher level."""
+    """The text below a heading, up to the next heading of the same or a higher level."""
     level = heading.count("#")
     after = text.split(f"\n{heading}\n", 1)[1]
     return re.split(rf"^#{{1,{level}}} ", after, maxsplit=1, flags=re.MULTILINE)[0]
@@ -81,7 +81,7 @@ def occurring_keys(
 
 @dataclass(frozen=True)
 class Block:
-    """A fenced block: its language, the file it stands for (empty for none), and its text."""
+    """A fenced block: its language, its file (empty for none), and its text."""
 
     language: str
     title: str
@@ -105,7 +105,7 @@ def session(block: str) -> list[tuple[str, list[str]]]:
 
 
 def shows(shown: list[str], printed: list[str]) -> bool:
-    """Whether the lines shown are the lines printed; a line of ``…`` stands for any number of them."""
+    """Whether the lines shown are the lines printed; a line of ``…`` matches any number of them."""
     if not shown:
         return not printed
     if shown[0] == "…":

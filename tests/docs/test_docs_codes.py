@@ -1,4 +1,4 @@
-"""Every code that a user can meet stands on the page of errors, and no other does."""
+"""Every code that a user can see is on the page of errors, and no other is."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def test_every_section_that_the_program_cites_is_there() -> None:
 
 
 def imported(name: str) -> object:
-    """What a dotted name stands for, a module or something in one."""
+    """The object of a dotted name, a module or something in one."""
     try:
         return import_module(name)
     except ModuleNotFoundError:

@@ -34,7 +34,7 @@ def a_read_run(
 
 
 def read(builder: RunBuilder, *modes: str, note: bool = False, day: int = 0) -> Run:
-    """The run with what ann found in it, begun so many days after the epoch."""
+    """The run with ann's findings, started this many days after the epoch."""
     if note:
         builder.add(ReviewNote, author="human:ann", text="nothing to see")
     for mode in modes:

@@ -1,7 +1,7 @@
 """A workspace whose database is damaged, locked or full: words instead of tracebacks, and a way back.
 
 What would prove it wrong: an exception that is no `UntakenError`; a doctor that does not answer; a backup
-that does not bring everything back; a ledger or graph beside the database that `--rebuild` loses.
+that does not restore everything; a ledger or graph next to the database that `--rebuild` loses.
 `UNTAKEN_FUZZ=20` damages every page twenty times over.
 """
 

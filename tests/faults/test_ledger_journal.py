@@ -29,7 +29,7 @@ CALLS = ("write", "fsync", "rename", "unlink")
 
 @dataclass(frozen=True, kw_only=True)
 class State:
-    """What lies on the disk at one moment, and what had been acknowledged by then."""
+    """The disk at one moment, and what had been acknowledged by then."""
 
     ledger: bytes
     heads: bytes | None

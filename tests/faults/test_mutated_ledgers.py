@@ -52,7 +52,7 @@ def a_ledger(seed: int) -> RunBuilder:
 
 @dataclass(frozen=True, kw_only=True)
 class Mutation:
-    """A damaged ledger, and what must be said of its run.
+    """A damaged ledger, and the expected verdict on its run.
 
     Attributes:
         verdicts: those it may have with heads; `without`: those without.

@@ -1,4 +1,4 @@
-"""What to fix first: the items, their order and figures, and what is said where there is nothing to mend."""
+"""What to fix first: the items, their order and numbers, and the message if there is nothing to fix."""
 
 from __future__ import annotations
 

@@ -107,7 +107,7 @@ PLANS: list[dict[str, Any]] = [
         "code": "prerequisite-cycle",
     },
     {
-        "desc": "a requirement that stands twice",
+        "desc": "a requirement that occurs twice",
         "requirements": [requirement(), requirement(criteria="other")],
         "want": [],
         "code": "duplicate-requirement",

@@ -12,9 +12,9 @@ from untaken.formats.losses import FINDINGS_PER_KIND, Findings
 from untaken.formats.tidy import DEPTH, OTHER, PLACES, TEXT_CHARS, Places, Tidier
 
 TEXTS: list[dict[str, Any]] = [
-    {"desc": "an array stands for its elements", "text": "[1, 2, 3]", "want": [1, 2, 3]},
+    {"desc": "an array gives its elements", "text": "[1, 2, 3]", "want": [1, 2, 3]},
     {"desc": "one object", "text": '{"a": 1}', "want": [{"a": 1}]},
-    {"desc": "a record a line", "text": '{"a": 1}\n\n{"a": 2}\n', "want": [{"a": 1}, {"a": 2}]},
+    {"desc": "one record per line", "text": '{"a": 1}\n\n{"a": 2}\n', "want": [{"a": 1}, {"a": 2}]},
     {"desc": "nothing", "text": "", "want": []},
     {"desc": "white space", "text": " \n\t ", "want": []},
     {"desc": "a missing comma", "text": "[1 2]", "want": [1, 2]},

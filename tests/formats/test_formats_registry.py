@@ -129,7 +129,7 @@ def installed(folder: Path, name: str, module: str, points: str) -> None:
 
 @pytest.fixture
 def plugins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A folder of installed packages; the registry is read anew before and after."""
+    """A folder of installed packages; the registry is read again before and after."""
     folder = tmp_path / "site"
     folder.mkdir()
     monkeypatch.syspath_prepend(str(folder))

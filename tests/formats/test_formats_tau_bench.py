@@ -102,7 +102,7 @@ TRAJECTORIES: list[dict[str, Any]] = [
     {"desc": "messages that are no objects", "traj": [None, "hello", 3], "calls": []},
     {"desc": "an empty message", "traj": [{}, {"role": None, "content": ""}], "calls": []},
     {
-        "desc": "an id that stands for two calls",
+        "desc": "one id for two calls",
         "traj": [tau_call("look", {}), tau_answer("a"), tau_call("look", {}), tau_answer("b")],
         "calls": [("look", {}), ("look", {})],
         "code": "reused-call-id",

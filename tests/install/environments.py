@@ -32,7 +32,7 @@ class Environment:
 
     @property
     def variables(self) -> dict[str, str]:
-        """Nothing of the checkout, and nothing of whoever runs the tests."""
+        """Nothing from the checkout or from the environment of the test run."""
         ours = ("PYTHONPATH", "VIRTUAL_ENV", "UNTAKEN_")
         return {name: value for name, value in os.environ.items() if not name.startswith(ours)}
 

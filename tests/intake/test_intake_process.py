@@ -1,4 +1,4 @@
-"""Files are taken in by another process: none of them can hold up whoever waits, and each is answered."""
+"""A separate process adds files: none of them can block the app, and each gets an answer."""
 
 from __future__ import annotations
 

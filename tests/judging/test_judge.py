@@ -1,4 +1,4 @@
-"""A judge's word counts only with the code of its question and evidence that stands; and whom it obeys."""
+"""A judge's verdict counts only with the code of its question and valid evidence; what can influence it."""
 
 from __future__ import annotations
 
@@ -291,7 +291,7 @@ SLOTS: dict[str, Callable[[str], tuple[Run, PlanGraph]]] = {
 
 @pytest.mark.parametrize("slot", SLOTS)
 def test_a_judge_that_obeys_the_record_ends_unscored_every_time(slot: str, tmp_path: Path) -> None:
-    """The judge knows its code, quotes what stands there, and passes whatever it is told to pass."""
+    """A judge that knows its code, quotes the record correctly, and passes whatever it is asked to pass."""
     void = []
     for name, payload in PAYLOADS.items():
         run, graph = SLOTS[slot](payload)

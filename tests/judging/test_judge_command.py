@@ -76,7 +76,7 @@ def test_verdicts_are_appended_once_and_count_from_then_on(tmp_path: Path, capsy
     assert [event_type(event) for event in run.events[-2:]] == ["VERDICT", "VERDICT"]
     assert score_run(run, GRAPH).node("look").decided_by == "verdict:judge:stand-in"
     hashes = [[v["prompt_sha256"] for v in document["verdicts"]] for document in (first, second)]
-    assert hashes[0] == hashes[1], "the questions are about the run, not about what was said of it"
+    assert hashes[0] == hashes[1], "the questions are about the run, not about verdicts on it"
 
 
 def test_what_was_never_answered_is_unscored_and_told(tmp_path: Path, capsys: Capsys) -> None:

@@ -44,7 +44,7 @@ def nested(levels: int) -> str:
     return say("[" * (levels - 1) + "]" * (levels - 1))
 
 
-# What is wrong, the line, the code wanted, and the text that stands at the column wanted (None: any column).
+# What is wrong, the line, the expected code, and the text at the expected column (None: any column).
 REFUSED: list[tuple[str, bytes | str, str, str | None]] = [
     ("empty", b"", "blank", None),
     ("only spaces", b" \t ", "blank", None),

@@ -1,4 +1,4 @@
-"""What the app draws can be drawn in a notebook, too: each public figure stands in one of ours."""
+"""Every figure of the app works in notebooks: each public figure is used in one of ours."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ import pytest
 from components import figures
 
 NOTEBOOKS = sorted((Path(__file__).parents[2] / "notebooks").glob("*.py"))
-CRITERIA = "its records come from a model or from published tables; it stands on the Criteria page"
+CRITERIA = "its records come from a model or from published tables; it is on the Criteria page"
 WITHOUT = {
     "themed": "what all figures look like, and no figure",
     "plan_html": "a page of its own, to be clicked; `plan_figure` shows the same",
     "agreement_figure": CRITERIA,
-    "reliability_figure": "it needs the verdicts of several people: it stands on the Review page",
+    "reliability_figure": "it needs the verdicts of several people: it is on the Review page",
     "reviewer_pairs_figure": "as the figure above",
     "labelled_rates_figure": "it needs verdicts of people and of a judge: it is on the Rankings page",
-    "compare_matrix": "runs side by side: it stands on the Compare page",
+    "compare_matrix": "runs side by side: it is on the Compare page",
     "plan_diff_figure": "two versions of a plan graph: it belongs to editing one",
     "draft_figure": "a graph that runs suggest: it belongs to editing one",
-    "status_changes": "what an edit would change: it stands on the Annotate page",
+    "status_changes": "what an edit would change: it is on the Annotate page",
     "pass_change": CRITERIA,
     "unique_criteria": CRITERIA,
 }

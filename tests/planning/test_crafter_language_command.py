@@ -1,4 +1,4 @@
-"""`untaken crafter run|win --policy language`: a model plays, and what it did not answer is told."""
+"""`untaken crafter run|win --policy language`: a model plays, and unanswered questions are reported."""
 
 from __future__ import annotations
 

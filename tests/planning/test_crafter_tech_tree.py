@@ -63,7 +63,7 @@ def test_it_is_checked_saved_drawn_and_exported_like_any_other(
     assert "Make iron pickaxe" in capsys.readouterr().out
 
 
-# Held against the environment
+# Compared with the environment
 
 
 def in_place(achievement: str) -> CrafterWorld:

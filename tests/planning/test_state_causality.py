@@ -59,7 +59,7 @@ def a_state(
     standing: dict[tuple[int, int], str] | None = None,
     **more: Any,
 ) -> Observation:
-    """Sand all around; what is told otherwise stands at (right, down) of the player, who faces right."""
+    """Sand all around, except for the given fields (right, down) of the player, who faces right."""
     materials = [[MATERIALS.index("sand") + 1] * 7 for _ in range(9)]
     objects = [[0] * 7 for _ in range(9)]
     objects[4][3] = OBJECTS.index("player") + 1

@@ -36,7 +36,7 @@ FUNCTIONS = tuple(GOOD)
 
 
 class Oracle:
-    """A stand-in for a model: answers each function as it is told, and keeps what it was asked."""
+    """A fake model: gives the prepared answer to each function, and records the questions."""
 
     def __init__(self, **answers: Any) -> None:
         self.answers, self.asked = GOOD | answers, dict[str, str]()

@@ -27,7 +27,7 @@ DESK: list[dict[str, Any] | str] = [
 
 
 def changed(number: int, **fields: Any) -> PlanGraph:
-    """The desk with one sub-goal written anew."""
+    """The desk with one sub-goal replaced."""
     nodes = [dict(node) for node in DESK if isinstance(node, dict)]
     nodes[number] |= fields
     return a_graph(*nodes)

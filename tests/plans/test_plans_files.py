@@ -1,4 +1,4 @@
-"""One schema in YAML and JSON, written the same way every time; formats told apart by name and content."""
+"""One schema in YAML and JSON, written the same way every time; formats recognised by name and content."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a difference comes from, who cannot be told apart, workflows against agents, and the other rule."""
+"""What drives a difference, groups of ties, workflows against agents, and the other rule."""
 
 from __future__ import annotations
 

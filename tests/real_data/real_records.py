@@ -16,7 +16,7 @@ from untaken.subgoals import AgentScore, RunScore, score_agents, score_run
 
 @dataclass(frozen=True)
 class Converted:
-    """A conversion as it stands on disk."""
+    """A conversion on disk."""
 
     conversion: Conversion
     runs: list[Run]

@@ -1,4 +1,4 @@
-"""AgentEval's recorded replies, brought to a workspace as a person uploads them, give the same numbers."""
+"""AgentEval's recorded replies, uploaded to a workspace as people do, give the same numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is one agent really better? The report's answer in words, held against the rankings."""
+"""Is one agent really better? The report's answer in words, compared with the rankings."""
 
 from __future__ import annotations
 

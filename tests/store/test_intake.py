@@ -1,4 +1,4 @@
-"""Taking in whatever people bring."""
+"""Adding uploaded files."""
 
 from __future__ import annotations
 

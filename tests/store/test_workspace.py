@@ -144,7 +144,7 @@ def test_a_stored_ledger_that_is_gone_is_a_finding_until_it_is_added_again(tmp_p
         assert [run.integrity.verdict for run in workspace.read_runs()[0]] == ["INTACT"]
 
 
-CAUGHT = [("announced, not begun", 0.0), ("half written", 0.5), ("written, head not moved", 1.0)]
+CAUGHT = [("announced, not started", 0.0), ("half written", 0.5), ("written, head not moved", 1.0)]
 
 
 @pytest.mark.parametrize(("desc", "written"), CAUGHT, ids=[case[0] for case in CAUGHT])

@@ -1,1 +1,1 @@
-"""The evaluation of one decision after another, object by object: what the columns are held against."""
+"""A reference evaluation, one decision after another, object by object, to compare the columns with."""

@@ -106,7 +106,7 @@ class Band(Struct, frozen=True, kw_only=True, gc=False):
         return min(estimate, max(least, estimate - down)), max(estimate, min(most, estimate + up))
 
     def above(self, excess: float) -> float:
-        """Confidence that the truth lies above (estimate − excess), from 0 to 1; 0.975 at the lower end."""
+        """Confidence that the truth is above (estimate − excess), from 0 to 1; 0.975 at the lower end."""
         variance = self.rest + self.success.value(self.success.at - self.lean * excess)
         if not variance:
             return float(excess > 0)

@@ -63,7 +63,7 @@ class Sides(NamedTuple):
         level, arm: of the alternative's history, for its delta.
         shared, first, second: of the alternative's and the selected skill's histories, for the advantage;
             `shared` and `second` are ``None`` where no level has both.
-        other: the alternative's histories at every level; ``None`` where there is one layer alone.
+        other: the alternative's histories at every level; ``None`` if there is only one layer.
     """
 
     level: int

@@ -154,7 +154,7 @@ def _level(record: Record, placed: Outcome, terms: Terms, scale: Scale) -> Level
 
 
 def strength_for(snapshot: Snapshot, weights: Weights) -> int:
-    """The k that foretells best; chosen anew whenever what is known has doubled, so that it costs little."""
+    """The k that predicts best; chosen again only when the memory has doubled, to keep the cost low."""
     if not snapshot.observations:
         return UNTRIED
     cut = 1 << (snapshot.observations.bit_length() - 1)

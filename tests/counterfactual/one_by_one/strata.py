@@ -20,7 +20,7 @@ from untaken.memory.history import History
 from untaken.stats.stratified import MeanDifference, mean_difference, order_of
 
 UNKNOWN: Final = -1
-"""Stands for the stratum of a run whose task and agent the memory does not name."""
+"""The stratum of a run whose task and agent the memory does not name."""
 
 
 class Stratum(NamedTuple):
