@@ -36,6 +36,14 @@ def test_a_command_loads_no_library_that_it_does_not_need(words: list[str], slow
     assert {library for library in slow if f"'{library}'" in done.stderr} == set()
 
 
+def test_the_help_of_no_verb_loads_a_slow_library() -> None:
+    program = "import sys; from untaken.cli import parser; parser(); print(*sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert SLOW.isdisjoint(done.stdout.split())
+
+
 def verbs(of: argparse.ArgumentParser, *, above: str = "") -> Iterator[str]:
     """Every verb that does something, with the words that lead to it."""
     inner = [a for a in of._actions if isinstance(a, argparse._SubParsersAction)]

@@ -9,7 +9,6 @@ from pathlib import Path
 from untaken.cli.appending import append_drafts, broken_files, refuse_compressed
 from untaken.cli.console import Console, counted, rate, signed
 from untaken.cli.counterfactual_diagnostics import interval, say_diagnostics
-from untaken.cli.counterfactual_plan import plan_part
 from untaken.cli.grammar import TakesMany, Verbs, takes_ledgers, verb
 from untaken.cli.inputs import Ledgers, UsageError, paths_of, read_ledgers
 from untaken.cli.verbs import VERBS
@@ -20,7 +19,7 @@ from untaken.counterfactual import (
     Weights,
     abort_unread,
     diagnose,
-    evaluate_run,
+    evaluate_runs,
     gather_signals,
     insight_events,
     summarise,
@@ -78,11 +77,9 @@ def counterfactual(args: argparse.Namespace, console: Console) -> int:
         if args.memory
         else memories_of(runs)
     )
-    evaluations = []
-    for done, run in enumerate(runs, start=1):
-        evaluations.append(evaluate_run(run, memories[run.digest], weights=weights, threshold=args.threshold))
-        if done % 100 == 0 or done == len(runs):
-            console.progress(done, len(runs), "evaluating alternatives")
+    evaluated = evaluate_runs(runs, memories, weights=weights, threshold=args.threshold)
+    evaluations = [evaluated[run.digest] for run in runs]
+    console.progress(len(runs), len(runs), "evaluating alternatives")
     unread = [abort_unread(str(f.where.run), f.message, f.where) for f in ledgers.unread]
     _say([*evaluations, *unread], args.threshold, console)
     diagnostics = None
@@ -92,6 +89,8 @@ def counterfactual(args: argparse.Namespace, console: Console) -> int:
     plan: Document | None = None
     about_graphs: tuple[Finding, ...] = ()
     if args.graphs:
+        from untaken.cli.counterfactual_plan import plan_part  # noqa: PLC0415 (slow: it loads SciPy)
+
         plan, about_graphs = plan_part(runs, args.graphs, console, card=args.card)
     aside = _append(ledgers, evaluations, console, args.memory) if args.append else []
     left_out = [finding for memory, _ in by_memory(memories, memories) for finding in memory.findings]

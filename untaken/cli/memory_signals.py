@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from untaken.cli.console import Console, counted, rate
 from untaken.cli.grammar import Verbs, takes_ledgers, verb
 from untaken.cli.inputs import Ledgers, moment, read_ledgers
-from untaken.counterfactual import evaluate_run, gather_signals
+from untaken.counterfactual import evaluate_runs, gather_signals
 from untaken.memory import (
     PolicyMemory,
     Signal,
@@ -56,7 +56,8 @@ def queue(args: argparse.Namespace, console: Console) -> int:
     """Evaluates the ledgers given, queues their signals and lists what waits; 1 where a ledger is broken."""
     memory = PolicyMemory.load(args.file)
     ledgers = _ledgers(args.paths, console)
-    evaluations = [e for _, run in ledgers.runs if (e := evaluate_run(run, memory)).status == "evaluated"]
+    every = evaluate_runs((run for _, run in ledgers.runs), memory).values()
+    evaluations = [evaluation for evaluation in every if evaluation.status == "evaluated"]
     evaluated = [evaluation.run_id for evaluation in evaluations]
     new = queue_signals(args.file, gather_signals(evaluations), evaluated=evaluated) if evaluated else 0
     waiting = waiting_signals(memory, read_queue(args.file))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from untaken.cli import modes_pivot
 from untaken.cli.console import NOTHING, Console, counted, plain, rate
@@ -38,7 +39,9 @@ from untaken.report.modes import (
     modes_suggest_document,
     unfiled_notes,
 )
-from untaken.store import Workspace
+
+if TYPE_CHECKING:
+    from untaken.store import Workspace
 
 TOP = 20
 
@@ -163,6 +166,8 @@ def _workspace(args: argparse.Namespace) -> Workspace:
     folder = Path(args.workspace)
     if not folder.is_dir():
         raise UsageError("source-not-found", f"no folder {args.workspace!r}")
+    from untaken.store import Workspace  # noqa: PLC0415 (slow: it loads SQLAlchemy)
+
     return Workspace.open_folder(folder)
 
 

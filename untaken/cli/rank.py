@@ -20,7 +20,6 @@ from untaken.ranking import (
     RankReport,
     RuleEffect,
     Standing,
-    rank_comparable,
 )
 from untaken.report import rank_document
 
@@ -50,6 +49,7 @@ def add_to(verbs: Verbs) -> None:
 def rank(args: argparse.Namespace, console: Console) -> int:
     """Prints the rankings, how they agree, and where not; 1 where a ledger or graph is broken."""
     from untaken.judging import labelled_rates  # noqa: PLC0415 (slow: it brings NumPy)
+    from untaken.ranking import rank_comparable  # noqa: PLC0415 (slow: it brings NumPy)
 
     scored = scored_paths(args, console)
     runs = [run for _, run in scored.ledgers.runs if not run.integrity.broken]

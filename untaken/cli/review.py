@@ -6,6 +6,7 @@ import argparse
 from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from untaken.cli.console import NOTHING, Console, plain, rate
 from untaken.cli.grammar import MISSING_WORDS, Verbs, rules_in_words, verb
@@ -27,8 +28,10 @@ from untaken.report.reviewing import (
     review_document,
     with_reviews,
 )
-from untaken.store import Workspace
 from untaken.store.review_model import STATUSES, ReviewConflict
+
+if TYPE_CHECKING:
+    from untaken.store import Workspace
 
 TOP = 20
 
@@ -66,6 +69,8 @@ def review(args: argparse.Namespace, console: Console) -> int:
             "review-invalid", "--set and --assign need --by NAME", hint="The name signs the change."
         )
     filters = _filters(args.where)
+    from untaken.store import Workspace  # noqa: PLC0415 (slow: it loads SQLAlchemy)
+
     with Workspace.open_folder(folder, progress=console.progress) as workspace:
         runs, findings = workspace.read_runs()
         corpus = evaluate_corpus(

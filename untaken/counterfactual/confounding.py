@@ -42,9 +42,9 @@ class Claims(NamedTuple):
 
 
 class Doubts(NamedTuple):
-    """Whether each claim holds, by code; what was found inside strata, over how many runs of either side."""
+    """Whether each claim holds, by number; what was found inside strata, over how many runs of a side."""
 
-    code: np.ndarray
+    outcome: np.ndarray
     value: np.ndarray
     low: np.ndarray
     high: np.ndarray
@@ -53,15 +53,15 @@ class Doubts(NamedTuple):
 
     def words(self, row: int, snapshot: Snapshot, compared: Compared, without: str | None) -> str:
         """Why a claim does not hold."""
-        code = self.code[row]
-        if code == NOT_NAMED:
+        outcome = self.outcome[row]
+        if outcome == NOT_NAMED:
             return "the memory does not name the task and agent of every run: rebuild it from its ledgers"
-        if code == COINCIDE:
+        if outcome == COINCIDE:
             context_hash, alternative, selected = compared
             what = Sides(snapshot, context_hash, alternative, selected, without).coinciding()
             return f"confounded: {what} and skill coincide"
-        if code in (BEFORE, AFTER):
-            when = "before" if code == BEFORE else "after"
+        if outcome in (BEFORE, AFTER):
+            when = "before" if outcome == BEFORE else "after"
             return f"confounded: time and skill coincide (within task and agent the alternative came {when})"
         runs = f"{self.n1[row]} and {self.n0[row]} runs"
         if np.isnan(self.value[row]):
@@ -129,12 +129,12 @@ def _judged(flat: Together, begins: np.ndarray, sizes: np.ndarray, claims: Claim
     order = np.zeros(rows, dtype=int)
     if timed.any():
         order = orders_of(moment[timed], first[timed], stratum[timed], claim[timed], comparisons=rows)
-    code = np.select(
+    outcome = np.select(
         [single, unnamed, n1 == 0, ~excludes, order < 0, order > 0],
         [HOLDS, NOT_NAMED, COINCIDE, NOT_WITHIN, BEFORE, AFTER],
         HOLDS,
     )
-    return Doubts(code, value, low, high, n1, n0)
+    return Doubts(outcome, value, low, high, n1, n0)
 
 
 def _one_stratum(claim: np.ndarray, stratum: np.ndarray, rows: int) -> np.ndarray:

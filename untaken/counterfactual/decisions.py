@@ -156,7 +156,7 @@ class DecisionScorer:
             above=direction[claimed] > 0,
         )
         doubts = doubts_of(self._history, claims)
-        direction[claimed[doubts.code != HOLDS]] = 0
+        direction[claimed[doubts.outcome != HOLDS]] = 0
         return Paths(
             known=level > 0,
             level=level,
@@ -265,7 +265,7 @@ class DecisionScorer:
 
     def _called(self, asked: Asked, columns: Paths, row: int) -> tuple[Support, str, Direction | None]:
         at = int(np.searchsorted(columns.claimed, row))
-        if at < columns.claimed.size and columns.claimed[at] == row and columns.doubts.code[at] != HOLDS:
+        if at < columns.claimed.size and columns.claimed[at] == row and columns.doubts.outcome[at] != HOLDS:
             run = asked.run[asked.decision[row]]
             compared = asked.compared(row, int(columns.shared[row]))
             own = self.runs[run].run_id
