@@ -48,7 +48,7 @@ def draw() -> None:
         size="large",
     )
     with st.container(key="page-frame", height=1, border=False):
-        heard = _listen(key="frame", on_pressed_change=lambda: None)
+        heard = _listen(key="page_keys", on_pressed_change=lambda: None)
     if heard.pressed == "?":
         _shortcuts()
 

@@ -110,7 +110,8 @@ def open_page(
 ) -> Iterator[Callable[..., sync_api.Page]]:
     """Open a page and wait until it is drawn.
 
-    At the end no request may have gone outside, no script may have failed, no dialog may have opened.
+    At the end no request may have gone outside, no script and no part of a page may have failed, no dialog
+    may have opened.
     """
     asked: list[str] = []
     faults: list[str] = []
@@ -142,6 +143,8 @@ def open_page(
 
     yield open_it
     for one in opened:
+        for page in one.pages if isinstance(one, sync_api.BrowserContext) else [one]:
+            faults += page.get_by_text("[panel-failed]").all_inner_texts()
         one.close()
     outside = [url for url in asked if not HERE.match(urlsplit(url).hostname or "")]
     assert outside == []
