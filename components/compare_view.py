@@ -7,7 +7,7 @@ from typing import Final
 
 import streamlit as st
 
-from components import figures, state, tables, text
+from components import figures, state, tables, text, transcript_view
 from components.cards import counted
 from components.compare_choice import run_name
 from components.figures.compare import CELLS, MOST_ROWS, PARTS
@@ -15,6 +15,7 @@ from components.palette import STAR
 from components.panels import panel
 from components.ranking_words import p_words
 from untaken.comparing import ComparedRun, Row, SideBySide, Step, steps_of
+from untaken.corpus import Corpus
 from untaken.errors import number
 from untaken.ledger import Run
 
@@ -174,6 +175,25 @@ def _step_words(step: Step) -> str:
 
 def _short(words: str) -> str:
     return text.one_line(words, MOST_CHARS)
+
+
+@panel
+def transcripts(corpus: Corpus, found: SideBySide) -> None:
+    """The reference and one other run in full, step by step, aligned; drawn when it is asked for."""
+    others = {run.digest: run for run in found.runs if run.digest != found.reference}
+    if not others:
+        return
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        chosen = st.selectbox(
+            "Beside the reference",
+            list(others),
+            format_func=lambda digest: text.one_line(run_name(others[digest]), 90),
+            key="compare_transcript",
+        )
+        shown = st.toggle("Show both transcripts", key="compare_transcripts_shown")
+    if shown and chosen is not None:
+        names = [f"{run_name(found.run(found.reference))} (reference)", run_name(others[chosen])]
+        transcript_view.pair(corpus, found.reference, chosen, names, key="compare-transcripts")
 
 
 @panel

@@ -22,8 +22,8 @@ WORDS: Final = """\
 SHORTCUTS: Final = {
     "Every page": {"?": "this list", "/": "search runs, tasks and sub-goals"},
     "Review and Run": {
-        "J": "next failing run",
-        "K": "previous failing run",
+        "J": "next run to review",
+        "K": "previous run to review",
         "N": "write a note on what is selected",
         "M": "assign a failure mode",
         "C": "create a failure mode",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 import streamlit as st
@@ -17,6 +17,7 @@ from components import (
     state,
     tables,
     text,
+    transcript_view,
 )
 from components.panels import panel
 from components.plan_view import plan_view
@@ -64,7 +65,7 @@ def chosen(shown: Sequence[Case], everything: Sequence[Case]) -> Case | None:
     if asked in by_digest:
         return by_digest[asked]
     if asked is not None and shown:
-        st.caption("The linked run is not a failing run. This is the first run in the queue.")
+        st.caption("The linked run is not to be reviewed. This is the first run in the queue.")
     if not shown:
         return None
     state.select(run=shown[0].item.digest)
@@ -155,23 +156,23 @@ def look(corpus: Corpus, case: Case, tags: Sequence[str]) -> None:
         if reviewer.reviewer() is None:
             st.caption("To make changes, enter your name at the top of the page.")
         review_panel.status(case.review, keys=True)
-        st.text(text.one_line(item.why, 300))
-        if case.first:
+        st.markdown(f"**{text.label(item.cause.headline, 200)}**")
+        if item.cause.detail:
+            st.text(text.one_line(item.cause.detail, 500))
+        if len(case.first) > 1:
             more = f" and {len(case.first) - MOST_FIRST} more" if len(case.first) > MOST_FIRST else ""
-            named = ", ".join(text.one_line(title, 60) for title in case.first[:MOST_FIRST])
-            st.text(f"Failed first: {named}{more}")
-        if case.reason:
-            st.caption(f"To fix first: {text.label(case.reason, 300)}")
+            named = ", ".join(text.label(title, 60) for title in case.first[:MOST_FIRST])
+            st.caption(f"Failed first: {named}{more}")
         if case.parted:
             st.caption(f"⚖ Reviewers disagree on {cards.counted(case.parted, 'sub-goal')} of this run.")
         review_panel.people_and_tags(case.review, tags)
-        _graph(corpus, item.digest)
+        _log(corpus, item.digest)
         note_panel.notes_and_modes(run, _goal_here(corpus, item.digest))
         review_panel.history(case.review)
         review_panel.link_to_this()
 
 
-def _graph(corpus: Corpus, digest: str) -> None:
+def _graph(corpus: Corpus, digest: str, open_goal: Callable[[str], None]) -> None:
     score = corpus.scores[digest]
     if isinstance(score, Unscored):
         st.caption(f"No plan graph: {text.label(score.reason, 200)}")
@@ -180,16 +181,19 @@ def _graph(corpus: Corpus, digest: str) -> None:
     if graph is None or not graph.sub_goals:
         return
     scored = score if isinstance(score, RunScore) else None
+    plan_view(graph, scored, key="review-plan", selected=state.selected("sub_goal"), on_select=open_goal)
+
+
+def _log(corpus: Corpus, digest: str) -> None:
+    """The plan graph and the transcript of the run; only the open tab is drawn."""
 
     def open_goal(sub_goal: str) -> None:
         state.select(run=digest, sub_goal=sub_goal)
 
-    with st.expander("Plan graph", expanded=True):
-        plan_view(graph, scored, key="review-plan", selected=state.selected("sub_goal"), on_select=open_goal)
-
-
-def _goal_here(corpus: Corpus, digest: str) -> list[Place]:
-    """The sub-goal that is selected, where the run's plan graph has it."""
-    score, asked = corpus.scores[digest], state.selected("sub_goal")
-    nodes = () if isinstance(score, Unscored) else score.nodes
-    return [Place(sub_goal=node.sub_goal) for node in nodes if node.sub_goal == asked]
+    graph, log = st.tabs(["Plan graph", "Transcript"], key="review-log", on_change="rerun")
+    if graph.open:
+        with graph:
+            _graph(corpus, digest, open_goal)
+    if log.open:
+        with log:
+            transcript_view.transcript(corpus, digest, key="review-transcript", on_goal=open_goal)

@@ -79,10 +79,9 @@ def run_words(item: ReviewItem) -> str:
 
 def _position(queue: Sequence[ReviewItem], failing: list[str], chosen: str | None) -> str:
     if chosen in failing:
-        return (
-            f"Failing run **{failing.index(chosen) + 1:,} of {len(failing):,}** · {len(queue):,} runs in all"
-        )
-    return f"**{len(failing):,} failing** of {len(queue):,} runs"
+        place = f"**{failing.index(chosen) + 1:,} of {len(failing):,}**"
+        return f"Run to review {place} · {len(queue):,} runs in all"
+    return f"**{len(failing):,} to review** of {len(queue):,} runs"
 
 
 def _picked() -> None:
@@ -98,7 +97,7 @@ def step(words: str, icon: str, key: str, run: str | None) -> None:
         shortcut=key,
         disabled=run is None,
         on_click=lambda: state.select(run=run),
-        help=f"{words} failing run",
+        help=f"{words} run to review",
     )
 
 

@@ -42,7 +42,6 @@ def show(corpus: Corpus, report: RunReport) -> None:
                 draw(report)
 
 
-@panel
 def transcript(corpus: Corpus, report: RunReport) -> None:
     """The run as a conversation; a sub-goal in its margin is selected by a click."""
     digest = report.run.digest

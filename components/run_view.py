@@ -91,9 +91,14 @@ def _diagnosis(report: RunReport) -> None:
     with st.container(border=True, gap="xsmall"):
         lucky = report.contradiction is not None and report.contradiction.kind == "lucky"
         mark = "check_circle" if fine else "casino" if lucky else "troubleshoot"
-        luck = " The recorded outcome is success." if lucky else ""
-        st.markdown(f":material/{mark}: **{DIAGNOSIS_WORDS[score.diagnosis]}.**{luck}")
-        st.text(text.one_line(score.diagnosis_reason, 400))
+        st.markdown(f":material/{mark}: **{text.label(report.cause.headline, 200)}**")
+        if report.cause.detail:
+            st.text(text.one_line(report.cause.detail, 500))
+        st.caption(
+            f"{DIAGNOSIS_WORDS[score.diagnosis]}: {text.label(score.diagnosis_reason, 400)}"
+            if not fine
+            else text.label(score.diagnosis_reason, 400)
+        )
         if score.diagnosis_advice:
             st.text(text.one_line(score.diagnosis_advice, 600))
         missing = f" {score.unscored} of the sub-goals are unscored." if score.unscored else ""

@@ -37,6 +37,9 @@ def main() -> None:
             compare_view.steps(found, row, corpus.runs)
         into_view.into_view("compare-steps", row.key)
 
+    st.subheader("Transcripts side by side", anchor=False)
+    compare_view.transcripts(corpus, found)
+
     st.subheader("Where each run differs from the reference", anchor=False)
     compare_view.partings(found)
     with st.expander("All levels as a table"):

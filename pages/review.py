@@ -1,4 +1,4 @@
-"""Which failing runs are still unexplained?"""
+"""Which runs are still unexplained?"""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from untaken.report.reviewing import chosen_cases, failing_cases, fields_of, wit
 
 
 def main() -> None:
-    cards.headline("Review", "Which failing runs are still unexplained?")
+    cards.headline("Review", "Which runs are still unexplained?")
     corpus = state.corpus()
     if not corpus.runs:
         cards.nothing_here()
@@ -45,7 +45,7 @@ def queue() -> None:
     corpus, reviews = state.corpus(), state.workspace().reviews.every()
     cases = with_reviews(state.derived(failing_cases, of_all=True), reviews)
     if not cases:
-        st.success("No failing runs. Nothing to explain.", icon=":material/check_circle:")
+        st.success("No runs to review. Nothing to explain.", icon=":material/check_circle:")
         return
     offered = fields_of(cases)
     filters = review_filters.remember(offered)
@@ -54,7 +54,7 @@ def queue() -> None:
     review_queue_view.progress(shown, cases)
     case = review_queue_view.chosen(shown, cases)
     if not shown:
-        st.info("No failing run matches these filters.")
+        st.info("No run to review matches these filters.")
     left, right = st.columns([6, 5], gap="medium")
     with left:
         if case is not None:

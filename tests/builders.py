@@ -133,7 +133,7 @@ def a_run(run_id: str = "run-1", *, agent: str = "agent", task: str = "task", **
 def a_graph(*sub_goals: dict[str, Any] | str, graph_id: str = "g", **fields: Any) -> PlanGraph:
     """A validated graph; a sub-goal given as text has nothing but that id."""
     nodes = [{"id": node} if isinstance(node, str) else node for node in sub_goals]
-    document = {"schema": "untaken.plan/1", "id": graph_id, "tasks": ["*"], "sub_goals": nodes, **fields}
+    document = {"schema": "untaken.plan/1", "id": graph_id, "tasks": ["*"], "sub_goals": nodes} | fields
     return parse_graph(msgspec.json.encode(document), name="g.plan.json", format="json")
 
 

@@ -22,7 +22,7 @@ Patch = pytest.MonkeyPatch
 QUESTIONS = {
     "overview": "Where does the outcome mislead us, and what should we fix first?",
     "run": "What happened in this run?",
-    "review": "Which failing runs are still unexplained?",
+    "review": "Which runs are still unexplained?",
     "compare": "Where do these runs diverge?",
     "decisions": "Which choices cost us, over all runs?",
     "rankings": "Do outcome and sub-goal rankings agree?",

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 import pytest
 from builders import a_run
-from sessions import go_to, said, session
+from sessions import go_to, open_tab, said, session
 from streamlit.testing.v1 import AppTest
 
 from untaken.ledger import ReviewNote, Run, Verdict
@@ -136,7 +136,7 @@ def test_without_a_name_nothing_can_be_marked(tmp_path: Path, monkeypatch: pytes
         app = session(tmp_path, monkeypatch, "run")
         app.query_params["run"], app.query_params["sub_goal"] = run_of(store, "r1").digest, "pay"
         app.run()
-        assert "enter your name" in said(app)
+        assert "Enter your name" in said(open_tab(app, "Review"))
         assert not [b for b in app.button if str(b.key).startswith("mark-")]
         go_to(app, "review")
         assert all(button(app, f"status-{n}").disabled for n in range(1, 5))
@@ -273,7 +273,7 @@ def test_whatever_the_address_says_the_page_is_drawn(
     app.query_params[words[0]] = [words[1]]
     app.run()
     assert not app.exception
-    assert "Which failing runs are still unexplained?" in said(app)
+    assert "Which runs are still unexplained?" in said(app)
 
 
 def test_the_agreement_tab_shows_every_two_reviewers_with_n_interval_and_why_there_is_none(

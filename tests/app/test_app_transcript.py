@@ -118,3 +118,41 @@ def test_a_broken_run_still_reads_as_a_conversation(tmp_path: Path, monkeypatch:
     found = sent_transcript(app)
     assert found is not None
     assert found["goals"] == []
+
+
+def right_amount() -> RunBuilder:
+    run = a_run("right", agent="sure", task="ticket-1").say("Please refund me", "user")
+    return run.call("search", ok=True).call("refund", ok=True, amount=5, to="card").finish()
+
+
+def test_the_review_queue_shows_the_transcript_of_the_run_beside_it(
+    tmp_path: Path, monkeypatch: Patch
+) -> None:
+    opened(tmp_path, monkeypatch, wrong_amount())
+    app = session(tmp_path, monkeypatch, "review")
+    assert sent_transcript(app) is None
+    app.session_state["review-log"] = "Transcript"
+    app.run()
+    assert not app.exception
+    found = sent_transcript(app)
+    assert found is not None
+    assert [one["title"] for one in found["items"] if one["kind"] == "call"] == ["search", "refund"]
+
+
+def test_compare_lays_two_transcripts_side_by_side_and_marks_what_differs(
+    tmp_path: Path, monkeypatch: Patch
+) -> None:
+    with Workspace.open_folder(tmp_path) as store:
+        store.add("desk.plan.json", json.dumps(GRAPH).encode())
+        for run in (wrong_amount(), right_amount()):
+            store.add(f"{run.run_id}.jsonl", run.ledger())
+    app = session(tmp_path, monkeypatch, "compare")
+    assert sent_transcript(app) is None
+    app.toggle(key="compare_transcripts_shown").set_value(True).run()
+    assert not app.exception
+    found = sent_transcript(app)
+    assert found is not None
+    same = [one for one in found["lines"] if one["aligned"] and not one["differs"]]
+    said = [found["items"][one["left"]]["text"] or found["items"][one["left"]]["title"] for one in same]
+    assert said == ["Please refund me", "search"]
+    assert len(found["heads"]) == 2

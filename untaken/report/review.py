@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final
 
 from untaken.corpus import Corpus
 from untaken.errors import Score, Unscored, number
+from untaken.fix_first.blame import Shape
 from untaken.ledger import Run
+from untaken.report.cause import ReviewKind, RunCause, cause_of, shapes_of
 from untaken.report.frame import Columns, count, figure, frame, text
 from untaken.subgoals import RunScore
 
@@ -16,7 +18,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-ReviewKind = Literal["lucky", "unlucky", "failed", "broken", "unfinished", "fine"]
 ORDER: Final[tuple[ReviewKind, ...]] = ("failed", "unlucky", "lucky", "unfinished", "broken", "fine")
 
 
@@ -28,6 +29,7 @@ class ReviewItem:
         kind: ``failed`` (the outcome says so), ``unlucky`` (failed with all sub-goals completed),
             ``lucky`` (succeeded with a critical sub-goal undone), ``unfinished`` (no outcome),
             ``broken`` (the ledger is), ``fine``.
+        cause: what went wrong first; `why` is the same on one line.
         why: what there is to see, in words; holds titles from the graph, which are untrusted text.
         weight: violations and critical sub-goals undone, then the share not completed.
     """
@@ -41,6 +43,7 @@ class ReviewItem:
     why: str
     completion: Score
     weight: float
+    cause: RunCause
 
     @property
     def failing(self) -> bool:
@@ -65,7 +68,8 @@ REVIEW: Final[Columns[ReviewItem]] = {
 def review_queue(corpus: Corpus) -> tuple[ReviewItem, ...]:
     """Every run, those with most to learn from first: by kind, weight, agent, task and repeat."""
     contradictory = {c.digest: c.kind for c in corpus.contradictions}
-    items = [_item(run, corpus.scores[d], contradictory.get(d)) for d, run in corpus.runs.items()]
+    shapes = shapes_of(corpus.graphs.graphs)
+    items = [_item(run, corpus.scores[d], contradictory.get(d), shapes) for d, run in corpus.runs.items()]
     return tuple(
         sorted(
             items,
@@ -85,8 +89,11 @@ def review_table(corpus: Corpus) -> pd.DataFrame:
     return frame(REVIEW, review_queue(corpus))
 
 
-def _item(run: Run, score: RunScore | Unscored, contradiction: ReviewKind | None) -> ReviewItem:
-    kind = _kind(run, contradiction)
+def _item(
+    run: Run, score: RunScore | Unscored, contradiction: ReviewKind | None, shapes: Mapping[str, Shape]
+) -> ReviewItem:
+    kind = review_kind(run, contradiction)
+    cause = cause_of(run, score, kind, shapes)
     return ReviewItem(
         digest=run.digest,
         run_id=run.run_id,
@@ -94,13 +101,20 @@ def _item(run: Run, score: RunScore | Unscored, contradiction: ReviewKind | None
         task_id=run.task_id,
         task_repeat=run.started.task_repeat,
         kind=kind,
-        why=_why(run, score, kind),
+        why=cause.in_words,
+        cause=cause,
         completion=score if isinstance(score, Unscored) else score.completion,
         weight=0.0 if isinstance(score, Unscored) else _weight(score),
     )
 
 
-def _kind(run: Run, contradiction: ReviewKind | None) -> ReviewKind:
+def review_kind(run: Run, contradiction: ReviewKind | None) -> ReviewKind:
+    """Why a run is reviewed.
+
+    Args:
+        run: the run.
+        contradiction: ``lucky`` or ``unlucky`` where its outcome and its sub-goals disagree.
+    """
     if run.integrity.broken:
         return "broken"
     if contradiction:
@@ -113,16 +127,3 @@ def _kind(run: Run, contradiction: ReviewKind | None) -> ReviewKind:
 def _weight(score: RunScore) -> float:
     critical = sum(v.kind == "critical" for v in score.violations) + score.critical - score.critical_completed
     return critical + 1.0 - (number(score.completion) or 0.0)
-
-
-def _why(run: Run, score: RunScore | Unscored, kind: ReviewKind) -> str:
-    if run.integrity.broken:
-        return f"{run.integrity.verdict}: {run.integrity.reason}"
-    if isinstance(score, Unscored):
-        return score.reason
-    undone = [n.title or n.sub_goal for n in score.nodes if n.critical and n.completed is False]
-    if kind == "lucky" and undone:
-        return f"succeeded without {', '.join(undone)}"
-    if kind == "unlucky":
-        return "failed although every sub-goal was completed"
-    return score.diagnosis_reason

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Final
 from untaken.corpus import Corpus
 from untaken.errors import Finding, Unscored, number
 from untaken.fix_first import triage
-from untaken.fix_first.blame import Shape, frontier, shape_of
 from untaken.judging import (
     Judged,
     Reliability,
@@ -20,6 +19,7 @@ from untaken.judging import (
     reviewers_agreement,
 )
 from untaken.ledger import ReviewNote, Run, readable
+from untaken.report.cause import first_failed, shapes_of
 from untaken.report.documents import Document, entry, finding_entries
 from untaken.report.frame import Columns, count, figure, frame, moment, text, truth, why
 from untaken.report.judging import reviewers_document
@@ -91,7 +91,7 @@ class ReviewProgress:
 
 def failing_cases(corpus: Corpus) -> tuple[Case, ...]:
     """Every failing run in the order of review, as if nobody had touched it (`with_reviews`)."""
-    shapes = {graph.id: shape_of(graph) for graph in corpus.graphs.graphs}
+    shapes = shapes_of(corpus.graphs.graphs)
     reasons: dict[str, str] = {}
     for found in triage(corpus).items:
         for digest in found.runs:
@@ -101,7 +101,9 @@ def failing_cases(corpus: Corpus) -> tuple[Case, ...]:
         Case(
             item=item,
             model=corpus.runs[item.digest].started.model or "",
-            first=_first(score, shapes) if isinstance(score, RunScore) else (),
+            first=tuple(node.title or node.sub_goal for node in first_failed(score, shapes))
+            if isinstance(score, RunScore)
+            else (),
             graph=score.graph_id if isinstance(score, RunScore) else "",
             diagnosis=score.diagnosis if isinstance(score, RunScore) else "unscored",
             reason=reasons.get(item.digest, ""),
@@ -329,12 +331,6 @@ def _parted(score: RunScore | Unscored, one: Judged) -> Parted:
         title=(node.title or node.sub_goal) if node else one.sub_goal,
         critical=bool(node and node.critical),
     )
-
-
-def _first(score: RunScore, shapes: Mapping[str, Shape]) -> tuple[str, ...]:
-    found = frontier(score, shapes[score.graph_id]) if score.graph_id in shapes else ()
-    ordered = sorted(found, key=lambda one: (not one.node.critical, -one.much))
-    return tuple(one.node.title or one.node.sub_goal for one in ordered)
 
 
 def _metadata(run: Run) -> dict[str, str]:

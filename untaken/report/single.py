@@ -11,6 +11,8 @@ from untaken.judging import findings_of
 from untaken.ledger import Integrity, Run
 from untaken.plans import PlanGraph
 from untaken.ranking import Contradiction
+from untaken.report.cause import RunCause, cause_of, shapes_of
+from untaken.report.review import review_kind
 from untaken.report.timeline import TimelineRow, timeline
 from untaken.report.unnoticed import UnnoticedFailure, unnoticed_failures
 from untaken.subgoals import NodeScore, RunScore
@@ -24,6 +26,7 @@ class RunReport:
         graph: the plan graph it was scored against, or ``None`` where there is none.
         score: the sub-goal score, or why there is none.
         timeline: its events in order, actions with their sub-goal, decision points with their deltas.
+        cause: what went wrong first, as the review queue says it.
         contradiction: set where the outcome and the sub-goals disagree.
         findings: what was noticed about this run.
         addressing: events with a possible prompt injection; also among the findings.
@@ -36,6 +39,7 @@ class RunReport:
     evaluation: RunEvaluation
     timeline: tuple[TimelineRow, ...]
     contradiction: Contradiction | None
+    cause: RunCause
     findings: tuple[Finding, ...]
     addressing: tuple[Finding, ...] = ()
     unnoticed: tuple[UnnoticedFailure, ...] = ()
@@ -83,13 +87,19 @@ def run_report(corpus: Corpus, digest: str, graph: PlanGraph | None = None) -> R
     found, noticed = corpus.graphs.for_task(run.task_id, run.started.graph)
     addressing = () if run.integrity.broken else findings_of(run)
     mapped = {} if isinstance(score, Unscored) else {seq: goal for seq, goal, _ in score.mapped}
+    contradiction = next((c for c in corpus.contradictions if c.digest == digest), None)
+    own = None if isinstance(found, Unscored) else found
+    drawn = () if own is None else (own,)
     return RunReport(
         run=run,
-        graph=graph or (None if isinstance(found, Unscored) else found),
+        graph=graph or own,
         score=score,
         evaluation=evaluation,
         timeline=timeline(run, mapped=mapped, decisions={d.decision_point: d for d in evaluation.decisions}),
-        contradiction=next((c for c in corpus.contradictions if c.digest == digest), None),
+        contradiction=contradiction,
+        cause=cause_of(
+            run, score, review_kind(run, contradiction.kind if contradiction else None), shapes_of(drawn)
+        ),
         findings=(
             *noticed,
             *(() if isinstance(score, Unscored) else score.findings),

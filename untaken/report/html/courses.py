@@ -10,10 +10,11 @@ from typing import Final
 from untaken.corpus import Corpus
 from untaken.errors import Unscored
 from untaken.plans import PlanGraph
+from untaken.report.cause import ReviewKind
 from untaken.report.html.markup import Markup, short, tag, together
 from untaken.report.html.plan_picture import Picture, described, legend, plan_picture
 from untaken.report.html.style import STAR, STATUS
-from untaken.report.review import ReviewItem, ReviewKind, review_queue
+from untaken.report.review import ReviewItem, review_queue
 from untaken.subgoals import NodeScore, RunScore, Status
 
 FOCUSED: Final = 4

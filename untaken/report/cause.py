@@ -1,0 +1,94 @@
+"""Why a run is reviewed: one cause, the same in the headline of its page, in the queue and on its card."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from untaken.errors import Unscored
+from untaken.fix_first.blame import Shape, frontier, is_failed, shape_of
+from untaken.ledger import Run
+from untaken.plans import PlanGraph
+from untaken.subgoals import NodeScore, RunScore
+
+ReviewKind = Literal["lucky", "unlucky", "failed", "broken", "unfinished", "fine"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunCause:
+    """What went wrong first in a run; its words hold titles and values that are untrusted text.
+
+    Attributes:
+        headline: in a few words.
+        detail: what was expected and what was there, or why nothing can be said.
+        sub_goal: the one that failed first; empty where none did.
+    """
+
+    headline: str
+    detail: str
+    sub_goal: str = ""
+
+    @property
+    def in_words(self) -> str:
+        """All of it on one line."""
+        return f"{self.headline}: {self.detail}" if self.detail else self.headline
+
+
+def shapes_of(graphs: Iterable[PlanGraph]) -> dict[str, Shape]:
+    """The shape of each plan graph, by id."""
+    return {graph.id: shape_of(graph) for graph in graphs}
+
+
+def first_failed(score: RunScore, shapes: Mapping[str, Shape]) -> tuple[NodeScore, ...]:
+    """The sub-goals that failed first, critical ones before others, then by how much they hold up."""
+    shape = shapes.get(score.graph_id)
+    if shape is None:
+        failed = [node for node in score.nodes if is_failed(node)]
+        return tuple(sorted(failed, key=lambda node: not node.critical))
+    found = sorted(frontier(score, shape), key=lambda one: (not one.node.critical, -one.much))
+    return tuple(one.node for one in found)
+
+
+def cause_of(run: Run, score: RunScore | Unscored, kind: ReviewKind, shapes: Mapping[str, Shape]) -> RunCause:
+    """The one cause of a run: a broken ledger, else the sub-goal that failed first, else what is known.
+
+    Args:
+        run: the run.
+        score: against its plan graph.
+        kind: why it is reviewed (`ReviewItem.kind`).
+        shapes: of the plan graphs, by id (`shapes_of`).
+    """
+    if run.integrity.broken:
+        return RunCause(headline=f"The ledger is {run.integrity.verdict}", detail=run.integrity.reason)
+    if isinstance(score, Unscored):
+        return RunCause(headline="No sub-goal score", detail=score.reason)
+    if kind == "unlucky":
+        return RunCause(headline="Failed although every sub-goal was completed", detail=_ending(run))
+    failed = first_failed(score, shapes)
+    if kind == "lucky":
+        undone = [n for n in score.nodes if n.critical and n.completed is False]
+        failed = tuple(node for node in failed if node.critical) or tuple(undone) or failed
+        named = ", ".join(repr(node.title or node.sub_goal) for node in undone or failed)
+        first = failed[0] if failed else None
+        return RunCause(
+            headline=f"Succeeded without {named}",
+            detail=first.reason if first else "",
+            sub_goal=first.sub_goal if first else "",
+        )
+    if not failed:
+        return RunCause(headline="No sub-goal is known to have failed", detail=score.diagnosis_reason)
+    first = failed[0]
+    did = "was never attempted" if first.status == "skipped" else "was attempted but not completed"
+    more = f" (first of {len(failed)})" if len(failed) > 1 else ""
+    return RunCause(
+        headline=f"{first.title or first.sub_goal!r} {did}{more}",
+        detail=first.reason,
+        sub_goal=first.sub_goal,
+    )
+
+
+def _ending(run: Run) -> str:
+    end = run.finished
+    given = () if end is None else (("error", end.error), ("limit", end.limit))
+    return "; ".join(f"{name} {said}" for name, said in given if said)
