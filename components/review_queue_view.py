@@ -197,3 +197,10 @@ def _log(corpus: Corpus, digest: str) -> None:
     if log.open:
         with log:
             transcript_view.transcript(corpus, digest, key="review-transcript", on_goal=open_goal)
+
+
+def _goal_here(corpus: Corpus, digest: str) -> list[Place]:
+    """The sub-goal that is selected, where the run's plan graph has it."""
+    score, asked = corpus.scores[digest], state.selected("sub_goal")
+    nodes = () if isinstance(score, Unscored) else score.nodes
+    return [Place(sub_goal=node.sub_goal) for node in nodes if node.sub_goal == asked]
