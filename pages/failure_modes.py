@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import streamlit as st
 
-from components import cards, failure_modes_view, issue_view, reading_view, state
+from components import cards, failure_modes_view, issue_view, reading_view, state, taxonomy_editor
 
-VIEWS = {"modes": "Modes", "read": "What to read", "time": "Over time", "issues": "Issues"}
+VIEWS = {
+    "modes": "Modes",
+    "read": "What to read",
+    "time": "Over time",
+    "issues": "Issues",
+    "taxonomy": "Taxonomy",
+}
 
 
 def main() -> None:
@@ -36,6 +42,8 @@ def main() -> None:
         reading_view.draw(corpus, found)
     elif view == "time":
         failure_modes_view.over_time(found)
+    elif view == "taxonomy":
+        taxonomy_editor.draw()
     else:
         failure_modes_view.pivot(found)
 
