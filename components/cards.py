@@ -23,7 +23,7 @@ def headline(name: str, question: str) -> None:
 
 
 def percent(value: Score) -> str:
-    """A rate for people; ``unscored`` where there is none."""
+    """A rate for people; ``unscored`` if there is none."""
     return "unscored" if isinstance(value, Unscored) else f"{value:.0%}"
 
 

@@ -57,7 +57,7 @@ def points(value: Score, *, sign: bool = True) -> str:
 
 
 def percent(value: Score) -> str:
-    """A share for people; ``unscored`` where there is none."""
+    """A share for people; ``unscored`` if there is none."""
     known = number(value)
     return "unscored" if known is None else f"{known:.0%}"
 

@@ -69,7 +69,7 @@ def ask_reviewer() -> str | None:
 
 
 def sign_in() -> Mapping[str, Any]:
-    """The settings of the server's sign-in; empty where there is none."""
+    """The settings of the server's sign-in; empty if there is none."""
     found: Mapping[str, Any] = st.secrets.get("auth", {}) if st.secrets.load_if_toml_exists() else {}
     return found
 

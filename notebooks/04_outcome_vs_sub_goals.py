@@ -176,7 +176,7 @@ difference_bar(ranking.comparisons["success_rate"].pair("full-workflow", "carefu
 
 # %% [markdown]
 # The same for every pair by outcome. Where tasks were tried more than once, p comes from swapping the two
-# agents inside tasks at random; with one trial a task it is McNemar's exact test, on the tasks that only one
+# agents inside tasks at random; with one trial each it is McNemar's exact test, on the tasks that only one
 # of the two solved.
 
 # %%

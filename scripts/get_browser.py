@@ -1,4 +1,4 @@
-"""Find a Chromium for the browser tests; where there is none, try to get one.
+"""Find a Chromium for the browser tests; if there is none, try to get one.
 
 In this order: an installed Chromium or Chrome, the system's package, Playwright's own download. Where all
 of that fails the browser tests skip, and say so: this script never fails the build.

@@ -267,8 +267,8 @@ def evaluate_corpus(
         graphs: the plan graphs, as for `score_runs`.
         memory: one policy memory for all, or that of each run by digest; `memories_of` the runs when not
             given.
-        evaluations: those made before against this memory, by run digest: no rule below changes them. All
-            are made anew where one is missing.
+        evaluations: existing ones with this memory, by run digest: no rule below changes them. All
+            are computed again if one is missing.
         known: as for `score_runs`.
         missing: how sub-goals without a verdict count.
         verdicts: globs over VERDICT.by; empty counts everybody's.

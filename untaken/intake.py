@@ -305,7 +305,7 @@ def _foreign(desk: Desk, brought: Sequence[Brought]) -> Iterator[tuple[int, Take
 
 
 def _converted(desk: Desk, format: str, batch: Sequence[Brought]) -> Iterator[tuple[int, Taken]]:
-    """One row a trace: converted with the others of its format, and put into the workspace."""
+    """One row per trace: converted with the others of its format, and added to the workspace."""
     sources, out = desk.scratch / format / "in", desk.scratch / format / "out"
     places = count()
     staged = {_placed(sources / f"{next(places):06}", one.name, one.data, format): one for one in batch}

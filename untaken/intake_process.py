@@ -1,4 +1,4 @@
-"""Takes files in in a process of its own, so that no file can hold up whoever waits for it.
+"""Takes files in in a process of its own, so that no file can block the app.
 
 The interpreter runs one thread at a time, and some work (parsing a large JSON text) does not let go of it: in
 the app's own process it would stop every page and the Cancel button. Here each file has a deadline, the work
@@ -31,7 +31,7 @@ from untaken.store import Workspace
 _TICK: Final = 0.2
 """Seconds between two looks at what the process does; `progress` is called as often."""
 _GRACE: Final = 2.0
-"""Seconds in which a process that is told to end may clean up."""
+"""Seconds for a process to clean up after it is asked to end."""
 _LENGTH: Final = 4
 _ENTRY: Final = "from untaken.intake_process import work; work()"
 

@@ -1,4 +1,4 @@
-"""Each agent plays the same tasks in the same worlds, a task a day; one ledger an agent."""
+"""Each agent plays the same tasks in the same worlds, one task per day; one ledger per agent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Let every agent work every ticket three times, and write what happens into one ledger an agent."""
+"""Let every agent work every ticket three times, and record one ledger per agent."""
 
 from __future__ import annotations
 

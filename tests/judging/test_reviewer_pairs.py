@@ -1,4 +1,4 @@
-"""Every two reviewers: the same figures as comparing these two alone, and no figure where there is none."""
+"""Every pair of reviewers: the same figures as comparing these two alone, and unscored without evidence."""
 
 from __future__ import annotations
 

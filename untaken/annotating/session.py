@@ -69,7 +69,7 @@ class Session:
         return replace(self, graph=graph, done=done, undone=())
 
     def undo(self) -> Self:
-        """The session before the last step; the same where there is none."""
+        """The session before the last step, or the same session if there is no step."""
         if not self.done:
             return self
         *done, last = self.done
@@ -77,7 +77,7 @@ class Session:
         return replace(self, graph=last.before, done=tuple(done), undone=undone)
 
     def redo(self) -> Self:
-        """The session after the step that was undone last; the same where there is none."""
+        """The session after the last undone step, or the same session if nothing was undone."""
         if not self.undone:
             return self
         *undone, following = self.undone

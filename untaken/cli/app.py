@@ -129,7 +129,7 @@ def _is_loopback(address: str) -> bool:
 
 
 def _unspecified(address: str) -> str:
-    """The address where it stands for every one of this machine, else nothing."""
+    """The address if it covers every address of this machine, else nothing."""
     try:
         return address if ip_address(address).is_unspecified else ""
     except ValueError:

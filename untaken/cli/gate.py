@@ -147,7 +147,7 @@ def gate(args: argparse.Namespace, console: Console) -> int:
 
 
 def _issues(args: argparse.Namespace, scored: Scored) -> tuple[TrackedIssue, ...]:
-    """The issues of a file over the runs; modes by the taxonomy beside it, where there is one."""
+    """The issues of a file over the runs, with the modes of the taxonomy in the same folder, if any."""
     if not args.issues:
         return ()
     file = Path(args.issues)

@@ -130,7 +130,7 @@ def _run(args: argparse.Namespace, console: Console) -> Run:
     """The run named, or the only one.
 
     Raises:
-        UsageError: ``run-unknown`` where there is none of that id, or several and none is named.
+        UsageError: ``run-unknown`` if there is none of that id, or several and none is named.
     """
     runs = [run for _, run in read_ledgers([args.ledger], console).runs]
     chosen = [run for run in runs if args.run_id in (None, run.run_id)]

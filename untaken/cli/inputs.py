@@ -149,7 +149,7 @@ def read_graphs(folders: Sequence[str]) -> GraphSet:
     """The plan graphs in the folders or files named.
 
     Raises:
-        UsageError: ``path-not-found``, or ``no-graphs`` where there is none.
+        UsageError: ``path-not-found``, or ``no-graphs`` if there is none.
         UntakenError: ``no-graphs`` where each of them is invalid.
     """
     for path in map(Path, folders):

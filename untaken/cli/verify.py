@@ -19,7 +19,7 @@ def add_to(verbs: Verbs) -> None:
 
 
 def verify(args: argparse.Namespace, console: Console) -> int:
-    """Prints a verdict a run; 1 where one is TRUNCATED, ALTERED or MALFORMED, or no ledger."""
+    """Prints one verdict per run; exit 1 if one is TRUNCATED, ALTERED or MALFORMED, or no ledger."""
     files, others = ledger_files(args.paths)
     found: list[tuple[str, Integrity]] = []
     for done, file in enumerate(files, start=1):

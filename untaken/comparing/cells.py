@@ -101,7 +101,7 @@ def sub_goal_rows(sides: Sequence[Side], graph: PlanGraph) -> tuple[Row, ...]:
 
 
 def tool_rows(sides: Sequence[Side]) -> tuple[Row, ...]:
-    """One row a tool."""
+    """One row per tool."""
     rows = []
     for tool in tools_of(sides):
         cells = tuple(_of_tool(side, tool) for side in sides)

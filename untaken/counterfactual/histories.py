@@ -202,6 +202,6 @@ def scored(value: float, why: Unscored) -> float | Unscored:
 
 
 def unknown(value: float | Unscored | None) -> float:
-    """A number for a column: NaN where there is none."""
+    """A number for a column: NaN if there is none."""
     plain = number(value)
     return np.nan if plain is None else plain

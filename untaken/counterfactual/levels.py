@@ -31,7 +31,7 @@ def finest(*skills: list[np.ndarray]) -> np.ndarray:
         skills: the runs behind each one's histories, finest level first, each a column.
 
     Returns:
-        Levels, counted from 1; 0 where there is none.
+        Levels, counted from 1; 0 if there is none.
     """
     import numpy as np  # noqa: PLC0415 (slow)
 

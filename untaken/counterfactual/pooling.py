@@ -175,7 +175,7 @@ def level_of(histories: Histories, used: Used, scales: Scales) -> Level:
 def strengths_for(snapshot: Snapshot, cuts: np.ndarray, weights: Weights) -> np.ndarray:
     """The k that foretells best at each of these moments of a history.
 
-    It is chosen anew whenever what is known has doubled, so that it costs little.
+    It is chosen again only when the memory has doubled, to keep the cost low.
     """
     found = np.full(cuts.size, UNTRIED)
     chosen = _CHOSEN.setdefault(snapshot.history, {})

@@ -4,8 +4,8 @@ A delta sets an expectation against one run, which may have been lucky. The *adv
 against each other. Both carry a 95 % interval (`untaken.stats.contrast`): the delta's takes the
 run's own score as known and doubts the history alone, the advantage's doubts both histories.
 
-Two identical skills are told apart in at most 5 % of cases from 3 runs a side on, and the interval holds the
-true advantage in 95 %, in more where successes or failures are rare: ``benchmarks/coverage.py`` counts both.
+Two identical skills differ clearly in at most 5 % of cases from 3 runs per side on, and the interval covers
+the true advantage in 95 %, in more where successes or failures are rare: see ``benchmarks/coverage.py``.
 """
 
 from __future__ import annotations

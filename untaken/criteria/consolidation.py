@@ -27,7 +27,7 @@ class Merged:
     Attributes:
         criterion: the representative; its `merged` names the others.
         proposals: how many proposals were merged, including its own.
-        least: the lowest cosine to a merged one; ``None`` where there is none.
+        least: the lowest cosine to a merged one; ``None`` if there is none.
     """
 
     criterion: Criterion

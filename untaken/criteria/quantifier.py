@@ -136,7 +136,7 @@ def _pass(
     seed: int,
     progress: Progress | None,
 ) -> QuantifierRun:
-    """One question a run, or a few where there are many criteria."""
+    """One question per run, or a few if there are many criteria."""
     groups = [criteria[n : n + AT_ONCE] for n in range(0, len(criteria), AT_ONCE)]
     asked = [_ask(run, group, model.replies.salt, seed) for run in runs for group in groups]
     answers = model.ask_all([one.question for one in asked], progress=progress)

@@ -31,7 +31,7 @@ def read_quantifier_runs(
             the first such run raises.
 
     Raises:
-        UntakenError: ``replies-missing`` where there is none, ``replies-invalid`` for a file that holds none;
+        UntakenError: ``replies-missing`` if there is none, ``replies-invalid`` for a file that holds none;
             as `load_criteria`.
     """
     place = Path(path)

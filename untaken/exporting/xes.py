@@ -1,4 +1,4 @@
-"""Runs as an event log of process mining (XES 1.0, IEEE 1849): a trace a run, an event an action."""
+"""Runs as an event log for process mining (XES 1.0, IEEE 1849): one trace per run, one event per action."""
 
 from __future__ import annotations
 

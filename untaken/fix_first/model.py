@@ -95,7 +95,7 @@ class FailurePattern(FixFirst):
     Attributes:
         subject: the tool that the checks ask for, else the title that the sub-goals share (untrusted).
         way: ``never attempted``, ``attempted without success`` or ``attempts unknown``.
-        tasks: number of tasks in which it happens; `sub_goals`: number of sub-goals it stands for.
+        tasks: number of tasks in which it happens; `sub_goals`: number of sub-goals in it.
         goals: the sub-goal that failed first in each of `runs`.
         arguments: expected arguments and fields that were not met, with the number of runs, most first.
     """

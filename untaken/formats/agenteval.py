@@ -75,7 +75,7 @@ def _convert(sources: Sequence[Source], intake: Intake) -> None:
 
 
 def _read(source: Source, intake: Intake) -> tuple[Source, dict[str, Any], FileLog] | None:
-    """The record of one file; ``None``, with a finding, where there is none."""
+    """The record of one file; ``None``, with a finding, if there is none."""
     intake.step(source.name)
     log = intake.open(source)
     reader = intake.reader(source, log)

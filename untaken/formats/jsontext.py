@@ -85,7 +85,7 @@ class JsonReader:
         """The value at the cursor, which moves past it.
 
         Raises:
-            Broken: where there is none; the cursor stays.
+            Broken: if there is none; the cursor stays.
         """
         self.peek()
         try:

@@ -64,7 +64,7 @@ def decision_context(task_id: str, succeeded: Mapping[str, int]) -> dict[str, An
 
 
 def tool_name(value: Any) -> str:
-    """The name of a called tool, fit for an event; `UNNAMED` where there is none."""
+    """The name of a called tool, fit for an event; `UNNAMED` if there is none."""
     return cut_name(value) if isinstance(value, str) and value.strip() else UNNAMED
 
 

@@ -83,7 +83,7 @@ def exit_code(answer: str) -> int | None:
 
 
 def code_in(said: str) -> str | None:
-    """The code blocks of a message; ``None`` where there is none."""
+    """The code blocks of a message; ``None`` if there is none."""
     return "\n".join(_FENCED.findall(said)) or None
 
 
@@ -135,7 +135,7 @@ def _team(told: str) -> tuple[str, ...]:
 
 
 def _parted(whole: str, marker: str) -> tuple[str, str, str]:
-    """The text before and after a marker, in whatever case; all of it before where there is none."""
+    """The text before and after a marker, in whatever case; all of it before if there is none."""
     at = whole.lower().find(marker)
     if at < 0:
         return whole, "", ""

@@ -54,7 +54,7 @@ def judge_run(
         progress: called with (done, total, what).
 
     Returns:
-        One verdict a sub-goal, in the order of the graph, and findings on possible prompt injections.
+        One verdict per sub-goal, in the order of the graph, and findings on possible prompt injections.
 
     Raises:
         UntakenError: ``run-broken`` for a run not to be trusted, ``sub-goal-unknown``; as `ModelAccess.ask`.

@@ -26,7 +26,7 @@ class Break:
     """The first bad line of a run, or what is wrong with its end.
 
     Attributes:
-        gap: events are missing before `line`, or before the end where there is none.
+        gap: events are missing before `line`, or before the end if there is none.
     """
 
     code: str

@@ -34,7 +34,7 @@ class Extreme:
         )
 
     def least(self, cut: np.ndarray, without: np.ndarray) -> np.ndarray:
-        """The minimum known at each cut over all runs but one; infinite where there is none."""
+        """The minimum known at each cut over all runs but one; infinite if there is none."""
         at = np.searchsorted(self._positions, cut) - 1
         left_out = (self._holder[at] == without) & (without != NOWHERE)
         return np.where(left_out, self._second[at], self._best[at])

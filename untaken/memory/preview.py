@@ -36,7 +36,7 @@ class Effect:
         after: the same with this signal alone; `after_all` with all that wait for the same (skill, context).
         weak_before, weak_after: weak weight in these two; `cap`: what it can never exceed.
         flag: ``against`` where the estimate moves against the signal's direction, ``no_effect`` where it
-            does not move, ``no_outcome`` where there is none; else ``none``.
+            does not move, ``no_outcome`` if there is none; else ``none``.
         flag_reason: why, in words; empty without a flag.
     """
 
@@ -53,7 +53,7 @@ class Effect:
 
     @property
     def move(self) -> float:
-        """How far this signal alone moves the estimate; 0 where there is none."""
+        """How far this signal alone moves the estimate; 0 if there is none."""
         return (number(self.after) or 0.0) - (number(self.before) or 0.0)
 
 

@@ -158,7 +158,7 @@ def apply_signals(
 def fold_in(
     memory: str | PathLike[str], signals: Iterable[Signal], *, clock: Callable[[], datetime] = now
 ) -> Applied:
-    """Fold exactly these signals into a memory file, as `apply_signals`; makes the file where there is none.
+    """Fold exactly these signals into a memory file, as `apply_signals`; makes the file if there is none.
 
     For a memory that holds nothing but applied signals, its outcomes being read from the ledgers.
     """
@@ -190,7 +190,7 @@ def applied_signals(memory: str | PathLike[str]) -> tuple[tuple[Observed, ...], 
 
 
 def applied_digest(memory: str | PathLike[str]) -> str:
-    """Changes whenever the memory file does; empty where there is none."""
+    """Changes whenever the memory file does; empty if there is none."""
     path = Path(memory)
     return sha256(path.read_bytes()).hexdigest() if path.exists() else ""
 

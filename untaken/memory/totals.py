@@ -27,7 +27,7 @@ class Moment(NamedTuple):
     """Rows to look up, columns of one length.
 
     Attributes:
-        place: number of the (skill, context), `NOWHERE` where there is none.
+        place: number of the (skill, context), `NOWHERE` if there is none.
         cut: how many observations of the log are known.
         without: number of the run to leave out, `NOWHERE` for none.
     """

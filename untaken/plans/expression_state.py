@@ -50,7 +50,7 @@ class Projection:
 
 
 def at(state: Any, segments: tuple[str, ...]) -> Any:
-    """The value at a path; ``None`` where there is none."""
+    """The value at a path; ``None`` if there is none."""
     for segment in segments:
         if not isinstance(state, Mapping) or segment not in state:
             return None

@@ -43,7 +43,7 @@ class GraphSet:
     ) -> tuple[PlanGraph | Unscored, list[Finding]]:
         """The graph for a run: the one its RUN_STARTED names, else the one whose `tasks` match.
 
-        A graph that names no tasks serves every run where it is the only one. Unscored where there is none,
+        A graph that names no tasks serves every run where it is the only one. Unscored if there is none,
         or more than one.
         """
         if graph_id is not None:

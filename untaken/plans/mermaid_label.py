@@ -33,7 +33,7 @@ _NAMED = {
 
 
 def read_shape(text: str, at: int) -> tuple[str | None, int]:
-    """The label of the shape at `at`, ``None`` where there is none, and where it ends.
+    """The label of the shape at `at`, ``None`` if there is none, and where it ends.
 
     Raises:
         ValueError: for brackets or quotes that do not close on the line.

@@ -81,7 +81,7 @@ def _over(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:
-    """Differences of pairs over the same tasks, and how sure they are: one entry a pair, NaN for unknown."""
+    """Differences of pairs over the same tasks, with intervals: one entry per pair, NaN for unknown."""
 
     tasks: int
     binary: NDArray[np.bool_]

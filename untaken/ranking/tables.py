@@ -1,4 +1,4 @@
-"""From scored runs to one table a metric: agents × tasks, repeats averaged inside a task (§5)."""
+"""One table per metric from scored runs: agents × tasks, repeats averaged inside a task (§5)."""
 
 from __future__ import annotations
 

@@ -200,7 +200,7 @@ def gate_document(
 ) -> Document:
     """``untaken.gate/1``: each agent against each requirement; `met` only where all are, on sound records.
 
-    `issues` are those held against the runs (`untaken.report.issues.reopened_entry`).
+    `issues` are those checked on the runs (`untaken.report.issues.reopened_entry`).
     """
     return {
         "schema": "untaken.gate/1",

@@ -45,7 +45,7 @@ class Case:
     Attributes:
         item: the run, and what there is to see in it.
         first: titles of the sub-goals that failed first, critical ones before others (untrusted).
-        reason: of the first item of the fix-first list that this run is behind; empty where there is none.
+        reason: of the first item of the fix-first list that this run is behind; empty if there is none.
         notes: how many review notes its ledger holds; `parted`: sub-goals where reviewers disagree.
         metadata: RUN_STARTED.metadata as text, of at most `METADATA_KEYS` keys (untrusted).
     """

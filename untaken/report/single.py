@@ -23,7 +23,7 @@ class RunReport:
     """One run: what happened, what it achieved, and which paths it did not take.
 
     Attributes:
-        graph: the plan graph it was scored against, or ``None`` where there is none.
+        graph: the plan graph it was scored against, or ``None`` if there is none.
         score: the sub-goal score, or why there is none.
         timeline: its events in order, actions with their sub-goal, decision points with their deltas.
         cause: what went wrong first, as the review queue says it.

@@ -151,7 +151,7 @@ class _Part:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Sample:
-    """Labels with their weights (0 where there is none), and the share of its variance that each leaves."""
+    """Labels with their weights (0 if there is none), and the share of its variance that each leaves."""
 
     people: Floats
     judge: Floats

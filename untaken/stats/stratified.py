@@ -123,7 +123,7 @@ class MeanDifference(NamedTuple):
 
 
 class MeanDifferences(NamedTuple):
-    """`MeanDifference` of many comparisons: columns, NaN where there is none."""
+    """`MeanDifference` of many comparisons: columns, NaN if there is none."""
 
     value: np.ndarray
     low: np.ndarray

@@ -58,7 +58,7 @@ def find(connection: Connection, graph_id: str, author: str) -> GraphDraft | Non
 
 
 def discard(connection: Connection, graph_id: str, author: str) -> bool:
-    """Deletes a draft; false where there is none."""
+    """Deletes a draft; false if there is none."""
     return bool(connection.execute(delete(graph_drafts).where(_of(graph_id, author))).rowcount)
 
 

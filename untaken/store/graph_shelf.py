@@ -79,7 +79,7 @@ class GraphShelf:
             return versions.history(connection, graph_id)
 
     def newest_version(self, graph_id: str) -> GraphVersion | None:
-        """The version of a plan graph that is in force; ``None`` where there is none."""
+        """The version of a plan graph that is in force; ``None`` if there is none."""
         with reading(self._engine) as connection:
             return versions.newest(connection, graph_id)
 
@@ -118,7 +118,7 @@ class GraphShelf:
             return drafts.find(connection, graph_id, author)
 
     def discard_draft(self, graph_id: str, author: str) -> bool:
-        """Deletes a draft for good; false where there is none."""
+        """Deletes a draft for good; false if there is none."""
         with writing(self._engine) as connection:
             return drafts.discard(connection, graph_id, author)
 

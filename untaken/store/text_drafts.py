@@ -47,7 +47,7 @@ class TextDrafts:
                 connection.execute(insert(table).values({**place, **work}))
 
     def find(self, author: str, about: tuple[str, ...]) -> str:
-        """The author's draft; empty where there is none."""
+        """The author's draft; empty if there is none."""
         whose = (table.c.author == author[: limits.AUTHOR_CHARS]) & (table.c.place == _place(about))
         with reading(self._engine) as connection:
             return connection.execute(select(table.c.content).where(whose)).scalar_one_or_none() or ""

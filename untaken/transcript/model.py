@@ -77,7 +77,7 @@ class Transcript(Struct, frozen=True, kw_only=True):
     """A run as a conversation, in the order of its ledger.
 
     Attributes:
-        items: what was said and done; a result stands with its call.
+        items: what was said and done; a result is part of its call.
         text_chars: the most characters that any text has.
     """
 

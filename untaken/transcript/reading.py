@@ -33,7 +33,7 @@ _SPEAKERS: Final[dict[str, Speaker]] = {
 def transcript_of(run: Run, score: RunScore | Unscored, *, marks: Sequence[EventMarks] = ()) -> Transcript:
     """The run as a conversation, its sub-goals marked where they were attempted and completed.
 
-    A result stands with the call that it answers; verdicts, notes and other events about the run are no part
+    A result is part of the call that it answers; verdicts, notes and other events about the run are no part
     of it, but what they say of an event can be given as a mark. A mark on an event that the transcript does
     not show (a verdict's, say) is shown on the item before it.
 

@@ -28,7 +28,7 @@ DRAWN: Final[tuple[Estimator, ...]] = ("delta", "advantage", "pooled")
 
 
 def values_of(pair: Pair, estimator: Estimator) -> tuple[float, float] | None:
-    """An estimate, and what it is an estimate of; ``None`` where there is none."""
+    """An estimate, and what it is an estimate of; ``None`` if there is none."""
     if estimator == "ceiling":
         return pair.half, pair.other_half
     if estimator == "delta":
@@ -38,7 +38,7 @@ def values_of(pair: Pair, estimator: Estimator) -> tuple[float, float] | None:
 
 
 def ends_of(pair: Pair, estimator: Estimator) -> tuple[float, float] | None:
-    """The 95 % interval of an estimate of the advantage; ``None`` where there is none."""
+    """The 95 % interval of an estimate of the advantage; ``None`` if there is none."""
     ends = {"advantage": (pair.low, pair.high), "pooled": (pair.pooled_low, pair.pooled_high)}
     low, high = ends.get(estimator, (None, None))
     return None if low is None or high is None else (low, high)

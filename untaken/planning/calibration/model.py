@@ -57,7 +57,7 @@ class Pair(Struct, frozen=True, kw_only=True, array_like=True, gc=False):
 
 
 class Figure(Struct, frozen=True, kw_only=True):
-    """A measure with its 95 % interval, which resamples held-out maps; ``None`` where there is none.
+    """A measure with its 95 % interval, which resamples held-out maps; ``None`` if there is none.
 
     Attributes:
         n: pairs that it is over.

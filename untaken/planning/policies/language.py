@@ -56,7 +56,7 @@ class Language:
         return self._task
 
     def act(self, seen: Seen) -> Act:
-        """The model's answer; ``noop`` where there is none, which is counted and said why."""
+        """The model's answer; ``noop`` if there is none, which is counted and said why."""
         answer = self._model.ask(
             Question(
                 template=template(),

@@ -52,7 +52,7 @@ def route(
     closed: Container[int] = (),
     limit: int = 400,
 ) -> list[int] | None:
-    """The cheapest way to the nearest of `aims`, itself last, cell by cell; ``None`` where there is none.
+    """The cheapest way to the nearest of `aims`, itself last, cell by cell; ``None`` if there is none.
 
     An aim may be a cell that cannot be entered: the way then ends before it, facing it.
 

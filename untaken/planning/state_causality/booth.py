@@ -92,7 +92,7 @@ def booth(world: CrafterWorld, mechanism: Mechanism, cause: str) -> CrafterWorld
     env._step = NIGHTFALL if setting.open_field else DAY
     x, y = env._player.pos.tolist()
     if not setting.open_field:
-        env._world[x - 1, y] = "water"  # another sight than the wall, for whoever turns
+        env._world[x - 1, y] = "water"  # looks different from the wall after a turn
         for cell in range(1, setting.far + 1):
             env._world[x + cell, y] = "grass"
     things = [name.removeprefix("near_") for name in mechanism.causes if name.startswith("near_")]

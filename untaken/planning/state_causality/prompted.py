@@ -109,7 +109,7 @@ class PromptedCausality(StateCausality):
         variables: Sequence[StateVariable],
         concepts: Sequence[Concept],
         task: str | None,
-        observation: Observation,  # noqa: ARG002 (told by the variables)
+        observation: Observation,  # noqa: ARG002 (the variables describe it)
     ) -> tuple[Edge, ...] | Unscored:
         """The edges it names between the variables and the task."""
         answer = self._ask(

@@ -117,7 +117,7 @@ def what_if_not_many(
 
     Args:
         asked: states and actions.
-        pool: where it is worked out, e.g. a ``ProcessPoolExecutor``; here where there is none. A reward that
+        pool: where it is worked out, e.g. a ``ProcessPoolExecutor``; here if there is none. A reward that
             was registered is known to a pool only if its processes register it, too.
         options: the other arguments of `what_if_not`.
     """

@@ -50,7 +50,7 @@ class WhatIfNot:
         reward: f_R of the action, r; mean over draws.
         terms: one for each intervention that exists here and differs from the action.
         left_out: why each other intervention has no term.
-        win: mean of the terms, between 0 and 1; unscored where there is none.
+        win: mean of the terms, between 0 and 1; unscored if there is none.
         spread: population sd of WIN over draws; ``None`` for a single draw.
         verdict: ``better`` above 0.5, ``worse`` below, ``tie`` at 0.5 to 1e-12: the simulator says nothing.
         revise: whether the policy is to be asked again.

@@ -16,7 +16,7 @@ NAMED: Final = 5
 
 
 def better_ways_section(corpus: Corpus, ways: Sequence[BetterWay], *, full: bool) -> Markup | None:
-    """Supported statements whose worse option failed runs took; nothing where there is none."""
+    """Supported statements whose worse option failed runs took; nothing if there is none."""
     if not ways:
         return None
     shown = ways if full else ways[:FOCUSED]

@@ -44,7 +44,7 @@ class Course:
 
     @property
     def undone(self) -> tuple[NodeScore, ...]:
-        """The critical sub-goals known not to be completed; where there is none, any such sub-goals."""
+        """The critical sub-goals known not to be completed; if there is none, any such sub-goals."""
         nodes = [n for n in self.example.nodes if n.completed is False and n.status != "not_required"]
         return tuple(n for n in nodes if n.critical) or tuple(nodes)
 

@@ -164,7 +164,7 @@ def _label(standing: Standing, y: float, x: float, *, left: bool) -> Markup:
 
 
 def share(standing: Standing) -> str:
-    """The value with its interval; a word where there is none."""
+    """The value with its interval; a word if there is none."""
     value, low, high = number(standing.value), number(standing.low), number(standing.high)
     if value is None:
         return "unscored"
