@@ -7,11 +7,11 @@ PY := .venv/bin/python
 PORT ?= 8501
 WORKERS ?= 2
 
-.PHONY: help app test check wheel floors bench lock browser database weights clean
+.PHONY: help app test test-slow check wheel floors bench lock browser database weights clean
 .DELETE_ON_ERROR:
 
 help: ## show this list
-	@grep -hE '^[a-z]+:.*## ' Makefile | sed -E 's/:[^#]*## /\t/' | expand -t 10
+	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/:[^#]*## /\t/' | expand -t 10
 
 .venv/ready: requirements.txt constraints.txt pyproject.toml
 	@bash scripts/make_venv .venv
@@ -22,6 +22,9 @@ app: .venv/ready ## open the app on the sample runs (PORT=8501)
 
 test: .venv/ready browser weights database ## run every test, a browser's journeys included
 	@$(PY) -m pytest -n $(WORKERS) --dist loadgroup
+
+test-slow: .venv/ready browser ## the tests of faults, load and hostile input, with about ten times as many cases
+	@$(PY) -m pytest -n $(WORKERS) --dist loadgroup --slow tests/faults tests/properties tests/plans/test_plans_escapes.py tests/browser/test_hostile_text.py
 
 browser: .venv/ready
 	@$(PY) scripts/get_browser.py

@@ -94,35 +94,6 @@ def test_one_changed_byte_is_never_intact(
 
 
 @given(ledgers(), st.data())
-def test_one_flipped_bit_is_never_intact(
-    ledger: tuple[list[bytes], dict[str, Head]], data: st.DataObject
-) -> None:
-    lines, heads = ledger
-    content = bytearray(joined(lines))
-    content[data.draw(st.integers(0, len(content) - 1))] ^= 1 << data.draw(st.integers(0, 7))
-    assert not all_intact(bytes(content), heads)
-
-
-@given(ledgers(), st.data())
-def test_a_deleted_line_is_never_intact(
-    ledger: tuple[list[bytes], dict[str, Head]], data: st.DataObject
-) -> None:
-    lines, heads = ledger
-    at = data.draw(st.integers(0, len(lines) - 1))
-    assert not all_intact(joined(lines[:at] + lines[at + 1 :]), heads)
-
-
-@given(ledgers(), st.data())
-def test_a_repeated_line_is_never_intact(
-    ledger: tuple[list[bytes], dict[str, Head]], data: st.DataObject
-) -> None:
-    lines, heads = ledger
-    line = data.draw(st.sampled_from(lines))
-    at = data.draw(st.integers(0, len(lines)))
-    assert not all_intact(joined([*lines[:at], line, *lines[at:]]), heads)
-
-
-@given(ledgers(), st.data())
 def test_two_swapped_lines_of_a_run_are_never_intact(
     ledger: tuple[list[bytes], dict[str, Head]], data: st.DataObject
 ) -> None:
