@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import streamlit as st
 
-from components import cards, figures, state, tables
+from components import cards, figures, state, tables, text
 from components.panels import panel
 from untaken.errors import Unscored
-from untaken.report import concord_table, disagreements_table, imported_in_words, people_and_judges
+from untaken.judging import LEAST_KAPPA
+from untaken.report import (
+    concord_table,
+    disagreements_table,
+    imported_in_words,
+    people_and_judges,
+    trusted_judges,
+)
+
+MOST_NAMED: Final = 5
 
 
 @panel
@@ -27,6 +38,7 @@ def agreement() -> None:
         f"{whole.clusters:,} of them). {found.left_out:,} sub-goals "
         "have a verdict from only one of them."
     )
+    _unreliable()
     st.caption(imported_in_words(state.corpus()))
     tables.figure(
         figures.agreement_figure(found, dark=state.is_dark()), key="agreement", name="Agreement of judges"
@@ -60,3 +72,23 @@ def agreement() -> None:
         st.session_state["disagreement_seen"] = row  # the table keeps its selection on the page it opens
         state.open_run(str(parted["digest"].iloc[row]), sub_goal=str(parted["sub_goal"].iloc[row]))
     st.session_state["disagreement_seen"] = row
+
+
+def _unreliable() -> None:
+    """The judges, and the sub-goals of a judge, whose verdicts agree too little with people."""
+    bad = [one for one in state.derived(trusted_judges, of_all=True) if one.trust == "unreliable"]
+    whole = {one.judge for one in bad if one.part == "all"}
+    shown = [one for one in bad if one.part == "all" or one.judge not in whole]
+    if not shown:
+        return
+    named = [
+        f"{text.label(one.judge, 60)}{f' on {text.label(one.name, 60)}' if one.name else ''} "
+        f"(κ {one.kappa:.2f}, n = {one.n})"
+        for one in shown[:MOST_NAMED]
+    ]
+    more = f" and {len(shown) - MOST_NAMED} more" if len(shown) > MOST_NAMED else ""
+    st.warning(
+        f"Unreliable, κ below {LEAST_KAPPA:g}: {', '.join(named)}{more}. "
+        f"`--min-kappa {LEAST_KAPPA:g}` leaves these verdicts out of rates; "
+        "here, choose whose verdicts count in the sidebar."
+    )

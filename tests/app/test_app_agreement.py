@@ -32,3 +32,13 @@ def test_without_judges_there_is_no_such_section(tmp_path: Path, monkeypatch: py
     workspace(tmp_path, judged=False)
     app = session(tmp_path, monkeypatch, "criteria")
     assert "Do judges agree" not in said(app)
+
+
+def test_a_judge_that_agrees_too_little_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = Workspace(tmp_path)
+    for i in range(12):
+        run = a_run(f"r{i}", agent="x", task=f"t{i}").finish().verdict("s", i % 2 == 0, "human:ann")
+        store.add(f"{i}.jsonl", run.verdict("s", True, "judge:m").ledger())
+    app = session(tmp_path, monkeypatch, "criteria")
+    assert "Unreliable, κ below 0.4: judge:m (κ 0.00, n = 12), judge:m on s" not in said(app)
+    assert "Unreliable, κ below 0.4: judge:m (κ 0.00, n = 12). " in said(app)

@@ -4,23 +4,33 @@ from __future__ import annotations
 
 import argparse
 import csv
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Final
 
 from untaken.cli.console import NOTHING, Console, counted, plain, rate, signed
-from untaken.cli.grammar import TakesMany, Verbs, takes_ledgers, verb
+from untaken.cli.grammar import TakesMany, Verbs, takes_least_kappa, takes_ledgers, verb
 from untaken.cli.inputs import UsageError, paths_of, read_ledgers
 from untaken.cli.review import say_reliability
 from untaken.cli.verbs import VERBS
 from untaken.errors import Unscored, Where, number
 from untaken.judging import (
+    LEAST_KAPPA,
     Concord,
+    JudgeDifference,
+    JudgeTrust,
     LabelledRate,
     LabelledRates,
     VerdictAgreement,
+    judge_differences,
+    judge_trust,
     reviewers_agreement,
     verdict_agreement,
 )
 from untaken.report import agree_document
+
+MOST_SHOWN: Final = 20
+TRUST: Final = {"reliable": "reliable", "unreliable": "UNRELIABLE", "too_few_labels": "too few labels"}
 
 
 def add_to(verbs: Verbs) -> None:
@@ -38,6 +48,7 @@ def add_to(verbs: Verbs) -> None:
         help="rates of these runs (default), or of tasks like theirs",
     )
     takes_odds(parser)
+    takes_least_kappa(parser, default=LEAST_KAPPA)
 
 
 def takes_odds(parser: argparse.ArgumentParser) -> None:
@@ -57,17 +68,63 @@ def agree(args: argparse.Namespace, console: Console) -> int:
     runs = [run for _, run in ledgers.runs]
     found = verdict_agreement(runs, args.a, args.b)
     everybody = reviewers_agreement(runs, tuple(dict.fromkeys((*args.a, *args.b))))
+    trust = judge_trust(runs, args.a, args.b, least=args.min_kappa)
+    differences = judge_differences(runs, args.a, args.b)
     rates = labelled_rates(runs, args.a, args.b, target=args.target, odds=read_odds(args.odds))
     findings = (*ledgers.findings, *rates.findings)
     _say_agreement(found, console)
     console.say()
     say_reliability(everybody, console)
+    _say_trust(trust, differences, console)
     if rates.adds:
         console.say()
         say_rates(rates, console)
     console.findings(findings)
-    console.document(agree_document(found, everybody, rates, findings=findings))
+    console.document(
+        agree_document(found, everybody, rates, trust=trust, differences=differences, findings=findings)
+    )
     return 1 if ledgers.broken else 0
+
+
+def _say_trust(trust: Sequence[JudgeTrust], differences: Sequence[JudgeDifference], console: Console) -> None:
+    """Each judge overall and where it is unreliable; any two judges on the same labels."""
+    shown = [one for one in trust if one.part == "all" or one.trust == "unreliable"]
+    if shown:
+        console.say()
+        headings = (
+            "judge",
+            "on",
+            "n",
+            "share",
+            "kappa",
+            "95 %",
+            "both met",
+            "only a",
+            "only b",
+            "neither",
+            "",
+        )
+        console.table(headings, [_trust_row(one) for one in shown[:MOST_SHOWN]])
+    for one in differences:
+        gap = f"{signed(one.difference)} ({_span(one.low, one.high)}, p {rate(one.p)})"
+        agrees = f"{one.first} agrees with people on {one.first_agrees} of {one.n}, {one.second} on "
+        console.say(plain(f"{agrees}{one.second_agrees}: {gap}"))
+
+
+def _trust_row(one: JudgeTrust) -> tuple[object, ...]:
+    return (
+        one.judge,
+        f"{one.graph} {one.name}".strip() or "everything",
+        one.n,
+        rate(one.agreement),
+        rate(one.kappa),
+        _span(one.kappa_low, one.kappa_high),
+        one.both_met,
+        one.only_a,
+        one.only_b,
+        one.both_not,
+        TRUST[one.trust],
+    )
 
 
 def read_odds(path: str | None) -> dict[tuple[str, str], float] | None:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 Run: TypeAlias = "Callable[[argparse.Namespace, Console], int]"
 Verbs: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
+MOST_NAMED = 5
 MISSING_WORDS = {"fail": "count as not completed", "drop": "are left out"}
 
 
@@ -98,11 +99,30 @@ def takes_graphs(parser: argparse.ArgumentParser) -> None:
         default=[],
         action=TakesMany,
         metavar="GLOB",
-        help="whose recorded verdicts count, e.g. 'human:*'; default: all",
+        help="whose recorded verdicts count, e.g. 'human:*'; '!judge:m' leaves one out; default: all",
+    )
+    takes_least_kappa(parser)
+
+
+def takes_least_kappa(parser: argparse.ArgumentParser, *, default: float | None = None) -> None:
+    """``--min-kappa``."""
+    parser.add_argument(
+        "--min-kappa",
+        type=float,
+        default=default,
+        metavar="KAPPA",
+        help="leave out judges whose agreement with people is below this"
+        if default is None
+        else f"a judge below this is unreliable (default {default})",
     )
 
 
 def rules_in_words(missing: str, verdicts: list[str]) -> str:
     """The rules in force, to stand beside the rates."""
-    whose = ", ".join(verdicts) if verdicts else "all"
+    named = [glob for glob in verdicts if not glob.startswith("!")]
+    left_out = [glob[1:] for glob in verdicts if glob.startswith("!")]
+    whose = ", ".join(named) if named else "all"
+    if left_out:
+        more = f" and {len(left_out) - MOST_NAMED} more" if len(left_out) > MOST_NAMED else ""
+        whose += f" but {', '.join(left_out[:MOST_NAMED])}{more}"
     return f"Sub-goals without evidence {MISSING_WORDS[missing]}; verdicts counted: {whose}"

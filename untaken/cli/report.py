@@ -8,6 +8,7 @@ from pathlib import Path
 from untaken.cli.console import Console, counted, plain
 from untaken.cli.grammar import Verbs, takes_graphs, verb
 from untaken.cli.inputs import paths_of, read_graphs, read_ledgers
+from untaken.cli.score import leave_out_unreliable
 from untaken.cli.verbs import VERBS
 from untaken.corpus import evaluate_corpus
 from untaken.ledger.disk import replace
@@ -31,6 +32,7 @@ def add_to(verbs: Verbs) -> None:
 def report(args: argparse.Namespace, console: Console) -> int:
     """Writes the report; 1 where a ledger is broken or a plan graph invalid: the report says so, too."""
     ledgers = read_ledgers(paths_of(args), console)
+    leave_out_unreliable(args, [run for _, run in ledgers.runs], console)
     graphs = read_graphs(args.graphs)
     memory = PolicyMemory.load(Path(args.memory)) if args.memory else None
     corpus = evaluate_corpus(

@@ -14,6 +14,8 @@ from untaken.cli.inputs import Ledgers, paths_of, read_graphs, read_ledgers
 from untaken.cli.verbs import VERBS
 from untaken.corpus import countable, score_runs
 from untaken.errors import Finding, Unscored
+from untaken.judging import distrusted, judge_trust
+from untaken.ledger import Run
 from untaken.plans import GraphSet
 from untaken.report import score_document
 from untaken.subgoals import AgentScore, MissingRule, RunScore, score_agents
@@ -53,10 +55,20 @@ class Scored:
 
 
 def scored_paths(args: argparse.Namespace, console: Console) -> Scored:
-    """Reads and scores what the command line names."""
-    return read_and_score(
-        paths_of(args), args.graphs, missing=args.missing, verdicts=args.verdicts, console=console
-    )
+    """Reads and scores what the command line names; `args.verdicts` then says which judges were left out."""
+    ledgers = read_ledgers(paths_of(args), console)
+    leave_out_unreliable(args, [run for _, run in ledgers.runs], console)
+    return _scored(ledgers, args.graphs, args.missing, args.verdicts, console)
+
+
+def leave_out_unreliable(args: argparse.Namespace, runs: Sequence[Run], console: Console) -> None:
+    """Adds the judges that agree too little with people to the choice of verdicts."""
+    if args.min_kappa is None:
+        return
+    found = distrusted(judge_trust(runs, least=args.min_kappa))
+    args.verdicts = [*args.verdicts, *found]
+    what = ", ".join(glob[1:] for glob in found[:5]) or "none"
+    console.say(plain(f"verdicts left out, as κ against people is below {args.min_kappa:g}: {what}"))
 
 
 def read_and_score(
@@ -77,10 +89,15 @@ def read_and_score(
         console: where to print progress; nowhere by default.
     """
     told = console or Console(out=StringIO(), err=StringIO())
-    ledgers = read_ledgers(paths, told)
+    return _scored(read_ledgers(paths, told), folders, missing, verdicts, told)
+
+
+def _scored(
+    ledgers: Ledgers, folders: Sequence[str], missing: MissingRule, verdicts: Sequence[str], console: Console
+) -> Scored:
     graphs = read_graphs(folders)
     runs = [run for _, run in ledgers.runs]
-    scores, noticed = score_runs(runs, graphs, missing=missing, verdicts=verdicts, progress=told.progress)
+    scores, noticed = score_runs(runs, graphs, missing=missing, verdicts=verdicts, progress=console.progress)
     findings = tuple(dict.fromkeys((*ledgers.findings, *graphs.findings, *noticed)))
     counted = countable(runs, scores, missing)
     return Scored(ledgers=ledgers, graphs=graphs, scores=scores, counted=counted, findings=findings)

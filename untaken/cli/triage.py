@@ -9,7 +9,7 @@ from pathlib import Path
 from untaken.cli.console import NOTHING, Console, counted, plain
 from untaken.cli.grammar import Verbs, takes_graphs, verb
 from untaken.cli.inputs import UsageError, paths_of, read_graphs, read_ledgers
-from untaken.cli.score import Scored, say_rules
+from untaken.cli.score import Scored, leave_out_unreliable, say_rules
 from untaken.cli.verbs import VERBS
 from untaken.corpus import Corpus, evaluate_corpus
 from untaken.errors import number
@@ -52,6 +52,7 @@ def run_triage(args: argparse.Namespace, console: Console) -> int:
     if args.top < 0:
         raise UsageError("top-invalid", f"--top {args.top} is not a number of rows", hint="0 lists all.")
     ledgers, graphs = read_ledgers(paths_of(args), console), read_graphs(args.graphs)
+    leave_out_unreliable(args, [run for _, run in ledgers.runs], console)
     corpus = evaluate_corpus(
         [run for _, run in ledgers.runs],
         graphs,

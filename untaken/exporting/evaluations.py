@@ -85,7 +85,7 @@ def _results(run: Run, score: RunScore | Unscored, verdicts: Sequence[str]) -> I
         yield from map(_sub_goal, score.nodes)
     else:
         yield _rate("completion", score)
-    counted = whose_count(not_withdrawn(run.of(Verdict)), [verdicts])
+    counted = whose_count(not_withdrawn(run.of(Verdict)), [verdicts], graph=run.started.graph or "")
     latest = {(verdict.sub_goal, verdict.by): verdict for verdict in counted if not verdict.withdrawn}
     for verdict in latest.values():
         yield _bit(

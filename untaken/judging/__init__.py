@@ -14,16 +14,27 @@ from untaken.judging.prompt_injection import Addressing, addresses_judge, texts_
 from untaken.judging.questions import questions_of
 from untaken.judging.reviewer_pairs import ReviewerPair, reviewer_pairs
 from untaken.judging.reviewers import Judged, Reliability, Reviewers, reviewers_agreement
+from untaken.judging.trust import (
+    LEAST_KAPPA,
+    JudgeDifference,
+    JudgeTrust,
+    distrusted,
+    judge_differences,
+    judge_trust,
+)
 
 if TYPE_CHECKING:
     from untaken.judging.labelling import labelled_rates
 
 __all__ = [
+    "LEAST_KAPPA",
     "Addressing",
     "Citation",
     "Concord",
     "JudgeAnswer",
+    "JudgeDifference",
     "JudgeReport",
+    "JudgeTrust",
     "Judged",
     "JudgedMapping",
     "LabelledRate",
@@ -37,9 +48,12 @@ __all__ = [
     "WhyUnscored",
     "addresses_judge",
     "author",
+    "distrusted",
     "findings_of",
+    "judge_differences",
     "judge_mapping",
     "judge_run",
+    "judge_trust",
     "labelled_rates",
     "mapping_events",
     "questions_of",

@@ -88,6 +88,7 @@ from untaken.report.judging import (
     labelled_rates_table,
     people_and_judges,
     rates_with_labels,
+    trusted_judges,
 )
 from untaken.report.memory import (
     memory_apply_document,
@@ -337,6 +338,7 @@ __all__ = [
     "timeline",
     "triage_document",
     "triage_table",
+    "trusted_judges",
     "unique_table",
     "unmapped_table",
     "unnoticed_failures",

@@ -9,13 +9,16 @@ from untaken.corpus import Corpus
 from untaken.errors import Finding
 from untaken.judging import (
     Concord,
+    JudgeDifference,
     JudgedMapping,
+    JudgeTrust,
     LabelledRate,
     LabelledRates,
     NodeVerdict,
     Pair,
     Reviewers,
     VerdictAgreement,
+    judge_trust,
     reviewer_pairs,
     verdict_agreement,
 )
@@ -61,6 +64,8 @@ def agree_document(
     everybody: Reviewers,
     rates: LabelledRates,
     *,
+    trust: Iterable[JudgeTrust] = (),
+    differences: Iterable[JudgeDifference] = (),
     findings: Iterable[Finding] = (),
 ) -> Document:
     """``untaken.agree/1``: how far two authors' verdicts agree, where they part, and the rates they give."""
@@ -75,6 +80,8 @@ def agree_document(
         "sub_goals": [entry(one) for one in agreement.sub_goals],
         "disagreements": [entry(pair) for pair in agreement.disagreements],
         "everybody": reviewers_document(everybody),
+        "judges": [entry(one) for one in trust],
+        "differences": [entry(one) for one in differences],
         "labels": labels_document(rates),
         "findings": finding_entries(findings),
     }
@@ -171,6 +178,11 @@ def rates_with_labels(corpus: Corpus) -> LabelledRates:
     from untaken.judging import labelled_rates  # noqa: PLC0415 (slow: it brings NumPy)
 
     return labelled_rates(corpus.runs.values(), target="tasks")
+
+
+def trusted_judges(corpus: Corpus) -> tuple[JudgeTrust, ...]:
+    """Which of the corpus's judges agree with its reviewers well enough, overall and by sub-goal."""
+    return judge_trust(corpus.runs.values())
 
 
 def people_and_judges(corpus: Corpus) -> VerdictAgreement:

@@ -26,7 +26,16 @@ from untaken.errors import UntakenError
 from untaken.fix_first import FixFirst
 from untaken.fix_first.model import Way
 from untaken.gate import GateCheck, MissedSubGoal
-from untaken.judging import Concord, JudgedMapping, LabelledRate, LabelledRates, NodeVerdict, Pair
+from untaken.judging import (
+    Concord,
+    JudgeDifference,
+    JudgedMapping,
+    JudgeTrust,
+    LabelledRate,
+    LabelledRates,
+    NodeVerdict,
+    Pair,
+)
 from untaken.ledger import AnyEvent, Head
 from untaken.ledger.events import Name
 from untaken.memory import Difference, Effect, Observed, Record, Span
@@ -357,6 +366,8 @@ def _agree() -> Schema:
         sub_goals=list_of(concord),
         disagreements=list_of(entry_shape(Pair)),
         everybody=review_schemas.reviewers(),
+        judges=list_of(entry_shape(JudgeTrust)),
+        differences=list_of(entry_shape(JudgeDifference)),
         labels=_labels(),
         findings=findings(),
     )

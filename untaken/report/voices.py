@@ -74,7 +74,7 @@ def voices(run: Run, node: NodeScore, verdicts: Sequence[str] = ()) -> tuple[Voi
     given = [verdict for verdict in run.of(Verdict) if verdict.sub_goal == node.sub_goal]
     latest = {verdict.by: verdict.seq for verdict in given}
     kept = {verdict.seq for verdict in not_withdrawn(given)}
-    counted = {verdict.seq for verdict in whose_count(given, [verdicts])}
+    counted = {verdict.seq for verdict in whose_count(given, [verdicts], graph=run.started.graph or "")}
     winners = node.decided_by.removeprefix("verdict:").split(", ")
     found = [
         Voice(

@@ -256,7 +256,7 @@ class Bench:
             return None
         check = criterion.node.check
         named = check.verdict.by if check is not None and isinstance(check.verdict, VerdictSpec) else ()
-        ruled = ruling(whose_count(every, (self._verdicts, named)))
+        ruled = ruling(whose_count(every, (self._verdicts, named), graph=self._trace.graph))
         if ruled is None:
             if checked is not None:
                 return None

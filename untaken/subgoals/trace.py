@@ -30,6 +30,7 @@ class Trace:
         verdicts: sub-goal → its verdicts, in order.
         last: `seq` of the run's last event; what follows it came after the run.
         end: `seq` of the last event in the ledger.
+        graph: the plan graph that the run names; else empty.
     """
 
     __slots__ = (
@@ -41,6 +42,7 @@ class Trace:
         "end",
         "failures",
         "finished",
+        "graph",
         "last",
         "plans",
         "replans",
@@ -51,6 +53,7 @@ class Trace:
 
     def __init__(self, run: Run) -> None:
         self.finished = run.finished
+        self.graph = run.started.graph or ""
         self.end = run.events[-1].seq
         self.last = self.end if self.finished is None else self.finished.seq
         self.calls = self._during(run.of(ToolCall))

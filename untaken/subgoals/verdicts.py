@@ -14,6 +14,10 @@ from untaken.plans.globs import matches_glob
 
 RECORDED: Final = "test"
 """In a choice of verdicts: let the benchmark's own recorded results stand in for recomputed checks."""
+EXCEPT: Final = "!"
+"""In a choice of verdicts, before a glob: all but these."""
+PLACE: Final = "#"
+"""After it, graph and sub-goal where an author is left out."""
 NAMED: Final = 5
 """Kinds of authors that a hint names."""
 COMPARED: Final = 200
@@ -45,13 +49,31 @@ def not_withdrawn(verdicts: Sequence[Verdict]) -> list[Verdict]:
     return [one for one in verdicts if one.seq > withdrawn.get((one.sub_goal, one.by), -1)]
 
 
-def whose_count(verdicts: Iterable[Verdict], choices: Sequence[Sequence[str]]) -> list[Verdict]:
-    """The verdicts whose `by` fits a glob of every choice; an empty choice lets everybody speak."""
-    return [
-        verdict
-        for verdict in verdicts
-        if all(not globs or any(matches_glob(glob, verdict.by) for glob in globs) for globs in choices)
-    ]
+def whose_count(
+    verdicts: Iterable[Verdict], choices: Sequence[Sequence[str]], *, graph: str = ""
+) -> list[Verdict]:
+    """The verdicts whose `by` fits a glob of every choice; an empty choice lets everybody speak.
+
+    A glob after ``!`` leaves authors out: everywhere, or, as in ``!judge:m#graph/sub_goal``, in one place.
+
+    Args:
+        verdicts: of a run.
+        choices: globs over VERDICT.by.
+        graph: the plan graph that the run names.
+    """
+    return [verdict for verdict in verdicts if all(not g or _counts(verdict, g, graph) for g in choices)]
+
+
+def _counts(verdict: Verdict, globs: Sequence[str], graph: str) -> bool:
+    named = [glob for glob in globs if not glob.startswith(EXCEPT)]
+    if named and not any(matches_glob(glob, verdict.by) for glob in named):
+        return False
+    place = f"{verdict.by}{PLACE}{graph}/{verdict.sub_goal}"
+    return not any(
+        matches_glob(glob[1:], place if PLACE in glob else verdict.by)
+        for glob in globs
+        if glob.startswith(EXCEPT)
+    )
 
 
 def unmatched_authors(globs: Sequence[str], runs: Iterable[Run]) -> Iterator[Finding]:
@@ -62,7 +84,8 @@ def unmatched_authors(globs: Sequence[str], runs: Iterable[Run]) -> Iterator[Fin
     authors = {event.by for run in runs for event in run.events if isinstance(event, Verdict)}
     groups = sorted({f"{by.partition(':')[0]}:*" if ":" in by else by for by in authors})
     for glob in wanted:
-        if any(matches_glob(glob, by) for by in authors):
+        author = glob.removeprefix(EXCEPT).partition(PLACE)[0] if glob.startswith(EXCEPT) else glob
+        if any(matches_glob(author, by) for by in authors):
             continue
         near = get_close_matches(glob, [*groups, *sorted(authors)[:COMPARED]], n=1)
         meant = f"Did you mean {near[0]!r}? " if near else ""

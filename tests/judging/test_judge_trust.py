@@ -1,0 +1,157 @@
+"""Judges that agree too little with people are marked, and left out of rates where that is asked for."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from builders import RunBuilder, a_graph, a_run
+
+from untaken.cli import main
+from untaken.errors import Unscored
+from untaken.judging import distrusted, judge_differences, judge_trust
+from untaken.ledger import Run
+from untaken.ledger.events import Verdict
+from untaken.report import json_schema
+from untaken.subgoals import score_run
+from untaken.subgoals.verdicts import whose_count
+
+
+def judged(task: int, **judges: dict[str, bool]) -> RunBuilder:
+    """Sub-goals a and b, each met every second time by people's word, and what each judge says of them."""
+    run = a_run(f"r{task}", agent="x", task=f"t{task}", graph="g").finish()
+    for goal in ("a", "b"):
+        met = task % 2 == 0
+        run.verdict(goal, met, "human:ann")
+        for judge, wrong in judges.items():
+            run.verdict(goal, met != wrong.get(goal, False), f"judge:{judge}")
+    return run
+
+
+def runs(n: int = 12) -> list[Run]:
+    """`good` is right; `half` is right on a and always says met on b; `bad` is mostly wrong."""
+    return [
+        judged(
+            task,
+            good={},
+            half={"b": task % 2 == 1},
+            bad={"a": task % 3 > 0, "b": task % 3 > 0},
+        ).run()
+        for task in range(n)
+    ]
+
+
+def test_confusion_and_kappa_of_each_judge_overall_and_by_sub_goal() -> None:
+    found = {(one.judge, one.name): one for one in judge_trust(runs())}
+    half = found["judge:half", "b"]
+    assert (half.both_met, half.only_a, half.only_b, half.both_not) == (6, 0, 6, 0)
+    assert half.kappa == 0
+    assert found["judge:good", ""].kappa == 1
+    assert {key: one.trust for key, one in found.items()} == {
+        ("judge:bad", ""): "unreliable",
+        ("judge:bad", "a"): "unreliable",
+        ("judge:bad", "b"): "unreliable",
+        ("judge:good", ""): "reliable",
+        ("judge:good", "a"): "reliable",
+        ("judge:good", "b"): "reliable",
+        ("judge:half", ""): "reliable",
+        ("judge:half", "a"): "reliable",
+        ("judge:half", "b"): "unreliable",
+    }
+
+
+def test_what_is_unreliable_is_left_out_as_a_whole_or_on_one_sub_goal() -> None:
+    assert distrusted(judge_trust(runs())) == ("!judge:bad", "!judge:half#g/b")
+
+
+def test_nothing_is_said_of_a_judge_with_few_labels() -> None:
+    found = judge_trust(runs(4))
+    assert {one.trust for one in found} == {"too_few_labels"}
+    assert distrusted(found) == ()
+
+
+@pytest.mark.parametrize(
+    ("globs", "counted"),
+    [
+        (["!judge:m"], ["human:ann", "judge:n"]),
+        (["!judge:*"], ["human:ann"]),
+        (["judge:*", "!judge:m"], ["judge:n"]),
+        (["!judge:m#g/s"], ["human:ann", "judge:n"]),
+        (["!judge:m#g/other"], ["human:ann", "judge:m", "judge:n"]),
+        (["!judge:m#h/s"], ["human:ann", "judge:m", "judge:n"]),
+        (["!*"], []),
+        ([], ["human:ann", "judge:m", "judge:n"]),
+    ],
+)
+def test_a_choice_of_verdicts_can_leave_authors_out(globs: list[str], counted: list[str]) -> None:
+    run = a_run("r", graph="g").finish()
+    for by in ("human:ann", "judge:m", "judge:n"):
+        run.verdict("s", True, by)
+    found = whose_count(run.run().of(Verdict), [globs], graph="g")
+    assert [verdict.by for verdict in found] == counted
+
+
+def test_a_verdict_that_is_left_out_leaves_the_sub_goal_unscored_and_not_failed() -> None:
+    plan = a_graph({"id": "a", "check": {"verdict": {}}}, {"id": "b", "check": {"verdict": {}}})
+    run = a_run("r", graph="g").finish().verdict("a", True, "judge:m").verdict("b", True, "judge:m").run()
+    nodes = {node.sub_goal: node.completed for node in score_run(run, plan, verdicts=["!judge:m#g/b"]).nodes}
+    assert nodes == {"a": True, "b": None}
+
+
+def test_two_judges_are_compared_on_the_labels_that_both_have() -> None:
+    found = {(one.first, one.second): one for one in judge_differences(runs())}
+    one = found["judge:good", "judge:half"]
+    assert (one.n, one.first_agrees, one.second_agrees, one.clusters) == (24, 24, 18, 12)
+    assert one.difference == pytest.approx(0.25)
+    assert isinstance(one.low, float)
+    assert one.low > 0
+    assert one.p == pytest.approx(2 / 2**6)
+
+
+def test_two_judges_that_never_met_are_not_compared() -> None:
+    apart = [judged(0, m={}).run(), judged(1, n={}).run()]
+    (one,) = judge_differences(apart)
+    assert (one.n, one.clusters) == (0, 0)
+    assert isinstance(one.difference, Unscored)
+
+
+def desk(folder: Path) -> list[str]:
+    (folder / "ledgers").mkdir()
+    for task in range(12):
+        built = judged(task, half={"b": task % 2 == 1})
+        built.verdict("c", True, "judge:half")
+        (folder / "ledgers" / f"{task}.jsonl").write_bytes(built.ledger())
+    text = "schema: untaken.plan/1\nid: g\nversion: 1\ntasks: ['t*']\nsub_goals:\n"
+    text += "".join(f"  - {{id: {goal}, check: {{verdict: {{}}}}}}\n" for goal in "abc")
+    (folder / "g.plan.yaml").write_text(text, encoding="utf-8")
+    return [str(folder / "ledgers"), "--graphs", str(folder / "g.plan.yaml")]
+
+
+def test_a_threshold_leaves_unreliable_verdicts_out_of_the_scores_and_says_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = desk(tmp_path)
+    documents: dict[str, Any] = {}
+    for least in ("0", "0.9"):
+        assert main(["score", *words, "--missing", "drop", "--min-kappa", least, "--json"]) == 0
+        documents[least] = json.loads(capsys.readouterr().out)
+    assert documents["0"]["verdicts"] == []
+    assert documents["0.9"]["verdicts"] == ["!judge:half"]
+    assert documents["0"]["agents"][0]["completed"] == documents["0.9"]["agents"][0]["completed"] + 12
+    assert main(["score", *words, "--min-kappa", "0.9"]) == 0
+    assert "verdicts counted: all but judge:half" in capsys.readouterr().out
+
+
+def test_agree_lists_the_judges_and_its_document_fits_its_schema(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ledgers = desk(tmp_path)[0]
+    assert main(["agree", ledgers]) == 0
+    assert "UNRELIABLE" in capsys.readouterr().out
+    assert main(["agree", ledgers, "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    jsonschema.validate(document, json_schema("agree"))
+    assert [one["trust"] for one in document["judges"]] == ["reliable", "unreliable", "reliable"]

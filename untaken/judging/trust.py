@@ -1,0 +1,202 @@
+"""Which judges agree with people well enough for their verdicts to count (§6)."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
+from itertools import combinations
+from typing import Final, Literal
+
+from untaken.errors import Score, Unscored, number
+from untaken.judging.agreement import Concord, Pair, independent, verdict_agreement
+from untaken.ledger import Run
+from untaken.ledger.events import Verdict
+from untaken.plans.globs import escape_glob
+from untaken.stats.means import reach_of_sum
+from untaken.subgoals.verdicts import EXCEPT, PLACE, whose_count
+
+LEAST_KAPPA: Final = 0.4
+"""Below, agreement is at best fair (Landis and Koch 1977)."""
+FEWEST_PAIRS: Final = 10
+"""Sub-goals of runs that both decided, below which nothing is said."""
+MOST_JUDGES: Final = 6
+Trust = Literal["reliable", "unreliable", "too_few_labels"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeTrust:
+    """One judge against people: over everything it judged, or on one sub-goal.
+
+    Attributes:
+        judge: who (VERDICT.by; untrusted).
+        part: ``all`` or ``sub_goal``; `name` says which one, `graph` of which plan graph.
+        n: sub-goals of runs that both decided; the four counts add up to it (a: people, b: the judge).
+        trust: ``unreliable`` where κ is below the threshold.
+    """
+
+    judge: str
+    part: Literal["all", "sub_goal"]
+    name: str
+    graph: str
+    n: int
+    both_met: int
+    only_a: int
+    only_b: int
+    both_not: int
+    agreement: Score
+    low: Score
+    high: Score
+    kappa: Score
+    kappa_low: Score
+    kappa_high: Score
+    trust: Trust
+
+
+def judge_trust(
+    runs: Iterable[Run],
+    people: Sequence[str] = ("human:*",),
+    judges: Sequence[str] = ("judge:*",),
+    *,
+    least: float = LEAST_KAPPA,
+    fewest: int = FEWEST_PAIRS,
+) -> tuple[JudgeTrust, ...]:
+    """Each judge by itself, held against people's labels; overall first, then the least κ.
+
+    Args:
+        runs: broken ones are left out.
+        people: globs over VERDICT.by whose word is taken for the truth.
+        judges: globs of those held against it.
+        least: κ below which a judge is unreliable.
+        fewest: pairs of verdicts that this takes.
+    """
+    everyone = [run for run in runs if not run.integrity.broken]
+    return tuple(
+        one
+        for author in judges_of(everyone, judges)
+        for one in _trust(everyone, people, author, least=least, fewest=fewest)
+    )
+
+
+def judges_of(runs: Iterable[Run], judges: Sequence[str] = ("judge:*",)) -> tuple[str, ...]:
+    """Every author of a verdict that fits a glob, by name."""
+    verdicts = (verdict for run in runs for verdict in run.of(Verdict))
+    return tuple(sorted({verdict.by for verdict in whose_count(verdicts, [judges])}))
+
+
+def distrusted(found: Iterable[JudgeTrust]) -> tuple[str, ...]:
+    """Globs for `verdicts=` that leave unreliable verdicts out: ``!judge:m``, ``!judge:m#graph/sub_goal``."""
+    bad = [one for one in found if one.trust == "unreliable"]
+    whole = {one.judge for one in bad if one.part == "all"}
+    return (
+        *(f"{EXCEPT}{escape_glob(judge)}" for judge in sorted(whole)),
+        *(
+            f"{EXCEPT}{escape_glob(one.judge)}{PLACE}{escape_glob(f'{one.graph}/{one.name}')}"
+            for one in bad
+            if one.judge not in whole
+        ),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeDifference:
+    """Two judges, or two wordings of a rubric, against people's labels on the same sub-goals of runs.
+
+    Attributes:
+        first, second: who (VERDICT.by; untrusted).
+        n: sub-goals of runs that people and both judges decided.
+        first_agrees, second_agrees: on how many of them with people.
+        difference: of the two shares, with its 95 % interval.
+        p: two-sided, by swapping the two judges in whole tasks at random.
+        clusters: tasks (or runs, where all are of one task) that these come from.
+    """
+
+    first: str
+    second: str
+    n: int
+    first_agrees: int
+    second_agrees: int
+    difference: Score
+    low: Score
+    high: Score
+    p: Score
+    clusters: int
+
+
+def judge_differences(
+    runs: Iterable[Run], people: Sequence[str] = ("human:*",), judges: Sequence[str] = ("judge:*",)
+) -> tuple[JudgeDifference, ...]:
+    """Which of two judges agrees better with people: any two of at most `MOST_JUDGES`, paired.
+
+    Args:
+        runs: broken ones are left out.
+        people: globs over VERDICT.by whose word is taken for the truth.
+        judges: globs of those compared.
+    """
+    everyone = [run for run in runs if not run.integrity.broken]
+    agrees: dict[str, dict[tuple[str, str], Pair]] = {
+        author: {
+            (pair.digest, pair.sub_goal): pair
+            for pair in verdict_agreement(everyone, people, [escape_glob(author)]).pairs
+        }
+        for author in judges_of(everyone, judges)[:MOST_JUDGES]
+    }
+    return tuple(_difference(a, b, agrees[a], agrees[b]) for a, b in combinations(agrees, 2))
+
+
+def _difference(
+    first: str, second: str, one: dict[tuple[str, str], Pair], other: dict[tuple[str, str], Pair]
+) -> JudgeDifference:
+    import numpy as np  # noqa: PLC0415 (slow)
+
+    from untaken.stats.paired import sign_flip_p  # noqa: PLC0415 (slow)
+
+    both = [(one[key], other[key]) for key in one if key in other]
+    by_task = independent([pair for pair, _ in both]) == "task"
+    gaps: dict[str, list[float]] = defaultdict(list)
+    for pair, twin in both:
+        gap = float(pair.a == pair.b) - float(twin.a == twin.b)
+        gaps[pair.task_id if by_task else pair.digest].append(gap)
+    n = len(both)
+    few = Unscored("both judges need labels on the same sub-goals, in two tasks or runs")
+    found: tuple[Score, Score, Score, Score] = (few, few, few, few)
+    if len(gaps) > 1:
+        mean = sum(map(sum, gaps.values())) / n
+        reach = reach_of_sum([sum(gap - mean for gap in some) / n for some in gaps.values()], len(gaps))
+        sums = np.array([[sum(some) for some in gaps.values()]])
+        p = float(sign_flip_p(sums, resamples=10_000, seed=0)[0])
+        found = mean, max(-1.0, mean - reach), min(1.0, mean + reach), p
+    return JudgeDifference(
+        first=first,
+        second=second,
+        n=n,
+        first_agrees=sum(pair.a == pair.b for pair, _ in both),
+        second_agrees=sum(pair.a == pair.b for _, pair in both),
+        difference=found[0],
+        low=found[1],
+        high=found[2],
+        p=found[3],
+        clusters=len(gaps),
+    )
+
+
+def _trust(
+    runs: Sequence[Run], people: Sequence[str], author: str, *, least: float, fewest: int
+) -> list[JudgeTrust]:
+    found = verdict_agreement(runs, people, [escape_glob(author)])
+    goals = sorted(found.sub_goals, key=_least_first)
+    return [_judged(author, one, least, fewest) for one in (found.overall, *goals) if one.n]
+
+
+def _judged(author: str, one: Concord, least: float, fewest: int) -> JudgeTrust:
+    kappa = number(one.kappa)
+    trust: Trust = "reliable" if kappa is None or kappa >= least else "unreliable"
+    shared = {
+        field.name: getattr(one, field.name) for field in fields(JudgeTrust) if hasattr(one, field.name)
+    }
+    return JudgeTrust(judge=author, trust=trust if one.n >= fewest else "too_few_labels", **shared)
+
+
+def _least_first(one: Concord) -> float:
+    kappa = number(one.kappa)
+    return 2.0 if kappa is None else kappa
