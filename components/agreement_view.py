@@ -23,7 +23,7 @@ MOST_NAMED: Final = 5
 
 @panel
 def agreement() -> None:
-    """The section, over all runs of the workspace; nothing where no sub-goal has a word of both."""
+    """The section, over all runs of the workspace; empty if no sub-goal has verdicts of both."""
     found = state.derived(people_and_judges, of_all=True)
     if not found.overall.n:
         return

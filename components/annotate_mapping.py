@@ -18,7 +18,7 @@ OFFERED: Final = 12
 
 @panel
 def workbench(graph: PlanGraph) -> None:
-    """Draw it for the runs that the graph speaks of."""
+    """Draw it for the runs that the graph covers."""
     bench = _bench(graph)
     if not bench.runs:
         st.info("No run in this workspace is scored with this graph.")

@@ -1,4 +1,4 @@
-"""A popover that closes once what it asked for is done, so that what came of it can be seen."""
+"""A popover that closes after its action, so that the result is visible."""
 
 from __future__ import annotations
 

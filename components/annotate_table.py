@@ -109,7 +109,7 @@ def _take() -> None:
 
 
 def _typed(sheet: Sheet, changes: dict[str, Any]) -> list[Row]:
-    """The rows as they stand in the table."""
+    """The rows as edited in the table."""
     gone = set(changes["deleted_rows"])
     rows = [
         _written(row, changes["edited_rows"].get(place, {}))

@@ -1,4 +1,4 @@
-"""What history says of the skills not taken: choices with their advantages or deltas, and every path."""
+"""Histories of the alternatives: choices with their advantages or deltas, and every path."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ def alignment(found: SideBySide) -> None:
 
 @panel
 def first_parting(found: SideBySide) -> None:
-    """Where the runs part from the reference first, in a sentence."""
+    """Where the runs first diverge from the reference, in a sentence."""
     held = f"**{text.label(run_name(found.run(found.reference)), 60)}**"
     first = [f"{n} at **{text.label(row.title, 80)}**" for row, n in found.first_rows]
     more = len(first) - MOST_PLACES

@@ -37,7 +37,7 @@ def short(name: str) -> str:
 
 @panel
 def show_done() -> None:
-    """What became of the last change of this session, once."""
+    """The result of the last change of this session, shown once."""
     told = st.session_state.pop(DONE, None)
     if told:
         (st.success if told.startswith("✓") else st.error)(text.label(told, 400))
@@ -49,7 +49,7 @@ def author() -> str:
 
 
 def _changed(edit: editing.Edit, told: str) -> bool:
-    """Make the change, and keep what to say of it."""
+    """Make the change, and keep its message."""
     try:
         change_criteria(state.workspace().path, edit)
     except UntakenError as error:
@@ -174,7 +174,7 @@ def _save(criterion: Criterion, fields: dict[str, str]) -> bool:
 
 @panel
 def bring(recorded: bool) -> None:
-    """Criteria files and recorded replies, many at once, and what became of each; or the list as a file."""
+    """Upload of criteria files and recorded replies, with a result for each; download of the list."""
     turn = st.session_state.setdefault("criteria_turn", 0)
     files = st.file_uploader(
         f"Criteria files (NAME{CRITERIA[1]}, {CRITERIA[0]}), recorded replies (NAME{text.label(REPLIES)})",

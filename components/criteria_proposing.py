@@ -117,7 +117,7 @@ def _told(found: Proposal, new: int, spent: Spent) -> str:
 
 @panel
 def show_told() -> None:
-    """What became of the last asking of this session, once, with what was noticed."""
+    """The result of the last proposal of this session, shown once, with its findings."""
     told, findings = st.session_state.pop(TOLD, ("", ()))
     if told:
         (st.success if told.startswith("✓") else st.error)(text.label(told, 600))
@@ -127,7 +127,7 @@ def show_told() -> None:
 
 @panel
 def unique(counts: Sequence[UniqueCount]) -> None:
-    """How many different criteria came of how many seeds, where something was proposed here."""
+    """The number of different criteria by number of seeds, if something was proposed here."""
     if not counts:
         return
     st.subheader("Does asking more often find new criteria?", anchor=False)

@@ -86,7 +86,7 @@ def _recorded(workspace: str, digest: str) -> CriteriaReview | None:  # noqa: AR
 
 
 def unique_counts() -> tuple[UniqueCount, ...]:
-    """How many different criteria came of what was proposed here last."""
+    """The number of different criteria in the last proposal made here."""
     try:
         return _unique(str(folder()), kept_digest(folder()))
     except UntakenError as error:

@@ -180,7 +180,7 @@ def _fold(chosen: Sequence[Signal]) -> str:
 
 @panel
 def show_done() -> None:
-    """What became of the last fold of this session, once."""
+    """The result of the last update of this session, shown once."""
     told = st.session_state.pop(DONE, None)
     if told:
         (st.success if told.startswith("✓") else st.error)(text.label(told, 400))

@@ -1,4 +1,4 @@
-"""Where the boxes of a plan graph stand: in layers, by Graphviz `dot`, always the same."""
+"""Positions of the boxes of a plan graph: in layers, by Graphviz `dot`, deterministic."""
 
 from __future__ import annotations
 

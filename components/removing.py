@@ -16,7 +16,7 @@ FILES: Final = "files"
 
 @panel
 def offer(workspace: Workspace, file: StoredFile) -> None:
-    """Draw the button that removes the chosen file, behind a word on what that means."""
+    """Draw the button that removes the selected file, with a note on the consequences."""
     with st.popover("Remove from this workspace …", icon=":material/delete:"):
         st.text(text.one_line(file.name, 120))
         st.caption(

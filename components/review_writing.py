@@ -38,7 +38,7 @@ def withdraw_verdict(store: Workspace, run: Run, sub_goal: str, *, author: str) 
 
 
 def save_review(store: Workspace, seen: Sequence[Review], *, author: str, **what: Any) -> None:
-    """Change where reviews stand, as `Reviews.change` does."""
+    """Change reviews, as `Reviews.change` does."""
     try:
         answers = store.reviews.change(seen, author=author, **what)
     except UntakenError as error:

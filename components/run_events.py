@@ -119,7 +119,7 @@ def _open(key: str | None) -> None:
 
 @panel
 def decisions(report: RunReport) -> None:
-    """What else could have been chosen, and what history says of it."""
+    """The alternatives of a choice, and their history."""
     evaluation = report.evaluation
     if evaluation.status != "evaluated":
         st.info(f"Counterfactual evaluation {evaluation.status}: {text.label(evaluation.reason, 300)}")

@@ -223,7 +223,7 @@ def _unfinished(report: RunReport, columns: int) -> None:
 
 
 def check_words(goal: SubGoal) -> str:
-    """The check and the mapping rules of a sub-goal, as they stand in the graph."""
+    """The check and the mapping rules of a sub-goal, as in the graph."""
     known = msgspec.to_builtins(goal)
     parts = {name: known[name] for name in ("check", "rules", "any_of", "deps") if known.get(name)}
     if "check" not in parts and not goal.any_of:

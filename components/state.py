@@ -72,7 +72,7 @@ class Rules:
         return tuple(escape_glob(author) for author in self.verdicts)
 
     def in_words(self) -> str:
-        """One line to stand beside a rate."""
+        """The rules in use, as one line next to a rate."""
         whose = ", ".join(self.verdicts) if self.verdicts else "all"
         return f"Sub-goals without a verdict {MISSING_WORDS[self.missing]} · verdicts counted: {whose}"
 
@@ -152,7 +152,7 @@ def compared() -> Corpus:
 
 
 def derived(make: Callable[[Corpus], Made], *, of_all: bool = False) -> Made:
-    """What `make`, a function of the engine, says of the compared (or all) runs; made once and shared."""
+    """The result of `make`, an engine function, for the compared (or all) runs; computed once and shared."""
     store, now = workspace(), rules()
     whose = (str(store.path), content(store), now.missing, now.globs, None if of_all else group_name())
     runs_meant = corpus() if of_all else compared()

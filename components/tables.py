@@ -62,7 +62,7 @@ def table(
         columns: column settings as `st.dataframe` takes them; ``None`` for a name hides the column.
         selectable: let one row be chosen.
         height: pixels, or ``"auto"``.
-        alt: what a screen reader says of the table.
+        alt: the description for screen readers.
         most: rows to show at the most; Download the table to see all.
 
     Returns:
@@ -127,7 +127,7 @@ def figure(
         make: a figure of `components.figures`, or what makes it: where that fails, the panel alone is lost.
         key: unique on the page.
         name: what the figure shows, in words; also the stem of the file's name. Not from a ledger.
-        alt: what a screen reader says of the figure.
+        alt: the description for screen readers.
         on_pick: called with what a clicked mark carries, where marks carry something.
     """
     drawn = make() if callable(make) else make

@@ -26,7 +26,7 @@ MOST_REASONS: Final = 10
 
 @panel
 def upload(workspace: Workspace) -> None:
-    """Draw the uploader; when asked, take the files in and keep what became of each for `taken_in`.
+    """Draw the uploader; on request, add the files and keep the result of each for `taken_in`.
 
     Any click while the work goes on cancels what is left, the Cancel button among them; what was added stays.
     """

@@ -1,4 +1,4 @@
-"""Which run and which step the What-If-Not page shows; both stand in the address."""
+"""The run and the step that the What-If-Not page shows; both are part of the address."""
 
 from __future__ import annotations
 

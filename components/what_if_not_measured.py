@@ -55,7 +55,7 @@ def _ablation_rows(found: Ablation) -> None:
 
 @panel
 def calibration(*, dark: bool) -> None:
-    """How far what ledgers say of paths not taken agrees with what came of them in clones."""
+    """Agreement of estimates from ledgers with the results in clones."""
     found = planned.calibration()
     if found is None:
         return

@@ -1,4 +1,4 @@
-"""The What-If-Not page's parts that speak of one run: pictures, WIN by step, one step, causal graphs."""
+"""The parts of the What-If-Not page about one run: pictures, WIN by step, one step, causal graphs."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 Reviews recorded runs of LLM agents: sub-goal scores on plan graphs, counterfactuals from the log alone, and
 rankings that show where a single success bit misleads. Names are imported when they are first used.
 
-PYTEST_DONT_REWRITE (a word to pytest, which loads our plugin and may find this imported already).
+PYTEST_DONT_REWRITE (tells pytest, which loads our plugin, that this may already be imported).
 """
 
 from __future__ import annotations

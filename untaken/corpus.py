@@ -200,7 +200,7 @@ def _mapped(score: RunScore | Unscored) -> tuple[tuple[int, str, str], ...]:
 
 
 def runs_without_graph(corpus: Corpus) -> tuple[Run, ...]:
-    """The unbroken runs that no plan graph speaks of: nothing but their outcome is known."""
+    """The unbroken runs that no plan graph covers: only their outcome is known."""
 
     def graphless(run: Run) -> bool:
         graph, findings = corpus.graphs.for_task(run.task_id, run.started.graph)

@@ -13,7 +13,7 @@ Severity = Literal["error", "warning", "note"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Where:
-    """The place a message speaks of; every part is optional."""
+    """The place that a message refers to; every part is optional."""
 
     file: str | None = None
     line: int | None = None

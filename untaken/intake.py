@@ -52,7 +52,7 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Taken:
-    """What became of one file.
+    """The result for one file.
 
     Attributes:
         name: as uploaded; inside an archive ``archive/member`` (untrusted text).

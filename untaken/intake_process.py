@@ -45,7 +45,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Step(msgspec.Struct, frozen=True, kw_only=True, tag=True):
-    """How far the work is: `name` is the file at hand."""
+    """Progress of the work: `name` is the current file."""
 
     done: int
     total: int
@@ -53,13 +53,13 @@ class Step(msgspec.Struct, frozen=True, kw_only=True, tag=True):
 
 
 class Row(msgspec.Struct, frozen=True, tag=True):
-    """What became of one file."""
+    """The result for one file."""
 
     row: Taken
 
 
 class Rows(msgspec.Struct, frozen=True, tag=True):
-    """What became of all files: the last message."""
+    """The results for all files: the last message."""
 
     rows: list[Taken]
 

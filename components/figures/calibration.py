@@ -1,4 +1,4 @@
-"""Calibration: what ledgers say of paths not taken, against what came of these paths in clones."""
+"""Calibration: estimates from ledgers for alternatives, compared with their results in clones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Figures of choices over many runs: what history says of the path not taken, and how sure that is."""
+"""Figures of choices over many runs: the history of the alternative, and how certain it is."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def choice_figure(
     Args:
         choices: one row each, in the order given.
         most: rows to draw at the most.
-        marked: digest of the choice to stand out.
+        marked: digest of the choice to highlight.
         dark: the theme.
 
     A choice without an advantage is drawn as unknown, in a column of its own: never at 0. Each mark carries
@@ -72,7 +72,7 @@ def choice_deltas(
         choices: those to draw; the largest sum of deltas comes first.
         paths: one row per path not taken, with the columns ``choice`` (a choice's digest) and ``delta``.
         most: rows to draw at the most.
-        marked: digest of the choice to stand out.
+        marked: digest of the choice to highlight.
         threshold: half the width of the band in which nothing is claimed.
         dark: the theme.
     """
@@ -106,7 +106,7 @@ def _sum(deltas: np.ndarray | None) -> float:
 
 
 def _reach(known: Sequence[float], unknown: Sequence[bool]) -> tuple[float, float | None]:
-    """Half the width of the axis, and where the unknown stand if there are any."""
+    """Half the width of the axis, and the position of unknown values, if any."""
     reach = max([*known, 0.2]) * 1.12
     return reach, (-reach * 1.16 if any(unknown) else None)
 

@@ -36,11 +36,11 @@ OUTCOMES: Final = {True: "✓ success", False: "✗ failure"}
 
 
 def compare_matrix(found: SideBySide, *, marked: str | None = None, dark: bool = False) -> go.Figure:
-    """Sub-goals × runs: status and number of actions; where a run parts from the reference is marked.
+    """Sub-goals × runs: status and number of actions; divergences from the reference are marked.
 
     Args:
         found: runs of a task, aligned.
-        marked: key of the row to stand out.
+        marked: key of the row to highlight.
         dark: the theme.
 
     A cell has the colour, icon and border of its status, the number of actions behind it, ``!`` where one of

@@ -1,7 +1,7 @@
 """Criteria beyond success: means by outcome, distributions, stability over passes, and what each one notices.
 
 Levels are drawn as shares of the scale, from the worst accepted value (0 %) to the best (100 %), so that
-criteria with scales of different lengths stand side by side. Successes are filled circles, failures open
+criteria with scales of different lengths fit in one figure. Successes are filled circles, failures open
 diamonds; the same marks distinguish recorded and disturbed runs.
 """
 

@@ -1,4 +1,4 @@
-"""Figures of decision points: what history says of the paths not taken, beside what the run achieved."""
+"""Figures of decision points: the history of the alternatives, next to the result of the run."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ def mode_matrix(
     Args:
         pivot: of the failed runs that were read.
         names: of the modes, by id.
-        marked: mode and group to stand out.
+        marked: mode and group to highlight.
         dark: the theme.
     """
     if not pivot.modes:

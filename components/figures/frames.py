@@ -156,7 +156,7 @@ def win_words(asked: WhatIfNot | None) -> str:
 
 
 def step_words(number: int, step: PlannedStep) -> str:
-    """A step in the lines that stand beside the pointer."""
+    """A step in the lines of the tooltip."""
     asked = step.asked
     lines = [f"step {number}: {action_words(step.action)}"]
     if asked is not None:

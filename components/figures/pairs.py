@@ -25,7 +25,7 @@ def pair_matrix(compared: Comparison, *, marked: str | None = None, dark: bool =
 
     Args:
         compared: agents best first.
-        marked: digest of the pair to stand out.
+        marked: digest of the pair to highlight.
         dark: the theme.
 
     A cell above the diagonal reads: the agent of the row minus that of the column, in percentage points. Its

@@ -84,7 +84,7 @@ SYMBOLS: Final = {"plan": "square", "decision": "diamond", "action": "circle", "
 
 
 def timeline_figure(run: Run, score: RunScore | None = None, *, dark: bool = False) -> go.Figure:
-    """What the run did when: one lane a kind of event, in the order of the ledger; failures stand out.
+    """Timeline of a run: one lane per kind of event, in the order of the ledger; failures are highlighted.
 
     Args:
         run: its events.

@@ -41,7 +41,7 @@ def fix_first_bars(
     Args:
         items: of one kind, in the order to show.
         most: rows to draw at the most.
-        marked: digest of the item to stand out.
+        marked: digest of the item to highlight.
         wide: leave more room for titles.
         dark: the theme.
 

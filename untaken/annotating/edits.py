@@ -72,7 +72,7 @@ class Move(_Command, frozen=True, kw_only=True):
 
 
 class Set(_Command, frozen=True, kw_only=True):
-    """Another value for one field of a sub-goal, as it would stand in a file; ``None`` takes it away."""
+    """Another value for one field of a sub-goal, in its file form; ``None`` removes it."""
 
     sub_goal: Id
     field: Field

@@ -94,7 +94,7 @@ def _goal_filled(goal: SubGoal, old: SubGoal, there: Set[str]) -> SubGoal:
 
 
 def _converted(name: str, data: bytes, format: str) -> Brought:
-    """Through the importer of a foreign format, in a folder that is gone afterwards."""
+    """Reads with the importer of another format, in a temporary folder."""
     with tempfile.TemporaryDirectory(prefix="untaken-") as folder:
         source = Path(folder, _UNSAFE.sub("-", PurePath(name).name).lstrip(".-")[-100:] or "source")
         source.write_bytes(data)

@@ -62,12 +62,12 @@ class Preview:
     """What would change if the edited graph were in force.
 
     Attributes:
-        runs: that either graph speaks of and that were looked at.
+        runs: the checked runs that either graph covers.
         left: that were not looked at, for time.
         changes: in the order of runs, then of sub-goals.
         moved: digests of runs in which anything that is counted would change: a status, a violation, what an
             action served.
-        joining, leaving: digests of runs that the edited graph newly speaks of, or no longer does.
+        joining, leaving: digests of runs that only the edited graph covers, or only the old one.
         agents: by name; of the runs that were looked at.
         scores: of these runs under the edited graph, by digest.
         doubts: where these runs speak against the edited graph.
@@ -151,7 +151,7 @@ def with_graph(graphs: GraphSet, graph: PlanGraph) -> GraphSet:
 
 
 def runs_of(runs: Iterable[Run], graphs: GraphSet, graph_id: str) -> list[Run]:
-    """The unbroken runs that a graph speaks of."""
+    """The unbroken runs that a graph covers."""
     graph = graphs.get(graph_id)
     return [run for run in runs if not run.integrity.broken and _serves(graphs, run, graph) is not None]
 

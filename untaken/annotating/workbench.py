@@ -76,7 +76,7 @@ class RuleUse:
         place: which rule of the sub-goal, from 0.
         claims: actions without a tag of their own that it fits.
         serves: of them, those that its sub-goal is served by.
-        taken_by: for the others, the sub-goals whose rules stand before it.
+        taken_by: for the others, the sub-goals whose rules come before it.
     """
 
     sub_goal: str

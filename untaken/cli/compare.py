@@ -1,4 +1,4 @@
-"""``untaken compare``: where runs of a task part ways."""
+"""``untaken compare``: where runs of a task diverge."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def add_to(verbs: Verbs) -> None:
 
 
 def compare(args: argparse.Namespace, console: Console) -> int:
-    """Prints the matrix, where each run parts from the reference, and what goes with success."""
+    """Prints the matrix, where each run diverges from the reference, and what is associated with success."""
     scored = scored_paths(args, console)
     runs = [run for _, run in scored.ledgers.runs]
     named = _named(args.runs, runs, args.task)

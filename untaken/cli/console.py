@@ -90,7 +90,7 @@ class Console:
         self.err.write(text + "\n")
 
     def findings(self, findings: Iterable[Finding]) -> None:
-        """Errors and warnings on stderr, of each kind the first few; notes stand in the document only."""
+        """Errors and warnings on stderr, the first few of each kind; notes are only in the document."""
         listed = [finding for finding in findings if finding.severity != "note"]
         seen: Counter[str] = Counter()
         for finding in listed:

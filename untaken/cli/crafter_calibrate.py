@@ -1,4 +1,4 @@
-"""``untaken crafter calibrate``: what ledgers say of paths not taken, against clones that take them (§2c)."""
+"""``untaken crafter calibrate``: estimates from ledgers, compared with clones that take each path (§2c)."""
 
 from __future__ import annotations
 

@@ -170,7 +170,7 @@ def _found(args: argparse.Namespace, console: Console, attacks: Sequence[str]) -
 
 
 def _of_replies(args: argparse.Namespace, console: Console) -> _Found:
-    """Recorded replies, joined with the runs they speak of where ledgers are given."""
+    """Recorded replies, joined with the runs of the given ledgers, if any."""
     if args.graphs or args.model:
         hint = "Recorded replies already have the values. Leave out --graphs and --model."
         raise UsageError(

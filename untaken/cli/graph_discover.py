@@ -107,10 +107,10 @@ def _chosen(runs: Iterable[Run], args: argparse.Namespace) -> list[Run]:
 
 
 def _graph(folders: list[str], runs: list[Run]) -> tuple[PlanGraph, list[Run]]:
-    """The one graph of the runs, and the runs that it speaks of.
+    """The one graph of the runs, and the runs that it covers.
 
     Raises:
-        UsageError: ``draft-of-several-graphs``, or ``no-graphs`` where none speaks of any run.
+        UsageError: ``draft-of-several-graphs``, or ``no-graphs`` if none covers any run.
     """
     graphs = read_graphs(folders)
     by_graph: dict[str, tuple[PlanGraph, list[Run]]] = {}

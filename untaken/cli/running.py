@@ -53,7 +53,7 @@ _AS_GIVEN: Final = frozenset(
         "weights-invalid",
     }
 )
-"""Codes of the engine that speak of the command, not of what it found."""
+"""Codes of the engine that concern the command, not its findings."""
 
 
 def carry_out(args: argparse.Namespace) -> int:

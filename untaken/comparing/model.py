@@ -211,6 +211,6 @@ class SideBySide:
 
     @property
     def first_rows(self) -> tuple[tuple[Row, int], ...]:
-        """The rows at which runs part from the reference first, in order, with the number of runs."""
+        """The rows where runs first diverge from the reference, in order, with the number of runs."""
         first = [split.key for one in self.partings if (split := one.split("plan"))]
         return tuple((row, first.count(row.key)) for row in self.rows if row.key in first)

@@ -24,7 +24,7 @@ def outcome_splits(
     A sub-goal that the recorded outcome itself decides is left out: it would separate them by definition.
 
     Args:
-        sides: every run that the rows speak of.
+        sides: every run in the rows.
         patterns: status of each row, by run digest.
         named: (key, title, critical) of each row.
     """

@@ -171,7 +171,7 @@ def _choices(
 
 @dataclass(slots=True)
 class Met:
-    """What the runs say of one choice, while it is gathered."""
+    """The results for one choice, while they are collected."""
 
     level: int
     levels: int
@@ -183,7 +183,7 @@ class Met:
 
 
 class PairComparer:
-    """What one snapshot says of choices: histories, levels and trusts, all worked out at once."""
+    """Choices under one snapshot: histories, levels and trusts, all computed at once."""
 
     def __init__(self, snapshot: Snapshot, weights: Weights) -> None:
         self._snapshot, self._weights = snapshot, weights

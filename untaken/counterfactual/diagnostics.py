@@ -98,7 +98,7 @@ class Influence(Struct, frozen=True, kw_only=True, gc=False):
 
 class Diagnostics(Struct, frozen=True, kw_only=True, gc=False):
     """The placebo, the balance of each comparison, the influence of single runs on what is supported, and
-    what logged odds say of it.
+    the estimate from logged probabilities.
     """
 
     placebo: Placebo
@@ -336,7 +336,7 @@ class _Pair:
         return balance_of(self.snapshot, self.context_hash, self.alternative, self.selected)
 
     def contrast(self, choices: Sequence[LoggedChoice]) -> Contrast:
-        """What logged odds say of the two."""
+        """The estimates from logged probabilities for both."""
         return contrast(
             choices,
             self.context_hash,

@@ -44,7 +44,7 @@ def evaluate_run(
     weights: Weights = Weights(),  # noqa: B008 - frozen
     threshold: float = THRESHOLD,
 ) -> RunEvaluation:
-    """Compare every decision of a run with what history says of its alternatives.
+    """Compare every decision of a run with the history of its alternatives.
 
     The memory is read as of RUN_STARTED.ts, whatever later things it holds, and without anything this very
     run put into it.

@@ -30,7 +30,7 @@ from untaken.stats.rates import Z_95
 STRENGTHS: Final = (1, 2, 4, 8, 16, 32, 64)
 """What k is chosen from, in runs."""
 UNTRIED: Final = 8
-"""k where the memory cannot foretell any run from others."""
+"""k if the memory cannot predict any run from others."""
 LATEST: Final = 2000
 """Outcomes that k is chosen by at the most, the latest."""
 NOTHING_CHOSEN: Final = Unscored("no earlier run chose anything in this context")
@@ -173,7 +173,7 @@ def level_of(histories: Histories, used: Used, scales: Scales) -> Level:
 
 
 def strengths_for(snapshot: Snapshot, cuts: np.ndarray, weights: Weights) -> np.ndarray:
-    """The k that foretells best at each of these moments of a history.
+    """The k that predicts best at each of these moments of a history.
 
     It is chosen again only when the memory has doubled, to keep the cost low.
     """

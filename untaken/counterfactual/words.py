@@ -19,5 +19,5 @@ def too_few(runs: tuple[int, int]) -> str:
 
 
 def end_words(end: float) -> str:
-    """An end of an interval, by two decimals; nearer to 0 by one digit, for 0.00 lies on no side of 0."""
+    """An end of an interval with two decimals; with three near 0, because 0.00 has no sign."""
     return f"{end:.2f}" if abs(end) >= 0.005 or not end else f"{end:.1g}"

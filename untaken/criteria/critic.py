@@ -175,7 +175,7 @@ def example_pair(runs: Iterable[Run]) -> tuple[Run | None, Run | None]:
 
 
 def not_proposed(found: Proposal) -> UntakenError:
-    """What to say where nothing came of the asking."""
+    """The message if nothing was proposed."""
     why = found.unanswered[0] if found.unanswered else "none of the proposals can be used"
     hint = "Write criteria by hand, use another model, or allow more seeds or a larger budget."
     return UntakenError("criteria-not-proposed", f"no criterion was proposed: {why}", hint=hint)

@@ -105,7 +105,7 @@ def take_in_criteria(folder: Path, files: Sequence[tuple[str, bytes]]) -> tuple[
         files: name (untrusted, never a path) and content of each.
 
     Returns:
-        One finding a file: a note on what became of it, or what is wrong with it.
+        One finding per file: a note on the result, or the problem.
     """
     return tuple(_taken(folder, name, data, files) for name, data in files)
 

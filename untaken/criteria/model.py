@@ -1,4 +1,4 @@
-"""Criteria with their accepted values, and what a quantifier says of a run by each (§8)."""
+"""Criteria with their accepted values, and a quantifier's values for each run (§8)."""
 
 from __future__ import annotations
 

@@ -257,7 +257,7 @@ def _inwards(events: Sequence[Event]) -> list[Event]:
 def _settled(
     asked: _Asked, answer: Answer[Any] | Unscored, criteria: Sequence[Criterion], *, addressed: bool
 ) -> Quantified:
-    """What becomes of a reply: its values, or why none of them counts."""
+    """The result of a reply: its values, or why none of them counts."""
     if isinstance(answer, Unscored):
         return quantified(asked.run, {}, unparseable=answer.reason)
     if answer.output.code.strip() != asked.nonce:

@@ -55,7 +55,7 @@ def read_quantifier_runs(
 
 
 def join_runs(passes: Sequence[QuantifierRun], runs: Sequence[Run]) -> tuple[QuantifierRun, ...]:
-    """The passes with the runs they speak of, where names match: ``prealgebra_11.json`` is ``prealgebra/11``.
+    """The passes joined with the runs by name: ``prealgebra_11.json`` is ``prealgebra/11``.
 
     A subject that matches the task of exactly one unbroken run gets its digest, run id, agent and task; the
     others stay as they are. The outcome stays the recorded one.

@@ -87,7 +87,7 @@ def fewer_by_chance(both: int, of_a: int, of_b: int, n: int) -> float:
 
 
 class _Standing:
-    """How sub-goals stand to each other: before, after, in no order, or unknown."""
+    """The order of two sub-goals: before, after, none, or unknown."""
 
     def __init__(self, counts: Precedence, ways: Sequence[Pair], min_runs: int) -> None:
         self.counts = counts

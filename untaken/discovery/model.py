@@ -71,7 +71,7 @@ class Draft:
         agents: number of them by agent.
         left_out: number of other runs by the reason in words.
         unmapped: actions of the runs used that serve no sub-goal.
-        sub_goals: of the draft, in its order; proposed groups stand in `alternatives`.
+        sub_goals: of the draft, in its order; proposed groups are in `alternatives`.
         rare: attempted in too few runs to be in the draft.
         edges: of the draft.
         dropped: strong enough, but they would close a circle of stronger ones.

@@ -66,7 +66,7 @@ def _final(run: Run) -> dict[str, Any]:
 
 
 def _steps(each: EvaluatedRun) -> Iterator[dict[str, Any]]:
-    """A step for each message, and one for each call with its answer; answers to no call stand alone."""
+    """A step for each message, and one for each call with its answer; other answers are separate steps."""
     run = each.run
     answered = {answer.seq for answer in run.answers.values()}
     number = 0

@@ -63,7 +63,7 @@ class ModeAgreement:
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """What one person says of one run: the events at which they see each mode; none for a mode without."""
+    """One person's labels of one run: the events of each mode; none for a mode without."""
 
     run: Run
     seen: dict[str, frozenset[int]]

@@ -216,7 +216,7 @@ def assignment_draft(
     note: int | None = None,
     reason: str | None = None,
 ) -> Draft:
-    """A word on a mode, to be appended to a run's ledger; saying the same again appends nothing."""
+    """A label of a failure mode, to append to a run's ledger; repeating it appends nothing."""
     fields = {
         "mode": mode,
         "by": by,

@@ -39,7 +39,7 @@ class Mending:
 
 @dataclass(slots=True)
 class Gathered:
-    """What the runs say of each sub-goal, while it is gathered.
+    """The results for each sub-goal, while they are collected.
 
     Attributes:
         tasks: of each run that could be measured, by digest.

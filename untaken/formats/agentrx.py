@@ -46,14 +46,14 @@ LABELS: Final = Places(
 
 @dataclass(slots=True)
 class Labels:
-    """The labels of all files, by the task they speak of; `met` names those that a run was found for."""
+    """The labels of all files, by task; `met` names those with a run."""
 
     by_task: dict[str, dict[str, Any]] = field(default_factory=dict)
     logs: dict[str, FileLog] = field(default_factory=dict)
     met: set[str] = field(default_factory=set)
 
     def unmet(self) -> None:
-        """Names, in each file, the labels that speak of no run at hand."""
+        """Names, in each file, the labels without a run."""
         for log in {id(each): each for each in self.logs.values()}.values():
             left = [task for task, its in self.logs.items() if its is log and task not in self.met]
             if left:

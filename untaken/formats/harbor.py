@@ -163,7 +163,7 @@ class _Reader:
 
 
 def _tests(report: dict[str, Any]) -> list[tuple[str, Judged]]:
-    """The tests of a CTRF report: name, and what came of it."""
+    """The tests of a CTRF report: name and result."""
     found: dict[str, tuple[str, Judged]] = {}
     for test in objects(mapping(report.get("results")).get("tests")):
         name = text(test.get("name"))

@@ -61,7 +61,7 @@ PLACES: Final = Places(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvalInfo:
-    """What a log says of all its samples."""
+    """The settings that all samples of a log share."""
 
     task: str
     agent: str

@@ -98,7 +98,7 @@ class Noted(Counter[str]):
         self._log = log
 
     def __setitem__(self, place: str, count: int) -> None:
-        """Notes the record at hand as well."""
+        """Notes the current record as well."""
         super().__setitem__(place, count)
         first, here = self.at.setdefault(place, []), self._log.subject()
         if len(first) < FIRST_PLACES and here not in first:
@@ -136,7 +136,7 @@ class FileLog:
         self._ledgers[ledger] = None
 
     def subject(self) -> str:
-        """What is at hand: the run that is written, else the record that is read."""
+        """The current run, or else the current record."""
         return f"run {clip(self.run_id)}" if self.run_id else f"record {max(1, self.records)}"
 
     def count(self, held: Held, kept: frozenset[str]) -> None:

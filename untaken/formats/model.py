@@ -9,7 +9,7 @@ from pathlib import Path
 from untaken.errors import Finding
 
 Progress = Callable[[int, int, str], None]
-"""Called with (files done, files in all, name of the file at hand). What it raises cancels the work."""
+"""Called with (files done, total files, current file name). An exception from it cancels the work."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,7 +20,7 @@ class FormatInfo:
         name: the name to ask for, e.g. ``tau2-bench``.
         title: the name to show.
         extensions: endings of files looked at in a folder or an archive.
-        what: one sentence on what is read and what becomes of it.
+        what: one sentence on what is read and how it is converted.
     """
 
     name: str
@@ -50,7 +50,7 @@ class FieldCount:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileLoss:
-    """What became of one source file.
+    """The result for one source file.
 
     Attributes:
         name: of the file, relative to what was asked for (untrusted text).

@@ -63,7 +63,7 @@ PLACES: Final = Places(
 
 
 def recognise(sample: Sample) -> Confidence:
-    """OTLP and dumps of spans; surer where their names speak of agents."""
+    """OTLP and dumps of spans; more certain if their names mention agents."""
     first = sample.first
     spans = objects(first.get("spans"))
     shaped = "resourceSpans" in first or "resource_spans" in first or is_span(first)

@@ -44,7 +44,7 @@ class TraceFile:
         return self.log.findings
 
     def values(self) -> Iterator[Any]:
-        """Its JSON values, one by one, as they stand in it."""
+        """Its JSON values, one by one."""
         return (element.value for element in self.reader.values())
 
     def record(self, value: Any) -> Any:

@@ -186,7 +186,7 @@ def _rate(
 
 
 def _not_random(labels: Labels) -> tuple[Finding, ...]:
-    """By what the judge says of them, labelled items must look like all of them."""
+    """Labelled items must resemble all items in the judge's verdicts."""
     labelled = ~np.isnan(labels.people)
     p = random_draw_p(labels)
     if isinstance(p, Unscored) or p > SMALL_P:

@@ -23,7 +23,7 @@ from untaken.plans import PlanGraph, graph_digest, map_actions
 BATCH: Final = 10
 """Actions in one question."""
 MOST_ACTIONS: Final = 200
-"""Of a run that are asked about; the others stay unmapped."""
+"""Maximum number of actions per run to ask about; the others stay unmapped."""
 MOST_GOALS: Final = 60
 GOAL_CHARS: Final = 160
 ACTION_CHARS: Final = 500
@@ -45,7 +45,7 @@ class MappingAnswer(Struct, frozen=True, forbid_unknown_fields=True):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgedMapping:
-    """What a judge says of one run's unmapped actions.
+    """A judge's mapping of one run's unmapped actions.
 
     Attributes:
         actions: those that served a sub-goal.

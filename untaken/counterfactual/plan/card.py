@@ -21,7 +21,7 @@ BINS: Final = 5
 
 
 class ReliabilityBin(Struct, frozen=True, kw_only=True, gc=False):
-    """Forecasts between two bounds, and what came of them.
+    """Forecasts between two bounds, and the outcomes.
 
     Attributes:
         predicted, observed: means over the forecasts.

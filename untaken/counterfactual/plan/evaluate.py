@@ -94,7 +94,7 @@ class EvaluatedPath:
 
     @property
     def better_way(self) -> tuple[EvaluatedDecision, PlanAlternative] | None:
-        """Of a failed run, the one supported alternative to speak of first, with its decision.
+        """The supported alternative of a failed run to report first, with its decision.
 
         At the decisive step if there is one, else that of the largest difference.
         """
