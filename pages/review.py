@@ -8,6 +8,7 @@ from components import (
     cards,
     review_agreement,
     review_filters,
+    review_order,
     review_panel,
     review_queue_view,
     review_writing,
@@ -47,6 +48,7 @@ def queue() -> None:
     if not cases:
         st.success("No runs to review. Nothing to explain.", icon=":material/check_circle:")
         return
+    cases = review_order.ordered(corpus, cases)
     offered = fields_of(cases)
     filters = review_filters.remember(offered)
     review_filters.draw(offered, filters)

@@ -14,6 +14,7 @@ from streamlit.testing.v1 import AppTest
 from untaken.failure_modes import FailureMode, Taxonomy, save_taxonomy
 from untaken.failure_modes.issue_file import ISSUES, adding, change_issues, kept_issues, setting
 from untaken.failure_modes.issue_model import Issue, IssueChange, IssueRule
+from untaken.failure_modes.reading_order import random_order
 from untaken.ledger import ModeAssignment, ReviewNote, Run
 from untaken.store import Workspace
 
@@ -158,3 +159,36 @@ def test_a_reopened_issue_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     app = opened(tmp_path, monkeypatch, view="issues")
     table = next(table.value for table in app.dataframe if "first_seen" in table.value)
     assert table[["state", "since_fix"]].to_numpy().tolist() == [["⚠ reopened", "4 of 6"]]
+
+
+def test_the_review_queue_puts_one_run_of_each_unseen_way_to_fail_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = Workspace(tmp_path)
+    for n, error in enumerate(("a", "a", "b", "b", "b")):
+        run = (
+            a_run(f"r{n}", task=f"t{n}")
+            .call("look")
+            .observe(f"error {error}", ok=False)
+            .finish(success=False)
+        )
+        store.add(f"{n}.jsonl", run.ledger())
+    app = session(tmp_path, monkeypatch, "review")
+    usual = next(table.value for table in app.dataframe if "why" in table.value)
+    assert list(usual["run_id"]) == ["r0", "r1", "r2", "r3", "r4"]
+    app.query_params["order"] = "teaches"
+    app.run()
+    assert not app.exception
+    taught = next(table.value for table in app.dataframe if "why" in table.value)
+    assert list(taught["run_id"]) == ["r2", "r0", "r1", "r3", "r4"]
+
+
+def test_the_random_run_of_the_review_page_opens_the_draw(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = workspace(tmp_path, read=False)
+    app = session(tmp_path, monkeypatch, "review")
+    button(app, "review-random").click().run()
+    assert not app.exception
+    runs = [run.digest for run in store.read_runs()[0]]
+    assert app.session_state["selected_run"] == random_order(runs)[0]

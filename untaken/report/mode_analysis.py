@@ -25,6 +25,7 @@ from untaken.failure_modes.trend import ModeTrend, mode_trend
 from untaken.report.documents import Document, entry, finding_entries
 from untaken.report.frame import Columns, count, figure, frame, text, why
 from untaken.report.review import review_queue
+from untaken.report.reviewing import Case
 from untaken.report.shapes import (
     COUNT,
     TEXT,
@@ -139,6 +140,12 @@ def analyse_modes(
         ),
         draw=random_draw(known.unbroken, done, seed=seed),
     )
+
+
+def by_what_teaches_most(found: ModeAnalysis, cases: Iterable[Case]) -> tuple[Case, ...]:
+    """Failing runs with those to read next first, in the order of reading; then the others as given."""
+    place = {one.run: at for at, one in enumerate(found.order)}
+    return tuple(sorted(cases, key=lambda case: place.get(case.item.digest, len(place))))
 
 
 def _failed(corpus: Corpus, runs: Iterable[str], read: Collection[str]) -> int:
