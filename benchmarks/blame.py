@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,6 +37,7 @@ from untaken.ledger import (
     read_ledger,
 )
 from untaken.plans import load_graphs, map_actions
+from untaken.stats.rates import wilson
 
 RECORDS = Path(os.environ.get("UNTAKEN_REAL_DATA") or Path(__file__).resolve().parents[2] / "shared" / "data")
 AUTHOR: Final = "human:agentrx"
@@ -143,30 +145,61 @@ def main() -> None:
                     f"{kind} {sum(won)} of {len(won)} ({sum(chances):.1f}, {exact_p(sum(won), chances):.2f})"
                 )
             print(f"  {name:24}" + "  ".join(f"{cell:24}" for cell in cells))
-    ceiling()
+        print(f"  {ceiling() or 'human ceiling: no second labels here'}")
 
 
-def ceiling() -> None:
-    """Two people on the same Who&When runs: AgentRx's label (from 1) and the record's own (from 0)."""
-    second = json.loads((RECORDS / "agentrx" / "magentic_one_ground_truth.json").read_text("utf-8"))
-    steps = {}
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ceiling:
+    """Two people on the same runs: how often they name the same step, one at most one off, the same agent."""
+
+    runs: int
+    same_step: int
+    within_one: int
+    same_agent: int
+    kappa: float
+
+    def __str__(self) -> str:
+        counts = {"same step": self.same_step, "±1": self.within_one, "same agent": self.same_agent}
+        shares = ", ".join(f"{words} {n} ({_share(n, self.runs)})" for words, n in counts.items())
+        return f"human ceiling, two people on {self.runs} Who&When runs: {shares}, κ {self.kappa:.2f}"
+
+
+def _share(n: int, runs: int) -> str:
+    low, high = wilson(n, runs)
+    return f"{n / runs:.0%}, {low:.0%} to {high:.0%}"
+
+
+def ceiling() -> Ceiling | None:
+    """AgentRx's label (steps from 1) and the record's own (from 0) of the same Who&When runs."""
+    path = RECORDS / "agentrx" / "magentic_one_ground_truth.json"
+    if not path.is_file():
+        return None
+    second = json.loads(path.read_text("utf-8"))
+    labels = {}
     for label in second:
         root = label["root_cause"]["failure_id"]
-        steps[label["trajectory_id"]] = next(
-            (int(f["step_number"]), str(f["failed_agent"]))
+        labels[label["trajectory_id"]] = next(
+            (int(f["step_number"]), str(f["failed_agent"]).casefold())
             for f in label["failures"]
             if f["failure_id"] == root
         )
-    pairs = []
+    gaps, agents = [], []
     for path in sorted((RECORDS / "who_and_when" / "Hand-Crafted").glob("*.json")):
         record = json.loads(path.read_text("utf-8"))
-        if record.get("question_ID") in steps:
-            step, agent = steps[record["question_ID"]]
-            same = agent.casefold() == str(record["mistake_agent"]).casefold()
-            pairs.append((step - 1 - int(record["mistake_step"]), same))
-    exact, near = (sum(abs(gap) <= reach for gap, _ in pairs) for reach in (0, 1))
-    print(f"two people on {len(pairs)} Who&When runs: same step {exact}, within one {near}, ", end="")
-    print(f"same agent {sum(same for _, same in pairs)}")
+        if record.get("question_ID") in labels:
+            step, agent = labels[record["question_ID"]]
+            gaps.append(abs(step - 1 - int(record["mistake_step"])))
+            agents.append((agent, str(record["mistake_agent"]).casefold()))
+    same = sum(a == b for a, b in agents)
+    first, other = (Counter(said) for said in zip(*agents, strict=True))
+    chance = sum(first[name] * other[name] for name in first) / len(agents) ** 2
+    return Ceiling(
+        runs=len(gaps),
+        same_step=gaps.count(0),
+        within_one=sum(gap <= 1 for gap in gaps),
+        same_agent=same,
+        kappa=(same / len(agents) - chance) / (1 - chance),
+    )
 
 
 if __name__ == "__main__":
