@@ -61,12 +61,12 @@ def judge_trust(
     least: float = LEAST_KAPPA,
     fewest: int = FEWEST_PAIRS,
 ) -> tuple[JudgeTrust, ...]:
-    """Each judge by itself, held against people's labels; overall first, then the least κ.
+    """Each judge separately, compared with people's labels; overall first, then the least κ.
 
     Args:
         runs: broken ones are left out.
         people: globs over VERDICT.by whose word is taken for the truth.
-        judges: globs of those held against it.
+        judges: globs of those compared with it.
         least: κ below which a judge is unreliable.
         fewest: pairs of verdicts that this takes.
     """
