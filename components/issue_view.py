@@ -18,11 +18,11 @@ from untaken.failure_modes.facts import FACTS
 from untaken.failure_modes.issue_file import ISSUES, IssueEdit, adding, change_issues, kept_issues, setting
 from untaken.failure_modes.issue_model import Issue, IssueChange, IssueRule, IssueStatus
 from untaken.failure_modes.issues import TrackedIssue
-from untaken.report.issues import corpus_issues, issue_rates_table, issues_table
+from untaken.report.issues import corpus_issues, issue_rates_table, issue_runs_table, issues_table
 
 STATES: Final = {"open": "○ open", "fixed": "✔ fixed", "reopened": "⚠ reopened"}
 """A mark for each word, so that colour is never the only sign."""
-MOST_RUNS: Final = 50
+MOST_RUNS: Final = 500
 PERCENT: Final = st.column_config.NumberColumn(format="percent")
 DAY: Final = st.column_config.DateColumn(format="YYYY-MM-DD")
 SAID: Final = "issue_said"
@@ -100,18 +100,21 @@ def _detail(corpus: Corpus, one: TrackedIssue) -> None:
 
 
 def _runs(corpus: Corpus, one: TrackedIssue) -> None:
-    with st.expander(f"Runs that match ({len(one.matches):,})", expanded=one.state == "reopened"):
-        newest = [*one.reopened_by, *(run for run in one.matches if run not in one.reopened_by)]
-        for digest in newest[:MOST_RUNS]:
-            run = corpus.runs[digest]
-            mark = "⚠ after the fix · " if digest in one.reopened_by else ""
-            st.page_link(
-                state.RUN_PAGE,
-                label=f"{mark}{text.label(run.agent, 40)} on {text.label(run.task_id, 60)}",
-                query_params={"run": digest} | state.scope(),
-            )
-        if len(newest) > MOST_RUNS:
-            st.caption(f"and {len(newest) - MOST_RUNS:,} more")
+    st.caption(
+        f"{cards.counted(len(one.matches), 'run')} with it, newest first. Select a row to open the run."
+    )
+    frame = issue_runs_table(one, corpus)
+    row = tables.table(
+        frame,
+        key="issue-runs",
+        name="Runs with the issue",
+        selectable=True,
+        most=MOST_RUNS,
+        height=min(38 + 35 * max(len(frame), 1), 320),
+        columns={"digest": None},
+    )
+    if row is not None:
+        state.open_run(str(frame["digest"].iloc[row]))
 
 
 def _buttons(one: TrackedIssue) -> None:

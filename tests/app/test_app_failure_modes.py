@@ -192,3 +192,18 @@ def test_the_random_run_of_the_review_page_opens_the_draw(
     assert not app.exception
     runs = [run.digest for run in store.read_runs()[0]]
     assert app.session_state["selected_run"] == random_order(runs)[0]
+
+
+def test_an_issue_has_an_address_that_lists_its_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = workspace(tmp_path)
+    began = run_of(store, "r0").started.ts
+    opened_at = IssueChange(status="open", by="human:ann", at=began - timedelta(days=2))
+    issue = Issue(id="i", title="Again", rule=IssueRule(expr="!state.success"), history=[opened_at])
+    change_issues(tmp_path / ISSUES, adding(issue))
+    app = opened(tmp_path, monkeypatch, view="issues", issue="i")
+    runs = next(table.value for table in app.dataframe if "after_fix" in table.value)
+    assert sorted(runs["run_id"]) == ["r0", "r1", "r3", "r4"]
+    rates = next(
+        table.value for table in app.dataframe if "high" in table.value and "title" not in table.value
+    )
+    assert list(rates["version"]) == ["all", "1.0", "1.1"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from untaken.corpus import Corpus
@@ -15,8 +16,10 @@ from untaken.failure_modes.issues import (
     asks_for_statements,
     track_issues,
 )
+from untaken.failure_modes.reading import NO_VERSION, started_at, version_of
+from untaken.ledger import Run
 from untaken.report.documents import Document, entry, finding_entries
-from untaken.report.frame import Columns, count, figure, frame, moment, text, why
+from untaken.report.frame import Columns, count, figure, frame, moment, text, truth, why
 from untaken.report.shapes import (
     COUNT,
     TEXT,
@@ -88,6 +91,26 @@ ISSUE_RATES: Final[Columns[IssueRate]] = {
 """Columns of `issue_rates_table`."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MatchingRun:
+    """A run that has an issue; `after`: it began after the fix."""
+
+    run: Run
+    after: bool
+
+
+ISSUE_RUNS: Final[Columns[MatchingRun]] = {
+    "after_fix": truth("whether the run began after the fix", "after"),
+    "agent": text("who ran", "run.agent"),
+    "task_id": text("what was to be done", "run.task_id"),
+    "version": text("version of the agent", lambda row: version_of(row.run)),
+    "started": moment("when it began; empty without a clock", lambda row: started_at(row.run)),
+    "run_id": text("the run's own id", "run.run_id"),
+    "digest": text("content digest: the run's id in links", "run.digest"),
+}
+"""Columns of `issue_runs_table`."""
+
+
 def issues_table(found: Iterable[TrackedIssue]) -> pd.DataFrame:
     """One row per issue (columns: `ISSUES`)."""
     return frame(ISSUES, found)
@@ -96,7 +119,17 @@ def issues_table(found: Iterable[TrackedIssue]) -> pd.DataFrame:
 def issue_rates_table(found: TrackedIssue) -> pd.DataFrame:
     """Rates of one issue: over all runs, before and after the fix, by version (columns: `ISSUE_RATES`)."""
     around = [rate for rate in (found.before, found.after) if rate]
-    return frame(ISSUE_RATES, [found.overall, *around, *found.versions])
+    named = found.versions if [rate.name for rate in found.versions] != [NO_VERSION] else ()
+    return frame(ISSUE_RATES, [found.overall, *around, *named])
+
+
+def issue_runs_table(found: TrackedIssue, corpus: Corpus) -> pd.DataFrame:
+    """The runs that match, newest first (columns: `ISSUE_RUNS`)."""
+    again = frozenset(found.reopened_by)
+    return frame(
+        ISSUE_RUNS,
+        (MatchingRun(run=corpus.runs[run], after=run in again) for run in reversed(found.matches)),
+    )
 
 
 def issues_document(
