@@ -96,7 +96,7 @@ class VerdictAgreement:
 def verdict_agreement(
     runs: Iterable[Run], a: Sequence[str] = ("human:*",), b: Sequence[str] = ("judge:*",)
 ) -> VerdictAgreement:
-    """Compare what two authors, or two kinds of them, say of the same sub-goals of the same runs.
+    """Compare the verdicts of two authors, or two groups of authors, on the same sub-goals of the same runs.
 
     Each reviewer or judge has one voice, its latest verdict; of several, the majority decides as it does
     in scoring. "Could not tell" is no opinion.

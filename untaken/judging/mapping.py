@@ -141,7 +141,7 @@ def _question(
 
 
 def _settled(batch: Sequence[ToolCall], graph: PlanGraph, given: MappingAnswer) -> list[MappedAction]:
-    """Only actions that were asked about, each once, and sub-goals that there are."""
+    """Only actions in the question, each once, and existing sub-goals."""
     numbers = {one.seq: one.number for one in given.actions}
     named = ((call.seq, numbers.get(call.seq, 0)) for call in batch)
     return [

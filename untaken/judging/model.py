@@ -1,4 +1,4 @@
-"""What a judge is asked for, and what becomes of its answer (§6 of docs/concepts.md)."""
+"""A judge's question, answer and verdict (§6 of docs/concepts.md)."""
 
 from __future__ import annotations
 

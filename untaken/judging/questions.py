@@ -50,7 +50,7 @@ def questions_of(
     tools: bool = True,
     brief: bool = False,
 ) -> tuple[Asked, ...]:
-    """What is asked about a run: one localised question a sub-goal.
+    """The questions about a run: one localised question per sub-goal.
 
     The same record gives the same questions whatever was appended to it after the run, verdicts included.
 

@@ -87,7 +87,7 @@ def _escaped(found: re.Match[str]) -> str:
 
 
 def _word(spaced: re.Match[str]) -> str:
-    """Letters that stand apart as words; a wider gap than the first one parts two words."""
+    """Letters separated like words; a gap wider than the first one separates two words."""
     text = spaced[0]
     first = _APART.search(text)
     gap = len(first[0]) if first else 1

@@ -18,7 +18,7 @@ EVERYBODY: Final = ("human:*",)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judged:
-    """What each reviewer says of one sub-goal of one run: the latest word of each.
+    """Each reviewer's latest verdict on one sub-goal of one run.
 
     Attributes:
         graph: the plan graph that the run names; else empty.
@@ -92,7 +92,7 @@ class Reliability:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reviewers:
-    """What several reviewers say of the same runs.
+    """Agreement of several reviewers on the same runs.
 
     Attributes:
         whose: globs over VERDICT.by.

@@ -63,6 +63,6 @@ def sync_folder(folder: Path) -> None:
 
 
 def remove(path: Path) -> None:
-    """Remove a file that may be gone already."""
+    """Remove a file that may already be missing."""
     if path.exists():
         unlink(path)

@@ -1,4 +1,4 @@
-"""Values of a program as JSON: what an agent has at hand, written so that a reader can take it.
+"""Values of a program as JSON: an agent's objects, in a form that readers accept.
 
 Nothing here raises: what has no JSON form becomes text, and the place is named.
 """

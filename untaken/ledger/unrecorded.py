@@ -29,7 +29,7 @@ class Attempt:
 
 
 class Unrecorded:
-    """Decides what becomes of an error, and keeps the account.
+    """Decides how to handle an error, and records it.
 
     Attributes:
         warns: true where errors are kept instead of raised.

@@ -55,7 +55,7 @@ def verify_memory(
 
     Args:
         memory: the file.
-        runs: of the ledgers it was built from; without them the outcomes are taken as they stand.
+        runs: of the ledgers it was built from; without them the outcomes are not checked.
 
     Raises:
         UntakenError: as `PolicyMemory.load`, `read_queue` and `waiting_signals`.

@@ -64,7 +64,7 @@ def unanswered(episodes: Sequence[Episode]) -> int | None:
 
 
 def summarise(name: str, episodes: Sequence[Episode]) -> Arm:
-    """What came of episodes in different worlds."""
+    """Results of episodes in different worlds."""
     return _arm(name, episodes, _resampled_scores(_reached(episodes), _drawn(len(episodes))))
 
 

@@ -72,7 +72,7 @@ class Turn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Episode:
-    """What came of one episode.
+    """The result of one episode.
 
     Attributes:
         policy, task, seed: who played what in which world.

@@ -1,4 +1,4 @@
-"""A folder of plan graphs, and which of them speaks of a task."""
+"""A folder of plan graphs, and which of them covers a task."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ def map_actions(run: Run, graph: PlanGraph, *, judged: bool = True) -> Mapping:
 
 
 def rule_fits(rule: Rule, action: ToolCall | Message, answer: Observation | None = None) -> bool:
-    """Whether a rule claims an action, whatever tags and other rules say of it.
+    """Whether a rule matches an action, regardless of tags and other rules.
 
     Args:
         rule: of a valid graph.

@@ -120,7 +120,7 @@ class ChoiceReview:
         return tuple(dict.fromkeys(point for points in took for point in points))
 
     def odds(self, choice: Choice) -> Contrast:
-        """What the logged odds say of the choice; unscored where none were logged."""
+        """The estimate from logged probabilities; unscored if none were logged."""
         skill, other = choice.selected, choice.alternative
         return contrast(self.logged, choice.context_hash, selected=skill, alternative=other)
 

@@ -108,7 +108,7 @@ def matrix_table(found: SideBySide) -> pd.DataFrame:
 
 
 def partings_table(found: SideBySide) -> pd.DataFrame:
-    """One row per run and way of looking at it: where it parts from the reference (columns: `PARTINGS`)."""
+    """One row per run and kind of comparison: where it diverges from the reference (columns: `PARTINGS`)."""
     splits = (
         _Split(found.run(parting.digest), parting, split)
         for parting in found.partings
@@ -129,7 +129,8 @@ def compare_document(
     verdicts: Sequence[str] = (),
     findings: Iterable[Finding] = (),
 ) -> Document:
-    """``untaken.compare/1``: the matrix, where each run parts from the reference, what goes with success.
+    """``untaken.compare/1``: the matrix, where each run diverges from the reference, associations with
+    success.
 
     Args:
         found: the runs, aligned.

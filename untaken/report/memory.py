@@ -10,7 +10,7 @@ from untaken.report.documents import Document, entry, finding_entries
 
 
 def memory_document(snapshot: Snapshot, *, findings: Iterable[Finding] = ()) -> Document:
-    """``untaken.memory/1``: what policy memory says of each skill in each context."""
+    """``untaken.memory/1``: the record of each skill in each context."""
     spans = snapshot.spans()
     return {
         "schema": "untaken.memory/1",

@@ -1,4 +1,4 @@
-"""A record of planning as tables, and what What-If-Not says of a run as a whole (§7)."""
+"""A planning record as tables, and the What-If-Not summary of a run (§7)."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from untaken.report.documents import Document, entry, finding_entries
 from untaken.report.judging import labels_document
 
 RANKS: Final = ("rank", "rank_low", "rank_high")
-"""Of a standing: null, with the reason beside it, where the agent has no rank or no interval of one."""
+"""Keys of a standing that are null, with a reason, if the agent has no rank or no interval for it."""
 RULE_RANKS: Final = ("fail_rank", "drop_rank")
 WEIGHTIEST: Final = 20
 """Runs, sub-goals and tasks listed of a pair of agents: those that weigh most."""

@@ -22,7 +22,7 @@ class TimelineRow:
 
     Attributes:
         text: at most `PREVIEW_CHARS` of what the event records; `cut` where there is more.
-        sub_goal: what the event was mapped to, or speaks of.
+        sub_goal: the one that the event is mapped to, or refers to.
         ok: whether it went well, where that was recorded.
         decision: the alternatives with their deltas, for a decision point that was evaluated.
         cited_by: `seq` of the verdicts that rest on the event.

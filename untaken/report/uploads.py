@@ -1,4 +1,4 @@
-"""What became of the files that somebody uploaded: one row an upload, an archive with its members inside."""
+"""Results of uploads: one row per file, an archive with its members inside."""
 
 from __future__ import annotations
 

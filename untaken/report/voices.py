@@ -1,4 +1,4 @@
-"""Who said what of one sub-goal, in the order of authority, and whether the words quoted stand (§6)."""
+"""All verdicts on one sub-goal, in the order of authority, and whether their quotes are valid (§6)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DECIDED_BY_CHECK: Final = ("expr", "tool_call", "outcome", "any_of")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quoted:
-    """Words that a verdict rests on, and whether they stand in the event cited; untrusted text."""
+    """The quotes of a verdict, and whether they occur in the cited event; untrusted text."""
 
     seq: int
     quote: str

@@ -10,7 +10,7 @@ from untaken.stats.jackknife import agreement_interval
 from untaken.stats.means import student_quantile
 
 Said = tuple[bool, bool]
-"""What the two say of one thing."""
+"""Both answers on one item."""
 Clusters = Sequence[Sequence[Said]]
 """The pairs of each cluster; those of one are not taken for independent."""
 Interval = tuple[Score, Score, Score]

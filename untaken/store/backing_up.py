@@ -37,7 +37,7 @@ class Backup:
 
     Attributes:
         rows: of all tables.
-        findings: stored files that are gone or damaged, and are so in the backup.
+        findings: stored files that are missing or damaged, also in the backup.
     """
 
     path: Path

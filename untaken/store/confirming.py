@@ -1,4 +1,4 @@
-"""What an added file says of a recorded run beyond its head: the head moves once a person confirms it."""
+"""Runs that an added file extends beyond their recorded head: the head moves once a person confirms it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NAMED: Final = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extension:
-    """What an added file says of a run beyond its recorded head; it does not count yet.
+    """The part of a run in an added file beyond its recorded head; it does not count yet.
 
     Attributes:
         file: the added file.

@@ -41,7 +41,7 @@ class HealthCheck:
         name: of the check.
         state: ``fault`` where something is wrong, ``note`` where something is worth knowing.
         message: in words; `hint`: what to do, where there is something to do.
-        files: names of the files it speaks of (untrusted), the first ones.
+        files: names of the affected files (untrusted), the first ones.
     """
 
     name: str
@@ -111,7 +111,7 @@ def _database(connection: Connection) -> HealthCheck:
 
 
 def _rows(connection: Connection) -> HealthCheck:
-    """Heads and versions speak of files that there are."""
+    """Heads and versions refer to existing files."""
     known = select(files.c.digest)
     lost = [
         *connection.scalars(select(heads.c.run_id).where(~heads.c.file.in_(known))),

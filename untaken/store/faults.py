@@ -78,7 +78,7 @@ def row_reader(function: Callable[..., _R]) -> Callable[..., _R]:
 
 
 def integrity(engine: Engine) -> str:
-    """What SQLite says of its file: "ok", or the first damage."""
+    """SQLite's check of its file: "ok", or the first damage."""
     try:
         with engine.connect() as connection:
             return str(connection.exec_driver_sql("PRAGMA quick_check(1)").scalar_one())
@@ -138,7 +138,7 @@ def _sqlite(error: BaseException, url: URL) -> UntakenError:
 
 
 def _postgresql(error: BaseException, url: URL) -> UntakenError:
-    """By SQLSTATE; an error without one is a connection that is gone."""
+    """By SQLSTATE; an error without one is a lost connection."""
     state, said = str(getattr(error, "sqlstate", None) or ""), _said(error)
     if state in ("55P03", "40001", "40P01", "57014"):  # lock timeout, serialisation, deadlock, cancelled
         return _locked(url)

@@ -65,7 +65,7 @@ class Added:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditEntry:
-    """One line of the workspace's audit log, which is kept outside the ledgers it speaks of."""
+    """One line of the workspace's audit log, which is kept outside the ledgers."""
 
     ts: datetime
     code: str

@@ -40,7 +40,7 @@ def key_of(engine: Engine, file: StoredFile) -> str:
 
 
 def read_file(engine: Engine, folder: Path, file: StoredFile) -> FileReading:
-    """Reads a stored ledger and compares each run with its head; a file that is gone is a finding."""
+    """Reads a stored ledger and compares each run with its head; a missing file is a finding."""
     try:
         with standing(engine, folder, file.digest) as now:
             key = _key(file, now.heads, now.superseded)

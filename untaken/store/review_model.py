@@ -1,4 +1,4 @@
-"""Where the review of a run can stand, without the database that keeps it."""
+"""The review of a run, independent of the database."""
 
 from __future__ import annotations
 

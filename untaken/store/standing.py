@@ -1,4 +1,4 @@
-"""Files as they stand now: a folder's ledgers in the middle of an append, the workspace's own copies."""
+"""Current files: a folder's ledgers during an append, the workspace's own copies."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def as_it_stands(path: Path) -> tuple[bytes | Path, bytes | Path | None]:
 
 
 def is_whole(file: StoredFile) -> bool:
-    """Whether a stored file is there, and a graph byte for byte; the chain tells of a ledger."""
+    """Whether a stored file exists, and a graph is unchanged; a ledger's chain is checked separately."""
     if file.path is None or not file.path.is_file():
         return False
     return file.kind != "graph" or sha256(file.path.read_bytes()).hexdigest() == file.digest

@@ -56,7 +56,7 @@ class Bench:
         expressions: results of the graph's expressions.
         mapping: what the run's actions are mapped to.
         verdicts: globs over VERDICT.by; empty lets everybody speak. With the literal ``test`` among them,
-            recorded test verdicts stand in for expression and tool-call checks.
+            recorded test verdicts replace expression and tool-call checks.
     """
 
     def __init__(

@@ -18,7 +18,7 @@ E = TypeVar("E", bound=Event)
 
 
 class Trace:
-    """The events that count: all up to RUN_FINISHED, and verdicts wherever they stand.
+    """The events that count: all up to RUN_FINISHED, and verdicts anywhere.
 
     Attributes:
         calls: the agent's and the user's tool calls, in order.

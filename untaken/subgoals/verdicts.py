@@ -13,7 +13,7 @@ from untaken.ledger.model import Run
 from untaken.plans.globs import matches_glob
 
 RECORDED: Final = "test"
-"""In a choice of verdicts: let the benchmark's own recorded results stand in for recomputed checks."""
+"""In a choice of verdicts: use the benchmark's own recorded results instead of recomputed checks."""
 EXCEPT: Final = "!"
 """In a choice of verdicts, before a glob: all but these."""
 PLACE: Final = "#"

@@ -1,4 +1,4 @@
-"""Calibration of what ledgers say of paths not taken against what comes of them in clones (§2c).
+"""Calibration of estimates from ledgers against the results in clones (§2c).
 
 Reading a calibration needs no simulator.
 """

@@ -1,4 +1,4 @@
-"""What the engine says from ledgers alone, beside what came of it in clones (§2c)."""
+"""Estimates from ledgers alone, next to the results in clones (§2c)."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Known:
-    """A decision of a held-out run, with what comes of each skill there.
+    """A decision of a held-out run, with the results of each skill there.
 
     Attributes:
         map: seed of the world's map.

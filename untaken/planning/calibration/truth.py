@@ -1,4 +1,4 @@
-"""What would have come of each path: every skill of a decision point forced in clones (§2c)."""
+"""The true result of each path: every skill of a decision point, forced in clones (§2c)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SEEDS = 2**32
 
 
 class Result(NamedTuple):
-    """What came of an episode: whether it succeeded, and how many steps it took."""
+    """The result of an episode: whether it succeeded, and how many steps it took."""
 
     success: bool
     steps: int

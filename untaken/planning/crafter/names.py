@@ -40,7 +40,7 @@ MATERIALS: Final = (
 )
 """What the ground may be, in the order of its number from 1; 0 is beyond the edge of the map."""
 OBJECTS: Final = ("player", "cow", "zombie", "skeleton", "arrow", "plant")
-"""What may stand on the ground, in the order of its number from 1; 0 is nothing."""
+"""Objects and creatures, in the order of their numbers from 1; 0 is nothing."""
 ACHIEVEMENTS: Final = (
     "collect_coal",
     "collect_diamond",

@@ -73,7 +73,7 @@ class Setup:
 
 
 def _short(model: str) -> str:
-    """A model's own name, without provider and address, as it can stand in a file name."""
+    """A model's own name, without provider and address, safe for a file name."""
     name = model.rpartition("#")[2] if "://" in model else model.partition(":")[2] or model
     return re.sub(r"[^\w.-]+", "_", name)[:_SHORT]
 

@@ -82,7 +82,7 @@ class _Call:
     unlocked: list[str] = field(default_factory=list)
 
     def arguments(self) -> dict[str, Any]:
-        """What the ledger says of it."""
+        """Its form in the ledger."""
         if self.tool == _MOVE:
             return dict(sorted(self.counts.items()))
         times = self.counts.total()

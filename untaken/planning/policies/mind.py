@@ -112,7 +112,7 @@ class Mind:
         self._tend(planted)
 
     def _tend(self, planted: int) -> None:
-        """Keeps count of how long each plant has grown; one that is gone is forgotten."""
+        """Tracks how long each plant has grown; a missing one is forgotten."""
         standing, here = self.chart.standing, self.chart.here
         if planted and standing.get(planted) == PLANT:
             self.plants[planted] = 0

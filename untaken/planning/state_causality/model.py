@@ -141,7 +141,7 @@ class CausalState(Struct, frozen=True, kw_only=True):
 
 
 def require_known_names(state: CausalState) -> None:
-    """Refuses a state whose edges or kept names speak of what it does not list.
+    """Refuses a state whose edges or kept names are not in its lists.
 
     Raises:
         msgspec.ValidationError: names one of them.

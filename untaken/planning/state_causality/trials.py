@@ -1,4 +1,4 @@
-"""Which edges stand the test: one cause is changed in clones, and the effect is looked at (§7)."""
+"""Tests of causal edges: one cause is changed in clones, and the effect is observed (§7)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Found = Literal["effect", "no effect", "not tried"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
-    """What came of one edge.
+    """The result for one edge.
 
     Attributes:
         edge: as it was before.

@@ -1,4 +1,4 @@
-"""Where the boxes of a plan graph stand: layer below layer, few crossings, always the same.
+"""Positions of the boxes of a plan graph: in layers, with few crossings, deterministic.
 
 A small Sugiyama layout (Sugiyama, Tagawa, Toda 1981): longest-path layers, a place kept in each layer that a
 line passes, barycentre sweeps against crossings, then places as near to the neighbours as the gaps allow.
@@ -15,7 +15,7 @@ GAP: Final = 22.0
 LAYER_GAP: Final = 40.0
 SWEEPS: Final = 6
 IN_A_ROW: Final = 3
-"""Boxes that no line leads to or from stand below the others, so many in a row."""
+"""Boxes without edges are below the others, this many in a row."""
 LINE_WIDTH: Final = 10.0
 """Room kept in a layer that a line passes through."""
 

@@ -89,7 +89,7 @@ def described(graph: PlanGraph, score: RunScore | None) -> str:
 
 
 def _lines(title: str, critical: bool) -> tuple[str, ...]:
-    """The label, wrapped, with room for the icon and the star that stand before it in the picture."""
+    """The label, wrapped, with room for the icon and the star in front of it."""
     shown = short(title, 120)
     room = LINE_CHARS // 2 if any(unicodedata.east_asian_width(c) in "WF" for c in shown) else LINE_CHARS
     marks = "xxx" if critical else "x"
