@@ -1,0 +1,69 @@
+"""Figures of failure modes: what each mark says and carries, and that names are never markup."""
+
+from __future__ import annotations
+
+import pytest
+from analysed import a_read_run, the_read
+
+from components import figures
+from untaken.failure_modes.contrast import contrast_modes
+from untaken.failure_modes.pivot import pivot_modes
+from untaken.failure_modes.reading import ReadRun
+from untaken.failure_modes.saturation import saturation
+from untaken.failure_modes.trend import mode_trend
+
+NAMES = {"loop": "<b>Loop</b> %{x}", "wordy": "Wordy"}
+
+
+def some_runs() -> tuple[ReadRun, ...]:
+    runs = [
+        a_read_run("r1", "loop", agent="ada", task="t1", day=1),
+        a_read_run("r2", "loop", "wordy", agent="bob", task="t1", day=1),
+        a_read_run("r3", agent="bob", task="t2", note=True, day=9),
+        a_read_run("r4", "wordy", agent="bob", ok=True, task="t1", day=9),
+    ]
+    return the_read(runs)
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_a_cell_says_its_counts_and_carries_its_mode_and_the_place_of_its_group(dark: bool) -> None:
+    pivot = pivot_modes(some_runs(), "agent")
+    (marks,) = figures.mode_matrix(pivot, NAMES, marked=("loop", "ada"), dark=dark).data
+    assert list(marks.text) == ["1/2", "1/1", "1/2", "0/1"]
+    assert list(marks.customdata) == ["loop 0", "loop 1", "wordy 0", "wordy 1"]
+    assert pivot.groups == ("bob", "ada")
+
+
+def test_names_of_modes_are_no_markup_in_any_figure() -> None:
+    read = some_runs()
+    drawn = [
+        figures.mode_matrix(pivot_modes(read, "task"), NAMES),
+        figures.mode_contrasts(contrast_modes(read), NAMES),
+        figures.mode_course(mode_trend(read), "loop"),
+        figures.saturation_curve(saturation(read, unread=0)),
+    ]
+    for figure in drawn:
+        assert "<b>Loop" not in figure.to_json().replace("\\u003c", "<")
+
+
+def test_the_course_has_a_mark_for_each_period_with_its_counts() -> None:
+    trend = mode_trend(some_runs())
+    (line,) = figures.mode_course(trend, "loop").data
+    assert trend.unit == "day"
+    assert (list(line.x), list(line.y)) == (["2026-01-02", "2026-01-10"], [1.0, 0.0])
+    assert [words.strip() for words in line.text] == ["2/2", "0/1"]
+
+
+def test_runs_without_a_clock_are_in_no_period() -> None:
+    undated = the_read([a_read_run("r1", "loop", day=-26 * 365)])
+    trend = mode_trend(undated)
+    assert (trend.cells, trend.undated) == ((), 1)
+
+
+SPANS = [(1, "day"), (14, "day"), (15, "week"), (98, "week"), (99, "month")]
+
+
+@pytest.mark.parametrize(("days", "unit"), SPANS)
+def test_periods_are_the_finest_of_which_there_are_at_most_14(days: int, unit: str) -> None:
+    runs = [a_read_run("r1", "loop", task="a"), a_read_run("r2", "loop", task="b", day=days - 1)]
+    assert mode_trend(the_read(runs)).unit == unit
