@@ -31,7 +31,7 @@ const searched = (item) => item.lower ??= [
 ].join("\n").toLowerCase();
 
 function makeTranscript(root, act) {
-  const dom = Object.fromEntries(["search", "count", "before", "after", "jump", "error", "decisive", "frame", "space", "heads", "help"]
+  const dom = Object.fromEntries(["search", "count", "before", "after", "jump", "error", "decisive", "difference", "frame", "space", "heads", "help"]
     .map((name) => [name, root.querySelector(`[data-part="${name}"]`)]));
   let doc = null, rows = [], items = [], heights = [], tops = [0], live = new Map(), opened = new Set(), whole = new Set();
   let needle = "", hits = [], hit = -1, at = -1, goal = "", ticking = false;
@@ -225,9 +225,11 @@ function makeTranscript(root, act) {
     dom.before.disabled = dom.after.disabled = hits.length < 2;
   }
   function step(by) { if (hits.length) { hit = (hit + by + hits.length) % hits.length; told(); show(hits[hit]); } }
-  function next(test) {
-    for (let i = 1; i <= rows.length; i += 1) { const index = (at + i + rows.length) % rows.length; if (inRow(rows[index], test)) { show(index); return; } }
+  function nextRow(test) {
+    for (let i = 1; i <= rows.length; i += 1) { const index = (at + i + rows.length) % rows.length; if (test(rows[index])) { show(index); return; } }
   }
+  const next = (test) => nextRow((row) => inRow(row, test));
+  const acts = (row) => row.differs && inRow(row, (item) => item.kind !== "message");
   const failed = (item) => item.results.some((one) => one.ok === false || one.transient);
   const about = (name) => (item) => item.marks.some((one) => one.sub_goal === name);
   function toGoal(name) {
@@ -243,6 +245,7 @@ function makeTranscript(root, act) {
   dom.jump.onchange = () => { if (dom.jump.value) toGoal(dom.jump.value); dom.jump.value = ""; };
   dom.error.onclick = () => next(failed);
   dom.decisive.onclick = () => next((item) => item.marks.some((one) => one.kind === "decisive"));
+  dom.difference.onclick = () => nextRow(acts);
   dom.frame.onscroll = later;
   const resized = new ResizeObserver(later);
   resized.observe(dom.frame);
@@ -262,6 +265,7 @@ function makeTranscript(root, act) {
         dom.jump.hidden = !data.goals.length;
         dom.error.disabled = !rows.some((row) => inRow(row, failed));
         dom.decisive.hidden = !rows.some((row) => inRow(row, (item) => item.marks.some((one) => one.kind === "decisive")));
+        dom.difference.hidden = !(doc.right && rows.some(acts));
         dom.help.textContent = data.help;
         told(); render();
         const first = data.at ?? null;

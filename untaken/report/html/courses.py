@@ -165,7 +165,7 @@ def _by_sub_goal(course: Course) -> Markup:
                 scope="row",
             ),
             tag("td", f"{STATUS[node.status].icon} {STATUS[node.status].word}"),
-            tag("td", short(node.reason, 160)),
+            tag("td", short(node.reason, 300)),
         )
         for node in course.example.nodes
     ]
