@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from components import state, text
+from components import explanations, first_steps, state, text
 from components.panels import panel
 from untaken.errors import Score, Unscored
 from untaken.report import ReviewItem
@@ -19,7 +19,11 @@ def headline(name: str, question: str) -> None:
     """The page's name and the question it answers (both ours, not a ledger's)."""
     with st.container(key="headline", gap=None):
         st.title(name, anchor=False)
-        st.header(question, anchor=False)
+        with st.container(horizontal=True, vertical_alignment="center", key="question"):
+            st.header(question, anchor=False, width="stretch")
+            if name in explanations.COMPUTED:
+                with st.popover("How is this computed?", type="tertiary"):
+                    st.markdown(explanations.COMPUTED[name])
 
 
 def percent(value: Score) -> str:
@@ -70,8 +74,7 @@ def _run_link(item: ReviewItem) -> None:
 
 def nothing_here() -> None:
     """What an empty workspace says, with the next step."""
-    st.info("No runs yet. Upload run ledgers and plan graphs on the Data page.")
-    st.page_link("pages/data.py", label="Go to Data", icon="📂")
+    first_steps.draw()
 
 
 def shared_with_everybody() -> None:

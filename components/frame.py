@@ -7,9 +7,10 @@ from typing import Final
 
 import streamlit as st
 
-from components import state
+from components import first_steps, reviewer, searching, state
 from components.palette import tokens
 
+REMEMBERED: Final = "frame_remembered"
 HERE: Final = Path(__file__).parent
 MARK: Final = """\
 <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} 32" width="{width}" height="32" fill="none">
@@ -48,9 +49,26 @@ def draw() -> None:
         size="large",
     )
     with st.container(key="page-frame", height=1, border=False):
-        heard = _listen(key="page_keys", on_pressed_change=lambda: None)
+        heard = _listen(
+            key="page_keys",
+            data={"name": reviewer.kept_name(), "tour": first_steps.tour_is_over()},
+            on_pressed_change=lambda: None,
+            on_remembered_change=lambda: None,
+        )
+    _take_back(heard.remembered or st.session_state.pop(REMEMBERED, None))
     if heard.pressed == "?":
         _shortcuts()
+    elif heard.pressed == "/":
+        searching.search()
+
+
+def _take_back(kept: object) -> None:
+    """What this browser remembers of an earlier session: the reviewer's name, and that the tour is over."""
+    if not isinstance(kept, dict):
+        return
+    reviewer.suggest_name(kept.get("name"))
+    if kept.get("tour") is True:
+        first_steps.end_tour()
 
 
 @st.dialog("Keyboard shortcuts")

@@ -30,6 +30,7 @@ RATES: Final = ("_rate", "coverage", "completion", "_macro")
 
 
 @panel
+@panel
 def draw(corpus: Corpus, metric: str) -> None:
     """A tab a question.
 

@@ -31,7 +31,10 @@ from untaken.subgoals import RunScore
 MOST_FIRST: Final = 3
 MOST_ROWS: Final = 1_000
 ROW_SEEN: Final = "review_row_seen"
+FIRST_SEEN: Final = ("why", "task_id", "agent", "status")
+"""What a reviewer reads to choose a run, before anything else."""
 HIDDEN: Final = (
+    "kind",
     "run_id",
     "digest",
     "revision",
@@ -99,6 +102,9 @@ def queue(shown: Sequence[Case], case: Case | None) -> None:
     """The cases as a table; choosing a row looks at its run."""
     frame = cases_table(shown)
     frame["status"] = [f"{review_panel.ICONS[one.review.status]} {one.review.status}" for one in shown]
+    frame["why"] = [f"{cards.KIND_ICONS[one.item.kind]} {one.item.why}" for one in shown]
+    frame["task_id"] = [_task(one) for one in shown]
+    frame = frame[[*FIRST_SEEN, *(name for name in frame.columns if name not in FIRST_SEEN)]]
     here = [("▸" if case and one.item.digest == case.item.digest else "") for one in shown]
     frame.insert(0, "here", here)
     row = tables.table(
@@ -109,8 +115,11 @@ def queue(shown: Sequence[Case], case: Case | None) -> None:
         height=min(38 + 35 * max(len(shown), 1), 440),
         most=MOST_ROWS,
         columns={
-            "here": st.column_config.TextColumn("", width=20),
-            "status": st.column_config.TextColumn(width=100),
+            "here": st.column_config.TextColumn("▸", width=24, help="The run shown beside the queue"),
+            "why": st.column_config.TextColumn("why", width=300),
+            "task_id": st.column_config.TextColumn("task", width=110),
+            "agent": st.column_config.TextColumn("agent", width=110),
+            "status": st.column_config.TextColumn(width=90),
             "completion": st.column_config.ProgressColumn(
                 "completion", format="percent", min_value=0, max_value=1
             ),
@@ -122,6 +131,11 @@ def queue(shown: Sequence[Case], case: Case | None) -> None:
         state.select(run=shown[row].item.digest)
         st.rerun()
     st.session_state[ROW_SEEN] = row
+
+
+def _task(case: Case) -> str:
+    repeat = case.item.task_repeat
+    return case.item.task_id if repeat is None else f"{case.item.task_id} #{repeat}"
 
 
 @panel

@@ -45,6 +45,17 @@ def author() -> str | None:
     return f"human:{name}" if name else None
 
 
+def kept_name() -> str:
+    """The name for the browser to remember; empty where there is none, or the server signs people in."""
+    return "" if sign_in() else str(st.session_state.get(NAME) or "")
+
+
+def suggest_name(name: object) -> None:
+    """A name that the browser remembers; it holds until another one is typed."""
+    if isinstance(name, str) and not sign_in() and NAME not in st.session_state:
+        st.session_state[NAME] = _plain(name)
+
+
 @panel
 def ask_reviewer() -> str | None:
     """Ask for the name, or offer to sign in, where it is not known; say it where it is.
@@ -62,7 +73,7 @@ def ask_reviewer() -> str | None:
             key=FIELD,
             max_chars=CHARS,
             placeholder="the name that others know you by",
-            help="Used on every page in this session to sign what you save.",
+            help="Used on every page to sign what you save. This browser remembers it.",
             on_change=_keep,
         )
     return known

@@ -60,7 +60,7 @@ def table(
         key: unique on the page.
         name: what the table holds, in words; also the stem of the file's name. Not from a ledger.
         columns: column settings as `st.dataframe` takes them; ``None`` for a name hides the column.
-        selectable: let one row be chosen.
+        selectable: let one row be chosen, by a click in it.
         height: pixels, or ``"auto"``.
         alt: the description for screen readers.
         most: rows to show at the most; Download the table to see all.
@@ -77,7 +77,7 @@ def table(
         column_config=_plain_text(frame, columns or {}),
         key=key,
         on_select="rerun" if selectable else "ignore",
-        selection_mode="single-row",
+        selection_mode="single-cell",  # a click anywhere in a row chooses it
         placeholder="–",
         alt=alt or name,
     )
@@ -90,7 +90,7 @@ def table(
     )
     if not selectable:
         return None
-    rows = chosen["selection"]["rows"]
+    rows = [row for row, _ in chosen["selection"]["cells"]]
     return int(rows[0]) if rows and rows[0] < len(frame) else None
 
 

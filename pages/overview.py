@@ -9,6 +9,7 @@ from components import (
     cards,
     figures,
     first_graph,
+    first_steps,
     fix_first,
     graph_doubts,
     state,
@@ -45,6 +46,7 @@ st.caption(
     f"{cards.counted(seen.graphs, 'plan graph')}{broken}{cards.aside()}  \n"
     f"{text.label(state.rules().in_words(), 200)}"
 )
+first_steps.tour()
 first_graph.offer()
 three_numbers.draw(seen)
 graph_doubts.show(state.derived(corpus_doubts))

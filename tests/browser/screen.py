@@ -73,7 +73,7 @@ def cells(grid: Locator, column: str) -> list[str]:
 
 
 def tick(table: Locator, row: int) -> None:
-    """Choose a row of a table by the box before it."""
+    """Choose a row of a table by a click in it."""
     table.get_by_test_id("stDataFrameResizable").click(position={"x": 18, "y": 52 + 35 * row})
 
 

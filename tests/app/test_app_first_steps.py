@@ -1,0 +1,73 @@
+"""The first five minutes: samples in one click, formats in sight, code that works, a tour one can leave."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from sessions import go_to, said, session
+from test_app_pages import QUESTIONS, TITLES
+
+from components.explanations import COMPUTED
+from components.first_steps import RECORDED, TOUR
+from untaken import read_ledger
+from untaken.formats import formats
+
+Patch = pytest.MonkeyPatch
+
+
+def test_an_empty_workspace_is_filled_with_the_samples_by_one_click(
+    tmp_path: Path, monkeypatch: Patch
+) -> None:
+    app = session(tmp_path, monkeypatch)
+    listed = said(app)
+    assert [one.name for one in formats() if one.name.replace("-", "\\-") not in listed] == []
+    app.button(key="add_samples").click().run()
+    assert not app.exception
+    assert "432 runs · 6 agents" in said(app)
+
+
+def test_the_code_that_records_an_agent_writes_a_ledger_that_is_read(
+    tmp_path: Path, monkeypatch: Patch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    exec(RECORDED, {})
+    (run,) = read_ledger(tmp_path / "runs.jsonl")
+    assert (run.agent, run.task_id, run.success) == ("my-agent", "refund-1", True)
+
+
+def test_the_tour_has_seven_steps_and_is_over_when_dismissed(tmp_path: Path, monkeypatch: Patch) -> None:
+    app = session(tmp_path, monkeypatch)
+    app.button(key="add_samples").click().run()
+    for step, (title, _, words) in enumerate(TOUR, 1):
+        app.button(key="tour_next").click().run()
+        assert f"{step} of {len(TOUR)} · {title}" in said(app)
+        assert words in said(app)
+    app.button(key="tour_skip").click().run()
+    go_to(app, "data")
+    go_to(app, "overview")
+    assert not [button for button in app.button if button.key == "tour_next"]
+
+
+def test_every_page_says_how_its_numbers_are_computed() -> None:
+    assert [TITLES[page] for page in QUESTIONS if TITLES[page] not in COMPUTED] == []
+
+
+def test_the_browser_gives_back_the_name_and_the_dismissed_tour(tmp_path: Path, monkeypatch: Patch) -> None:
+    app = session(tmp_path, monkeypatch)
+    app.session_state["frame_remembered"] = {"name": "Ada *L*\n", "tour": True}
+    app.button(key="add_samples").click().run()
+    assert not [button for button in app.button if button.key == "tour_next"]
+    go_to(app, "review")
+    assert app.text_input(key="reviewer_field").value == "Ada *L*"
+
+
+@pytest.mark.parametrize(
+    "kept", [None, 7, [], {"name": 7, "tour": "x"}, {"name": "", "tour": False}, {"other": 1}]
+)
+def test_what_a_browser_keeps_may_be_anything(kept: object, tmp_path: Path, monkeypatch: Patch) -> None:
+    app = session(tmp_path, monkeypatch)
+    app.session_state["frame_remembered"] = kept
+    app.run()
+    assert not app.exception
+    assert not app.error
