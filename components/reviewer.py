@@ -46,7 +46,7 @@ def author() -> str | None:
 
 
 def kept_name() -> str:
-    """The name for the browser to remember; empty where there is none, or the server signs people in."""
+    """The name for the browser to remember; empty if there is none, or the server signs people in."""
     return "" if sign_in() else str(st.session_state.get(NAME) or "")
 
 

@@ -22,7 +22,7 @@ MANNERED = re.compile(
     rf"""\b(?:
         told|brought|mend(?:s|ed|ing)?|stands|stood|anew|whoever|weightiest
         |lies\ open|for\ want\ of|held\ against|passed\ over|say\ who\ you\ are
-        |what\ is\ said\ of|where\ there\ is\ (?:one|none)|comes?\ to\ nothing
+        |what\ is\ said\ of|where\ there\ is\ one|comes?\ to\ nothing
         |(?:a|one)\ (?:{NOUNS})\ an?\ (?:{NOUNS})
     )\b""",
     re.IGNORECASE | re.VERBOSE,
