@@ -12,15 +12,14 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from untaken.counterfactual.histories import Scales, Used
-from untaken.counterfactual.strata import Compared, Sides, Together, numbers_of
+from untaken.counterfactual.strata import Compared, Together, numbers_of
 from untaken.counterfactual.words import N_MIN, end_words
-from untaken.memory import Snapshot
 from untaken.memory.history import History
 from untaken.stats.stratified import mean_differences, orders_of
 
 AT_ONCE: Final = 200_000
 """Runs laid out at a time: few enough for a processor's cache."""
-HOLDS, NOT_NAMED, COINCIDE, NOT_WITHIN, BEFORE, AFTER = range(6)
+HOLDS, NOT_NAMED, TASK_COINCIDES, AGENT_COINCIDES, NOT_WITHIN, BEFORE, AFTER = range(7)
 
 
 class Claims(NamedTuple):
@@ -51,14 +50,13 @@ class Doubts(NamedTuple):
     n1: np.ndarray
     n0: np.ndarray
 
-    def words(self, row: int, snapshot: Snapshot, compared: Compared, without: str | None) -> str:
+    def words(self, row: int) -> str:
         """Why a claim does not hold."""
         outcome = self.outcome[row]
         if outcome == NOT_NAMED:
             return "the memory does not name the task and agent of every run: rebuild it from its ledgers"
-        if outcome == COINCIDE:
-            context_hash, alternative, selected = compared
-            what = Sides(snapshot, context_hash, alternative, selected, without).coinciding()
+        if outcome in (TASK_COINCIDES, AGENT_COINCIDES):
+            what = "task" if outcome == TASK_COINCIDES else "agent"
             return f"confounded: {what} and skill coincide"
         if outcome in (BEFORE, AFTER):
             when = "before" if outcome == BEFORE else "after"
@@ -120,7 +118,9 @@ def _judged(flat: Together, begins: np.ndarray, sizes: np.ndarray, claims: Claim
         score = scales.scores(
             scales.place(runs.success, runs.cost, runs.steps), Used(*(u[claim] for u in claims.used))
         )
-    kept = taken & (runs.other >= claims.cut[claim]) & ~np.isnan(score)
+    one_side = taken & (runs.other >= claims.cut[claim])
+    tasks, _, _ = _in_shared(claim[one_side], runs.alternative[one_side], runs.task[one_side], rows)
+    kept = one_side & ~np.isnan(score)
     claim, first, stratum, moment = (c[kept] for c in (claim, runs.alternative, runs.stratum, runs.moment))
     n1, n0, shared = _in_shared(claim, first, stratum, rows)
     value, low, high = mean_differences(score[kept], first, stratum, claim, comparisons=rows)
@@ -130,8 +130,8 @@ def _judged(flat: Together, begins: np.ndarray, sizes: np.ndarray, claims: Claim
     if timed.any():
         order = orders_of(moment[timed], first[timed], stratum[timed], claim[timed], comparisons=rows)
     outcome = np.select(
-        [single, unnamed, n1 == 0, ~excludes, order < 0, order > 0],
-        [HOLDS, NOT_NAMED, COINCIDE, NOT_WITHIN, BEFORE, AFTER],
+        [single, unnamed, (n1 == 0) & (tasks == 0), n1 == 0, ~excludes, order < 0, order > 0],
+        [HOLDS, NOT_NAMED, TASK_COINCIDES, AGENT_COINCIDES, NOT_WITHIN, BEFORE, AFTER],
         HOLDS,
     )
     return Doubts(outcome, value, low, high, n1, n0)
@@ -148,7 +148,7 @@ def _one_stratum(claim: np.ndarray, stratum: np.ndarray, rows: int) -> np.ndarra
 def _in_shared(
     claim: np.ndarray, first: np.ndarray, stratum: np.ndarray, rows: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Runs of either side in strata that have both, by claim; and whether each run is in one."""
+    """Runs of either side in strata (or tasks) that have both, by claim; and whether each run is in one."""
     strata = int(stratum.max(initial=0)) + 1
     cell = claim * strata + stratum
     n1, n0 = (np.bincount(cell[side], minlength=rows * strata) for side in (first, ~first))

@@ -12,13 +12,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import cached_property
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from untaken.counterfactual.asked import Asked
 from untaken.counterfactual.confounding import HOLDS, Claims, Doubts, doubts_of
 from untaken.counterfactual.histories import (
+    NO_FIGURE,
     WHY,
     Histories,
     Placed,
@@ -118,7 +119,7 @@ class DecisionScorer:
             return NOT_NORMALISED
         own = Placed(*(column[at] for column in self._actual))
         with np.errstate(all="ignore"):
-            return scored(self._scales.scores(own, Used.common(own, own))[0], WHY[2])
+            return scored(self._scales.scores(own, Used.common(own, own))[0], WHY[NO_FIGURE])
 
     def decisions(self, run: int) -> tuple[Decision, ...]:
         """A run's decision points, with a branch for each path not taken."""
@@ -210,18 +211,18 @@ class DecisionScorer:
     def _branch(self, layers: int, row: int) -> Branch:
         asked, columns = self._asked[layers], self.paths[layers]
         decision, alternative = int(asked.decision[row]), asked.name(row)
-        if not columns.known[row]:
+        figures = self._figures[layers][row]
+        if not figures.level:
             return _unknown(alternative, layers, int(columns.n_selected[decision]))
-        run, level, shared = asked.run[decision], int(columns.level[row]), int(columns.shared[row])
-        snapshot, context = self.snapshots[run], asked.selection[decision].layers[level - 1]
+        run, selection = asked.run[decision], asked.selection[decision]
+        snapshot, context = self.snapshots[run], selection.layers[figures.level - 1]
         history = snapshot.record(alternative, context, without_run=self.runs[run].run_id)
         if history is None:
             raise AssertionError("a known path has a history")
-        trust, why = columns.advantage, WHY[columns.advantage.why[row]]
-        delta_why = WHY[columns.why[row]]
-        delta, actual = scored(columns.delta[row], WHY[2]), scored(columns.actual[row], WHY[2])
+        why, delta_why, none = WHY[figures.why], WHY[figures.delta_why], WHY[NO_FIGURE]
+        delta = scored(figures.delta, none)
         pooled = NOT_POOLED if columns.pooled is None else columns.pooled.row(row)
-        support, reason, direction = self._called(asked, columns, row)
+        support, reason, direction = self._called(columns, row)
         return Branch(
             alternative=alternative,
             known=True,
@@ -229,29 +230,29 @@ class DecisionScorer:
             success_rate=history.success_rate,
             avg_cost=history.avg_cost,
             avg_steps=history.avg_steps,
-            score=scored(columns.score[row], WHY[2]),
-            actual_score=actual,
+            score=scored(figures.score, none),
+            actual_score=scored(figures.actual, none),
             delta=delta,
             verdict=verdict_of(delta, self._threshold),
-            cost_used=bool(columns.used.cost[row]),
-            steps_used=bool(columns.used.steps[row]),
-            advantage=scored(trust.advantage[row], why),
-            low=scored(trust.low[row], why),
-            high=scored(trust.high[row], why),
-            p_better=scored(self._p_better[layers][row], why),
+            cost_used=figures.cost_used,
+            steps_used=figures.steps_used,
+            advantage=scored(figures.advantage, why),
+            low=scored(figures.low, why),
+            high=scored(figures.high, why),
+            p_better=scored(figures.p_better, why),
             support=support,
             support_reason=reason,
             direction=direction,
             runs=history.runs,
-            delta_low=scored(columns.low[row], delta_why),
-            delta_high=scored(columns.high[row], delta_why),
+            delta_low=scored(figures.delta_low, delta_why),
+            delta_high=scored(figures.delta_high, delta_why),
             evidence_from=history.oldest,
             evidence_to=history.newest,
             evidence_age_days=(self.runs[run].started.ts - history.newest) / DAY,
-            level=level,
+            level=figures.level,
             levels=layers,
-            advantage_level=shared or None,
-            n_selected=int(columns.n_shared[row]),
+            advantage_level=figures.shared or None,
+            n_selected=figures.n_shared,
             pooled=pooled.value,
             pooled_low=pooled.low,
             pooled_high=pooled.high,
@@ -259,21 +260,50 @@ class DecisionScorer:
         )
 
     @cached_property
-    def _p_better(self) -> dict[int, np.ndarray]:
+    def _figures(self) -> dict[int, list[PathFigures]]:
+        """What is said of each path, row by row: made when somebody first looks at one."""
         with np.errstate(all="ignore"):
-            return {layers: c.advantage.p_better(self._threshold) for layers, c in self.paths.items()}
+            return {layers: _rows(paths, self._threshold) for layers, paths in self.paths.items()}
 
-    def _called(self, asked: Asked, columns: Paths, row: int) -> tuple[Support, str, Direction | None]:
+    def _called(self, columns: Paths, row: int) -> tuple[Support, str, Direction | None]:
         at = int(np.searchsorted(columns.claimed, row))
         if at < columns.claimed.size and columns.claimed[at] == row and columns.doubts.outcome[at] != HOLDS:
-            run = asked.run[asked.decision[row]]
-            compared = asked.compared(row, int(columns.shared[row]))
-            own = self.runs[run].run_id
-            return "weak", columns.doubts.words(at, self.snapshots[run], compared, own), None
+            return "weak", columns.doubts.words(at), None
         if columns.pooled is None:
             return columns.advantage.call(row)
         first, second = columns.advantage.runs
         return supported(columns.pooled.row(row), (int(first[row]), int(second[row])))
+
+
+class PathFigures(NamedTuple):
+    """One path's figures out of `Paths`, as plain numbers."""
+
+    level: int
+    shared: int
+    n_shared: int
+    score: float
+    actual: float
+    delta: float
+    delta_low: float
+    delta_high: float
+    delta_why: int
+    cost_used: bool
+    steps_used: bool
+    advantage: float
+    low: float
+    high: float
+    p_better: float
+    why: int
+
+
+def _rows(paths: Paths, threshold: float) -> list[PathFigures]:
+    trust = paths.advantage
+    columns = (
+        paths.level, paths.shared, paths.n_shared,
+        paths.score, paths.actual, paths.delta, paths.low, paths.high, paths.why, *paths.used,
+        trust.advantage, trust.low, trust.high, trust.p_better(threshold), trust.why,
+    )  # fmt: skip
+    return list(map(PathFigures._make, zip(*(column.tolist() for column in columns), strict=True)))
 
 
 def _unknown(alternative: str, levels: int, n_selected: int) -> Branch:

@@ -5,6 +5,7 @@ One row is one history at one moment. `untaken.counterfactual.scoring` has the s
 
 from __future__ import annotations
 
+from math import isnan
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -198,7 +199,7 @@ def moments(
 
 def scored(value: float, why: Unscored) -> float | Unscored:
     """A number of a column, or why there is none."""
-    return why if np.isnan(value) else float(value)
+    return why if isnan(value) else float(value)
 
 
 def unknown(value: float | Unscored | None) -> float:

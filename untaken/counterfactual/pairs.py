@@ -57,7 +57,7 @@ def compare_pairs(
     for at, row in enumerate(claimed.tolist()):
         trust = trusts[row]
         if doubts.outcome[at] != HOLDS and trust is not None:
-            why = doubts.words(at, snapshot, compared[at], pairs[row].without)
+            why = doubts.words(at)
             trusts[row] = msgspec.structs.replace(trust, support="weak", reason=why, direction=None)
     return [trust if known else None for trust, known in zip(trusts, other.known, strict=True)]
 

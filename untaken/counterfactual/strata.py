@@ -58,7 +58,7 @@ class Together(NamedTuple):
     Attributes:
         alternative: whether it took that one.
         other: position at which the run first took the other skill, too; infinite where it never did.
-        stratum: numbered from 0 among these runs; `known` where the log names it.
+        stratum, task: numbered from 0 among these runs; `known` where the log names them.
     """
 
     position: np.ndarray
@@ -67,6 +67,7 @@ class Together(NamedTuple):
     moment: np.ndarray
     run: np.ndarray
     stratum: np.ndarray
+    task: np.ndarray
     known: np.ndarray
     success: np.ndarray
     cost: np.ndarray
@@ -111,7 +112,10 @@ class Numbers:
             other = np.full(one.run.size + two.run.size, np.inf)
             other[at], other[one.run.size + there] = two.position[there], one.position[at]
             every = Runs(*map(np.concatenate, zip(one, two, strict=True)))
-            _, stratum = np.unique(every.stratum, return_inverse=True)
+            numbers, stratum = np.unique(every.stratum, return_inverse=True)
+            _, task = np.unique(
+                ["" if n == UNKNOWN else self.strata[n].task_id for n in numbers], return_inverse=True
+            )
             columns = Together(
                 position=every.position,
                 alternative=np.arange(other.size) < one.run.size,
@@ -119,6 +123,7 @@ class Numbers:
                 moment=every.moment,
                 run=every.run,
                 stratum=stratum,
+                task=task[stratum],
                 known=every.stratum != UNKNOWN,
                 success=every.success,
                 cost=every.cost,
@@ -174,8 +179,3 @@ class Sides:
             for side in (self.first, self.second)
         )
         return first, second
-
-    def coinciding(self) -> str:
-        """What coincides with the skill, where no stratum has both: ``agent`` or ``task``."""
-        first, second = self.strata()
-        return "agent" if {s.task_id for s in first} & {s.task_id for s in second} else "task"

@@ -80,8 +80,10 @@ class Snapshot:
     def _record(self, series: Series | None, without: str | None) -> Record | None:
         if series is None:
             return None
-        own = None if without is None else self.history.share(without, series.place, self.observations)
-        if not own or not any(own):
+        if without is None or not self.knows_run(without):
+            return series.record(self.observations)
+        own = self.history.share(without, series.place, self.observations)
+        if not any(own):
             return series.record(self.observations)
         sums = series.sums(self.observations).minus(own)
         return series.described(sums, self.observations, without if own.n else None)
