@@ -261,7 +261,7 @@ class DecisionScorer:
 
     @cached_property
     def _figures(self) -> dict[int, list[PathFigures]]:
-        """What is said of each path, row by row: made when somebody first looks at one."""
+        """The result for each path, row by row, built on first access."""
         with np.errstate(all="ignore"):
             return {layers: _rows(paths, self._threshold) for layers, paths in self.paths.items()}
 
