@@ -13,6 +13,7 @@ from untaken.cli.verbs import VERBS
 from untaken.corpus import evaluate_corpus
 from untaken.ledger.disk import replace
 from untaken.memory import PolicyMemory
+from untaken.report import rates_with_labels
 from untaken.report.html import html_report, report_document
 
 
@@ -26,6 +27,11 @@ def add_to(verbs: Verbs) -> None:
     length.add_argument("--full", action="store_true", help="every agent, failing run, sub-goal and choice")
     parser.add_argument("--title", default="", metavar="TEXT", help="the heading")
     parser.add_argument("--date", default="", metavar="TEXT", help="date to print, as given; default: none")
+    parser.add_argument(
+        "--labels",
+        action="store_true",
+        help="also rates from people's labels and a judge, where people labelled only some of what it judged",
+    )
     parser.add_argument("--memory", metavar="FILE", help="policy memory; by default built from these ledgers")
 
 
@@ -43,11 +49,14 @@ def report(args: argparse.Namespace, console: Console) -> int:
         verdicts=args.verdicts,
         progress=console.progress,
     )
-    page = html_report(corpus, full=args.full, title=args.title, date=args.date).encode()
+    labels = rates_with_labels(corpus) if args.labels else None
+    page = html_report(corpus, full=args.full, title=args.title, date=args.date, labels=labels).encode()
     replace(Path(args.html), page, sync=False)
     length = "full" if args.full else "focused"
     console.say(plain(f"{counted(len(corpus.runs), 'run')} → {args.html} ({length})"))
-    findings = tuple(dict.fromkeys((*ledgers.findings, *corpus.findings)))
+    findings = tuple(
+        dict.fromkeys((*ledgers.findings, *corpus.findings, *(labels.findings if labels else ())))
+    )
     console.findings(findings)
     console.document(report_document(corpus, page, file=args.html, full=args.full, findings=findings))
     return 1 if ledgers.broken or any(f.severity == "error" for f in graphs.findings) else 0

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from untaken.corpus import Corpus
 from untaken.fix_first import better_ways, triage
+from untaken.judging import LabelledRates
 from untaken.ranking.groups import LEFT_OUT
 from untaken.report.html.agents import sub_goals_section, unused_section
 from untaken.report.html.better import better_section
 from untaken.report.html.better_ways import better_ways_section
 from untaken.report.html.courses import courses_section
 from untaken.report.html.fix_list import choices_section, contradictions_section, fix_section
+from untaken.report.html.labelled import labels_section
 from untaken.report.html.markup import Markup, page, short, stylesheet, tag
 from untaken.report.html.rank_flow import flow_section
 from untaken.report.html.small_print import made_section, rule_words, words_section
@@ -20,7 +22,14 @@ POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri
 TITLE = "What the agents achieved, and what to fix first"
 
 
-def html_report(corpus: Corpus, *, full: bool = False, title: str = "", date: str = "") -> str:
+def html_report(
+    corpus: Corpus,
+    *,
+    full: bool = False,
+    title: str = "",
+    date: str = "",
+    labels: LabelledRates | None = None,
+) -> str:
     """One HTML file that opens anywhere, offline: no script, no font and no picture from outside.
 
     The same corpus gives the same bytes. Everything from ledgers and plan graphs is text in it, whatever it
@@ -31,6 +40,7 @@ def html_report(corpus: Corpus, *, full: bool = False, title: str = "", date: st
         full: every agent, failing run, sub-goal and choice; by default what can be read in three minutes.
         title: the heading.
         date: printed as it is given, where the report should say when it was made.
+        labels: rates from people's labels and a judge, shown where people labelled some of its verdicts.
 
     Returns:
         The page, as text in UTF-8.
@@ -44,10 +54,10 @@ def html_report(corpus: Corpus, *, full: bool = False, title: str = "", date: st
         tag("title", heading),
         stylesheet(css()),
     )
-    return page(head, _body(corpus, heading, full=full, date=date), language="en")
+    return page(head, _body(corpus, heading, full=full, date=date, labels=labels), language="en")
 
 
-def _body(corpus: Corpus, heading: str, *, full: bool, date: str) -> Markup:
+def _body(corpus: Corpus, heading: str, *, full: bool, date: str, labels: LabelledRates | None) -> Markup:
     seen, found = seen_by(corpus), triage(corpus)
     sub = (
         f"{counted(seen.runs, 'run')} · {counted(seen.agents, 'agent')} · {counted(seen.tasks, 'task')} · "
@@ -61,6 +71,7 @@ def _body(corpus: Corpus, heading: str, *, full: bool, date: str) -> Markup:
         better_ways_section(corpus, better_ways(corpus), full=full),
         flow_section(corpus.ranking, full=full),
         better_section(corpus.ranking, seen.metric, full=full),
+        labels_section(labels),
         sub_goals_section(corpus) if full else None,
         courses_section(corpus, full=full),
         contradictions_section(corpus, found, full=full),
