@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from untaken.errors import Score, Unscored
 from untaken.failure_modes.reading import ReadRun, modes_seen
 from untaken.stats.multiple import benjamini_hochberg
-from untaken.stats.stratified import Stratum, exact_test, risk_difference, score_interval
+
+if TYPE_CHECKING:
+    from untaken.stats.stratified import Stratum
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +58,8 @@ def contrast_modes(runs: Iterable[ReadRun]) -> tuple[ModeContrast, ...]:
     The risk difference Σ wₖ(p₁ₖ − p₀ₖ) / Σ wₖ over tasks k with wₖ = n₁ₖn₀ₖ / (n₁ₖ + n₀ₖ), its score interval
     and the exact conditional test of `untaken.stats.stratified`. Runs without an outcome are left out.
     """
+    from untaken.stats.stratified import exact_test  # noqa: PLC0415 (slow: it brings NumPy)
+
     known = [run for run in runs if run.success is not None]
     tasks: dict[str, list[ReadRun]] = defaultdict(list)
     for run in known:
@@ -70,6 +75,8 @@ def contrast_modes(runs: Iterable[ReadRun]) -> tuple[ModeContrast, ...]:
 
 
 def _stratum(mode: str, runs: Sequence[ReadRun]) -> Stratum:
+    from untaken.stats.stratified import Stratum  # noqa: PLC0415 (slow: it brings NumPy)
+
     failed = [run.has(mode) for run in runs if not run.success]
     successes = [run.has(mode) for run in runs if run.success]
     return Stratum(sum(failed), len(failed), sum(successes), len(successes))
@@ -78,6 +85,8 @@ def _stratum(mode: str, runs: Sequence[ReadRun]) -> Stratum:
 def _contrast(
     mode: str, strata: Sequence[Stratum], runs: Sequence[ReadRun], tested: tuple[float, float] | None
 ) -> ModeContrast:
+    from untaken.stats.stratified import risk_difference, score_interval  # noqa: PLC0415 (slow)
+
     difference: Score = NOT_COMPARABLE
     low: Score = NOT_COMPARABLE
     high: Score = NOT_COMPARABLE
