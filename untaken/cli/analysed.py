@@ -15,7 +15,6 @@ from untaken.errors import Finding
 from untaken.failure_modes import Taxonomy, kept_taxonomy, load_taxonomy
 from untaken.ledger import Run
 from untaken.memory import PolicyMemory
-from untaken.store import Workspace
 from untaken.store.review_model import Review
 
 
@@ -59,6 +58,8 @@ def read_analysed(args: argparse.Namespace, console: Console) -> Analysed:
     folder = Path(args.workspace)
     if not folder.is_dir():
         raise UsageError("source-not-found", f"no folder {args.workspace!r}")
+    from untaken.store import Workspace  # noqa: PLC0415 (slow: it loads SQLAlchemy)
+
     with Workspace.open_folder(folder, progress=console.progress) as store:
         runs, noticed = store.read_runs()
         corpus = _evaluated(args, runs, store.graph_set(), console)
@@ -73,6 +74,8 @@ def read_analysed(args: argparse.Namespace, console: Console) -> Analysed:
 
 def workspace_path(args: argparse.Namespace) -> Path:
     """Where the workspace named keeps its files."""
+    from untaken.store import Workspace  # noqa: PLC0415 (slow: it loads SQLAlchemy)
+
     with Workspace.open_folder(args.workspace) as store:
         return store.path
 
