@@ -26,6 +26,11 @@ COMPUTED: Final = {
         "order of the plan, whose status differs from the reference run. What goes with success: "
         "Fisher's exact test for each sub-goal, Holm-adjusted."
     ),
+    "Failure modes": (
+        "People assign notes to failure modes; suggestions count only once accepted. A rate is the share "
+        "of reviewed runs with the mode. The contrast compares failed with successful runs of the same "
+        "tasks. The share of modes not seen yet is Good and Turing's estimate."
+    ),
     "Rankings": (
         "Each agent's value is the mean over the tasks that every agent ran, repeats averaged first. "
         "Agreement is Kendall's τ-b. Two agents are compared task by task; p values are adjusted for "

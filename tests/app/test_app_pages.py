@@ -24,6 +24,7 @@ QUESTIONS = {
     "run": "What happened in this run?",
     "review": "Which runs are still unexplained?",
     "compare": "Where do these runs diverge?",
+    "failure_modes": "What goes wrong, how often, and does it harm?",
     "decisions": "Which choices cost us, over all runs?",
     "rankings": "Do outcome and sub-goal rankings agree?",
     "annotate": "What should have happened?",
@@ -34,14 +35,26 @@ QUESTIONS = {
 }
 NEXT_STEPS = {
     **dict.fromkeys(
-        ("overview", "run", "review", "compare", "decisions", "rankings", "memory", "criteria"),
+        (
+            "overview",
+            "run",
+            "review",
+            "compare",
+            "failure_modes",
+            "decisions",
+            "rankings",
+            "memory",
+            "criteria",
+        ),
         "Upload run ledgers and plan graphs on the Data page",
     ),
     "annotate": "No plan graph yet. Create one, import one, or get one suggested from runs.",
     "what_if_not": "No run in this workspace has a planning record",
     "data": "Upload run ledgers (.jsonl), plan graphs (.plan.yaml) or traces in a supported format",
 }
-TITLES = {page: page.capitalize() for page in QUESTIONS} | {"what_if_not": "What-If-Not"}
+TITLES = {page: page.replace("_", " ").capitalize() for page in QUESTIONS} | {"what_if_not": "What-If-Not"}
+TABLES_BEHIND_A_VIEW = {"run", "failure_modes"}
+"""Pages that open on something else: their tables are drawn when they are asked for."""
 MEASURED = {"what_if_not"}
 """Pages that also tell what was measured once, whatever the workspace holds."""
 HOSTILE = (
@@ -84,7 +97,7 @@ def test_a_page_asks_its_question_and_shows_what_is_here(
     app = session(a_desk(tmp_path), monkeypatch, page)
     assert [title.value for title in app.title] == [TITLES[page]]
     assert QUESTIONS[page] in said(app)
-    assert app.dataframe
+    assert bool(app.dataframe) != (page in TABLES_BEHIND_A_VIEW)
     assert not app.error
 
 
