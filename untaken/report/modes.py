@@ -283,3 +283,11 @@ def modes_suggest_schema() -> Schema:
         quality=entry_shape(SuggestionQuality),
         notes=list_of(fixed(**_NOTE, suggestions=list_of(suggestion))),
     )
+
+
+MODE_SCHEMAS: Final = {
+    "modes-list": modes_list_schema,
+    "modes-notes": modes_notes_schema,
+    "modes-suggest": modes_suggest_schema,
+}
+"""By name, in the order in which `untaken schema` lists them."""

@@ -61,7 +61,7 @@ from untaken.report.documents import LAYERED
 from untaken.report.exporting import export_schema
 from untaken.report.issues import issues_schema, reopened_shape
 from untaken.report.mode_analysis import modes_schema
-from untaken.report.modes import modes_list_schema, modes_notes_schema, modes_suggest_schema
+from untaken.report.modes import MODE_SCHEMAS
 from untaken.report.rankings import RANKS, RULE_RANKS
 from untaken.report.shapes import (
     COUNT,
@@ -472,9 +472,7 @@ SCHEMAS: Final[Mapping[str, Callable[[], Schema]]] = {
     "review": review_schemas.review,
     "modes": modes_schema,
     "issues": issues_schema,
-    "modes-list": modes_list_schema,
-    "modes-notes": modes_notes_schema,
-    "modes-suggest": modes_suggest_schema,
+    **MODE_SCHEMAS,
     "criteria": criteria_schemas.criteria,
     "criteria-verify": criteria_schemas.criteria_verify,
     "criteria-proposal": criteria_schemas.criteria_proposal,
