@@ -3,7 +3,8 @@
 The floor is what nothing that reads these runs can do without: SHA-256 of every line and its typed decoding,
 the events kept. Runs have 52 events, eight sub-goals and seven decision points with three paths not taken;
 each begins a minute after the one before, so that later runs know more. Measurements alternate with the floor
-in one process; the median of the rounds' ratios is shown.
+in one process; the median of the rounds' ratios is shown, written to `benchmarks/corpus.json`, and to the
+table of `docs/performance.md`.
 
     python benchmarks/corpus.py [runs] [rounds]
 """
@@ -11,11 +12,13 @@ in one process; the median of the rounds' ratios is shown.
 from __future__ import annotations
 
 import gc
+import json
 import sys
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from io import BytesIO
+from pathlib import Path
 from random import Random
 from statistics import median
 from typing import Any
@@ -24,7 +27,7 @@ import msgspec
 from scoring import FILLER, GRAPH, PATCHES, TOOLS, cpu, floor
 
 from untaken.corpus import evaluate_corpus, score_runs
-from untaken.counterfactual import evaluate_run
+from untaken.counterfactual import evaluate_runs
 from untaken.ledger import GENESIS, AnyEvent, Head, read_ledger
 from untaken.ledger import events as e
 from untaken.memory import PolicyMemory
@@ -33,6 +36,9 @@ from untaken.ranking import rank_agents
 from untaken.report import agents_table, decisions_table, runs_table, sub_goals_table
 from untaken.subgoals import RunScore
 
+HERE = Path(__file__).parent
+PAGE = HERE.parent / "docs" / "performance.md"
+TABLE = "<!-- benchmarks/corpus.py writes from here -->", "<!-- to here -->"
 AGENTS = 6
 TASKS = 200
 CONTEXTS = 60
@@ -96,7 +102,7 @@ def measure(runs: int, rounds: int) -> None:
         "read": lambda: read_ledger(BytesIO(data), heads=heads),
         "score": lambda: score_runs(held, graphs),
         "build the memory": lambda: PolicyMemory.build(held).snapshot(),
-        "evaluate each run": lambda: [evaluate_run(run, memory) for run in held],
+        "decisions": lambda: evaluate_runs(held, PolicyMemory(memory.log)),
         "rank the agents": lambda: rank_agents(scored),
         "evaluate the corpus": lambda: evaluate_corpus(held, graphs),
         "read and evaluate it": lambda: evaluate_corpus(read_ledger(BytesIO(data), heads=heads), graphs),
@@ -112,12 +118,41 @@ def measure(runs: int, rounds: int) -> None:
             taken[name].append((cpu(work), base))
             gc.collect()
     base = median(base for pairs in taken.values() for _, base in pairs)
-    print(f"{runs:,} runs, {len(lines) // runs} events and {len(data) / runs / 1000:.0f} kB each")
+    ratios = {"floor": 1.0} | {
+        name: median(work / under for work, under in some) for name, some in taken.items()
+    }
+    about = f"{runs:,} runs, {len(lines) // runs} events and {len(data) / runs / 1000:.0f} kB each"
+    found = {
+        "runs": runs,
+        "rounds": rounds,
+        "events_per_run": len(lines) // runs,
+        "bytes_per_run": len(data) // runs,
+        "peak_mb": peak_mb(),
+        "floor_ms_per_run": base * 1000 / runs,
+        "ratio_to_floor": ratios,
+    }
+    print(about)
     print(f"{'':22} × floor   s per 1,000 runs")
-    print(f"{'floor':22} {1:7.2f} {base * 1000 / runs:12.3f}")
-    for name, pairs in taken.items():
-        ratio = median(work / under for work, under in pairs)
+    for name, ratio in ratios.items():
         print(f"{name:22} {ratio:7.2f} {ratio * base * 1000 / runs:12.3f}")
+    (HERE / "corpus.json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    write_page(about, ratios, base * 1e6 / runs)
+
+
+def peak_mb() -> int | None:
+    """The most memory that this process ever held, where the system says so."""
+    status = Path("/proc/self/status")
+    lines = status.read_text(encoding="utf-8").splitlines() if status.exists() else []
+    return next((int(line.split()[1]) // 1024 for line in lines if line.startswith("VmHWM")), None)
+
+
+def write_page(about: str, ratios: dict[str, float], floor_us: float) -> None:
+    """The table of `docs/performance.md`."""
+    before, _, rest = PAGE.read_text(encoding="utf-8").partition(TABLE[0])
+    after = rest.partition(TABLE[1])[2]
+    rows = [f"| {name} | {ratio:.2f} | {ratio * floor_us:.0f} |" for name, ratio in ratios.items()]
+    table = ["", f"{about}.", "", "| stage | × floor | µs a run |", "|---|---|---|", *rows, ""]
+    PAGE.write_text(before + TABLE[0] + "\n".join(table) + "\n" + TABLE[1] + after, encoding="utf-8")
 
 
 if __name__ == "__main__":
