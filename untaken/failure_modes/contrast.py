@@ -66,8 +66,6 @@ def contrast_modes(runs: Iterable[ReadRun]) -> tuple[ModeContrast, ...]:
         tasks[run.task_id].append(run)
     both = [some for some in tasks.values() if len({run.success for run in some}) > 1]
     found = [(mode, [_stratum(mode, some) for some in both]) for mode in modes_seen(known)]
-    from untaken.stats.stratified import exact_test  # noqa: PLC0415 (slow: it loads SciPy)
-
     tested = [exact_test(strata).p for _, strata in found] if both else []
     adjusted = benjamini_hochberg(tested)
     return tuple(
@@ -81,8 +79,6 @@ def _stratum(mode: str, runs: Sequence[ReadRun]) -> Stratum:
 
     failed = [run.has(mode) for run in runs if not run.success]
     successes = [run.has(mode) for run in runs if run.success]
-    from untaken.stats.stratified import Stratum  # noqa: PLC0415 (slow: it loads SciPy)
-
     return Stratum(sum(failed), len(failed), sum(successes), len(successes))
 
 
@@ -95,8 +91,6 @@ def _contrast(
     low: Score = NOT_COMPARABLE
     high: Score = NOT_COMPARABLE
     if tested is not None:
-        from untaken.stats.stratified import risk_difference, score_interval  # noqa: PLC0415 (slow: it loads SciPy)
-
         difference = risk_difference(strata)
         low, high = score_interval(strata)
     p, q = tested or (NOT_COMPARABLE, NOT_COMPARABLE)
