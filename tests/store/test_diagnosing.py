@@ -99,7 +99,7 @@ def test_a_backup_and_its_restoring_from_the_command_line(
     archive, again = str(tmp_path / "b.zip"), str(tmp_path / "again")
     words = ["workspace", "backup", archive, "--workspace", str(tmp_path / "w")]
     assert main([*words, "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["files"] == 6
+    assert json.loads(capsys.readouterr().out)["files"] == 9
     assert main(words) == 2
     monkeypatch.delenv("UNTAKEN_STORE", raising=False)
     assert main(["workspace", "restore", archive, "--to", again]) == 0
