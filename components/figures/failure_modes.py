@@ -51,6 +51,7 @@ def mode_matrix(
     figure.update_layout(
         shapes=[_box(x, y, cell, look, marked=(cell.mode, cell.group) == marked) for x, y, cell in shown],
         meta={"least_width": 190 + COLUMN * len(groups)},
+        clickmode="event+select",
     )
     figure.add_trace(
         go.Scatter(
@@ -61,7 +62,9 @@ def mode_matrix(
             text=[f"{cell.count}/{cell.n}" for _, _, cell in shown],
             textposition="middle center",
             textfont={"size": 13, "color": look.text},
-            customdata=[f"{cell.mode} {x}" for x, _, cell in shown],
+            customdata=[[f"{cell.mode} {x}"] for x, _, cell in shown],
+            selected={"marker": {"opacity": 0}, "textfont": {"color": look.text}},
+            unselected={"marker": {"opacity": 0}, "textfont": {"color": look.text}},
             hovertext=[_cell_words(cell, names) for _, _, cell in shown],
             hovertemplate="%{hovertext}<extra></extra>",
         )
