@@ -30,7 +30,6 @@ RATES: Final = ("_rate", "coverage", "completion", "_macro")
 
 
 @panel
-@panel
 def draw(corpus: Corpus, metric: str) -> None:
     """A tab a question.
 
