@@ -103,7 +103,7 @@ def test_a_backup_and_its_restoring_from_the_command_line(
     assert main(words) == 2
     monkeypatch.delenv("UNTAKEN_STORE", raising=False)
     assert main(["workspace", "restore", archive, "--to", again]) == 0
-    assert "6 files" in capsys.readouterr().out
+    assert "9 files" in capsys.readouterr().out
     assert main(["workspace", "restore", archive, "--to", again]) == 2
     assert main(["workspace", "doctor", "--workspace", again]) == 0
 

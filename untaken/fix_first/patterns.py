@@ -29,7 +29,7 @@ WAYS: Final[Mapping[bool | None, Way]] = {
     None: "attempts unknown",
 }
 SPECIFIC: Final = re.compile(
-    r"[\"'`\u2018\u201c][^\"'`\u2019\u201d]*[\"'`\u2019\u201d]|(?<!\w)[^\W\d]*+\d\w*+"
+    r"[\"'`\u2018\u201c][^\"'`\u2018-\u201d]*+[\"'`\u2019\u201d]|(?<!\w)[^\W\d]*+\d\w*+"
 )
 """What differs between titles of one kind: words in quotes, and words with digits."""
 NUMBERED: Final = re.compile(r"\.\d+(?=\.|$)")
