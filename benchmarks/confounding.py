@@ -23,10 +23,10 @@ from typing import NamedTuple
 import numpy as np
 
 from untaken.counterfactual import THRESHOLD, Scale, Weights
+from untaken.counterfactual.advantage import compare
 from untaken.counterfactual.pairs import Pair, compare_pairs
 from untaken.counterfactual.plan import Option, PlanDecision, PlanPath, PlanState
 from untaken.counterfactual.plan.statements import contrasts, statements
-from untaken.counterfactual.trust import compare
 from untaken.memory import Observed, PolicyMemory
 
 START = datetime(2026, 1, 1, tzinfo=UTC)

@@ -24,7 +24,7 @@ from math import sqrt
 import numpy as np
 
 from untaken.counterfactual import THRESHOLD, Scale, Weights
-from untaken.counterfactual.trust import compare
+from untaken.counterfactual.advantage import compare
 from untaken.errors import Unscored
 from untaken.memory import Observed, PolicyMemory
 

@@ -31,7 +31,7 @@ from tempfile import TemporaryDirectory
 
 import msgspec
 
-from untaken.counterfactual import Branch, Decision, RunEvaluation, evaluate_run
+from untaken.counterfactual import Alternative, Decision, RunEvaluation, evaluate_run
 from untaken.errors import Unscored
 from untaken.formats import convert
 from untaken.ledger import Run, SkillSelection, Verdict, context_hash, read_ledger
@@ -60,7 +60,7 @@ MARKED = "on the blamed one|telling runs|hits|by chance|p|odds ratio, 95 %"
 TAIL = 0.025
 ODDS = 1e9
 
-Mark = Callable[[Branch], bool]
+Mark = Callable[[Alternative], bool]
 Evaluate = Callable[[Run, PolicyMemory], RunEvaluation]
 
 
@@ -102,16 +102,16 @@ def regrouped(run: Run, keys: Sequence[str]) -> Run:
 WAYS: tuple[tuple[str, Evaluate], ...] = (("as of the start", as_of), ("all other runs", left_out))
 
 
-def better(branch: Branch) -> bool:
+def better(branch: Alternative) -> bool:
     return branch.verdict == "alternative_may_be_better"
 
 
-def supported(branch: Branch) -> bool:
+def supported(branch: Alternative) -> bool:
     above = not isinstance(branch.advantage, Unscored) and branch.advantage > 0
     return branch.support == "supported" and above
 
 
-def supported_below(branch: Branch) -> bool:
+def supported_below(branch: Alternative) -> bool:
     return branch.support == "supported" and not supported(branch)
 
 

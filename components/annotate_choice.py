@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
-from components import annotate_desk, cards, state, tables, text
+from components import annotate_session, cards, state, tables, text
 from components.annotate_popover import close, closed, popover
 from components.panels import panel
 from components.reviewer import ask_reviewer, author
-from untaken.annotating import Brought, graphs_in
+from untaken.annotating import ImportedGraphs, graphs_in
 from untaken.errors import Finding, UntakenError
 from untaken.plans import GRAPH_FORMATS, GraphFormat, PlanGraph, SubGoal, export_graph
 from untaken.plans.files import GRAPH_SUFFIXES
@@ -24,14 +24,14 @@ BROUGHT = "annotate_brought"
 
 
 @panel
-def choose() -> annotate_desk.Desk | None:
+def choose() -> annotate_session.EditorSession | None:
     """Draw the ways to a graph, and who is at work.
 
     Returns:
         The open editor session; ``None`` if the workspace has no graph yet and none was started, or if the
         address names a graph that does not exist.
     """
-    known = annotate_desk.graph_ids()
+    known = annotate_session.graph_ids()
     asked = state.selected("graph")
     missing = asked is not None and asked not in known
     if asked is None and known:
@@ -59,14 +59,14 @@ def choose() -> annotate_desk.Desk | None:
         with popover("Import …", key="annotate_pop_import"):
             _bring()
         ask_reviewer()
-    annotate_desk.sign_draft()
+    annotate_session.sign_draft()
     _waiting()
-    return annotate_desk.open_graph(chosen) if chosen is not None else None
+    return annotate_session.open_graph(chosen) if chosen is not None else None
 
 
 def _named_in_address(known: list[str]) -> str:
     """The open graph, or else the first one; the address names it from now on, so it can be shared."""
-    here = annotate_desk.desk()
+    here = annotate_session.desk()
     chosen = here.graph.id if here is not None else known[0]
     state.select(**{name: state.selected(name) for name in state.SELECTION} | {"graph": chosen})
     return chosen
@@ -86,7 +86,7 @@ def _new(known: list[str]) -> None:
             else:
                 globs = [glob.strip() for glob in tasks.split(",") if glob.strip()]
                 graph = PlanGraph(id=name.strip(), tasks=globs, sub_goals=[SubGoal(id=first.strip())])
-                annotate_desk.begin(graph, "New graph. It scores runs once you save it.")
+                annotate_session.begin(graph, "New graph. It scores runs once you save it.")
                 close()
                 st.rerun()
 
@@ -105,8 +105,8 @@ def _bring() -> None:
         try:
             st.session_state[BROUGHT] = graphs_in(name, data)
         except UntakenError as error:
-            st.session_state[BROUGHT] = Brought(graphs=(), findings=(error.finding(),))
-    brought: Brought | None = st.session_state.get(BROUGHT)
+            st.session_state[BROUGHT] = ImportedGraphs(graphs=(), findings=(error.finding(),))
+    brought: ImportedGraphs | None = st.session_state.get(BROUGHT)
     if brought is not None:
         _offer(brought)
 
@@ -115,7 +115,7 @@ def _fits(kind: str, suffix: str) -> bool:
     return {"yaml": ".yaml", "json": ".json", "mermaid": ".mmd", "csv": ".csv"}.get(kind) == suffix
 
 
-def _offer(brought: Brought) -> None:
+def _offer(brought: ImportedGraphs) -> None:
     """What was read, to be opened."""
     for finding in brought.findings[:20]:
         (st.error if finding.severity == "error" else st.caption)(_said(finding))
@@ -126,7 +126,7 @@ def _offer(brought: Brought) -> None:
         by_id = {one.id: one for one in brought.graphs}
         graph = by_id[st.selectbox("Which one", list(by_id), format_func=lambda n: text.one_line(n, 60))]
     st.caption(f"{len(graph.sub_goals):,} sub-goals, id {text.label(graph.id, 60)}")
-    here = annotate_desk.desk()
+    here = annotate_session.desk()
     fill = brought.drawn and st.checkbox(
         "Keep the existing checks, rules, descriptions and tasks",
         value=True,
@@ -138,11 +138,11 @@ def _offer(brought: Brought) -> None:
         key="annotate_open",
         help="If a graph with this id exists, the import is one step that you can undo.",
     ):
-        annotate_desk.begin(graph, "imported", fill=fill)
+        annotate_session.begin(graph, "imported", fill=fill)
         _done()
     into = f"Replace {text.label(here.graph.id, 40)}" if here else ""
     if here and here.graph.id != graph.id and st.button(into, key="annotate_into"):
-        annotate_desk.take_content(graph, "imported", fill=fill)
+        annotate_session.take_content(graph, "imported", fill=fill)
         _done()
 
 
@@ -159,7 +159,7 @@ def _said(finding: Finding) -> str:
 
 def _waiting() -> None:
     """Drafts that nobody signed."""
-    drafts = annotate_desk.drafts_waiting()
+    drafts = annotate_session.drafts_waiting()
     if not drafts:
         return
     with st.expander(f"Unsigned drafts: {len(drafts):,}"):
@@ -167,9 +167,11 @@ def _waiting() -> None:
             with st.container(horizontal=True, vertical_alignment="center"):
                 st.caption(f"{text.label(draft.graph_id, 60)} · {draft.updated_at:%Y-%m-%d %H:%M} UTC")
                 st.button(
-                    "Open draft", key=f"draft_up_{number}", on_click=annotate_desk.resume, args=(draft,)
+                    "Open draft", key=f"draft_up_{number}", on_click=annotate_session.resume, args=(draft,)
                 )
-                st.button("Discard", key=f"draft_off_{number}", on_click=annotate_desk.discard, args=(draft,))
+                st.button(
+                    "Discard", key=f"draft_off_{number}", on_click=annotate_session.discard, args=(draft,)
+                )
 
 
 def take_along(graph: PlanGraph) -> None:

@@ -8,11 +8,11 @@ from itertools import count
 import msgspec
 import streamlit as st
 
-from components import annotate_desk, cards, figures, first_graph, state, tables, text
+from components import annotate_session, cards, figures, first_graph, state, tables, text
 from components.panels import panel
 from components.reviewer import ask_reviewer, author
 from untaken.annotating import runs_of
-from untaken.discovery import Draft, Source, discover
+from untaken.discovery import ProposedGraph, Source, discover
 from untaken.discovery.draft import MIN_RUNS, MIN_SHARE, THETA
 from untaken.errors import UntakenError
 from untaken.ledger import Plan, Run
@@ -81,7 +81,7 @@ def _suggest(graph: PlanGraph | None, known: list[Run]) -> None:
         base, limits = graph if use_rules else None, (theta, share, int(fewest))
         draft = _draft(base, (tuple(chosen), tuple(among)), limits, source, known)
     except UntakenError as error:
-        st.warning(text.label(annotate_desk.words(error), 400))
+        st.warning(text.label(annotate_session.words(error), 400))
         _leave()
         return
     if any(finding.code == "draft-one-order" for finding in draft.findings):
@@ -100,7 +100,7 @@ def _short(name: str) -> str:
     return text.one_line(name, 60)
 
 
-def _show(draft: Draft, graph: PlanGraph | None, used: str, tasks: Sequence[str]) -> None:
+def _show(draft: ProposedGraph, graph: PlanGraph | None, used: str, tasks: Sequence[str]) -> None:
     by = ", ".join(f"{text.label(agent, 40)} {runs:,}" for agent, runs in draft.agents.items())
     st.markdown(f"From **{used}** ({by})")
     tables.figure(figures.draft_figure(draft, dark=state.is_dark()), key="draft", name="Suggested graph")
@@ -135,22 +135,22 @@ def _leave() -> None:
         st.button("Leave it", key="suggest_leave", on_click=first_graph.done)
 
 
-def _accept(draft: Draft, tasks: Sequence[str]) -> None:
+def _accept(draft: ProposedGraph, tasks: Sequence[str]) -> None:
     _take(draft, tasks)
-    annotate_desk.save("Suggested by runs, accepted as it was")
+    annotate_session.save("Suggested by runs, accepted as it was")
 
 
-def _take(draft: Draft, tasks: Sequence[str]) -> None:
+def _take(draft: ProposedGraph, tasks: Sequence[str]) -> None:
     """A person goes through it now: the mark that keeps a draft from scoring is not taken along."""
     metadata = {name: value for name, value in draft.graph.metadata.items() if name != "draft"}
     graph = msgspec.structs.replace(draft.graph, metadata=metadata)
-    if annotate_desk.desk() is not None and not first_graph.asked():
-        annotate_desk.take_content(graph, "suggested by runs")
+    if annotate_session.desk() is not None and not first_graph.asked():
+        annotate_session.take_content(graph, "suggested by runs")
         return
-    known = annotate_desk.graph_ids()
+    known = annotate_session.graph_ids()
     name = next(free for n in count(1) if (free := "suggested" if n == 1 else f"suggested-{n}") not in known)
     speaks_of = [escape_glob(task) for task in tasks] if known else []  # the only graph serves every run
-    annotate_desk.begin(
+    annotate_session.begin(
         msgspec.structs.replace(graph, id=name, version=1, tasks=speaks_of), "suggested by runs"
     )
     first_graph.done()
@@ -162,7 +162,7 @@ def _draft(
     limits: tuple[float, float, int],
     source: Source,
     runs: list[Run],
-) -> Draft:
+) -> ProposedGraph:
     store = state.workspace()
     digest = graph_digest(graph) if graph is not None else ""
     key = (str(store.path), state.content(store), digest, first_graph.asked())
@@ -177,7 +177,7 @@ def _discovered(
     source: Source,
     _runs: list[Run],
     _graph: PlanGraph | None,
-) -> Draft:
+) -> ProposedGraph:
     agents, tasks = among
     runs = [r for r in _runs if (not agents or r.agent in agents) and (not tasks or r.task_id in tasks)]
     theta, share, fewest = limits

@@ -6,7 +6,7 @@ from typing import Final
 
 import streamlit as st
 
-from components import annotate_desk, cards, state, tables, text
+from components import annotate_session, cards, state, tables, text
 from components.panels import panel
 from untaken.annotating import Set, Unmapped, Workbench, made_rule, runs_of, sub_goal_of, unmapped, with_graph
 from untaken.corpus import Corpus
@@ -73,10 +73,10 @@ def _code(words: str) -> str:
 
 
 def _make(goal: str, rule: Rule) -> None:
-    here = annotate_desk.desk()
+    here = annotate_session.desk()
     if here is not None:
         node = sub_goal_of(here.graph, goal)
-        annotate_desk.edit(Set(sub_goal=goal, field="rules", value=made_rule(node, rule)))
+        annotate_session.edit(Set(sub_goal=goal, field="rules", value=made_rule(node, rule)))
 
 
 def _contradictions(bench: Workbench) -> None:

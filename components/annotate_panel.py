@@ -10,7 +10,7 @@ import msgspec
 import pandas as pd
 import streamlit as st
 
-from components import annotate_desk, annotate_matches, panels, state, text
+from components import annotate_matches, annotate_session, panels, state, text
 from components.annotate_popover import close, popover
 from components.palette import STAR
 from untaken import limits
@@ -76,7 +76,7 @@ def _chosen(graph: PlanGraph) -> SubGoal | None:
         ):
             key = f"annotate_add_id_{_mark(graph.id)}"
             name = st.text_input("New sub-goal id", key=key, max_chars=80)
-            if st.form_submit_button("Add") and annotate_desk.edit(Add(sub_goal=SubGoal(id=name))):
+            if st.form_submit_button("Add") and annotate_session.edit(Add(sub_goal=SubGoal(id=name))):
                 select(name)
                 close()
                 st.rerun()
@@ -87,12 +87,12 @@ def _chosen(graph: PlanGraph) -> SubGoal | None:
 @panels.panel
 def select(sub_goal: str | None) -> None:
     """Select a sub-goal of the open graph."""
-    here = annotate_desk.desk()
+    here = annotate_session.desk()
     state.select(graph=here.graph.id if here else None, sub_goal=sub_goal)
 
 
 def _delete(name: str) -> None:
-    if annotate_desk.edit(Delete(sub_goal=name)):
+    if annotate_session.edit(Delete(sub_goal=name)):
         select(None)
 
 
@@ -108,7 +108,7 @@ class _Fields:
     def key(self, field: str, shown: Any) -> str:
         """The widget's key, its value put there."""
         key = f"sub_goal_{field}_{self.mark}"
-        typed: dict[str, Any] = st.session_state.setdefault(annotate_desk.TYPED, {})
+        typed: dict[str, Any] = st.session_state.setdefault(annotate_session.TYPED, {})
         st.session_state[key] = typed.get(key, shown)
         return key
 
@@ -246,13 +246,13 @@ class _Fields:
 
     def set_kind(self, key: str) -> None:
         """Another kind of check; one that needs words waits for them."""
-        kind, typed = st.session_state[key], st.session_state.setdefault(annotate_desk.TYPED, {})
+        kind, typed = st.session_state[key], st.session_state.setdefault(annotate_session.TYPED, {})
         typed.pop(key, None)
         if kind in ("expr", "tool_call"):
             typed[key] = kind
         else:
             value = None if kind == "none" else {kind: True}
-            annotate_desk.edit(Set(sub_goal=self.node.id, field="check", value=value))
+            annotate_session.edit(Set(sub_goal=self.node.id, field="check", value=value))
 
     def set_check(self, part: str, key: str, read: Callable[[str], Any]) -> None:
         """Another part of the check."""
@@ -277,12 +277,12 @@ class _Fields:
 
     def done(self, key: str, make: Callable[[], Edit]) -> bool:
         """Make the command and apply it; what is refused stays as typed."""
-        typed: dict[str, Any] = st.session_state.setdefault(annotate_desk.TYPED, {})
+        typed: dict[str, Any] = st.session_state.setdefault(annotate_session.TYPED, {})
         typed.pop(key, None)
         try:
-            accepted = annotate_desk.edit(make())
+            accepted = annotate_session.edit(make())
         except UntakenError as error:
-            annotate_desk.refuse(error)
+            annotate_session.refuse(error)
             accepted = False
         if not accepted and key in st.session_state:
             typed[key] = st.session_state[key]

@@ -12,23 +12,23 @@ from typing import Any, Final, cast
 import pandas as pd
 import streamlit as st
 
-from components import annotate_desk
+from components import annotate_session
 from components.panels import panel
-from untaken.annotating import Delete, Rename, Row, edits_of_rows, rows_of
+from untaken.annotating import Delete, Rename, SubGoalRow, edits_of_rows, rows_of
 from untaken.errors import UntakenError
 from untaken.plans import PlanGraph
 
 SHEET: Final = "annotate_sheet"
-COLUMNS: Final = tuple(field.name for field in fields(Row) if field.name != "was")
+COLUMNS: Final = tuple(field.name for field in fields(SubGoalRow) if field.name != "was")
 LISTS: Final = ("deps", "any_of")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sheet:
+class TableEdit:
     """What the table was drawn from, and the graph that its edits made of it."""
 
     begun: PlanGraph
-    rows: tuple[Row, ...]
+    rows: tuple[SubGoalRow, ...]
     made: PlanGraph
     number: int
 
@@ -70,17 +70,17 @@ def table(graph: PlanGraph) -> None:
     )
 
 
-def _sheet(graph: PlanGraph) -> Sheet:
-    known = cast("Sheet | None", st.session_state.get(SHEET))
+def _sheet(graph: PlanGraph) -> TableEdit:
+    known = cast("TableEdit | None", st.session_state.get(SHEET))
     if known is not None and known.made == graph:
         return known
     number = known.number + 1 if known is not None else 0
-    sheet = Sheet(begun=graph, rows=tuple(rows_of(graph)), made=graph, number=number)
+    sheet = TableEdit(begun=graph, rows=tuple(rows_of(graph)), made=graph, number=number)
     st.session_state[SHEET] = sheet
     return sheet
 
 
-def _frame(rows: tuple[Row, ...]) -> pd.DataFrame:
+def _frame(rows: tuple[SubGoalRow, ...]) -> pd.DataFrame:
     records = [
         {name: list(getattr(row, name)) if name in LISTS else getattr(row, name) for name in COLUMNS}
         for row in rows
@@ -93,22 +93,22 @@ def _take() -> None:
 
     If an id changed or was removed, the table is redrawn, because other rows name it.
     """
-    sheet = cast("Sheet", st.session_state[SHEET])
-    here = annotate_desk.desk()
+    sheet = cast("TableEdit", st.session_state[SHEET])
+    here = annotate_session.desk()
     if here is None:
         return
     try:
         edits = edits_of_rows(sheet.begun, _typed(sheet, st.session_state[sheet.key]), now=here.graph)
     except UntakenError as error:
-        annotate_desk.refuse(error)
+        annotate_session.refuse(error)
         return
     same_ids = not any(isinstance(edit, Rename | Delete) for edit in edits)
-    if annotate_desk.edit(edits) and same_ids:
-        now = annotate_desk.desk()
+    if annotate_session.edit(edits) and same_ids:
+        now = annotate_session.desk()
         st.session_state[SHEET] = replace(sheet, made=now.graph if now else sheet.made)
 
 
-def _typed(sheet: Sheet, changes: dict[str, Any]) -> list[Row]:
+def _typed(sheet: TableEdit, changes: dict[str, Any]) -> list[SubGoalRow]:
     """The rows as edited in the table."""
     gone = set(changes["deleted_rows"])
     rows = [
@@ -116,10 +116,10 @@ def _typed(sheet: Sheet, changes: dict[str, Any]) -> list[Row]:
         for place, row in enumerate(sheet.rows)
         if place not in gone
     ]
-    return [*rows, *(_written(Row(was=None, id=""), added) for added in changes["added_rows"])]
+    return [*rows, *(_written(SubGoalRow(was=None, id=""), added) for added in changes["added_rows"])]
 
 
-def _written(row: Row, cells: dict[str, Any]) -> Row:
+def _written(row: SubGoalRow, cells: dict[str, Any]) -> SubGoalRow:
     said = {name: value for name, value in cells.items() if name in COLUMNS}
     for name, value in said.items():
         if name in LISTS:

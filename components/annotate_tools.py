@@ -7,7 +7,7 @@ from typing import Any, Final
 import pandas as pd
 import streamlit as st
 
-from components import annotate_desk, state, tables, text
+from components import annotate_session, state, tables, text
 from components.panels import panel
 from untaken.annotating import SetGraph, ToolProposal, runs_of, tool_proposals, with_graph
 from untaken.annotating.edits import GraphField
@@ -82,7 +82,7 @@ def _field(graph: PlanGraph, name: GraphField, found: tuple[ToolProposal, ...]) 
 
 
 def _set(name: GraphField, value: Any) -> bool:
-    return annotate_desk.edit(SetGraph(field=name, value=list(value)))
+    return annotate_session.edit(SetGraph(field=name, value=list(value)))
 
 
 def _take(graph: PlanGraph, found: tuple[ToolProposal, ...]) -> None:
@@ -93,4 +93,4 @@ def _take(graph: PlanGraph, found: tuple[ToolProposal, ...]) -> None:
         if wanted != list(getattr(graph, name)):
             edits.append(SetGraph(field=name, value=wanted))
     if edits:
-        annotate_desk.edit(edits)
+        annotate_session.edit(edits)

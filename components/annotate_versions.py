@@ -7,11 +7,21 @@ from typing import Any, Final
 import msgspec
 import streamlit as st
 
-from components import annotate_choice, annotate_desk, cards, drafts, figures, reviewer, state, tables, text
-from components.annotate_desk import Desk
+from components import (
+    annotate_choice,
+    annotate_session,
+    cards,
+    drafts,
+    figures,
+    reviewer,
+    state,
+    tables,
+    text,
+)
 from components.annotate_popover import close, popover
+from components.annotate_session import EditorSession
 from components.panels import panel
-from untaken.annotating import Conflict, merge
+from untaken.annotating import MergeConflict, merge
 from untaken.annotating.merging import ORDER, WHOLE, Side
 from untaken.errors import UntakenError
 from untaken.plans import GraphDiff, PlanGraph, diff_graphs
@@ -24,18 +34,18 @@ SHOWN: Final = 200
 
 
 @panel
-def bar(here: Desk) -> None:
+def bar(here: EditorSession) -> None:
     """Undo, redo, what is not saved yet, and saving."""
     session = here.session
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
             "Undo", icon=":material/undo:", key="annotate_undo", shortcut="Alt+Z",
-            on_click=annotate_desk.undo,
+            on_click=annotate_session.undo,
             disabled=not session.done, help=text.label(session.done[-1].words, 120) if session.done else None,
         )  # fmt: skip
         st.button(
             "Redo", icon=":material/redo:", key="annotate_redo", shortcut="Alt+Y",
-            on_click=annotate_desk.redo,
+            on_click=annotate_session.redo,
             disabled=not session.undone,
             help=text.label(session.undone[-1].words, 120) if session.undone else None,
         )  # fmt: skip
@@ -50,7 +60,7 @@ def bar(here: Desk) -> None:
         st.success(text.label(here.told, 300))
 
 
-def _standing(here: Desk) -> str:
+def _standing(here: EditorSession) -> str:
     version = "a new graph" if here.based_on is None else f"version {here.based_on}"
     if not here.session.changed:
         return f"{version} · no unsaved changes"
@@ -59,37 +69,37 @@ def _standing(here: Desk) -> str:
     return f"{version} · **unsaved changes**{steps}, kept as a draft"
 
 
-def _save(here: Desk) -> None:
+def _save(here: EditorSession) -> None:
     who = reviewer.reviewer()
     if who is None:
         st.warning("Enter your name at the top of the page to sign the version.")
         return
-    place = drafts.Place(name="annotate_message", about=(here.graph.id,))
+    place = drafts.DraftField(name="annotate_message", about=(here.graph.id,))
     drafts.text_area("What changed, and why", place, height=80)
     if st.button(f"Save as {text.label(who, 60)}", key="annotate_save", type="primary"):
-        if annotate_desk.save(drafts.typed(place)):
+        if annotate_session.save(drafts.typed(place)):
             drafts.forget(place)
         close()
         st.rerun()
 
 
-def _save_as(here: Desk) -> None:
+def _save_as(here: EditorSession) -> None:
     with st.form("annotate_save_as", border=False):
         name = st.text_input("New graph id", max_chars=80).strip()
         if st.form_submit_button("Save under this id"):
-            if not name or name in annotate_desk.graph_ids():
+            if not name or name in annotate_session.graph_ids():
                 st.warning("Choose an id that no other graph in this workspace uses.")
             else:
                 graph = msgspec.structs.replace(here.graph, id=name)
-                annotate_desk.begin(graph, "New graph from your edits. Save it when it is ready.")
+                annotate_session.begin(graph, "New graph from your edits. Save it when it is ready.")
                 close()
                 st.rerun()
 
 
 @panel
-def somebody_else(here: Desk) -> None:
+def somebody_else(here: EditorSession) -> None:
     """Where a newer version was saved: merge with it, or reload; nothing is overwritten."""
-    newest = annotate_desk.newer(here)
+    newest = annotate_session.newer(here)
     if newest is None or (here.based_on is None and here.conflict is None):
         return
     with st.container(border=True, key="annotate_conflict"):
@@ -102,14 +112,14 @@ def somebody_else(here: Desk) -> None:
         if here.conflict is not None:
             st.warning("Your edits are not saved. Merge them with theirs, or reload.")
         try:
-            base, theirs = annotate_desk.versions_apart(here, newest)
+            base, theirs = annotate_session.versions_apart(here, newest)
         except UntakenError as error:
-            st.error(text.label(annotate_desk.words(error), 400))
+            st.error(text.label(annotate_session.words(error), 400))
             return
         _merging(here, newest, base, theirs)
 
 
-def _merging(here: Desk, newest: GraphVersion, base: PlanGraph, theirs: PlanGraph) -> None:
+def _merging(here: EditorSession, newest: GraphVersion, base: PlanGraph, theirs: PlanGraph) -> None:
     found = merge(base, here.graph, theirs)
     choices = {}
     for number, conflict in enumerate(found.conflicts):
@@ -125,19 +135,19 @@ def _merging(here: Desk, newest: GraphVersion, base: PlanGraph, theirs: PlanGrap
             f"Merge with version {newest.version}",
             key="annotate_merge",
             type="primary",
-            on_click=annotate_desk.go_on,
+            on_click=annotate_session.go_on,
             args=(merged.graph, newest, theirs, "Merged. Check the result, then save."),
         )
         st.button(
             f"Reload version {newest.version}",
             key="annotate_reload",
-            on_click=annotate_desk.go_on,
+            on_click=annotate_session.go_on,
             args=(theirs, newest, theirs, "Reloaded. Undo restores your edits."),
             help="Sets your edits aside. Undo restores them.",
         )
 
 
-def _choice(conflict: Conflict, number: int, newest: GraphVersion) -> Side:
+def _choice(conflict: MergeConflict, number: int, newest: GraphVersion) -> Side:
     """Whose value is taken, where both changed the same thing."""
     what = "the graph" if conflict.sub_goal is None else f"‹{text.label(conflict.sub_goal, 60)}›"
     field = {WHOLE: "there at all", ORDER: "order of sub-goals"}.get(conflict.field, conflict.field)
@@ -158,7 +168,7 @@ def _plain(value: Any) -> str:
 
 
 @panel
-def versions(here: Desk) -> None:
+def versions(here: EditorSession) -> None:
     """Every version with who, when and why; two of them side by side; what can be taken along."""
     history = [one for one in state.workspace().graph_history(here.graph.id) if not one.removed]
     if not history:
@@ -172,7 +182,7 @@ def versions(here: Desk) -> None:
     annotate_choice.take_along(here.graph)
 
 
-def _side_by_side(here: Desk, history: list[GraphVersion]) -> None:
+def _side_by_side(here: EditorSession, history: list[GraphVersion]) -> None:
     names = {one.version: _name(one) for one in history} | {0: "open graph"}
     numbers = [one.version for one in history]
     left, right = st.columns(2)
@@ -189,13 +199,13 @@ def _side_by_side(here: Desk, history: list[GraphVersion]) -> None:
         old = store.graph_version(here.graph.id, before)
         new = here.graph if after == 0 else store.graph_version(here.graph.id, after)
     except UntakenError as error:
-        st.error(text.label(annotate_desk.words(error), 400))
+        st.error(text.label(annotate_session.words(error), 400))
         return
     _diff(diff_graphs(old, msgspec.structs.replace(new, version=old.version)), "versions")
     st.button(
         f"Restore version {before}",
         key="annotate_back",
-        on_click=annotate_desk.take_content,
+        on_click=annotate_session.take_content,
         args=(old, f"content of version {before}"),
         help="You can undo this. Nothing is saved yet.",
     )

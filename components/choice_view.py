@@ -12,7 +12,7 @@ import streamlit as st
 from components import cards, state, text
 from components.choice_words import SIDES, context_words, side_of, signed
 from untaken.corpus import Corpus
-from untaken.counterfactual import FROM_ODDS, THRESHOLD, Choice, Contrast, Point, level_words
+from untaken.counterfactual import FROM_ODDS, THRESHOLD, Choice, OffPolicyContrast, Point, level_words
 from untaken.errors import Score, number, reason
 from untaken.ledger import Run
 from untaken.memory import Record
@@ -119,7 +119,7 @@ def detail(choice: Choice, review: ChoiceReview, runs: Mapping[str, Run]) -> Non
             st.caption(_fine_print(choice))
 
 
-def _from_odds(found: Contrast) -> None:
+def _from_odds(found: OffPolicyContrast) -> None:
     """Estimates where the odds of the choices were logged; otherwise that there are none."""
     if not found.offered:
         st.caption("No action probabilities were logged for these choices, so this is an association.")

@@ -14,7 +14,7 @@ from components.figures.compare import CELLS, MOST_ROWS, PARTS
 from components.palette import STAR
 from components.panels import panel
 from components.ranking_words import p_words
-from untaken.comparing import ComparedRun, Row, SideBySide, Step, steps_of
+from untaken.comparing import AlignedRow, ComparedRun, SideBySide, Step, steps_of
 from untaken.corpus import Corpus
 from untaken.errors import number
 from untaken.ledger import Run
@@ -65,7 +65,7 @@ def _what(found: SideBySide) -> str:
 
 
 @panel
-def matrix(found: SideBySide, marked: Row | None) -> None:
+def matrix(found: SideBySide, marked: AlignedRow | None) -> None:
     """Every row in every run; a click opens the steps behind a cell."""
     drawn = figures.compare_matrix(found, marked=marked.key if marked else None, dark=state.is_dark())
     alt = f"{len(found.rows)} {_what(found)}s of {len(found.runs)} runs; the table below shows the same data"
@@ -96,14 +96,14 @@ def _pick_row(key: str | None) -> None:
 
 
 @panel
-def choose_row(found: SideBySide) -> Row | None:
+def choose_row(found: SideBySide) -> AlignedRow | None:
     """The row to look into: as the address asks, else the first at which runs part."""
     asked = found.row(state.selected("sub_goal"))
     return asked or next((row for row in found.rows if row.parts), next(iter(found.rows), None))
 
 
 @panel
-def pick_row(found: SideBySide, row: Row) -> None:
+def pick_row(found: SideBySide, row: AlignedRow) -> None:
     """The same choice by keyboard."""
     titles = {one.key: one for one in found.rows}
     st.session_state["compare_row_picker"] = row.key
@@ -118,12 +118,12 @@ def pick_row(found: SideBySide, row: Row) -> None:
     )
 
 
-def _row_words(row: Row) -> str:
+def _row_words(row: AlignedRow) -> str:
     return f"{f'{PARTS} ' * row.parts}{f'{STAR} ' * row.critical}{text.one_line(row.title, 90)}"
 
 
 @panel
-def steps(found: SideBySide, row: Row, runs: Mapping[str, Run]) -> None:
+def steps(found: SideBySide, row: AlignedRow, runs: Mapping[str, Run]) -> None:
     """What each run did at the row, the reference first, then the run clicked, then those that differ."""
     acted = steps_of(row, runs)
     ordered = _ordered(found, row)
@@ -135,7 +135,7 @@ def steps(found: SideBySide, row: Row, runs: Mapping[str, Run]) -> None:
                 _column(found, row, found.run(digest), acted[digest])
 
 
-def _ordered(found: SideBySide, row: Row) -> list[str]:
+def _ordered(found: SideBySide, row: AlignedRow) -> list[str]:
     beside, usual = st.session_state.get(BESIDE_KEY), row.cell(found.reference).status
     return sorted(
         (run.digest for run in found.runs),
@@ -143,7 +143,7 @@ def _ordered(found: SideBySide, row: Row) -> list[str]:
     )
 
 
-def _column(found: SideBySide, row: Row, run: ComparedRun, taken: Sequence[Step]) -> None:
+def _column(found: SideBySide, row: AlignedRow, run: ComparedRun, taken: Sequence[Step]) -> None:
     cell = row.cell(run.digest)
     style = CELLS[cell.status]
     target = {"run": run.digest} | ({"sub_goal": row.key} if found.basis == "sub_goal" else {})

@@ -65,7 +65,7 @@ def _signed(why: str) -> dict[str, Any]:
 
 def decide(criterion: Criterion) -> None:
     """Accept it, reject it, or take the last change back; with who and why."""
-    name, why = criterion.name, drafts.Place(name="criterion_why", about=(criterion.name,))
+    name, why = criterion.name, drafts.DraftField(name="criterion_why", about=(criterion.name,))
     who, reason = st.columns([1, 2])
     with who:
         reviewer.ask_reviewer()
@@ -128,7 +128,7 @@ def write_new() -> None:
             st.rerun()
 
 
-def _places(which: str, criterion: Criterion | None) -> dict[str, drafts.Place]:
+def _places(which: str, criterion: Criterion | None) -> dict[str, drafts.DraftField]:
     """The fields of a criterion, each keyed by the criterion."""
     said = {
         "name": criterion.name if criterion else "",
@@ -138,12 +138,12 @@ def _places(which: str, criterion: Criterion | None) -> dict[str, drafts.Place]:
     }
     about = (criterion.name,) if criterion else ()
     return {
-        field: drafts.Place(name=f"{which}_{field}", about=about, default=default)
+        field: drafts.DraftField(name=f"{which}_{field}", about=about, default=default)
         for field, default in said.items()
     }
 
 
-def _fields(places: dict[str, drafts.Place]) -> dict[str, str]:
+def _fields(places: dict[str, drafts.DraftField]) -> dict[str, str]:
     return {
         "name": drafts.text_input("Name", places["name"], max_chars=200),
         "description": drafts.text_area("What it looks at", places["description"], height=80),
@@ -152,7 +152,7 @@ def _fields(places: dict[str, drafts.Place]) -> dict[str, str]:
     }
 
 
-def _forget(places: dict[str, drafts.Place]) -> None:
+def _forget(places: dict[str, drafts.DraftField]) -> None:
     for place in places.values():
         drafts.forget(place)
 

@@ -43,7 +43,7 @@ def draw(runs: Sequence[Run]) -> None:
         )
         return
     successful, failed = example_pair(runs)
-    place = drafts.Place(name="propose_task")
+    place = drafts.DraftField(name="propose_task")
     with st.container(border=True):
         st.markdown(f"**Ask {text.label(name, 80)} for criteria**")
         task = drafts.text_area("What is the agent for?", place, max_chars=TASK_CHARS, height=90)

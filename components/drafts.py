@@ -17,13 +17,13 @@ from components import reviewer, state, text
 from untaken.errors import UntakenError
 
 UNSIGNED: Final = "drafts_unsigned"
-"""Texts of somebody who gave no name yet, by `Place.about`."""
+"""Texts of somebody who gave no name yet, by `DraftField.about`."""
 REFUSED: Final = "drafts_refused"
 """Why a text could not be kept, by widget key."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class DraftField:
     """One text field.
 
     Attributes:
@@ -50,28 +50,28 @@ class Place:
         return f"{self.name}-{sha256(parts.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"
 
 
-def text_area(label: str, place: Place, **options: Any) -> str:
+def text_area(label: str, place: DraftField, **options: Any) -> str:
     """`st.text_area` whose text is kept; `options` are passed on."""
     return _field(st.text_area, label, place, options)
 
 
-def text_input(label: str, place: Place, **options: Any) -> str:
+def text_input(label: str, place: DraftField, **options: Any) -> str:
     """`st.text_input` whose text is kept; `options` are passed on."""
     return _field(st.text_input, label, place, options)
 
 
-def typed(place: Place) -> str:
+def typed(place: DraftField) -> str:
     """What the field holds, blanks around it removed."""
     return str(st.session_state.get(place.key, "")).strip()
 
 
-def forget(place: Place) -> None:
+def forget(place: DraftField) -> None:
     """Empties the field: its text is saved now."""
     st.session_state.pop(place.key, None)
     _keep(place, "")
 
 
-def _field(widget: Any, label: str, place: Place, options: dict[str, Any]) -> str:
+def _field(widget: Any, label: str, place: DraftField, options: dict[str, Any]) -> str:
     if place.key not in st.session_state:  # written only then: writing replaces what is being typed
         st.session_state[place.key] = _kept(place) or place.default
     shown = widget(label, key=place.key, on_change=_changed, args=(place,), **options)
@@ -80,12 +80,12 @@ def _field(widget: Any, label: str, place: Place, options: dict[str, Any]) -> st
     return str(shown)
 
 
-def _changed(place: Place) -> None:
+def _changed(place: DraftField) -> None:
     now = str(st.session_state[place.key])
     _keep(place, "" if now == place.default else now)
 
 
-def _kept(place: Place) -> str:
+def _kept(place: DraftField) -> str:
     unsigned: dict[tuple[str, ...], str] = st.session_state.get(UNSIGNED, {})
     if not place.author:
         return unsigned.get(place.whole, "")
@@ -95,7 +95,7 @@ def _kept(place: Place) -> str:
     return found
 
 
-def _keep(place: Place, words: str) -> None:
+def _keep(place: DraftField, words: str) -> None:
     refused: dict[str, str] = st.session_state.setdefault(REFUSED, {})
     refused.pop(place.key, None)
     if not place.author:

@@ -27,7 +27,7 @@ from untaken.ledger import Run
 from untaken.store import Workspace
 
 
-def save_note(store: Workspace, run: Run, field: drafts.Place, place: Place) -> None:
+def save_note(store: Workspace, run: Run, field: drafts.DraftField, place: Place) -> None:
     """Append the note that a field holds; what is empty is not saved."""
     words = drafts.typed(field)
     if words and review_writing.append(store, run, [note_draft(words, author=field.author, place=place)]):

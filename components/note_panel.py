@@ -126,12 +126,12 @@ def _notes(run: Run, place: Place) -> None:
     )
 
 
-def note_field(run: Run, place: Place) -> drafts.Place:
+def note_field(run: Run, place: Place) -> drafts.DraftField:
     """The field for a note; each place of each run has its own."""
     if place == RUN:
-        return drafts.Place(name="note", about=(run.digest,))
+        return drafts.DraftField(name="note", about=(run.digest,))
     where = ("event", str(place.event)) if place.event is not None else ("sub_goal", place.sub_goal or "")
-    return drafts.Place(name="note", about=(run.digest, *where))
+    return drafts.DraftField(name="note", about=(run.digest, *where))
 
 
 def _modes(run: Run, place: Place, taxonomy: Taxonomy) -> None:
@@ -229,7 +229,9 @@ def _suggestion(run: Run, place: Place, mode: str, why: str, taxonomy: Taxonomy,
 
 def mode_key(run: Run, place: Place, mode: str) -> str:
     """Part of a widget's key, without words of a file in it."""
-    return drafts.Place(name="mode", about=(run.digest, str(place.event), place.sub_goal or "", mode)).key
+    return drafts.DraftField(
+        name="mode", about=(run.digest, str(place.event), place.sub_goal or "", mode)
+    ).key
 
 
 def _asked(run: Run, place: Place) -> str:

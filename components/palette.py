@@ -21,7 +21,7 @@ INK: Final = "#1B2530"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StatusStyle:
+class StatusLook:
     """How one status looks. `dash` is the border's dash pattern in pixels, empty for a solid line."""
 
     word: str
@@ -39,12 +39,12 @@ class StatusStyle:
         return "dash" if self.dash[0] > 3 else "dot"
 
 
-STATUS: Final[dict[Status, StatusStyle]] = {
-    "completed": StatusStyle(word="completed", icon="✓", fill="#BFE0F7", line="#0B5C94"),
-    "attempted": StatusStyle(word="attempted, not completed", icon="✗", fill="#FFD199", line="#B34E00"),
-    "skipped": StatusStyle(word="skipped", icon="–", fill="#EEF0F2", line="#6B7280", dash=(7, 5)),
-    "unscored": StatusStyle(word="unscored", icon="?", fill="#FFFFFF", line="#6B7280", dash=(2, 4)),
-    "not_required": StatusStyle(
+STATUS: Final[dict[Status, StatusLook]] = {
+    "completed": StatusLook(word="completed", icon="✓", fill="#BFE0F7", line="#0B5C94"),
+    "attempted": StatusLook(word="attempted, not completed", icon="✗", fill="#FFD199", line="#B34E00"),
+    "skipped": StatusLook(word="skipped", icon="–", fill="#EEF0F2", line="#6B7280", dash=(7, 5)),
+    "unscored": StatusLook(word="unscored", icon="?", fill="#FFFFFF", line="#6B7280", dash=(2, 4)),
+    "not_required": StatusLook(
         word="not required", icon="·", fill="#F7F8F9", line="#C3C9D0", dash=(2, 6), ink="#6B7280"
     ),
 }

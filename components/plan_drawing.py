@@ -19,7 +19,7 @@ from untaken.subgoals.model import RunScore, Status
 
 from . import text
 from .palette import STAR, STATUS
-from .plan_layout import Layout, lay_out
+from .plan_layout import CanvasLayout, lay_out
 
 Line = tuple[int, int, Literal["needs", "violated", "option"]]
 """From, to (positions of boxes), and what the line says."""
@@ -67,13 +67,13 @@ class Drawing:
 
     boxes: tuple[Box, ...]
     lines: tuple[Line, ...]
-    sideways: Layout
-    downwards: Layout
+    sideways: CanvasLayout
+    downwards: CanvasLayout
     said: str
     hidden: int = 0
 
     @property
-    def layouts(self) -> tuple[Layout, Layout]:
+    def layouts(self) -> tuple[CanvasLayout, CanvasLayout]:
         """Both layouts, left to right first."""
         return self.sideways, self.downwards
 

@@ -16,7 +16,7 @@ BOX_GAP: Final = 22.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Layout:
+class CanvasLayout:
     """Centres of the boxes in pixels, x to the right and y down, from 0 to `width` and `height`."""
 
     direction: Direction
@@ -32,7 +32,7 @@ class Layout:
 @lru_cache(maxsize=256)
 def lay_out(
     sizes: tuple[tuple[float, float], ...], edges: tuple[tuple[int, int], ...], direction: Direction
-) -> Layout:
+) -> CanvasLayout:
     """Lay out boxes of these sizes (width, height in pixels) along these edges (positions in `sizes`).
 
     Names never reach Graphviz, so nothing in them can be read as its language.
@@ -60,13 +60,13 @@ def _point(position: str) -> tuple[float, float]:
 
 def _framed(
     direction: Direction, sizes: Sequence[tuple[float, float]], points: Sequence[tuple[float, float]]
-) -> Layout:
+) -> CanvasLayout:
     if not points:
-        return Layout(direction=direction, centres=(), width=1.0, height=1.0)
+        return CanvasLayout(direction=direction, centres=(), width=1.0, height=1.0)
     boxes = list(zip(points, sizes, strict=True))
     left = min(x - w / 2 for (x, _), (w, _) in boxes)
     top = min(y - h / 2 for (_, y), (_, h) in boxes)
-    return Layout(
+    return CanvasLayout(
         direction=direction,
         centres=tuple((round(x - left, 1), round(y - top, 1)) for x, y in points),
         width=max(x + w / 2 for (x, _), (w, _) in boxes) - left,
@@ -74,6 +74,6 @@ def _framed(
     )
 
 
-def larger(layouts: Sequence[Layout], width: float, height: float) -> Layout:
+def larger(layouts: Sequence[CanvasLayout], width: float, height: float) -> CanvasLayout:
     """The layout that a frame of this size shows larger; the first one where they are equal."""
     return max(layouts, key=lambda layout: layout.scale(width, height))

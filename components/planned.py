@@ -13,7 +13,7 @@ from untaken.intake import PLANNING
 from untaken.planning.ablation import Ablation
 from untaken.planning.calibration import Calibration, read_calibration
 from untaken.planning.record import PlanningRecord, read_planning
-from untaken.planning.shelf import Shelf, records_under, shelf
+from untaken.planning.record_index import Shelf, records_under, shelf
 from untaken.report import PlanningSummary, planning_summary, read_ablation
 from untaken.store import Workspace
 

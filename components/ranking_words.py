@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final, Literal
 
 from untaken.errors import Score, number
-from untaken.ranking import PairedDifference, Pull
+from untaken.ranking import PairedDifference, RunContribution
 
 from . import text
 from .palette import Tokens
@@ -154,7 +154,7 @@ def method(pair: PairedDifference) -> str:
     return f"p from random swaps of the two agents within tasks; interval: {interval}."
 
 
-def pull_words(pull: Pull, metric: str) -> str:
+def pull_words(pull: RunContribution, metric: str) -> str:
     """What is odd about a run: ``succeeded, 25 % completed``."""
     outcome = "succeeded" if pull.outcome else "failed"
     return f"{outcome}, {pull.value:.0%}".replace("%", " % ") + metric_words(metric)

@@ -22,7 +22,7 @@ MOST_TOLD: Final = 3
 
 
 def save_verdict(
-    store: Workspace, run: Run, sub_goal: str, passed: bool | None, *, why: drafts.Place
+    store: Workspace, run: Run, sub_goal: str, passed: bool | None, *, why: drafts.DraftField
 ) -> None:
     """Append the reviewer's verdict on a sub-goal; `why` is the field that holds its reason."""
     words = drafts.typed(why)

@@ -39,7 +39,7 @@ def marking(report: RunReport, node: NodeScore) -> None:
                 "This sub-goal is decided by its check. Your verdict is recorded but does not "
                 "change the score."
             )
-        why = drafts.Place(name="why", about=(report.run.digest, node.sub_goal))
+        why = drafts.DraftField(name="why", about=(report.run.digest, node.sub_goal))
         drafts.text_input("Why", why, max_chars=REASON_CHARS, placeholder="what you saw (optional)")
         with st.container(horizontal=True, gap="xsmall"):
             for words, passed, key, name in WORDS:

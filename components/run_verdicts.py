@@ -10,7 +10,7 @@ import streamlit as st
 from components import state, text
 from components.panels import panel
 from components.run_events import event_link
-from untaken.report import RunReport, Voice, decided_by_check, voices
+from untaken.report import RunReport, VerdictView, decided_by_check, verdict_views
 from untaken.subgoals import NodeScore
 
 MOST_VOICES: Final = 20
@@ -42,7 +42,7 @@ def warning(report: RunReport) -> None:
 
 def verdicts_on(report: RunReport, node: NodeScore) -> None:
     """Each verdict on a sub-goal, the highest authority first."""
-    given = voices(report.run, node, state.rules().globs)
+    given = verdict_views(report.run, node, state.rules().globs)
     if not given:
         return
     with st.expander(f"Verdicts ({len(given)})", expanded=True):
@@ -56,7 +56,7 @@ def verdicts_on(report: RunReport, node: NodeScore) -> None:
             st.caption(f"and {len(given) - MOST_VOICES} more in the events")
 
 
-def _voice(report: RunReport, voice: Voice) -> None:
+def _voice(report: RunReport, voice: VerdictView) -> None:
     words, colour = SAID[voice.passed]
     with st.container(horizontal=True, gap="xsmall"):
         st.badge(words, color=colour)  # type: ignore[arg-type]

@@ -60,7 +60,7 @@ MISSING_WORDS: Final[dict[MissingRule, str]] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rules:
+class RulesInForce:
     """The rules that every rate on screen was counted under."""
 
     missing: MissingRule = "fail"
@@ -282,10 +282,10 @@ def _authors(folder: str, digest: str, _store: Workspace) -> tuple[str, ...]:
     return tuple(sorted({event.by for event in events if isinstance(event, Verdict)}))
 
 
-def rules() -> Rules:
+def rules() -> RulesInForce:
     """The rules in force in this session."""
     chosen = st.session_state.get("rules_verdicts", ())
-    return Rules(missing=st.session_state.get("rules_missing", "fail"), verdicts=tuple(chosen))
+    return RulesInForce(missing=st.session_state.get("rules_missing", "fail"), verdicts=tuple(chosen))
 
 
 def rules_in_sidebar() -> None:

@@ -114,11 +114,11 @@ def _table(taxonomy: Taxonomy) -> None:
 def _form(taxonomy: Taxonomy, mode: FailureMode) -> None:
     store, about = state.workspace(), (mode.id, str(len(mode.history)))
     fields = {
-        "name": drafts.Place(name="mode-name", about=about, default=mode.name),
-        "definition": drafts.Place(name="mode-definition", about=about, default=mode.definition),
-        "examples": drafts.Place(name="mode-examples", about=about, default="\n".join(mode.examples)),
-        "why": drafts.Place(name="mode-why", about=about),
-        "parts": drafts.Place(name="mode-parts", about=about),
+        "name": drafts.DraftField(name="mode-name", about=about, default=mode.name),
+        "definition": drafts.DraftField(name="mode-definition", about=about, default=mode.definition),
+        "examples": drafts.DraftField(name="mode-examples", about=about, default="\n".join(mode.examples)),
+        "why": drafts.DraftField(name="mode-why", about=about),
+        "parts": drafts.DraftField(name="mode-parts", about=about),
     }
     drafts.text_input("Name", fields["name"], max_chars=limits.MODE_NAME_CHARS)
     drafts.text_area("Definition", fields["definition"], max_chars=limits.MODE_WORDS, height=80)
@@ -146,7 +146,7 @@ def _form(taxonomy: Taxonomy, mode: FailureMode) -> None:
     _history(mode)
 
 
-def _merge_and_split(taxonomy: Taxonomy, mode: FailureMode, fields: dict[str, drafts.Place]) -> None:
+def _merge_and_split(taxonomy: Taxonomy, mode: FailureMode, fields: dict[str, drafts.DraftField]) -> None:
     store = state.workspace()
     others = {one.id: one.name for one in taxonomy.active if one.id != mode.id}
     left, right = st.columns(2, gap="medium")
@@ -185,7 +185,7 @@ def _merge_and_split(taxonomy: Taxonomy, mode: FailureMode, fields: dict[str, dr
         )
 
 
-def _save(store: Workspace, mode: FailureMode, fields: dict[str, drafts.Place], colour: str) -> None:
+def _save(store: Workspace, mode: FailureMode, fields: dict[str, drafts.DraftField], colour: str) -> None:
     _change(
         store,
         lambda known, by: edit_mode(
@@ -201,7 +201,7 @@ def _save(store: Workspace, mode: FailureMode, fields: dict[str, drafts.Place], 
     )
 
 
-def _apply(store: Workspace, edit: Any, mode: FailureMode, fields: dict[str, drafts.Place]) -> None:
+def _apply(store: Workspace, edit: Any, mode: FailureMode, fields: dict[str, drafts.DraftField]) -> None:
     _change(store, lambda known, by: edit(known, mode.id, by=by, why=_why(fields)))
 
 
@@ -212,11 +212,11 @@ def _change(store: Workspace, make: Any) -> None:
     mode_writing.change(store, edit)
 
 
-def _why(fields: dict[str, drafts.Place]) -> str:
+def _why(fields: dict[str, drafts.DraftField]) -> str:
     return drafts.typed(fields["why"])
 
 
-def _lines(field: drafts.Place) -> list[str]:
+def _lines(field: drafts.DraftField) -> list[str]:
     return [line.strip() for line in drafts.typed(field).splitlines() if line.strip()]
 
 

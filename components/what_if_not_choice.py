@@ -11,7 +11,7 @@ from components import compare_choice, state, text
 from untaken.errors import Unscored
 from untaken.ledger import Run
 from untaken.planning.record import PlannedStep, PlanningRecord
-from untaken.planning.shelf import Shelf
+from untaken.planning.record_index import Shelf
 
 PICKER: Final = "what_if_not_run"
 SLIDER: Final = "what_if_not_step"

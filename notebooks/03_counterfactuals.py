@@ -46,8 +46,8 @@ import pandas as pd
 
 import untaken
 from untaken.counterfactual import THRESHOLD, Scale, Weights, choices, verdict_of
+from untaken.counterfactual.advantage import compare
 from untaken.counterfactual.plan import calibration_card
-from untaken.counterfactual.trust import compare
 from untaken.figures import (
     choice_deltas,
     choice_figure,

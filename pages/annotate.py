@@ -6,11 +6,11 @@ import streamlit as st
 
 from components import (
     annotate_choice,
-    annotate_desk,
     annotate_discovery,
     annotate_mapping,
     annotate_panel,
     annotate_preview,
+    annotate_session,
     annotate_table,
     annotate_tools,
     annotate_versions,
@@ -18,7 +18,7 @@ from components import (
     first_graph,
     state,
 )
-from components.annotate_desk import Desk
+from components.annotate_session import EditorSession
 from components.plan_editor import Command, plan_editor
 
 
@@ -66,12 +66,12 @@ def main() -> None:
     views[view]()
 
 
-def draw(here: Desk) -> None:
+def draw(here: EditorSession) -> None:
     plan_editor(
         here.graph,
         key="annotate-plan",
         on_command=command,
-        on_refused=annotate_desk.refuse,
+        on_refused=annotate_session.refuse,
         selected=state.selected("sub_goal"),
         on_select=annotate_panel.select,
         can_undo=bool(here.session.done),
@@ -82,11 +82,11 @@ def draw(here: Desk) -> None:
 
 def command(given: Command) -> None:
     if given == "undo":
-        annotate_desk.undo()
+        annotate_session.undo()
     elif given == "redo":
-        annotate_desk.redo()
+        annotate_session.redo()
     else:
-        annotate_desk.edit(given)
+        annotate_session.edit(given)
 
 
 main()

@@ -16,7 +16,7 @@ from components import (
     tables,
     text,
     three_numbers,
-    unnoticed_runs,
+    unhandled_failures,
 )
 from untaken.corpus import corpus_doubts
 from untaken.errors import Unscored
@@ -68,7 +68,7 @@ st.subheader("Runs that contradict themselves", anchor=False)
 found = contradictory(state.derived(review_queue))
 st.caption(f"{cards.counted(len(found), 'run')} whose outcome and sub-goals disagree; largest effect first.")
 cards.run_links(found[:3], empty="No outcome contradicts its sub-goals here.")
-unnoticed_runs.links()
+unhandled_failures.links()
 
 st.subheader("Which sub-goals are missed", anchor=False)
 st.caption("Share of each agent's runs in which the sub-goal was completed. ★ critical.")

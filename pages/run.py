@@ -13,7 +13,7 @@ from components import (
     run_list,
     run_plan_changes,
     run_tabs,
-    run_unnoticed,
+    run_unhandled_failures,
     run_verdicts,
     run_view,
     state,
@@ -37,7 +37,7 @@ def main() -> None:
     run_view.facts(report)
     compare_choice.link(report.run)
     run_verdicts.warning(report)
-    run_unnoticed.failures(report)
+    run_unhandled_failures.failures(report)
     run_plan_changes.headline(corpus, chosen)
     run_evidence.plan_and_evidence(report)
     note_panel.of_run(report)

@@ -7,7 +7,7 @@ import streamlit as st
 from components import cards, planned, state, text, what_if_not_choice, what_if_not_measured, what_if_not_view
 from untaken.errors import UntakenError
 from untaken.ledger import Run
-from untaken.planning.shelf import Shelf
+from untaken.planning.record_index import Shelf
 
 
 def main() -> None:

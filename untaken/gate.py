@@ -17,7 +17,7 @@ from untaken.ledger import Run
 from untaken.subgoals import AgentScore, NodeScore, RunScore, score_agents
 
 if TYPE_CHECKING:
-    from untaken.ranking import Standing
+    from untaken.ranking import RankedAgent
 
 Op = Literal[">=", ">", "<=", "<"]
 Basis = Literal["point", "interval"]
@@ -199,12 +199,12 @@ def refuse_unknown(agents: Collection[str], known: Collection[str]) -> None:
 
 def _standings(
     runs: Iterable[Run], scores: Sequence[RunScore], resamples: int, seed: int
-) -> dict[tuple[str, str], Standing]:
+) -> dict[tuple[str, str], RankedAgent]:
     """Agents that share no task are ranked apart, so that none of them goes unchecked."""
     from untaken.ranking import comparable_groups, rank_agents  # noqa: PLC0415 (slow: imports NumPy)
     from untaken.ranking.rank import guaranteed_standings  # noqa: PLC0415 (slow: imports NumPy)
 
-    found: dict[tuple[str, str], Standing] = {}
+    found: dict[tuple[str, str], RankedAgent] = {}
     for group in comparable_groups(runs):
         kept = frozenset(group.digests)
         ranked = [score for score in scores if score.digest in kept]
@@ -225,7 +225,7 @@ class _Figure:
     n_runs: int
 
 
-def _figure(metric: str, agent: AgentScore, standings: Mapping[tuple[str, str], Standing]) -> _Figure:
+def _figure(metric: str, agent: AgentScore, standings: Mapping[tuple[str, str], RankedAgent]) -> _Figure:
     if metric in _POOLED:
         value, n_runs = _POOLED[metric](agent)
         none = Unscored("this figure has no interval")
@@ -238,7 +238,7 @@ def _figure(metric: str, agent: AgentScore, standings: Mapping[tuple[str, str], 
 def _check(
     requirement: Requirement,
     agent: AgentScore,
-    standings: Mapping[tuple[str, str], Standing],
+    standings: Mapping[tuple[str, str], RankedAgent],
     scores: Sequence[RunScore],
     on: Basis,
 ) -> GateCheck:

@@ -76,7 +76,7 @@ class Taken:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Brought:
+class IntakeFile:
     """One uploaded file and its recognised kind."""
 
     position: int
@@ -86,7 +86,7 @@ class Brought:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Desk:
+class ImportContext:
     """Where things are taken in: the workspace they go to, and what is needed on the way."""
 
     workspace: Workspace
@@ -120,13 +120,13 @@ def take_in(
     """
     with TemporaryDirectory(prefix="untaken-") as scratch:
         rows: dict[int, Taken] = {}
-        brought: list[Brought] = []
+        brought: list[IntakeFile] = []
 
         def tell(name: str) -> None:
             if progress:
                 progress(min(len(rows), len(brought)), len(brought), name)
 
-        desk = Desk(workspace=workspace, agent=agent, scratch=Path(scratch), tell=tell)
+        desk = ImportContext(workspace=workspace, agent=agent, scratch=Path(scratch), tell=tell)
         brought += _with_kinds(_brought(desk, files, rows))
         for position, row in chain(_native(desk, brought), _foreign(desk, brought)):
             rows[position] = row
@@ -137,29 +137,29 @@ def take_in(
 
 
 def _brought(
-    desk: Desk, files: Iterable[tuple[str, bytes | Path]], rows: dict[int, Taken]
-) -> Iterator[Brought]:
+    desk: ImportContext, files: Iterable[tuple[str, bytes | Path]], rows: dict[int, Taken]
+) -> Iterator[IntakeFile]:
     """Every file and every archive member, by kind; an archive gets its row immediately."""
     position = 0
     for name, data in files:
         desk.tell(name)
         sample = sample_of(name, data)
         if sample.shape != "zip" or recognise(sample) is not None:
-            yield Brought(position=position, name=name, data=data)
+            yield IntakeFile(position=position, name=name, data=data)
             position += 1
             continue
         own, position = position, position + 1
         folder = desk.scratch / f"archive{own}"
         members, findings = _unpacked(name, data, folder)
         for member, path in members:
-            yield Brought(position=position, name=member, data=path)
+            yield IntakeFile(position=position, name=member, data=path)
             position += 1
         rows[own] = Taken(name=name, kind="archive", new=bool(members), findings=findings)
 
 
-def _with_kinds(brought: Iterable[Brought]) -> list[Brought]:
+def _with_kinds(brought: Iterable[IntakeFile]) -> list[IntakeFile]:
     """The files with what they are: by their content, by the files beside them, then by their name."""
-    files: list[Brought] = []
+    files: list[IntakeFile] = []
 
     def samples() -> Iterator[Sample]:
         for one in brought:
@@ -209,12 +209,12 @@ def _on_disk(data: bytes | Path, target: Path) -> Path:
     return target
 
 
-def _native(desk: Desk, brought: Sequence[Brought]) -> Iterator[tuple[int, Taken]]:
+def _native(desk: ImportContext, brought: Sequence[IntakeFile]) -> Iterator[tuple[int, Taken]]:
     """Ledgers with their heads, graphs, heads that came alone, and what nobody knows."""
     heads = {b.name.removesuffix(HEADS): b for b in brought if b.kind == "heads"}
     ledgers = {b.name for b in brought if b.kind == "ledger"}
 
-    def row(one: Brought) -> Taken:
+    def row(one: IntakeFile) -> Taken:
         desk.tell(one.name)
         if one.kind == "heads" and one.name.removesuffix(HEADS) in ledgers:
             return Taken(name=one.name, kind="heads", new=True)
@@ -260,7 +260,7 @@ def _size(data: bytes | Path) -> int:
     return len(data) if isinstance(data, bytes) else data.stat().st_size
 
 
-def _row(one: Brought, added: Added) -> Taken:
+def _row(one: IntakeFile, added: Added) -> Taken:
     return Taken(
         name=one.name,
         kind=added.kind,
@@ -272,7 +272,7 @@ def _row(one: Brought, added: Added) -> Taken:
     )
 
 
-def _planning(desk: Desk, one: Brought) -> Taken:
+def _planning(desk: ImportContext, one: IntakeFile) -> Taken:
     """Keeps a record of planning that is exactly of its form; one that is not says why."""
     data = one.data if isinstance(one.data, bytes) else one.data.read_bytes()
     try:
@@ -283,7 +283,7 @@ def _planning(desk: Desk, one: Brought) -> Taken:
     return Taken(name=one.name, kind=PLANNING, new=new)
 
 
-def _unknown(one: Brought) -> Finding:
+def _unknown(one: IntakeFile) -> Finding:
     known = ", ".join(info.name for info in formats())
     looks = likeness(sample_of(one.name, one.data))
     return Finding(
@@ -295,7 +295,7 @@ def _unknown(one: Brought) -> Finding:
     )
 
 
-def _foreign(desk: Desk, brought: Sequence[Brought]) -> Iterator[tuple[int, Taken]]:
+def _foreign(desk: ImportContext, brought: Sequence[IntakeFile]) -> Iterator[tuple[int, Taken]]:
     """The foreign traces, converted format by format."""
     known = {info.name for info in formats()}
     for format in dict.fromkeys(one.kind for one in brought if one.kind in known):
@@ -304,7 +304,7 @@ def _foreign(desk: Desk, brought: Sequence[Brought]) -> Iterator[tuple[int, Take
             yield from _converted(desk, format, batch)
 
 
-def _converted(desk: Desk, format: str, batch: Sequence[Brought]) -> Iterator[tuple[int, Taken]]:
+def _converted(desk: ImportContext, format: str, batch: Sequence[IntakeFile]) -> Iterator[tuple[int, Taken]]:
     """One row per trace: converted with the others of its format, and added to the workspace."""
     sources, out = desk.scratch / format / "in", desk.scratch / format / "out"
     places = count()
@@ -349,7 +349,9 @@ def _results(loss: FileLoss, added: Mapping[str, str]) -> list[str]:
     return [added[name] for name in loss.ledgers if name in added]
 
 
-def _kept(desk: Desk, one: Brought, format: str, loss: FileLoss | None, added: Mapping[str, str]) -> Taken:
+def _kept(
+    desk: ImportContext, one: IntakeFile, format: str, loss: FileLoss | None, added: Mapping[str, str]
+) -> Taken:
     """Stores a converted trace and its loss report under its uploaded name."""
     if loss is None:
         return Taken(name=one.name, kind=format)

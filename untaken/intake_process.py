@@ -36,7 +36,7 @@ _LENGTH: Final = 4
 _ENTRY: Final = "from untaken.intake_process import work; work()"
 
 
-class Job(msgspec.Struct, frozen=True, kw_only=True):
+class IntakeJob(msgspec.Struct, frozen=True, kw_only=True):
     """What a process is to do: `files` are (name, path) of each."""
 
     folder: str
@@ -44,7 +44,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     agent: str | None
 
 
-class Step(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+class IntakeProgress(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     """Progress of the work: `name` is the current file."""
 
     done: int
@@ -70,7 +70,7 @@ class Failed(msgspec.Struct, frozen=True, tag=True):
     finding: Finding
 
 
-Message = Step | Row | Rows | Failed
+Message = IntakeProgress | Row | Rows | Failed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,8 +116,8 @@ def take_in_apart(
     return left_out
 
 
-def _job(workspace: Workspace, files: Sequence[tuple[str, Path]], agent: str | None) -> Job:
-    return Job(
+def _job(workspace: Workspace, files: Sequence[tuple[str, Path]], agent: str | None) -> IntakeJob:
+    return IntakeJob(
         folder=str(workspace.path), files=tuple((name, str(path)) for name, path in files), agent=agent
     )
 
@@ -126,9 +126,9 @@ def _left_out(name: str, finding: Finding) -> Taken:
     return Taken(name=name, kind=None, findings=(replace(finding, where=Where(file=name)),))
 
 
-def _attempt(job: Job, new: set[str], progress: Progress | None, ends: float) -> list[Taken] | Stopped:
+def _attempt(job: IntakeJob, new: set[str], progress: Progress | None, ends: float) -> list[Taken] | Stopped:
     """One process from its start to its end; the names of files that were new are put into `new`."""
-    at = Step(done=0, total=len(job.files), name="")
+    at = IntakeProgress(done=0, total=len(job.files), name="")
     with _running(job) as (process, messages):
         told, quiet_until = monotonic(), ends  # until the first word it is starting
         while True:
@@ -138,7 +138,7 @@ def _attempt(job: Job, new: set[str], progress: Progress | None, ends: float) ->
             except Empty:
                 message = at
             match message:
-                case Step():
+                case IntakeProgress():
                     at = message
                 case Row(row=row):
                     new |= {row.name} if row.new else set()
@@ -176,7 +176,7 @@ def _failed(status: int) -> Finding:
 
 
 @contextmanager
-def _running(job: Job) -> Iterator[tuple[subprocess.Popen[bytes], SimpleQueue[Message | None]]]:
+def _running(job: IntakeJob) -> Iterator[tuple[subprocess.Popen[bytes], SimpleQueue[Message | None]]]:
     """The process at work and what it says; ``None`` when it says no more. It has ended on the way out."""
     messages: SimpleQueue[Message | None] = SimpleQueue()
     root = str(Path(__file__).parents[1])
@@ -236,14 +236,14 @@ def work() -> None:
         said.write(len(data).to_bytes(_LENGTH) + data)
         said.flush()
 
-    job = msgspec.msgpack.decode(sys.stdin.buffer.read(), type=Job)
+    job = msgspec.msgpack.decode(sys.stdin.buffer.read(), type=IntakeJob)
     try:
         with Workspace(job.folder) as workspace:
             rows = take_in(
                 workspace,
                 [(name, Path(path)) for name, path in job.files],
                 agent=job.agent,
-                progress=lambda done, total, name: say(Step(done=done, total=total, name=name)),
+                progress=lambda done, total, name: say(IntakeProgress(done=done, total=total, name=name)),
                 each=lambda row: say(Row(row)),
             )
     except UntakenError as error:

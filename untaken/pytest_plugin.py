@@ -64,7 +64,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
     """A ledger named on the command line is no test file, and no mistake either."""
     if parent.config.getoption("untaken_require") and file_path.name.endswith(LEDGER_NAMES):
-        return LedgerFile.from_parent(parent, path=file_path)
+        return CollectedLedger.from_parent(parent, path=file_path)
     return None
 
 
@@ -78,7 +78,7 @@ def pytest_collection_modifyitems(
         items.extend(gate.collect())
 
 
-class LedgerFile(pytest.File):
+class CollectedLedger(pytest.File):
     """A ledger that pytest came by; its runs are checked together with the others."""
 
     def collect(self) -> Iterable[pytest.Item]:
@@ -101,7 +101,7 @@ class Gate(pytest.Collector):
             scored, checks = _checked(self.config)
         except UntakenError as error:
             raise pytest.UsageError(f"untaken: {error}") from error
-        yield Records.from_parent(self, name="records", scored=scored)
+        yield LedgerRecords.from_parent(self, name="records", scored=scored)
         for check in checks:
             yield RequirementItem.from_parent(self, name=_name(check), check=check)
 
@@ -159,7 +159,7 @@ class _Item(pytest.Item):
         return self.session.path, None, f"untaken: {self.name}"
 
 
-class Records(_Item):
+class LedgerRecords(_Item):
     """The ledgers and plan graphs can be trusted."""
 
     def __init__(self, *, scored: Scored, **known: object) -> None:

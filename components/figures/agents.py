@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from untaken.errors import number
-from untaken.ranking.model import Standing
+from untaken.ranking.model import RankedAgent
 from untaken.ranking.rank_report import RankReport
 
 from .. import text
@@ -82,7 +82,7 @@ def rank_flow(report: RankReport, *, metrics: Sequence[str] | None = None, dark:
     return figure
 
 
-def _crossing(one: Mapping[str, Standing], other: Mapping[str, Standing]) -> set[str]:
+def _crossing(one: Mapping[str, RankedAgent], other: Mapping[str, RankedAgent]) -> set[str]:
     """Agents that are above some other agent under one metric and below it under the other."""
     ranks = {a: (s.rank, other[a].rank) for a, s in one.items() if a in other}
     known = [(a, x, y) for a, (x, y) in ranks.items() if x is not None and y is not None]
@@ -100,7 +100,7 @@ def _line(column: int, ends: Sequence[float | None], crossing: bool, look: Token
     )
 
 
-def _spans(standings: Sequence[Standing | None], place: int, look: Tokens) -> list[dict[str, Any]]:
+def _spans(standings: Sequence[RankedAgent | None], place: int, look: Tokens) -> list[dict[str, Any]]:
     """The rank intervals of one agent, beside each other's, so that none covers another's."""
     return [
         {
@@ -133,14 +133,14 @@ def _marks(at: Sequence[float | None], symbol: str, words: Sequence[str], look: 
     )
 
 
-def _places(standings: Sequence[Standing], before: dict[str, float]) -> dict[str, float]:
+def _places(standings: Sequence[RankedAgent], before: dict[str, float]) -> dict[str, float]:
     """Positions by rank; agents that tie keep the order of the metric before: no tie looks crossed."""
     ranked = [s for s in standings if s.rank is not None]
     ranked.sort(key=lambda s: (s.rank or 0, before.get(s.agent, 0.0), s.agent))
     return {s.agent: float(place) for place, s in enumerate(ranked, 1)}
 
 
-def _standing_words(agent: str, metric: str, standing: Standing | None) -> str:
+def _standing_words(agent: str, metric: str, standing: RankedAgent | None) -> str:
     name = f"{text.figure(agent)} · {metric_words(metric)}"
     if standing is None or standing.rank is None:
         return f"{name}: unscored"
@@ -161,7 +161,7 @@ def _moved(at: Sequence[float | None], look: Tokens) -> str:
 
 
 def _label(
-    figure: go.Figure, standing: Standing, at: tuple[float, float], colour: str, moved: str, *, left: bool
+    figure: go.Figure, standing: RankedAgent, at: tuple[float, float], colour: str, moved: str, *, left: bool
 ) -> None:
     value = number(standing.value)
     share = "unscored" if value is None else f"{value:.0%}"

@@ -8,14 +8,14 @@ from typing import Final
 import plotly.graph_objects as go
 
 from untaken.errors import Score, number
-from untaken.judging import Concord, VerdictAgreement
+from untaken.judging import AgreementEstimate, VerdictAgreement
 
 from .. import text
 from ..palette import tokens
 from .theme import message, themed
 
 MOST_AGENTS: Final = 20
-MARKS: Final[tuple[tuple[str, str, Callable[[Concord], tuple[Score, Score, Score]]], ...]] = (
+MARKS: Final[tuple[tuple[str, str, Callable[[AgreementEstimate], tuple[Score, Score, Score]]], ...]] = (
     ("share of one opinion", "circle", lambda one: (one.agreement, one.low, one.high)),
     ("Cohen's κ: beyond chance", "diamond", lambda one: (one.kappa, one.kappa_low, one.kappa_high)),
 )
@@ -59,10 +59,10 @@ def agreement_figure(agreement: VerdictAgreement, *, dark: bool = False) -> go.F
 
 
 def _marks(
-    parts: list[Concord],
+    parts: list[AgreementEstimate],
     name: str,
     symbol: str,
-    values: Callable[[Concord], tuple[Score, Score, Score]],
+    values: Callable[[AgreementEstimate], tuple[Score, Score, Score]],
     *,
     shift: float,
     colour: str,
@@ -89,13 +89,13 @@ def _marks(
     )
 
 
-def _words(one: Concord) -> str:
+def _words(one: AgreementEstimate) -> str:
     return (
         f"{one.n:,} pairs: both met {one.both_met}, both not {one.both_not}, "
         f"only the first {one.only_a}, only the second {one.only_b}"
     )
 
 
-def _least(parts: list[Concord]) -> float:
+def _least(parts: list[AgreementEstimate]) -> float:
     ends = [number(value) for one in parts for value in (one.low, one.kappa, one.kappa_low)]
     return min([0.0, *(end for end in ends if end is not None)]) - 0.03

@@ -10,14 +10,14 @@ from typing import Any, Final
 import plotly.graph_objects as go
 
 from untaken.annotating import Preview
-from untaken.discovery import Draft, Support
+from untaken.discovery import ProposedGraph, Support
 from untaken.plans import SubGoal, edges
 from untaken.subgoals import Status
 
 from .. import text
-from ..palette import BORDER, CRITICAL_BORDER, INK, STATUS, StatusStyle, Tokens, tokens
+from ..palette import BORDER, CRITICAL_BORDER, INK, STATUS, StatusLook, Tokens, tokens
 from ..plan_drawing import Box, wrapped
-from ..plan_layout import Layout, larger, lay_out
+from ..plan_layout import CanvasLayout, larger, lay_out
 from .canvas import canvas
 from .plan import arrow, corners, rounded
 from .theme import message, themed
@@ -27,7 +27,7 @@ MOST_ROWS: Final = 40
 ROW: Final = 46
 COLUMN: Final = 128
 HEAD: Final = 92
-GONE: Final = StatusStyle(word="not there", icon="∅", fill="#FFFFFF", line="#9AA3AE", dash=(2, 4))
+GONE: Final = StatusLook(word="not there", icon="∅", fill="#FFFFFF", line="#9AA3AE", dash=(2, 4))
 STRONG: Final = 3.5
 """Width of an edge that every run keeps; one at the threshold is as thin as any line."""
 
@@ -116,11 +116,11 @@ def _folded(name: str) -> str:
     return "<br>".join(map(text.figure, textwrap.wrap(text.one_line(name, 44), 24) or [" "]))
 
 
-def _style(status: Status | None) -> StatusStyle:
+def _style(status: Status | None) -> StatusLook:
     return GONE if status is None else STATUS[status]
 
 
-def _short(style: StatusStyle) -> str:
+def _short(style: StatusLook) -> str:
     return style.word.split(",", maxsplit=1)[0]
 
 
@@ -134,7 +134,9 @@ def _said(seen: Preview) -> str:
     return f"{runs} of {seen.runs} runs would change the status of a sub-goal if the graph were saved"
 
 
-def draft_figure(draft: Draft, *, dark: bool = False, width: int = 960, height: int = 560) -> go.Figure:
+def draft_figure(
+    draft: ProposedGraph, *, dark: bool = False, width: int = 960, height: int = 560
+) -> go.Figure:
     """A discovered draft: each edge with the runs that keep the order, of those that hold both.
 
     Args:
@@ -176,7 +178,7 @@ def _box(goal: SubGoal, runs: int | None, of: int) -> Box:
     return Box(sub_goals=(goal.id,), status="unscored", critical=goal.critical, lines=lines, said=said)
 
 
-def _line(edge: Support | None, draft: Draft, look: Tokens) -> dict[str, Any]:
+def _line(edge: Support | None, draft: ProposedGraph, look: Tokens) -> dict[str, Any]:
     span = max(1 - draft.theta, 1e-9)
     strength = 0.0 if edge is None else min(1.0, max(0.0, (edge.share - draft.theta) / span))
     return {"color": look.good, "width": 1.5 + (STRONG - 1.5) * strength, "dash": "solid"}
@@ -193,7 +195,7 @@ def _shape(box: Box, centre: tuple[float, float]) -> dict[str, Any]:
     }
 
 
-def _write(figure: go.Figure, boxes: Sequence[Box], layout: Layout, scale: float) -> None:
+def _write(figure: go.Figure, boxes: Sequence[Box], layout: CanvasLayout, scale: float) -> None:
     figure.add_trace(
         go.Scatter(
             x=[x for x, _ in layout.centres],
@@ -208,7 +210,7 @@ def _write(figure: go.Figure, boxes: Sequence[Box], layout: Layout, scale: float
 
 
 def _counts(
-    figure: go.Figure, known: Mapping[tuple[int, int], Support], layout: Layout, look: Tokens
+    figure: go.Figure, known: Mapping[tuple[int, int], Support], layout: CanvasLayout, look: Tokens
 ) -> None:
     """Support on the middle of each edge."""
     for (start, end), edge in known.items():

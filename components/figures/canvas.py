@@ -8,7 +8,7 @@ from typing import Any, Final
 import plotly.graph_objects as go
 
 from ..palette import tokens
-from ..plan_layout import Layout
+from ..plan_layout import CanvasLayout
 from .theme import themed
 
 PAD: Final = 16.0
@@ -17,7 +17,7 @@ _GAP: Final = "&nbsp;&nbsp;&nbsp;&nbsp;"
 
 
 def canvas(
-    layout: Layout,
+    layout: CanvasLayout,
     shapes: Iterable[dict[str, Any]],
     legend: Sequence[str],
     *,

@@ -18,7 +18,7 @@ from untaken.planning.state_causality import CausalState, EdgeKind
 from .. import text
 from ..palette import BORDER, CRITICAL_BORDER, INK, STAR, Tokens, tokens
 from ..plan_drawing import Box, wrapped
-from ..plan_layout import Layout, lay_out
+from ..plan_layout import CanvasLayout, lay_out
 from .canvas import canvas
 from .plan import corners, rounded
 from .theme import message
@@ -181,7 +181,7 @@ def _style(kind: EdgeKind, look: Tokens) -> dict[str, Any]:
 
 
 def _shapes(
-    sizes: tuple[tuple[float, float], ...], layout: Layout, looks: list[_Look]
+    sizes: tuple[tuple[float, float], ...], layout: CanvasLayout, looks: list[_Look]
 ) -> Iterator[dict[str, Any]]:
     for size, look, centre in zip(sizes, looks, layout.centres, strict=True):
         yield {
@@ -193,7 +193,7 @@ def _shapes(
         }
 
 
-def _labels(layout: Layout, labels: list[str], hover: list[str], scale: float) -> go.Scatter:
+def _labels(layout: CanvasLayout, labels: list[str], hover: list[str], scale: float) -> go.Scatter:
     return go.Scatter(
         x=[x for x, _ in layout.centres],
         y=[y for _, y in layout.centres],
@@ -243,7 +243,7 @@ def _stops(ways: Mapping[Ends, tuple[int, ...]], boxes: int) -> list[tuple[float
 
 
 def _way(
-    way: tuple[int, ...], sizes: Sequence[tuple[float, float]], layout: Layout, line: dict[str, Any]
+    way: tuple[int, ...], sizes: Sequence[tuple[float, float]], layout: CanvasLayout, line: dict[str, Any]
 ) -> Iterator[dict[str, Any]]:
     """The shapes of a line from box to box by its stops, from left to right."""
     points = [layout.centres[node] for node in way]
@@ -260,7 +260,7 @@ def _way(
 
 
 def _back(
-    ends: Ends, sizes: Sequence[tuple[float, float]], layout: Layout, line: dict[str, Any]
+    ends: Ends, sizes: Sequence[tuple[float, float]], layout: CanvasLayout, line: dict[str, Any]
 ) -> Iterator[dict[str, Any]]:
     """A line that leads back, below the boxes."""
     (x0, y0), (x1, y1) = (layout.centres[n] for n in ends)
@@ -287,7 +287,7 @@ def _lane(name: str) -> str:
     return indexed[1] if indexed else name
 
 
-def _slices(graph: nx.DiGraph) -> Layout:
+def _slices(graph: nx.DiGraph) -> CanvasLayout:
     """One column a moment; the task above all, since it acts on every action."""
     moments = [time for _, time in graph.nodes(data="time") if time is not None]
     last, captions = max(moments, default=0), 190.0
@@ -300,7 +300,7 @@ def _slices(graph: nx.DiGraph) -> Layout:
 
     centres = tuple(centre(name, time) for name, time in graph.nodes(data="time"))
     width = max(x for x, _ in centres) + _SIZE[0] / 2
-    return Layout(direction="LR", centres=centres, width=width, height=used[-1] - top + _SIZE[1])
+    return CanvasLayout(direction="LR", centres=centres, width=width, height=used[-1] - top + _SIZE[1])
 
 
 def _captions(graph: nx.DiGraph, look: Tokens, scale: float) -> go.Scatter:
@@ -321,7 +321,7 @@ def _captions(graph: nx.DiGraph, look: Tokens, scale: float) -> go.Scatter:
 
 
 def _straight(
-    ends: tuple[int, int], sizes: tuple[tuple[float, float], ...], layout: Layout, line: dict[str, Any]
+    ends: tuple[int, int], sizes: tuple[tuple[float, float], ...], layout: CanvasLayout, line: dict[str, Any]
 ) -> Iterator[dict[str, Any]]:
     """An arrow from the border of one box to that of another."""
     start, end = (layout.centres[n] for n in ends)

@@ -8,11 +8,11 @@ from typing import Any, Final
 
 import plotly.graph_objects as go
 
-from untaken.comparing import Cell, CellStatus, ComparedRun, Row, SideBySide
+from untaken.comparing import AlignedRow, Cell, CellStatus, ComparedRun, SideBySide
 from untaken.errors import Unscored
 
 from .. import text
-from ..palette import BORDER, CRITICAL_BORDER, STAR, STATUS, StatusStyle, Tokens, tokens
+from ..palette import BORDER, CRITICAL_BORDER, STAR, STATUS, StatusLook, Tokens, tokens
 from .theme import message, themed
 
 MOST_ROWS: Final = 60
@@ -27,10 +27,10 @@ CHAR: Final = 7
 HEAD: Final = 98
 PARTS: Final = "≠"
 FAILED: Final = "!"
-CELLS: Final[dict[CellStatus, StatusStyle]] = {
+CELLS: Final[dict[CellStatus, StatusLook]] = {
     **STATUS,
-    "called": StatusStyle(word="called", icon="●", fill="#F5F7F9", line="#5B6773"),
-    "not_called": StatusStyle(word="not called", icon="–", fill="#EEF0F2", line="#6B7280", dash=(7, 5)),
+    "called": StatusLook(word="called", icon="●", fill="#F5F7F9", line="#5B6773"),
+    "not_called": StatusLook(word="not called", icon="–", fill="#EEF0F2", line="#6B7280", dash=(7, 5)),
 }
 OUTCOMES: Final = {True: "✓ success", False: "✗ failure"}
 
@@ -64,7 +64,7 @@ def compare_matrix(found: SideBySide, *, marked: str | None = None, dark: bool =
     return figure
 
 
-def _shown(found: SideBySide) -> Sequence[Row]:
+def _shown(found: SideBySide) -> Sequence[AlignedRow]:
     """All rows in order; of very many those at which runs part, and as many others as there is room for."""
     if len(found.rows) <= MOST_ROWS:
         return found.rows
@@ -72,7 +72,7 @@ def _shown(found: SideBySide) -> Sequence[Row]:
     return [found.rows[y] for y in sorted(kept)]
 
 
-def _line_of_parting(rows: Sequence[Row], look: Tokens) -> dict[str, Any]:
+def _line_of_parting(rows: Sequence[AlignedRow], look: Tokens) -> dict[str, Any]:
     """Above the first row at which runs part."""
     y = next(place for place, row in enumerate(rows) if row.parts) - 0.5
     line = {"color": look.text, "width": 2, "dash": "dash"}
@@ -92,7 +92,7 @@ def _band(y: int, columns: int, look: Tokens) -> dict[str, Any]:
     }
 
 
-def _box(at: tuple[int, int], row: Row, cell: Cell) -> dict[str, Any]:
+def _box(at: tuple[int, int], row: AlignedRow, cell: Cell) -> dict[str, Any]:
     style = CELLS[cell.status]
     width = CRITICAL_BORDER if row.critical else BORDER
     return {
@@ -107,7 +107,7 @@ def _box(at: tuple[int, int], row: Row, cell: Cell) -> dict[str, Any]:
     }
 
 
-def _words(rows: Sequence[Row], first: dict[str, str | None]) -> go.Scatter:
+def _words(rows: Sequence[AlignedRow], first: dict[str, str | None]) -> go.Scatter:
     cells = [(x, y, row, cell) for y, row in enumerate(rows) for x, cell in enumerate(row.cells)]
     return go.Scatter(
         x=[x for x, _, _, _ in cells],
@@ -125,7 +125,7 @@ def _cell_words(cell: Cell, *, parts: bool) -> str:
     return "  ".join([PARTS] * parts + (shown if cell.steps else shown[:1]))
 
 
-def _handles(found: SideBySide, rows: Sequence[Row]) -> go.Scatter:
+def _handles(found: SideBySide, rows: Sequence[AlignedRow]) -> go.Scatter:
     """What a pointer meets: nothing to see, but it says more, and carries the cell when it is clicked."""
     cells = [(x, y, row, cell) for y, row in enumerate(rows) for x, cell in enumerate(row.cells)]
     at = {row.key: place for place, row in enumerate(found.rows)}
@@ -142,7 +142,7 @@ def _handles(found: SideBySide, rows: Sequence[Row]) -> go.Scatter:
     )
 
 
-def _hover(run: ComparedRun, row: Row, cell: Cell) -> str:
+def _hover(run: ComparedRun, row: AlignedRow, cell: Cell) -> str:
     lines = [
         f"<b>{text.figure(row.title)}</b>",
         f"{text.figure(run.name, 40)}: {CELLS[cell.status].icon} {CELLS[cell.status].word}",
@@ -156,7 +156,9 @@ def _hover(run: ComparedRun, row: Row, cell: Cell) -> str:
     return "<br>".join(lines)
 
 
-def _frame(figure: go.Figure, found: SideBySide, rows: Sequence[Row], look: Tokens, *, dark: bool) -> None:
+def _frame(
+    figure: go.Figure, found: SideBySide, rows: Sequence[AlignedRow], look: Tokens, *, dark: bool
+) -> None:
     chars = TITLE_CHARS if len(found.runs) <= MANY else SHORT_CHARS
     themed(figure, dark=dark, height=HEAD + 24 + ROW * len(rows), margin=(8, 8, HEAD, 16))
     figure.update_xaxes(
@@ -188,7 +190,7 @@ def _head(run: ComparedRun, *, held: bool) -> str:
     return "<br>".join([*(["reference"] * held), *lines, *([repeat] if repeat else []), f"<b>{outcome}</b>"])
 
 
-def _title(row: Row, chars: int) -> str:
+def _title(row: AlignedRow, chars: int) -> str:
     lines = textwrap.wrap(text.one_line(row.title, 200), chars) or [row.key]
     shown = [text.figure(line, chars + 2) for line in lines[:2]]
     more = " …" if len(lines) > 2 else ""

@@ -10,7 +10,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from untaken.counterfactual.levels import level_words
-from untaken.counterfactual.model import Branch, Decision, DeltaVerdict, RunEvaluation
+from untaken.counterfactual.model import Alternative, Decision, DeltaVerdict, RunEvaluation
 from untaken.counterfactual.paths import THRESHOLD
 from untaken.errors import number
 
@@ -78,7 +78,7 @@ def delta_figure(evaluation: RunEvaluation, *, threshold: float = THRESHOLD, dar
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class FigureRow:
     """One line of the figure: the heading of a decision point (no branch), or alternatives of it.
 
     Only alternatives without history share a row.
@@ -86,7 +86,7 @@ class Row:
 
     words: str
     decision: Decision
-    branches: tuple[Branch, ...] = ()
+    branches: tuple[Alternative, ...] = ()
 
     @property
     def interval(self) -> tuple[float | None, float | None]:
@@ -101,20 +101,22 @@ class Row:
         return number(self.branches[0].delta) if self.branches else None
 
 
-def _rows(decisions: Sequence[Decision]) -> list[Row]:
-    rows: list[Row] = []
+def _rows(decisions: Sequence[Decision]) -> list[FigureRow]:
+    rows: list[FigureRow] = []
     for decision in decisions:
         if not decision.branches:
             continue
         heading = f"<b>{decision.decision_point}: chose {text.figure(decision.selected, 20)}</b>"
-        rows.append(Row(words=heading, decision=decision))
+        rows.append(FigureRow(words=heading, decision=decision))
         known = [b for b in decision.branches if number(b.delta) is not None]
         unknown = tuple(b for b in decision.branches if number(b.delta) is None)
         for branch in known:
-            rows.append(Row(words=text.figure(branch.alternative, 24), decision=decision, branches=(branch,)))
+            rows.append(
+                FigureRow(words=text.figure(branch.alternative, 24), decision=decision, branches=(branch,))
+            )
         if unknown:
             name = unknown[0].alternative if len(unknown) == 1 else f"{len(unknown)} without history"
-            rows.append(Row(words=text.figure(name, 24), decision=decision, branches=unknown))
+            rows.append(FigureRow(words=text.figure(name, 24), decision=decision, branches=unknown))
     return rows
 
 
@@ -124,7 +126,7 @@ def _nothing(evaluation: RunEvaluation) -> str:
     return "No decision point of this run had an alternative"
 
 
-def _add_intervals(figure: go.Figure, rows: Sequence[Row], look: Tokens) -> None:
+def _add_intervals(figure: go.Figure, rows: Sequence[FigureRow], look: Tokens) -> None:
     known = [(place, *row.interval) for place, row in enumerate(rows) if None not in row.interval]
     figure.add_trace(
         go.Scatter(
@@ -137,7 +139,7 @@ def _add_intervals(figure: go.Figure, rows: Sequence[Row], look: Tokens) -> None
     )
 
 
-def _add_figures(figure: go.Figure, rows: Sequence[Row], at: float, look: Tokens) -> None:
+def _add_figures(figure: go.Figure, rows: Sequence[FigureRow], at: float, look: Tokens) -> None:
     """Delta and n of each known alternative, in a column beside the intervals."""
     known = [(place, row.delta, row.branches[0].n) for place, row in enumerate(rows) if row.delta is not None]
     figure.add_trace(
@@ -154,7 +156,7 @@ def _add_figures(figure: go.Figure, rows: Sequence[Row], at: float, look: Tokens
     )
 
 
-def _add_marks(figure: go.Figure, rows: Sequence[Row], unknown_at: float, look: Tokens) -> None:
+def _add_marks(figure: go.Figure, rows: Sequence[FigureRow], unknown_at: float, look: Tokens) -> None:
     colour: dict[DeltaVerdict, str] = {
         "alternative_may_be_better": look.bad,
         "actual_was_better": look.good,
@@ -186,17 +188,17 @@ def _add_marks(figure: go.Figure, rows: Sequence[Row], unknown_at: float, look: 
     )
 
 
-def _interval_words(row: Row) -> str:
+def _interval_words(row: FigureRow) -> str:
     low, high = row.interval
     return "" if low is None or high is None else f", 95 % interval {signed(low)} to {signed(high)}"
 
 
-def _symbol(branch: Branch) -> str:
+def _symbol(branch: Alternative) -> str:
     hollow = branch.support == "weak"
     return f"{SYMBOL[branch.verdict]}-open" if hollow else SYMBOL[branch.verdict]
 
 
-def _hover(row: Row) -> str:
+def _hover(row: FigureRow) -> str:
     branch = row.branches[0]
     names = ", ".join(text.figure(b.alternative) for b in row.branches[:8])
     lines = [

@@ -8,8 +8,8 @@ from typing import Final
 import plotly.graph_objects as go
 
 from untaken.errors import number
-from untaken.ranking.comparisons import PassK, Placed
-from untaken.ranking.model import Standing
+from untaken.ranking.comparisons import PassK, QuadrantPoint
+from untaken.ranking.model import RankedAgent
 
 from .. import text
 from ..palette import Tokens, tokens
@@ -30,9 +30,9 @@ CORNERS: Final = (
 
 
 def outcome_scatter(
-    placed: Sequence[Placed],
-    outcome: Sequence[Standing],
-    by_metric: Sequence[Standing],
+    placed: Sequence[QuadrantPoint],
+    outcome: Sequence[RankedAgent],
+    by_metric: Sequence[RankedAgent],
     *,
     dark: bool = False,
 ) -> go.Figure:
@@ -92,7 +92,7 @@ def outcome_scatter(
     return figure
 
 
-def _ends(standing: Standing) -> list[float]:
+def _ends(standing: RankedAgent) -> list[float]:
     low, high = number(standing.low), number(standing.high)
     return [] if low is None or high is None else [low, high]
 
@@ -109,7 +109,7 @@ def _shares(reach: Sequence[float]) -> list[float]:
     return [percent / 100 for percent in range(0, 101, step) if reach[0] <= percent / 100 <= reach[1]]
 
 
-def _cross(one: Placed, across: Sequence[float], up: Sequence[float], look: Tokens) -> go.Scatter:
+def _cross(one: QuadrantPoint, across: Sequence[float], up: Sequence[float], look: Tokens) -> go.Scatter:
     xs = [*across, None, *([one.outcome] * len(up))]
     ys = [*([one.value] * len(across)), None, *up]
     return go.Scatter(
@@ -117,7 +117,9 @@ def _cross(one: Placed, across: Sequence[float], up: Sequence[float], look: Toke
     )
 
 
-def _label_sides(placed: Sequence[Placed], x_range: Sequence[float], y_range: Sequence[float]) -> list[str]:
+def _label_sides(
+    placed: Sequence[QuadrantPoint], x_range: Sequence[float], y_range: Sequence[float]
+) -> list[str]:
     """Position of each name next to its mark: the first that meets no other name and no edge."""
     wide, high = x_range[1] - x_range[0], y_range[1] - y_range[0]
     spots = [((one.outcome - x_range[0]) / wide, (one.value - y_range[0]) / high) for one in placed]
@@ -146,7 +148,7 @@ def _fits(box: tuple[float, float, float], taken: Sequence[tuple[float, float, f
     )
 
 
-def _spot(one: Placed, symbol: str, side: str, look: Tokens) -> go.Scatter:
+def _spot(one: QuadrantPoint, symbol: str, side: str, look: Tokens) -> go.Scatter:
     odd = one.quadrant in ("outcome_flatters", "outcome_hides")
     return go.Scatter(
         x=[one.outcome],

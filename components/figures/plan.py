@@ -13,7 +13,7 @@ from untaken.subgoals.model import RunScore
 from .. import text
 from ..palette import BORDER, CRITICAL_BORDER, STAR, STATUS, Tokens, tokens
 from ..plan_drawing import Drawing, draw
-from ..plan_layout import Layout, larger
+from ..plan_layout import CanvasLayout, larger
 from .canvas import canvas
 from .theme import message
 
@@ -54,7 +54,7 @@ def corners(size: tuple[float, float], centre: tuple[float, float]) -> tuple[flo
     return x - width / 2, y - height / 2, x + width / 2, y + height / 2
 
 
-def _boxes(drawing: Drawing, layout: Layout) -> Iterator[dict[str, Any]]:
+def _boxes(drawing: Drawing, layout: CanvasLayout) -> Iterator[dict[str, Any]]:
     for box, centre in zip(drawing.boxes, layout.centres, strict=True):
         style = STATUS[box.status]
         width = CRITICAL_BORDER if box.critical else BORDER
@@ -78,14 +78,14 @@ def rounded(left: float, top: float, right: float, bottom: float, radius: float 
     )
 
 
-def _lines(drawing: Drawing, layout: Layout, look: Tokens) -> Iterator[dict[str, Any]]:
+def _lines(drawing: Drawing, layout: CanvasLayout, look: Tokens) -> Iterator[dict[str, Any]]:
     sizes = [box.size for box in drawing.boxes]
     for start, end, kind in drawing.lines:
         yield from arrow((start, end), sizes, layout, _line_style(kind, look))
 
 
 def arrow(
-    ends: tuple[int, int], sizes: Sequence[tuple[float, float]], layout: Layout, line: dict[str, Any]
+    ends: tuple[int, int], sizes: Sequence[tuple[float, float]], layout: CanvasLayout, line: dict[str, Any]
 ) -> Iterator[dict[str, Any]]:
     """The shapes of a line from one box to another (positions in `sizes`), and of its head."""
     start, end = ends
@@ -110,7 +110,7 @@ def _line_style(kind: str, look: Tokens) -> dict[str, Any]:
     return {"color": look.line, "width": 1.5, "dash": "dot" if kind == "option" else "solid"}
 
 
-def _add_words(figure: go.Figure, drawing: Drawing, layout: Layout, scale: float) -> None:
+def _add_words(figure: go.Figure, drawing: Drawing, layout: CanvasLayout, scale: float) -> None:
     figure.add_trace(
         go.Scatter(
             x=[x for x, _ in layout.centres],

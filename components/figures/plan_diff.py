@@ -13,7 +13,7 @@ from untaken.plans import GraphDiff, SubGoal, edges
 from .. import text
 from ..palette import BORDER, CRITICAL_BORDER, INK, STAR, Tokens, tokens
 from ..plan_drawing import Box, wrapped
-from ..plan_layout import Layout, larger, lay_out
+from ..plan_layout import CanvasLayout, larger, lay_out
 from .canvas import canvas
 from .plan import arrow, corners, rounded
 from .theme import message
@@ -104,7 +104,7 @@ def _style(kind: Change, look: Tokens) -> dict[str, Any]:
     return {"color": look.line, "width": 1.5, "dash": "solid"}
 
 
-def _shapes(boxes: list[Box], looks: list[Look], layout: Layout) -> Iterator[dict[str, Any]]:
+def _shapes(boxes: list[Box], looks: list[Look], layout: CanvasLayout) -> Iterator[dict[str, Any]]:
     for box, look, centre in zip(boxes, looks, layout.centres, strict=True):
         width = CRITICAL_BORDER if box.critical else BORDER
         yield {
@@ -116,7 +116,7 @@ def _shapes(boxes: list[Box], looks: list[Look], layout: Layout) -> Iterator[dic
         }
 
 
-def _labels(boxes: list[Box], layout: Layout, scale: float) -> go.Scatter:
+def _labels(boxes: list[Box], layout: CanvasLayout, scale: float) -> go.Scatter:
     return go.Scatter(
         x=[x for x, _ in layout.centres],
         y=[y for _, y in layout.centres],

@@ -8,7 +8,7 @@ from typing import Final
 
 import plotly.graph_objects as go
 
-from untaken.criteria import SideBySide, UniqueCount
+from untaken.criteria import CriterionDifference, UniqueCount
 from untaken.errors import Unscored
 
 from .. import text
@@ -22,7 +22,7 @@ APART: Final = 0.17
 
 
 def agents_by_criterion(
-    found: Sequence[SideBySide], first: str, second: str, *, dark: bool = False
+    found: Sequence[CriterionDifference], first: str, second: str, *, dark: bool = False
 ) -> go.Figure:
     """Mean of two agents by each criterion as a share of its scale, with 95 % intervals.
 
@@ -78,7 +78,7 @@ class _Mark:
     high: float | None
 
 
-def _mark(one: SideBySide, place: int, *, own: bool) -> _Mark:
+def _mark(one: CriterionDifference, place: int, *, own: bool) -> _Mark:
     mean, *ends = (
         (one.first, one.first_low, one.first_high) if own else (one.second, one.second_low, one.second_high)
     )
@@ -99,7 +99,7 @@ def _intervals(marks: Sequence[_Mark], colour: str) -> go.Scatter:
     )
 
 
-def _points(marks: Sequence[_Mark], name: str, found: Sequence[SideBySide]) -> go.Scatter:
+def _points(marks: Sequence[_Mark], name: str, found: Sequence[CriterionDifference]) -> go.Scatter:
     words = [
         f"{text.figure(name)} by {text.figure(one.name)}: {mark.mean:.0%} of the scale"
         + (" (one task: no interval)" if mark.low is None else f" (95 % {mark.low:.0%} to {mark.high:.0%})")

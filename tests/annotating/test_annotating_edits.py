@@ -18,10 +18,10 @@ from untaken.annotating import (
     Edit,
     Move,
     Rename,
-    Row,
     Session,
     Set,
     SetGraph,
+    SubGoalRow,
     apply,
     apply_all,
     edit_json,
@@ -237,8 +237,8 @@ def test_edited_rows_become_the_fewest_commands() -> None:
         replace(first, title="What is wanted", critical=True),
         replace(order, id="look_up", rules='[{"tool": "find"}]', check='"outcome"'),
         *others[1:],
-        Row(was=None, id="polite", deps=("order",), check='{"verdict": true}'),
-        Row(was=None, id="  "),
+        SubGoalRow(was=None, id="polite", deps=("order",), check='{"verdict": true}'),
+        SubGoalRow(was=None, id="  "),
     ]
     made = edits_of_rows(GRAPH, rows)
     after = apply_all(GRAPH, made)

@@ -44,7 +44,7 @@ def page() -> None:
         run = sorted(state.workspace().read_runs()[0], key=lambda one: one.run_id)[st.session_state["at"]]
         if not st.toggle("Another page", key="elsewhere"):
             note_panel.notes_and_modes(run)
-            why = drafts.Place(name="why", about=(run.digest, "pay"))
+            why = drafts.DraftField(name="why", about=(run.digest, "pay"))
             drafts.text_input("Why", why)
             st.button(
                 "Met",

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 import pytest
 
-from untaken.asking import Answer, ModelAccess, Question, ReplyStore, Template, Tool
+from untaken.asking import ModelAccess, ModelAnswer, Question, ReplyStore, Template, Tool
 from untaken.errors import Unscored, UntakenError
 
 pytest.importorskip("pydantic_ai", reason="the extra untaken[judge] is not installed")
@@ -20,7 +20,7 @@ from pydantic_ai.exceptions import ModelHTTPError
 from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
-TEMPLATE = Template(name="colour", version=1, text="Answer in JSON.")
+TEMPLATE = Template(name="colour", version=1, text="ModelAnswer in JSON.")
 
 
 class Colour(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -52,13 +52,13 @@ def test_a_real_model_answers_in_the_form_asked_for_and_is_asked_once(tmp_path: 
     store = ReplyStore(tmp_path / "replies")
     with ModelAccess(local, store) as model:
         first = model.ask(a_question())
-        assert isinstance(first, Answer)
+        assert isinstance(first, ModelAnswer)
         assert first.output.colour in ("red", "green")
         assert model.spent.requests >= 1
         assert model.spent.output_tokens > 0
     with ModelAccess(local, store, offline=True) as model:
         again = model.ask(a_question())
-        assert isinstance(again, Answer)
+        assert isinstance(again, ModelAnswer)
         assert again.from_store
         assert again.output == first.output
         assert model.spent.requests == 0
@@ -71,7 +71,7 @@ def test_several_questions_are_asked_at_once_and_answered_in_their_order(tmp_pat
         answers = model.ask_all(
             questions, at_once=2, progress=lambda done, total, _: seen.append((done, total))
         )
-        hashes = [a.reply.prompt_sha256 for a in answers if isinstance(a, Answer)]
+        hashes = [a.reply.prompt_sha256 for a in answers if isinstance(a, ModelAnswer)]
     assert hashes == [question.prompt_sha256 for question in questions]
     assert sorted(seen) == [(1, 4), (2, 4), (3, 4), (4, 4)]
 
@@ -104,7 +104,7 @@ def test_another_question_is_another_reply(change: dict[str, Any]) -> None:
 def test_an_answer_out_of_form_is_told_so_and_may_be_mended(tmp_path: Path) -> None:
     with ModelAccess(saying('{"colour": "blue", "why": ""}', GREEN), ReplyStore(tmp_path)) as model:
         answer = model.ask(a_question())
-    assert isinstance(answer, Answer)
+    assert isinstance(answer, ModelAnswer)
     assert (answer.output.colour, answer.reply.requests) == ("green", 2)
 
 
@@ -133,7 +133,7 @@ def test_a_model_that_is_not_reached_is_unscored_and_asked_again_next_time(tmp_p
 def test_the_budget_ends_the_asking(tmp_path: Path) -> None:
     with ModelAccess(saying(GREEN), ReplyStore(tmp_path), budget=2) as model:
         answers = [model.ask(a_question(f"{n}")) for n in range(3)]
-    assert [type(answer) for answer in answers] == [Answer, Answer, Unscored]
+    assert [type(answer) for answer in answers] == [ModelAnswer, ModelAnswer, Unscored]
 
 
 def test_no_more_is_sent_than_the_budget_however_many_ask_at_once(tmp_path: Path) -> None:
@@ -222,7 +222,7 @@ def test_tools_are_called_and_their_use_is_kept(tmp_path: Path) -> None:
     tools = (Tool(name="look", description="Looks at something.", call=look),)
     with ModelAccess(FunctionModel(speak, model_name="m"), ReplyStore(tmp_path)) as model:
         answer = model.ask(a_question(tools=tools))
-    assert isinstance(answer, Answer)
+    assert isinstance(answer, ModelAnswer)
     assert [(use.tool, json.loads(use.arguments)) for use in answer.reply.calls] == [
         ("look", {"at": "grass"})
     ]

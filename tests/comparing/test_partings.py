@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from builders import RunBuilder, a_graph, a_run
 
-from untaken.comparing import Level, Parting, Split, align_runs, steps_of
+from untaken.comparing import Divergence, Level, Split, align_runs, steps_of
 from untaken.corpus import score_runs
 from untaken.plans import GraphSet
 
@@ -25,7 +25,7 @@ def reference() -> RunBuilder:
     return run.call("cash", ok=True).finish(True)
 
 
-def parted(other: RunBuilder) -> Parting:
+def parted(other: RunBuilder) -> Divergence:
     runs = [reference().run(), other.run()]
     graphs = GraphSet.of([GRAPH])
     (found,) = align_runs("t", runs, score_runs(runs, graphs)[0], graphs, reference=runs[0].digest).partings

@@ -13,16 +13,16 @@ from components import figures
 from components.figures.causality import _ways
 from untaken.planning.policies import policy_named
 from untaken.planning.scm import StructuralCausalModel, Variable, planning_model
-from untaken.planning.state_causality import CausalState, Concept, Edge, EdgeKind, StateVariable
+from untaken.planning.state_causality import CausalEdge, CausalState, Concept, EdgeKind, StateVariable
 
 HOSTILE = '<b onclick="x">$\\alpha$</b><a href="javascript:alert(1)">go</a>%{x}'
 
 
-def an_edge(cause: str, effect: str, kind: EdgeKind = "rule") -> Edge:
-    return Edge(cause=cause, effect=effect, kind=kind, concept="c", reason="so it is")
+def an_edge(cause: str, effect: str, kind: EdgeKind = "rule") -> CausalEdge:
+    return CausalEdge(cause=cause, effect=effect, kind=kind, concept="c", reason="so it is")
 
 
-def a_state(*edges: Edge, **more: Any) -> CausalState:
+def a_state(*edges: CausalEdge, **more: Any) -> CausalState:
     values = {"near_tree": "2 steps away: 2 left", "sleeping": "awake", "energy": "4", "idle": "1"}
     given: dict[str, Any] = {
         "task": "collect_wood",

@@ -15,18 +15,18 @@ from drawn import a_graph, a_score
 
 from components import figures
 from components.palette import DARK, LIGHT, STATUS
-from untaken.counterfactual import Branch, Decision, RunEvaluation, Summary
+from untaken.counterfactual import Alternative, Decision, RunEvaluation, Summary
 from untaken.errors import Unscored
-from untaken.ranking import DiscordantPair, RankReport, Standing
+from untaken.ranking import DiscordantPair, RankedAgent, RankReport
 from untaken.subgoals import Status
 
 HOSTILE = '<b onclick="x">$\\alpha$</b><a href="javascript:alert(1)">go</a></script>%{x}'
 NONE = Unscored("no history")
 
 
-def a_branch(name: str, delta: float | None, verdict: str) -> Branch:
+def a_branch(name: str, delta: float | None, verdict: str) -> Alternative:
     known = delta is not None
-    return Branch(
+    return Alternative(
         alternative=name,
         known=known,
         n=5 if known else 0,
@@ -45,7 +45,7 @@ def a_branch(name: str, delta: float | None, verdict: str) -> Branch:
     )
 
 
-def an_evaluation(*branches: Branch, selected: str = "chosen") -> RunEvaluation:
+def an_evaluation(*branches: Alternative, selected: str = "chosen") -> RunEvaluation:
     decision = Decision(
         decision_point=3, selected=selected, context_hash="c", n_selected=1, branches=branches
     )
@@ -80,7 +80,7 @@ def an_evaluation(*branches: Branch, selected: str = "chosen") -> RunEvaluation:
 def a_ranking(values: dict[str, dict[str, float]], *pairs: tuple[str, str]) -> RankReport:
     metrics = {
         metric: tuple(
-            Standing(
+            RankedAgent(
                 agent=agent,
                 value=value,
                 low=NONE,

@@ -8,13 +8,13 @@ import plotly.graph_objects as go
 import pytest
 
 from components.figures import agents_by_criterion, unique_criteria
-from untaken.criteria import SideBySide, UniqueCount
+from untaken.criteria import CriterionDifference, UniqueCount
 from untaken.errors import Unscored
 
 HOSTILE = "<img src=x onerror=alert(1)> $x^2$ %{x}"
 
 
-def a_side(name: str = "Care", *, apart: bool = True, **changes: Any) -> SideBySide:
+def a_side(name: str = "Care", *, apart: bool = True, **changes: Any) -> CriterionDifference:
     fields: dict[str, Any] = {
         "name": name,
         "first": 3.0,
@@ -30,7 +30,7 @@ def a_side(name: str = "Care", *, apart: bool = True, **changes: Any) -> SideByS
         "runs": 21,
         "top": 4,
     }
-    return SideBySide(**(fields | changes))
+    return CriterionDifference(**(fields | changes))
 
 
 def a_count(seeds: int, *, way: str = "task", tau: float = 0.5) -> UniqueCount:

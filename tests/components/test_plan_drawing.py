@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from components.palette import STATUS
 from components.plan_drawing import READABLE, Drawing, draw
-from components.plan_layout import Layout
+from components.plan_layout import CanvasLayout
 from untaken.subgoals.model import Status
 
 STATUSES: list[Status] = list(STATUS)
@@ -56,7 +56,7 @@ def test_what_went_wrong_is_never_hidden_in_a_branch(
             assert not {status[goal] for goal in box.sub_goals} & {"attempted", "unscored"}
 
 
-def boxes_overlap(drawing: Drawing, layout: Layout) -> bool:
+def boxes_overlap(drawing: Drawing, layout: CanvasLayout) -> bool:
     placed = [(c, b.size) for c, b in zip(layout.centres, drawing.boxes, strict=True)]
     return any(
         abs(a[0] - b[0]) < (v[0] + w[0]) / 2 - 0.5 and abs(a[1] - b[1]) < (v[1] + w[1]) / 2 - 0.5

@@ -11,7 +11,7 @@ from builders import a_run
 from histories import moment, past, seen
 
 from untaken.counterfactual import Choice, Scale, Weights, choices, evaluate_run
-from untaken.counterfactual.trust import compare
+from untaken.counterfactual.advantage import compare
 from untaken.errors import Unscored
 from untaken.ledger import Run, SkillSelection
 from untaken.memory import Observed, PolicyMemory

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from one_by_one.decisions import Bench
 
-from untaken.counterfactual import THRESHOLD, Branch, Weights, evaluate_run, evaluate_runs
+from untaken.counterfactual import THRESHOLD, Alternative, Weights, evaluate_run, evaluate_runs
 from untaken.ledger import Run, SkillSelection, read_ledger
 from untaken.memory import Observed, PolicyMemory, Snapshot
 
@@ -80,8 +80,8 @@ def assert_same(runs: Sequence[Run], memory: PolicyMemory | Snapshot, weights: W
     return compared
 
 
-def same_branch(found: Branch, expected: Branch) -> None:
-    for field in Branch.__struct_fields__:
+def same_branch(found: Alternative, expected: Alternative) -> None:
+    for field in Alternative.__struct_fields__:
         same_figure(getattr(found, field), getattr(expected, field))
 
 

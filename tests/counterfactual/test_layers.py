@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from untaken.counterfactual import Weights, choices, evaluate_run, level_words, logged_choices, off_policy
 from untaken.counterfactual.diagnostics import placebo
-from untaken.counterfactual.model import Branch
+from untaken.counterfactual.model import Alternative
 from untaken.errors import Unscored
 from untaken.ledger import Run, SkillSelection
 from untaken.memory import PolicyMemory
@@ -49,7 +49,7 @@ def layered(
     return on_day(builder.finish(success, cost=1.0, steps=2).run(), day)
 
 
-def branch_of(past: Sequence[Run], layers: Sequence[str] = FINE) -> Branch:
+def branch_of(past: Sequence[Run], layers: Sequence[str] = FINE) -> Alternative:
     """The path ``b`` that a later run left for ``a``."""
     run = layered("now", "a", layers=layers, day=99, success=False)
     return evaluate_run(run, PolicyMemory.build([*past, run])).decisions[0].branches[0]

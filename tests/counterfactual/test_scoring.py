@@ -9,7 +9,7 @@ import pytest
 
 from untaken.counterfactual import Outcome, Scale, Terms, Weights, score, verdict_of
 from untaken.errors import Unscored, UntakenError
-from untaken.memory import Span, Spans
+from untaken.memory import Spans, ValueRange
 
 
 class Case(NamedTuple):
@@ -94,7 +94,9 @@ def test_verdict_compares_the_unrounded_double(case: Edge) -> None:
 
 
 def test_cost_and_steps_are_normalised_by_the_spans_and_clamped() -> None:
-    scale = Scale(spans=Spans(cost=Span(low=1, high=3), steps=Span(low=2, high=6)), weights=Weights())
+    scale = Scale(
+        spans=Spans(cost=ValueRange(low=1, high=3), steps=ValueRange(low=2, high=6)), weights=Weights()
+    )
     both = Terms(cost=True, steps=True)
     assert scale.score(Outcome(success=0.5, cost=2.0, steps=4.0), both) == pytest.approx(0.5)
     assert scale.score(Outcome(success=0.0, cost=99.0, steps=99.0), both) == 0.0
@@ -102,12 +104,16 @@ def test_cost_and_steps_are_normalised_by_the_spans_and_clamped() -> None:
 
 
 def test_equal_extremes_normalise_to_zero() -> None:
-    scale = Scale(spans=Spans(cost=Span(low=2, high=2), steps=Span(low=3, high=3)), weights=Weights())
+    scale = Scale(
+        spans=Spans(cost=ValueRange(low=2, high=2), steps=ValueRange(low=3, high=3)), weights=Weights()
+    )
     assert scale.score(Outcome(success=0.0, cost=9.0, steps=9.0), Terms(cost=True, steps=True)) == 0.5
 
 
 def test_a_figure_that_either_side_lacks_is_left_out_on_both() -> None:
-    scale = Scale(spans=Spans(cost=Span(low=1, high=3), steps=Span(low=2, high=6)), weights=Weights())
+    scale = Scale(
+        spans=Spans(cost=ValueRange(low=1, high=3), steps=ValueRange(low=2, high=6)), weights=Weights()
+    )
     full, unpriced = Outcome(success=1.0, cost=2.0, steps=4.0), Outcome(success=0.0, cost=None, steps=4.0)
     assert scale.terms(full, full) == Terms(cost=True, steps=True)
     assert scale.terms(full, unpriced) == scale.terms(unpriced, full) == Terms(cost=False, steps=True)

@@ -10,12 +10,12 @@ from histories import moment, past, seen
 from hypothesis import given
 from hypothesis import strategies as st
 
-from untaken.counterfactual import Branch, Scale, Weights, evaluate_run
-from untaken.counterfactual.trust import Estimate, Trust, compare, more_runs
+from untaken.counterfactual import Alternative, Scale, Weights, evaluate_run
+from untaken.counterfactual.advantage import AdvantageEstimate, Estimate, compare, more_runs
 from untaken.errors import Unscored
-from untaken.memory import Observed, PolicyMemory, Span, Spans
+from untaken.memory import Observed, PolicyMemory, Spans, ValueRange
 
-SCALE = Scale(spans=Spans(cost=Span(low=0, high=1), steps=Span(low=0, high=1)), weights=Weights())
+SCALE = Scale(spans=Spans(cost=ValueRange(low=0, high=1), steps=ValueRange(low=0, high=1)), weights=Weights())
 
 
 def arm(skill: str, won: int, lost: int, *, cost: float = 0.5, context: str = "ctx") -> list[Observed]:
@@ -33,7 +33,7 @@ def arm(skill: str, won: int, lost: int, *, cost: float = 0.5, context: str = "c
     ]
 
 
-def trust(*log: Observed, alternative: str = "b", selected: str = "a") -> Trust:
+def trust(*log: Observed, alternative: str = "b", selected: str = "a") -> AdvantageEstimate:
     snapshot = PolicyMemory(log).snapshot()
     chosen, other = snapshot.record(selected, "ctx"), snapshot.record(alternative, "ctx")
     assert other is not None
@@ -219,7 +219,7 @@ def test_branches_carry_the_advantage_without_the_run_itself() -> None:
     frame = [seen("f0", "frame", cost=0.0, steps=0.0), seen("f1", "frame", cost=1.0, steps=1.0)]
     log = [*frame, *arm("a", 0, 6), *arm("b", 6, 0)]
     run = past("a0", "a|b|c", "a|b", day=9, success=False, cost=0.5, steps=1)
-    branch: Branch = evaluate_run(run, PolicyMemory(log)).decisions[0].branches[0]
+    branch: Alternative = evaluate_run(run, PolicyMemory(log)).decisions[0].branches[0]
     without = trust(*(o for o in log if o.run_id != "a0"))
     assert branch.support == without.support == "supported"
     assert branch.advantage == pytest.approx(without.advantage)

@@ -10,12 +10,12 @@ import pytest
 
 from benchmarks.coverage import Tally, Truth, compared, history
 from untaken.counterfactual import Scale, Weights
+from untaken.counterfactual.advantage import around
 from untaken.counterfactual.histories import FOUND, Scales, Used, history_of
-from untaken.counterfactual.trust import around
-from untaken.memory import PolicyMemory, Span, Spans
+from untaken.memory import PolicyMemory, Spans, ValueRange
 
 TIMES = 400
-UNIT = Span(low=0, high=1)
+UNIT = ValueRange(low=0, high=1)
 SCALE = Scale(spans=Spans(cost=UNIT, steps=UNIT), weights=Weights())
 
 

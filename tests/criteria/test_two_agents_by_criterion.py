@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from untaken.criteria import Criterion, Quantified, QuantifierRun, agents_of, compare_agents, read_value
-from untaken.criteria.side_by_side import SideBySide
+from untaken.criteria.side_by_side import CriterionDifference
 from untaken.errors import Unscored
 
 CARE = Criterion(name="Care", accepted_values=["none", "some", "much"])
@@ -25,7 +25,7 @@ def a_pass(*said: tuple[str, str, int | None], name: str = "p", criterion: Crite
     return QuantifierRun(name=name, by="x", criteria=(criterion,), items=tuple(items))
 
 
-def the_one(*passes: QuantifierRun) -> SideBySide:
+def the_one(*passes: QuantifierRun) -> CriterionDifference:
     (found,) = compare_agents(passes, "a", "b")
     return found
 

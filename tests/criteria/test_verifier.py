@@ -13,8 +13,8 @@ from untaken.criteria import (
     CriterionCheck,
     Quantified,
     QuantifierRun,
-    Thresholds,
     Value,
+    VerifierThresholds,
     pass_steps,
     quantify,
     quantify_disturbed,
@@ -146,7 +146,7 @@ def test_of_two_criteria_that_say_the_same_the_stronger_is_kept() -> None:
     assert checks["strong"].keep
     assert (checks["weak"].keep, checks["weak"].redundant_with) == (False, "strong")
     assert "rejected: says what 'strong' says (rank correlation +0.9" in checks["weak"].reason
-    assert verified(*passes, thresholds=Thresholds(correlation=1.01))["weak"].keep
+    assert verified(*passes, thresholds=VerifierThresholds(correlation=1.01))["weak"].keep
 
 
 def test_likeness_of_words_makes_redundant_too_where_it_is_given() -> None:

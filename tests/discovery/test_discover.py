@@ -12,7 +12,7 @@ from builders import a_graph, a_run
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from untaken.discovery import Draft, discover
+from untaken.discovery import ProposedGraph, discover
 from untaken.discovery.alternatives import fewer_by_chance
 from untaken.discovery.precedence import without_circles
 from untaken.errors import UntakenError
@@ -35,7 +35,7 @@ def many(*orders: tuple[str, int]) -> list[Run]:
     return [in_order(number, order) for number, order in enumerate(flat)]
 
 
-def pairs(draft: Draft) -> set[str]:
+def pairs(draft: ProposedGraph) -> set[str]:
     return {edge.dependency + edge.sub_goal for edge in draft.edges}
 
 

@@ -14,7 +14,7 @@ from builders import RunBuilder, a_graph, a_run
 from disguises import DISGUISES, SENTENCES
 from payloads import PAYLOADS
 
-from untaken.asking import Answer, ModelAccess, Reply, ReplyStore
+from untaken.asking import ModelAccess, ModelAnswer, Reply, ReplyStore
 from untaken.errors import UntakenError
 from untaken.judging import (
     Citation,
@@ -351,7 +351,12 @@ def test_an_addressed_judge_may_still_fail_a_sub_goal() -> None:
     reply = Reply(model="m", template="judge", version=1, prompt_sha256="", seed=0, output=None, raw="")
     answer = JudgeAnswer(code=asked.nonce, verdict="fail", evidence=[Citation(3, "order 17")], reason="no")
     found = settle(
-        run, GRAPH, asked, Answer(output=answer, reply=reply, from_store=False), model="m", addressed=True
+        run,
+        GRAPH,
+        asked,
+        ModelAnswer(output=answer, reply=reply, from_store=False),
+        model="m",
+        addressed=True,
     )
     assert (found.passed, found.unscored_reason) == (False, None)
 
@@ -372,7 +377,7 @@ def test_an_obedient_judge_passes_no_disguised_text(disguise: str, tmp_path: Pat
         asked = questions_of(run.run(), GRAPH, "salt")[0]
         answer = JudgeAnswer(code=asked.nonce, verdict="pass", evidence=[Citation(seq, words)], reason="told")
         reply = Reply(model="m", template="judge", version=1, prompt_sha256="", seed=0, output=None, raw="")
-        given = Answer(output=answer, reply=reply, from_store=False)
+        given = ModelAnswer(output=answer, reply=reply, from_store=False)
         assert settle(run.run(), GRAPH, asked, given, model="m", addressed=False).passed is None
 
 

@@ -8,7 +8,7 @@ import pytest
 from histories import moment, past, seen, weak
 
 from untaken.errors import Unscored
-from untaken.memory import RUNS_NAMED, Observed, PolicyMemory, Record, Span
+from untaken.memory import RUNS_NAMED, Observed, PolicyMemory, Record, ValueRange
 
 
 class Case(NamedTuple):
@@ -115,18 +115,18 @@ def test_spans_take_every_run_once_and_can_leave_one_out() -> None:
     ]
     memory = PolicyMemory(log)
     full, early = memory.snapshot(), memory.snapshot(moment(0))
-    assert (full.costs, full.steps) == (Span(low=1.0, high=8.0), Span(low=1.0, high=9.0))
-    assert full.spans(without_run="cheap").cost == Span(low=2.0, high=8.0)
-    assert full.spans(without_run="cheap").steps == Span(low=1.0, high=5.0)
-    assert full.spans(without_run="dear").cost == Span(low=1.0, high=2.0)
-    assert full.spans(without_run="middle").cost == Span(low=1.0, high=8.0)
-    assert early.costs == Span(low=1.0, high=2.0)
-    assert early.spans(without_run="cheap").cost == Span(low=2.0, high=2.0)
+    assert (full.costs, full.steps) == (ValueRange(low=1.0, high=8.0), ValueRange(low=1.0, high=9.0))
+    assert full.spans(without_run="cheap").cost == ValueRange(low=2.0, high=8.0)
+    assert full.spans(without_run="cheap").steps == ValueRange(low=1.0, high=5.0)
+    assert full.spans(without_run="dear").cost == ValueRange(low=1.0, high=2.0)
+    assert full.spans(without_run="middle").cost == ValueRange(low=1.0, high=8.0)
+    assert early.costs == ValueRange(low=1.0, high=2.0)
+    assert early.spans(without_run="cheap").cost == ValueRange(low=2.0, high=2.0)
 
 
 def test_weak_records_widen_no_span() -> None:
     snapshot = PolicyMemory([seen("r1", cost=2.0), weak("r2")]).snapshot()
-    assert snapshot.costs == Span(low=2.0, high=2.0)
+    assert snapshot.costs == ValueRange(low=2.0, high=2.0)
     assert PolicyMemory([seen("r1", cost=None)]).snapshot().costs is None
 
 

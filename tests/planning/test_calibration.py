@@ -13,7 +13,13 @@ import pytest
 from components.figures import calibration_agreement, calibration_figure
 from untaken.cli import main
 from untaken.errors import UntakenError
-from untaken.planning.calibration import Calibration, Pair, Settings, read_calibration, write_calibration
+from untaken.planning.calibration import (
+    Calibration,
+    CalibrationPair,
+    Settings,
+    read_calibration,
+    write_calibration,
+)
 from untaken.planning.calibration.agreement import Part, curve, measures
 from untaken.report import json_schema
 
@@ -54,8 +60,8 @@ def test_what_is_forced_is_begun_first_and_the_truth_is_the_same_in_another_proc
     assert first == second
 
 
-def pair(number: int, estimate: float, truth: float, *, support: str = "supported") -> Pair:
-    return Pair(
+def pair(number: int, estimate: float, truth: float, *, support: str = "supported") -> CalibrationPair:
+    return CalibrationPair(
         map=number // 2,
         run=f"run-{number}",
         index=0,
@@ -100,7 +106,7 @@ def test_agreement_is_counted_as_it_is_told() -> None:
     assert low <= 0.5 <= high
 
 
-def made(pairs: list[Pair]) -> Calibration:
+def made(pairs: list[CalibrationPair]) -> Calibration:
     settings = Settings(
         policy="noisy", options={}, task=None, steps=1, train=1, held_out=2, points=1, draws=2, seed=1,
         success_train=0.5, success_held_out=0.5, decisions=4, not_begun=0, unknown=0,

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from untaken.ledger import context_hash
-from untaken.planning.crafter import ACHIEVEMENTS, MATERIALS, OBJECTS, Observation
+from untaken.planning.crafter import ACHIEVEMENTS, MATERIALS, OBJECTS, LocalView
 from untaken.planning.crafter.contexts import LAYERS, MANY, NEEDS, context_layers, facing
 
 START = walked().observe()
@@ -25,7 +25,7 @@ def seen(
     ground: str = "grass",
     standing: str | None = None,
     daylight: float = 1.0,
-) -> Observation:
+) -> LocalView:
     """A field of one ground, with something standing to the right of the player."""
     objects = [[0] * 7 for _ in range(9)]
     objects[4][3] = 1
@@ -76,13 +76,13 @@ def test_a_layer_tells_the_situation_in_its_own_terms(case: dict[str, Any]) -> N
 
 
 @given(observations, observations)
-def test_situations_alike_in_one_layer_are_alike_in_all_coarser_ones(a: Observation, b: Observation) -> None:
+def test_situations_alike_in_one_layer_are_alike_in_all_coarser_ones(a: LocalView, b: LocalView) -> None:
     alike = [one == other for one, other in zip(context_layers(a), context_layers(b), strict=True)]
     assert alike == sorted(alike)
 
 
 @given(observations)
-def test_every_layer_has_a_hash(a: Observation) -> None:
+def test_every_layer_has_a_hash(a: LocalView) -> None:
     assert all(len(context_hash(layer)) == 64 for layer in context_layers(a))
 
 

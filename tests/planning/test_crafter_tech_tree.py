@@ -13,7 +13,7 @@ from crafter_worlds import some_actions, walked
 
 from untaken.cli import main
 from untaken.errors import UntakenError
-from untaken.planning.crafter import ACHIEVEMENTS, MATERIALS, OBJECTS, CrafterWorld, Observation, tech_tree
+from untaken.planning.crafter import ACHIEVEMENTS, MATERIALS, OBJECTS, CrafterWorld, LocalView, tech_tree
 from untaken.plans import edges, load_graph, map_actions, save_graph, transitive_reduction, validate
 from untaken.subgoals import score_run
 
@@ -122,7 +122,7 @@ def test_no_map_begins_with_a_plant() -> None:
 # Runs against it
 
 
-def facing(observation: Observation) -> str:
+def facing(observation: LocalView) -> str:
     x, y = 4 + observation.facing[0], 3 + observation.facing[1]
     thing, ground = observation.objects[x][y], observation.materials[x][y]
     return OBJECTS[thing - 1] if thing else MATERIALS[ground - 1] if ground else "nothing"

@@ -19,13 +19,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from untaken.errors import UntakenError
-from untaken.planning.crafter import ACHIEVEMENTS, ACTIONS, MATERIALS, OBJECTS, CrafterWorld, Observation
+from untaken.planning.crafter import ACHIEVEMENTS, ACTIONS, MATERIALS, OBJECTS, CrafterWorld, LocalView
 from untaken.planning.crafter.stock import state_hash
 
 actions = st.lists(st.sampled_from(ACTIONS), min_size=1, max_size=25)
 
 
-def seen(world: CrafterWorld) -> tuple[Observation, bytes, str]:
+def seen(world: CrafterWorld) -> tuple[LocalView, bytes, str]:
     """All that can be seen of a world, and its hash."""
     return world.observe(), world.image().tobytes(), world.state_hash()
 

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from untaken.errors import UntakenError
-from untaken.planning.crafter import ACHIEVEMENTS, MATERIALS, OBJECTS, Observation
+from untaken.planning.crafter import ACHIEVEMENTS, MATERIALS, OBJECTS, LocalView
 from untaken.planning.loop import Turn, play
 from untaken.planning.policies import policy_named
 from untaken.planning.policy import Seen, augment
@@ -29,7 +29,7 @@ ITEMS = tuple(walked().observe().inventory)
 
 
 @cache
-def random_states() -> tuple[Observation, ...]:
+def random_states() -> tuple[LocalView, ...]:
     """Every tenth of 400 steps at random, into the night."""
     world, seen = walked(), []
     for step, action in enumerate(some_actions(400)):
@@ -40,9 +40,9 @@ def random_states() -> tuple[Observation, ...]:
 
 
 @cache
-def played_states() -> tuple[Observation, ...]:
+def played_states() -> tuple[LocalView, ...]:
     """Every tenth of 400 steps of the scripted policy: tools, tables, furnaces."""
-    seen: list[Observation] = []
+    seen: list[LocalView] = []
 
     def keep(turn: Turn) -> None:
         if turn.step % 10 == 0:
@@ -58,7 +58,7 @@ def a_state(
     ground: dict[tuple[int, int], str] | None = None,
     standing: dict[tuple[int, int], str] | None = None,
     **more: Any,
-) -> Observation:
+) -> LocalView:
     """Sand all around, except for the given fields (right, down) of the player, who faces right."""
     materials = [[MATERIALS.index("sand") + 1] * 7 for _ in range(9)]
     objects = [[0] * 7 for _ in range(9)]
@@ -68,7 +68,7 @@ def a_state(
     for (x, y), name in (standing or {}).items():
         objects[4 + x][3 + y] = OBJECTS.index(name) + 1
     inventory = {name: 9 if name in ("health", "food", "drink", "energy") else 0 for name in ITEMS}
-    state = Observation(
+    state = LocalView(
         materials=tuple(map(tuple, materials)),
         objects=tuple(map(tuple, objects)),
         inventory=inventory | (held or {}),
@@ -191,7 +191,7 @@ STATES = st.deferred(lambda: st.sampled_from(random_states() + played_states()))
 
 @given(STATES, st.sampled_from(TASKS), st.sampled_from(LIMITS))
 def test_what_is_kept_is_there_and_edges_are_among_it(
-    state: Observation, task: str | None, hops: int | None
+    state: LocalView, task: str | None, hops: int | None
 ) -> None:
     found = SymbolicCausality(hops)(task, state)
     names = [variable.name for variable in found.variables]
@@ -209,7 +209,7 @@ def test_what_is_kept_is_there_and_edges_are_among_it(
 
 
 @given(STATES, st.sampled_from(TASKS))
-def test_more_hops_keep_no_less(state: Observation, task: str | None) -> None:
+def test_more_hops_keep_no_less(state: LocalView, task: str | None) -> None:
     found = [SymbolicCausality(hops)(task, state) for hops in LIMITS]
     for fewer, more in pairwise(found):
         assert set(fewer.kept) <= set(more.kept)
@@ -219,7 +219,7 @@ def test_more_hops_keep_no_less(state: Observation, task: str | None) -> None:
 
 
 @given(STATES, st.sampled_from(TASKS))
-def test_every_variable_that_is_kept_leads_to_the_task(state: Observation, task: str | None) -> None:
+def test_every_variable_that_is_kept_leads_to_the_task(state: LocalView, task: str | None) -> None:
     found = CAUSALITY(task, state)
     graph = nx.DiGraph((edge.cause, edge.effect) for edge in found.edges)
     graph.add_node(found.goal)
@@ -230,7 +230,7 @@ def test_every_variable_that_is_kept_leads_to_the_task(state: Observation, task:
 
 @given(STATES, st.sampled_from(TASKS))
 def test_within_two_hops_nothing_acts_on_itself_but_sleep_and_energy(
-    state: Observation, task: str | None
+    state: LocalView, task: str | None
 ) -> None:
     """Edges lead from one step to the next, so two may act on each other."""
     found = CAUSALITY(task, state)
@@ -241,14 +241,14 @@ def test_within_two_hops_nothing_acts_on_itself_but_sleep_and_energy(
 
 
 @given(STATES, st.sampled_from(TASKS))
-def test_the_same_state_gives_the_same_and_it_survives_json(state: Observation, task: str | None) -> None:
+def test_the_same_state_gives_the_same_and_it_survives_json(state: LocalView, task: str | None) -> None:
     found = CAUSALITY(task, state)
     again = SymbolicCausality()(task, state)
     assert (found, found.to_json()) == (again, again.to_json())
     assert CausalState.from_json(found.to_json()) == found
 
 
-def share(states: tuple[Observation, ...], hops: int | None) -> float:
+def share(states: tuple[LocalView, ...], hops: int | None) -> float:
     """Mean share of the variables that is kept, over states and achievements."""
     found = [SymbolicCausality(hops)(task, state) for state in states for task in ACHIEVEMENTS]
     return mean(len(one.kept) / len(one.variables) for one in found)

@@ -9,12 +9,12 @@ from crafter_worlds import NIGHT, walked
 
 from untaken.planning.crafter import ACHIEVEMENTS
 from untaken.planning.state_causality import (
+    CausalEdge,
     CausalState,
     Concept,
-    Edge,
+    EdgeTrial,
     StateVariable,
     SymbolicCausality,
-    Trial,
     TriedCauses,
     try_edges,
 )
@@ -25,7 +25,7 @@ MECHANISMS = tuple(mechanisms())
 
 
 @cache
-def tried(mechanism: str) -> tuple[Trial, ...]:
+def tried(mechanism: str) -> tuple[EdgeTrial, ...]:
     edges = tuple(edge for edge in all_rule_edges() if edge.concept == mechanism)
     return try_edges(walked(), CausalState(task=None, by="all rules", edges=edges)).trials
 
@@ -52,7 +52,7 @@ def test_what_no_rule_names_changes_nothing(mechanism: str) -> None:
     m = mechanisms()[mechanism]
     effects = [e for e in (m.effect, m.name if m.name in ACHIEVEMENTS else "") if e]
     edges = tuple(
-        Edge(cause=cause, effect=effect, kind="rule", concept=m.name, reason="no")
+        CausalEdge(cause=cause, effect=effect, kind="rule", concept=m.name, reason="no")
         for cause in STRANGERS
         for effect in effects
         if cause not in m.causes and cause != effect
@@ -107,7 +107,9 @@ def test_an_edge_of_no_known_mechanism_is_not_tried() -> None:
         concepts=(Concept(name="magic", words="it is magic"),),
         variables=(StateVariable(name="near_tree", words="1 step away", number=1),),
         kept=("near_tree",),
-        edges=(Edge(cause="near_tree", effect="collect_wood", kind="rule", concept="", reason="magic"),),
+        edges=(
+            CausalEdge(cause="near_tree", effect="collect_wood", kind="rule", concept="", reason="magic"),
+        ),
     )
     (trial,) = try_edges(walked(), said).untested
     assert (trial.found, trial.reason) == ("not tried", "no mechanism is known that could be set up")

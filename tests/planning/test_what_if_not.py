@@ -19,11 +19,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from untaken import Unscored, UntakenError
-from untaken.planning.crafter import ACTIONS, CrafterWorld, Observation, Step
+from untaken.planning.crafter import ACTIONS, CrafterWorld, LocalView, WorldStep
 from untaken.planning.win import (
-    Asked,
     Valuation,
     WhatIfNot,
+    WinRequest,
     register_reward,
     reward_named,
     summarise_wins,
@@ -39,7 +39,7 @@ REWARD_NAMES = ["env", "shaped", "rollout-3", "rollout-2-noop"]
 def by_action(values: dict[str, float]) -> object:
     """A reward that depends on the action alone, as the world after it tells."""
 
-    def reward(_world: CrafterWorld, _seen: Observation, _task: str | None) -> Valuation:
+    def reward(_world: CrafterWorld, _seen: LocalView, _task: str | None) -> Valuation:
         return lambda _step, after: values.get(after._env._player.action, 0.0)
 
     return reward
@@ -109,7 +109,7 @@ def test_the_world_is_as_it_was(steps: int, noise: str, reward: str) -> None:
 
 
 def test_the_world_is_as_it_was_also_where_a_reward_fails() -> None:
-    def failing(_world: CrafterWorld, _seen: Observation, _task: str | None) -> Valuation:
+    def failing(_world: CrafterWorld, _seen: LocalView, _task: str | None) -> Valuation:
         return lambda _step, _after: 1 / 0
 
     world = walked(45)
@@ -194,7 +194,7 @@ def test_a_world_sent_to_another_process_goes_on_as_it_would_here() -> None:
     assert (sent.image() == world.image()).all()
 
 
-def by_chance(_world: CrafterWorld, _seen: Observation, _task: str | None) -> Valuation:
+def by_chance(_world: CrafterWorld, _seen: LocalView, _task: str | None) -> Valuation:
     """The next random number of the world after the action."""
     return lambda _step, after: after.clone()._env._world.random.uniform()
 
@@ -257,7 +257,7 @@ def test_the_same_arguments_give_the_same_answer_in_any_process() -> None:
 
 def test_many_are_answered_in_their_order_in_a_pool_as_here() -> None:
     asked = [
-        Asked(world=walked(steps), action=action, task="collect_wood")
+        WinRequest(world=walked(steps), action=action, task="collect_wood")
         for steps in (0, 45)
         for action in ("do", "move_left", "noop")
     ]
@@ -295,8 +295,8 @@ def test_what_cannot_be_asked_is_said(arguments: dict[str, object], code: str) -
 
 
 def test_a_reward_of_ones_own_is_asked_for_by_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
-    def alive(_world: CrafterWorld, _seen: Observation, _task: str | None) -> Valuation:
-        def value(step: Step, _after: CrafterWorld) -> float:
+    def alive(_world: CrafterWorld, _seen: LocalView, _task: str | None) -> Valuation:
+        def value(step: WorldStep, _after: CrafterWorld) -> float:
             return 0.0 if step.dead else 1.0
 
         return value

@@ -8,17 +8,17 @@ import pytest
 from crafter_worlds import walked
 from test_win_interventions import facing
 
-from untaken.planning.crafter import ACHIEVEMENTS, MATERIALS, Observation
+from untaken.planning.crafter import ACHIEVEMENTS, MATERIALS, LocalView
 from untaken.planning.win import what_if_not
 from untaken.planning.win.cost_to_go import DEATH, REACHED, REST, UNIT, CostToGo
 from untaken.planning.win.ways import UNSEEN, Ways
 
 
-def cost(seen: Observation, task: str | None, start: Observation | None = None) -> float:
+def cost(seen: LocalView, task: str | None, start: LocalView | None = None) -> float:
     return CostToGo(start or seen, task).of(walked(), seen)
 
 
-def with_tree(at: tuple[int, int], *, ground: str = "grass", **inventory: int) -> Observation:
+def with_tree(at: tuple[int, int], *, ground: str = "grass", **inventory: int) -> LocalView:
     """A meadow with a tree at ``[x][y]``, the player in the middle facing right."""
     seen = facing(ground, **inventory)
     materials = [list(column) for column in seen.materials]
@@ -60,7 +60,7 @@ def test_what_is_not_in_view_is_as_far_as_anything_can_be() -> None:
         ("wake_up", facing("grass", energy=8), UNIT + 1 + REST + 1 / 9),
     ],
 )
-def test_what_a_task_takes_follows_the_tech_tree(task: str, seen: Observation, want: float) -> None:
+def test_what_a_task_takes_follows_the_tech_tree(task: str, seen: LocalView, want: float) -> None:
     assert cost(seen, task) == pytest.approx(want)
 
 

@@ -9,14 +9,14 @@ from random import Random
 import pytest
 from crafter_worlds import some_actions, walked
 
-from untaken.planning.crafter import ACTIONS, MATERIALS, OBJECTS, CrafterWorld, Observation
+from untaken.planning.crafter import ACTIONS, MATERIALS, OBJECTS, CrafterWorld, LocalView
 from untaken.planning.win import INTERVENTIONS, OPPOSITES, opposite, possible_actions
 from untaken.planning.win.interventions import alternatives
 
 EVERYTHING = dict.fromkeys(("wood", "stone", "coal", "iron", "sapling"), 9)
 
 
-def facing(thing: str | None, *, direction: tuple[int, int] = (1, 0), **inventory: int) -> Observation:
+def facing(thing: str | None, *, direction: tuple[int, int] = (1, 0), **inventory: int) -> LocalView:
     """A meadow with one thing in front of the player."""
     materials = [[MATERIALS.index("grass") + 1] * 7 for _ in range(9)]
     objects = [[0] * 7 for _ in range(9)]
@@ -121,7 +121,7 @@ def test_what_is_said_to_be_impossible_has_no_effect_in_the_simulator() -> None:
         ("sleep", facing("grass", energy=5), True),
     ],
 )
-def test_what_is_possible_follows_the_rules(action: str, seen: Observation, possible: bool) -> None:
+def test_what_is_possible_follows_the_rules(action: str, seen: LocalView, possible: bool) -> None:
     assert (action in possible_actions(seen)) is possible
 
 

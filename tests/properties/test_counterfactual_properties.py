@@ -20,7 +20,7 @@ from untaken.counterfactual import (
 )
 from untaken.errors import Unscored
 from untaken.ledger.model import Run
-from untaken.memory import PolicyMemory, Span, Spans
+from untaken.memory import PolicyMemory, Spans, ValueRange
 
 unit = st.floats(0, 1)
 costs = st.none() | st.floats(0, 100)
@@ -74,7 +74,9 @@ def test_more_success_never_scores_less_and_more_cost_never_more(
 
 @given(st.tuples(unit, costs, steps), st.tuples(unit, costs, steps))
 def test_swapping_the_sides_turns_the_delta_round(first: tuple, second: tuple) -> None:
-    scale = Scale(spans=Spans(cost=Span(low=0, high=60), steps=Span(low=1, high=20)), weights=Weights())
+    scale = Scale(
+        spans=Spans(cost=ValueRange(low=0, high=60), steps=ValueRange(low=1, high=20)), weights=Weights()
+    )
     a, b = (Outcome(success=s, cost=c, steps=None if n is None else float(n)) for s, c, n in (first, second))
     terms = scale.terms(a, b)
     assert terms == scale.terms(b, a)
@@ -144,6 +146,6 @@ def test_signals_follow_insights(runs: list[Run]) -> None:
 
 @given(unit, unit)
 def test_terms_left_out_are_left_out_of_the_score(success: float, cost: float) -> None:
-    scale = Scale(spans=Spans(cost=Span(low=0, high=1), steps=None), weights=Weights())
+    scale = Scale(spans=Spans(cost=ValueRange(low=0, high=1), steps=None), weights=Weights())
     outcome = Outcome(success=success, cost=cost, steps=3.0)
     assert scale.score(outcome, Terms(cost=False, steps=False)) == pytest.approx(success, abs=1e-15)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from untaken.errors import Unscored
-from untaken.memory import Observed, PolicyMemory, Span
+from untaken.memory import Observed, PolicyMemory, ValueRange
 
 figures = st.none() | st.floats(0, 1e6) | st.sampled_from([0.0, 0.1, 0.2, 1e-300, 1e300])
 
@@ -78,7 +78,7 @@ def test_spans_are_the_extremes_written_out_plainly(
     known = [o for o in log if o.ts <= moment(day) and o.run_id != without and o.kind == "outcome"]
     for span, values in ((spans.cost, [o.cost for o in known]), (spans.steps, [o.steps for o in known])):
         present = [v for v in values if v is not None]
-        assert span == (Span(low=min(present), high=max(present)) if present else None)
+        assert span == (ValueRange(low=min(present), high=max(present)) if present else None)
 
 
 @given(logs().flatmap(lambda log: st.tuples(st.just(log), st.permutations(log))))

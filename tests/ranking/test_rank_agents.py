@@ -9,7 +9,7 @@ from scipy.stats import binomtest
 
 from untaken.errors import Unscored, UntakenError
 from untaken.limits import COMPARED_AGENTS
-from untaken.ranking import METRICS, DiscordantPair, RankReport, Standing, pass_hat_k, rank_agents
+from untaken.ranking import METRICS, DiscordantPair, RankedAgent, RankReport, pass_hat_k, rank_agents
 from untaken.ranking.rank import compared_agents
 
 QUICK = 500
@@ -19,7 +19,7 @@ def ranked(report: RankReport, metric: str) -> list[str]:
     return [standing.agent for standing in report.metrics[metric]]
 
 
-def standing(report: RankReport, metric: str, agent: str) -> Standing:
+def standing(report: RankReport, metric: str, agent: str) -> RankedAgent:
     return next(s for s in report.metrics[metric] if s.agent == agent)
 
 

@@ -253,7 +253,7 @@ def test_the_focused_report_is_short_and_says_what_it_leaves_out(samples: Corpus
 
 
 def test_runs_that_share_a_picture_share_every_status(samples: Corpus) -> None:
-    from untaken.report.html.courses import courses
+    from untaken.report.html.run_patterns import courses
 
     found = courses(samples)
     statuses = [[(n.sub_goal, n.status) for n in course.example.nodes] for course in found]

@@ -8,7 +8,7 @@ import pytest
 from builders import RunBuilder, a_graph, a_run
 
 from untaken.ledger.events import Evidence, Verdict
-from untaken.report import unnoticed_failures, voices
+from untaken.report import unnoticed_failures, verdict_views
 from untaken.subgoals import score_run
 
 GRAPH = a_graph({"id": "x", "check": {"verdict": True}})
@@ -18,7 +18,7 @@ def said(run: RunBuilder, verdicts: tuple[str, ...] = ()) -> list[tuple[str, str
     found = run.run()
     return [
         (voice.by, voice.standing)
-        for voice in voices(found, score_run(found, GRAPH, verdicts=verdicts).node("x"), verdicts)
+        for voice in verdict_views(found, score_run(found, GRAPH, verdicts=verdicts).node("x"), verdicts)
     ]
 
 
@@ -50,7 +50,7 @@ def test_a_quote_that_does_not_stand_in_its_event_is_marked() -> None:
         evidence=[Evidence(seq=s, quote=q) for s, q in quotes],
     )
     found = run.run()
-    (voice,) = voices(found, score_run(found, GRAPH).node("x"))
+    (voice,) = verdict_views(found, score_run(found, GRAPH).node("x"))
     assert [quoted.stands for quoted in voice.quotes] == [True, False, False, True]
 
 

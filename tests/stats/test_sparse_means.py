@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from untaken.stats.rates import wilson
-from untaken.stats.sparse import Sample, product
+from untaken.stats.sparse import TaskSample, product
 
 SIMULATIONS = 1500
 SHARES = np.array([1 / 3, 2 / 3, 1.0])
@@ -37,7 +37,7 @@ WORLDS = [
 def test_the_interval_of_a_gain_holds_the_truth_in_about_95_of_100_worlds(world: World) -> None:
     rng = np.random.default_rng(7)
     truth = world.rate * float(SHARES @ WEIGHTS)
-    sample = Sample({f"{t}/{r}": str(t) for t in range(world.tasks) for r in range(world.repeats)})
+    sample = TaskSample({f"{t}/{r}": str(t) for t in range(world.tasks) for r in range(world.repeats)})
     held = told = 0
     for _ in range(SIMULATIONS):
         values = _drawn(rng, world)
@@ -60,17 +60,17 @@ def _drawn(rng: np.random.Generator, world: World) -> dict[str, float]:
 
 
 def test_a_rate_of_single_runs_has_the_interval_of_wilson() -> None:
-    sample = Sample({str(i): f"task {i}" for i in range(20)})
+    sample = TaskSample({str(i): f"task {i}" for i in range(20)})
     assert sample.interval(dict.fromkeys("01234", 1.0)) == pytest.approx(wilson(5, 20))
 
 
 def test_equal_gains_have_the_interval_of_wilson_to_their_scale() -> None:
-    sample = Sample({str(i): f"task {i}" for i in range(20)})
+    sample = TaskSample({str(i): f"task {i}" for i in range(20)})
     assert sample.interval(dict.fromkeys("01234", 0.4)) == pytest.approx([0.4 * end for end in wilson(5, 20)])
 
 
 def test_runs_of_one_task_that_fail_together_count_as_fewer() -> None:
-    sample = Sample({f"{t}/{r}": str(t) for t in range(10) for r in range(5)})
+    sample = TaskSample({f"{t}/{r}": str(t) for t in range(10) for r in range(5)})
     together = {f"{t}/{r}": 1.0 for t in range(3) for r in range(5)}
     apart = {f"{t}/{r}": 1.0 for t in range(10) for r in range(5) if (t + r) % 10 < 3}
     assert len(together) == len(apart)
@@ -101,6 +101,6 @@ def test_a_product_with_something_certain_has_the_interval_of_the_other() -> Non
 def test_no_run_and_every_run_of_repeated_tasks_have_mirrored_intervals() -> None:
     """Four tasks run five times each, all alike, say as much as four runs."""
     runs = {f"{task}/{repeat}": str(task) for task in range(4) for repeat in range(5)}
-    none, every = Sample(runs).interval({}), Sample(runs).interval(dict.fromkeys(runs, 1.0))
+    none, every = TaskSample(runs).interval({}), TaskSample(runs).interval(dict.fromkeys(runs, 1.0))
     assert none == pytest.approx(wilson(0, 4))
     assert every == pytest.approx((1 - none[1], 1 - none[0]))

@@ -15,7 +15,7 @@ import pytest
 from untaken.errors import UntakenError
 from untaken.plans import PlanGraph, parse_graph
 from untaken.store import Workspace
-from untaken.store.versions import Conflict, Saved
+from untaken.store.versions import SaveConflict, Saved
 
 TEXT = b"""# what a desk does
 schema: untaken.plan/1
@@ -67,7 +67,7 @@ def test_saving_upon_anything_but_the_newest_version_is_a_conflict_that_names_it
         before = workspace.digest()
         answer = workspace.save_graph(graph("three"), author="ann", message="", based_on=case.based_on)
         assert isinstance(theirs, Saved)
-        assert answer == Conflict(graph_id="desk", based_on=case.based_on, newest=theirs.version)
+        assert answer == SaveConflict(graph_id="desk", based_on=case.based_on, newest=theirs.version)
         assert (workspace.digest(), titles(workspace)) == (before, [(2, "two")])
         merged = workspace.save_graph(graph("two and three"), author="ann", message="", based_on=2)
         assert isinstance(merged, Saved)
@@ -106,7 +106,7 @@ def test_an_upload_is_a_version_and_never_takes_the_number_of_another_graph(tmp_
         assert [finding.code for finding in added.findings] == ["graph-renumbered"]
         assert [(v.version, v.author) for v in workspace.graph_history("desk")] == [(1, "ann"), (2, "upload")]
         stale = workspace.save_graph(graph("mine"), author="ann", message="", based_on=1)
-        assert isinstance(stale, Conflict)
+        assert isinstance(stale, SaveConflict)
         workspace.remove(added.digest)
         assert workspace.graph_version("desk", 2).sub_goals[0].id == "see"
         saved = workspace.save_graph(graph("mine"), author="ann", message="", based_on=1)
@@ -127,7 +127,7 @@ def test_of_many_who_save_at_once_upon_the_same_version_one_wins_each_time(tmp_p
     rounds, people = 4, 4
     with Workspace(tmp_path / "w") as workspace:
         workspace.save_graph(graph("begun"), author="ann", message="", based_on=None)
-        answers: list[Saved | Conflict] = []
+        answers: list[Saved | SaveConflict] = []
         gate = Barrier(people)
 
         def save(who: int) -> None:

@@ -18,9 +18,9 @@ from untaken.annotating.edits import (
     in_words,
     read_edit,
 )
-from untaken.annotating.importing import Brought, filled, graphs_in
+from untaken.annotating.importing import ImportedGraphs, filled, graphs_in
 from untaken.annotating.matching import CallMatches, matched_calls
-from untaken.annotating.merging import Conflict, Merged, merge
+from untaken.annotating.merging import MergeConflict, MergedGraph, merge
 from untaken.annotating.mutating import ToolProposal, tool_proposals
 from untaken.annotating.previewing import (
     AgentEffect,
@@ -31,8 +31,8 @@ from untaken.annotating.previewing import (
     runs_of,
     with_graph,
 )
-from untaken.annotating.rows import Row, edits_of_rows, read_value, rows_of, value_json
-from untaken.annotating.session import Session, Step
+from untaken.annotating.rows import SubGoalRow, edits_of_rows, read_value, rows_of, value_json
+from untaken.annotating.session import Session, UndoStep
 from untaken.annotating.workbench import (
     Contested,
     Example,
@@ -48,27 +48,27 @@ __all__ = [
     "GRAPH_FIELDS",
     "Add",
     "AgentEffect",
-    "Brought",
     "CallMatches",
-    "Conflict",
     "Connect",
     "Contested",
     "Delete",
     "Disconnect",
     "Edit",
     "Example",
-    "Merged",
+    "ImportedGraphs",
+    "MergeConflict",
+    "MergedGraph",
     "Move",
     "Preview",
     "Rename",
-    "Row",
     "RuleUse",
     "Session",
     "Set",
     "SetGraph",
     "StatusChange",
-    "Step",
+    "SubGoalRow",
     "ToolProposal",
+    "UndoStep",
     "Unmapped",
     "Workbench",
     "apply",

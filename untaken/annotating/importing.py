@@ -26,7 +26,7 @@ _UNSAFE: Final = re.compile(r"[^A-Za-z0-9._]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Brought:
+class ImportedGraphs:
     """What a file held: its plan graphs, valid all of them, and what was noticed.
 
     Attributes:
@@ -38,7 +38,7 @@ class Brought:
     drawn: bool = False
 
 
-def graphs_in(name: str, data: bytes) -> Brought:
+def graphs_in(name: str, data: bytes) -> ImportedGraphs:
     """The plan graphs in a file: YAML, JSON, Mermaid, node-link, an edge list; or a benchmark's instances.
 
     Args:
@@ -52,7 +52,7 @@ def graphs_in(name: str, data: bytes) -> Brought:
     if foreign is None or foreign == "native":
         graph, findings = read_graph(data, name=name)
         drawn = format_of(name, decode(data, name)) in DRAWN
-        return Brought(graphs=(graph,), findings=tuple(findings), drawn=drawn)
+        return ImportedGraphs(graphs=(graph,), findings=tuple(findings), drawn=drawn)
     return _converted(name, data, foreign)
 
 
@@ -60,7 +60,7 @@ def filled(graph: PlanGraph, old: PlanGraph) -> PlanGraph:
     """A drawn graph, with everything a drawing cannot express taken from the old one.
 
     Args:
-        graph: from a format that is `Brought.drawn`.
+        graph: from a format that is `ImportedGraphs.drawn`.
         old: the graph that it replaces. Sub-goals with the same id give descriptions, checks, rules, options,
             kinds, metadata, and a title where the drawing has none; the graph gives title, tasks, metadata.
     """
@@ -93,7 +93,7 @@ def _goal_filled(goal: SubGoal, old: SubGoal, there: Set[str]) -> SubGoal:
     )
 
 
-def _converted(name: str, data: bytes, format: str) -> Brought:
+def _converted(name: str, data: bytes, format: str) -> ImportedGraphs:
     """Reads with the importer of another format, in a temporary folder."""
     with tempfile.TemporaryDirectory(prefix="untaken-") as folder:
         source = Path(folder, _UNSAFE.sub("-", PurePath(name).name).lstrip(".-")[-100:] or "source")
@@ -107,4 +107,4 @@ def _converted(name: str, data: bytes, format: str) -> Brought:
             hint="Add traces on the Data page. Their runs can suggest a graph here.",
         )
     noticed = [finding for finding in done.findings if finding.code != "no-runs"]
-    return Brought(graphs=found.graphs, findings=(*noticed, *found.findings))
+    return ImportedGraphs(graphs=found.graphs, findings=(*noticed, *found.findings))

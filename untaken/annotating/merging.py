@@ -26,7 +26,7 @@ LINKS: Final = ("deps", "any_of")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Conflict:
+class MergeConflict:
     """Both sides changed the same thing, differently.
 
     Attributes:
@@ -50,16 +50,16 @@ class Conflict:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Merged:
+class MergedGraph:
     """A valid graph with both sides' edits, and where they contradict each other."""
 
     graph: PlanGraph
-    conflicts: tuple[Conflict, ...]
+    conflicts: tuple[MergeConflict, ...]
 
 
 def merge(
     base: PlanGraph, mine: PlanGraph, theirs: PlanGraph, *, choices: Mapping[Place, Side] | None = None
-) -> Merged:
+) -> MergedGraph:
     """Take what only one side changed; where both did, what `choices` says, else mine.
 
     Dependencies, options and tasks are sets: what either side added is there, what either took away is not.
@@ -83,9 +83,9 @@ class _Merging:
         )
         self.graphs = base, mine, theirs
         self.choices = choices
-        self.conflicts: list[Conflict] = []
+        self.conflicts: list[MergeConflict] = []
 
-    def merged(self) -> Merged:
+    def merged(self) -> MergedGraph:
         """Who is there, what each says, what needs what, in which order."""
         base, mine, theirs = self.graphs
         there = self.there()
@@ -104,7 +104,7 @@ class _Merging:
             metadata=self.pick((None, "metadata"), base.metadata, mine.metadata, theirs.metadata),
             sub_goals=[nodes[name] for name in self.ordered(there)],
         )
-        return Merged(graph=graph, conflicts=tuple(self.conflicts))
+        return MergedGraph(graph=graph, conflicts=tuple(self.conflicts))
 
     def there(self) -> list[str]:
         """The sub-goals of the merged graph; where the two together would leave none, those of one side."""
@@ -157,7 +157,7 @@ class _Merging:
         if all(known.place != place for known in self.conflicts):
             values = [msgspec.to_builtins(value) for value in (mine, theirs)]
             self.conflicts.append(
-                Conflict(sub_goal=place[0], field=place[1], mine=values[0], theirs=values[1], taken=side)
+                MergeConflict(sub_goal=place[0], field=place[1], mine=values[0], theirs=values[1], taken=side)
             )
         return side
 

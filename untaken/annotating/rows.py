@@ -22,7 +22,7 @@ JSON_FIELDS: Final = ("check", "rules")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class SubGoalRow:
     """One sub-goal as a row.
 
     Attributes:
@@ -42,10 +42,10 @@ class Row:
     description: str = ""
 
 
-def rows_of(graph: PlanGraph) -> list[Row]:
+def rows_of(graph: PlanGraph) -> list[SubGoalRow]:
     """One row per sub-goal, in graph order."""
     return [
-        Row(
+        SubGoalRow(
             was=node.id,
             id=node.id,
             title=node.title,
@@ -61,7 +61,9 @@ def rows_of(graph: PlanGraph) -> list[Row]:
     ]
 
 
-def edits_of_rows(graph: PlanGraph, rows: Sequence[Row], *, now: PlanGraph | None = None) -> list[Edit]:
+def edits_of_rows(
+    graph: PlanGraph, rows: Sequence[SubGoalRow], *, now: PlanGraph | None = None
+) -> list[Edit]:
     """The commands that make of a graph what edited rows say.
 
     A row whose id changed renames its sub-goal, and what names it elsewhere by the old id follows. Rows
@@ -111,7 +113,7 @@ def read_value(text: str, place: str) -> Any:
         ) from None
 
 
-def _node(row: Row, known: SubGoal | None, renamed: dict[str, str], gone: Set[str]) -> dict[str, Any]:
+def _node(row: SubGoalRow, known: SubGoal | None, renamed: dict[str, str], gone: Set[str]) -> dict[str, Any]:
     shown = row.id[:80]
     said = {
         "id": row.id,

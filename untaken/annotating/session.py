@@ -19,7 +19,7 @@ STEPS: Final = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class UndoStep:
     """What was done at once, in words, and the graph before it."""
 
     words: str
@@ -39,8 +39,8 @@ class Session:
 
     base: PlanGraph
     graph: PlanGraph
-    done: tuple[Step, ...] = ()
-    undone: tuple[Step, ...] = ()
+    done: tuple[UndoStep, ...] = ()
+    undone: tuple[UndoStep, ...] = ()
 
     @classmethod
     def of(cls, base: PlanGraph, graph: PlanGraph | None = None) -> Self:
@@ -65,7 +65,7 @@ class Session:
         """Another graph as one step that can be undone: an import, a merge, a draft that was discovered."""
         if graph_digest(graph) == graph_digest(self.graph):
             return self
-        done = (*self.done, Step(words=told, before=self.graph))[-STEPS:]
+        done = (*self.done, UndoStep(words=told, before=self.graph))[-STEPS:]
         return replace(self, graph=graph, done=done, undone=())
 
     def undo(self) -> Self:
@@ -73,7 +73,7 @@ class Session:
         if not self.done:
             return self
         *done, last = self.done
-        undone = (*self.undone, Step(words=last.words, before=self.graph))
+        undone = (*self.undone, UndoStep(words=last.words, before=self.graph))
         return replace(self, graph=last.before, done=tuple(done), undone=undone)
 
     def redo(self) -> Self:
@@ -81,7 +81,7 @@ class Session:
         if not self.undone:
             return self
         *undone, following = self.undone
-        done = (*self.done, Step(words=following.words, before=self.graph))
+        done = (*self.done, UndoStep(words=following.words, before=self.graph))
         return replace(self, graph=following.before, done=done, undone=tuple(undone))
 
     def saved(self, graph: PlanGraph) -> Self:

@@ -1,12 +1,12 @@
 """Asking a language model typed questions, within a budget and never twice."""
 
 from untaken.asking.access import ModelAccess, Spent
-from untaken.asking.question import Answer, Question, Template, Tool, read_template
+from untaken.asking.question import ModelAnswer, Question, Template, Tool, read_template
 from untaken.asking.replies import Reply, ReplyStore, ToolUse
 
 __all__ = [
-    "Answer",
     "ModelAccess",
+    "ModelAnswer",
     "Question",
     "Reply",
     "ReplyStore",

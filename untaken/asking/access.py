@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 import msgspec
 
 from untaken.asking.bounds import LOCAL, REQUESTS
-from untaken.asking.question import Answer, Question, T, Unreached
+from untaken.asking.question import ModelAnswer, Question, T, Unreached
 from untaken.asking.replies import Reply, ReplyStore
 from untaken.errors import Unscored, UntakenError
 
@@ -101,7 +101,7 @@ class ModelAccess:
         """Whether the model can be expected to call tools: the packaged one is too small."""
         return self.name != LOCAL
 
-    def ask(self, question: Question[T]) -> Answer[T] | Unscored:
+    def ask(self, question: Question[T]) -> ModelAnswer[T] | Unscored:
         """The answer, from the store where it was given before.
 
         An answer that never came in the form asked for is unscored, and so is one that the budget or the
@@ -128,7 +128,7 @@ class ModelAccess:
         *,
         at_once: int | None = None,
         progress: Progress | None = None,
-    ) -> list[Answer[T] | Unscored]:
+    ) -> list[ModelAnswer[T] | Unscored]:
         """The answers, in the order of the questions, several asked at once.
 
         Where one cannot be asked at all, or the work is cancelled, those that wait are not asked any more.
@@ -142,7 +142,7 @@ class ModelAccess:
             UntakenError: as `ask`.
         """
         asked: Sequence[Question[T]] = list(questions)
-        answers: list[Answer[T] | Unscored] = []
+        answers: list[ModelAnswer[T] | Unscored] = []
         workers = at_once or (4 if self.name != LOCAL else 1)
         pool = ThreadPoolExecutor(max_workers=max(1, workers))
         try:
@@ -219,13 +219,13 @@ class ModelAccess:
             output_tokens=now.output_tokens + reply.output_tokens,
         )
 
-    def _count(self, answer: Answer[Any] | Unscored) -> None:
+    def _count(self, answer: ModelAnswer[Any] | Unscored) -> None:
         with self._lock:
             now = self._spent
             self._spent = replace(
                 now,
-                answered=now.answered + isinstance(answer, Answer),
-                from_store=now.from_store + (isinstance(answer, Answer) and answer.from_store),
+                answered=now.answered + isinstance(answer, ModelAnswer),
+                from_store=now.from_store + (isinstance(answer, ModelAnswer) and answer.from_store),
                 unanswered=now.unanswered + isinstance(answer, Unscored),
             )
 
@@ -239,7 +239,7 @@ def _public(name: str) -> str:
     return head + at + host.rpartition("@")[2] + slash + path
 
 
-def _answer(question: Question[T], reply: Reply, *, from_store: bool) -> Answer[T] | Unscored:
+def _answer(question: Question[T], reply: Reply, *, from_store: bool) -> ModelAnswer[T] | Unscored:
     if reply.prompt_sha256 != question.prompt_sha256:
         return Unscored("the recorded reply belongs to another question")
     if reply.failure:
@@ -248,7 +248,7 @@ def _answer(question: Question[T], reply: Reply, *, from_store: bool) -> Answer[
         output = msgspec.convert(reply.output, question.output)
     except msgspec.ValidationError as error:
         return Unscored(f"the recorded reply has an unexpected format: {error}")
-    return Answer(output=output, reply=reply, from_store=from_store)
+    return ModelAnswer(output=output, reply=reply, from_store=from_store)
 
 
 def _start(model: str | Model) -> Engine:

@@ -120,7 +120,7 @@ class Unreached(Unscored):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer(Generic[T]):
+class ModelAnswer(Generic[T]):
     """What the model answered, with the record of how it came to it."""
 
     output: T

@@ -16,7 +16,7 @@ from untaken.cli.verbs import VERBS
 from untaken.errors import Unscored, Where, number
 from untaken.judging import (
     LEAST_KAPPA,
-    Concord,
+    AgreementEstimate,
     JudgeDifference,
     JudgeTrust,
     LabelledRate,
@@ -215,7 +215,7 @@ def _say_agreement(found: VerdictAgreement, console: Console) -> None:
     )
 
 
-def _row(one: Concord) -> tuple[object, ...]:
+def _row(one: AgreementEstimate) -> tuple[object, ...]:
     name = (
         "all" if one.part == "all" else one.name if one.part == "agent" else f"{one.graph} {one.name}".strip()
     )

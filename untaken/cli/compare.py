@@ -12,7 +12,15 @@ from untaken.cli.inputs import UsageError
 from untaken.cli.rank import p_words
 from untaken.cli.score import say_rules, scored_paths
 from untaken.cli.verbs import VERBS
-from untaken.comparing import MOST_SHOWN, ComparedRun, OutcomeSplit, Row, SideBySide, align_runs, tasks_of
+from untaken.comparing import (
+    MOST_SHOWN,
+    AlignedRow,
+    ComparedRun,
+    OutcomeSplit,
+    SideBySide,
+    align_runs,
+    tasks_of,
+)
 from untaken.comparing.model import CellStatus
 from untaken.errors import Unscored
 from untaken.ledger import Run
@@ -139,7 +147,7 @@ def _outcome(run: ComparedRun) -> str:
     return "?" if isinstance(run.success, Unscored) else OUTCOMES[run.success]
 
 
-def _row(row: Row) -> tuple[object, ...]:
+def _row(row: AlignedRow) -> tuple[object, ...]:
     cells = (
         f"{ICONS[cell.status]} {cell.steps or ''}{'!' * bool(cell.failures)}".strip() for cell in row.cells
     )

@@ -14,7 +14,7 @@ from untaken.cli.verbs import VERBS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Level:
+class CompletionLevel:
     """What can follow some verbs.
 
     Attributes:
@@ -46,10 +46,10 @@ def completion(args: argparse.Namespace, console: Console) -> int:
     return 0
 
 
-def _levels(of: argparse.ArgumentParser, path: str) -> Iterator[Level]:
+def _levels(of: argparse.ArgumentParser, path: str) -> Iterator[CompletionLevel]:
     inner = [a for a in of._actions if isinstance(a, argparse._SubParsersAction)]
     spelled = [(option, action) for action in of._actions for option in action.option_strings]
-    yield Level(
+    yield CompletionLevel(
         path=path,
         verbs=tuple((c.dest, str(c.help or "")) for action in inner for c in action._choices_actions),
         options=tuple((o, str(a.help or "").replace("%%", "%"), a.nargs != 0) for o, a in spelled),
@@ -60,11 +60,11 @@ def _levels(of: argparse.ArgumentParser, path: str) -> Iterator[Level]:
             yield from _levels(parser, f"{path} {name}")
 
 
-def _deeper(levels: list[Level]) -> str:
+def _deeper(levels: list[CompletionLevel]) -> str:
     return "|".join(f'"{level.path}"' for level in levels[1:])
 
 
-def _bash(levels: list[Level]) -> str:
+def _bash(levels: list[CompletionLevel]) -> str:
     verbs = "\n".join(_case(x.path, " ".join(n for n, _ in x.verbs)) for x in levels if x.verbs)
     options = "\n".join(_case(x.path, " ".join(o for o, *_ in x.options)) for x in levels)
     values = "\n".join(_case(f"{x.path} {o}", " ".join(given)) for x in levels for o, given in x.values)
@@ -97,7 +97,7 @@ def _case(at: str, words: str) -> str:
     return f'    "{at}") words={quote(words)} ;;'
 
 
-def _zsh(levels: list[Level]) -> str:
+def _zsh(levels: list[CompletionLevel]) -> str:
     def described(pairs: list[tuple[str, str]]) -> str:
         return " ".join(quote(f"{name}:{text}") for name, text in pairs)
 
@@ -136,7 +136,7 @@ compdef _untaken untaken
 """
 
 
-def _fish(levels: list[Level]) -> str:
+def _fish(levels: list[CompletionLevel]) -> str:
     def lines() -> Iterator[str]:
         for level in levels:
             at = f"complete -c untaken -n {quote(f'__untaken_at {level.path}')}"
@@ -162,4 +162,4 @@ end
 """
 
 
-SHELLS: Final[dict[str, Callable[[list[Level]], str]]] = {"bash": _bash, "zsh": _zsh, "fish": _fish}
+SHELLS: Final[dict[str, Callable[[list[CompletionLevel]], str]]] = {"bash": _bash, "zsh": _zsh, "fish": _fish}

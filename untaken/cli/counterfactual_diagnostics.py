@@ -5,7 +5,15 @@ from __future__ import annotations
 from typing import Final
 
 from untaken.cli.console import NOTHING, Console, counted, rate, signed
-from untaken.counterfactual import ASSOCIATION, FROM_ODDS, Balance, Contrast, Diagnostics, Influence, Placebo
+from untaken.counterfactual import (
+    ASSOCIATION,
+    FROM_ODDS,
+    Balance,
+    Diagnostics,
+    Influence,
+    OffPolicyContrast,
+    Placebo,
+)
 from untaken.errors import Score, Unscored
 
 CONTEXT_CHARS: Final = 12
@@ -104,7 +112,7 @@ def _say_influence(influence: tuple[Influence, ...], console: Console) -> None:
     )
 
 
-def _say_contrasts(contrasts: tuple[Contrast, ...], console: Console) -> None:
+def _say_contrasts(contrasts: tuple[OffPolicyContrast, ...], console: Console) -> None:
     console.say()
     if not contrasts:
         console.say(f"no probabilities were logged for these choices: each figure is an {ASSOCIATION}")

@@ -48,12 +48,12 @@ def add_to(inner: Any) -> None:
 def run(args: argparse.Namespace, console: Console) -> int:
     """Plays, forces what was not taken in clones, and says how well the ledgers foretold it."""
     from untaken.planning.calibration.comparing import calibrate  # noqa: PLC0415 (NumPy is slow to load)
-    from untaken.planning.calibration.playing import Plan  # noqa: PLC0415
+    from untaken.planning.calibration.playing import CalibrationPlan  # noqa: PLC0415
 
     require_counts(args, steps=1, train=1, held_out=1, points=1, draws=2, workers=1)
     options = chances(args)
     policy_named(args.policy, **options)
-    plan = Plan(
+    plan = CalibrationPlan(
         setup=Setup(policy=args.policy, options=options, task=args.task, steps=args.steps),
         train=args.train,
         held_out=args.held_out,

@@ -29,13 +29,13 @@ from untaken.planning.ablation import (
     FULL,
     PUBLISHED,
     Ablation,
-    Arm,
+    AblationArm,
     ArmDifference,
     arms_of,
     remarks,
 )
 from untaken.planning.crafter import ACHIEVEMENTS, tech_tree
-from untaken.planning.crafter.playing import START, Job, Setup, play_all
+from untaken.planning.crafter.playing import START, EpisodeJob, Setup, play_all
 from untaken.planning.crafter.recording import succeeded, success_rule
 from untaken.planning.crafter.tech_tree import GRAPH_ID
 from untaken.planning.loop import Episode, WinSettings
@@ -100,7 +100,7 @@ def _play(
     if args.out is not None:
         args.out.mkdir(parents=True, exist_ok=True)
     jobs = [
-        Job(setup=arm, seed=seed, start=START + day * DAY, folder=args.out, model=model)
+        EpisodeJob(setup=arm, seed=seed, start=START + day * DAY, folder=args.out, model=model)
         for day, seed in enumerate(seeds)
         for arm in arms.values()
     ]
@@ -147,7 +147,7 @@ def _setup(args: argparse.Namespace) -> Setup:
     return setup
 
 
-def _played(jobs: Sequence[Job], workers: int, console: Console) -> list[Episode]:
+def _played(jobs: Sequence[EpisodeJob], workers: int, console: Console) -> list[Episode]:
     episodes = []
     for episode in play_all(jobs, workers=workers):
         episodes.append(episode)
@@ -155,7 +155,7 @@ def _played(jobs: Sequence[Job], workers: int, console: Console) -> list[Episode
     return episodes
 
 
-def _say_run(setup: Setup, jobs: Sequence[Job], episodes: Sequence[Episode], console: Console) -> None:
+def _say_run(setup: Setup, jobs: Sequence[EpisodeJob], episodes: Sequence[Episode], console: Console) -> None:
     from untaken.planning.ablating import summarise  # noqa: PLC0415 (slow: imports NumPy)
 
     arm = summarise(setup.agent, episodes)
@@ -208,7 +208,7 @@ def _say_ablation(found: Ablation, console: Console) -> None:
     console.document(crafter_ablation_document(found))
 
 
-def _arm_row(arm: Arm) -> tuple[object, ...]:
+def _arm_row(arm: AblationArm) -> tuple[object, ...]:
     score, sd = PUBLISHED[arm.name]
     return (
         arm.name,

@@ -20,8 +20,8 @@ from untaken.criteria import (
     CriterionCheck,
     CriterionMeans,
     QuantifierRun,
-    Thresholds,
     Verification,
+    VerifierThresholds,
     across_runs,
     criterion_means,
     join_runs,
@@ -35,7 +35,7 @@ from untaken.errors import Finding, Unscored, UntakenError
 from untaken.plans import GraphSet
 from untaken.report import criteria_document, criteria_verify_document
 
-_LIMITS = {field.name: field.default for field in fields(Thresholds)}
+_LIMITS = {field.name: field.default for field in fields(VerifierThresholds)}
 
 
 def add_to(verbs: Verbs) -> None:
@@ -122,7 +122,7 @@ def run_quantify(args: argparse.Namespace, console: Console) -> int:
 def run_verify(args: argparse.Namespace, console: Console) -> int:
     """Prints what to keep and why; 1 where a ledger is broken or a graph invalid."""
     found = _found(args, console, _attacks(args))
-    limits = Thresholds(**{name: getattr(args, name) for name in _LIMITS})
+    limits = VerifierThresholds(**{name: getattr(args, name) for name in _LIMITS})
     verified = verify_criteria(found.passes, disturbed=found.disturbed, thresholds=limits)
     console.table(_CHECKS, [_check_row(check) for check in verified.criteria])
     console.say()

@@ -10,7 +10,7 @@ from untaken.cli.console import Console, counted, plain
 from untaken.cli.grammar import TakesMany, Verbs, takes_ledgers, verb
 from untaken.cli.graph_diff import say_diff
 from untaken.cli.inputs import UsageError, paths_of, read_graphs, read_ledgers
-from untaken.discovery import Draft, Found, Support, discover
+from untaken.discovery import FoundSubGoal, ProposedGraph, Support, discover
 from untaken.discovery.draft import MIN_RUNS, MIN_SHARE, THETA
 from untaken.errors import Unscored, UntakenError
 from untaken.ledger import Run
@@ -130,7 +130,7 @@ def _graph(folders: list[str], runs: list[Run]) -> tuple[PlanGraph, list[Run]]:
     return next(iter(by_graph.values()))
 
 
-def _say(draft: Draft, console: Console, used: str) -> None:
+def _say(draft: ProposedGraph, console: Console, used: str) -> None:
     agents = ", ".join(f"{agent} {runs}" for agent, runs in draft.agents.items())
     console.say(plain(f"{used} used ({agents})"))
     for words, count in draft.left_out.items():
@@ -158,7 +158,7 @@ def _say(draft: Draft, console: Console, used: str) -> None:
         say_diff(diff_graphs(draft.current, draft.graph), console)
 
 
-def _found(found: Found) -> tuple[object, ...]:
+def _found(found: FoundSubGoal) -> tuple[object, ...]:
     return found.sub_goal, found.runs, f"{found.share:.3f}", _interval(found)
 
 
@@ -167,5 +167,5 @@ def _edge(edge: Support) -> tuple[object, ...]:
     return edge.dependency, edge.sub_goal, edge.first, edge.both, share, interval, edge.alone, edge.agents
 
 
-def _interval(of: Found | Support) -> str:
+def _interval(of: FoundSubGoal | Support) -> str:
     return f"{of.low:.3f} to {of.high:.3f}"

@@ -78,7 +78,7 @@ Work = tuple[Path, Run, PlanGraph]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
+class JudgeSummary:
     """The results of a judge for the runs.
 
     Attributes:
@@ -110,7 +110,9 @@ def _work(ledgers: Ledgers, graphs: GraphSet, sub_goals: Sequence[str]) -> tuple
     return work, findings
 
 
-def _judged(work: Sequence[Work], model: ModelAccess, args: argparse.Namespace, console: Console) -> Said:
+def _judged(
+    work: Sequence[Work], model: ModelAccess, args: argparse.Namespace, console: Console
+) -> JudgeSummary:
     reports = []
     for at, (_, run, graph) in enumerate(work, start=1):
         ids = {node.id for node in graph.sub_goals}
@@ -127,7 +129,7 @@ def _judged(work: Sequence[Work], model: ModelAccess, args: argparse.Namespace, 
         reports.append(report)
     verdicts = [verdict for report in reports for verdict in report.verdicts]
     _say(verdicts, console)
-    return Said(
+    return JudgeSummary(
         verdicts=verdicts,
         drafts=[
             (file, run, partial(verdict_events, report=report))
@@ -138,7 +140,7 @@ def _judged(work: Sequence[Work], model: ModelAccess, args: argparse.Namespace, 
     )
 
 
-def _mapped(work: Sequence[Work], model: ModelAccess, console: Console) -> Said:
+def _mapped(work: Sequence[Work], model: ModelAccess, console: Console) -> JudgeSummary:
     found = [
         judge_mapping(
             run, graph, model, progress=_telling(console, f"run {at} of {len(work)}: asking {model.name}")
@@ -155,7 +157,7 @@ def _mapped(work: Sequence[Work], model: ModelAccess, console: Console) -> Said:
         message=f"{counted(lost, 'action')} of {asked} without a valid answer",
         hint="Answers are kept: the next run asks only the missing ones.",
     )
-    return Said(
+    return JudgeSummary(
         mappings=found,
         drafts=[
             (file, run, partial(mapping_events, mapping=one))

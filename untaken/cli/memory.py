@@ -11,7 +11,7 @@ from untaken.cli.grammar import Verbs, takes_ledgers, verb
 from untaken.cli.inputs import moment, read_ledgers
 from untaken.cli.verbs import VERBS
 from untaken.errors import Score, number
-from untaken.memory import PolicyMemory, Snapshot, Span, rebuild_memory
+from untaken.memory import PolicyMemory, Snapshot, ValueRange, rebuild_memory
 from untaken.report import memory_document
 
 
@@ -76,5 +76,5 @@ def _figure(value: Score) -> str:
     return NOTHING if known is None else f"{known:.6g}"
 
 
-def _span(span: Span | None) -> str:
+def _span(span: ValueRange | None) -> str:
     return "not recorded" if span is None else f"{span.low:.6g} to {span.high:.6g}"

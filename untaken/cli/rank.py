@@ -17,9 +17,9 @@ from untaken.errors import Score, Unscored
 from untaken.ranking import (
     Comparison,
     PairedDifference,
+    RankedAgent,
     RankReport,
     RuleEffect,
-    Standing,
 )
 from untaken.report import rank_document
 
@@ -78,7 +78,7 @@ def rank(args: argparse.Namespace, console: Console) -> int:
     return 1 if scored.broken else 0
 
 
-def _row(standing: Standing) -> tuple[object, ...]:
+def _row(standing: RankedAgent) -> tuple[object, ...]:
     ranks = f"{standing.rank_low}–{standing.rank_high}" if standing.rank_low is not None else NOTHING
     return (
         standing.rank if standing.rank is not None else NOTHING,

@@ -2,31 +2,31 @@
 
 from untaken.comparing.align import MOST_SHOWN, TaskRuns, align_runs, tasks_of
 from untaken.comparing.model import (
+    AlignedRow,
     Basis,
     Cell,
     CellStatus,
     ComparedRun,
+    Divergence,
     Level,
     OutcomeSplit,
-    Parting,
-    Row,
     SideBySide,
     Split,
 )
-from untaken.comparing.steps import Answer, Argument, Step, steps_of
+from untaken.comparing.steps import Argument, CallAnswer, Step, steps_of
 
 __all__ = [
     "MOST_SHOWN",
-    "Answer",
+    "AlignedRow",
     "Argument",
     "Basis",
+    "CallAnswer",
     "Cell",
     "CellStatus",
     "ComparedRun",
+    "Divergence",
     "Level",
     "OutcomeSplit",
-    "Parting",
-    "Row",
     "SideBySide",
     "Split",
     "Step",

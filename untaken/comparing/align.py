@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from untaken.comparing.cells import Side, sub_goal_rows, tool_rows, tools_of
+from untaken.comparing.divergence import part
 from untaken.comparing.model import Basis, SideBySide
 from untaken.comparing.outcome import outcome_splits
-from untaken.comparing.parting import part
 from untaken.comparing.picking import differing_most, reference_of
 from untaken.errors import Unscored, UntakenError
 from untaken.ledger import Run

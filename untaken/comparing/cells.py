@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import cast
 
-from untaken.comparing.model import KNOWN, Cell, CellStatus, ComparedRun, Row
+from untaken.comparing.model import KNOWN, AlignedRow, Cell, CellStatus, ComparedRun
 from untaken.errors import Unscored
 from untaken.ledger import Run, ToolCall
 from untaken.plans import PlanGraph, topological
@@ -87,7 +87,7 @@ def tools_of(sides: Iterable[Side]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(call.tool for side in sides for call in side.calls))
 
 
-def sub_goal_rows(sides: Sequence[Side], graph: PlanGraph) -> tuple[Row, ...]:
+def sub_goal_rows(sides: Sequence[Side], graph: PlanGraph) -> tuple[AlignedRow, ...]:
     """One row per sub-goal, after its dependencies."""
     goals = {goal.id: goal for goal in graph.sub_goals}
     rows = []
@@ -95,17 +95,17 @@ def sub_goal_rows(sides: Sequence[Side], graph: PlanGraph) -> tuple[Row, ...]:
         cells = tuple(_of_sub_goal(side, side.nodes[name]) for side in sides)
         title = goals[name].title or name
         rows.append(
-            Row(key=name, title=title, critical=goals[name].critical, parts=_part(cells), cells=cells)
+            AlignedRow(key=name, title=title, critical=goals[name].critical, parts=_part(cells), cells=cells)
         )
     return tuple(rows)
 
 
-def tool_rows(sides: Sequence[Side]) -> tuple[Row, ...]:
+def tool_rows(sides: Sequence[Side]) -> tuple[AlignedRow, ...]:
     """One row per tool."""
     rows = []
     for tool in tools_of(sides):
         cells = tuple(_of_tool(side, tool) for side in sides)
-        rows.append(Row(key=tool, title=tool, critical=False, parts=_part(cells), cells=cells))
+        rows.append(AlignedRow(key=tool, title=tool, critical=False, parts=_part(cells), cells=cells))
     return tuple(rows)
 
 

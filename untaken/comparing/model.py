@@ -69,7 +69,7 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class AlignedRow:
     """One sub-goal over all runs shown, in the order of the plan; without a common plan, one tool.
 
     Attributes:
@@ -118,7 +118,7 @@ class Split:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Parting:
+class Divergence:
     """How one run differs from the reference.
 
     Attributes:
@@ -186,8 +186,8 @@ class SideBySide:
     of_task: int
     broken: int
     runs: tuple[ComparedRun, ...]
-    rows: tuple[Row, ...]
-    partings: tuple[Parting, ...]
+    rows: tuple[AlignedRow, ...]
+    partings: tuple[Divergence, ...]
     outcome_splits: tuple[OutcomeSplit, ...]
 
     def run(self, digest: str) -> ComparedRun:
@@ -201,16 +201,16 @@ class SideBySide:
                 return run
         raise KeyError(digest)
 
-    def row(self, key: str | None) -> Row | None:
+    def row(self, key: str | None) -> AlignedRow | None:
         """The row of a sub-goal or tool, if there is one."""
         return next((row for row in self.rows if row.key == key), None)
 
-    def parting(self, digest: str) -> Parting | None:
+    def parting(self, digest: str) -> Divergence | None:
         """How a run differs from the reference; ``None`` for the reference itself."""
         return next((one for one in self.partings if one.digest == digest), None)
 
     @property
-    def first_rows(self) -> tuple[tuple[Row, int], ...]:
+    def first_rows(self) -> tuple[tuple[AlignedRow, int], ...]:
         """The rows where runs first diverge from the reference, in order, with the number of runs."""
         first = [split.key for one in self.partings if (split := one.split("plan"))]
         return tuple((row, first.count(row.key)) for row in self.rows if row.key in first)

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from untaken.comparing.model import Row
+from untaken.comparing.model import AlignedRow
 from untaken.ledger import Message, Observation, Run, ToolCall, readable
 from untaken.ledger.answers import paired
 
@@ -24,7 +24,7 @@ class Argument:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class CallAnswer:
     """What came back: an observation; `ok` is ``None`` where that was not recorded."""
 
     seq: int
@@ -45,10 +45,10 @@ class Step:
     tool: str
     text: str
     arguments: tuple[Argument, ...]
-    answers: tuple[Answer, ...]
+    answers: tuple[CallAnswer, ...]
 
 
-def steps_of(row: Row, runs: Mapping[str, Run]) -> dict[str, tuple[Step, ...]]:
+def steps_of(row: AlignedRow, runs: Mapping[str, Run]) -> dict[str, tuple[Step, ...]]:
     """By run digest, the actions that served a row, in order.
 
     The n-th call of a tool in this row is compared with the n-th call of the same tool in the other runs. An
@@ -122,7 +122,7 @@ def _step(
             for name, value in action.arguments.items()
         ),
         answers=tuple(
-            Answer(seq=o.seq, ok=o.ok, transient=bool(o.transient), text=readable(o.content) or "")
+            CallAnswer(seq=o.seq, ok=o.ok, transient=bool(o.transient), text=readable(o.content) or "")
             for o in answers
         ),
     )

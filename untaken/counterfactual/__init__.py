@@ -21,7 +21,7 @@ from untaken.counterfactual.insights import (
 )
 from untaken.counterfactual.levels import coarse_contexts, level_words
 from untaken.counterfactual.model import (
-    Branch,
+    Alternative,
     Decision,
     DeltaVerdict,
     Direction,
@@ -34,9 +34,9 @@ from untaken.counterfactual.model import (
 from untaken.counterfactual.off_policy import (
     ASSOCIATION,
     FROM_ODDS,
-    Contrast,
     LoggedChoice,
     OffPolicy,
+    OffPolicyContrast,
     contrast,
     logged_choices,
     off_policy,
@@ -52,10 +52,9 @@ __all__ = [
     "OUTCOMES",
     "SMALL_Q",
     "THRESHOLD",
+    "Alternative",
     "Balance",
-    "Branch",
     "Choice",
-    "Contrast",
     "Decision",
     "DeltaVerdict",
     "Diagnostics",
@@ -66,6 +65,7 @@ __all__ = [
     "Insight",
     "LoggedChoice",
     "OffPolicy",
+    "OffPolicyContrast",
     "Outcome",
     "Placebo",
     "Point",

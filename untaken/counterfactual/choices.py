@@ -17,7 +17,7 @@ import msgspec
 from msgspec import Struct
 
 from untaken.counterfactual.levels import Situation, coarse_contexts
-from untaken.counterfactual.model import Branch, DeltaVerdict, Direction, RunEvaluation, Support
+from untaken.counterfactual.model import Alternative, DeltaVerdict, Direction, RunEvaluation, Support
 from untaken.counterfactual.paths import THRESHOLD
 from untaken.counterfactual.scoring import Weights
 from untaken.errors import Score, Unscored, number
@@ -27,7 +27,7 @@ from untaken.memory import Memories, PolicyMemory, Record, Snapshot, by_memory
 from untaken.stats.multiple import benjamini_hochberg
 
 if TYPE_CHECKING:
-    from untaken.counterfactual.trust import Trust
+    from untaken.counterfactual.advantage import AdvantageEstimate
 
 Key = tuple[str, str, str]
 """Selected skill, alternative, context hash."""
@@ -176,7 +176,7 @@ class Met:
     level: int
     levels: int
     context: str | None = None
-    branches: list[Branch] = field(default_factory=list)
+    branches: list[Alternative] = field(default_factory=list)
     points: list[Point] = field(default_factory=list)
     agents: set[str] = field(default_factory=set)
     tasks: set[str] = field(default_factory=set)
@@ -198,7 +198,7 @@ class PairComparer:
 
         return levels_compared(self._snapshot, situations, self._weights)
 
-    def trusts(self, keys: Iterable[Key], threshold: float) -> dict[Key, Trust | None]:
+    def trusts(self, keys: Iterable[Key], threshold: float) -> dict[Key, AdvantageEstimate | None]:
         """The advantage of each alternative, and what it is worth; ``None`` where it was never chosen."""
         from untaken.counterfactual.pairs import Pair, compare_pairs  # noqa: PLC0415 (slow: it loads NumPy)
 
@@ -246,7 +246,11 @@ def _name_coarse(met: Mapping[Key, Met], evaluations: Iterable[str], runs: Mappi
 
 
 def _choice(
-    key: Key, met: Met, comparer: PairComparer, trust: Trust | None, adjusted: Mapping[Pair, float]
+    key: Key,
+    met: Met,
+    comparer: PairComparer,
+    trust: AdvantageEstimate | None,
+    adjusted: Mapping[Pair, float],
 ) -> Choice:
     selected, alternative, context_hash = key
     verdicts: list[DeltaVerdict] = [branch.verdict for branch in met.branches]

@@ -16,6 +16,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from untaken.counterfactual.advantage import Advantages, advantages, around
 from untaken.counterfactual.asked import Asked
 from untaken.counterfactual.confounding import HOLDS, Claims, Doubts, doubts_of
 from untaken.counterfactual.histories import (
@@ -29,7 +30,7 @@ from untaken.counterfactual.histories import (
     unknown,
 )
 from untaken.counterfactual.levels import at_level, finest
-from untaken.counterfactual.model import Branch, Decision, Direction, Support
+from untaken.counterfactual.model import Alternative, Decision, Direction, Support
 from untaken.counterfactual.paths import outcome_of, verdict_of
 from untaken.counterfactual.pooling import (
     NOT_POOLED,
@@ -39,7 +40,6 @@ from untaken.counterfactual.pooling import (
     supported,
 )
 from untaken.counterfactual.scoring import Weights
-from untaken.counterfactual.trust import Advantages, advantages, around
 from untaken.errors import Score, Unscored
 from untaken.ledger.events import SkillSelection
 from untaken.ledger.model import Run
@@ -208,7 +208,7 @@ class DecisionScorer:
             branches=tuple([self._branch(layers, row) for row in range(first, last)]),
         )
 
-    def _branch(self, layers: int, row: int) -> Branch:
+    def _branch(self, layers: int, row: int) -> Alternative:
         asked, columns = self._asked[layers], self.paths[layers]
         decision, alternative = int(asked.decision[row]), asked.name(row)
         figures = self._figures[layers][row]
@@ -223,7 +223,7 @@ class DecisionScorer:
         delta = scored(figures.delta, none)
         pooled = NOT_POOLED if columns.pooled is None else columns.pooled.row(row)
         support, reason, direction = self._called(columns, row)
-        return Branch(
+        return Alternative(
             alternative=alternative,
             known=True,
             n=history.n,
@@ -306,10 +306,10 @@ def _rows(paths: Paths, threshold: float) -> list[PathFigures]:
     return list(map(PathFigures._make, zip(*(column.tolist() for column in columns), strict=True)))
 
 
-def _unknown(alternative: str, levels: int, n_selected: int) -> Branch:
+def _unknown(alternative: str, levels: int, n_selected: int) -> Alternative:
     where = f", at any of its {levels} levels" if levels > 1 else ""
     none = Unscored(f"no earlier run chose this alternative in this context{where}")
-    return Branch(
+    return Alternative(
         alternative=alternative,
         known=False,
         n=0,

@@ -17,7 +17,13 @@ from untaken.counterfactual.balance import Balance, balance_of
 from untaken.counterfactual.choices import PairComparer
 from untaken.counterfactual.evaluate import evaluate_runs
 from untaken.counterfactual.model import RunEvaluation, Support
-from untaken.counterfactual.off_policy import Contrast, LoggedChoice, by_context, contrast, logged_choices
+from untaken.counterfactual.off_policy import (
+    LoggedChoice,
+    OffPolicyContrast,
+    by_context,
+    contrast,
+    logged_choices,
+)
 from untaken.counterfactual.paths import THRESHOLD
 from untaken.counterfactual.scoring import Weights
 from untaken.errors import Score, Unscored, number
@@ -26,7 +32,7 @@ from untaken.memory import Memories, Observed, PolicyMemory, Snapshot, by_memory
 from untaken.stats.means import mean_interval, reach_of_sum
 
 if TYPE_CHECKING:
-    from untaken.counterfactual.trust import Trust
+    from untaken.counterfactual.advantage import AdvantageEstimate
 
 ROUNDS: Final = 10
 """How often the placebo shuffles."""
@@ -104,7 +110,7 @@ class Diagnostics(Struct, frozen=True, kw_only=True, gc=False):
     placebo: Placebo
     balance: tuple[Balance, ...]
     influence: tuple[Influence, ...]
-    contrasts: tuple[Contrast, ...]
+    contrasts: tuple[OffPolicyContrast, ...]
 
 
 def placebo(
@@ -212,7 +218,7 @@ def diagnose(
     made = {evaluation.digest: evaluation for evaluation in evaluations}
     balances: list[Balance] = []
     looked_at: list[Influence] = []
-    contrasts: list[Contrast] = []
+    contrasts: list[OffPolicyContrast] = []
     for one, digests in by_memory(known, by_digest):
         there = [by_digest[digest] for digest in digests]
         met = _Met(there, one.snapshot(), made, weights, threshold)
@@ -277,7 +283,7 @@ class _Met:
             if found.runs_selected and found.runs_alternative:
                 yield found
 
-    def contrasts(self) -> Iterator[Contrast]:
+    def contrasts(self) -> Iterator[OffPolicyContrast]:
         """What logged odds say, of two skills met both ways once."""
         for pair in self._once():
             yield pair.contrast(self._logged.get(pair.context_hash, ()))
@@ -304,14 +310,14 @@ class _Pair:
         """Context, selected skill, alternative."""
         return self.context_hash, self.selected, self.alternative
 
-    def compared(self, *without: str | None) -> list[Trust | None]:
+    def compared(self, *without: str | None) -> list[AdvantageEstimate | None]:
         """The advantage without each run, ``None`` leaving out none; ``None`` where there is no history."""
         from untaken.counterfactual.pairs import Pair, compare_pairs  # noqa: PLC0415 (slow: it loads NumPy)
 
         pairs = [Pair(self.context_hash, self.selected, self.alternative, run_id) for run_id in without]
         return compare_pairs(self.snapshot, pairs, self.weights, self.threshold)
 
-    def influence(self, whole: Trust) -> Influence:
+    def influence(self, whole: AdvantageEstimate) -> Influence:
         """What single runs do to the comparison."""
         runs = self._runs()
         each = tuple(map(_without, runs, self.compared(*runs)))
@@ -335,7 +341,7 @@ class _Pair:
         """Which tasks and agents are behind the two."""
         return balance_of(self.snapshot, self.context_hash, self.alternative, self.selected)
 
-    def contrast(self, choices: Sequence[LoggedChoice]) -> Contrast:
+    def contrast(self, choices: Sequence[LoggedChoice]) -> OffPolicyContrast:
         """The estimates from logged probabilities for both."""
         return contrast(
             choices,
@@ -422,7 +428,7 @@ def _over_runs(compared: Sequence[Compared]) -> tuple[Score, Score, Score]:
     return whole, whole - reach, whole + reach
 
 
-def _without(run_id: str, trust: Trust | None) -> Without:
+def _without(run_id: str, trust: AdvantageEstimate | None) -> Without:
     if trust is None:
         gone = Unscored("no other run chose this alternative")
         return Without(run_id=run_id, advantage=gone, low=gone, high=gone, support="none")
@@ -437,7 +443,7 @@ def _moved(whole: Score, without: Score) -> float:
     return float("inf") if before is None or after is None else abs(after - before)
 
 
-def _lost(whole: Trust, one: Without) -> bool:
+def _lost(whole: AdvantageEstimate, one: Without) -> bool:
     if whole.support != "supported":
         return False
     same_side = ((number(one.advantage) or 0.0) > 0) == ((number(whole.advantage) or 0.0) > 0)

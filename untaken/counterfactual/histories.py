@@ -17,7 +17,7 @@ from untaken.memory import Record, Snapshot, Spans
 from untaken.memory.figures import Figures, SumColumns, figures_of
 from untaken.memory.sums import Sums
 from untaken.memory.totals import NOWHERE, Moment, Totals
-from untaken.stats.contrast import Sample
+from untaken.stats.contrast import HistorySample
 
 WHY: Final = (
     Unscored("both histories are known"),
@@ -135,7 +135,7 @@ class Histories(NamedTuple):
         placed = (np.where(kept, a, b) for a, b in zip(self.placed, other.placed, strict=True))
         return Histories(Figures(*figures), Placed(*placed))
 
-    def samples(self, scales: Scales, used: Used) -> tuple[Sample, np.ndarray]:
+    def samples(self, scales: Scales, used: Used) -> tuple[HistorySample, np.ndarray]:
         """What an interval over the terms used needs; and why it has none, as a code of `WHY`."""
         f, w = self.figures, scales.weights
         total = w.success + w.cost * used.cost + w.steps * used.steps
@@ -152,7 +152,7 @@ class Histories(NamedTuple):
         # Score falls as cost and steps rise. Unknown how these two move together: the worst case, as one.
         cost_steps = np.where(np.isnan(f.cost_steps), 1.0, f.cost_steps)
         together = -_product(x * c, f.success_cost) - _product(x * s, f.success_steps)
-        sample = Sample(
+        sample = HistorySample(
             n=f.effective,
             rate=(0.5 + self.placed.success * f.effective) / (1 + f.effective),
             weight=w.success / total,

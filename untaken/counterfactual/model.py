@@ -21,7 +21,7 @@ NOT_COMPARED: Final = Unscored("the histories of both skills were not compared")
 ONE_LAYER: Final = Unscored("the context has one layer alone")
 
 
-class Branch(Struct, frozen=True, kw_only=True, gc=False):
+class Alternative(Struct, frozen=True, kw_only=True, gc=False):
     """One path not taken.
 
     Attributes:
@@ -93,7 +93,7 @@ class Decision(Struct, frozen=True, kw_only=True, gc=False):
     selected: str
     context_hash: str
     n_selected: int
-    branches: tuple[Branch, ...]
+    branches: tuple[Alternative, ...]
 
 
 class Insight(Struct, frozen=True, kw_only=True, gc=False):

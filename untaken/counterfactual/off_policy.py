@@ -91,7 +91,7 @@ class OffPolicy(Estimates, frozen=True, kw_only=True, gc=False):
     runs: int
 
 
-class Contrast(Estimates, frozen=True, kw_only=True, gc=False):
+class OffPolicyContrast(Estimates, frozen=True, kw_only=True, gc=False):
     """Expected score of an alternative minus the selected skill's, over the choices that offered both."""
 
     selected: str
@@ -140,13 +140,13 @@ def contrast(
     selected: str,
     alternative: str,
     weights: Weights = Weights(),  # noqa: B008 - frozen
-) -> Contrast:
+) -> OffPolicyContrast:
     """How much more the alternative is worth than the selected skill in a context, as `off_policy`."""
     here = [c for c in choices if c.context_hash == context_hash or context_hash in c.coarser]
     context = _Context(here, weights)
     offered = context.offered(selected, alternative)
     first, second = _weighed(offered, alternative), _weighed(offered, selected)
-    return Contrast(
+    return OffPolicyContrast(
         context_hash=context_hash,
         selected=selected,
         alternative=alternative,
@@ -158,7 +158,7 @@ def contrast(
     )
 
 
-class Figures(TypedDict):
+class OffPolicyFigures(TypedDict):
     """The figures that all estimates share."""
 
     effective: Score
@@ -285,15 +285,15 @@ def _bracket(choice: LoggedChoice, score: float, skill: str, others: _Others) ->
     return expected + (score - expected) / _odds(choice, skill) if choice.skill == skill else expected
 
 
-def _figures(weighed: Weighed | Unscored) -> Figures:
+def _figures(weighed: Weighed | Unscored) -> OffPolicyFigures:
     if isinstance(weighed, Unscored):
-        return Figures(
+        return OffPolicyFigures(
             effective=weighed, largest_share=weighed, snips=weighed, snips_low=weighed, snips_high=weighed,
             dr=weighed, dr_low=weighed, dr_high=weighed,
         )  # fmt: skip
     snips_low, snips_high = _interval(weighed.snips, weighed.snips_pulls, weighed)
     dr_low, dr_high = _interval(weighed.dr, weighed.dr_pulls, weighed)
-    return Figures(
+    return OffPolicyFigures(
         effective=weighed.effective,
         largest_share=weighed.largest_share,
         snips=weighed.snips,

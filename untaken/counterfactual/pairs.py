@@ -8,11 +8,11 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 
+from untaken.counterfactual.advantage import AdvantageEstimate, advantages
 from untaken.counterfactual.confounding import HOLDS, Claims, doubts_of
 from untaken.counterfactual.histories import Histories, Scales, Used
 from untaken.counterfactual.levels import Situation, finest
 from untaken.counterfactual.scoring import Weights
-from untaken.counterfactual.trust import Trust, advantages
 from untaken.memory import Snapshot
 from untaken.memory.totals import NOWHERE, Moment
 
@@ -28,7 +28,7 @@ class Pair(NamedTuple):
 
 def compare_pairs(
     snapshot: Snapshot, pairs: Sequence[Pair], weights: Weights, threshold: float
-) -> list[Trust | None]:
+) -> list[AdvantageEstimate | None]:
     """The advantage of each alternative, its support guarded; ``None`` where it has no history."""
     history = snapshot.history
     runs = [NOWHERE if p.without is None else history.run_numbers.get(p.without, NOWHERE) for p in pairs]
@@ -41,7 +41,7 @@ def compare_pairs(
 
     other = histories(p.alternative for p in pairs)
     found = advantages(other, histories(p.selected for p in pairs), scales)
-    trusts: list[Trust | None] = [*found.trusts(threshold)]
+    trusts: list[AdvantageEstimate | None] = [*found.trusts(threshold)]
     claimed = np.flatnonzero(found.direction)
     compared = [(p.context_hash, p.alternative, p.selected) for p in map(pairs.__getitem__, claimed.tolist())]
     claims = Claims(

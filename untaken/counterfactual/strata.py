@@ -22,7 +22,7 @@ UNKNOWN: Final = -1
 """The stratum of a run whose task and agent the memory does not name."""
 
 
-class Stratum(NamedTuple):
+class HistoryStratum(NamedTuple):
     """Runs that can be compared: of one task, by one agent."""
 
     task_id: str
@@ -145,12 +145,12 @@ def numbers_of(history: History) -> Numbers:
 _NUMBERS: WeakKeyDictionary[History, Numbers] = WeakKeyDictionary()
 
 
-def stratum_of(observed: Observed) -> Stratum | None:
+def stratum_of(observed: Observed) -> HistoryStratum | None:
     """The task and agent of an observation; ``None`` where the log does not name both."""
     task_id, agent = observed.task_id, observed.agent
     if isinstance(task_id, UnsetType) or isinstance(agent, UnsetType):
         return None
-    return Stratum(task_id, agent)
+    return HistoryStratum(task_id, agent)
 
 
 class Sides:
@@ -172,7 +172,7 @@ class Sides:
         )
         self.first, self.second, self._strata = first, second, numbers.strata
 
-    def strata(self) -> tuple[frozenset[Stratum], frozenset[Stratum]]:
+    def strata(self) -> tuple[frozenset[HistoryStratum], frozenset[HistoryStratum]]:
         """Tasks and agents of the alternative's runs, and of the selected skill's; unknown ones left out."""
         first, second = (
             frozenset(self._strata[number] for number in np.unique(side.stratum) if number != UNKNOWN)

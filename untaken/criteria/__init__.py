@@ -1,8 +1,8 @@
 """AgentEval: criteria beyond success, their values for each run, and which of them deserve trust (§8)."""
 
 from untaken.criteria.consolidation import (
+    ConsolidatedCriterion,
     Consolidation,
-    Merged,
     UniqueCount,
     consolidate,
     unique_by_seeds,
@@ -47,13 +47,13 @@ from untaken.criteria.model import (
 )
 from untaken.criteria.quantifier import quantify, quantify_disturbed
 from untaken.criteria.recorded import join_runs, read_quantifier_runs
-from untaken.criteria.side_by_side import SideBySide, agents_of, compare_agents
+from untaken.criteria.side_by_side import CriterionDifference, agents_of, compare_agents
 from untaken.criteria.stability import PassStep, Stability, pass_steps
 from untaken.criteria.verifier import (
     CriterionCheck,
     Discrimination,
-    Thresholds,
     Verification,
+    VerifierThresholds,
     verify_criteria,
 )
 
@@ -65,27 +65,27 @@ __all__ = [
     "AttackTest",
     "BeforeAfter",
     "Change",
+    "ConsolidatedCriterion",
     "Consolidation",
     "CriteriaSet",
     "Criterion",
     "CriterionCheck",
+    "CriterionDifference",
     "CriterionMeans",
     "Discrimination",
     "Disturbed",
     "LedgerCriterion",
-    "Merged",
     "OutcomeMean",
     "PassStep",
     "Proposal",
     "Quantified",
     "QuantifierRun",
     "Separation",
-    "SideBySide",
     "Stability",
-    "Thresholds",
     "UniqueCount",
     "Value",
     "Verification",
+    "VerifierThresholds",
     "across_runs",
     "agents_of",
     "before_after",

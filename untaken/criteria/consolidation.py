@@ -12,7 +12,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from untaken.criteria.embedding import USUAL_TAU, Likeness, Measure, likeness
+from untaken.criteria.embedding import USUAL_TAU, CriteriaLikeness, Measure, likeness
 from untaken.criteria.model import Criterion
 
 DRAWS: Final = 200
@@ -21,7 +21,7 @@ POINTS: Final = 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Merged:
+class ConsolidatedCriterion:
     """One criterion and the proposals merged into it.
 
     Attributes:
@@ -45,7 +45,7 @@ class Consolidation:
         by: how alikeness was measured.
     """
 
-    groups: tuple[Merged, ...]
+    groups: tuple[ConsolidatedCriterion, ...]
     tau: float
     by: Measure
 
@@ -152,12 +152,14 @@ def _groups(places: Sequence[int], cosines: Sequence[Sequence[float]], tau: floa
     return groups
 
 
-def _merged(members: Sequence[int], order: Sequence[Sequence[Criterion]], found: Likeness) -> Merged:
+def _merged(
+    members: Sequence[int], order: Sequence[Sequence[Criterion]], found: CriteriaLikeness
+) -> ConsolidatedCriterion:
     first, *others = members
     own = order[first][0]
     every = chain(own.merged, *((order[o][0].name, *order[o][0].merged) for o in others))
     names = [name for name in dict.fromkeys(every) if name != own.name]
-    return Merged(
+    return ConsolidatedCriterion(
         criterion=replace(own, merged=names),
         proposals=sum(len(order[place]) for place in members),
         least=min((found.cosines[first][o] for o in others), default=None),

@@ -9,7 +9,7 @@ from typing import Annotated, Final, Literal
 
 from msgspec import Meta, Struct
 
-from untaken.asking import Answer, ModelAccess, Question, Template, read_template
+from untaken.asking import ModelAccess, ModelAnswer, Question, Template, read_template
 from untaken.asking.access import Progress
 from untaken.criteria.consolidation import Consolidation, consolidate
 from untaken.criteria.embedding import Measure
@@ -224,7 +224,7 @@ def _record(run: Run) -> str:
     return f"{whole[:half]}\n… {len(whole) - 2 * half} characters left out …\n{whole[-half:]}"
 
 
-def _read(answer: Answer[CriticAnswer] | Unscored, way: Way) -> list[Criterion] | None:
+def _read(answer: ModelAnswer[CriticAnswer] | Unscored, way: Way) -> list[Criterion] | None:
     """The criteria of one answer that can be used: two values or more that differ, each name once."""
     if isinstance(answer, Unscored):
         return None

@@ -27,7 +27,7 @@ NO_FAILURE: Final = Unscored("no action is recorded to have failed")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class AgentAction:
     """One action of the agent: its call, and whether it is recorded to have worked."""
 
     call: ToolCall
@@ -40,7 +40,7 @@ class Step:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reading:
+class RunFacts:
     """A run with what is known of it; `score` says why where it has none."""
 
     run: Run
@@ -48,7 +48,7 @@ class Reading:
     score: RunScore | Unscored
 
     @cached_property
-    def steps(self) -> tuple[Step, ...]:
+    def steps(self) -> tuple[AgentAction, ...]:
         """The agent's own actions, in order; a simulated user's are left out."""
         answers: dict[str, bool | None] = {}
         before: ToolCall | None = None
@@ -59,7 +59,7 @@ class Reading:
                 call_id = event.call_id or (before.call_id if before else "")
                 answers.setdefault(call_id, event.ok)
         own = (call for call in self.run.actions if call.requestor != "user")
-        return tuple(Step(call=call, ok=answers.get(call.call_id)) for call in own)
+        return tuple(AgentAction(call=call, ok=answers.get(call.call_id)) for call in own)
 
     @cached_property
     def failed(self) -> tuple[int, ...]:
@@ -72,7 +72,7 @@ class Reading:
         return () if isinstance(self.score, Unscored) else self.score.counted
 
 
-def step_efficiency(reading: Reading) -> Score:
+def step_efficiency(reading: RunFacts) -> Score:
     """Fewest actions that complete what the run completed (one a sub-goal) ÷ actions made, at most 1."""
     if isinstance(reading.score, Unscored):
         return reading.score
@@ -83,7 +83,7 @@ def step_efficiency(reading: Reading) -> Score:
     return min(1.0, sum(node.completed is True for node in reading.nodes) / len(reading.steps))
 
 
-def unrepeated_actions(reading: Reading) -> Score:
+def unrepeated_actions(reading: RunFacts) -> Score:
     """Share of actions that do not repeat one that had not failed, with no STATE recorded in between."""
     if not reading.steps:
         return NO_ACTIONS
@@ -98,7 +98,7 @@ def unrepeated_actions(reading: Reading) -> Score:
     return fresh / len(reading.steps)
 
 
-def valid_actions(reading: Reading) -> Score:
+def valid_actions(reading: RunFacts) -> Score:
     """Share of actions that worked, of those that are recorded to have worked or failed."""
     told = [step for step in reading.steps if step.ok is not None]
     if not told:
@@ -108,7 +108,7 @@ def valid_actions(reading: Reading) -> Score:
     return sum(step.ok is True for step in told) / len(told)
 
 
-def changed_course(reading: Reading) -> Score:
+def changed_course(reading: RunFacts) -> Score:
     """Share of failures after which the agent did something else: naive, any random agent does."""
     followed = [place for place in reading.failed if place + 1 < len(reading.steps)]
     if not followed:
@@ -117,7 +117,7 @@ def changed_course(reading: Reading) -> Score:
     return other / len(followed)
 
 
-def recovered(reading: Reading) -> Score:
+def recovered(reading: RunFacts) -> Score:
     """Share of failures after which the same tool, or an action for the same sub-goal, worked."""
     if not reading.failed:
         return NO_FAILURE
@@ -136,7 +136,7 @@ def recovered(reading: Reading) -> Score:
     return mended / len(reading.failed)
 
 
-def plan_completion(reading: Reading) -> Score:
+def plan_completion(reading: RunFacts) -> Score:
     """Completed ÷ required sub-goals; unscored where none has evidence."""
     if isinstance(reading.score, Unscored):
         return reading.score
@@ -145,7 +145,7 @@ def plan_completion(reading: Reading) -> Score:
     return reading.score.completion
 
 
-def plan_order(reading: Reading) -> Score:
+def plan_order(reading: RunFacts) -> Score:
     """0 where a sub-goal was reached without a critical dependency, 1 out of order, 2 in order."""
     if isinstance(reading.score, Unscored):
         return reading.score
@@ -157,7 +157,7 @@ def plan_order(reading: Reading) -> Score:
     return 0.0 if "critical" in kinds else 1.0 if kinds else 2.0
 
 
-def termination(reading: Reading) -> Score:
+def termination(reading: RunFacts) -> Score:
     """0 never ended, 1 stopped from outside, 2 before the plan was done, 3 later than that, 4 in time."""
     finished = reading.run.finished
     if finished is None:
@@ -176,7 +176,7 @@ def termination(reading: Reading) -> Score:
     return 3.0 if any(step.call.seq > max(moments) for step in reading.steps) else 4.0
 
 
-def outcome_support(reading: Reading) -> Score:
+def outcome_support(reading: RunFacts) -> Score:
     """0 success with something critical undone, 1 failure with all of it done, 2 outcome and plan agree."""
     if isinstance(reading.score, Unscored):
         return reading.score
@@ -196,10 +196,10 @@ class LedgerCriterion:
     """A criterion with its measure; level n is given where the measure reaches the n-th lower bound."""
 
     criterion: Criterion
-    measure: Callable[[Reading], Score]
+    measure: Callable[[RunFacts], Score]
     bounds: tuple[float, ...]
 
-    def value(self, reading: Reading) -> Value | Unscored:
+    def value(self, reading: RunFacts) -> Value | Unscored:
         """The accepted value of a run, or why there is none."""
         measured = self.measure(reading)
         if isinstance(measured, Unscored):
@@ -213,7 +213,7 @@ def _of(
     description: str,
     values: Sequence[str],
     bounds: tuple[float, ...],
-    measure: Callable[[Reading], Score],
+    measure: Callable[[RunFacts], Score],
 ) -> LedgerCriterion:
     criterion = Criterion(name=name, description=description, accepted_values=list(values), origin=BY)
     return LedgerCriterion(criterion=criterion, measure=measure, bounds=bounds)
@@ -226,7 +226,7 @@ _PARTS: Final = (SOME, 0.5, 1.0)
 
 LEDGER_CRITERIA: Final = (
     _of(
-        "Step efficiency",
+        "AgentAction efficiency",
         "Minimum actions needed for what was completed, as a share of the actions made.",
         ("under a quarter", "a quarter or more", "half or more", "three quarters or more", "shortest path"),
         (0.25, 0.5, 0.75, 1.0),
@@ -279,11 +279,11 @@ def ledger_criteria() -> CriteriaSet:
     return CriteriaSet(id=BY, criteria=[one.criterion for one in LEDGER_CRITERIA])
 
 
-def read_run(run: Run, graphs: GraphSet) -> Reading:
+def read_run(run: Run, graphs: GraphSet) -> RunFacts:
     """The run with its plan graph and score, as far as it has them."""
     graph, _ = graphs.for_task(run.task_id, run.started.graph)
     score = graph if isinstance(graph, Unscored) else score_run(run, graph)
-    return Reading(run=run, graph=graph, score=score)
+    return RunFacts(run=run, graph=graph, score=score)
 
 
 def quantify_ledgers(
@@ -302,7 +302,7 @@ def quantify_ledgers(
     return QuantifierRun(name=BY, by=BY, criteria=wanted, items=tuple(items), deterministic=True)
 
 
-def _item(reading: Reading, wanted: Sequence[Criterion], known: dict[str, LedgerCriterion]) -> Quantified:
+def _item(reading: RunFacts, wanted: Sequence[Criterion], known: dict[str, LedgerCriterion]) -> Quantified:
     values: dict[str, Value] = {}
     unscored: dict[str, str] = {}
     for criterion in wanted:

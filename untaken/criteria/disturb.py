@@ -18,7 +18,7 @@ from typing import Any, Final
 
 import msgspec
 
-from untaken.criteria.deterministic import Reading, read_run
+from untaken.criteria.deterministic import RunFacts, read_run
 from untaken.errors import Unscored
 from untaken.ledger import (
     GENESIS,
@@ -51,7 +51,7 @@ class Attack:
 
     name: str
     what: str
-    spoil: Callable[[Reading, Random, float], Events | Unscored]
+    spoil: Callable[[RunFacts, Random, float], Events | Unscored]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,7 +113,7 @@ def _some(places: Sequence[Any], share: float, random: Random) -> list[Any]:
     return [thing for place, thing in enumerate(places) if place in chosen]
 
 
-def drop_sentences(reading: Reading, random: Random, share: float) -> Events | Unscored:
+def drop_sentences(reading: RunFacts, random: Random, share: float) -> Events | Unscored:
     """Leaves out a share of the sentences that the agent wrote."""
     spoken = {e.seq: _SENTENCE.split(e.content) for e in reading.run.of(Message) if _of_agent(e)}
     every = [
@@ -132,7 +132,7 @@ def drop_sentences(reading: Reading, random: Random, share: float) -> Events | U
     ]
 
 
-def inject_invalid_actions(reading: Reading, random: Random, share: float) -> Events | Unscored:
+def inject_invalid_actions(reading: RunFacts, random: Random, share: float) -> Events | Unscored:
     """Puts calls of a tool that does not exist, each failing, between the actions."""
     calls = [step.call for step in reading.steps]
     if not calls:
@@ -141,7 +141,7 @@ def inject_invalid_actions(reading: Reading, random: Random, share: float) -> Ev
     return _inserted(reading, after, lambda call: _pair(call, f"invalid-{call.seq}", _INVENTED, {}, ok=False))
 
 
-def insert_loops(reading: Reading, random: Random, share: float) -> Events | Unscored:
+def insert_loops(reading: RunFacts, random: Random, share: float) -> Events | Unscored:
     """Makes a share of the actions again, at once; they work again and change nothing."""
     working = [step.call for step in reading.steps if step.ok is not False]
     if not working:
@@ -152,7 +152,7 @@ def insert_loops(reading: Reading, random: Random, share: float) -> Events | Uns
     )
 
 
-def drop_sub_goals(reading: Reading, random: Random, share: float) -> Events | Unscored:
+def drop_sub_goals(reading: RunFacts, random: Random, share: float) -> Events | Unscored:
     """Leaves out all that was done for a share of the completed sub-goals, and the verdicts on them."""
     if isinstance(reading.score, Unscored):
         return reading.score
@@ -176,7 +176,7 @@ def drop_sub_goals(reading: Reading, random: Random, share: float) -> Events | U
     ]
 
 
-def shuffle(reading: Reading, random: Random, _share: float) -> Events | Unscored:
+def shuffle(reading: RunFacts, random: Random, _share: float) -> Events | Unscored:
     """Makes the actions, each with its answer, in another order."""
     answers = {e.call_id: e for e in reading.run.of(Observation) if e.call_id}
     pairs: list[tuple[ToolCall, Observation]] = [
@@ -196,7 +196,7 @@ def shuffle(reading: Reading, random: Random, _share: float) -> Events | Unscore
     return [instead.get(e.seq, e) for e in reading.run.events]
 
 
-def delay_termination(reading: Reading, _random: Random, share: float) -> Events | Unscored:
+def delay_termination(reading: RunFacts, _random: Random, share: float) -> Events | Unscored:
     """Goes on after everything was done: idle actions before the end."""
     finished = reading.run.finished
     if finished is None:
@@ -207,7 +207,7 @@ def delay_termination(reading: Reading, _random: Random, share: float) -> Events
     return [*reading.run.events[:place], *more, *reading.run.events[place:]]
 
 
-def flip_outcome(reading: Reading, _random: Random, _share: float) -> Events | Unscored:
+def flip_outcome(reading: RunFacts, _random: Random, _share: float) -> Events | Unscored:
     """Says the opposite of the recorded outcome."""
     finished = reading.run.finished
     if finished is None or finished.success is None:
@@ -216,7 +216,7 @@ def flip_outcome(reading: Reading, _random: Random, _share: float) -> Events | U
     return [flipped if isinstance(e, RunFinished) else e for e in reading.run.events]
 
 
-def _inserted(reading: Reading, after: set[int], made: Callable[[ToolCall], Events]) -> Events:
+def _inserted(reading: RunFacts, after: set[int], made: Callable[[ToolCall], Events]) -> Events:
     """New actions behind the answers of the calls named by their `seq`."""
     answered = {e.call_id: e.seq for e in reading.run.of(Observation) if e.call_id}
     behind: dict[int, Events] = {}
@@ -255,7 +255,7 @@ def _of_agent(event: Message) -> bool:
     return isinstance(event.content, str) and event.role.casefold() not in TOLD
 
 
-def _judged(reading: Reading, sub_goal: str) -> bool:
+def _judged(reading: RunFacts, sub_goal: str) -> bool:
     return any(verdict.sub_goal == sub_goal for verdict in reading.run.of(Verdict))
 
 

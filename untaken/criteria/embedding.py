@@ -39,7 +39,7 @@ _SMALL: Final = frozenset(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Likeness:
+class CriteriaLikeness:
     """How alike the criteria are, pair by pair.
 
     Attributes:
@@ -51,7 +51,7 @@ class Likeness:
     cosines: tuple[tuple[float, ...], ...]
 
 
-def likeness(criteria: Sequence[Criterion], *, by: Measure | None = None) -> Likeness:
+def likeness(criteria: Sequence[Criterion], *, by: Measure | None = None) -> CriteriaLikeness:
     """How alike criteria are, by name and description.
 
     Args:
@@ -61,7 +61,7 @@ def likeness(criteria: Sequence[Criterion], *, by: Measure | None = None) -> Lik
     texts = [f"{criterion.name}: {criterion.description}" for criterion in criteria]
     measure = by or usual_measure()
     cosines = _embedded(texts) if measure == "embedding" else _worded(texts)
-    return Likeness(by=measure, cosines=cosines)
+    return CriteriaLikeness(by=measure, cosines=cosines)
 
 
 @cache

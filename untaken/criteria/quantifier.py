@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final
 import msgspec
 from msgspec import Meta, Struct
 
-from untaken.asking import Answer, ModelAccess, Question, Template, read_template
+from untaken.asking import ModelAccess, ModelAnswer, Question, Template, read_template
 from untaken.asking.access import Progress
 from untaken.criteria.deterministic import quantified, quantify_ledgers
 from untaken.criteria.disturb import ATTACKS, Attack, disturb
@@ -255,7 +255,7 @@ def _inwards(events: Sequence[Event]) -> list[Event]:
 
 
 def _settled(
-    asked: _Asked, answer: Answer[Any] | Unscored, criteria: Sequence[Criterion], *, addressed: bool
+    asked: _Asked, answer: ModelAnswer[Any] | Unscored, criteria: Sequence[Criterion], *, addressed: bool
 ) -> Quantified:
     """The result of a reply: its values, or why none of them counts."""
     if isinstance(answer, Unscored):

@@ -15,7 +15,7 @@ ONE_TASK = Unscored("one common task has no spread")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SideBySide:
+class CriterionDifference:
     """One criterion, two agents; a task counts once, as the mean over its repeats.
 
     Attributes:
@@ -52,7 +52,9 @@ def agents_of(passes: Iterable[QuantifierRun]) -> tuple[str, ...]:
     return tuple(sorted({item.agent for run in passes for item in run.items if item.agent}))
 
 
-def compare_agents(passes: Sequence[QuantifierRun], first: str, second: str) -> tuple[SideBySide, ...]:
+def compare_agents(
+    passes: Sequence[QuantifierRun], first: str, second: str
+) -> tuple[CriterionDifference, ...]:
     """Both agents by each criterion that has values for both on some common task, in the criteria's order.
 
     Args:
@@ -67,7 +69,7 @@ def compare_agents(passes: Sequence[QuantifierRun], first: str, second: str) -> 
 
 def _compared(
     passes: Sequence[QuantifierRun], name: str, agents: tuple[str, str], top: int
-) -> SideBySide | None:
+) -> CriterionDifference | None:
     whose = {item.subject: (item.agent, item.task_id) for run in passes for item in run.items}
     levels: dict[tuple[str, str], list[float]] = {}
     for subject, given in levels_by_subject(passes, name).items():
@@ -80,7 +82,7 @@ def _compared(
     apart = [a - b for a, b in zip(first, second, strict=True)]
     (first_low, first_high), (second_low, second_high) = (_interval(v, 0.0, top) for v in (first, second))
     low, high = _interval(apart, -float(top), top)
-    return SideBySide(
+    return CriterionDifference(
         name=name,
         first=fmean(first),
         first_low=first_low,

@@ -17,7 +17,7 @@ NOT_DONE: Final = Unscored("not done: no values of disturbed runs were given")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Thresholds:
+class VerifierThresholds:
     """What a criterion must meet; all of it is a choice, the defaults are documented (§8).
 
     Attributes:
@@ -92,7 +92,7 @@ class Verification:
     passes: int
     subjects: int
     attacks: tuple[str, ...]
-    thresholds: Thresholds
+    thresholds: VerifierThresholds
 
     @property
     def kept(self) -> tuple[str, ...]:
@@ -122,7 +122,7 @@ def verify_criteria(
     passes: Sequence[QuantifierRun],
     *,
     disturbed: Mapping[str, Sequence[QuantifierRun]] | None = None,
-    thresholds: Thresholds | None = None,
+    thresholds: VerifierThresholds | None = None,
     similarities: Mapping[tuple[str, str], float] | None = None,
 ) -> Verification:
     """Decides which criteria to keep, with a reason for each.
@@ -137,7 +137,7 @@ def verify_criteria(
     Returns:
         Every criterion of the passes: its stability, its discrimination, and whether to keep it (§8).
     """
-    asked, attacked = thresholds or Thresholds(), disturbed or {}
+    asked, attacked = thresholds or VerifierThresholds(), disturbed or {}
     names = dict.fromkeys(c.name for run in passes for c in run.criteria)
     measured = [_measure(passes, attacked, name, asked) for name in names]
     kept: list[_Measured] = []
@@ -161,7 +161,7 @@ def _measure(
     passes: Sequence[QuantifierRun],
     disturbed: Mapping[str, Sequence[QuantifierRun]],
     name: str,
-    asked: Thresholds,
+    asked: VerifierThresholds,
 ) -> _Measured:
     steady = stability(passes, name, cv=asked.cv, sd_share=asked.sd_share, near_zero=asked.near_zero)
     tests = attack_tests(passes, disturbed, name)
@@ -217,7 +217,7 @@ def _twin(
     passes: Sequence[QuantifierRun],
     name: str,
     other: str,
-    asked: Thresholds,
+    asked: VerifierThresholds,
     similarities: Mapping[tuple[str, str], float] | None,
 ) -> _Twin | None:
     """The kept criterion as a twin of this one, where the two say the same."""

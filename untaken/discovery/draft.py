@@ -10,14 +10,14 @@ from typing import Any, Final, Literal
 import msgspec
 
 from untaken.discovery.alternatives import alternatives
-from untaken.discovery.courses import (
-    Course,
+from untaken.discovery.first_attempts import (
+    FirstAttempts,
     courses_by_graph,
     courses_by_names,
     courses_by_plans,
     planned_steps,
 )
-from untaken.discovery.model import Alternatives, Draft, Found, Support
+from untaken.discovery.model import Alternatives, FoundSubGoal, ProposedGraph, Support
 from untaken.discovery.precedence import Pair, Precedence, before, measured, precedence, without_circles
 from untaken.errors import Finding, UntakenError
 from untaken.ledger import Plan, Run
@@ -34,7 +34,7 @@ LARGEST: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Thresholds:
+class DraftThresholds:
     """What a sub-goal and an edge need to be in a draft."""
 
     theta: float = THETA
@@ -51,7 +51,7 @@ def discover(
     min_runs: int = MIN_RUNS,
     graph_id: str = "draft",
     source: Source = "actions",
-) -> Draft:
+) -> ProposedGraph:
     """Propose a plan graph: sub-goals that runs attempted, and edges where one came before the other.
 
     An edge says what came first in runs that succeeded, not what is needed: where everybody keeps one order,
@@ -73,7 +73,7 @@ def discover(
         UntakenError: ``draft-threshold-invalid``; ``draft-without-runs`` where nothing is left to learn from;
             ``draft-too-large``.
     """
-    limits = _valid(Thresholds(theta=theta, min_share=min_share, min_runs=min_runs))
+    limits = _valid(DraftThresholds(theta=theta, min_share=min_share, min_runs=min_runs))
     used, left_out = _usable(runs, "actions" if graph is not None else source)
     if not used:
         why = ", ".join(f"{count} {words}" for words, count in left_out.items()) or "there are no runs"
@@ -86,7 +86,7 @@ def discover(
     return _Drafting(courses, base, limits).draft(graph, left_out)
 
 
-def _valid(limits: Thresholds) -> Thresholds:
+def _valid(limits: DraftThresholds) -> DraftThresholds:
     if 0.5 < limits.theta <= 1 and 0 <= limits.min_share <= 1 and limits.min_runs >= 1:
         return limits
     raise UntakenError(
@@ -124,14 +124,14 @@ def _unusable(run: Run, source: Source) -> str | None:
 class _Drafting:
     """One draft in the making."""
 
-    def __init__(self, courses: Sequence[Course], base: PlanGraph, limits: Thresholds) -> None:
+    def __init__(self, courses: Sequence[FirstAttempts], base: PlanGraph, limits: DraftThresholds) -> None:
         self.courses = courses
         self.base = base
         self.limits = limits
         self.held = Counter(name for course in courses for name in course.first)
         self.groups = {node.id: node.any_of for node in base.sub_goals if node.any_of}
 
-    def draft(self, current: PlanGraph | None, left_out: Mapping[str, int]) -> Draft:
+    def draft(self, current: PlanGraph | None, left_out: Mapping[str, int]) -> ProposedGraph:
         known = [node.id for node in self.base.sub_goals if self.held[node.id]]
         kept = [name for name in known if self.held[name] >= self.limits.min_share * len(self.courses)]
         if len(kept) > LARGEST:
@@ -147,7 +147,7 @@ class _Drafting:
         taken, dropped = without_circles(self.relation(counts, proposed), len(counts.names))
         graph = self.graph(counts, taken, proposed)
         edges = _edges(graph, counts)
-        return Draft(
+        return ProposedGraph(
             graph=msgspec.structs.replace(graph, metadata=self.metadata(graph, edges, proposed)),
             current=current,
             runs=len(self.courses),
@@ -219,10 +219,10 @@ class _Drafting:
                 if counts.both[pair] >= self.limits.min_runs and counts.share(pair) < self.limits.theta:
                     yield counts.support(pair)
 
-    def found(self, name: str) -> Found:
+    def found(self, name: str) -> FoundSubGoal:
         runs, of = self.held[name], len(self.courses)
         low, high = wilson(runs, of)
-        return Found(sub_goal=name, runs=runs, share=runs / of, low=low, high=high)
+        return FoundSubGoal(sub_goal=name, runs=runs, share=runs / of, low=low, high=high)
 
     def metadata(
         self, graph: PlanGraph, edges: Sequence[Support], proposed: Sequence[Alternatives]

@@ -10,7 +10,7 @@ from untaken.plans import PlanGraph
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class FoundSubGoal:
     """A sub-goal, and the `runs` that attempted it; `share` of all runs used, 95 % Wilson interval."""
 
     sub_goal: str
@@ -61,7 +61,7 @@ class Alternatives:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Draft:
+class ProposedGraph:
     """A draft of a plan graph.
 
     Attributes:
@@ -87,8 +87,8 @@ class Draft:
     agents: Mapping[str, int]
     left_out: Mapping[str, int]
     unmapped: int
-    sub_goals: tuple[Found, ...]
-    rare: tuple[Found, ...]
+    sub_goals: tuple[FoundSubGoal, ...]
+    rare: tuple[FoundSubGoal, ...]
     edges: tuple[Support, ...]
     dropped: tuple[Support, ...]
     implied: tuple[Support, ...]

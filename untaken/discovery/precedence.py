@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Final
 
-from untaken.discovery.courses import Course
+from untaken.discovery.first_attempts import FirstAttempts
 from untaken.discovery.model import Support
 from untaken.stats.rates import wilson
 
@@ -59,7 +59,7 @@ class Precedence:
 
 
 def precedence(
-    courses: Sequence[Course], names: Sequence[str], groups: Mapping[str, Sequence[str]]
+    courses: Sequence[FirstAttempts], names: Sequence[str], groups: Mapping[str, Sequence[str]]
 ) -> Precedence:
     """Count what came first.
 

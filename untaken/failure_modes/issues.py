@@ -13,7 +13,7 @@ from untaken.failure_modes.issue_model import Issue, IssueState
 from untaken.failure_modes.model import Taxonomy
 from untaken.failure_modes.reading import started_at, version_of
 from untaken.ledger import Run
-from untaken.stats.sparse import Sample
+from untaken.stats.sparse import TaskSample
 from untaken.subgoals import RunScore
 
 NO_RUNS = Unscored("no run of which it can be known")
@@ -178,5 +178,5 @@ def _rate(name: str, runs: Sequence[Run], matches: Collection[str]) -> IssueRate
     high: Score = NO_RUNS
     if runs:
         rate = len(shown) / len(runs)
-        low, high = Sample({run.digest: run.task_id for run in runs}).interval(dict.fromkeys(shown, 1.0))
+        low, high = TaskSample({run.digest: run.task_id for run in runs}).interval(dict.fromkeys(shown, 1.0))
     return IssueRate(name=name, runs=len(runs), matches=len(shown), rate=rate, low=low, high=high)

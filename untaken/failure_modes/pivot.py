@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from untaken.errors import Score, Unscored
 from untaken.failure_modes.reading import By, ReadRun, modes_seen
-from untaken.stats.sparse import Sample
+from untaken.stats.sparse import TaskSample
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,5 +93,5 @@ def rate_of(runs: Sequence[ReadRun], shown: Sequence[ReadRun]) -> tuple[Score, S
     if not runs:
         none = Unscored("no failed run was read here")
         return none, none, none
-    sample = Sample({run.run: run.task_id for run in runs})
+    sample = TaskSample({run.run: run.task_id for run in runs})
     return len(shown) / len(runs), *sample.interval({run.run: 1.0 for run in shown})

@@ -14,7 +14,7 @@ from msgspec import Struct
 from untaken.plans import PlanGraph, topological
 from untaken.plans.structure import waiting_for_a_cycle
 from untaken.subgoals import NodeScore, RunScore
-from untaken.subgoals.rubric import rubric_of
+from untaken.subgoals.compiled import compiled_graph
 
 
 class First(Struct, frozen=True, kw_only=True, gc=False):
@@ -48,7 +48,7 @@ class Shape(Struct, frozen=True, kw_only=True):
 
 def shape_of(graph: PlanGraph) -> Shape:
     """The shape of a valid graph. Where options and dependencies make a circle, the dependencies count."""
-    criteria = rubric_of(graph).criteria
+    criteria = compiled_graph(graph).criteria
     whole = _needing(graph, {name: (*one.deps, *one.options) for name, one in criteria.items()})
     circular = waiting_for_a_cycle(whole)
     options = {name: () if name in circular else one.options for name, one in criteria.items()}

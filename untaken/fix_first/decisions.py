@@ -12,7 +12,7 @@ from untaken.counterfactual.choices import Choice, Point
 from untaken.counterfactual.levels import level_words
 from untaken.errors import number
 from untaken.fix_first.model import FixFirst, Often
-from untaken.stats.sparse import Sample, product
+from untaken.stats.sparse import TaskSample, product
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +34,7 @@ def decisions_to_mend(
     Returns:
         The items, in no order yet, and the number of runs that were evaluated.
     """
-    sample = Sample(
+    sample = TaskSample(
         {d: corpus.runs[d].task_id for d in digests if corpus.evaluations[d].status == "evaluated"}
     )
     found: dict[tuple[str, str], list[FixFirst]] = {}
@@ -54,7 +54,7 @@ def _supported(choice: Choice) -> Advantage | None:
     return Advantage(mean=mean, ends=(low, high), q=q)
 
 
-def _points(corpus: Corpus, choice: Choice, sample: Sample) -> dict[str, int]:
+def _points(corpus: Corpus, choice: Choice, sample: TaskSample) -> dict[str, int]:
     """Of each run that made this choice, the decision point with the largest delta; the largest first."""
     met = [point for point in choice.points if point.run in sample]
     delta = {point: _delta(corpus, choice.alternative, point) for point in met}
@@ -77,7 +77,7 @@ def _delta(corpus: Corpus, alternative: str, point: Point) -> float:
 
 
 def _item(
-    corpus: Corpus, choice: Choice, advantage: Advantage, points: dict[str, int], sample: Sample
+    corpus: Corpus, choice: Choice, advantage: Advantage, points: dict[str, int], sample: TaskSample
 ) -> FixFirst:
     ends = sample.interval(dict.fromkeys(points, 1.0))
     often = Often(count=len(points), n=sample.n, low=ends[0], high=ends[1])

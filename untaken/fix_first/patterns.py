@@ -21,7 +21,7 @@ from untaken.fix_first.blame import First
 from untaken.fix_first.model import FailurePattern, Often, Way
 from untaken.ledger import Run
 from untaken.plans import SubGoal
-from untaken.stats.sparse import Sample
+from untaken.stats.sparse import TaskSample
 
 WAYS: Final[Mapping[bool | None, Way]] = {
     False: "never attempted",
@@ -49,7 +49,7 @@ class _Alike:
 
 
 def failure_patterns(
-    corpus: Corpus, hits: Mapping[tuple[str, str], Mapping[str, First]], sample: Sample
+    corpus: Corpus, hits: Mapping[tuple[str, str], Mapping[str, First]], sample: TaskSample
 ) -> tuple[FailurePattern, ...]:
     """Groups of sub-goals of two plan graphs or more that fail alike in two tasks or more.
 
@@ -88,7 +88,7 @@ def subject_of(node: SubGoal) -> str:
 
 
 def _pattern(
-    corpus: Corpus, name: tuple[str, Way], one: _Alike, sample: Sample, units: set[str]
+    corpus: Corpus, name: tuple[str, Way], one: _Alike, sample: TaskSample, units: set[str]
 ) -> FailurePattern | None:
     subject, way = name
     runs = {digest: corpus.runs[digest] for digest in one.much}
@@ -143,7 +143,7 @@ def weightiest_first(runs: Mapping[str, Run], weight: Mapping[str, float]) -> tu
     return tuple(sorted(ordered, key=lambda d: (-weight[d], turn[d])))
 
 
-def often_of(hits: Mapping[str, object], sample: Sample) -> Often:
+def often_of(hits: Mapping[str, object], sample: TaskSample) -> Often:
     """The share of the runs that are in `hits`."""
     low, high = sample.interval(dict.fromkeys(hits, 1.0))
     return Often(count=len(hits), n=sample.n, low=low, high=high)

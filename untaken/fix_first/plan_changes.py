@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from untaken.errors import Unscored
 from untaken.fix_first.model import Often
-from untaken.stats.sparse import Sample, product
+from untaken.stats.sparse import TaskSample, product
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -55,12 +55,12 @@ def better_ways(corpus: Corpus, digests: Collection[str] | None = None) -> tuple
             if alternative.statement is not None:
                 _, runs = met.setdefault(id(alternative.statement), (alternative.statement, []))
                 runs.append((run.path.digest, decision.decision.seq))
-    sample = Sample({path.digest: path.task_id for path in paths})
+    sample = TaskSample({path.digest: path.task_id for path in paths})
     ways = (_way(corpus, statement, runs, sample) for statement, runs in met.values())
     return tuple(sorted(ways, key=lambda way: (-way.gain, way.statement.situation, way.statement.option)))
 
 
-def _way(corpus: Corpus, statement: Statement, runs: list[tuple[str, int]], sample: Sample) -> BetterWay:
+def _way(corpus: Corpus, statement: Statement, runs: list[tuple[str, int]], sample: TaskSample) -> BetterWay:
     ends = sample.interval({digest: 1.0 for digest, _ in runs})
     often = Often(count=len(runs), n=sample.n, low=ends[0], high=ends[1])
     least = max(statement.low, 1e-6)  # the score interval of a supported difference may just reach 0

@@ -15,7 +15,7 @@ from untaken.errors import Unscored
 from untaken.fix_first.blame import First, Shape, frontier, measured, shape_of
 from untaken.fix_first.model import FailurePattern, FixFirst, Often
 from untaken.fix_first.patterns import failure_patterns, often_of, weightiest_first
-from untaken.stats.sparse import Sample
+from untaken.stats.sparse import TaskSample
 
 Key = tuple[str, str]
 """Graph and sub-goal."""
@@ -38,7 +38,7 @@ class Mending:
 
 
 @dataclass(slots=True)
-class Gathered:
+class SubGoalTally:
     """The results for each sub-goal, while they are collected.
 
     Attributes:
@@ -63,7 +63,7 @@ def sub_goals_to_mend(corpus: Corpus, digests: Iterable[str]) -> Mending:
     gathered = _gathered(corpus, digests)
     if not gathered.tasks:
         return Mending(items=(), harmless=0, scored=0)
-    sample = Sample(gathered.tasks)
+    sample = TaskSample(gathered.tasks)
     heavy = {
         key: {digest: first for digest, first in hits.items() if first.much > 0}
         for key, hits in gathered.hits.items()
@@ -73,8 +73,8 @@ def sub_goals_to_mend(corpus: Corpus, digests: Iterable[str]) -> Mending:
     return Mending(items=items, harmless=len(heavy) - len(items), scored=sample.n, patterns=patterns)
 
 
-def _gathered(corpus: Corpus, digests: Iterable[str]) -> Gathered:
-    found = Gathered()
+def _gathered(corpus: Corpus, digests: Iterable[str]) -> SubGoalTally:
+    found = SubGoalTally()
     for digest in digests:
         score = corpus.scores[digest]
         if isinstance(score, Unscored):
@@ -100,7 +100,9 @@ def _shape(corpus: Corpus, graph_id: str, known: dict[str, Shape]) -> Shape:
     return known[graph_id]
 
 
-def _item(corpus: Corpus, key: Key, hits: dict[str, First], gathered: Gathered, sample: Sample) -> FixFirst:
+def _item(
+    corpus: Corpus, key: Key, hits: dict[str, First], gathered: SubGoalTally, sample: TaskSample
+) -> FixFirst:
     values = {digest: first.much for digest, first in hits.items()}
     total = fsum(values.values())
     often = often_of(hits, sample)

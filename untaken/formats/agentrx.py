@@ -22,7 +22,7 @@ from untaken.formats.readings import cut_name, mapping, objects, text, whole
 from untaken.formats.recording import EPOCH, TICK, RunDraft
 from untaken.formats.sample import Confidence, Sample
 from untaken.formats.sources import Source
-from untaken.formats.tau_bench_runs import Records, Survey, told
+from untaken.formats.tau_bench_runs import Survey, TauRecords, told
 from untaken.formats.tidy import Places, Tidier
 from untaken.formats.who_and_when_texts import first_line
 from untaken.ledger import Evidence, Message, Observation, ReviewNote, ToolCall, Verdict
@@ -45,7 +45,7 @@ LABELS: Final = Places(
 
 
 @dataclass(slots=True)
-class Labels:
+class AgentRxLabels:
     """The labels of all files, by task; `met` names those with a run."""
 
     by_task: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -71,7 +71,7 @@ def _recognise(sample: Sample) -> Confidence:
 
 
 def _convert(sources: Sequence[Source], intake: Intake) -> None:
-    labels, survey, runs = Labels(), Survey(), []
+    labels, survey, runs = AgentRxLabels(), Survey(), []
     for source in sources:
         intake.step(source.name)
         if not _read_labels(source, labels, intake):
@@ -94,7 +94,7 @@ def _records(source: Source, intake: Intake) -> Iterator[dict[str, Any]]:
     )
 
 
-def _read_labels(source: Source, labels: Labels, intake: Intake) -> bool:
+def _read_labels(source: Source, labels: AgentRxLabels, intake: Intake) -> bool:
     """Takes a label file in; false for a file that is none."""
     peeked = intake.reader(source, FileLog(source.name))
     first = next(iter(peeked.values()), None) if peeked else None
@@ -115,13 +115,13 @@ def _read_labels(source: Source, labels: Labels, intake: Intake) -> bool:
     return True
 
 
-def _write(source: Source, survey: Survey, labels: Labels, intake: Intake) -> None:
+def _write(source: Source, survey: Survey, labels: AgentRxLabels, intake: Intake) -> None:
     log = intake.open(source)
     reader = intake.reader(source, log)
     if reader is None:
         return
     tidier = Tidier(tau_bench.PLACES, log.findings)
-    records = Records(told(source.stem), survey, intake=intake, log=log, tidier=tidier)
+    records = TauRecords(told(source.stem), survey, intake=intake, log=log, tidier=tidier)
     with intake.ledger(f"{source.stem}-{log.sha256[:8]}") as write:
         for record in tau_bench.records(reader, tidier, log):
             if (run := records.run(record)) is not None:

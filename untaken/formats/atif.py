@@ -75,7 +75,7 @@ PLACES: Final = Places(
 
 
 @dataclass(slots=True)
-class Trajectory:
+class AtifTrajectory:
     """A trajectory as it was read, and where from."""
 
     name: str
@@ -193,7 +193,7 @@ def _totals(
 
 
 def _convert(sources: Sequence[Source], intake: Intake) -> None:
-    read: dict[str, Trajectory] = {}
+    read: dict[str, AtifTrajectory] = {}
     for source in sources:
         intake.step(source.name)
         log = intake.open(source)
@@ -211,12 +211,12 @@ def _convert(sources: Sequence[Source], intake: Intake) -> None:
                 )
                 continue
             name = source.name if element.index in (None, 0) else f"{source.name}#{element.index}"
-            read[name] = Trajectory(name, document, log)
+            read[name] = AtifTrajectory(name, document, log)
     for chain in _chains(read):
         _write(chain, intake)
 
 
-def _chains(read: dict[str, Trajectory]) -> Iterator[list[Trajectory]]:
+def _chains(read: dict[str, AtifTrajectory]) -> Iterator[list[AtifTrajectory]]:
     """Trajectories with their continuations; one that no other continues into begins a run."""
     following = {name: _continuation(each, read) for name, each in read.items()}
     continued = {name for name in following.values() if name is not None}
@@ -230,7 +230,7 @@ def _chains(read: dict[str, Trajectory]) -> Iterator[list[Trajectory]]:
         yield chain
 
 
-def _continuation(each: Trajectory, read: dict[str, Trajectory]) -> str | None:
+def _continuation(each: AtifTrajectory, read: dict[str, AtifTrajectory]) -> str | None:
     ref = text(each.document.get("continued_trajectory_ref"))
     if ref is None:
         return None
@@ -247,7 +247,7 @@ def _continuation(each: Trajectory, read: dict[str, Trajectory]) -> str | None:
     return None
 
 
-def _write(chain: Sequence[Trajectory], intake: Intake) -> None:
+def _write(chain: Sequence[AtifTrajectory], intake: Intake) -> None:
     first = chain[0]
     log = first.log
     run = trajectory_run([part.document for part in chain], log.findings)
@@ -264,7 +264,7 @@ def _write(chain: Sequence[Trajectory], intake: Intake) -> None:
     )
 
 
-def _sub_agents(of: Trajectory, log: FileLog) -> Iterator[TraceRun]:
+def _sub_agents(of: AtifTrajectory, log: FileLog) -> Iterator[TraceRun]:
     """The trajectories of sub-agents that a document embeds."""
     for place, document in enumerate(items(of.document.get("subagent_trajectories"))):
         if is_trajectory(document):

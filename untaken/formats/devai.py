@@ -17,7 +17,7 @@ from typing import Any, Final
 import msgspec
 
 from untaken.formats.devai_model import CONSENSUS, UNRECORDED, Hint, Sheet, hint_of, plan_graph, read_sheet
-from untaken.formats.devai_runs import Bundle, Judgment, Trajectory, write_run
+from untaken.formats.devai_runs import Bundle, DevAITrajectory, Judgment, write_run
 from untaken.formats.importer import Importer
 from untaken.formats.intake import Intake
 from untaken.formats.jsontext import JsonReader
@@ -104,7 +104,7 @@ class _Shelf:
                 return
         self._another(agent, task, judgment.log).judgments[judgment.by] = judgment
 
-    def add_trajectory(self, trajectory: Trajectory, agent: str, task: str) -> None:
+    def add_trajectory(self, trajectory: DevAITrajectory, agent: str, task: str) -> None:
         """Puts a trajectory into the first bundle of its run that has none."""
         for bundle in self.bundles[agent][task]:
             if bundle.trajectory is None:
@@ -170,7 +170,7 @@ def _sort(source: Source, content: str, log: FileLog, shelf: _Shelf) -> None:
     """Puts the records of one file where they belong."""
     hint = hint_of(source.folders)
     if _holds_steps(content, hint):
-        trajectory = Trajectory(source=source, log=log, digest=log.sha256)
+        trajectory = DevAITrajectory(source=source, log=log, digest=log.sha256)
         shelf.add_trajectory(trajectory, shelf.agent(hint, log), cut_name(source.stem))
         return
     records = [element.value for element in JsonReader(content, log.findings).values()]

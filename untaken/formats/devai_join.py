@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 
-from untaken.formats.devai_model import Requirement, Sheet
+from untaken.formats.devai_model import DevAIRequirement, Sheet
 from untaken.formats.losses import Findings, clip
 
 
@@ -26,7 +26,7 @@ def join_by_id_or_text(plan: Sheet, sheet: Sheet, run_id: str, findings: Finding
     moved = _moved(ours, theirs)
     shifted = bool(moved) or ours.keys() != theirs.keys()
     taken = {theirs[row].id for row in moved.values()}
-    joined: dict[str, Requirement] = {}
+    joined: dict[str, DevAIRequirement] = {}
     lost: list[str] = []
     for key, planned in ours.items():
         row = theirs.get(moved.get(key, key))
@@ -55,7 +55,7 @@ def join_by_id_or_text(plan: Sheet, sheet: Sheet, run_id: str, findings: Finding
     return replace(sheet, requirements=joined | others)
 
 
-def _moved(ours: Mapping[str, Requirement], theirs: Mapping[str, Requirement]) -> dict[str, str]:
+def _moved(ours: Mapping[str, DevAIRequirement], theirs: Mapping[str, DevAIRequirement]) -> dict[str, str]:
     """Requirements whose text occurs once in the plan and once in the sheet, with different ids."""
     planned, judged = Counter(map(_text, ours.values())), Counter(map(_text, theirs.values()))
     rows = {_text(row): key for key, row in theirs.items()}
@@ -66,9 +66,9 @@ def _moved(ours: Mapping[str, Requirement], theirs: Mapping[str, Requirement]) -
     }
 
 
-def _agree(one: Requirement, other: Requirement) -> bool:
+def _agree(one: DevAIRequirement, other: DevAIRequirement) -> bool:
     return not _text(one) or not _text(other) or _text(one) == _text(other)
 
 
-def _text(one: Requirement) -> str:
+def _text(one: DevAIRequirement) -> str:
     return " ".join(one.criteria.casefold().split())

@@ -30,7 +30,7 @@ class Hint:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Requirement:
+class DevAIRequirement:
     """One requirement; `passed` is the verdict on a verdict sheet."""
 
     id: str
@@ -45,7 +45,7 @@ class Sheet:
     """A plan or a verdict sheet: the same record, without or with verdicts."""
 
     task: str
-    requirements: Mapping[str, Requirement]
+    requirements: Mapping[str, DevAIRequirement]
     said: Mapping[str, Any]
     executed: bool | None
     all_requirements: bool | None
@@ -74,7 +74,7 @@ def hint_of(folders: Sequence[str]) -> Hint:
 
 def read_sheet(record: Mapping[str, Any], task: str, log: FileLog) -> Sheet:
     """A plan or verdict sheet."""
-    requirements: dict[str, Requirement] = {}
+    requirements: dict[str, DevAIRequirement] = {}
     for position, entry in enumerate(objects(record.get("requirements"))):
         read = _requirement(entry, position, log)
         if read.id in requirements:
@@ -123,14 +123,14 @@ def sub_goal_id(requirement_id: str) -> str:
     return cut_name(f"R{requirement_id}")
 
 
-def _requirement(entry: Mapping[str, Any], position: int, log: FileLog) -> Requirement:
+def _requirement(entry: Mapping[str, Any], position: int, log: FileLog) -> DevAIRequirement:
     given = text(entry.get("requirement_id"))
     if given is None:
         message = f"requirement {position} has no id; its position is used"
         log.findings.add("missing-requirement-id", message)
         log.synthesised["sub_goal.id"] += 1
     prerequisites = [text(one) for one in items(entry.get("prerequisites"))]
-    return Requirement(
+    return DevAIRequirement(
         id=given or str(position),
         prerequisites=tuple(dict.fromkeys(one for one in prerequisites if one is not None)),
         criteria=text(entry.get("criteria")) or "",
@@ -147,7 +147,7 @@ def _said(record: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in said.items() if value not in (None, [], "")}
 
 
-def _sub_goal(one: Requirement, deps: Sequence[str]) -> SubGoal:
+def _sub_goal(one: DevAIRequirement, deps: Sequence[str]) -> SubGoal:
     title = (
         one.criteria if len(one.criteria) <= _TITLE_CHARS else f"{one.criteria[: _TITLE_CHARS - 1].rstrip()}…"
     )

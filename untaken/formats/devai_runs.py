@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from untaken.formats.devai_join import join_by_id_or_text
-from untaken.formats.devai_model import Requirement, Sheet, sub_goal_id
-from untaken.formats.devai_trajectory import Totals, model_of, write_steps
+from untaken.formats.devai_model import DevAIRequirement, Sheet, sub_goal_id
+from untaken.formats.devai_trajectory import DevAITotals, model_of, write_steps
 from untaken.formats.intake import Intake, WriteRun
 from untaken.formats.jsontext import JsonReader
 from untaken.formats.losses import FileLog, Findings, Held, clip
@@ -48,7 +48,7 @@ class Judgment:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Trajectory:
+class DevAITrajectory:
     """A file of steps, read again when its run is written."""
 
     source: Source
@@ -64,7 +64,7 @@ class Bundle:
     task: str
     number: int
     judgments: dict[str, Judgment] = field(default_factory=dict)
-    trajectory: Trajectory | None = None
+    trajectory: DevAITrajectory | None = None
 
     @property
     def run_id(self) -> str:
@@ -98,7 +98,7 @@ def write_run(
         model=model_of(steps) if steps else None,
         metadata={"format": "devai", "timestamps": "synthesised"},
     )
-    totals = Totals()
+    totals = DevAITotals()
     if steps and bundle.trajectory:
         totals = write_steps(run, steps, EPOCH + TICK, bundle.trajectory.log)
     now = run.drafts[-1].ts or EPOCH
@@ -113,7 +113,7 @@ def write_run(
     write(run, *bundle.logs())
 
 
-def _steps(trajectory: Trajectory | None, intake: Intake) -> list[dict[str, object]]:
+def _steps(trajectory: DevAITrajectory | None, intake: Intake) -> list[dict[str, object]]:
     if trajectory is None:
         return []
     log = trajectory.log
@@ -175,11 +175,11 @@ def _compare(sheet: Sheet, plan: Sheet, run_id: str, findings: Findings) -> None
     _check_flags(sheet, run_id, findings)
 
 
-def _unjudged(ours: Mapping[str, Requirement], theirs: Mapping[str, Requirement]) -> list[str]:
+def _unjudged(ours: Mapping[str, DevAIRequirement], theirs: Mapping[str, DevAIRequirement]) -> list[str]:
     return [key for key in ours if key not in theirs or theirs[key].passed is None]
 
 
-def _differing(both: list[tuple[Requirement, Requirement]], part: str) -> list[str]:
+def _differing(both: list[tuple[DevAIRequirement, DevAIRequirement]], part: str) -> list[str]:
     return [a.id for a, b in both if getattr(a, part) != getattr(b, part)]
 
 
@@ -191,7 +191,7 @@ def _check_flags(sheet: Sheet, run_id: str, findings: Findings) -> None:
         findings.add("flag-contradicts-verdicts", message, run=run_id)
 
 
-def _finish(run: RunDraft, bundle: Bundle, totals: Totals | None, now: datetime, log: FileLog) -> None:
+def _finish(run: RunDraft, bundle: Bundle, totals: DevAITotals | None, now: datetime, log: FileLog) -> None:
     human = [one.sheet for one in bundle.judgments.values() if one.by.startswith("human:")]
     metrics: dict[str, bool | float] = totals.metrics() if totals else {}
     for sheet in human:

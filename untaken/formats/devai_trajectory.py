@@ -21,7 +21,7 @@ PLAIN: Final = "action"
 
 
 @dataclass(slots=True)
-class Totals:
+class DevAITotals:
     """What the steps add up to; ``None`` where some step does not say."""
 
     steps: int = 0
@@ -52,13 +52,13 @@ def model_of(steps: list[dict[str, Any]]) -> str | None:
     return ", ".join(sorted(model for model in models if model)) or None
 
 
-def write_steps(run: RunDraft, steps: list[dict[str, Any]], start: datetime, log: FileLog) -> Totals:
+def write_steps(run: RunDraft, steps: list[dict[str, Any]], start: datetime, log: FileLog) -> DevAITotals:
     """Puts the steps down; a step without an action is a message only.
 
     Time is `start` plus the accumulated time of the file: a call is made when the model has answered, its
     observation comes at the end of the step.
     """
-    totals = Totals()
+    totals = DevAITotals()
     for index, step in enumerate(steps):
         usage = mapping(step.get("step_usage"))
         begun = totals.end
@@ -111,7 +111,7 @@ def _end(step: Mapping[str, Any], usage: Mapping[str, Any], begun: float, log: F
     return min(accumulated, _LONGEST)
 
 
-def _add(totals: Totals, step: Mapping[str, Any], usage: Mapping[str, Any], log: FileLog) -> None:
+def _add(totals: DevAITotals, step: Mapping[str, Any], usage: Mapping[str, Any], log: FileLog) -> None:
     totals.steps += 1
     totals.cost = _sum(totals.cost, amount(usage.get("cost"), log.findings, "cost"))
     totals.input_tokens = _sum(

@@ -61,7 +61,7 @@ PLACES: Final = Places(
 
 
 @dataclass(slots=True)
-class Trial:
+class HarborTrial:
     """The files of a trial folder, by their path in it."""
 
     folder: PurePosixPath
@@ -83,10 +83,10 @@ def recognise(sample: Sample) -> Confidence:
     return Confidence.LIKELY if sample.has("trial_name", "task", "agent", "verifier") else Confidence.NO
 
 
-def _trials(sources: Sequence[Source]) -> list[Trial]:
+def _trials(sources: Sequence[Source]) -> list[HarborTrial]:
     """One for each folder with a result; other files belong to the trial folder above them."""
     by_path = {PurePosixPath(source.name): source for source in sources}
-    folders = {path.parent: Trial(path.parent) for path in by_path if path.name == "result.json"}
+    folders = {path.parent: HarborTrial(path.parent) for path in by_path if path.name == "result.json"}
     for path, source in by_path.items():
         home = next((parent for parent in path.parents if parent in folders), None)
         if home is not None:
@@ -97,7 +97,7 @@ def _trials(sources: Sequence[Source]) -> list[Trial]:
 class _Reader:
     """Reads the files of one trial; the account goes to its result."""
 
-    def __init__(self, trial: Trial, intake: Intake) -> None:
+    def __init__(self, trial: HarborTrial, intake: Intake) -> None:
         self.trial = trial
         self.intake = intake
         self.logs: dict[str, FileLog] = {}

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from untaken.formats.importer import Importer
 from untaken.formats.losses import Findings, clip
-from untaken.formats.messages import Transcript, asked, is_message, message_items, replied, tokens_of
+from untaken.formats.messages import MessageTranscript, asked, is_message, message_items, replied, tokens_of
 from untaken.formats.model import FormatInfo
 from untaken.formats.otel import SUCCESS
 from untaken.formats.readings import amount, mapping, moment, number, objects, text
@@ -137,7 +137,7 @@ def _tokens(root: Node, models: Sequence[Node], findings: Findings) -> dict[str,
 
 
 def _items(root: Node, ordered: Sequence[Node], findings: Findings) -> Iterator[Item]:
-    transcript = Transcript(calls=not any(node.get("run_type") == "tool" for node in ordered))
+    transcript = MessageTranscript(calls=not any(node.get("run_type") == "tool" for node in ordered))
     yield from transcript.of(asked(root.get("inputs")), _at(root, "start_time", findings))
     for node in ordered:
         began, ended = _at(node, "start_time", findings), _at(node, "end_time", findings)

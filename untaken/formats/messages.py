@@ -163,7 +163,7 @@ def _messages(value: Any, names: tuple[str, ...], role: str) -> list[dict[str, A
     return _messages(inner, (), role) if inner is not None else []
 
 
-class Transcript:
+class MessageTranscript:
     """The items of model calls, each of which repeats the conversation so far: what is new comes once.
 
     Args:

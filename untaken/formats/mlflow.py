@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from untaken.formats.importer import Importer
 from untaken.formats.losses import Findings
-from untaken.formats.messages import Transcript, asked, replied
+from untaken.formats.messages import MessageTranscript, asked, replied
 from untaken.formats.model import FormatInfo
 from untaken.formats.otel import SUCCESS, TASK
 from untaken.formats.otel_spans import Span, parsed, spans_of
@@ -164,7 +164,7 @@ def _tokens(about: Mapping[str, Any], models: Sequence[Span], findings: Findings
 
 
 def _items(root: Span, spans: Sequence[Span]) -> Iterator[Item]:
-    transcript = Transcript(calls=not any(_kind(span) == "TOOL" for span in spans))
+    transcript = MessageTranscript(calls=not any(_kind(span) == "TOOL" for span in spans))
     if not any(_kind(span) in MODELS for span in spans):
         yield from transcript.of(asked(root.attributes.get(INPUTS)), root.start)
     for span in spans:

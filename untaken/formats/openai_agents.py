@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from untaken.formats.importer import Importer
 from untaken.formats.losses import Findings
-from untaken.formats.messages import FIELDS, TOKENS, Transcript, asked, replied
+from untaken.formats.messages import FIELDS, TOKENS, MessageTranscript, asked, replied
 from untaken.formats.model import FormatInfo
 from untaken.formats.readings import amount, mapping, moment, objects, text
 from untaken.formats.sample import Confidence, Sample
@@ -132,7 +132,7 @@ def _guardrails(spans: Sequence[Span]) -> dict[str, bool]:
 
 
 def _items(spans: Sequence[Span], findings: Findings) -> Iterator[Item]:
-    transcript = Transcript(calls=not any(_type(span) == "function" for span in spans))
+    transcript = MessageTranscript(calls=not any(_type(span) == "function" for span in spans))
     silent = 0
     for span in spans:
         data, began, ended = _data(span), _at(span, "started_at", findings), _at(span, "ended_at", findings)

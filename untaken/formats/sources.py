@@ -28,7 +28,7 @@ HEAD_BYTES: Final = 64 * limits.KIB
 """Size of the sample from the start of a file that identifies its format."""
 
 
-class Place(Protocol):
+class SourcePlace(Protocol):
     """Where a file's bytes are."""
 
     def read(self) -> bytes:
@@ -75,7 +75,7 @@ class Source:
     name: str
     stem: str
     folders: tuple[str, ...]
-    place: Place
+    place: SourcePlace
 
     def read(self) -> bytes:
         """The content, decompressed.

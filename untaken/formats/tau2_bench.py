@@ -23,7 +23,7 @@ from untaken.formats.readings import amount, objects, text
 from untaken.formats.recording import tool_name
 from untaken.formats.sample import Confidence, Sample
 from untaken.formats.sources import Source
-from untaken.formats.tau2_model import Document, read_document, requestor
+from untaken.formats.tau2_model import Tau2Document, read_document, requestor
 from untaken.formats.tau2_runs import Simulations
 from untaken.formats.tidy import Places, Tidier
 
@@ -104,7 +104,7 @@ class _Survey:
     """What must be known of all files before the first run is written."""
 
     tools: defaultdict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
-    documents: defaultdict[str, list[Document]] = field(default_factory=lambda: defaultdict(list))
+    documents: defaultdict[str, list[Tau2Document]] = field(default_factory=lambda: defaultdict(list))
 
 
 @dataclass(slots=True)
@@ -199,7 +199,7 @@ class _Writing:
         self,
         stem: str,
         survey: _Survey,
-        documents: Sequence[Document],
+        documents: Sequence[Tau2Document],
         *,
         intake: Intake,
         log: FileLog,

@@ -21,7 +21,7 @@ _ORDINARY: Final = "llm_agent"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Document:
+class Tau2Document:
     """What all runs of one results object share.
 
     Attributes:
@@ -53,7 +53,7 @@ class Document:
         )
 
 
-def read_document(header: Mapping[str, Any], stem: str, *, unpriced: bool, log: FileLog) -> Document:
+def read_document(header: Mapping[str, Any], stem: str, *, unpriced: bool, log: FileLog) -> Tau2Document:
     """The document, from its members without the runs."""
     info = mapping(header.get("info"))
     agent_info = mapping(info.get("agent_info"))
@@ -73,7 +73,7 @@ def read_document(header: Mapping[str, Any], stem: str, *, unpriced: bool, log: 
         if isinstance(criteria.get("actions"), list) or task.get("evaluation_criteria") is not None:
             expected[source_task] = expected_actions(items(criteria.get("actions")), source_task, log)
         said[source_task] = _said(task)
-    return Document(
+    return Tau2Document(
         agent=agent_name(model, implementation),
         model=model,
         domain=_domain(info, stem),

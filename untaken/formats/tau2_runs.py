@@ -12,7 +12,7 @@ from untaken.formats.intake import Intake
 from untaken.formats.losses import FileLog, clip
 from untaken.formats.readings import amount, items, mapping, moment, number, objects, text, truth, whole
 from untaken.formats.recording import TICK, Conversation, RunDraft, synthetic_start
-from untaken.formats.tau2_model import Document, expected_actions, requestor
+from untaken.formats.tau2_model import Tau2Document, expected_actions, requestor
 from untaken.formats.tidy import Tidier
 from untaken.ledger import GENESIS, RunFinished, RunStarted, ToolCall, Verdict
 from untaken.plans import call_matches
@@ -40,7 +40,7 @@ class Simulations:
 
     def __init__(
         self,
-        document: Document,
+        document: Tau2Document,
         tools: Mapping[str, set[str]],
         stem: str,
         *,

@@ -19,7 +19,7 @@ from untaken.formats.model import FormatInfo
 from untaken.formats.readings import text
 from untaken.formats.sample import Confidence, Sample
 from untaken.formats.sources import Source
-from untaken.formats.tau_bench_runs import Records, Survey, told
+from untaken.formats.tau_bench_runs import Survey, TauRecords, told
 from untaken.formats.tidy import Places, Tidier
 
 PLACES: Final = Places(
@@ -73,7 +73,7 @@ def _write(source: Source, survey: Survey, intake: Intake) -> None:
     if reader is None:
         return
     tidier = Tidier(PLACES, log.findings)
-    runs = Records(told(source.stem), survey, intake=intake, log=log, tidier=tidier)
+    runs = TauRecords(told(source.stem), survey, intake=intake, log=log, tidier=tidier)
     with intake.ledger(f"{source.stem}-{log.sha256[:8]}") as write:
         for record in records(reader, tidier, log):
             if (run := runs.run(record)) is not None:

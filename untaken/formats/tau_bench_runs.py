@@ -57,7 +57,7 @@ class Survey:
             self.graphs.update({task_id: graph} if graph else {})
 
 
-class Records:
+class TauRecords:
     """Turns the records of one file into runs."""
 
     def __init__(

@@ -63,7 +63,7 @@ _QUOTE_CHARS: Final = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class HistoryEntry:
     """One entry of a history; `role` is what it is called in the ledger."""
 
     role: str
@@ -75,19 +75,19 @@ class Entry:
         return speaker_of(self.role)
 
 
-def entries_of(record: Mapping[str, Any]) -> list[Entry]:
+def entries_of(record: Mapping[str, Any]) -> list[HistoryEntry]:
     """The history; an entry that names nobody is by ``unknown``."""
     return [_entry(one) for one in record["history"]]
 
 
-def _entry(one: Any) -> Entry:
+def _entry(one: Any) -> HistoryEntry:
     if not isinstance(one, dict):
-        return Entry(role="unknown", content=None if isinstance(one, list) else one)
+        return HistoryEntry(role="unknown", content=None if isinstance(one, list) else one)
     role = text(one.get("name")) or text(one.get("role")) or "unknown"
-    return Entry(role=role, content=one.get("content"))
+    return HistoryEntry(role=role, content=one.get("content"))
 
 
-def set_of(entries: list[Entry]) -> str:
+def set_of(entries: list[HistoryEntry]) -> str:
     """Which of the two sets a record is of: only Magentic-One has an orchestrator."""
     orchestrated = any(entry.speaker.casefold() == ORCHESTRATOR for entry in entries)
     return HAND_CRAFTED if orchestrated else GENERATED
@@ -125,7 +125,7 @@ def write_record(record: Mapping[str, Any], stem: str, intake: Intake, log: File
             **{key: record[key] for key in SAID if record.get(key) is not None},
         },
     )
-    telling = Telling(run, entries, log)
+    telling = RunBuilder(run, entries, log)
     for entry in entries:
         telling.tell(entry)
     if not entries:
@@ -144,7 +144,7 @@ def _task_id(record: Mapping[str, Any], stem: str) -> str:
     return cut_name(f"who-and-when-{said or digest or stem}")
 
 
-class Telling:
+class RunBuilder:
     """Puts a history down: entry n becomes the n-th MESSAGE or OBSERVATION of the run.
 
     Attributes:
@@ -153,7 +153,7 @@ class Telling:
         limit: what made the orchestrator stop, where that was a limit.
     """
 
-    def __init__(self, run: RunDraft, entries: list[Entry], log: FileLog) -> None:
+    def __init__(self, run: RunDraft, entries: list[HistoryEntry], log: FileLog) -> None:
         self.at: list[int] = []
         self.steps = 0
         self.limit: str | None = None
@@ -166,7 +166,7 @@ class Telling:
         self._code: str | None = None
         self._calls = 0
 
-    def tell(self, entry: Entry) -> None:
+    def tell(self, entry: HistoryEntry) -> None:
         """Takes the next entry."""
         said = entry.content if isinstance(entry.content, str) else ""
         chosen = chosen_by(entry.role)
@@ -227,7 +227,7 @@ class Telling:
         self._log.synthesised["SKILL_SELECTION"] += 1
         self._last = chosen
 
-    def _observe(self, entry: Entry, said: str) -> None:
+    def _observe(self, entry: HistoryEntry, said: str) -> None:
         """What a terminal answered; with an exit code it ran the code that was written last."""
         code = exit_code(said)
         if code is None:
@@ -241,12 +241,12 @@ class Telling:
         self._put(Observation, call_id=call_id, ok=code == 0, content=entry.content)
 
 
-def _seen(entries: list[Entry]) -> tuple[str, ...]:
+def _seen(entries: list[HistoryEntry]) -> tuple[str, ...]:
     """Everybody whom the orchestrator chose in the run: the team, until a plan names it."""
     return tuple(sorted({cut_name(name) for entry in entries if (name := chosen_by(entry.role))}))
 
 
-def _finish(run: RunDraft, record: Mapping[str, Any], telling: Telling, log: FileLog) -> None:
+def _finish(run: RunDraft, record: Mapping[str, Any], telling: RunBuilder, log: FileLog) -> None:
     log.defaulted["RUN_FINISHED.cost"] += 1
     run.add(
         RunFinished,
@@ -272,7 +272,7 @@ def _success(record: Mapping[str, Any], run_id: str, log: FileLog) -> bool | Non
 
 
 def _label(
-    run: RunDraft, record: Mapping[str, Any], entries: list[Entry], telling: Telling, log: FileLog
+    run: RunDraft, record: Mapping[str, Any], entries: list[HistoryEntry], telling: RunBuilder, log: FileLog
 ) -> None:
     """The failing agent and step as a verdict, pointing at the event of the step."""
     findings = log.findings
@@ -305,7 +305,7 @@ def _label(
     )
 
 
-def _spelled(blamed: str | None, entries: list[Entry], run_id: str, findings: Findings) -> str | None:
+def _spelled(blamed: str | None, entries: list[HistoryEntry], run_id: str, findings: Findings) -> str | None:
     """The blamed agent as the history spells it."""
     spellings = {entry.speaker.casefold(): entry.speaker for entry in entries}
     known = spellings.get(blamed.casefold()) if blamed else None

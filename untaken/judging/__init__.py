@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from untaken.judging.agreement import Concord, Pair, VerdictAgreement, verdict_agreement
+from untaken.judging.agreement import AgreementEstimate, VerdictAgreement, VerdictPair, verdict_agreement
 from untaken.judging.judge import author, findings_of, judge_run, settle, verdict_events
 from untaken.judging.labelled import LabelledRate, LabelledRates
 from untaken.judging.mapping import JudgedMapping, judge_mapping, mapping_events
@@ -13,7 +13,7 @@ from untaken.judging.model import Citation, JudgeAnswer, JudgeReport, NodeVerdic
 from untaken.judging.prompt_injection import Addressing, addresses_judge, texts_to_judges
 from untaken.judging.questions import questions_of
 from untaken.judging.reviewer_pairs import ReviewerPair, reviewer_pairs
-from untaken.judging.reviewers import Judged, Reliability, Reviewers, reviewers_agreement
+from untaken.judging.reviewers import Reliability, ReviewedSubGoal, Reviewers, reviewers_agreement
 from untaken.judging.trust import (
     LEAST_KAPPA,
     JudgeDifference,
@@ -29,22 +29,22 @@ if TYPE_CHECKING:
 __all__ = [
     "LEAST_KAPPA",
     "Addressing",
+    "AgreementEstimate",
     "Citation",
-    "Concord",
     "JudgeAnswer",
     "JudgeDifference",
     "JudgeReport",
     "JudgeTrust",
-    "Judged",
     "JudgedMapping",
     "LabelledRate",
     "LabelledRates",
     "NodeVerdict",
-    "Pair",
     "Reliability",
+    "ReviewedSubGoal",
     "ReviewerPair",
     "Reviewers",
     "VerdictAgreement",
+    "VerdictPair",
     "WhyUnscored",
     "addresses_judge",
     "author",

@@ -15,7 +15,7 @@ from untaken.subgoals.verdicts import not_withdrawn, ruling, whose_count
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pair:
+class VerdictPair:
     """The verdicts of both authors on one sub-goal of one run.
 
     Attributes:
@@ -37,7 +37,7 @@ class Pair:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Concord:
+class AgreementEstimate:
     """How far both agree, over all pairs or a part of them.
 
     Attributes:
@@ -81,14 +81,14 @@ class VerdictAgreement:
     a: tuple[str, ...]
     b: tuple[str, ...]
     cluster: Literal["task", "run"]
-    overall: Concord
-    agents: tuple[Concord, ...]
-    sub_goals: tuple[Concord, ...]
-    pairs: tuple[Pair, ...]
+    overall: AgreementEstimate
+    agents: tuple[AgreementEstimate, ...]
+    sub_goals: tuple[AgreementEstimate, ...]
+    pairs: tuple[VerdictPair, ...]
     left_out: int
 
     @property
-    def disagreements(self) -> tuple[Pair, ...]:
+    def disagreements(self) -> tuple[VerdictPair, ...]:
         """The pairs of two opinions, in reading order."""
         return tuple(pair for pair in self.pairs if pair.a != pair.b)
 
@@ -106,7 +106,7 @@ def verdict_agreement(
         a: globs over VERDICT.by, e.g. ``human:*``.
         b: those to compare them with.
     """
-    pairs: list[Pair] = []
+    pairs: list[VerdictPair] = []
     left_out = 0
     for run in runs:
         if not run.integrity.broken:
@@ -114,8 +114,8 @@ def verdict_agreement(
             pairs += found
             left_out += alone
     cluster = independent(pairs)
-    by_agent: dict[str, list[Pair]] = defaultdict(list)
-    by_goal: dict[tuple[str, str], list[Pair]] = defaultdict(list)
+    by_agent: dict[str, list[VerdictPair]] = defaultdict(list)
+    by_goal: dict[tuple[str, str], list[VerdictPair]] = defaultdict(list)
     for pair in pairs:
         by_agent[pair.agent].append(pair)
         by_goal[pair.graph, pair.sub_goal].append(pair)
@@ -132,7 +132,7 @@ def verdict_agreement(
     )
 
 
-def _pairs(run: Run, a: Sequence[str], b: Sequence[str]) -> tuple[list[Pair], int]:
+def _pairs(run: Run, a: Sequence[str], b: Sequence[str]) -> tuple[list[VerdictPair], int]:
     spoken: dict[str, list[Verdict]] = defaultdict(list)
     for verdict in not_withdrawn(run.of(Verdict)):
         spoken[verdict.sub_goal].append(verdict)
@@ -141,7 +141,7 @@ def _pairs(run: Run, a: Sequence[str], b: Sequence[str]) -> tuple[list[Pair], in
         one, two = (ruling(whose_count(verdicts, [globs])) for globs in (a, b))
         if one and two and isinstance(one.passed, bool) and isinstance(two.passed, bool):
             found.append(
-                Pair(
+                VerdictPair(
                     run_id=run.run_id,
                     digest=run.digest,
                     agent=run.agent,
@@ -159,12 +159,12 @@ def _pairs(run: Run, a: Sequence[str], b: Sequence[str]) -> tuple[list[Pair], in
     return found, alone
 
 
-def _least_first(concord: Concord) -> tuple[float, int, str, str]:
+def _least_first(concord: AgreementEstimate) -> tuple[float, int, str, str]:
     share = concord.agreement if isinstance(concord.agreement, float) else 1.0
     return share, -concord.n, concord.graph, concord.name
 
 
-def independent(pairs: Iterable[Pair]) -> Literal["task", "run"]:
+def independent(pairs: Iterable[VerdictPair]) -> Literal["task", "run"]:
     """What intervals take for independent of each other: tasks, or runs where all are of one task."""
     return "task" if len({pair.task_id for pair in pairs}) > 1 else "run"
 
@@ -172,18 +172,18 @@ def independent(pairs: Iterable[Pair]) -> Literal["task", "run"]:
 def concord(
     part: Literal["all", "agent", "sub_goal"],
     name: str,
-    pairs: Sequence[Pair],
+    pairs: Sequence[VerdictPair],
     cluster: Literal["task", "run"],
     graph: str = "",
-) -> Concord:
+) -> AgreementEstimate:
     """How far both agree over some pairs; without any, every figure is unscored."""
-    clusters: dict[str, list[Pair]] = defaultdict(list)
+    clusters: dict[str, list[VerdictPair]] = defaultdict(list)
     for pair in pairs:
         clusters[pair.task_id if cluster == "task" else pair.digest].append(pair)
     said = [[(pair.a, pair.b) for pair in some] for some in clusters.values()]
     share = agreement_share(said)
     kappa = cohen_kappa(said, share)
-    return Concord(
+    return AgreementEstimate(
         part=part,
         name=name,
         graph=graph,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import Final
 
-from untaken.asking import Answer, ModelAccess
+from untaken.asking import ModelAccess, ModelAnswer
 from untaken.asking.access import Progress
 from untaken.errors import Finding, Unscored, UntakenError, Where
 from untaken.judging.evidence import is_claim, is_evidence
@@ -18,7 +18,7 @@ from untaken.judging.model import (
     WhyUnscored,
 )
 from untaken.judging.prompt_injection import addresses_judge, finding_of, texts_to_judges
-from untaken.judging.questions import Asked, described, questions_of
+from untaken.judging.questions import NodeQuestion, described, questions_of
 from untaken.judging.rendering import holds
 from untaken.judging.view import record_of
 from untaken.ledger import Draft, Run
@@ -82,8 +82,8 @@ def judge_run(
 def settle(
     run: Run,
     graph: PlanGraph,
-    asked: Asked,
-    answer: Answer[JudgeAnswer] | Unscored,
+    asked: NodeQuestion,
+    answer: ModelAnswer[JudgeAnswer] | Unscored,
     *,
     model: str,
     addressed: bool = False,
@@ -100,12 +100,12 @@ def settle(
         addressed: the record or the sub-goal may hold a prompt injection: a pass is void.
         accept_claims: as for `judge_run`.
     """
-    given = answer.output if isinstance(answer, Answer) else None
+    given = answer.output if isinstance(answer, ModelAnswer) else None
     addressed = addressed or addresses_judge(described(asked.node)) is not None
     claims = accept_claims or any(rule.text is not None for rule in asked.node.rules)
     why = "no_answer" if given is None else _void(run, asked.nonce, given, addressed=addressed, claims=claims)
     words = answer.reason if isinstance(answer, Unscored) else answer.output.reason
-    reply = answer.reply if isinstance(answer, Answer) else None
+    reply = answer.reply if isinstance(answer, ModelAnswer) else None
     return NodeVerdict(
         run_id=run.run_id,
         digest=run.digest,

@@ -8,7 +8,7 @@ from typing import Annotated, Final
 
 from msgspec import Meta, Struct
 
-from untaken.asking import Answer, ModelAccess, Question
+from untaken.asking import ModelAccess, ModelAnswer, Question
 from untaken.asking.access import Progress
 from untaken.judging.envelope import enveloped, nonce_for
 from untaken.judging.judge import author, refuse_broken
@@ -86,7 +86,7 @@ def judge_mapping(
     found: list[MappedAction] = []
     lost = 0
     for batch, (nonce, _), answer in zip(batches, asked, answers, strict=True):
-        if trusted and isinstance(answer, Answer) and answer.output.code == nonce:
+        if trusted and isinstance(answer, ModelAnswer) and answer.output.code == nonce:
             found += _settled(batch, graph, answer.output)
         else:
             lost += len(batch)

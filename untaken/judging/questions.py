@@ -28,7 +28,7 @@ DECIDED: Final = ("expr", "tool_call", "outcome", "any_of")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class NodeQuestion:
     """A question, and what its answer is checked against."""
 
     node: SubGoal
@@ -49,7 +49,7 @@ def questions_of(
     sub_goals: Collection[str] | None = None,
     tools: bool = True,
     brief: bool = False,
-) -> tuple[Asked, ...]:
+) -> tuple[NodeQuestion, ...]:
     """The questions about a run: one localised question per sub-goal.
 
     The same record gives the same questions whatever was appended to it after the run, verdicts included.
@@ -77,7 +77,7 @@ def questions_of(
             tools=view.tools() if tools else (),
             about=record,
         )
-        found.append(Asked(node=node, nonce=nonce, question=question))
+        found.append(NodeQuestion(node=node, nonce=nonce, question=question))
     return tuple(found)
 
 

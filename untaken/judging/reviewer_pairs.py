@@ -9,8 +9,8 @@ from itertools import combinations
 from typing import Final, Literal
 
 from untaken.errors import Score, Unscored
-from untaken.judging.agreement import Pair, concord, independent
-from untaken.judging.reviewers import Judged, Reviewers
+from untaken.judging.agreement import VerdictPair, concord, independent
+from untaken.judging.reviewers import ReviewedSubGoal, Reviewers
 
 MOST_REVIEWERS: Final = 20
 """Reviewers who are paired: those with most opinions."""
@@ -60,17 +60,17 @@ def reviewer_pairs(found: Reviewers, *, most: int = MOST_REVIEWERS) -> tuple[Rev
     opinions = Counter(by for one in found.judged for by in (*one.met, *one.not_met))
     ranked = sorted(opinions, key=lambda name: (-opinions[name], name))
     chosen = sorted(ranked[:most])
-    both: dict[tuple[str, str], list[Pair]] = {two: [] for two in combinations(chosen, 2)}
+    both: dict[tuple[str, str], list[VerdictPair]] = {two: [] for two in combinations(chosen, 2)}
     for one in found.judged:
         for pair in _pairs(one, frozenset(chosen)):
             both[pair.a_by[0], pair.b_by[0]].append(pair)
     return tuple(sorted((_agreeing(a, b, pairs) for (a, b), pairs in both.items()), key=_least_first))
 
 
-def _pairs(one: Judged, among: frozenset[str]) -> Iterator[Pair]:
+def _pairs(one: ReviewedSubGoal, among: frozenset[str]) -> Iterator[VerdictPair]:
     said = dict.fromkeys(one.met, True) | dict.fromkeys(one.not_met, False)
     for a, b in combinations(sorted(said.keys() & among), 2):
-        yield Pair(
+        yield VerdictPair(
             run_id=one.run_id,
             digest=one.digest,
             agent=one.agent,
@@ -84,7 +84,7 @@ def _pairs(one: Judged, among: frozenset[str]) -> Iterator[Pair]:
         )
 
 
-def _agreeing(a: str, b: str, pairs: list[Pair]) -> ReviewerPair:
+def _agreeing(a: str, b: str, pairs: list[VerdictPair]) -> ReviewerPair:
     cluster = independent(pairs)
     whole = concord("all", "", pairs, cluster)
     return ReviewerPair(

@@ -17,7 +17,7 @@ EVERYBODY: Final = ("human:*",)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Judged:
+class ReviewedSubGoal:
     """Each reviewer's latest verdict on one sub-goal of one run.
 
     Attributes:
@@ -103,10 +103,10 @@ class Reviewers:
     whose: tuple[str, ...]
     overall: Reliability
     sub_goals: tuple[Reliability, ...]
-    judged: tuple[Judged, ...]
+    judged: tuple[ReviewedSubGoal, ...]
 
     @property
-    def disagreements(self) -> tuple[Judged, ...]:
+    def disagreements(self) -> tuple[ReviewedSubGoal, ...]:
         """Those on which they differ: contradictions first, then those with most voices."""
         found = (one for one in self.judged if one.differs)
         return tuple(sorted(found, key=lambda one: (not one.contradicts, -len(one.answers))))
@@ -120,7 +120,7 @@ def reviewers_agreement(runs: Iterable[Run], whose: Sequence[str] = EVERYBODY) -
         whose: globs over VERDICT.by; each author is one rater.
     """
     judged = [one for run in runs if not run.integrity.broken for one in _judged(run, whose)]
-    by_goal: dict[tuple[str, str], list[Judged]] = defaultdict(list)
+    by_goal: dict[tuple[str, str], list[ReviewedSubGoal]] = defaultdict(list)
     for one in judged:
         by_goal[one.graph, one.sub_goal].append(one)
     goals = [_reliability("sub_goal", some, goal, graph) for (graph, goal), some in by_goal.items()]
@@ -132,12 +132,12 @@ def reviewers_agreement(runs: Iterable[Run], whose: Sequence[str] = EVERYBODY) -
     )
 
 
-def _judged(run: Run, whose: Sequence[str]) -> list[Judged]:
+def _judged(run: Run, whose: Sequence[str]) -> list[ReviewedSubGoal]:
     latest: dict[str, dict[str, Verdict]] = defaultdict(dict)
     for verdict in whose_count(not_withdrawn(run.of(Verdict)), [whose]):
         latest[verdict.sub_goal][verdict.by] = verdict
     return [
-        Judged(
+        ReviewedSubGoal(
             run_id=run.run_id,
             digest=run.digest,
             agent=run.agent,
@@ -155,7 +155,7 @@ def _judged(run: Run, whose: Sequence[str]) -> list[Judged]:
 
 
 def _reliability(
-    part: Literal["all", "sub_goal"], judged: Sequence[Judged], name: str = "", graph: str = ""
+    part: Literal["all", "sub_goal"], judged: Sequence[ReviewedSubGoal], name: str = "", graph: str = ""
 ) -> Reliability:
     several = [one for one in judged if len(one.opinions) > 1]
     tasks = len({one.task_id for one in several}) > 1

@@ -9,7 +9,7 @@ from itertools import combinations
 from typing import Final, Literal
 
 from untaken.errors import Score, Unscored, number
-from untaken.judging.agreement import Concord, Pair, independent, verdict_agreement
+from untaken.judging.agreement import AgreementEstimate, VerdictPair, independent, verdict_agreement
 from untaken.ledger import Run
 from untaken.ledger.events import Verdict
 from untaken.plans.globs import escape_glob
@@ -134,7 +134,7 @@ def judge_differences(
         judges: globs of those compared.
     """
     everyone = [run for run in runs if not run.integrity.broken]
-    agrees: dict[str, dict[tuple[str, str], Pair]] = {
+    agrees: dict[str, dict[tuple[str, str], VerdictPair]] = {
         author: {
             (pair.digest, pair.sub_goal): pair
             for pair in verdict_agreement(everyone, people, [escape_glob(author)]).pairs
@@ -145,7 +145,10 @@ def judge_differences(
 
 
 def _difference(
-    first: str, second: str, one: dict[tuple[str, str], Pair], other: dict[tuple[str, str], Pair]
+    first: str,
+    second: str,
+    one: dict[tuple[str, str], VerdictPair],
+    other: dict[tuple[str, str], VerdictPair],
 ) -> JudgeDifference:
     import numpy as np  # noqa: PLC0415 (slow)
 
@@ -188,7 +191,7 @@ def _trust(
     return [_judged(author, one, least, fewest) for one in (found.overall, *goals) if one.n]
 
 
-def _judged(author: str, one: Concord, least: float, fewest: int) -> JudgeTrust:
+def _judged(author: str, one: AgreementEstimate, least: float, fewest: int) -> JudgeTrust:
     kappa = number(one.kappa)
     trust: Trust = "reliable" if kappa is None or kappa >= least else "unreliable"
     shared = {
@@ -197,6 +200,6 @@ def _judged(author: str, one: Concord, least: float, fewest: int) -> JudgeTrust:
     return JudgeTrust(judge=author, trust=trust if one.n >= fewest else "too_few_labels", **shared)
 
 
-def _least_first(one: Concord) -> float:
+def _least_first(one: AgreementEstimate) -> float:
     kappa = number(one.kappa)
     return 2.0 if kappa is None else kappa

@@ -22,7 +22,7 @@ _LOG: Final = logging.getLogger("untaken.ledger")
 
 
 @dataclass(slots=True)
-class Attempt:
+class FailedWrite:
     """One thing tried, and why it failed."""
 
     error: Exception | None = None
@@ -44,7 +44,7 @@ class Unrecorded:
         self._path = path
 
     @contextmanager
-    def guard(self, what: str, run_id: str | None = None, *, silent: bool = False) -> Iterator[Attempt]:
+    def guard(self, what: str, run_id: str | None = None, *, silent: bool = False) -> Iterator[FailedWrite]:
         """Lets errors pass, or keeps them; interruptions always pass.
 
         Args:
@@ -52,7 +52,7 @@ class Unrecorded:
             run_id: the run it is about.
             silent: for what is tried after a first failure, which has been kept already.
         """
-        attempt = Attempt()
+        attempt = FailedWrite()
         try:
             yield attempt
         except Exception as error:

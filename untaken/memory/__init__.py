@@ -1,8 +1,8 @@
 """Policy memory: what history says about a skill in a context (§3 of docs/concepts.md)."""
 
-from untaken.memory.apart import Memories, by_memory
 from untaken.memory.intervals import cost_interval, steps_interval, success_interval
-from untaken.memory.model import RUNS_NAMED, Observed, Record, Span, Spans
+from untaken.memory.memory_groups import Memories, by_memory
+from untaken.memory.model import RUNS_NAMED, Observed, Record, Spans, ValueRange
 from untaken.memory.observing import observe, outcome_key, priced
 from untaken.memory.policy import PolicyMemory
 from untaken.memory.preview import Effect, Flag, preview
@@ -37,9 +37,9 @@ __all__ = [
     "Record",
     "Signal",
     "Snapshot",
-    "Span",
     "Spans",
     "Spread",
+    "ValueRange",
     "applied_digest",
     "applied_signals",
     "apply_signals",

@@ -21,7 +21,7 @@ import numpy as np
 
 from untaken.memory.extremes import Extreme
 from untaken.memory.log import line_of
-from untaken.memory.model import RUNS_NAMED, Observed, Record, Span
+from untaken.memory.model import RUNS_NAMED, Observed, Record, ValueRange
 from untaken.memory.sums import Sums, summed
 from untaken.memory.totals import NOWHERE, Place, Totals
 
@@ -179,11 +179,11 @@ class History:
         """Number of runs with an outcome known at the cut."""
         return bisect_left(self._first_outcomes, cut)
 
-    def span(self, figure: str, cut: int, without: str | None) -> Span | None:
+    def span(self, figure: str, cut: int, without: str | None) -> ValueRange | None:
         """Smallest and largest of ``cost`` or ``steps`` over the runs known at the cut."""
         run = NOWHERE if without is None else self.run_numbers.get(without, NOWHERE)
         low, high = (float(end[0]) for end in self.spans(figure, *np.array([[cut], [run]])))
-        return None if isinf(low) else Span(low=low, high=high)
+        return None if isinf(low) else ValueRange(low=low, high=high)
 
     def spans(self, figure: str, cut: np.ndarray, without: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """`span` at many cuts, each without one run, by number; infinite where no run has the figure."""

@@ -91,7 +91,7 @@ class Record:
         return self.sums.spread
 
 
-class Span(Struct, frozen=True, kw_only=True, gc=False):
+class ValueRange(Struct, frozen=True, kw_only=True, gc=False):
     """Smallest and largest of a quantity over all runs in the snapshot, for normalising."""
 
     low: float
@@ -107,5 +107,5 @@ class Span(Struct, frozen=True, kw_only=True, gc=False):
 class Spans(Struct, frozen=True, kw_only=True, gc=False):
     """Span of cost and of steps; ``None`` where no run in the snapshot has the figure."""
 
-    cost: Span | None
-    steps: Span | None
+    cost: ValueRange | None
+    steps: ValueRange | None

@@ -33,7 +33,7 @@ TWICE: Final = Left(
 )
 
 
-class Gathered(NamedTuple):
+class GatheredObservations(NamedTuple):
     """Observations in log order, with findings on what was left out."""
 
     observations: list[Observed]
@@ -82,7 +82,7 @@ def observe(run: Run) -> tuple[Observed, ...] | Left:
     )
 
 
-def gather(runs: Iterable[Run]) -> Gathered:
+def gather(runs: Iterable[Run]) -> GatheredObservations:
     """The observations of many runs in log order, whatever order the runs come in.
 
     Two different runs with one id cannot be distinguished when a run's own outcome must be left out: the one
@@ -101,7 +101,7 @@ def gather(runs: Iterable[Run]) -> Gathered:
     observations.sort(key=lambda o: (o.ts, o.key))
     findings = [_finding(why, [run_id for run_id, _ in runs]) for why, runs in sorted(left.items())]
     twice = [run_id for run_id, outcomes in candidates.items() for _ in range(len(outcomes) - 1)]
-    return Gathered(observations, (*findings, *_findings_of(TWICE, twice), *priced_otherwise))
+    return GatheredObservations(observations, (*findings, *_findings_of(TWICE, twice), *priced_otherwise))
 
 
 def _first(outcomes: tuple[Observed, ...]) -> tuple[object, ...]:

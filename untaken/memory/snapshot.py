@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from untaken.memory.model import Observed, Record, Span, Spans
+from untaken.memory.model import Observed, Record, Spans, ValueRange
 
 if TYPE_CHECKING:
     from untaken.memory.history import History, Series
@@ -42,12 +42,12 @@ class Snapshot:
         return self.history.runs(self.observations)
 
     @property
-    def costs(self) -> Span | None:
+    def costs(self) -> ValueRange | None:
         """Smallest and largest cost over all known runs; ``None`` where none is priced."""
         return self.spans().cost
 
     @property
-    def steps(self) -> Span | None:
+    def steps(self) -> ValueRange | None:
         """Smallest and largest number of steps over all known runs."""
         return self.spans().steps
 

@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 
 from untaken.errors import Score, Unscored
-from untaken.planning.ablation import FULL, Ablation, Arm, ArmDifference
+from untaken.planning.ablation import FULL, Ablation, AblationArm, ArmDifference
 from untaken.planning.crafter.names import ACHIEVEMENTS
 from untaken.planning.crafter.playing import Setup
 from untaken.planning.crafter.recording import succeeded
@@ -63,7 +63,7 @@ def unanswered(episodes: Sequence[Episode]) -> int | None:
     return sum(counts) if counts else None
 
 
-def summarise(name: str, episodes: Sequence[Episode]) -> Arm:
+def summarise(name: str, episodes: Sequence[Episode]) -> AblationArm:
     """Results of episodes in different worlds."""
     return _arm(name, episodes, _resampled_scores(_reached(episodes), _drawn(len(episodes))))
 
@@ -102,11 +102,11 @@ def _interval(values: Floats, worlds: int) -> tuple[Score, Score]:
     return float(low), float(high)
 
 
-def _arm(name: str, episodes: Sequence[Episode], scores: Floats) -> Arm:
+def _arm(name: str, episodes: Sequence[Episode], scores: Floats) -> AblationArm:
     steps = sum(e.steps for e in episodes)
     reached = _reached(episodes)
     low, high = _interval(scores, len(episodes))
-    return Arm(
+    return AblationArm(
         name=name,
         episodes=len(episodes),
         score=_score(reached),

@@ -28,7 +28,7 @@ PUBLISHED: Final[Mapping[str, tuple[float, float]]] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Arm:
+class AblationArm:
     """What one arm reached.
 
     Attributes:
@@ -99,7 +99,7 @@ class Ablation:
 
     setup: Setup
     seeds: tuple[int, ...]
-    arms: tuple[Arm, ...]
+    arms: tuple[AblationArm, ...]
     differences: tuple[ArmDifference, ...]
     causes_matter: bool
     unanswered: int | None = None

@@ -15,7 +15,7 @@ from untaken.planning.win import INTERVENTIONS, At, Noise, WhatIfNot, what_if_no
 from untaken.planning.win.rewards import SHAPED
 
 if TYPE_CHECKING:
-    from untaken.planning.crafter import CrafterWorld, Observation, Step
+    from untaken.planning.crafter import CrafterWorld, LocalView, WorldStep
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,14 +48,14 @@ class Turn:
     """
 
     step: int
-    seen: Observation
+    seen: LocalView
     causes: CausalState | None
     aim: str | None
     selection: Selection | None
     win: WhatIfNot | None
     action: str
-    outcome: Step
-    after: Observation
+    outcome: WorldStep
+    after: LocalView
     unanswered: str | None = None
     unanswered_again: str | None = None
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Protocol, Self
 
-from untaken.planning.crafter import Observation
+from untaken.planning.crafter import LocalView
 from untaken.planning.state_causality.model import CausalState
 
 
@@ -38,21 +38,21 @@ class Seen:
         feedback: ``None`` unless it is asked again about this very step.
     """
 
-    observation: Observation
+    observation: LocalView
     task: str | None
     step: int
     causes: CausalState | None = None
     feedback: Feedback | None = None
 
 
-def augment(state: Seen | Observation, causes: CausalState | None) -> Seen:
+def augment(state: Seen | LocalView, causes: CausalState | None) -> Seen:
     """s^SCE = Augment(s, CR): the state as it was, with its causal representation beside it.
 
     Args:
         state: what a policy is about to be given; a bare observation is one at step 0 of the task.
         causes: ``None`` leaves the state without.
     """
-    if isinstance(state, Observation):
+    if isinstance(state, LocalView):
         state = Seen(observation=state, task=causes.task if causes else None, step=0)
     return replace(state, causes=causes)
 

@@ -11,7 +11,7 @@ import re
 from typing import Any
 
 from untaken.errors import UntakenError
-from untaken.plans.expression_source import BUILDERS, Loop, Source, Token
+from untaken.plans.expression_source import BUILDERS, ExpressionSource, Loop, Token
 from untaken.plans.expression_state import Size, at, measure
 
 _CHARS_PER_STEP = 32
@@ -21,7 +21,7 @@ _HIDING = re.compile(r"\\[xXuU0-7]")
 _COUNTED = re.compile(r"\{([0-9]*)(?:,([0-9]*))?\}")
 
 
-def refuse_regexes(source: Source) -> None:
+def refuse_regexes(source: ExpressionSource) -> None:
     """A pattern must be written in the expression, short, and without large counted repetitions.
 
     Raises:
@@ -44,7 +44,7 @@ def refuse_regexes(source: Source) -> None:
         raise UntakenError("expression-regex", said)
 
 
-def steps(source: Source, state: Any, size: Size) -> float:
+def steps(source: ExpressionSource, state: Any, size: Size) -> float:
     """Upper bound of the steps that `source` takes on `state`, of `size`."""
     weight = size.items + size.chars / _CHARS_PER_STEP + 1
     joins = 1 + sum(token.text == "+" for token in source.tokens)
@@ -58,7 +58,7 @@ def steps(source: Source, state: Any, size: Size) -> float:
     return total + _regexes(source, size, rounds)
 
 
-def _body(source: Source, loop: Loop, state: Any) -> float:
+def _body(source: ExpressionSource, loop: Loop, state: Any) -> float:
     """Steps of one round: its tokens, each of which may look through what the body reads of the state."""
     read = 1.0
     for path in source.paths:
@@ -68,7 +68,7 @@ def _body(source: Source, loop: Loop, state: Any) -> float:
     return (loop.end - loop.start) * read
 
 
-def _regexes(source: Source, size: Size, rounds: float) -> float:
+def _regexes(source: ExpressionSource, size: Size, rounds: float) -> float:
     total = 0.0
     for i in range(len(source.tokens)):
         if _calls_matches(source.tokens, i) and (pattern := _pattern(source.tokens, i)) is not None:

@@ -55,7 +55,7 @@ class FieldPath(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class ExpressionSource:
     """An expression's tokens and what follows from them."""
 
     tokens: tuple[Token, ...]
@@ -77,7 +77,7 @@ class Source:
         return None
 
 
-def read_source(expression: str) -> Source:
+def read_source(expression: str) -> ExpressionSource:
     """Tokens, loops and field paths of `expression`.
 
     Raises:
@@ -95,7 +95,7 @@ def read_source(expression: str) -> Source:
             "expression-too-long",
             f"the expression has {len(tokens):,} parts; {limits.EXPRESSION_NODES:,} are allowed",
         )
-    return Source(tokens=tokens, loops=_loops(tokens), paths=_paths(tokens))
+    return ExpressionSource(tokens=tokens, loops=_loops(tokens), paths=_paths(tokens))
 
 
 def _tokens(expression: str) -> tuple[Token, ...]:

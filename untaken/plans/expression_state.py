@@ -8,7 +8,7 @@ from typing import Any
 
 from untaken import limits
 from untaken.errors import Unscored
-from untaken.plans.expression_source import FieldPath, Source
+from untaken.plans.expression_source import ExpressionSource, FieldPath
 
 Tree = dict[str, Any]
 """Nested field names; an empty tree means everything below."""
@@ -89,7 +89,7 @@ def measure(value: Any) -> Size | Unscored:
     )
 
 
-def describe_missing(source: Source, state: Any, error: Exception) -> str:
+def describe_missing(source: ExpressionSource, state: Any, error: Exception) -> str:
     """Which field an expression could not find, by its dotted name; else that its values do not go together.
 
     The library names only the last part of a missing field, so the paths in the expression are walked to find

@@ -15,7 +15,7 @@ from typing import Any
 from untaken import limits
 from untaken.errors import Unscored, UntakenError
 from untaken.plans.expression_cost import refuse_regexes, steps
-from untaken.plans.expression_source import LOOPS, ROOT, Source, read_source
+from untaken.plans.expression_source import LOOPS, ROOT, ExpressionSource, read_source
 from untaken.plans.expression_state import Projection, describe_missing, measure
 
 _HELD = 4096
@@ -54,7 +54,7 @@ _NAME = re.compile(r"[A-Za-z_]\w*\Z")
 @dataclass(frozen=True, slots=True)
 class _Compiled:
     program: Any
-    source: Source
+    source: ExpressionSource
     projection: Projection
 
 
@@ -128,7 +128,7 @@ def _parsed(expression: str) -> Any:
         ) from None
 
 
-def _known_names(program: Any, source: Source) -> None:
+def _known_names(program: Any, source: ExpressionSource) -> None:
     bound = {loop.variable for loop in source.loops}
     if ROOT in bound:
         raise UntakenError("expression-unknown-name", f"a loop variable may not be called {ROOT!r}")

@@ -101,7 +101,7 @@ class PassK:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Placed:
+class QuadrantPoint:
     """An agent between outcome and a sub-goal metric.
 
     Attributes:
@@ -119,7 +119,7 @@ class Placed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pull:
+class RunContribution:
     """One run's part in two agents changing places between two metrics.
 
     Attributes:

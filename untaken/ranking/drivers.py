@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 
 from untaken.errors import Unscored
-from untaken.ranking.comparisons import Pull, SubGoalGap, TaskGap
+from untaken.ranking.comparisons import RunContribution, SubGoalGap, TaskGap
 from untaken.ranking.model import Bootstrap, DiscordantPair
 from untaken.ranking.pairs import Measured
 from untaken.ranking.tables import METRICS, WEIGHTED, RunsByCell
@@ -102,7 +102,7 @@ def _measured(
     return gaps
 
 
-def pulls(cells: RunsByCell, pair: DiscordantPair, tasks: Sequence[str]) -> tuple[Pull, ...]:
+def pulls(cells: RunsByCell, pair: DiscordantPair, tasks: Sequence[str]) -> tuple[RunContribution, ...]:
     """The runs that make two agents change places, largest effect first.
 
     Under the two metrics A and B the agents differ by ΔA > 0 and ΔB < 0. A run of `first` on one of n tasks
@@ -127,9 +127,9 @@ def pulls(cells: RunsByCell, pair: DiscordantPair, tasks: Sequence[str]) -> tupl
     return tuple(sorted(pulling, key=lambda p: (-p.weight, p.agent, p.task_id, p.task_repeat or 0, p.digest)))
 
 
-def _pull(run: RunScore, pair: DiscordantPair, share: float) -> Pull:
+def _pull(run: RunScore, pair: DiscordantPair, share: float) -> RunContribution:
     outcome, value = _value(run, pair.a_metric), _value(run, pair.b_metric)
-    return Pull(
+    return RunContribution(
         run_id=run.run_id,
         digest=run.digest,
         agent=run.agent,

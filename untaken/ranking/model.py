@@ -26,7 +26,7 @@ class Bootstrap:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class RankedAgent:
     """One agent under one metric, over the tasks all agents share.
 
     Attributes:

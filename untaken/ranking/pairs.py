@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from untaken.errors import Score, Unscored
 from untaken.limits import COMPARED_AGENTS
 from untaken.ranking.comparisons import Comparison, PairedDifference
-from untaken.ranking.model import NO_INTERVAL, Bootstrap, Standing
+from untaken.ranking.model import NO_INTERVAL, Bootstrap, RankedAgent
 from untaken.ranking.tables import OUTCOME, Cells, RunsByCell, metric_cells
 from untaken.ranking.ties import tie_groups
 from untaken.stats import paired
@@ -26,7 +26,7 @@ NO_COMMON_TASK: Final = Unscored("no task has a value for both agents")
 
 
 def compare(
-    metric: str, cells: RunsByCell, standings: Sequence[Standing], bootstrap: Bootstrap
+    metric: str, cells: RunsByCell, standings: Sequence[RankedAgent], bootstrap: Bootstrap
 ) -> Comparison:
     """Every pair of agents under one metric; of many agents, the first `COMPARED_AGENTS`.
 

@@ -6,12 +6,14 @@ from collections.abc import Sequence
 from math import fsum
 
 from untaken.errors import Unscored
-from untaken.ranking.comparisons import Placed, Quadrant
-from untaken.ranking.model import Standing
+from untaken.ranking.comparisons import Quadrant, QuadrantPoint
+from untaken.ranking.model import RankedAgent
 from untaken.stats.rounding import quantised
 
 
-def quadrants(metric: str, outcome: Sequence[Standing], by_metric: Sequence[Standing]) -> tuple[Placed, ...]:
+def quadrants(
+    metric: str, outcome: Sequence[RankedAgent], by_metric: Sequence[RankedAgent]
+) -> tuple[QuadrantPoint, ...]:
     """Each agent that has both, against the mean of these agents; in the order of the outcome.
 
     Args:
@@ -32,7 +34,7 @@ def quadrants(metric: str, outcome: Sequence[Standing], by_metric: Sequence[Stan
     centre = fsum(value for _, value, _ in both) / len(both)
     metric_centre = fsum(value for _, _, value in both) / len(both)
     return tuple(
-        Placed(
+        QuadrantPoint(
             metric=metric,
             agent=agent,
             outcome=outcome_value,

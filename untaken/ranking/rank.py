@@ -11,7 +11,7 @@ from untaken.limits import COMPARED_AGENTS
 from untaken.ranking.agreement import agree, discordant_pairs
 from untaken.ranking.contradictions import contradictory_runs
 from untaken.ranking.groups import Group, comparable_groups
-from untaken.ranking.model import Bootstrap, Standing
+from untaken.ranking.model import Bootstrap, RankedAgent
 from untaken.ranking.rank_report import RankReport
 from untaken.ranking.standings import standings
 from untaken.ranking.tables import MetricTable, by_cell, metric_table, metrics_of, split_tasks
@@ -30,7 +30,7 @@ def rank_agents(
     """Rank agents over the tasks that all of them ran; the unit is the task, repeats are averaged inside it.
 
     A metric that is unscored for some agent on a task leaves that task out for every agent, so that the
-    standings of one metric always rest on the same tasks; `Standing.n_tasks` says how many.
+    standings of one metric always rest on the same tasks; `RankedAgent.n_tasks` says how many.
 
     Args:
         scores: scored runs, of any number of agents, tasks and repeats.
@@ -104,14 +104,14 @@ def rank_comparable(
     return whole, (*_set_aside(others), *compared_agents(report))
 
 
-def guaranteed_standings(report: RankReport) -> dict[str, tuple[Standing, ...]]:
+def guaranteed_standings(report: RankReport) -> dict[str, tuple[RankedAgent, ...]]:
     """A ranking's standings by metric, with intervals that no kind of tasks makes too narrow: for a gate."""
     agents = tuple(sorted({agent for agent, _ in report.cells}))
     tables = (metric_table(m, report.cells, agents, report.shared_tasks) for m in report.metrics)
     return {table.metric: _guaranteed(table, report.metrics[table.metric]) for table in tables}
 
 
-def _guaranteed(table: MetricTable, standings: Sequence[Standing]) -> tuple[Standing, ...]:
+def _guaranteed(table: MetricTable, standings: Sequence[RankedAgent]) -> tuple[RankedAgent, ...]:
     """Of shares that vary; single trials, and values all alike, have the exact interval already."""
     tasks, varied = (
         table.columns.size,

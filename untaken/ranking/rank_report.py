@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 from untaken.ranking.comparisons import (
     Comparison,
     PassK,
-    Placed,
-    Pull,
+    QuadrantPoint,
+    RunContribution,
     SubGoalGap,
     TaskGap,
     WorkflowVerdict,
 )
-from untaken.ranking.model import Agreement, Bootstrap, Contradiction, DiscordantPair, Standing
+from untaken.ranking.model import Agreement, Bootstrap, Contradiction, DiscordantPair, RankedAgent
 from untaken.subgoals.model import RunScore
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class RankReport:
         bootstrap: what the intervals rest on.
     """
 
-    metrics: dict[str, tuple[Standing, ...]]
+    metrics: dict[str, tuple[RankedAgent, ...]]
     agreement: tuple[Agreement, ...]
     discordant: tuple[DiscordantPair, ...]
     contradictions: tuple[Contradiction, ...]
@@ -76,13 +76,13 @@ class RankReport:
 
         return by_cell(self.runs)
 
-    def placed(self, metric: str) -> tuple[Placed, ...]:
+    def placed(self, metric: str) -> tuple[QuadrantPoint, ...]:
         """Each agent between the outcome and a sub-goal metric, with its quadrant."""
         from untaken.ranking.quadrants import quadrants  # noqa: PLC0415 (slow)
 
         return quadrants(metric, next(iter(self.metrics.values())), self.metrics[metric])
 
-    def pulls(self, pair: DiscordantPair) -> tuple[Pull, ...]:
+    def pulls(self, pair: DiscordantPair) -> tuple[RunContribution, ...]:
         """The runs that make a pair of agents change places, largest effect first."""
         from untaken.ranking.drivers import pulls  # noqa: PLC0415 (slow)
 

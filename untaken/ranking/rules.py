@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import combinations
 
 from untaken.ranking.comparisons import RuleChange, RuleEffect, RuleFlip
-from untaken.ranking.model import Standing
+from untaken.ranking.model import RankedAgent
 from untaken.ranking.rank_report import RankReport
 
 
@@ -29,7 +29,7 @@ def rule_effect(fail: RankReport, drop: RankReport) -> RuleEffect:
     return RuleEffect(changes=tuple(changes), flips=tuple(flips))
 
 
-def _change(metric: str, fail: Standing, drop: Standing) -> RuleChange:
+def _change(metric: str, fail: RankedAgent, drop: RankedAgent) -> RuleChange:
     return RuleChange(
         metric=metric,
         agent=fail.agent,
@@ -40,5 +40,5 @@ def _change(metric: str, fail: Standing, drop: Standing) -> RuleChange:
     )
 
 
-def _above(one: Standing, other: Standing) -> bool:
+def _above(one: RankedAgent, other: RankedAgent) -> bool:
     return one.rank is not None and other.rank is not None and one.rank < other.rank

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from untaken.errors import Score, Unscored
-from untaken.ranking.model import FEWEST_TASKS, NO_INTERVAL, Standing
+from untaken.ranking.model import FEWEST_TASKS, NO_INTERVAL, RankedAgent
 from untaken.ranking.tables import OUTCOME, MetricTable
 from untaken.stats.ranks import PairTests, rank_interval
 from untaken.stats.shares import share_interval
 
 
-def standings(table: MetricTable, tests: PairTests | None) -> tuple[Standing, ...]:
+def standings(table: MetricTable, tests: PairTests | None) -> tuple[RankedAgent, ...]:
     """Best first, ties by name, agents without the metric last.
 
     Args:
@@ -27,7 +27,7 @@ def standings(table: MetricTable, tests: PairTests | None) -> tuple[Standing, ..
         if spans is not None and (table.columns.size > 1 or _single(table, row)):
             low, high = (float(end) for end in spans[:, row])
         ranked.append(
-            Standing(
+            RankedAgent(
                 agent=agent,
                 value=float(values[row]),
                 low=low,
@@ -48,8 +48,8 @@ def _single(table: MetricTable, row: int) -> bool:
     return table.metric == OUTCOME and bool((table.runs[row] == 1).all())
 
 
-def _unranked(agent: str, why: Unscored) -> Standing:
-    return Standing(
+def _unranked(agent: str, why: Unscored) -> RankedAgent:
+    return RankedAgent(
         agent=agent,
         value=why,
         low=why,

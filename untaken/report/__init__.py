@@ -170,10 +170,10 @@ from untaken.report.standings import (
 from untaken.report.timeline import TimelineRow, timeline
 from untaken.report.transcript import run_transcript
 from untaken.report.triage import FIX_FIRST, triage_document, triage_table
-from untaken.report.unnoticed import UnnoticedFailure, runs_not_detecting_errors, unnoticed_failures
-from untaken.report.voices import (
+from untaken.report.unhandled_failures import UnnoticedFailure, runs_not_detecting_errors, unnoticed_failures
+from untaken.report.verdict_views import (
     Quoted,
-    Voice,
+    VerdictView,
     addressing_findings,
     decided_by_check,
     imported_in_words,
@@ -243,7 +243,7 @@ __all__ = [
     "SignalReview",
     "TimelineRow",
     "UnnoticedFailure",
-    "Voice",
+    "VerdictView",
     "ablation_table",
     "addressing_findings",
     "agents_table",

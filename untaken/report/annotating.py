@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, Literal
 import msgspec
 
 from untaken.annotating import AgentEffect, Contested, Preview, RuleUse, StatusChange, Unmapped, Workbench
-from untaken.discovery import Draft, Support
+from untaken.discovery import ProposedGraph, Support
 from untaken.errors import Score
 from untaken.plans import Rule
 from untaken.report.frame import Columns, count, figure, frame, moment, text, truth
@@ -151,7 +151,7 @@ def rules_table(bench: Workbench) -> pd.DataFrame:
     return frame(RULES, bench.rules)
 
 
-def support_table(draft: Draft) -> pd.DataFrame:
+def support_table(draft: ProposedGraph) -> pd.DataFrame:
     """One row per edge of a discovered draft, with what it rests on (columns: `SUPPORT`)."""
     return frame(SUPPORT, draft.edges)
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final
 from untaken.corpus import Corpus
 from untaken.counterfactual import (
     Choice,
-    Contrast,
     LoggedChoice,
+    OffPolicyContrast,
     Point,
     choices,
     contrast,
@@ -119,7 +119,7 @@ class ChoiceReview:
         took = (c.points for c in self.choices if (c.selected, c.context_hash) == (skill, context_hash))
         return tuple(dict.fromkeys(point for points in took for point in points))
 
-    def odds(self, choice: Choice) -> Contrast:
+    def odds(self, choice: Choice) -> OffPolicyContrast:
         """The estimate from logged probabilities; unscored if none were logged."""
         skill, other = choice.selected, choice.alternative
         return contrast(self.logged, choice.context_hash, selected=skill, alternative=other)

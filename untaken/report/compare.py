@@ -6,11 +6,11 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from untaken.comparing import (
+    AlignedRow,
     Cell,
     ComparedRun,
+    Divergence,
     OutcomeSplit,
-    Parting,
-    Row,
     SideBySide,
     Split,
     TaskRuns,
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 
 class _Cell(NamedTuple):
     run: ComparedRun
-    row: Row
+    row: AlignedRow
     cell: Cell
 
 
 class _Split(NamedTuple):
     run: ComparedRun
-    parting: Parting
+    parting: Divergence
     split: Split
 
 
@@ -154,5 +154,5 @@ def compare_document(
     }
 
 
-def _row(row: Row) -> dict[str, Any]:
+def _row(row: AlignedRow) -> dict[str, Any]:
     return entry(row) | {"cells": [entry(cell) | {"tools": dict(cell.tools)} for cell in row.cells]}

@@ -13,7 +13,7 @@ from untaken import limits
 from untaken.errors import Finding, UntakenError, Where
 from untaken.formats.losses import clip
 from untaken.ledger.strict_json import JsonFault, parse_json
-from untaken.planning.ablation import PUBLISHED, Ablation, Arm, remarks
+from untaken.planning.ablation import PUBLISHED, Ablation, AblationArm, remarks
 from untaken.planning.crafter import MethodScore
 from untaken.planning.crafter.playing import Setup
 from untaken.planning.crafter.recording import succeeded, success_rule
@@ -41,7 +41,7 @@ def _method(score: MethodScore) -> Document:
 
 
 def crafter_run_document(
-    setup: Setup, arm: Arm, episodes: Sequence[Episode], *, ledgers: Sequence[Path] = ()
+    setup: Setup, arm: AblationArm, episodes: Sequence[Episode], *, ledgers: Sequence[Path] = ()
 ) -> Document:
     """``untaken.crafter-run/1``: episodes of one setup, what they reached, and where they are recorded."""
     return {
@@ -121,5 +121,5 @@ def _setup(setup: Setup) -> Document:
     return entry(setup) | {"options": dict(setup.options), "win": told}
 
 
-def _arm(arm: Arm) -> Document:
+def _arm(arm: AblationArm) -> Document:
     return entry(arm) | {"success_percent": dict(arm.success_percent)}

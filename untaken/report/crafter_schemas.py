@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
-from untaken.planning.ablation import Arm, ArmDifference
-from untaken.planning.calibration import Bin, Figure, Measure, Pair, Settings
+from untaken.planning.ablation import AblationArm, ArmDifference
+from untaken.planning.calibration import Bin, CalibrationPair, Figure, Measure, Settings
 from untaken.planning.crafter import MethodScore, SeedScore
 from untaken.planning.crafter.playing import Setup
 from untaken.planning.loop import Episode, WinSettings
@@ -23,7 +23,7 @@ from untaken.report.shapes import (
     values_of,
 )
 
-PAIR = Pair.__struct_fields__
+PAIR = CalibrationPair.__struct_fields__
 """Columns of a calibration's pairs."""
 
 
@@ -92,7 +92,7 @@ def _setup() -> Schema:
 
 
 def _arm(**more: Schema) -> Schema:
-    return entry_shape(Arm, success_percent=values_of({"type": "number"}), **more)
+    return entry_shape(AblationArm, success_percent=values_of({"type": "number"}), **more)
 
 
 def planning() -> Schema:

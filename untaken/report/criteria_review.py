@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from untaken.criteria import (
     BeforeAfter,
+    CriterionDifference,
     OutcomeMean,
     PassStep,
     QuantifierRun,
-    SideBySide,
     Verification,
     before_after,
     kept_runs,
@@ -110,7 +110,7 @@ def _review(
     )
 
 
-SIDE: Final[Columns[SideBySide]] = {
+SIDE: Final[Columns[CriterionDifference]] = {
     "criterion": text("name of the criterion", "name"),
     "first": figure("mean level of the first agent over common tasks, 0 is worst", "first"),
     "first_low": figure("lower end of its 95 % interval", "first_low"),
@@ -129,6 +129,6 @@ SIDE: Final[Columns[SideBySide]] = {
 }
 
 
-def side_table(found: Sequence[SideBySide]) -> pd.DataFrame:
+def side_table(found: Sequence[CriterionDifference]) -> pd.DataFrame:
     """One row per criterion, two agents."""
     return frame(SIDE, found)

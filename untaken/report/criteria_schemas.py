@@ -10,8 +10,8 @@ from untaken.criteria import (
     Discrimination,
     Separation,
     Stability,
-    Thresholds,
     UniqueCount,
+    VerifierThresholds,
 )
 from untaken.report.shapes import (
     COUNT,
@@ -78,7 +78,7 @@ def criteria_verify() -> Schema:
         passes=COUNT,
         subjects=COUNT,
         attacks=list_of(TEXT),
-        thresholds=entry_shape(Thresholds),
+        thresholds=entry_shape(VerifierThresholds),
         kept=list_of(TEXT),
         criteria=list_of(check),
         findings=findings(),

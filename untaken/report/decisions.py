@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from untaken.corpus import Corpus
-from untaken.counterfactual import Branch, Decision, RunEvaluation
+from untaken.counterfactual import Alternative, Decision, RunEvaluation
 from untaken.errors import Score, Unscored
 from untaken.ledger import Run, readable
 from untaken.report.frame import Columns, count, figure, frame, text, truth, why
@@ -23,7 +23,7 @@ class BranchRow(Struct, frozen=True, gc=False):
 
     evaluation: RunEvaluation
     decision: Decision
-    branch: Branch
+    branch: Alternative
     context: str | None
 
 

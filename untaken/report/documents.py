@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, get_args, get_origin, get_type_hin
 from msgspec import UNSET, Struct
 
 from untaken.counterfactual import (
-    Branch,
+    Alternative,
     Decision,
     Diagnostics,
     RunEvaluation,
@@ -179,7 +179,7 @@ def _decision(decision: Decision) -> Document:
     return entry(decision) | {"alternatives": [_branch(branch) for branch in decision.branches]}
 
 
-def _branch(branch: Branch) -> Document:
+def _branch(branch: Alternative) -> Document:
     """A branch; with a single layer the layer fields are omitted, because they are known."""
     told = entry(branch)
     if branch.levels > 1:

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Final
 from untaken.corpus import Corpus
 from untaken.errors import Finding
 from untaken.judging import (
-    Concord,
+    AgreementEstimate,
     JudgeDifference,
     JudgedMapping,
     JudgeTrust,
     LabelledRate,
     LabelledRates,
     NodeVerdict,
-    Pair,
     Reviewers,
     VerdictAgreement,
+    VerdictPair,
     judge_trust,
     reviewer_pairs,
     verdict_agreement,
@@ -124,7 +124,7 @@ LABELLED_RATES: Final[Columns[LabelledRate]] = {
 }
 """Columns of `labelled_rates_table`."""
 
-CONCORD: Final[Columns[Concord]] = {
+CONCORD: Final[Columns[AgreementEstimate]] = {
     "part": text("`all`, `agent` or `sub_goal`", "part"),
     "name": text("which agent or sub-goal", "name"),
     "graph": text("the plan graph of a sub-goal, where the run names it", "graph"),
@@ -144,7 +144,7 @@ CONCORD: Final[Columns[Concord]] = {
     "low_reason": why("low", "low"),
 }
 
-DISAGREEMENTS: Final[Columns[Pair]] = {
+DISAGREEMENTS: Final[Columns[VerdictPair]] = {
     "agent": text("who ran", "agent"),
     "task_id": text("the task", "task_id"),
     "sub_goal": text("the sub-goal", "sub_goal"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from untaken.errors import Finding
-from untaken.memory import Applied, Difference, Effect, PolicyMemory, Signal, Snapshot, Span
+from untaken.memory import Applied, Difference, Effect, PolicyMemory, Signal, Snapshot, ValueRange
 from untaken.report.documents import Document, entry, finding_entries
 
 
@@ -26,7 +26,7 @@ def memory_document(snapshot: Snapshot, *, findings: Iterable[Finding] = ()) -> 
     }
 
 
-def _span(figure: str, span: Span | None) -> Document:
+def _span(figure: str, span: ValueRange | None) -> Document:
     if span is None:
         return {figure: None, f"{figure}_reason": f"no known run records {figure}"}
     return {figure: entry(span)}

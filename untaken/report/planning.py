@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from untaken.errors import Score, Unscored
-from untaken.planning.ablation import FULL, PUBLISHED, Ablation, Arm, ArmDifference
+from untaken.planning.ablation import FULL, PUBLISHED, Ablation, AblationArm, ArmDifference
 from untaken.planning.record import PlannedStep, PlanningRecord
 from untaken.planning.win import Term, WhatIfNot, WinSummary, summarise_wins
 from untaken.report.frame import Columns, count, figure, frame, text, truth, why
@@ -76,7 +76,7 @@ class StepRow:
 class ArmRow:
     """An arm of an ablation, with the comparison of the full arm to it."""
 
-    arm: Arm
+    arm: AblationArm
     difference: ArmDifference | None
 
     @property

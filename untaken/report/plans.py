@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from untaken.discovery import Draft
+from untaken.discovery import ProposedGraph
 from untaken.errors import Finding
 from untaken.plans import GraphDiff, PlanGraph, SubGoal
 from untaken.plans.diff import FieldChange
@@ -47,7 +47,7 @@ def _sub_goal(node: SubGoal) -> Document:
     return {"sub_goal": node.id, "title": node.title or node.id}
 
 
-def graph_discover_document(draft: Draft, *, findings: Iterable[Finding] = ()) -> Document:
+def graph_discover_document(draft: ProposedGraph, *, findings: Iterable[Finding] = ()) -> Document:
     """``untaken.graph-discover/1``: a draft of a plan graph, and what each part of it rests on.
 
     Args:

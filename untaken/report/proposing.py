@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
-from untaken.criteria import CriteriaSet, Criterion, Merged, Proposal, UniqueCount, unique_by_seeds
+from untaken.criteria import (
+    ConsolidatedCriterion,
+    CriteriaSet,
+    Criterion,
+    Proposal,
+    UniqueCount,
+    unique_by_seeds,
+)
 from untaken.errors import Finding
 from untaken.report.documents import Document, entry, finding_entries
 from untaken.report.frame import Columns, count, figure, frame, text
@@ -44,7 +51,7 @@ def proposal_document(
     }
 
 
-def _proposed(group: Merged) -> Document:
+def _proposed(group: ConsolidatedCriterion) -> Document:
     one = group.criterion
     return {
         "name": one.name,

@@ -7,7 +7,7 @@ from typing import Final
 
 from untaken.errors import Finding
 from untaken.judging import LabelledRates
-from untaken.ranking import DiscordantPair, RankReport, RuleEffect, Standing, WorkflowVerdict
+from untaken.ranking import DiscordantPair, RankedAgent, RankReport, RuleEffect, WorkflowVerdict
 from untaken.report.documents import Document, entry, finding_entries
 from untaken.report.judging import labels_document
 
@@ -57,7 +57,7 @@ def rank_document(
     }
 
 
-def _standing(standing: Standing) -> Document:
+def _standing(standing: RankedAgent) -> Document:
     ranks = {key: getattr(standing, key) for key in RANKS}
     return entry(standing) | {f"{k}_reason": standing.unranked.reason for k, v in ranks.items() if v is None}
 

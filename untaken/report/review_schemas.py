@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from untaken.judging import Judged, Reliability, ReviewerPair
+from untaken.judging import Reliability, ReviewedSubGoal, ReviewerPair
 from untaken.report.shapes import (
     COUNT,
     TEXT,
@@ -68,7 +68,7 @@ def review() -> Schema:
         cases=list_of(case),
         reviewers=reviewers(),
         disagreements=list_of(
-            entry_shape(Judged, reasons=values_of(TEXT), title=TEXT, critical={"type": "boolean"})
+            entry_shape(ReviewedSubGoal, reasons=values_of(TEXT), title=TEXT, critical={"type": "boolean"})
         ),
         findings=findings(),
     )

@@ -11,8 +11,8 @@ from untaken.corpus import Corpus
 from untaken.errors import Finding, Unscored, number
 from untaken.fix_first import triage
 from untaken.judging import (
-    Judged,
     Reliability,
+    ReviewedSubGoal,
     ReviewerPair,
     Reviewers,
     reviewer_pairs,
@@ -163,7 +163,7 @@ def corpus_reviewer_pairs(corpus: Corpus) -> tuple[ReviewerPair, ...]:
 class Parted:
     """A sub-goal of a run on which reviewers differ; `title` of it is untrusted text."""
 
-    judged: Judged
+    judged: ReviewedSubGoal
     title: str
     critical: bool
 
@@ -323,7 +323,7 @@ def _case(case: Case) -> Document:
     }
 
 
-def _parted(score: RunScore | Unscored, one: Judged) -> Parted:
+def _parted(score: RunScore | Unscored, one: ReviewedSubGoal) -> Parted:
     nodes = {} if isinstance(score, Unscored) else {node.sub_goal: node for node in score.nodes}
     node = nodes.get(one.sub_goal)
     return Parted(

@@ -7,38 +7,38 @@ from typing import Final, get_args
 
 import msgspec
 
-from untaken.comparing import Cell, ComparedRun, OutcomeSplit, Parting, Row, SideBySide, Split
+from untaken.comparing import AlignedRow, Cell, ComparedRun, Divergence, OutcomeSplit, SideBySide, Split
 from untaken.counterfactual import (
+    Alternative,
     Balance,
-    Branch,
-    Contrast,
     Decision,
     Influence,
     Insight,
+    OffPolicyContrast,
     Placebo,
     RunEvaluation,
     Signal,
     Summary,
     Weights,
 )
-from untaken.discovery import Alternatives, Found, Support
+from untaken.discovery import Alternatives, FoundSubGoal, Support
 from untaken.errors import UntakenError
 from untaken.fix_first import FixFirst
 from untaken.fix_first.model import Way
 from untaken.gate import GateCheck, MissedSubGoal
 from untaken.judging import (
-    Concord,
+    AgreementEstimate,
     JudgeDifference,
     JudgedMapping,
     JudgeTrust,
     LabelledRate,
     LabelledRates,
     NodeVerdict,
-    Pair,
+    VerdictPair,
 )
 from untaken.ledger import AnyEvent, Head
 from untaken.ledger.events import Name
-from untaken.memory import Difference, Effect, Observed, Record, Span
+from untaken.memory import Difference, Effect, Observed, Record, ValueRange
 from untaken.plans import PlanGraph
 from untaken.plans.diff import ChangedSubGoal, Edge, Renamed, Reordered
 from untaken.ranking import (
@@ -47,11 +47,11 @@ from untaken.ranking import (
     DiscordantPair,
     PairedDifference,
     PassK,
-    Placed,
-    Pull,
+    QuadrantPoint,
+    RankedAgent,
     RuleChange,
     RuleFlip,
-    Standing,
+    RunContribution,
     SubGoalGap,
     TaskGap,
     WorkflowVerdict,
@@ -138,7 +138,7 @@ def _verify() -> Schema:
 def _counterfactual() -> Schema:
     from untaken.report.plan_decisions import plan_schema  # noqa: PLC0415 (loads numpy and scipy)
 
-    branch = entry_shape(Branch)
+    branch = entry_shape(Alternative)
     branch["required"] = [key for key in branch["required"] if key not in LAYERED]
     decision = entry_shape(Decision, alternatives=list_of(branch))
     run = entry_shape(RunEvaluation, decisions=list_of(decision), notes=findings())
@@ -146,7 +146,7 @@ def _counterfactual() -> Schema:
         placebo=entry_shape(Placebo),
         balance=list_of(entry_shape(Balance)),
         influence=list_of(entry_shape(Influence)),
-        contrasts=list_of(entry_shape(Contrast)),
+        contrasts=list_of(entry_shape(OffPolicyContrast)),
     )
     return document(
         "untaken.counterfactual/1",
@@ -162,7 +162,7 @@ def _counterfactual() -> Schema:
 
 
 def _rank() -> Schema:
-    standing = entry_shape(Standing)
+    standing = entry_shape(RankedAgent)
     standing["properties"] |= {f"{rank}_reason": TEXT for rank in RANKS}
     change = entry_shape(RuleChange)
     change["properties"] |= {f"{rank}_reason": TEXT for rank in RULE_RANKS}
@@ -181,12 +181,12 @@ def _rank() -> Schema:
         missing={"enum": ["fail", "drop"]},
         metrics=values_of(list_of(standing)),
         agreement=list_of(entry_shape(Agreement)),
-        discordant=list_of(entry_shape(DiscordantPair, runs=list_of(entry_shape(Pull)))),
+        discordant=list_of(entry_shape(DiscordantPair, runs=list_of(entry_shape(RunContribution)))),
         contradictions=list_of(entry_shape(Contradiction)),
         pairs=list_of(entry_shape(PairedDifference)),
         ties=values_of(list_of(list_of(TEXT))),
         pass_k=list_of(entry_shape(PassK)),
-        quadrants=list_of(entry_shape(Placed)),
+        quadrants=list_of(entry_shape(QuadrantPoint)),
         workflows=list_of(workflow),
         shared_tasks=list_of(TEXT),
         unmatched_tasks=list_of(TEXT),
@@ -260,8 +260,8 @@ def _compare() -> Schema:
     whole = entry_shape(
         SideBySide,
         runs=list_of(entry_shape(ComparedRun)),
-        rows=list_of(entry_shape(Row, cells=list_of(cell))),
-        partings=list_of(entry_shape(Parting, splits=list_of(entry_shape(Split)))),
+        rows=list_of(entry_shape(AlignedRow, cells=list_of(cell))),
+        partings=list_of(entry_shape(Divergence, splits=list_of(entry_shape(Split)))),
         outcome_splits=list_of(entry_shape(OutcomeSplit)),
     )
     return document(
@@ -296,8 +296,8 @@ def _memory() -> Schema:
         observations=COUNT,
         runs=COUNT,
         cost_unit=or_null(TEXT),
-        cost=or_null(entry_shape(Span)),
-        steps=or_null(entry_shape(Span)),
+        cost=or_null(entry_shape(ValueRange)),
+        steps=or_null(entry_shape(ValueRange)),
         records=list_of(entry_shape(Record)),
         findings=findings(),
     )
@@ -354,7 +354,7 @@ def _judge() -> Schema:
 
 
 def _agree() -> Schema:
-    concord = entry_shape(Concord)
+    concord = entry_shape(AgreementEstimate)
     return document(
         "untaken.agree/1",
         a=list_of(TEXT),
@@ -364,7 +364,7 @@ def _agree() -> Schema:
         overall=concord,
         agents=list_of(concord),
         sub_goals=list_of(concord),
-        disagreements=list_of(entry_shape(Pair)),
+        disagreements=list_of(entry_shape(VerdictPair)),
         everybody=review_schemas.reviewers(),
         judges=list_of(entry_shape(JudgeTrust)),
         differences=list_of(entry_shape(JudgeDifference)),
@@ -412,7 +412,7 @@ def _graph_diff() -> Schema:
 
 
 def _graph_discover() -> Schema:
-    number, found, edge = {"type": "number"}, entry_shape(Found), entry_shape(Support)
+    number, found, edge = {"type": "number"}, entry_shape(FoundSubGoal), entry_shape(Support)
     return document(
         "untaken.graph-discover/1",
         graph=TEXT,

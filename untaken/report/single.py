@@ -14,7 +14,7 @@ from untaken.ranking import Contradiction
 from untaken.report.cause import RunCause, cause_of, shapes_of
 from untaken.report.review import review_kind
 from untaken.report.timeline import TimelineRow, timeline
-from untaken.report.unnoticed import UnnoticedFailure, unnoticed_failures
+from untaken.report.unhandled_failures import UnnoticedFailure, unnoticed_failures
 from untaken.subgoals import NodeScore, RunScore
 
 

@@ -14,9 +14,9 @@ from untaken.ranking import (
     DiscordantPair,
     PairedDifference,
     PassK,
+    RankedAgent,
     RuleChange,
     RuleEffect,
-    Standing,
 )
 from untaken.report.frame import Column, Columns, count, figure, frame, text, truth, why
 from untaken.subgoals import AgentScore, RunScore, Status
@@ -30,7 +30,7 @@ class StandingRow:
     """One agent under one metric."""
 
     metric: str
-    standing: Standing
+    standing: RankedAgent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

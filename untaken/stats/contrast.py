@@ -29,7 +29,7 @@ FREEDOM_MIN: Final = 1.0
 FREEDOM_MAX: Final = 1e6
 
 
-class Sample(NamedTuple):
+class HistorySample(NamedTuple):
     """What intervals need of histories; variances are those of a single run, in units of the score.
 
     Attributes:
@@ -124,7 +124,7 @@ class Band(NamedTuple):
         return np.where(inside, reach, quantile * np.sqrt(self.rest + self.success.value(end)))
 
 
-def band_of(sample: Sample) -> Band:
+def band_of(sample: HistorySample) -> Band:
     """The bands of single histories' mean scores."""
     rate, n = sample.rate, sample.n
 
@@ -138,7 +138,7 @@ def band_of(sample: Sample) -> Band:
     return _band(curve, rate, (sample,), (np.zeros_like(rate),))
 
 
-def band_between(first: Sample, second: Sample) -> Band:
+def band_between(first: HistorySample, second: HistorySample) -> Band:
     """The bands of the differences of two histories' mean scores.
 
     Both rates are supposed to lie about their pooled value, apart by the difference that is supposed, each
@@ -172,7 +172,7 @@ def certainty(rate: np.ndarray, n: np.ndarray) -> np.ndarray:
     return found
 
 
-def _slope(samples: tuple[Sample, ...]) -> np.ndarray:
+def _slope(samples: tuple[HistorySample, ...]) -> np.ndarray:
     """Regression of the rest on success inside the histories; NaN where none shows it."""
     moved = varied = np.zeros_like(samples[0].n)
     for sample in samples:
@@ -185,7 +185,7 @@ def _slope(samples: tuple[Sample, ...]) -> np.ndarray:
 def _band(
     curve: Callable[[np.ndarray], Parabola],
     rate: np.ndarray,
-    samples: tuple[Sample, ...],
+    samples: tuple[HistorySample, ...],
     shares: tuple[np.ndarray, ...],
 ) -> Band:
     """The bands from the curve of the success part, times a factor.

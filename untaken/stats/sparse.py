@@ -10,7 +10,7 @@ from untaken.stats.means import student_quantile
 from untaken.stats.rates import Z_95, wilson
 
 
-class Sample:
+class TaskSample:
     """The runs that a mean is taken over, by task: repeats of one task are not independent.
 
     Args:

@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from untaken.store.diagnosing import Diagnosis, HealthCheck
     from untaken.store.drafts import GraphDraft
     from untaken.store.restoring import Restored, restore_workspace
-    from untaken.store.versions import Conflict, GraphVersion, Saved
+    from untaken.store.versions import GraphVersion, SaveConflict, Saved
     from untaken.store.workspace import Progress, Workspace
 
 _SLOW: Final = {
     "Backup": "backing_up",
-    "Conflict": "versions",
+    "SaveConflict": "versions",
     "Diagnosis": "diagnosing",
     "GraphDraft": "drafts",
     "GraphVersion": "versions",
@@ -36,7 +36,6 @@ __all__ = [
     "Added",
     "AuditEntry",
     "Backup",
-    "Conflict",
     "Diagnosis",
     "FileKind",
     "GraphDraft",
@@ -44,6 +43,7 @@ __all__ = [
     "HealthCheck",
     "Progress",
     "Restored",
+    "SaveConflict",
     "Saved",
     "StoredFile",
     "Workspace",

@@ -49,7 +49,7 @@ _CHUNK: Final = 1 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class LedgerSnapshot:
     """A stored ledger at one moment, as far as nobody is writing.
 
     Attributes:
@@ -137,7 +137,7 @@ def settle_all(engine: Engine, folder: Path) -> None:
 
 
 @contextmanager
-def standing(engine: Engine, folder: Path, digest: str) -> Iterator[Standing]:
+def standing(engine: Engine, folder: Path, digest: str) -> Iterator[LedgerSnapshot]:
     """A stored ledger and its heads, of one moment, while others append.
 
     The database is asked before and after the file is measured: where it says the same, every byte within
@@ -161,7 +161,7 @@ def standing(engine: Engine, folder: Path, digest: str) -> Iterator[Standing]:
             size = os.fstat(stream.fileno()).st_size
             if _recorded(engine, folder, digest) == before:
                 size = min([size, *pending])
-                yield Standing(heads=expected, superseded=superseded, front=Front(stream, size))
+                yield LedgerSnapshot(heads=expected, superseded=superseded, front=Front(stream, size))
                 return
     name = file.name if file else digest
     raise UntakenError(NOT_FOUND, "no such file", where=Where(file=name))

@@ -32,7 +32,7 @@ LOOSE_FILE: Final = re.compile(
 """A file beside the rooms, such as the policy memory, the criteria, the failure modes and the issues."""
 
 
-class Entry(msgspec.Struct, frozen=True, kw_only=True):
+class ArchiveMember(msgspec.Struct, frozen=True, kw_only=True):
     """One member of the archive."""
 
     path: str
@@ -47,7 +47,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     made_at: str
     revision: str
     rows: dict[str, int]
-    entries: list[Entry]
+    entries: list[ArchiveMember]
 
 
 def is_file_of_a_workspace(path: str) -> bool:

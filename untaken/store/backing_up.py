@@ -19,7 +19,16 @@ from untaken.errors import Finding, UntakenError, Where
 from untaken.ledger import disk
 from untaken.limits import MIB
 from untaken.store import records
-from untaken.store.archive import DUMPED, FILES, LOOSE_FILE, MANIFEST, NUMBERED, TABLES, Entry, Manifest
+from untaken.store.archive import (
+    DUMPED,
+    FILES,
+    LOOSE_FILE,
+    MANIFEST,
+    NUMBERED,
+    TABLES,
+    ArchiveMember,
+    Manifest,
+)
 from untaken.store.database import writing
 from untaken.store.model import StoredFile
 from untaken.store.schema import REVISION
@@ -113,7 +122,7 @@ def _write(
         open(part, "wb", opener=_private) as stream,
         zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive,
     ):
-        entries: list[Entry] = []
+        entries: list[ArchiveMember] = []
         findings: list[Finding] = []
         rows: dict[str, int] = {}
         with SpooledTemporaryFile(_IN_MEMORY) as spool:
@@ -171,7 +180,9 @@ def _wanted(connection: Connection, folder: Path) -> Iterator[_Wanted]:
             yield _Wanted(path=path.name, size=path.stat().st_size)
 
 
-def _copied(archive: zipfile.ZipFile, folder: Path, wanted: _Wanted) -> tuple[Entry | None, Finding | None]:
+def _copied(
+    archive: zipfile.ZipFile, folder: Path, wanted: _Wanted
+) -> tuple[ArchiveMember | None, Finding | None]:
     """Copies a file, and says where it differs from the added file."""
     name, file = FILES + wanted.path, wanted.file
     if wanted.size < 0:
@@ -189,7 +200,7 @@ def _copied(archive: zipfile.ZipFile, folder: Path, wanted: _Wanted) -> tuple[En
     return entry, _damaged(file, "differs from the added file") if changed else None
 
 
-def _member(archive: zipfile.ZipFile, name: str, source: IO[bytes], size: int) -> Entry:
+def _member(archive: zipfile.ZipFile, name: str, source: IO[bytes], size: int) -> ArchiveMember:
     """Copies the next `size` bytes into the archive, hashing them on the way."""
     hasher, left = hashlib.sha256(), size
     info = zipfile.ZipInfo(name, date_time=(1980, 1, 1, 0, 0, 0))
@@ -201,7 +212,7 @@ def _member(archive: zipfile.ZipFile, name: str, source: IO[bytes], size: int) -
             left -= len(piece)
     if left:
         raise _Moved
-    return Entry(path=name, bytes=size, sha256=hasher.hexdigest())
+    return ArchiveMember(path=name, bytes=size, sha256=hasher.hexdigest())
 
 
 def _damaged(file: StoredFile | None, how: str) -> Finding:

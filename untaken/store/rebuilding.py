@@ -12,9 +12,9 @@ from untaken.errors import Finding, UntakenError
 from untaken.store import records
 from untaken.store.database import open_engine, reading
 from untaken.store.examining import PATIENCE, KeptFile, kept_files, loose_files, unusable
+from untaken.store.ledger_snapshots import as_it_stands
 from untaken.store.restoring import refuse_used
 from untaken.store.schema import DATABASE
-from untaken.store.standing import as_it_stands
 from untaken.store.tables import files
 from untaken.store.workspace import Workspace
 

@@ -29,7 +29,7 @@ from untaken.store.archive import (
     MANIFEST,
     ROOM_FILE,
     TABLES,
-    Entry,
+    ArchiveMember,
     Manifest,
     is_file_of_a_workspace,
 )
@@ -158,7 +158,7 @@ def _manifest(archive: Path, zipped: zipfile.ZipFile) -> Manifest:
     return manifest
 
 
-def _extract(archive: Path, zipped: zipfile.ZipFile, entry: Entry, target: Path) -> None:
+def _extract(archive: Path, zipped: zipfile.ZipFile, entry: ArchiveMember, target: Path) -> None:
     hasher, left = hashlib.sha256(), entry.bytes
     with zipped.open(entry.path) as source, target.open("xb") as out:
         while left >= 0 and (piece := source.read(MIB)):

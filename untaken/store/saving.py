@@ -13,9 +13,9 @@ from untaken.plans import PlanGraph, graph_digest
 from untaken.store import records, versions
 from untaken.store.content import graph_suffix, staged
 from untaken.store.database import writing
+from untaken.store.ledger_snapshots import stored_graph
 from untaken.store.model import StoredFile
-from untaken.store.standing import stored_graph
-from untaken.store.versions import Conflict, GraphVersion, Saved
+from untaken.store.versions import GraphVersion, SaveConflict, Saved
 
 
 def save_version(
@@ -26,7 +26,7 @@ def save_version(
     author: str,
     message: str,
     based_on: int | None,
-) -> Saved | Conflict:
+) -> Saved | SaveConflict:
     """What `Workspace.save_graph` does."""
     graph = versions.parsed(given) if isinstance(given, bytes) else given
     with writing(engine) as connection:
@@ -34,7 +34,7 @@ def save_version(
         if newest is not None and _says(connection, newest, graph, folder):
             return Saved(version=newest, new=False)
         if (newest.version if newest else None) != based_on:
-            return Conflict(graph_id=graph.id, based_on=based_on, newest=newest)
+            return SaveConflict(graph_id=graph.id, based_on=based_on, newest=newest)
         number = versions.next_number(connection, graph.id)
         digest = _keep(connection, folder, given, graph.id, number)
         version = versions.insert_version(

@@ -58,7 +58,7 @@ class Saved:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Conflict:
+class SaveConflict:
     """Nothing was saved: somebody else saved in between.
 
     Attributes:

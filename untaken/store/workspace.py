@@ -32,19 +32,19 @@ from untaken.store.content import (
 )
 from untaken.store.database import STORE, open_engine, reading, together, writing
 from untaken.store.diagnosing import Diagnosis, diagnose
-from untaken.store.graph_shelf import GraphShelf
+from untaken.store.graph_store import GraphStore
+from untaken.store.ledger_snapshots import as_it_stands, is_whole
 from untaken.store.model import Added, AuditEntry, StoredFile
 from untaken.store.readings import FileReading, joined, key_of, read_file
 from untaken.store.reviews import Reviews
 from untaken.store.schema import DATABASE, is_workspace, prepare
-from untaken.store.standing import as_it_stands, is_whole
 from untaken.store.text_drafts import TextDrafts
 
 Progress = Callable[[int, int, str], None]
 """Called with (done, total, name) while files are worked through."""
 
 
-class Workspace(GraphShelf):
+class Workspace(GraphStore):
     """A folder with ``ledgers/``, ``graphs/`` and ``untaken.sqlite3``; safe for several processes at once.
 
     Files are kept under their content digest, so adding the same bytes again changes nothing and an uploaded

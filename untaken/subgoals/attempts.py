@@ -9,7 +9,7 @@ from typing import Final
 from msgspec import Struct
 
 from untaken import plans
-from untaken.subgoals.rubric import Rubric
+from untaken.subgoals.compiled import CompiledGraph
 from untaken.subgoals.trace import Trace
 
 
@@ -35,7 +35,7 @@ WITHOUT_MAPPING: Final = Attempt(
 )
 
 
-def attempts(rubric: Rubric, trace: Trace, mapping: plans.Mapping) -> AttemptsById:
+def attempts(rubric: CompiledGraph, trace: Trace, mapping: plans.Mapping) -> AttemptsById:
     """Each sub-goal's attempts, worked out for options before the groups that inherit from them."""
     served = _served(rubric, trace, mapping)
     acted = bool(trace.calls or mapping.mapped)
@@ -54,7 +54,7 @@ def attempts(rubric: Rubric, trace: Trace, mapping: plans.Mapping) -> AttemptsBy
     return found
 
 
-def _served(rubric: Rubric, trace: Trace, mapping: plans.Mapping) -> Mapping[str, tuple[int, ...]]:
+def _served(rubric: CompiledGraph, trace: Trace, mapping: plans.Mapping) -> Mapping[str, tuple[int, ...]]:
     """The actions that served each sub-goal.
 
     What the mapping says; beside it, a call that a tag or a rule claims for another sub-goal also serves each

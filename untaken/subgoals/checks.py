@@ -14,6 +14,7 @@ from untaken.ledger.events import Observation, RunFinished, ToolCall, Verdict
 from untaken.plans import Mapping, call_counts, call_matches
 from untaken.plans.model import ToolCallSpec, VerdictSpec
 from untaken.subgoals.attempts import Attempt
+from untaken.subgoals.compiled import CompiledSubGoal
 from untaken.subgoals.differences import (
     FieldDifference,
     answer_differences,
@@ -23,7 +24,6 @@ from untaken.subgoals.differences import (
 )
 from untaken.subgoals.expressions import ExpressionResults
 from untaken.subgoals.missed import Cause, Unserved, why_missed
-from untaken.subgoals.rubric import Criterion
 from untaken.subgoals.trace import Trace
 from untaken.subgoals.verdicts import RECORDED, ruling, whose_count
 
@@ -31,7 +31,7 @@ NEAR_MISSES: Final = 20
 """Calls of the right tool with other arguments that are shown as evidence."""
 
 
-class Decision(Struct, frozen=True, kw_only=True, gc=False):
+class NodeDecision(Struct, frozen=True, kw_only=True, gc=False):
     """Whether a sub-goal is completed, who says so, in words, and what that rests on (as in `NodeScore`)."""
 
     completed: bool | None
@@ -44,10 +44,10 @@ class Decision(Struct, frozen=True, kw_only=True, gc=False):
     missed: Cause | None = None
 
 
-DecisionsById = abc.Mapping[str, Decision]
+DecisionsById = abc.Mapping[str, NodeDecision]
 
 
-class Bench:
+class CheckRunner:
     """Decides sub-goals of one run, one after the other, options before their groups.
 
     Args:
@@ -67,7 +67,7 @@ class Bench:
         mapping: Mapping,
         verdicts: Sequence[str],
     ) -> None:
-        self.decisions: dict[str, Decision] = {}
+        self.decisions: dict[str, NodeDecision] = {}
         self._trace = trace
         self._success = success
         self._expressions = expressions
@@ -75,7 +75,7 @@ class Bench:
         self._verdicts = (verdicts,) if isinstance(verdicts, str) else tuple(verdicts)
         self._recorded = RECORDED in self._verdicts
 
-    def decide(self, criterion: Criterion, attempt: Attempt) -> None:
+    def decide(self, criterion: CompiledSubGoal, attempt: Attempt) -> None:
         """Decide one sub-goal; the check's answer counts before any verdict."""
         checked = self._by_check(criterion, attempt)
         if checked is not None and checked.completed is not None:
@@ -86,7 +86,7 @@ class Bench:
             )
         self.decisions[criterion.node.id] = decision
 
-    def _by_check(self, criterion: Criterion, attempt: Attempt) -> Decision | None:
+    def _by_check(self, criterion: CompiledSubGoal, attempt: Attempt) -> NodeDecision | None:
         kind = criterion.kind
         if kind == "any_of":
             return self._by_options(criterion)
@@ -97,7 +97,7 @@ class Bench:
         if kind == "outcome":
             return self._by_outcome()
         if attempt.made is None:
-            return Decision(completed=None, by="none", reason=f"attempts are unknown: {attempt.unknown}")
+            return NodeDecision(completed=None, by="none", reason=f"attempts are unknown: {attempt.unknown}")
         if criterion.call is not None:
             return self._by_call(criterion.call)
         return self._by_expression(criterion, attempt)
@@ -106,14 +106,14 @@ class Bench:
     def _unserved(self) -> Unserved:
         return Unserved(self._trace.calls, self._mapping)
 
-    def _missed(self, criterion: Criterion) -> Decision:
+    def _missed(self, criterion: CompiledSubGoal) -> NodeDecision:
         """No action is mapped to it: with the likelier cause."""
         if criterion.call is not None and self._trace.calls_of(criterion.call.name):
             other = self._other_arguments(criterion.call, self._trace.calls_of(criterion.call.name))
             reason = f"never attempted: likely the agent: {other.reason}"
             return structs.replace(other, reason=reason, evidence=(), missed="agent")
         found = why_missed(criterion.node, self._unserved)
-        return Decision(
+        return NodeDecision(
             completed=False,
             by=criterion.kind,
             reason=f"never attempted: {found.why}",
@@ -121,18 +121,18 @@ class Bench:
             missed=found.cause,
         )
 
-    def _no_evidence(self, criterion: Criterion, attempt: Attempt) -> Decision:
+    def _no_evidence(self, criterion: CompiledSubGoal, attempt: Attempt) -> NodeDecision:
         """Not completed where an action was needed and none made, else unscored."""
         if criterion.kind == "none" and attempt.made is False:
             return self._missed(criterion)
         what = "no success check and no verdict" if criterion.kind == "none" else "no recorded verdict"
-        return Decision(completed=None, by="none", reason=f"no evidence: it has {what}")
+        return NodeDecision(completed=None, by="none", reason=f"no evidence: it has {what}")
 
-    def _by_options(self, criterion: Criterion) -> Decision:
+    def _by_options(self, criterion: CompiledSubGoal) -> NodeDecision:
         options = {name: self.decisions[name] for name in criterion.options if name in self.decisions}
         done = {name: decision for name, decision in options.items() if decision.completed}
         if done:
-            return Decision(
+            return NodeDecision(
                 completed=True,
                 by="any_of",
                 reason=f"completed through {_quoted(done)}",
@@ -142,8 +142,8 @@ class Bench:
         unknown = {name: decision for name, decision in options.items() if decision.completed is None}
         if unknown or not options:
             why = f"no option is completed, and {_quoted(unknown)} unscored" if unknown else "no known option"
-            return Decision(completed=None, by="none", reason=why)
-        return Decision(
+            return NodeDecision(completed=None, by="none", reason=why)
+        return NodeDecision(
             completed=False,
             by="any_of",
             reason=f"none of {_quoted(options)} is completed",
@@ -153,13 +153,13 @@ class Bench:
             ),
         )
 
-    def _by_outcome(self) -> Decision:
+    def _by_outcome(self) -> NodeDecision:
         finished = self._trace.finished
         if isinstance(self._success, Unscored) or finished is None:
             why = self._success.reason if isinstance(self._success, Unscored) else "the run did not finish"
-            return Decision(completed=None, by="none", reason=f"its check is the run's outcome: {why}")
+            return NodeDecision(completed=None, by="none", reason=f"its check is the run's outcome: {why}")
         words = "succeeded" if self._success else "failed"
-        return Decision(
+        return NodeDecision(
             completed=self._success,
             by="outcome",
             reason=f"the run {words}",
@@ -168,13 +168,13 @@ class Bench:
             differences=() if self._success else _outcome_difference(finished),
         )
 
-    def _by_expression(self, criterion: Criterion, attempt: Attempt) -> Decision:
+    def _by_expression(self, criterion: CompiledSubGoal, attempt: Attempt) -> NodeDecision:
         result = self._expressions.result(criterion, attempt)
         if isinstance(result.passed, Unscored):
-            return Decision(
+            return NodeDecision(
                 completed=None, by="none", reason=f"its check could not be decided: {result.passed.reason}"
             )
-        return Decision(
+        return NodeDecision(
             completed=result.passed,
             by="expr",
             reason=result.reason,
@@ -183,9 +183,9 @@ class Bench:
             differences=result.differences,
         )
 
-    def _by_call(self, spec: ToolCallSpec) -> Decision:
+    def _by_call(self, spec: ToolCallSpec) -> NodeDecision:
         if not self._trace.affords(spec):
-            return Decision(
+            return NodeDecision(
                 completed=None, by="none", reason="the run has too many calls to compare them all"
             )
         calls = self._trace.calls_of(spec.name)
@@ -203,11 +203,11 @@ class Bench:
             return self._called(spec, unclear, doubt=_doubt(self._trace.answer(unclear)))
         return self._refused(spec, refused) if refused else self._other_arguments(spec, calls)
 
-    def _refused(self, spec: ToolCallSpec, refused: Sequence[ToolCall]) -> Decision:
+    def _refused(self, spec: ToolCallSpec, refused: Sequence[ToolCall]) -> NodeDecision:
         """Called as expected, but not answered so: the last such call is the nearest."""
         what = "its result is `ok: false`" if spec.answer is None else "its result is not the expected one"
         times = "" if len(refused) == 1 else f" {len(refused)} times"
-        return Decision(
+        return NodeDecision(
             completed=False,
             by="tool_call",
             reason=f"{spec.name} was called as expected{times}, but {'each time ' if times else ''}{what}",
@@ -216,16 +216,16 @@ class Bench:
             nearest=refused[-1].seq,
         )
 
-    def _other_arguments(self, spec: ToolCallSpec, calls: Sequence[ToolCall]) -> Decision:
+    def _other_arguments(self, spec: ToolCallSpec, calls: Sequence[ToolCall]) -> NodeDecision:
         """Never called as expected: what the nearest call says instead."""
         found = nearest_call(spec, calls)
         if found is None:
-            return Decision(completed=False, by="tool_call", reason=f"{spec.name} was never called")
+            return NodeDecision(completed=False, by="tool_call", reason=f"{spec.name} was never called")
         nearest, differences = found
         times = "once" if len(calls) == 1 else f"{len(calls)} times"
         said = differences_in_words(differences)
         place = f" (nearest: event {nearest.seq})" if len(calls) > 1 else ""
-        return Decision(
+        return NodeDecision(
             completed=False,
             by="tool_call",
             reason=f"{spec.name} was called {times}, never with the expected arguments{place}: {said}",
@@ -234,22 +234,22 @@ class Bench:
             nearest=nearest.seq,
         )
 
-    def _called(self, spec: ToolCallSpec, call: ToolCall, *, doubt: str = "") -> Decision:
+    def _called(self, spec: ToolCallSpec, call: ToolCall, *, doubt: str = "") -> NodeDecision:
         """The call was made as expected. A doubt about its answer is named; where the check asks for what an
         answer says, nothing is decided by a call without it.
         """
         said = f"{spec.name} was called as expected" + (f"; {doubt}" if doubt else "")
         if doubt and spec.answer is not None:
-            return Decision(completed=None, by="none", reason=said, evidence=self._exchanges([call]))
+            return NodeDecision(completed=None, by="none", reason=said, evidence=self._exchanges([call]))
         evidence = (call.seq,) if spec.answer is None else self._exchanges([call])
-        return Decision(completed=True, by="tool_call", reason=said, evidence=evidence, at=call.seq)
+        return NodeDecision(completed=True, by="tool_call", reason=said, evidence=evidence, at=call.seq)
 
     def _exchanges(self, calls: Sequence[ToolCall]) -> tuple[int, ...]:
         """The calls with the answers to them."""
         answers = [answer.seq for call in calls if (answer := self._trace.answer(call)) is not None]
         return tuple(sorted([*(call.seq for call in calls), *answers]))
 
-    def _by_verdicts(self, criterion: Criterion, checked: Decision | None) -> Decision | None:
+    def _by_verdicts(self, criterion: CompiledSubGoal, checked: NodeDecision | None) -> NodeDecision | None:
         """The verdicts' decision; the check's own reason for being undecided is kept beside theirs."""
         every = self._trace.verdicts.get(criterion.node.id)
         if not every:
@@ -261,16 +261,18 @@ class Bench:
             if checked is not None:
                 return None
             others = ", ".join(sorted({verdict.by for verdict in every}))
-            return Decision(completed=None, by="none", reason=f"no counted verdict; others are by {others}")
+            return NodeDecision(
+                completed=None, by="none", reason=f"no counted verdict; others are by {others}"
+            )
         if isinstance(ruled.passed, Unscored):
             before = f"{checked.reason}; " if checked is not None else ""
-            return Decision(
+            return NodeDecision(
                 completed=None,
                 by="none",
                 reason=before + ruled.passed.reason,
                 evidence=tuple(sorted(voice.seq for voice in ruled.voices)),
             )
-        return Decision(
+        return NodeDecision(
             completed=ruled.passed,
             by="verdict:" + ", ".join(voice.by for voice in ruled.voices),
             reason=_spoken(ruled.voices, passed=ruled.passed),
@@ -320,5 +322,5 @@ def _doubt(answer: Observation | None) -> str:
     return "no result of the call is recorded" if answer is None else "its result does not record `ok`"
 
 
-def _quoted(names: abc.Mapping[str, Decision]) -> str:
+def _quoted(names: abc.Mapping[str, NodeDecision]) -> str:
     return ", ".join(repr(name) for name in names)

@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 
 from untaken.errors import Score, Unscored
 from untaken.subgoals.attempts import Attempt
-from untaken.subgoals.checks import Decision
+from untaken.subgoals.checks import NodeDecision
+from untaken.subgoals.compiled import CompiledGraph
 from untaken.subgoals.model import NodeScore
-from untaken.subgoals.rubric import Rubric
 from untaken.subgoals.trace import Trace
 
 
@@ -33,7 +33,10 @@ def progress(
 
 
 def recovered(
-    rubric: Rubric, trace: Trace, attempts: Mapping[str, Attempt], decisions: Mapping[str, Decision]
+    rubric: CompiledGraph,
+    trace: Trace,
+    attempts: Mapping[str, Attempt],
+    decisions: Mapping[str, NodeDecision],
 ) -> Score:
     """Share of failed sub-goal attempts that were made good after a replan.
 
@@ -67,7 +70,7 @@ def recovered(
     return good / len(failed)
 
 
-def _made_good(attempt: Attempt, decision: Decision, since: int) -> bool:
+def _made_good(attempt: Attempt, decision: NodeDecision, since: int) -> bool:
     if not decision.completed:
         return False
     worked_on = bool(attempt.events) and attempt.events[-1] > since

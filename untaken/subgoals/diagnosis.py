@@ -7,8 +7,8 @@ from typing import Final
 
 from msgspec import Struct
 
+from untaken.subgoals.compiled import CompiledGraph
 from untaken.subgoals.model import Diagnosis, NodeScore, Violation
-from untaken.subgoals.rubric import Rubric
 from untaken.subgoals.trace import Trace
 
 NAMED: Final = 5
@@ -24,7 +24,7 @@ class Diagnosed(Struct, frozen=True, kw_only=True, gc=False):
 
 
 def diagnose(
-    nodes: Sequence[NodeScore], violations: Sequence[Violation], trace: Trace, rubric: Rubric
+    nodes: Sequence[NodeScore], violations: Sequence[Violation], trace: Trace, rubric: CompiledGraph
 ) -> Diagnosed:
     """The first that holds, the gravest first.
 
@@ -60,7 +60,7 @@ def diagnose(
 
 
 def _why_missing(
-    missing: Sequence[NodeScore], nodes: Sequence[NodeScore], trace: Trace, rubric: Rubric
+    missing: Sequence[NodeScore], nodes: Sequence[NodeScore], trace: Trace, rubric: CompiledGraph
 ) -> Diagnosed:
     in_vain = [node.sub_goal for node in missing if node.attempted is True]
     never = [node.sub_goal for node in missing if node.attempted is False]
@@ -86,7 +86,7 @@ def _why_missing(
     return Diagnosed(diagnosis="inside", reason=counts, advice=advice)
 
 
-def _failed_branches(nodes: Sequence[NodeScore], trace: Trace, rubric: Rubric) -> str:
+def _failed_branches(nodes: Sequence[NodeScore], trace: Trace, rubric: CompiledGraph) -> str:
     """The sub-goals whose calls failed, each with what depends on it."""
     failed = {call.seq for _, call in trace.failures if call is not None}
     branches = [node.sub_goal for node in nodes if not failed.isdisjoint(node.events)]

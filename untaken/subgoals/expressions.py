@@ -13,8 +13,8 @@ from untaken import limits
 from untaken.errors import Unscored
 from untaken.plans import evaluate_expression
 from untaken.subgoals.attempts import Attempt
+from untaken.subgoals.compiled import CompiledGraph, CompiledSubGoal
 from untaken.subgoals.differences import FieldDifference, differences_in_words, state_differences
-from untaken.subgoals.rubric import Criterion, Rubric
 from untaken.subgoals.state import JsonObject, StateFold
 from untaken.subgoals.trace import Trace
 
@@ -46,7 +46,7 @@ class ExpressionResults:
     """Results for one run; expressions tried after each step are worked out in one walk over the states."""
 
     def __init__(
-        self, rubric: Rubric, trace: Trace, attempts: Mapping[str, Attempt], actions: Sequence[int]
+        self, rubric: CompiledGraph, trace: Trace, attempts: Mapping[str, Attempt], actions: Sequence[int]
     ) -> None:
         self._fold = StateFold(trace.states)
         self._during: dict[str, ExpressionResult] = {}
@@ -58,7 +58,7 @@ class ExpressionResults:
             self._walk(waiting, trace.step_ends(actions))
         self._fold.forward(trace.last)
 
-    def result(self, criterion: Criterion, attempt: Attempt) -> ExpressionResult:
+    def result(self, criterion: CompiledSubGoal, attempt: Attempt) -> ExpressionResult:
         """The result for one attempted sub-goal."""
         if (held := self._during.get(criterion.node.id)) is not None:
             return self._compared(held, criterion) if held.passed is False else held
@@ -67,21 +67,21 @@ class ExpressionResults:
         found = self._explain(criterion, passed, words, begun=attempt.events[0])
         return self._compared(found, criterion) if passed is False else found
 
-    def _compared(self, found: ExpressionResult, criterion: Criterion) -> ExpressionResult:
+    def _compared(self, found: ExpressionResult, criterion: CompiledSubGoal) -> ExpressionResult:
         """With what the final state holds instead, in the reason and field by field."""
         differences = state_differences(criterion.expression, self._fold.state)
         said = differences_in_words(differences)
         reason = found.reason.replace(_shown(criterion.expression), f"its check: {said}")
         return structs.replace(found, reason=reason if said else found.reason, differences=differences)
 
-    def _walk(self, coming: list[tuple[int, Criterion]], ends: Sequence[int]) -> None:
+    def _walk(self, coming: list[tuple[int, CompiledSubGoal]], ends: Sequence[int]) -> None:
         """Try each expression after every step from its first action on, until it holds once.
 
         Args:
             coming: `seq` of the first action, and the criterion; the earliest is last.
             ends: last `seq` of each step.
         """
-        trying: list[tuple[int, Criterion]] = []
+        trying: list[tuple[int, CompiledSubGoal]] = []
         budget = limits.STEP_CHECKS
         for end in ends:
             moved = self._fold.forward(end) if self._fold.ahead <= end else None
@@ -100,7 +100,7 @@ class ExpressionResults:
             held = {criterion.node.id for first, criterion in due if self._try(criterion, first)}
             trying = [one for one in (*trying, *begun) if one[1].node.id not in held]
 
-    def _try(self, criterion: Criterion, begun: int) -> bool:
+    def _try(self, criterion: CompiledSubGoal, begun: int) -> bool:
         """Try one expression now; a plain "no" outweighs a step at which it could not be decided."""
         passed = _evaluate(criterion, self._fold.state)
         name = criterion.node.id
@@ -113,7 +113,7 @@ class ExpressionResults:
         return passed is True
 
     def _explain(
-        self, criterion: Criterion, passed: bool | Unscored, words: str, *, begun: int
+        self, criterion: CompiledSubGoal, passed: bool | Unscored, words: str, *, begun: int
     ) -> ExpressionResult:
         """The result, with the events that last set what it reads; it held from the last of them on."""
         if isinstance(passed, Unscored):
@@ -130,7 +130,7 @@ class ExpressionResults:
         )
 
 
-def _evaluate(criterion: Criterion, state: JsonObject) -> bool | Unscored:
+def _evaluate(criterion: CompiledSubGoal, state: JsonObject) -> bool | Unscored:
     """`evaluate_expression`, remembered where all it reads are small scalars."""
     values = [state.get(field, _ABSENT) for field in criterion.fields]
     if values and all(map(_small, values)):

@@ -9,15 +9,15 @@ from msgspec import Struct
 
 from untaken import limits
 from untaken.subgoals.attempts import Attempt
-from untaken.subgoals.checks import Decision
+from untaken.subgoals.checks import NodeDecision
+from untaken.subgoals.compiled import CompiledGraph, CompiledSubGoal
 from untaken.subgoals.model import NodeScore, Status, Violation
-from untaken.subgoals.rubric import Criterion, Rubric
 
 _SATISFIED: Final = frozenset({"completed", "not_required"})
 
 
 def node_scores(
-    rubric: Rubric, attempts: Mapping[str, Attempt], decisions: Mapping[str, Decision]
+    rubric: CompiledGraph, attempts: Mapping[str, Attempt], decisions: Mapping[str, NodeDecision]
 ) -> tuple[NodeScore, ...]:
     """Every sub-goal's score, in graph order."""
     scores = []
@@ -47,7 +47,7 @@ def node_scores(
     return tuple(scores)
 
 
-def _status(attempt: Attempt, decision: Decision) -> Status:
+def _status(attempt: Attempt, decision: NodeDecision) -> Status:
     if decision.completed is None:
         return "unscored"
     if decision.completed:
@@ -55,14 +55,16 @@ def _status(attempt: Attempt, decision: Decision) -> Status:
     return "skipped" if attempt.made is False else "attempted"
 
 
-def _reason(attempt: Attempt, decision: Decision) -> str:
+def _reason(attempt: Attempt, decision: NodeDecision) -> str:
     """A verdict of "not met" does not tell whether anything was tried: say so."""
     if decision.completed is False and attempt.made is None:
         return f"{decision.reason} (whether it was attempted is unknown: {attempt.unknown})"
     return decision.reason
 
 
-def _not_required(criterion: Criterion, attempt: Attempt, decisions: Mapping[str, Decision]) -> str | None:
+def _not_required(
+    criterion: CompiledSubGoal, attempt: Attempt, decisions: Mapping[str, NodeDecision]
+) -> str | None:
     """Why an option of an `any_of` need not be completed: unused, or another one made it superfluous."""
     name = criterion.node.id
     if not criterion.groups or decisions[name].completed:
@@ -83,7 +85,7 @@ class DependencyFigures(Struct, frozen=True, kw_only=True, gc=False):
     transitive: int
 
 
-def dependency_figures(rubric: Rubric, nodes: Mapping[str, NodeScore]) -> DependencyFigures:
+def dependency_figures(rubric: CompiledGraph, nodes: Mapping[str, NodeScore]) -> DependencyFigures:
     """Count them; an option that is not required holds nobody up.
 
     A group needs its own dependencies and those of one option that completed it.
@@ -102,7 +104,7 @@ def dependency_figures(rubric: Rubric, nodes: Mapping[str, NodeScore]) -> Depend
     )
 
 
-def _completed_among(whole: set[str], rubric: Rubric, nodes: Mapping[str, NodeScore]) -> int:
+def _completed_among(whole: set[str], rubric: CompiledGraph, nodes: Mapping[str, NodeScore]) -> int:
     """How many requirements are completed and, groups through one of their options, in `whole`."""
     completed: set[str] = set()
     for name in rubric.options_first:
@@ -112,12 +114,12 @@ def _completed_among(whole: set[str], rubric: Rubric, nodes: Mapping[str, NodeSc
     return sum(not nodes[name].groups for name in completed)
 
 
-def violations(rubric: Rubric, nodes: Mapping[str, NodeScore]) -> tuple[Violation, ...]:
+def violations(rubric: CompiledGraph, nodes: Mapping[str, NodeScore]) -> tuple[Violation, ...]:
     """Critical ones, then those of order; at most `limits.VIOLATIONS` of each kind."""
     return (*_critical(rubric, nodes), *_order(rubric, nodes))
 
 
-def _critical(rubric: Rubric, nodes: Mapping[str, NodeScore]) -> list[Violation]:
+def _critical(rubric: CompiledGraph, nodes: Mapping[str, NodeScore]) -> list[Violation]:
     """A sub-goal reached although a critical one that it needs, transitively, is not completed."""
     broken = {
         name: 1 << i
@@ -154,7 +156,7 @@ def _reached_without(node: NodeScore, dependency: str) -> Violation:
     )
 
 
-def _order(rubric: Rubric, nodes: Mapping[str, NodeScore]) -> list[Violation]:
+def _order(rubric: CompiledGraph, nodes: Mapping[str, NodeScore]) -> list[Violation]:
     """A sub-goal first attempted before a direct dependency was first attempted."""
     found: list[Violation] = []
     for name, node in nodes.items():

@@ -11,13 +11,13 @@ from untaken.errors import Finding, Score, Unscored, UntakenError, Where
 from untaken.ledger.model import Run
 from untaken.plans import Mapping, PlanGraph, map_actions
 from untaken.subgoals.attempts import AttemptsById, attempts
-from untaken.subgoals.checks import Bench, DecisionsById
+from untaken.subgoals.checks import CheckRunner, DecisionsById
+from untaken.subgoals.compiled import CompiledGraph, compiled_graph
 from untaken.subgoals.course import progress, recovered
 from untaken.subgoals.diagnosis import diagnose
 from untaken.subgoals.expressions import ExpressionResults
 from untaken.subgoals.model import MissingRule, RunScore, counted_nodes
 from untaken.subgoals.requirements import dependency_figures, node_scores, violations
-from untaken.subgoals.rubric import Rubric, rubric_of
 from untaken.subgoals.tally import Tally
 from untaken.subgoals.trace import Trace
 
@@ -106,7 +106,7 @@ def score_outcome(run: Run, why: Unscored, *, missing: MissingRule = "fail") -> 
 class _Judged(Struct, frozen=True, kw_only=True, gc=False):
     """A run read, mapped and decided, before anything is counted."""
 
-    rubric: Rubric
+    rubric: CompiledGraph
     trace: Trace
     mapping: Mapping
     attempts: AttemptsById
@@ -115,10 +115,12 @@ class _Judged(Struct, frozen=True, kw_only=True, gc=False):
 
 
 def _judge(run: Run, graph: PlanGraph, verdicts: Sequence[str]) -> _Judged:
-    rubric, trace, mapping = rubric_of(graph), Trace(run), map_actions(run, graph)
+    rubric, trace, mapping = compiled_graph(graph), Trace(run), map_actions(run, graph)
     tried = attempts(rubric, trace, mapping)
     actions = sorted({call.seq for call in trace.calls}.union(seq for seq, _, _ in mapping.mapped))
-    bench = Bench(trace, run.success, ExpressionResults(rubric, trace, tried, actions), mapping, verdicts)
+    bench = CheckRunner(
+        trace, run.success, ExpressionResults(rubric, trace, tried, actions), mapping, verdicts
+    )
     for name in rubric.options_first:
         bench.decide(rubric.criteria[name], tried[name])
     return _Judged(
@@ -195,7 +197,7 @@ def _own(extra: Sequence[int], trace: Trace) -> tuple[int, ...]:
     return tuple(seq for seq in extra if seq not in users)
 
 
-def _noticed(run: Run, rubric: Rubric, trace: Trace) -> Iterator[Finding]:
+def _noticed(run: Run, rubric: CompiledGraph, trace: Trace) -> Iterator[Finding]:
     where = Where(file=run.source or None, run=run.run_id)
     unknown = [name for name in trace.verdicts if name not in rubric.criteria]
     if unknown:

@@ -10,7 +10,7 @@ from one_by_one.levels import Layered, sides
 from one_by_one.pooling import NOT_POOLED, Pooled, pooled_advantage, strength_for, supported
 from one_by_one.strata import Sides
 from one_by_one.trust import Arm, compare_arms
-from untaken.counterfactual.model import Branch, Decision, Direction, Support
+from untaken.counterfactual.model import Alternative, Decision, Direction, Support
 from untaken.counterfactual.paths import alternatives_of, outcome_of, verdict_of
 from untaken.counterfactual.scoring import Outcome, Scale, Weights, common_terms, difference, score_placed
 from untaken.errors import Score, Unscored
@@ -66,7 +66,7 @@ class Bench:
         record = self.snapshot.record(skill, context_hash, without_run=self.run_id)
         return None if record is None else Arm(record, self.scale)
 
-    def _branch(self, alternative: str, chosen: Layered) -> Branch:
+    def _branch(self, alternative: str, chosen: Layered) -> Alternative:
         found = sides(alternative, chosen, self._history)
         if found is None:
             return _unknown(alternative, chosen)
@@ -81,7 +81,7 @@ class Bench:
         if other is not None:
             called = supported(pooled, first, second)
         support, why, direction = self._guarded(called, first, second)
-        return Branch(
+        return Alternative(
             alternative=alternative,
             known=True,
             n=history.n,
@@ -143,10 +143,10 @@ def outcomes(arm: Arm | None) -> int:
     return arm.record.n if arm else 0
 
 
-def _unknown(alternative: str, chosen: Layered) -> Branch:
+def _unknown(alternative: str, chosen: Layered) -> Alternative:
     where = f", at any of its {chosen.levels} levels" if chosen.levels > 1 else ""
     none = Unscored(f"no earlier run chose this alternative in this context{where}")
-    return Branch(
+    return Alternative(
         alternative=alternative,
         known=False,
         n=0,

@@ -8,7 +8,7 @@ from typing import Final
 from one_by_one.contrast import Sample
 from untaken.counterfactual.scoring import Scale, Terms, in_force
 from untaken.errors import Unscored
-from untaken.memory import Record, Span
+from untaken.memory import Record, ValueRange
 
 N_SPREAD: Final = 2
 """Fewest runs that have a spread."""
@@ -42,7 +42,7 @@ def sample_of(record: Record, success: float, scale: Scale, terms: Terms) -> Sam
     )
 
 
-def _share(sd: float, span: Span | None) -> float:
+def _share(sd: float, span: ValueRange | None) -> float:
     """A standard deviation on the normalised scale."""
     return 0.0 if span is None or span.high <= span.low else sd / (span.high - span.low)
 

@@ -15,10 +15,10 @@ from untaken.counterfactual.plan.forecast import Forecaster, decisive
 from untaken.counterfactual.plan.statements import (
     NEVER_BOTH,
     TOO_FEW,
-    Contrast,
-    Ruling,
+    OptionPair,
     Situation,
     Statement,
+    SupportRuling,
     contrasts,
     option_in,
     rule,
@@ -217,7 +217,7 @@ def _rank(statement: Statement) -> tuple[bool, float, Situation, Option, Option]
 class _Lookup:
     """The contrasts of two options, by layer."""
 
-    def __init__(self, pairs: Sequence[Contrast]) -> None:
+    def __init__(self, pairs: Sequence[OptionPair]) -> None:
         self._at = {(c.situation, c.first, c.second): i for i, c in enumerate(pairs)}
 
     def layers(self, where: Sequence[Situation], option: Option, against: Option) -> list[int]:
@@ -317,7 +317,7 @@ def _weights(paths: Sequence[PlanPath], taken: Taken, lookup: _Lookup) -> Counte
 
 
 def _placebo(
-    pairs: Sequence[Contrast],
+    pairs: Sequence[OptionPair],
     paths: Sequence[PlanPath],
     success: np.ndarray,
     weights: Counter[tuple[int, ...]],
@@ -338,7 +338,7 @@ def _placebo(
     return total / (shuffles * sum(weights.values()))
 
 
-def _supports(layers: Sequence[int], rulings: Sequence[Ruling]) -> bool:
+def _supports(layers: Sequence[int], rulings: Sequence[SupportRuling]) -> bool:
     """Whether the finest layer that decides supports a statement."""
     for at in layers:
         if not isinstance(rulings[at].q, Unscored):

@@ -146,7 +146,7 @@ class Statement(Struct, frozen=True, kw_only=True, gc=False):
 
 
 @dataclass(frozen=True, slots=True)
-class Contrast:
+class OptionPair:
     """Two options in one situation, and the runs (by position) that took each on their first visit."""
 
     situation: Situation
@@ -172,7 +172,7 @@ class _Taken(NamedTuple):
     run: int
 
 
-def contrasts(paths: Sequence[PlanPath]) -> list[Contrast]:
+def contrasts(paths: Sequence[PlanPath]) -> list[OptionPair]:
     """Every pair of options that some runs took in one situation, those that cannot be compared included.
 
     Args:
@@ -195,13 +195,13 @@ def contrasts(paths: Sequence[PlanPath]) -> list[Contrast]:
     return [replace(each, in_order=each.in_order or _pair(each) in ordered) for each in found]
 
 
-def _pair(contrast: Contrast) -> tuple[tuple[str, ...], frozenset[Option]]:
+def _pair(contrast: OptionPair) -> tuple[tuple[str, ...], frozenset[Option]]:
     """The kinds of the two options: a coarse layer has enough runs to show an order that a fine one hides."""
     general = frozenset((contrast.first.general, contrast.second.general))
     return contrast.situation.domain, general
 
 
-def _pairs(situation: Situation, choices: Sequence[_Taken], started: np.ndarray) -> Iterable[Contrast]:
+def _pairs(situation: Situation, choices: Sequence[_Taken], started: np.ndarray) -> Iterable[OptionPair]:
     counted = Counter(choice.option for choice in choices)
     frequent = sorted(counted, key=lambda option: (-counted[option], option))[:OPTIONS_MAX]
     by_stratum: dict[tuple[str, str], dict[Option, list[int]]] = defaultdict(dict)
@@ -214,7 +214,7 @@ def _pairs(situation: Situation, choices: Sequence[_Taken], started: np.ndarray)
             if first in runs and second in runs
         )
         blocks = () if strata else _blocks(by_stratum, first, second)
-        yield Contrast(situation, first, second, strata, blocks, _in_order(strata, started))
+        yield OptionPair(situation, first, second, strata, blocks, _in_order(strata, started))
 
 
 def _in_order(strata: Sequence[tuple[str, Sequence[int], Sequence[int]]], started: np.ndarray) -> bool:
@@ -266,7 +266,7 @@ class Tested(NamedTuple):
     in_order: bool = False
 
 
-class Ruling(NamedTuple):
+class SupportRuling(NamedTuple):
     """Whether a contrast supports a statement, its q where it is testable, and why not."""
 
     supported: bool
@@ -274,7 +274,7 @@ class Ruling(NamedTuple):
     reason: str
 
 
-def test_contrast(contrast: Contrast, success: np.ndarray) -> Tested | None:
+def test_contrast(contrast: OptionPair, success: np.ndarray) -> Tested | None:
     """The estimate within strata, else between agents; ``None`` where no task lets the options be compared.
 
     Args:
@@ -295,7 +295,7 @@ def test_contrast(contrast: Contrast, success: np.ndarray) -> Tested | None:
     return Tested(slope.slope, slope.p, slope.least, _sides_between(contrast, success))
 
 
-def rule(tested: Sequence[Tested | None]) -> list[Ruling]:
+def rule(tested: Sequence[Tested | None]) -> list[SupportRuling]:
     """Which contrasts support a statement: Tarone's rule, then Benjamini-Hochberg, then runs on each side."""
     testable = [i for i, each in enumerate(tested) if each is not None and each.least <= ALPHA]
     found = [each.p for each in tested if each is not None and each.least <= ALPHA]
@@ -303,20 +303,24 @@ def rule(tested: Sequence[Tested | None]) -> list[Ruling]:
     return [_ruling(each, adjusted.get(i)) for i, each in enumerate(tested)]
 
 
-def _ruling(tested: Tested | None, q: float | None) -> Ruling:
+def _ruling(tested: Tested | None, q: float | None) -> SupportRuling:
     if tested is None:
-        return Ruling(False, Unscored(NEVER_BOTH), NEVER_BOTH)
+        return SupportRuling(False, Unscored(NEVER_BOTH), NEVER_BOTH)
     if q is None:
-        return Ruling(False, Unscored(TOO_FEW), TOO_FEW)
+        return SupportRuling(False, Unscored(TOO_FEW), TOO_FEW)
     if min(tested.sides) < SIDE_MIN:
-        return Ruling(False, q, FEW_A_SIDE)
+        return SupportRuling(False, q, FEW_A_SIDE)
     if q <= Q_MAX and tested.p <= ALPHA and tested.in_order:
-        return Ruling(False, q, IN_ORDER)
-    return Ruling(True, q, "") if q <= Q_MAX and tested.p <= ALPHA else Ruling(False, q, NO_DIFFERENCE)
+        return SupportRuling(False, q, IN_ORDER)
+    return (
+        SupportRuling(True, q, "")
+        if q <= Q_MAX and tested.p <= ALPHA
+        else SupportRuling(False, q, NO_DIFFERENCE)
+    )
 
 
 def statements(
-    contrasts: Sequence[Contrast], paths: Sequence[PlanPath], success: np.ndarray
+    contrasts: Sequence[OptionPair], paths: Sequence[PlanPath], success: np.ndarray
 ) -> list[Statement | None]:
     """The statement of each contrast; ``None`` where no task lets its options be compared.
 
@@ -334,9 +338,9 @@ def statements(
 
 
 def _statement(
-    contrast: Contrast,
+    contrast: OptionPair,
     tested: Tested,
-    ruling: Ruling,
+    ruling: SupportRuling,
     success: np.ndarray,
     labels: dict[tuple[str, ...], Label],
 ) -> Statement:
@@ -384,14 +388,14 @@ def _statement(
     )
 
 
-def _strata(contrast: Contrast, success: np.ndarray) -> list[Stratum]:
+def _strata(contrast: OptionPair, success: np.ndarray) -> list[Stratum]:
     return [
         Stratum(int(success[list(one)].sum()), len(one), int(success[list(two)].sum()), len(two))
         for _, one, two in contrast.strata
     ]
 
 
-def _by_task(contrast: Contrast, strata: Sequence[Stratum]) -> dict[str, bool]:
+def _by_task(contrast: OptionPair, strata: Sequence[Stratum]) -> dict[str, bool]:
     """Each task, and whether it is informative."""
     found: dict[str, bool] = {}
     for (task, _, _), stratum in zip(contrast.strata, strata, strict=True):
@@ -403,7 +407,7 @@ Sides = tuple[tuple[int, int], tuple[int, int]]
 """(successes, runs) with the first option and with the second."""
 
 
-def _between(contrast: Contrast, success: np.ndarray) -> tuple[Sides, dict[str, bool]]:
+def _between(contrast: OptionPair, success: np.ndarray) -> tuple[Sides, dict[str, bool]]:
     """Counts over the tasks in which the agents chose differently."""
     counts = np.zeros((2, 2), dtype=int)
     tasks: dict[str, bool] = {}
@@ -419,7 +423,7 @@ def _between(contrast: Contrast, success: np.ndarray) -> tuple[Sides, dict[str, 
     return ((k1, n1), (k0, n0)), tasks
 
 
-def _sides_between(contrast: Contrast, success: np.ndarray) -> tuple[int, int]:
+def _sides_between(contrast: OptionPair, success: np.ndarray) -> tuple[int, int]:
     ((_, n1), (_, n0)), _ = _between(contrast, success)
     return n1, n0
 

@@ -6,10 +6,10 @@ Reading a calibration needs no simulator.
 from untaken.planning.calibration.model import (
     Bin,
     Calibration,
+    CalibrationPair,
     Estimator,
     Figure,
     Measure,
-    Pair,
     Settings,
     calibration_document,
     read_calibration,
@@ -19,10 +19,10 @@ from untaken.planning.calibration.model import (
 __all__ = [
     "Bin",
     "Calibration",
+    "CalibrationPair",
     "Estimator",
     "Figure",
     "Measure",
-    "Pair",
     "Settings",
     "calibration_document",
     "read_calibration",

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from untaken.counterfactual import THRESHOLD
 from untaken.errors import number
-from untaken.planning.calibration.model import Bin, Estimator, Figure, Measure, Pair
+from untaken.planning.calibration.model import Bin, CalibrationPair, Estimator, Figure, Measure
 from untaken.stats.bootstrap import bootstrap_interval, task_weights
 from untaken.stats.correlation import spearman
 from untaken.stats.rounding import Floats
@@ -27,7 +27,7 @@ DRAWN: Final[tuple[Estimator, ...]] = ("delta", "advantage", "pooled")
 """Those that have a curve."""
 
 
-def values_of(pair: Pair, estimator: Estimator) -> tuple[float, float] | None:
+def values_of(pair: CalibrationPair, estimator: Estimator) -> tuple[float, float] | None:
     """An estimate, and what it is an estimate of; ``None`` if there is none."""
     if estimator == "ceiling":
         return pair.half, pair.other_half
@@ -37,17 +37,17 @@ def values_of(pair: Pair, estimator: Estimator) -> tuple[float, float] | None:
     return None if value is None else (value, pair.true_advantage)
 
 
-def ends_of(pair: Pair, estimator: Estimator) -> tuple[float, float] | None:
+def ends_of(pair: CalibrationPair, estimator: Estimator) -> tuple[float, float] | None:
     """The 95 % interval of an estimate of the advantage; ``None`` if there is none."""
     ends = {"advantage": (pair.low, pair.high), "pooled": (pair.pooled_low, pair.pooled_high)}
     low, high = ends.get(estimator, (None, None))
     return None if low is None or high is None else (low, high)
 
 
-def measures(pairs: Sequence[Pair]) -> Iterator[Measure]:
+def measures(pairs: Sequence[CalibrationPair]) -> Iterator[Measure]:
     """Every estimator, over all pairs and over each part."""
     levels = max((pair.levels for pair in pairs), default=0)
-    parts: list[tuple[str, Callable[[Pair], bool]]] = [
+    parts: list[tuple[str, Callable[[CalibrationPair], bool]]] = [
         ("all", lambda _: True),
         ("supported", lambda pair: pair.support == "supported"),
         ("weak", lambda pair: pair.support == "weak"),
@@ -60,7 +60,7 @@ def measures(pairs: Sequence[Pair]) -> Iterator[Measure]:
                 yield part.measure(estimator, name)
 
 
-def curve(pairs: Sequence[Pair]) -> Iterator[Bin]:
+def curve(pairs: Sequence[CalibrationPair]) -> Iterator[Bin]:
     """Bins of each estimate, where it is supported and where it is weak."""
     for estimator in DRAWN:
         for support in ("supported", "weak"):
@@ -77,7 +77,7 @@ class Part:
         self._e, self._t, self._ends = estimates, truths, ends
 
     @classmethod
-    def of(cls, pairs: Sequence[Pair], estimator: Estimator) -> Part | None:
+    def of(cls, pairs: Sequence[CalibrationPair], estimator: Estimator) -> Part | None:
         """The pairs that have the estimate; ``None`` where none has."""
         known = [
             (pair.map, *values, *(ends_of(pair, estimator) or (np.nan, np.nan)))
@@ -177,15 +177,15 @@ def _verdicts(values: Floats) -> Floats:
     return verdicts
 
 
-def _left_out_by(estimator: Estimator) -> Callable[[Pair], bool]:
+def _left_out_by(estimator: Estimator) -> Callable[[CalibrationPair], bool]:
     """Whether the estimate's own interval leaves 0 out."""
 
-    def belongs(pair: Pair) -> bool:
+    def belongs(pair: CalibrationPair) -> bool:
         ends = ends_of(pair, estimator)
         return ends is not None and (ends[0] > 0 or ends[1] < 0)
 
     return belongs
 
 
-def _at_level(level: int) -> Callable[[Pair], bool]:
+def _at_level(level: int) -> Callable[[CalibrationPair], bool]:
     return lambda pair: pair.level == level

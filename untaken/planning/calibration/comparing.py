@@ -7,20 +7,20 @@ from pathlib import Path
 from statistics import fmean, stdev
 from tempfile import TemporaryDirectory
 
-from untaken.counterfactual import Branch, Outcome, Scale, Weights, evaluate_run
+from untaken.counterfactual import Alternative, Outcome, Scale, Weights, evaluate_run
 from untaken.errors import Score, Unscored, number
 from untaken.ledger import Run
 from untaken.memory import PolicyMemory
 from untaken.planning.calibration.agreement import DIGITS, curve, measures
-from untaken.planning.calibration.model import Calibration, Pair, Settings
-from untaken.planning.calibration.playing import Known, Plan, Played, play_plan
+from untaken.planning.calibration.model import Calibration, CalibrationPair, Settings
+from untaken.planning.calibration.playing import CalibrationPlan, Known, Played, play_plan
 from untaken.planning.calibration.truth import Result
 
 WEIGHTS = Weights()
 
 
 def calibrate(
-    plan: Plan, *, workers: int = 1, progress: Callable[[int, int, str], None] | None = None
+    plan: CalibrationPlan, *, workers: int = 1, progress: Callable[[int, int, str], None] | None = None
 ) -> Calibration:
     """Plays, and compares; the same for any number of workers.
 
@@ -31,11 +31,11 @@ def calibrate(
         return compared(plan, play_plan(plan, Path(folder) / "runs", workers=workers, progress=progress))
 
 
-def compared(plan: Plan, played: Played) -> Calibration:
+def compared(plan: CalibrationPlan, played: Played) -> Calibration:
     """What the engine makes of the held-out ledgers with a memory of the training ledgers, and the truth."""
     memory = PolicyMemory.build(played.training)
     runs = {run.run_id: run for run in played.held_out}
-    pairs, not_begun, unknown = list[Pair](), 0, 0
+    pairs, not_begun, unknown = list[CalibrationPair](), 0, 0
     for known in played.known:
         run = runs[known.run_id]
         told = evaluate_run(run, memory)
@@ -78,10 +78,12 @@ def _scored(run: Run, memory: PolicyMemory, known: Known) -> dict[str, list[floa
     }
 
 
-def _pair(known: Known, selected: str, branch: Branch, arms: Mapping[str, Sequence[float]]) -> Pair:
+def _pair(
+    known: Known, selected: str, branch: Alternative, arms: Mapping[str, Sequence[float]]
+) -> CalibrationPair:
     one, other = arms[branch.alternative], arms[selected]
     gaps = [a - b for a, b in zip(one, other, strict=True)]
-    return Pair(
+    return CalibrationPair(
         map=known.map,
         run=known.run_id,
         index=known.index,
@@ -107,7 +109,7 @@ def _pair(known: Known, selected: str, branch: Branch, arms: Mapping[str, Sequen
     )
 
 
-def _settings(plan: Plan, played: Played, not_begun: int, unknown: int) -> Settings:
+def _settings(plan: CalibrationPlan, played: Played, not_begun: int, unknown: int) -> Settings:
     setup = plan.setup
     return Settings(
         policy=setup.policy,

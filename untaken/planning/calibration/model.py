@@ -18,7 +18,7 @@ Estimator = Literal["delta", "advantage", "pooled", "ceiling"]
 """What is compared with the truth; `ceiling`: one half of the draws, with the other half."""
 
 
-class Pair(Struct, frozen=True, kw_only=True, array_like=True, gc=False):
+class CalibrationPair(Struct, frozen=True, kw_only=True, array_like=True, gc=False):
     """An alternative: the estimate from ledgers, and its results in clones.
 
     Attributes:
@@ -138,7 +138,7 @@ class Calibration(Struct, frozen=True, kw_only=True, tag_field="schema", tag=SCH
     settings: Settings
     measures: tuple[Measure, ...]
     curve: tuple[Bin, ...]
-    pairs: tuple[Pair, ...]
+    pairs: tuple[CalibrationPair, ...]
     threshold: float = THRESHOLD
 
     def measure(self, estimator: Estimator, part: str = "all") -> Measure | None:

@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from untaken.errors import UntakenError
 from untaken.ledger import LedgerWriter, Run, read_ledger
-from untaken.planning.calibration.truth import Result, Witness, picked, truth
+from untaken.planning.calibration.truth import ForcedPolicy, Result, picked, truth
 from untaken.planning.crafter.playing import START, Setup
 from untaken.planning.crafter.recording import RunRecorder, StepClock
 from untaken.planning.crafter.world import CrafterWorld
@@ -28,7 +28,7 @@ B = TypeVar("B")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class CalibrationPlan:
     """What is played to calibrate one setup.
 
     Attributes:
@@ -88,7 +88,7 @@ class Played:
 class _Job:
     """The runs on one map, `first` being the number of the first; each as long as `HOUR` after the last."""
 
-    plan: Plan
+    plan: CalibrationPlan
     map: int
     first: int
     runs: int
@@ -125,9 +125,9 @@ class _Job:
             for place in picked(witness.crossroads, plan.points, f"{plan.seed} {self.map}")
         ]
 
-    def _play(self, world: CrafterWorld, number: int) -> Witness:
+    def _play(self, world: CrafterWorld, number: int) -> ForcedPolicy:
         setup, clock = self.plan.setup, StepClock(START + number * HOUR)
-        witness = Witness(policy_named(setup.policy, **setup.options), world)
+        witness = ForcedPolicy(policy_named(setup.policy, **setup.options), world)
         world.reseed(number)
         with LedgerWriter(self.ledger, clock=clock, fsync="never") as ledger:
             run = RunRecorder(
@@ -138,7 +138,11 @@ class _Job:
 
 
 def play_plan(
-    plan: Plan, folder: Path, *, workers: int = 1, progress: Callable[[int, int, str], None] | None = None
+    plan: CalibrationPlan,
+    folder: Path,
+    *,
+    workers: int = 1,
+    progress: Callable[[int, int, str], None] | None = None,
 ) -> Played:
     """Plays all of it; the same for any number of workers.
 
@@ -174,7 +178,7 @@ def _silent(_done: int, _total: int, _what: str) -> None:
     """Where nobody asks."""
 
 
-def _jobs(plan: Plan, folder: Path) -> list[_Job]:
+def _jobs(plan: CalibrationPlan, folder: Path) -> list[_Job]:
     return [
         _Job(
             plan=plan,

@@ -24,7 +24,7 @@ class Result(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Crossroads:
+class BranchPoint:
     """The moment just before a decision: the state of world and policy, and the selection that followed.
 
     Attributes:
@@ -39,12 +39,12 @@ class Crossroads:
     policy: Policy
 
 
-class Witness:
+class ForcedPolicy:
     """A policy that keeps the moment before each of its decisions."""
 
     def __init__(self, policy: Policy, world: CrafterWorld) -> None:
         self.name, self._policy, self._world = policy.name, policy, world
-        self.crossroads: list[Crossroads] = []
+        self.crossroads: list[BranchPoint] = []
 
     def begin(self, seed: int, task: str | None) -> None:
         """Starts from the beginning."""
@@ -57,7 +57,7 @@ class Witness:
         answer = self._policy.act(seen)
         if (chosen := answer.selection) is not None:
             self.crossroads.append(
-                Crossroads(
+                BranchPoint(
                     index=len(self.crossroads),
                     seen=seen,
                     skills=(chosen.skill, *chosen.alternatives),
@@ -85,14 +85,14 @@ class Witness:
         return type(self)(self._policy.clone(), self._world)
 
 
-def picked(crossroads: Sequence[Crossroads], points: int, seed: str) -> list[Crossroads]:
+def picked(crossroads: Sequence[BranchPoint], points: int, seed: str) -> list[BranchPoint]:
     """So many of the decisions with an alternative, drawn, in their order."""
     open_ones = [place for place in crossroads if len(place.skills) > 1]
     drawn = Random(seed).sample(open_ones, min(points, len(open_ones)))
     return sorted(drawn, key=lambda place: place.index)
 
 
-def forced(place: Crossroads, skill: str, *, steps: int, noise: int) -> Result | None:
+def forced(place: BranchPoint, skill: str, *, steps: int, noise: int) -> Result | None:
     """The rest of the episode in a clone in which `skill` starts here.
 
     Args:
@@ -127,7 +127,7 @@ def forced(place: Crossroads, skill: str, *, steps: int, noise: int) -> Result |
 
 
 def truth(
-    place: Crossroads, *, steps: int, draws: int, seed: str
+    place: BranchPoint, *, steps: int, draws: int, seed: str
 ) -> Iterator[tuple[str, tuple[Result, ...]]]:
     """Each skill that can start at the place, with its results under each of the draws.
 

@@ -14,7 +14,7 @@ from untaken.planning.crafter.scores import (
     read_scores,
 )
 from untaken.planning.crafter.tech_tree import tech_tree
-from untaken.planning.crafter.world import CrafterWorld, Observation, Step
+from untaken.planning.crafter.world import CrafterWorld, LocalView, WorldStep
 
 __all__ = [
     "ACHIEVEMENTS",
@@ -23,11 +23,11 @@ __all__ = [
     "MATERIALS",
     "OBJECTS",
     "CrafterWorld",
+    "LocalView",
     "MethodScore",
-    "Observation",
     "Recording",
     "SeedScore",
-    "Step",
+    "WorldStep",
     "crafter_score",
     "method_scores",
     "read_scores",

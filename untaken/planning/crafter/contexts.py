@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from untaken.planning.crafter.names import ACHIEVEMENTS, MATERIALS, OBJECTS
-from untaken.planning.crafter.world import Observation
+from untaken.planning.crafter.world import LocalView
 
 LAYERS: Final = ("everything", "means", "aims", "stage")
 """What each layer is called, fine to coarse."""
@@ -42,7 +42,7 @@ _GROUND: Final = dict(enumerate(MATERIALS, start=1))
 _STANDING: Final = dict(enumerate(OBJECTS, start=1))
 
 
-def context_layers(seen: Observation) -> tuple[dict[str, Any], ...]:
+def context_layers(seen: LocalView) -> tuple[dict[str, Any], ...]:
     """The contexts of a decision, finest first, as many as `LAYERS`; each one uses fewer features.
 
     - ``everything``: items by amount (5 and more are one), what is in view, pressing needs, night, and which
@@ -63,17 +63,17 @@ def context_layers(seen: Observation) -> tuple[dict[str, Any], ...]:
     )
 
 
-def stage(seen: Observation) -> str:
+def stage(seen: LocalView) -> str:
     """How far the tools have come: ``nothing``, ``wood``, ``table`` … ``iron pickaxe``."""
     return next((name for reached, name in _STAGES if seen.achievements[reached]), "nothing")
 
 
-def pressing(seen: Observation) -> list[str]:
+def pressing(seen: LocalView) -> list[str]:
     """Needs that are low, in the order of `NEEDS`."""
     return [need for need in NEEDS if seen.inventory[need] <= LOW]
 
 
-def in_view(seen: Observation) -> list[str]:
+def in_view(seen: LocalView) -> list[str]:
     """The notable things in view, by name, each once."""
     grounds = {number for column in seen.materials for number in column if number}
     standing = {number for column in seen.objects for number in column if number}
@@ -81,7 +81,7 @@ def in_view(seen: Observation) -> list[str]:
     return sorted(names & _NOTABLE)
 
 
-def facing(seen: Observation) -> str:
+def facing(seen: LocalView) -> str:
     """The object in front of the player, or the terrain there; ``edge`` beyond the map."""
     return seen.front or "edge"
 

@@ -161,7 +161,7 @@ def record_seed(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Job:
+class EpisodeJob:
     """One episode to be played.
 
     Attributes:
@@ -195,18 +195,18 @@ class Job:
             return record_seed(self.setup, self.seed, ledger, clock, self.folder, model=self.model)
 
 
-def play_all(jobs: Sequence[Job], *, workers: int = 1) -> Iterator[Episode]:
+def play_all(jobs: Sequence[EpisodeJob], *, workers: int = 1) -> Iterator[Episode]:
     """Plays all jobs, in so many processes; their episodes come in the order given.
 
     Jobs are independent, so the episodes are the same for any number of workers. Jobs in the same world
     are best given one after the other: its map is then made once.
 
     Raises:
-        UntakenError: as `Job.play`.
+        UntakenError: as `EpisodeJob.play`.
     """
     if workers == 1:
-        yield from map(Job.play, jobs)
+        yield from map(EpisodeJob.play, jobs)
         return
     worlds = max(1, len({job.seed for job in jobs}))
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-        yield from pool.map(Job.play, jobs, chunksize=max(1, len(jobs) // worlds))
+        yield from pool.map(EpisodeJob.play, jobs, chunksize=max(1, len(jobs) // worlds))

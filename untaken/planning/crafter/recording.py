@@ -27,7 +27,7 @@ from untaken.ledger import LedgerWriter, Message, Observation, Plan, RunFinished
 from untaken.planning.crafter.contexts import context_layers, facing
 from untaken.planning.crafter.names import ACHIEVEMENTS
 from untaken.planning.crafter.tech_tree import GRAPH_ID
-from untaken.planning.crafter.world import Observation as View
+from untaken.planning.crafter.world import LocalView as View
 from untaken.planning.loop import Episode, Turn
 
 OPEN: Final = "open"

@@ -269,16 +269,16 @@ class Env(crafter.Env):  # type: ignore[misc]
             "_sem_view": _no_map,
         }
 
-    def mark(self) -> Mark:
+    def mark(self) -> StockMark:
         """This moment, to come back to."""
-        return Mark(self)
+        return StockMark(self)
 
     def reseed(self, seed: int) -> None:
         """Other random numbers from here on."""
         self._world.random.seed(seed)
 
 
-class Mark:
+class StockMark:
     """A moment of an environment, kept beside it; `restore` undoes whatever happened to it since.
 
     Cheaper than a clone: objects that are there already are given back their attributes, and the random

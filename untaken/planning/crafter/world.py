@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from untaken.planning.crafter.stock import Mark
+    from untaken.planning.crafter.stock import StockMark
 
 VIEW: Final = (9, 7)
 """Width and height of what a policy sees of the map, itself in the middle."""
@@ -27,7 +27,7 @@ Rows = tuple[tuple[int, ...], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Observation:
+class LocalView:
     """What a policy may see: the 9 × 7 view and itself, never the whole map.
 
     Attributes:
@@ -74,7 +74,7 @@ class Observation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class WorldStep:
     """The result of a step.
 
     Attributes:
@@ -121,7 +121,7 @@ class CrafterWorld:
         """Begins the next episode."""
         self._env.reset()
 
-    def step(self, action: str | int) -> Step:
+    def step(self, action: str | int) -> WorldStep:
         """Does one action, by its name or its number in `ACTIONS`.
 
         Raises:
@@ -129,7 +129,7 @@ class CrafterWorld:
         """
         before = frozenset(self._env._unlocked)
         _, reward, done, info = self._env.step(action_number(action))
-        return Step(
+        return WorldStep(
             reward=float(reward),
             done=bool(done),
             dead=info["discount"] == 0,
@@ -142,8 +142,8 @@ class CrafterWorld:
         twin._env = self._env.clone()
         return twin
 
-    def mark(self) -> Mark:
-        """This moment: `Mark.restore` returns the world to it, for less than a clone costs."""
+    def mark(self) -> StockMark:
+        """This moment: `StockMark.restore` returns the world to it, for less than a clone costs."""
         return self._env.mark()
 
     def reseed(self, seed: int) -> None:
@@ -157,13 +157,13 @@ class CrafterWorld:
         standing = env._world[(left + x, top + y)][1]
         return None if standing is None else float(standing.health)
 
-    def observe(self) -> Observation:
+    def observe(self) -> LocalView:
         """What a policy may see now."""
         env = self._env
         player, world = env._player, env._world
         materials, places = (_window(grid, player.pos) for grid in (world._mat_map, world._obj_map))
         standing = world._objects
-        return Observation(
+        return LocalView(
             materials=materials,
             objects=tuple(
                 tuple(place and _KINDS[type(standing[place]).__name__] for place in c) if any(c) else c

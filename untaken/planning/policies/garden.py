@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from untaken.planning.policies.chart import GRASS, SIDES
-from untaken.planning.policies.mind import RIPE, Mind
+from untaken.planning.policies.agent_state import RIPE, AgentState
+from untaken.planning.policies.local_map import GRASS, SIDES
 from untaken.planning.policies.shelter import hide
 
 _WATCH = 6
 """Steps from a plant at which it waits for it."""
 
 
-def plant(mind: Mind) -> str | None:
+def plant(mind: AgentState) -> str | None:
     """Plants in front where there is grass, else where grass is near."""
     if mind.facing == GRASS:
         return "place_plant"
     return mind.go(mind.known(GRASS), "to grass")
 
 
-def fence(mind: Mind, sapling: int) -> str | None:
+def fence(mind: AgentState, sapling: int) -> str | None:
     """Closes the cells beside a plant with stones; ``None`` where that is done or cannot be."""
     chart = mind.chart
     for side in SIDES:
@@ -32,7 +32,7 @@ def fence(mind: Mind, sapling: int) -> str | None:
     return None
 
 
-def pick(mind: Mind) -> str | None:
+def pick(mind: AgentState) -> str | None:
     """Goes to the oldest plant, fences it, waits beside it, and eats it when it is ripe."""
     if not mind.plants:
         return None
@@ -48,6 +48,6 @@ def pick(mind: Mind) -> str | None:
     return hide(mind) or "noop"
 
 
-def fenced(mind: Mind, sapling: int) -> bool:
+def fenced(mind: AgentState, sapling: int) -> bool:
     """Whether nothing that walks can come beside a plant."""
     return all(mind.solid(sapling + side) for side in SIDES)

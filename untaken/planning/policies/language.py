@@ -25,7 +25,7 @@ CAUSES_CHARS = 2_000
 """Longest description of causes; more is cut."""
 
 
-class Choice(Struct, frozen=True, forbid_unknown_fields=True):
+class ActionReply(Struct, frozen=True, forbid_unknown_fields=True):
     """The form of an answer."""
 
     action: Annotated[str, Meta(pattern=f"^({'|'.join(ACTIONS)})$", max_length=20)]
@@ -61,7 +61,7 @@ class Language:
             Question(
                 template=template(),
                 prompt=self._prompt(seen),
-                output=Choice,
+                output=ActionReply,
                 seed=self._seed,
                 max_tokens=MAX_TOKENS,
             )

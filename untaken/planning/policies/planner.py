@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Container
 from typing import Final
 
-from untaken.planning.policies.chart import (
+from untaken.planning.policies.agent_state import DAY, RIPE, AgentState
+from untaken.planning.policies.garden import fenced
+from untaken.planning.policies.local_map import (
     COW,
     STONE,
     TABLE,
     WATER,
     ZOMBIE,
 )
-from untaken.planning.policies.garden import fenced
-from untaken.planning.policies.mind import DAY, RIPE, Mind
 from untaken.planning.policies.skills import EXPLORE, NEARBY, NEEDS, feasible, located, workshop
 
 _SOURCE: Final = {
@@ -55,7 +55,7 @@ EVENING: Final = (70, 140)
 """Steps of a day in which it eats and drinks for the night."""
 
 
-def needed(mind: Mind) -> str | None:
+def needed(mind: AgentState) -> str | None:
     """What survival asks for now, if anything."""
     have = mind.inventory
     if mind.facing == WATER and have["drink"] < 7 and mind.beside(ZOMBIE) is None:
@@ -73,11 +73,11 @@ def needed(mind: Mind) -> str | None:
     return "wake_up" if have["energy"] <= 2 else None
 
 
-def _evening(mind: Mind) -> bool:
+def _evening(mind: AgentState) -> bool:
     return EVENING[0] <= mind.step % DAY <= EVENING[1]
 
 
-def _thirsty(mind: Mind) -> bool:
+def _thirsty(mind: AgentState) -> bool:
     """Whether to drink: sooner before the night, and where water is near."""
     drink = mind.inventory["drink"]
     if drink >= 7:
@@ -87,7 +87,7 @@ def _thirsty(mind: Mind) -> bool:
     return mind.nearest(WATER) <= (15 if drink <= 5 and not mind.dark else 3)
 
 
-def _hungry(mind: Mind) -> bool:
+def _hungry(mind: AgentState) -> bool:
     """Whether to eat: sooner before the night, and where a cow is near."""
     food = mind.inventory["food"]
     if food > 6:
@@ -99,11 +99,11 @@ def _hungry(mind: Mind) -> bool:
     return _nearest_cow(mind) <= (15 if food <= 5 else 5)
 
 
-def _nearest_cow(mind: Mind) -> int:
+def _nearest_cow(mind: AgentState) -> int:
     return min((mind.away(cell) for cell, kind in mind.chart.sighted.items() if kind == COW), default=99)
 
 
-def step_to(mind: Mind, goal: str) -> str:
+def step_to(mind: AgentState, goal: str) -> str:
     """The skill to begin with on the way to an achievement: itself, or what it lacks."""
     for item, amount in NEEDS.get(goal, {}).items():
         if mind.inventory[item] < amount:
@@ -117,15 +117,15 @@ def step_to(mind: Mind, goal: str) -> str:
     return goal
 
 
-def _workshop_step(mind: Mind) -> str:
+def _workshop_step(mind: AgentState) -> str:
     return step_to(mind, "place_furnace" if _table_near(mind) else "place_table")
 
 
-def _table_near(mind: Mind) -> bool:
+def _table_near(mind: AgentState) -> bool:
     return any(mind.away(cell) <= _TABLE_REACH for cell in mind.known(TABLE))
 
 
-def choose(mind: Mind, task: str | None, tried: Container[str]) -> str:
+def choose(mind: AgentState, task: str | None, tried: Container[str]) -> str:
     """The skill a scripted policy begins; not one of those just tried in vain."""
     survival = needed(mind)
     if survival is not None and survival not in tried:
@@ -136,7 +136,7 @@ def choose(mind: Mind, task: str | None, tried: Container[str]) -> str:
     return _open_play(mind, tried)
 
 
-def _open_play(mind: Mind, tried: Container[str]) -> str:
+def _open_play(mind: AgentState, tried: Container[str]) -> str:
     done = mind.achievements
     if mind.inventory["wood"] < _wood(mind) and located(mind, "collect_wood") and "collect_wood" not in tried:
         return "collect_wood"
@@ -158,7 +158,7 @@ def _open_play(mind: Mind, tried: Container[str]) -> str:
     return "wake_up" if EXPLORE in tried else EXPLORE
 
 
-def _garden_calls(mind: Mind) -> bool:
+def _garden_calls(mind: AgentState) -> bool:
     """Whether a plant is ripe, or bare while there are stones to fence it."""
     if not mind.plants:
         return False
@@ -168,7 +168,7 @@ def _garden_calls(mind: Mind) -> bool:
     return ripe or bool(near and mind.inventory["stone"] >= 4 and not fenced(mind, oldest))
 
 
-def _wood(mind: Mind) -> int:
+def _wood(mind: AgentState) -> int:
     """Wood to have before going on."""
     done = mind.achievements
     if not done["place_table"]:
@@ -178,6 +178,6 @@ def _wood(mind: Mind) -> int:
     return 0
 
 
-def _stones(mind: Mind) -> int:
+def _stones(mind: AgentState) -> int:
     """Stones to have before going on: enough for a night in the open."""
     return 9 if mind.achievements["make_stone_sword"] or mind.step % DAY > EVENING[0] else 2

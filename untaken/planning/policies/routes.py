@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Mapping
 from typing import Final
 
-from untaken.planning.policies.chart import (
+from untaken.planning.policies.local_map import (
     COAL,
     DIAMOND,
     GRASS,
@@ -16,7 +16,7 @@ from untaken.planning.policies.chart import (
     STONE,
     UNKNOWN,
     WATER,
-    Chart,
+    LocalMap,
 )
 
 _NEAR_LAVA: Final = 6
@@ -45,7 +45,7 @@ def costs_of(inventory: Mapping[str, int], *, grass: int = 1) -> Costs:
 
 
 def route(
-    chart: Chart,
+    chart: LocalMap,
     costs: Costs,
     aims: Container[int],
     *,
@@ -104,7 +104,7 @@ def _traced(came: Mapping[int, int], cell: int, start: int) -> list[int]:
     return path
 
 
-def frontier(chart: Chart, costs: Costs, weights: bytes) -> list[int] | None:
+def frontier(chart: LocalMap, costs: Costs, weights: bytes) -> list[int] | None:
     """A way to where most that is unknown comes into view for the least cost; ``None`` where all is known.
 
     Args:

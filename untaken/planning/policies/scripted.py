@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final, Self
 
 from untaken.errors import UntakenError
 from untaken.planning.crafter.names import ACHIEVEMENTS, ACTIONS
+from untaken.planning.policies.agent_state import AgentState
 from untaken.planning.policies.feedback import better
-from untaken.planning.policies.mind import Mind
 from untaken.planning.policies.planner import choose, needed
 from untaken.planning.policies.skills import EXPLORE, SKILLS, YIELDS, carry_out, feasible
 from untaken.planning.policy import Act, Selection
@@ -48,7 +48,7 @@ class Scripted:
     def begin(self, seed: int, task: str | None) -> None:
         """Forgets the last episode. `seed` decides all it draws in the next one."""
         self.reseed(seed)
-        self._task, self._mind, self._forced = task, Mind(), ""
+        self._task, self._mind, self._forced = task, AgentState(), ""
         self._skill, self._since, self._count = "", 0, 0
         self._failed: dict[str, int] = {}
         self._alarm: str | None = None

@@ -9,15 +9,26 @@ from __future__ import annotations
 
 from typing import Final
 
-from untaken.planning.policies.chart import DOWN, LAVA, LEFT, PLANT, RIGHT, SIDES, STONE, UP, WALKABLE, WATER
-from untaken.planning.policies.mind import Mind
+from untaken.planning.policies.agent_state import AgentState
+from untaken.planning.policies.local_map import (
+    DOWN,
+    LAVA,
+    LEFT,
+    PLANT,
+    RIGHT,
+    SIDES,
+    STONE,
+    UP,
+    WALKABLE,
+    WATER,
+)
 
 _PAIRS: Final = tuple((0, side) for side in SIDES)
 _SQUARES: Final = tuple((0, x, y, x + y) for x in (LEFT, PLANT, RIGHT) for y in (UP, DOWN))
 _REACH: Final = 4
 
 
-def rest(mind: Mind) -> str | None:
+def rest(mind: AgentState) -> str | None:
     """Closes a chamber around itself, and sleeps in it till it is awake by itself."""
     if mind.asleep:
         return "sleep"
@@ -31,7 +42,7 @@ def rest(mind: Mind) -> str | None:
     return "sleep" if mind.inventory["energy"] < 9 else "noop"
 
 
-def hide(mind: Mind) -> str | None:
+def hide(mind: AgentState) -> str | None:
     """Closes a chamber around itself, and waits in it; ``None`` where that cannot be done here."""
     chamber = _chamber(mind)
     if chamber is None:
@@ -39,7 +50,7 @@ def hide(mind: Mind) -> str | None:
     return _close(mind, chamber) or _close_to_arrows(mind) or "noop"
 
 
-def _close_to_arrows(mind: Mind) -> str | None:
+def _close_to_arrows(mind: AgentState) -> str | None:
     """Arrows fly over water, which can be faced and filled from within."""
     chart = mind.chart
     if not mind.inventory["stone"]:
@@ -48,13 +59,13 @@ def _close_to_arrows(mind: Mind) -> str | None:
     return None if water is None or water in chart.standing else mind.enter(water)
 
 
-def _stones(mind: Mind) -> dict[int, None]:
+def _stones(mind: AgentState) -> dict[int, None]:
     ground, here = mind.chart.ground, mind.chart.here
     around = (here + 256 * x + y for x in range(-8, 9) for y in range(-8, 9))
     return {cell: None for cell in around if ground[cell] == STONE}
 
 
-def open_sides(mind: Mind, chamber: tuple[int, ...]) -> list[tuple[int, int]] | None:
+def open_sides(mind: AgentState, chamber: tuple[int, ...]) -> list[tuple[int, int]] | None:
     """The outer sides that must be closed, as (cell within, side); ``None`` where one cannot be."""
     ground, found = mind.chart.ground, []
     for cell in chamber:
@@ -74,7 +85,7 @@ def open_sides(mind: Mind, chamber: tuple[int, ...]) -> list[tuple[int, int]] | 
     return found
 
 
-def _chamber(mind: Mind) -> tuple[int, ...] | None:
+def _chamber(mind: AgentState) -> tuple[int, ...] | None:
     """The chamber with the player in it that costs least to close; ``None`` where none can be."""
     best, least = None, 99
     here, ground, stones = mind.chart.here, mind.chart.ground, mind.inventory["stone"]
@@ -90,7 +101,7 @@ def _chamber(mind: Mind) -> tuple[int, ...] | None:
     return best
 
 
-def _close(mind: Mind, chamber: tuple[int, ...]) -> str | None:
+def _close(mind: AgentState, chamber: tuple[int, ...]) -> str | None:
     """The next action to close a chamber from within; ``None`` where it is closed."""
     chart = mind.chart
     for cell in chamber:
@@ -109,7 +120,7 @@ def _close(mind: Mind, chamber: tuple[int, ...]) -> str | None:
     return _within(mind, chamber, cell - side)
 
 
-def _within(mind: Mind, chamber: tuple[int, ...], aim: int) -> str | None:
+def _within(mind: AgentState, chamber: tuple[int, ...], aim: int) -> str | None:
     """A step towards a cell without leaving the chamber."""
     here = mind.chart.here
     beside = [here + side for side in SIDES if here + side in chamber]

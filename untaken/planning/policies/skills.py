@@ -6,7 +6,9 @@ from collections.abc import Callable, Iterable
 from typing import Final
 
 from untaken.planning.crafter.names import ACHIEVEMENTS
-from untaken.planning.policies.chart import (
+from untaken.planning.policies.agent_state import AgentState
+from untaken.planning.policies.garden import pick, plant
+from untaken.planning.policies.local_map import (
     AROUND,
     COAL,
     COW,
@@ -24,8 +26,6 @@ from untaken.planning.policies.chart import (
     WATER,
     ZOMBIE,
 )
-from untaken.planning.policies.garden import pick, plant
-from untaken.planning.policies.mind import Mind
 from untaken.planning.policies.shelter import rest
 
 EXPLORE: Final = "explore"
@@ -76,10 +76,10 @@ _MOUNTAIN: Final = bytes((0, 1, 1, 4, 6, 1, 1, *[4] * 9))
 _ANYWHERE: Final = bytes((0, *[2] * 15))
 _PLACEABLE: Final = (GRASS, SAND, PATH)
 
-Control = Callable[[Mind], str | None]
+Control = Callable[[AgentState], str | None]
 
 
-def feasible(mind: Mind, *, wanted: str | None = None) -> tuple[str, ...]:
+def feasible(mind: AgentState, *, wanted: str | None = None) -> tuple[str, ...]:
     """The skills that can start now, by inventory and known map, in the order of `SKILLS`.
 
     What is at no known place must be found first, by `EXPLORE`. What is carried already is not made or
@@ -88,14 +88,14 @@ def feasible(mind: Mind, *, wanted: str | None = None) -> tuple[str, ...]:
     return tuple(name for name in SKILLS if _possible(mind, name, wanted))
 
 
-def located(mind: Mind, skill: str) -> bool:
+def located(mind: AgentState, skill: str) -> bool:
     """Whether a place is known where the skill can be carried out."""
     if skill in PREY:
         return PREY[skill] in mind.chart.sighted.values()
     return skill not in FOUND_AT or bool(mind.known(FOUND_AT[skill]))
 
 
-def _possible(mind: Mind, name: str, wanted: str | None) -> bool:
+def _possible(mind: AgentState, name: str, wanted: str | None) -> bool:
     carried = mind.inventory
     if not located(mind, name):
         return False
@@ -112,7 +112,7 @@ def _possible(mind: Mind, name: str, wanted: str | None) -> bool:
     return name == wanted or item == "drink" or carried.get(item, 0) < 9
 
 
-def carry_out(mind: Mind, skill: str) -> str | None:
+def carry_out(mind: AgentState, skill: str) -> str | None:
     """The next action of a skill; ``None`` where it cannot go on."""
     return _CONTROLS[skill](mind)
 
@@ -120,7 +120,7 @@ def carry_out(mind: Mind, skill: str) -> str | None:
 def _gather(name: str) -> Control:
     material, weights = GATHERED[name], _MEADOW if name in ("collect_wood", "collect_drink") else _MOUNTAIN
 
-    def control(mind: Mind) -> str | None:
+    def control(mind: AgentState) -> str | None:
         known = mind.known(material)
         if known:
             action = mind.use(known, name)
@@ -131,14 +131,14 @@ def _gather(name: str) -> Control:
     return control
 
 
-def _stone(mind: Mind) -> str | None:
+def _stone(mind: AgentState) -> str | None:
     if mind.facing == STONE:
         return "do"
     found = mind.go(mind.known(STONE), "collect_stone")
     return found or mind.wander(_MOUNTAIN, "seek stone")
 
 
-def _sapling(mind: Mind) -> str | None:
+def _sapling(mind: AgentState) -> str | None:
     if mind.facing == GRASS:
         return "do"
     found = mind.go(mind.known(GRASS), "collect_sapling")
@@ -148,7 +148,7 @@ def _sapling(mind: Mind) -> str | None:
 def _hunt(name: str) -> Control:
     kind, weights = PREY[name], _MOUNTAIN if name == "defeat_skeleton" else _MEADOW
 
-    def control(mind: Mind) -> str | None:
+    def control(mind: AgentState) -> str | None:
         prey = {cell: None for cell, what in mind.chart.sighted.items() if what == kind}
         if prey:
             action = mind.use(prey, name)
@@ -160,7 +160,7 @@ def _hunt(name: str) -> Control:
 
 
 def _place(action: str) -> Control:
-    def control(mind: Mind) -> str | None:
+    def control(mind: AgentState) -> str | None:
         where = (*_PLACEABLE, WATER) if action == "place_stone" else _PLACEABLE
         if mind.facing in where and (action == "place_stone" or mind.counts(mind.chart.here)):
             return action
@@ -169,7 +169,7 @@ def _place(action: str) -> Control:
     return control
 
 
-def _step_aside(mind: Mind) -> str | None:
+def _step_aside(mind: AgentState) -> str | None:
     """Makes the cell in front a free one: by digging, or by a step to where there is room."""
     chart = mind.chart
     if mind.facing == STONE and mind.costs[STONE]:
@@ -185,7 +185,7 @@ def _step_aside(mind: Mind) -> str | None:
     return None
 
 
-def _furnace(mind: Mind) -> str | None:
+def _furnace(mind: AgentState) -> str | None:
     """Beside a table where one is near, for both are needed together."""
     if not mind.achievements["place_furnace"]:
         return _place("place_furnace")(mind)
@@ -197,7 +197,7 @@ def _furnace(mind: Mind) -> str | None:
     return _place("place_furnace")(mind)
 
 
-def _workplaces(mind: Mind, things: Iterable[int]) -> dict[int, None]:
+def _workplaces(mind: AgentState, things: Iterable[int]) -> dict[int, None]:
     costs, ground = mind.costs, mind.chart.ground
     return {
         cell + around: None
@@ -207,14 +207,14 @@ def _workplaces(mind: Mind, things: Iterable[int]) -> dict[int, None]:
     }
 
 
-def workshop(mind: Mind) -> dict[int, None]:
+def workshop(mind: AgentState) -> dict[int, None]:
     """Cells from which a table and a furnace are both near."""
     by_furnace = _workplaces(mind, mind.known(FURNACE))
     return {cell: None for cell in _workplaces(mind, mind.known(TABLE)) if cell in by_furnace}
 
 
 def _make(name: str) -> Control:
-    def control(mind: Mind) -> str | None:
+    def control(mind: AgentState) -> str | None:
         if all(mind.near(thing) for thing in NEARBY[name]):
             return name
         places = workshop(mind) if FURNACE in NEARBY[name] else _workplaces(mind, mind.known(TABLE))
@@ -223,7 +223,7 @@ def _make(name: str) -> Control:
     return control
 
 
-def _explore(mind: Mind) -> str | None:
+def _explore(mind: AgentState) -> str | None:
     return mind.wander(_MOUNTAIN if mind.inventory["wood_pickaxe"] else _ANYWHERE, EXPLORE)
 
 

@@ -3,27 +3,27 @@
 from untaken.planning.state_causality.evaluator import StateCausality
 from untaken.planning.state_causality.model import (
     STAY_ALIVE,
+    CausalEdge,
     CausalState,
     Concept,
-    Edge,
     EdgeKind,
     StateVariable,
 )
 from untaken.planning.state_causality.prompted import PromptedCausality
 from untaken.planning.state_causality.symbolic import SymbolicCausality
-from untaken.planning.state_causality.trials import Trial, TriedCauses, try_edges
+from untaken.planning.state_causality.trials import EdgeTrial, TriedCauses, try_edges
 
 __all__ = [
     "STAY_ALIVE",
+    "CausalEdge",
     "CausalState",
     "Concept",
-    "Edge",
     "EdgeKind",
+    "EdgeTrial",
     "PromptedCausality",
     "StateCausality",
     "StateVariable",
     "SymbolicCausality",
-    "Trial",
     "TriedCauses",
     "try_edges",
 ]

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from untaken.errors import Unscored
-from untaken.planning.state_causality.model import CausalState, Concept, Edge, StateVariable
+from untaken.planning.state_causality.model import CausalEdge, CausalState, Concept, StateVariable
 
 if TYPE_CHECKING:
-    from untaken.planning.crafter import Observation
+    from untaken.planning.crafter import LocalView
 
 
 class StateCausality(ABC):
@@ -26,7 +26,7 @@ class StateCausality(ABC):
 
     @abstractmethod
     def decompose(
-        self, task: str | None, observation: Observation
+        self, task: str | None, observation: LocalView
     ) -> tuple[tuple[Concept, ...], tuple[StateVariable, ...]] | Unscored:
         """f_decomp(l, s) = (C, V): the concepts and the variables of a state."""
 
@@ -46,8 +46,8 @@ class StateCausality(ABC):
         variables: Sequence[StateVariable],
         concepts: Sequence[Concept],
         task: str | None,
-        observation: Observation,
-    ) -> tuple[Edge, ...] | Unscored:
+        observation: LocalView,
+    ) -> tuple[CausalEdge, ...] | Unscored:
         """f_infer(V', C', l, s): the adjacency as its edges, each with its kind and reason.
 
         Edges end in a variable or in the node of the task; `CausalState.adjacency` is the matrix over V'.
@@ -60,7 +60,7 @@ class StateCausality(ABC):
         del task, variables, concepts
         return (), ()
 
-    def evaluate(self, task: str | None, observation: Observation) -> CausalState:
+    def evaluate(self, task: str | None, observation: LocalView) -> CausalState:
         """All four, one after the other.
 
         Args:

@@ -39,7 +39,7 @@ class StateVariable(Struct, frozen=True, kw_only=True):
     number: float
 
 
-class Edge(Struct, frozen=True, kw_only=True):
+class CausalEdge(Struct, frozen=True, kw_only=True):
     """CR[cause, effect] = 1.
 
     Attributes:
@@ -81,7 +81,7 @@ class CausalState(Struct, frozen=True, kw_only=True):
     kept: tuple[_Name, ...] = ()
     missing: tuple[_Name, ...] = ()
     absent: tuple[_Name, ...] = ()
-    edges: tuple[Edge, ...] = ()
+    edges: tuple[CausalEdge, ...] = ()
     dropped: int = 0
     unscored: str = ""
 

@@ -10,10 +10,10 @@ from msgspec import Meta, Struct
 
 from untaken.asking import ModelAccess, Question, Template, read_template
 from untaken.errors import Unscored
-from untaken.planning.crafter import Observation
+from untaken.planning.crafter import LocalView
 from untaken.planning.state_causality.evaluator import StateCausality
 from untaken.planning.state_causality.mechanisms import mechanisms
-from untaken.planning.state_causality.model import STAY_ALIVE, Concept, Edge, StateVariable
+from untaken.planning.state_causality.model import STAY_ALIVE, CausalEdge, Concept, StateVariable
 from untaken.planning.state_causality.symbolic import within
 from untaken.planning.state_causality.variables import variables_of
 
@@ -72,7 +72,7 @@ class PromptedCausality(StateCausality):
         self.by = f"{model.name}, by prompts"
 
     def decompose(
-        self, task: str | None, observation: Observation
+        self, task: str | None, observation: LocalView
     ) -> tuple[tuple[Concept, ...], tuple[StateVariable, ...]] | Unscored:
         """Those it names of the mechanisms with a cause in this state, and of the variables that it shows."""
         variables = variables_of(observation)
@@ -109,8 +109,8 @@ class PromptedCausality(StateCausality):
         variables: Sequence[StateVariable],
         concepts: Sequence[Concept],
         task: str | None,
-        observation: Observation,  # noqa: ARG002 (the variables describe it)
-    ) -> tuple[Edge, ...] | Unscored:
+        observation: LocalView,  # noqa: ARG002 (the variables describe it)
+    ) -> tuple[CausalEdge, ...] | Unscored:
         """The edges it names between the variables and the task."""
         answer = self._ask(
             "infer", Inferred, _task(task), _listed("Concepts", concepts), _listed("Variables", variables)
@@ -118,7 +118,7 @@ class PromptedCausality(StateCausality):
         if isinstance(answer, Unscored):
             return answer
         goal, known = task or STAY_ALIVE, {variable.name for variable in variables}
-        found: dict[tuple[str, str], Edge] = {}
+        found: dict[tuple[str, str], CausalEdge] = {}
         for said in answer.edges:
             cause, effect = _normal(said.cause), _normal(said.effect)
             if cause in known and effect in known | {goal} and cause != effect:
@@ -165,11 +165,11 @@ def _normal(name: str) -> str:
     return "_".join(name.strip().casefold().split())
 
 
-def _edge(cause: str, effect: str, said: SaidEdge, concepts: Sequence[Concept]) -> Edge:
+def _edge(cause: str, effect: str, said: SaidEdge, concepts: Sequence[Concept]) -> CausalEdge:
     """With the equivalent concept, if there is one."""
     by_rule = [mechanisms()[concept.name] for concept in concepts]
     same = (m.name for m in by_rule if cause in m.causes and effect in (m.effect, m.name))
-    return Edge(
+    return CausalEdge(
         cause=cause,
         effect=effect,
         kind="rule" if said.by == "rule" else "policy-mediated",

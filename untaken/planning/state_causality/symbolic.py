@@ -8,10 +8,10 @@ from operator import index
 from typing import Final
 
 from untaken.errors import UntakenError
-from untaken.planning.crafter import ACHIEVEMENTS, Observation
+from untaken.planning.crafter import ACHIEVEMENTS, LocalView
 from untaken.planning.state_causality.evaluator import StateCausality
 from untaken.planning.state_causality.mechanisms import Mechanism, Reach, mechanisms
-from untaken.planning.state_causality.model import STAY_ALIVE, Concept, Edge, EdgeKind, StateVariable
+from untaken.planning.state_causality.model import STAY_ALIVE, CausalEdge, Concept, EdgeKind, StateVariable
 from untaken.planning.state_causality.variables import beside, faced, variables_of
 
 HOPS: Final = 2
@@ -40,7 +40,7 @@ class SymbolicCausality(StateCausality):
         self.by = f"rules of the environment, {'any number of' if hops is None else hops} hops"
 
     def decompose(
-        self, task: str | None, observation: Observation
+        self, task: str | None, observation: LocalView
     ) -> tuple[tuple[Concept, ...], tuple[StateVariable, ...]]:
         """Mechanisms with a cause in this state, and those the task rests on; all that the state shows."""
         variables = variables_of(observation)
@@ -84,8 +84,8 @@ class SymbolicCausality(StateCausality):
         variables: Sequence[StateVariable],
         concepts: Sequence[Concept],
         task: str | None,
-        observation: Observation,
-    ) -> tuple[Edge, ...]:
+        observation: LocalView,
+    ) -> tuple[CausalEdge, ...]:
         """What each concept says, as far as it leads to the task; a thing out of reach needs the policy."""
         kept = [mechanisms()[concept.name] for concept in concepts]
         nodes = {variable.name for variable in variables}
@@ -96,7 +96,7 @@ class SymbolicCausality(StateCausality):
             "around": beside(observation),
         }
         goal = task or STAY_ALIVE
-        found: dict[tuple[str, str], Edge] = {}
+        found: dict[tuple[str, str], CausalEdge] = {}
         for m in kept:
             effects = [goal] if m.name == task or (task is None and m.effect == "health") else []
             if m.effect in nodes and (task or m.effect != "health"):  # in open play health is the task
@@ -115,9 +115,9 @@ def _kind(m: Mechanism, cause: str, reached: frozenset[str]) -> EdgeKind:
 
 
 @lru_cache(maxsize=4096)
-def _edge(cause: str, effect: str, kind: EdgeKind, m: Mechanism) -> Edge:
+def _edge(cause: str, effect: str, kind: EdgeKind, m: Mechanism) -> CausalEdge:
     first = _FIRST[m.reach] if kind == "policy-mediated" else ""
-    return Edge(cause=cause, effect=effect, kind=kind, concept=m.name, reason=m.words + first)
+    return CausalEdge(cause=cause, effect=effect, kind=kind, concept=m.name, reason=m.words + first)
 
 
 _FIRST: Final[dict[Reach, str]] = {
@@ -128,7 +128,7 @@ _FIRST: Final[dict[Reach, str]] = {
 
 
 _ACHIEVED: Final = frozenset(ACHIEVEMENTS)
-_ABSENT: Final = Edge(cause="-", effect="-", kind="policy-mediated", concept="-", reason="")
+_ABSENT: Final = CausalEdge(cause="-", effect="-", kind="policy-mediated", concept="-", reason="")
 
 
 @lru_cache(maxsize=256)

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Final, Literal
 
 import msgspec
 
-from untaken.planning.crafter import ACHIEVEMENTS, MATERIALS, OBJECTS, CrafterWorld, Observation
-from untaken.planning.state_causality.booth import booth, intervene, setting_of
+from untaken.planning.crafter import ACHIEVEMENTS, MATERIALS, OBJECTS, CrafterWorld, LocalView
+from untaken.planning.state_causality.isolated_world import booth, intervene, setting_of
 from untaken.planning.state_causality.mechanisms import mechanisms
-from untaken.planning.state_causality.model import STAY_ALIVE, CausalState, Edge
+from untaken.planning.state_causality.model import STAY_ALIVE, CausalEdge, CausalState
 from untaken.planning.state_causality.variables import faced
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ Found = Literal["effect", "no effect", "not tried"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Trial:
+class EdgeTrial:
     """The result for one edge.
 
     Attributes:
@@ -41,7 +41,7 @@ class Trial:
         reason: in words.
     """
 
-    edge: Edge
+    edge: CausalEdge
     found: Found
     draws: int = 0
     higher: int = 0
@@ -60,10 +60,10 @@ class TriedCauses:
     """
 
     causes: CausalState
-    trials: tuple[Trial, ...]
+    trials: tuple[EdgeTrial, ...]
 
     @property
-    def untested(self) -> tuple[Trial, ...]:
+    def untested(self) -> tuple[EdgeTrial, ...]:
         """Rule edges that the test did not show, each with its reason."""
         return tuple(t for t in self.trials if t.edge.kind == "rule" and t.found != "effect")
 
@@ -87,17 +87,17 @@ def try_edges(world: CrafterWorld, causes: CausalState, *, draws: int = DRAWS, s
     return TriedCauses(causes=msgspec.structs.replace(causes, edges=tuple(shown)), trials=trials)
 
 
-def _try(world: CrafterWorld, edge: Edge, causes: CausalState, seeds: Sequence[int]) -> Trial:
+def _try(world: CrafterWorld, edge: CausalEdge, causes: CausalState, seeds: Sequence[int]) -> EdgeTrial:
     mechanism = mechanisms().get(edge.concept)
     if mechanism is None:
-        return Trial(edge=edge, found="not tried", reason="no mechanism is known that could be set up")
+        return EdgeTrial(edge=edge, found="not tried", reason="no mechanism is known that could be set up")
     if edge.kind != "policy-mediated":
         setting = setting_of(mechanism)
         base = booth(world, mechanism, edge.cause)
         actions = [setting.action] * (setting.quick if edge.cause in mechanism.helps else setting.steps)
         amount = setting.otherwise.get(edge.cause, 0)
     elif edge.cause in (*causes.missing, *causes.absent):
-        return Trial(edge=edge, found="not tried", reason="the cause is not in this state")
+        return EdgeTrial(edge=edge, found="not tried", reason="the cause is not in this state")
     else:
         base, actions, amount = world, [_DONE.get(mechanism.action, mechanism.action)], 0
         actions = ["noop"] if mechanism.mediated else actions
@@ -105,7 +105,7 @@ def _try(world: CrafterWorld, edge: Edge, causes: CausalState, seeds: Sequence[i
 
 
 def _pair(
-    base: CrafterWorld, edge: Edge, actions: Sequence[str], amount: int, seed: int
+    base: CrafterWorld, edge: CausalEdge, actions: Sequence[str], amount: int, seed: int
 ) -> tuple[float, float]:
     """The effect as it is, and after do(cause), with the same actions and the same random numbers."""
     as_it_is, changed = base.clone(), base.clone()
@@ -126,7 +126,7 @@ def _effect(world: CrafterWorld, effect: str, actions: Sequence[str]) -> float:
     return total if in_view else _value(effect, world.observe())
 
 
-def _value(effect: str, seen: Observation) -> float:
+def _value(effect: str, seen: LocalView) -> float:
     if effect in ACHIEVEMENTS:
         return float(seen.achievements[effect])
     if effect == "sleeping":
@@ -139,14 +139,14 @@ def _value(effect: str, seen: Observation) -> float:
 
 
 _KINDS: Final = ("", *(f"near_{thing}" for thing in (*MATERIALS, *OBJECTS)))
-"""By the numbers of `Observation.semantic`."""
+"""By the numbers of `LocalView.semantic`."""
 
 
-def _judged(edge: Edge, pairs: Sequence[tuple[float, float]]) -> Trial:
+def _judged(edge: CausalEdge, pairs: Sequence[tuple[float, float]]) -> EdgeTrial:
     higher, lower = sum(b > a for a, b in pairs), sum(b < a for a, b in pairs)
     p = sign_test(higher, lower)
     shown = p <= LEVEL
-    return Trial(
+    return EdgeTrial(
         edge=edge,
         found="effect" if shown else "no effect",
         draws=len(pairs),
@@ -164,17 +164,17 @@ def sign_test(higher: int, lower: int) -> float:
     return min(1.0, 2 * tail / float(2**n))
 
 
-def _shown(trial: Trial) -> Edge:
+def _shown(trial: EdgeTrial) -> CausalEdge:
     if trial.found != "effect":
         return trial.edge
     reason = f"{trial.edge.reason}; {trial.reason}"[:300]
     return msgspec.structs.replace(trial.edge, kind="tested", reason=reason)
 
 
-def all_rule_edges() -> Iterator[Edge]:
+def all_rule_edges() -> Iterator[CausalEdge]:
     """Every edge that the mechanisms claim, whatever the state: on variables and on achievements."""
     for m in mechanisms().values():
         for effect in filter(None, (m.effect, m.name if m.name in ACHIEVEMENTS else "")):
             kind: Literal["rule", "policy-mediated"] = "policy-mediated" if m.mediated else "rule"
             for cause in m.causes:
-                yield Edge(cause=cause, effect=effect, kind=kind, concept=m.name, reason=m.words)
+                yield CausalEdge(cause=cause, effect=effect, kind=kind, concept=m.name, reason=m.words)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from untaken.planning.crafter import MATERIALS, OBJECTS, Observation
+from untaken.planning.crafter import MATERIALS, OBJECTS, LocalView
 from untaken.planning.crafter.world import MIDDLE, VIEW
 from untaken.planning.state_causality.model import StateVariable
 
@@ -31,17 +31,17 @@ _GROUND: Final = ("", *map(near, MATERIALS))
 _STANDING: Final = ("", *map(near, OBJECTS))
 
 
-def faced(observation: Observation) -> str:
+def faced(observation: LocalView) -> str:
     """What the player faces, as `near` names it; empty at the edge of the map."""
     return near(observation.front) if observation.front else ""
 
 
-def beside(observation: Observation) -> frozenset[str]:
+def beside(observation: LocalView) -> frozenset[str]:
     """The ground around the player, corners included, as `near` names it."""
     return frozenset(map(near, observation.nearby))
 
 
-def variables_of(observation: Observation) -> tuple[StateVariable, ...]:
+def variables_of(observation: LocalView) -> tuple[StateVariable, ...]:
     """What a state shows: life, what is held, time and sleep, what is faced, and the nearest of each thing.
 
     An item that is not held and a thing out of view are no variables of this state.
@@ -64,14 +64,14 @@ def _amount(name: str, amount: int) -> StateVariable:
     return StateVariable(name=name, words=str(amount), number=float(amount))
 
 
-def _facing(observation: Observation) -> StateVariable:
+def _facing(observation: LocalView) -> StateVariable:
     name = faced(observation)
     number = (*_GROUND, *_STANDING[1:]).index(name)
     words = name.removeprefix("near_") or "the edge of the map"
     return StateVariable(name="facing", words=words, number=float(number))
 
 
-def _in_view(observation: Observation) -> list[StateVariable]:
+def _in_view(observation: LocalView) -> list[StateVariable]:
     ground, standing = observation.materials, observation.objects
     nearest: dict[str, tuple[int, int, int]] = {}
     for cell in _CELLS:

@@ -1,7 +1,7 @@
 """What if not this action: the What-If-Not reward of an action, in a simulator (§7)."""
 
 from untaken.planning.win.episode import Mistakes, Watched, Watching, found_mistakes, watch
-from untaken.planning.win.evaluate import Asked, what_if_not, what_if_not_many
+from untaken.planning.win.evaluate import WinRequest, what_if_not, what_if_not_many
 from untaken.planning.win.interventions import (
     INTERVENTIONS,
     OPPOSITES,
@@ -17,7 +17,6 @@ __all__ = [
     "OPPOSITES",
     "OPPOSITES_OF_DO",
     "REWARDS",
-    "Asked",
     "At",
     "Mistakes",
     "Noise",
@@ -28,6 +27,7 @@ __all__ = [
     "Watched",
     "Watching",
     "WhatIfNot",
+    "WinRequest",
     "WinSummary",
     "found_mistakes",
     "opposite",

@@ -13,7 +13,7 @@ from math import ceil
 from operator import methodcaller
 from typing import Final
 
-from untaken.planning.crafter import ACHIEVEMENTS, CrafterWorld, Observation
+from untaken.planning.crafter import ACHIEVEMENTS, CrafterWorld, LocalView
 from untaken.planning.win.interventions import checked_task
 from untaken.planning.win.rules import rules
 from untaken.planning.win.ways import UNSEEN, Ways
@@ -46,7 +46,7 @@ class CostToGo:
 
     __slots__ = ("_before", "_ways", "task")
 
-    def __init__(self, start: Observation, task: str | None) -> None:
+    def __init__(self, start: LocalView, task: str | None) -> None:
         """Cost after `start`: a task is done once its counter is above that of `start`.
 
         Raises:
@@ -56,12 +56,12 @@ class CostToGo:
         self._before = start.achievements
         self._ways: dict[object, Ways] = {}
 
-    def of(self, world: CrafterWorld, seen: Observation) -> float:
+    def of(self, world: CrafterWorld, seen: LocalView) -> float:
         """C of the state a world is in, and of what is seen of it, in steps."""
         ways = self._seen_ways(seen)
         return self._work(_Here(world, seen, ways)) + _body(seen, ways, self.task)
 
-    def _seen_ways(self, seen: Observation) -> Ways:
+    def _seen_ways(self, seen: LocalView) -> Ways:
         """Ways are the same wherever the view, and what it takes to clear one, are."""
         key = Ways.key(seen)
         if key not in self._ways:
@@ -84,7 +84,7 @@ def _next(missing: frozenset[str]) -> tuple[str, ...]:
     return tuple(name for name in ACHIEVEMENTS if serves[name] & missing == {name})
 
 
-def _body(seen: Observation, ways: Ways, task: str | None) -> float:
+def _body(seen: LocalView, ways: Ways, task: str | None) -> float:
     """What the body lacks: (9 − n)² / 9 for each of its four, ways to what is low, lost time, death."""
     most = rules().most
     lacking = sum([(most[part] - seen.inventory[part]) ** 2 / most[part] for part in _BODY])
@@ -104,7 +104,7 @@ class _Here:
 
     __slots__ = ("_held", "_shown", "_ways", "_world", "seen")
 
-    def __init__(self, world: CrafterWorld, seen: Observation, ways: Ways) -> None:
+    def __init__(self, world: CrafterWorld, seen: LocalView, ways: Ways) -> None:
         self._world, self.seen, self._ways = world, seen, ways
         self._held = tuple(seen.inventory.values())
         self._shown = tuple([ways.shows(thing) for thing in _workplaces()])

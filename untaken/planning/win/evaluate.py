@@ -11,7 +11,7 @@ from statistics import fmean, pstdev
 from typing import Any, Final
 
 from untaken.errors import Score, Unscored, UntakenError
-from untaken.planning.crafter import ACTIONS, CrafterWorld, Observation
+from untaken.planning.crafter import ACTIONS, CrafterWorld, LocalView
 from untaken.planning.crafter.world import action_number
 from untaken.planning.win.interventions import (
     INTERVENTIONS,
@@ -102,7 +102,7 @@ def what_if_not(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class WinRequest:
     """An action in a state, to be evaluated: the first arguments of `what_if_not`."""
 
     world: CrafterWorld
@@ -111,7 +111,7 @@ class Asked:
 
 
 def what_if_not_many(
-    asked: Sequence[Asked], *, pool: Executor | None = None, **options: Any
+    asked: Sequence[WinRequest], *, pool: Executor | None = None, **options: Any
 ) -> list[WhatIfNot]:
     """`what_if_not` of many states, in their order; the same answers with and without a pool.
 
@@ -121,7 +121,7 @@ def what_if_not_many(
             was registered is known to a pool only if its processes register it, too.
         options: the other arguments of `what_if_not`.
     """
-    answer: Callable[[Asked], WhatIfNot] = partial(_answer, options)
+    answer: Callable[[WinRequest], WhatIfNot] = partial(_answer, options)
     if pool is None:
         return [answer(one) for one in asked]
     return list(pool.map(answer, asked, chunksize=_AT_ONCE))
@@ -131,7 +131,7 @@ _AT_ONCE: Final = 4
 """States that a process of a pool is given at once."""
 
 
-def _answer(options: Mapping[str, Any], asked: Asked) -> WhatIfNot:
+def _answer(options: Mapping[str, Any], asked: WinRequest) -> WhatIfNot:
     return what_if_not(asked.world, asked.action, task=asked.task, **options)
 
 
@@ -146,7 +146,7 @@ class _Tried:
 
 def _try_all(
     world: CrafterWorld,
-    seen: Observation,
+    seen: LocalView,
     actions: Iterable[str],
     *,
     value: Reward,

@@ -9,8 +9,8 @@ from types import MappingProxyType
 from typing import Final
 
 from untaken.errors import UntakenError
-from untaken.planning.crafter import ACHIEVEMENTS, ACTIONS, MATERIALS, OBJECTS, Observation
-from untaken.planning.win.rules import Rules, rules
+from untaken.planning.crafter import ACHIEVEMENTS, ACTIONS, MATERIALS, OBJECTS, LocalView
+from untaken.planning.win.rules import CrafterRules, rules
 
 INTERVENTIONS: Final = ("wait", "opposite", "random")
 """Ψ, in the order of the terms."""
@@ -49,7 +49,7 @@ OPPOSITES_OF_DO: Final[Mapping[str, str]] = MappingProxyType(
 """The opposite of ``do`` by the material or creature in front; before anything else it has none."""
 
 
-def opposite(action: str, seen: Observation) -> str | None:
+def opposite(action: str, seen: LocalView) -> str | None:
     """The opposite of an action in a state (f_inv), by the tables; ``None`` where it has none."""
     if action != "do":
         return OPPOSITES.get(action)
@@ -60,7 +60,7 @@ def opposite(action: str, seen: Observation) -> str | None:
     return next(move for move, direction in MOVES.items() if direction == back)
 
 
-def possible_actions(seen: Observation, task: str | None = None) -> tuple[str, ...]:
+def possible_actions(seen: LocalView, task: str | None = None) -> tuple[str, ...]:
     """A_valid(l): what would have an effect in this state by the package's rules, in the order of `ACTIONS`.
 
     Moves always (a blocked one turns the player); ``do`` before a creature, or before a ground that yields
@@ -90,7 +90,7 @@ def _served(task: str | None) -> tuple[str, ...]:
     )
 
 
-def _effective(action: str, seen: Observation, known: Rules) -> bool:
+def _effective(action: str, seen: LocalView, known: CrafterRules) -> bool:
     if action in MOVES:
         return True
     if action == "sleep":
@@ -106,7 +106,7 @@ def _effective(action: str, seen: Observation, known: Rules) -> bool:
     return seen.nearby.issuperset(known.making[what].nearby)
 
 
-def _yields(seen: Observation, known: Rules) -> bool:
+def _yields(seen: LocalView, known: CrafterRules) -> bool:
     front = seen.front
     if front in OBJECTS:
         return front != "arrow"
@@ -114,12 +114,12 @@ def _yields(seen: Observation, known: Rules) -> bool:
     return collecting is not None and _held(collecting.needs, seen)
 
 
-def _held(items: Mapping[str, int], seen: Observation) -> bool:
+def _held(items: Mapping[str, int], seen: LocalView) -> bool:
     return all(seen.inventory[item] >= amount for item, amount in items.items())
 
 
 def alternatives(
-    action: str, seen: Observation, task: str | None, interventions: Iterable[str], draw: Random
+    action: str, seen: LocalView, task: str | None, interventions: Iterable[str], draw: Random
 ) -> tuple[dict[str, str], dict[str, str]]:
     """f_intv for each intervention: the other action, or why there is none."""
     found: dict[str, str] = {}
@@ -134,7 +134,7 @@ def alternatives(
 
 
 def _alternative(
-    intervention: str, action: str, seen: Observation, task: str | None, draw: Random
+    intervention: str, action: str, seen: LocalView, task: str | None, draw: Random
 ) -> tuple[str | None, str]:
     if intervention == "wait":
         return NOOP, "the action is to wait"
@@ -143,7 +143,7 @@ def _alternative(
     return _drawn(action, seen, task, draw), "nothing else is possible here"
 
 
-def _drawn(action: str, seen: Observation, task: str | None, draw: Random) -> str | None:
+def _drawn(action: str, seen: LocalView, task: str | None, draw: Random) -> str | None:
     """One of the possible actions but this one, each as likely: the first possible of all in random order."""
     served = _served(task)
     for other in draw.sample(served, k=len(served)):

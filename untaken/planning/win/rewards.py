@@ -8,15 +8,15 @@ from random import Random
 from typing import Final, Literal
 
 from untaken.errors import UntakenError
-from untaken.planning.crafter import ACTIONS, CrafterWorld, Observation, Step
+from untaken.planning.crafter import ACTIONS, CrafterWorld, LocalView, WorldStep
 from untaken.planning.win.cost_to_go import CostToGo
 
-Valuation = Callable[[Step, CrafterWorld], float]
+Valuation = Callable[[WorldStep, CrafterWorld], float]
 """What a step was worth: given the step and the world after it.
 
 The world is lent: it may be stepped on, and is used again for the next action. A clone of it can be kept.
 """
-Reward = Callable[[CrafterWorld, Observation, "str | None"], Valuation]
+Reward = Callable[[CrafterWorld, LocalView, "str | None"], Valuation]
 """f_R: given a state s, as a world and as it is seen, and a task l: how each action done in s is valued."""
 SHAPED: Final = "shaped"
 _ROLLOUT: Final = re.compile(r"rollout-([1-9][0-9]{0,3})(-noop)?")
@@ -24,12 +24,12 @@ _FUTURES: Final = 4
 """Random futures that a rollout is the mean of."""
 
 
-def env(_world: CrafterWorld, _seen: Observation, _task: str | None) -> Valuation:
+def env(_world: CrafterWorld, _seen: LocalView, _task: str | None) -> Valuation:
     """``env``: the environment's own reward."""
     return lambda step, _after: step.reward
 
 
-def shaped(world: CrafterWorld, seen: Observation, task: str | None) -> Valuation:
+def shaped(world: CrafterWorld, seen: LocalView, task: str | None) -> Valuation:
     """``shaped``: the steps that an action saves, C(s) − C(s′), by the task's cost-to-go (`CostToGo`)."""
     cost = CostToGo(seen, task)
     before = cost.of(world, seen)
@@ -45,7 +45,7 @@ def rollout(steps: int, continuation: Literal["random", "noop"] = "random") -> R
             every action of a state; or nothing (``noop``).
     """
 
-    def reward(world: CrafterWorld, _seen: Observation, _task: str | None) -> Valuation:
+    def reward(world: CrafterWorld, _seen: LocalView, _task: str | None) -> Valuation:
         draw = Random(f"{world.steps}")
         if continuation == "noop":
             return _along([["noop"] * steps])
@@ -55,7 +55,7 @@ def rollout(steps: int, continuation: Literal["random", "noop"] = "random") -> R
 
 
 def _along(futures: list[list[str]]) -> Valuation:
-    def value(step: Step, after: CrafterWorld) -> float:
+    def value(step: WorldStep, after: CrafterWorld) -> float:
         if step.done:
             return step.reward
         mark, total = after.mark(), 0.0

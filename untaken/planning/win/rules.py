@@ -46,7 +46,7 @@ class Making:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rules:
+class CrafterRules:
     """The rules of the installed package.
 
     Attributes:
@@ -68,7 +68,7 @@ class Rules:
 
 
 @cache
-def rules() -> Rules:
+def rules() -> CrafterRules:
     """The rules, read once.
 
     Raises:
@@ -79,7 +79,7 @@ def rules() -> Rules:
     except ImportError as error:
         raise crafter_missing(error) from error
     grounds = {ground: _collecting(ground, info) for ground, info in constants.collect.items()}
-    return Rules(
+    return CrafterRules(
         grounds=MappingProxyType(grounds),
         sources=MappingProxyType({found.item: found for found in grounds.values()}),
         placing=MappingProxyType(

@@ -6,7 +6,7 @@ from functools import lru_cache
 from itertools import chain
 from typing import Final
 
-from untaken.planning.crafter import MATERIALS, OBJECTS, Observation
+from untaken.planning.crafter import MATERIALS, OBJECTS, LocalView
 from untaken.planning.crafter.world import VIEW
 from untaken.planning.win.rules import rules
 
@@ -75,7 +75,7 @@ class Ways:
         "_steps",
     )
 
-    def __init__(self, seen: Observation) -> None:
+    def __init__(self, seen: LocalView) -> None:
         self._grounds = tuple(chain.from_iterable(seen.materials))
         self._objects = tuple(chain.from_iterable(seen.objects))
         self._ground, self._standing = frozenset(self._grounds), frozenset(self._objects)
@@ -88,7 +88,7 @@ class Ways:
         self._found: dict[str, tuple[float, int | None]] = {}
 
     @staticmethod
-    def key(seen: Observation) -> object:
+    def key(seen: LocalView) -> object:
         """Equal where all ways are."""
         return seen.materials, seen.objects, seen.facing, _tools(seen)
 
@@ -173,5 +173,5 @@ class Ways:
         self._settled += 1
 
 
-def _tools(seen: Observation) -> tuple[bool, ...]:
+def _tools(seen: LocalView) -> tuple[bool, ...]:
     return tuple(seen.inventory[tool] > 0 for tool in _TOOLS)

@@ -9,11 +9,11 @@ from untaken.ranking.groups import LEFT_OUT
 from untaken.report.html.agents import sub_goals_section, unused_section
 from untaken.report.html.better import better_section
 from untaken.report.html.better_ways import better_ways_section
-from untaken.report.html.courses import courses_section
 from untaken.report.html.fix_list import choices_section, contradictions_section, fix_section
 from untaken.report.html.labelled import labels_section
 from untaken.report.html.markup import Markup, page, short, stylesheet, tag
 from untaken.report.html.rank_flow import flow_section
+from untaken.report.html.run_patterns import courses_section
 from untaken.report.html.small_print import made_section, rule_words, words_section
 from untaken.report.html.style import css
 from untaken.report.html.summary import counted, lead, numbers, seen_by

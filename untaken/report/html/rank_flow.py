@@ -7,7 +7,7 @@ from itertools import combinations, pairwise
 from typing import Final
 
 from untaken.errors import Unscored, number
-from untaken.ranking import RankReport, Standing
+from untaken.ranking import RankedAgent, RankReport
 from untaken.report.html.markup import Markup, short, tag, together
 
 METRICS: Final = ("success_rate", "completion", "critical_completion")
@@ -27,7 +27,7 @@ NAME_CHARS: Final = 24
 CHARACTER: Final = 9.0
 """Room for one character of a label."""
 
-By = Mapping[str, Mapping[str, Standing]]
+By = Mapping[str, Mapping[str, RankedAgent]]
 
 
 def metric_words(metric: str) -> str:
@@ -105,7 +105,7 @@ def rank_flow(report: RankReport, metrics: Sequence[str]) -> Markup:
     )
 
 
-def _places(standings: Mapping[str, Standing], agents: Sequence[str]) -> dict[str, float]:
+def _places(standings: Mapping[str, RankedAgent], agents: Sequence[str]) -> dict[str, float]:
     """Vertical position of each agent: by rank, ties in the order of the outcome ranking."""
     ranked = sorted(
         (a for a in agents if a in standings), key=lambda a: (standings[a].rank or 0, agents.index(a))
@@ -130,7 +130,7 @@ def _lines(
     ]
 
 
-def _opposite(one: Mapping[str, Standing], other: Mapping[str, Standing], a: str, b: str) -> bool:
+def _opposite(one: Mapping[str, RankedAgent], other: Mapping[str, RankedAgent], a: str, b: str) -> bool:
     here, there = (one[a].rank or 0) - (one[b].rank or 0), (other[a].rank or 0) - (other[b].rank or 0)
     return here * there < 0
 
@@ -148,7 +148,7 @@ def _heading(metric: str, x: float, height: float) -> Markup:
     )
 
 
-def _label(standing: Standing, y: float, x: float, *, left: bool) -> Markup:
+def _label(standing: RankedAgent, y: float, x: float, *, left: bool) -> Markup:
     at, anchor = (x - 16, "end") if left else (x + 16, "start")
     return together(
         tag(
@@ -163,7 +163,7 @@ def _label(standing: Standing, y: float, x: float, *, left: bool) -> Markup:
     )
 
 
-def share(standing: Standing) -> str:
+def share(standing: RankedAgent) -> str:
     """The value with its interval; a word if there is none."""
     value, low, high = number(standing.value), number(standing.low), number(standing.high)
     if value is None:
@@ -194,7 +194,7 @@ def standings_table(report: RankReport, metrics: Sequence[str]) -> Markup:
     return tag("div", tag("table", caption, tag("thead", head), tag("tbody", *rows)), class_="card scroll")
 
 
-def _cell(standing: Standing | None) -> Markup:
+def _cell(standing: RankedAgent | None) -> Markup:
     if standing is None or standing.rank is None:
         why = standing.unranked.reason if standing and isinstance(standing.value, Unscored) else "not ranked"
         return tag("td", f"unscored: {short(why, 120)}")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, Self
 from untaken.planning.crafter.names import MATERIALS, OBJECTS
 
 if TYPE_CHECKING:
-    from untaken.planning.crafter import Observation
+    from untaken.planning.crafter import LocalView
 
 WATER, GRASS, STONE, PATH, SAND, TREE, LAVA, COAL, IRON, DIAMOND, TABLE, FURNACE = range(
     1, len(MATERIALS) + 1
@@ -30,7 +30,7 @@ _FITS: Final = 3
 """Cells that may differ from what is remembered: what was dug or placed, and what an arrow broke."""
 
 
-class Chart:
+class LocalMap:
     """The ground seen so far, on cells numbered ``256 · x + y`` around the start.
 
     Attributes:
@@ -68,7 +68,7 @@ class Chart:
         """Whether one can walk there now, as far as can be seen."""
         return self.ground[cell] in WALKABLE and cell not in self.standing
 
-    def look(self, seen: Observation, went: int) -> bool:
+    def look(self, seen: LocalView, went: int) -> bool:
         """Takes in a view.
 
         Args:
@@ -135,7 +135,7 @@ class Chart:
         if now == LAVA:
             self.hot.update((cell + side, None) for side in SIDES)
 
-    def _meet(self, seen: Observation) -> None:
+    def _meet(self, seen: LocalView) -> None:
         standing: dict[int, int] = {}
         top = self.here - 4 * 256 - 3
         for column in seen.objects:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Mapping
 from typing import TYPE_CHECKING, Self
 
-from untaken.planning.policies.chart import (
+from untaken.planning.policies.local_map import (
     AROUND,
     ARROW,
     DOWN,
@@ -25,7 +25,7 @@ from untaken.planning.policies.chart import (
     WALKABLE,
     WATER,
     ZOMBIE,
-    Chart,
+    LocalMap,
 )
 from untaken.planning.policies.routes import Costs, costs_of, frontier, route
 
@@ -48,7 +48,7 @@ DUSK = 0.55
 """Daylight below which two zombies and more keep coming up in every part of the grass."""
 
 
-class Mind:
+class AgentState:
     """What a scripted policy knows at a step: its chart, itself, its plants, the way it is on.
 
     Attributes:
@@ -70,13 +70,13 @@ class Mind:
         "way_to",
     )
 
-    chart: Chart
+    chart: LocalMap
     inventory: Mapping[str, int]
     achievements: Mapping[str, int]
     costs: Costs
 
     def __init__(self) -> None:
-        self.chart = Chart()
+        self.chart = LocalMap()
         self.inventory, self.achievements = {}, {}
         self.plants: dict[int, int] = {}
         self.asleep, self.hurt, self.light, self.step = False, False, 1.0, 0

@@ -22,7 +22,7 @@ from untaken.errors import UntakenError
 from untaken.plans import PlanGraph, export_graph, parse_graph
 from untaken.store import Workspace
 from untaken.store.drafts import GraphDraft
-from untaken.store.versions import Conflict, GraphVersion, Saved
+from untaken.store.versions import GraphVersion, SaveConflict, Saved
 
 DESK: Final = "annotate_desk"
 TYPED: Final = "annotate_typed"
@@ -32,7 +32,7 @@ UNSIGNED: Final = "unsigned:"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Desk:
+class EditorSession:
     """The graph being edited.
 
     Attributes:
@@ -49,7 +49,7 @@ class Desk:
     refused: str = ""
     told: str = ""
     turn: int = 0
-    conflict: Conflict | None = None
+    conflict: SaveConflict | None = None
 
     @property
     def graph(self) -> PlanGraph:
@@ -57,9 +57,9 @@ class Desk:
         return self.session.graph
 
 
-def desk() -> Desk | None:
+def desk() -> EditorSession | None:
     """The graph being edited in this browser session."""
-    return cast("Desk | None", st.session_state.get(DESK))
+    return cast("EditorSession | None", st.session_state.get(DESK))
 
 
 def _store() -> Workspace:
@@ -80,7 +80,7 @@ def graph_ids() -> list[str]:
     return list(known)
 
 
-def open_graph(graph_id: str) -> Desk | None:
+def open_graph(graph_id: str) -> EditorSession | None:
     """Open a graph, unless it is already open: the reviewer's draft of it, or else the current version."""
     here = desk()
     if here is not None and here.graph.id == graph_id:
@@ -92,7 +92,7 @@ def open_graph(graph_id: str) -> Desk | None:
     if newest is None:
         return None
     graph = _store().graph_version(graph_id, newest.version)
-    return put(Desk(session=Session.of(graph), based_on=newest.version, turn=_turn()))
+    return put(EditorSession(session=Session.of(graph), based_on=newest.version, turn=_turn()))
 
 
 def begin(graph: PlanGraph, told: str, *, fill: bool = False) -> None:
@@ -106,16 +106,16 @@ def begin(graph: PlanGraph, told: str, *, fill: bool = False) -> None:
             put(replace(now, told="It is identical to the open graph."))
     else:
         empty = Session.of(PlanGraph(id=graph.id, sub_goals=[]), graph)
-        keep(Desk(session=empty, based_on=None, told=told, turn=_turn()))
+        keep(EditorSession(session=empty, based_on=None, told=told, turn=_turn()))
 
 
-def put(made: Desk) -> Desk:
+def put(made: EditorSession) -> EditorSession:
     """Make this the open graph."""
     st.session_state[DESK] = made
     return made
 
 
-def keep(made: Desk) -> Desk:
+def keep(made: EditorSession) -> EditorSession:
     """Make this the open graph, and store it as a draft if it differs from the saved version."""
     st.session_state.pop(TYPED, None)
     store, whose = _store(), draft_author()
@@ -217,29 +217,33 @@ def save(message: str) -> bool:
     except UntakenError as error:
         refuse(error)
         return False
-    if isinstance(answer, Conflict):
+    if isinstance(answer, SaveConflict):
         put(replace(here, conflict=answer, told=""))
         return False
     _saved(here, answer)
     return True
 
 
-def _saved(here: Desk, answer: Saved) -> None:
+def _saved(here: EditorSession, answer: Saved) -> None:
     store, version = _store(), answer.version
     graph = store.graph_version(here.graph.id, version.version)
     told = (
         f"Saved as version {version.version}." if answer.new else f"Version {version.version} is identical."
     )
-    keep(Desk(session=here.session.saved(graph), based_on=version.version, told=told, turn=here.turn + 1))
+    keep(
+        EditorSession(
+            session=here.session.saved(graph), based_on=version.version, told=told, turn=here.turn + 1
+        )
+    )
 
 
-def newer(here: Desk) -> GraphVersion | None:
+def newer(here: EditorSession) -> GraphVersion | None:
     """The version that somebody saved since this one was opened."""
     newest = _store().newest_version(here.graph.id)
     return newest if newest is not None and newest.version != here.based_on else None
 
 
-def versions_apart(here: Desk, newest: GraphVersion) -> tuple[PlanGraph, PlanGraph]:
+def versions_apart(here: EditorSession, newest: GraphVersion) -> tuple[PlanGraph, PlanGraph]:
     """What both began with, and what the other one saved."""
     theirs = _store().graph_version(here.graph.id, newest.version)
     return here.session.base, theirs
@@ -250,7 +254,7 @@ def go_on(graph: PlanGraph, newest: GraphVersion, theirs: PlanGraph, told: str) 
     here = desk()
     if here is not None:
         session = replace(here.session, base=theirs).take(graph, f"version {newest.version} taken in")
-        keep(Desk(session=session, based_on=newest.version, told=told, turn=here.turn + 1))
+        keep(EditorSession(session=session, based_on=newest.version, told=told, turn=here.turn + 1))
 
 
 def draft_author() -> str:
@@ -293,7 +297,7 @@ def resume(draft: GraphDraft) -> bool:
         state.select(graph=draft.graph_id)
     session = Session.of(base).take(graph, "draft resumed") if base.sub_goals else Session.of(base, graph)
     told = f"The draft of {draft.updated_at:%Y-%m-%d %H:%M} UTC is open again."
-    keep(Desk(session=session, based_on=draft.based_on, told=told, turn=_turn()))
+    keep(EditorSession(session=session, based_on=draft.based_on, told=told, turn=_turn()))
     if draft.author != draft_author():
         store.discard_draft(draft.graph_id, draft.author)
     return True

@@ -16,7 +16,7 @@ from untaken.plans.model import Check, PlanGraph, SubGoal, ToolCallSpec
 CheckKind = Literal["expr", "tool_call", "verdict", "outcome", "any_of", "none"]
 
 
-class Criterion(Struct, frozen=True, kw_only=True):
+class CompiledSubGoal(Struct, frozen=True, kw_only=True):
     """One sub-goal as scoring sees it.
 
     Attributes:
@@ -48,7 +48,7 @@ class Criterion(Struct, frozen=True, kw_only=True):
         return bool(moved) and (not self.fields or not moved.isdisjoint(self.fields))
 
 
-class Rubric(Struct, frozen=True, kw_only=True):
+class CompiledGraph(Struct, frozen=True, kw_only=True):
     """All criteria of a graph.
 
     Attributes:
@@ -61,21 +61,21 @@ class Rubric(Struct, frozen=True, kw_only=True):
     """
 
     graph: PlanGraph
-    criteria: Mapping[str, Criterion]
+    criteria: Mapping[str, CompiledSubGoal]
     options_first: tuple[str, ...]
     dependencies_first: tuple[str, ...]
     calls: Mapping[str, ToolCallSpec]
     reads_state: bool
-    stepwise: tuple[Criterion, ...]
+    stepwise: tuple[CompiledSubGoal, ...]
 
 
-def rubric_of(graph: PlanGraph) -> Rubric:
+def compiled_graph(graph: PlanGraph) -> CompiledGraph:
     """The rubric of a graph, kept with the graph object itself.
 
     Raises:
         UntakenError: ``graph-cycle``.
     """
-    held: Rubric | None = graph.__dict__.get("rubric")
+    held: CompiledGraph | None = graph.__dict__.get("rubric")
     if held is None:
         held = graph.__dict__["rubric"] = _prepare(graph)
     return held
@@ -95,7 +95,7 @@ def check_kind(node: SubGoal) -> CheckKind:
     return "verdict" if check.verdict else "none"
 
 
-def _prepare(graph: PlanGraph) -> Rubric:
+def _prepare(graph: PlanGraph) -> CompiledGraph:
     known = {node.id for node in graph.sub_goals}
     groups: dict[str, list[str]] = defaultdict(list)
     options: dict[str, tuple[str, ...]] = {}
@@ -104,7 +104,7 @@ def _prepare(graph: PlanGraph) -> Rubric:
         for option in options[node.id]:
             groups[option].append(node.id)
     criteria = {node.id: _criterion(node, known, options, groups[node.id]) for node in graph.sub_goals}
-    return Rubric(
+    return CompiledGraph(
         graph=graph,
         criteria=criteria,
         options_first=_options_first(criteria),
@@ -117,9 +117,9 @@ def _prepare(graph: PlanGraph) -> Rubric:
 
 def _criterion(
     node: SubGoal, known: set[str], options: Mapping[str, tuple[str, ...]], groups: Sequence[str]
-) -> Criterion:
+) -> CompiledSubGoal:
     kind, check = check_kind(node), node.check or Check()
-    return Criterion(
+    return CompiledSubGoal(
         node=node,
         kind=kind,
         deps=tuple(dict.fromkeys(dep for dep in node.deps if dep in known and dep != node.id)),
@@ -147,7 +147,7 @@ def _fields(node: SubGoal) -> tuple[str, ...]:
     return () if whole else tuple(sorted({path.segments[0] for path in paths}))
 
 
-def _options_first(criteria: Mapping[str, Criterion]) -> tuple[str, ...]:
+def _options_first(criteria: Mapping[str, CompiledSubGoal]) -> tuple[str, ...]:
     """Depth-first, without recursion; a circle of options is simply cut."""
     order: dict[str, None] = {}
     seen: set[str] = set()

@@ -9,7 +9,7 @@ from operator import itemgetter
 from typing import Any, Final, TypeVar
 
 from untaken.comparing.cells import Side
-from untaken.comparing.model import KNOWN, Cell, Level, Parting, Row, Split
+from untaken.comparing.model import KNOWN, AlignedRow, Cell, Divergence, Level, Split
 from untaken.errors import Unscored
 from untaken.ledger import SkillSelection, ToolCall, readable
 from untaken.plans import json_equal
@@ -22,13 +22,13 @@ STATUS_WORDS: Final = {"called": "called", "not_called": "not called"}
 Item = TypeVar("Item")
 
 
-def part(reference: Side, other: Side, rows: Sequence[Row]) -> Parting:
+def part(reference: Side, other: Side, rows: Sequence[AlignedRow]) -> Divergence:
     """How a run differs from the reference: statuses first, then what was chosen and done."""
     pairs = [(row, row.cell(reference.run.digest), row.cell(other.run.digest)) for row in rows]
     known = [pair for pair in pairs if pair[1].status in KNOWN and pair[2].status in KNOWN]
     different = [pair for pair in known if pair[1].status != pair[2].status]
     splits = (*_statuses(known, different), *_decision(reference, other), *_actions(reference, other))
-    return Parting(
+    return Divergence(
         run_id=other.run.run_id,
         digest=other.run.digest,
         alike=len(known) - len(different),
@@ -38,7 +38,7 @@ def part(reference: Side, other: Side, rows: Sequence[Row]) -> Parting:
     )
 
 
-Pair = tuple[Row, Cell, Cell]
+Pair = tuple[AlignedRow, Cell, Cell]
 
 
 def _statuses(known: Sequence[Pair], different: Sequence[Pair]) -> Iterator[Split]:

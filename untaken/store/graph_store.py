@@ -11,13 +11,13 @@ from untaken.plans import GraphSet, PlanGraph
 from untaken.store import drafts, records, versions
 from untaken.store.database import reading, writing
 from untaken.store.drafts import GraphDraft
+from untaken.store.ledger_snapshots import stored_graph
 from untaken.store.model import StoredFile
 from untaken.store.saving import save_version
-from untaken.store.standing import stored_graph
-from untaken.store.versions import Conflict, GraphVersion, Saved
+from untaken.store.versions import GraphVersion, SaveConflict, Saved
 
 
-class GraphShelf:
+class GraphStore:
     """What a `Workspace` does with plan graphs."""
 
     path: Path
@@ -52,7 +52,7 @@ class GraphShelf:
 
     def save_graph(
         self, graph: PlanGraph | bytes, *, author: str, message: str, based_on: int | None
-    ) -> Saved | Conflict:
+    ) -> Saved | SaveConflict:
         """Saves a plan graph as its next version, unless somebody else saved one in between.
 
         Looking and writing are one transaction: of two people who save at once, one gets a conflict. The file

@@ -11,7 +11,7 @@ from untaken.plans import Check, PlanGraph, Rule, SubGoal, ToolCallSpec, escape_
 
 
 @dataclass(frozen=True, slots=True)
-class Course:
+class FirstAttempts:
     """One run: `first` is the seq of the first attempt at each sub-goal, `unmapped` counts other actions."""
 
     agent: str
@@ -19,7 +19,7 @@ class Course:
     unmapped: int = 0
 
 
-def courses_by_graph(runs: Iterable[Run], graph: PlanGraph) -> list[Course]:
+def courses_by_graph(runs: Iterable[Run], graph: PlanGraph) -> list[FirstAttempts]:
     """As a graph's tags, rules and checks map actions; a group is attempted where one of its options is."""
     groups = {node.id: node.any_of for node in graph.sub_goals if node.any_of}
     found = []
@@ -28,7 +28,7 @@ def courses_by_graph(runs: Iterable[Run], graph: PlanGraph) -> list[Course]:
         first: dict[str, int] = {}
         for seq, sub_goal, _ in mapping.mapped:
             first.setdefault(sub_goal, seq)
-        found.append(Course(run.agent, _with_groups(first, groups), len(mapping.extra)))
+        found.append(FirstAttempts(run.agent, _with_groups(first, groups), len(mapping.extra)))
     return found
 
 
@@ -45,7 +45,7 @@ def _with_groups(first: dict[str, int], groups: Mapping[str, Sequence[str]]) -> 
     return first
 
 
-def courses_by_names(runs: Sequence[Run]) -> tuple[list[Course], list[SubGoal]]:
+def courses_by_names(runs: Sequence[Run]) -> tuple[list[FirstAttempts], list[SubGoal]]:
     """Without a graph: tags name sub-goals, and any other tool is a sub-goal of its own.
 
     A tool all of whose tagged calls, over all runs, serve one sub-goal serves it in untagged calls, too.
@@ -55,7 +55,7 @@ def courses_by_names(runs: Sequence[Run]) -> tuple[list[Course], list[SubGoal]]:
         check where the sub-goal is the tool itself.
     """
     served = _served(runs)
-    found = [Course(run.agent, _first(run, served)) for run in runs]
+    found = [FirstAttempts(run.agent, _first(run, served)) for run in runs]
     tools: dict[str, list[str]] = {name: [] for course in found for name in course.first}
     for tool, name in served.items():
         if name in tools:
@@ -65,16 +65,16 @@ def courses_by_names(runs: Sequence[Run]) -> tuple[list[Course], list[SubGoal]]:
     ]
 
 
-def courses_by_plans(runs: Iterable[Run]) -> tuple[list[Course], list[SubGoal]]:
+def courses_by_plans(runs: Iterable[Run]) -> tuple[list[FirstAttempts], list[SubGoal]]:
     """The steps of the plans that runs wrote down are the sub-goals, in the order in which they were planned.
 
     Nothing maps actions to free text, so each is decided by a verdict.
     """
-    found: list[Course] = []
+    found: list[FirstAttempts] = []
     for run in runs:
         steps = (step for plan in run.of(Plan) for step in planned_steps(plan))
         first = {step: place for place, step in enumerate(dict.fromkeys(steps))}
-        found.append(Course(run.agent, first))
+        found.append(FirstAttempts(run.agent, first))
     named = dict.fromkeys(step for course in found for step in course.first)
     return found, [SubGoal(id=step, check=Check(verdict=True)) for step in named]
 

@@ -29,7 +29,7 @@ class Quoted:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Voice:
+class VerdictView:
     """One verdict on a sub-goal.
 
     Attributes:
@@ -63,7 +63,7 @@ def imported_in_words(corpus: Corpus) -> str:
     )
 
 
-def voices(run: Run, node: NodeScore, verdicts: Sequence[str] = ()) -> tuple[Voice, ...]:
+def voices(run: Run, node: NodeScore, verdicts: Sequence[str] = ()) -> tuple[VerdictView, ...]:
     """Every verdict on a sub-goal, the highest authority first, then in the order of the ledger.
 
     Args:
@@ -77,7 +77,7 @@ def voices(run: Run, node: NodeScore, verdicts: Sequence[str] = ()) -> tuple[Voi
     counted = {verdict.seq for verdict in whose_count(given, [verdicts], graph=run.started.graph or "")}
     winners = node.decided_by.removeprefix("verdict:").split(", ")
     found = [
-        Voice(
+        VerdictView(
             seq=verdict.seq,
             by=verdict.by,
             authority=_authority(verdict.by),

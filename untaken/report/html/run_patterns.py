@@ -29,7 +29,7 @@ UNFOLDED: Final = 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Course:
+class RunPattern:
     """Runs of one plan graph with one outcome and one status for every sub-goal.
 
     Attributes:
@@ -49,7 +49,7 @@ class Course:
         return tuple(n for n in nodes if n.critical) or tuple(nodes)
 
 
-def courses(corpus: Corpus) -> tuple[Course, ...]:
+def courses(corpus: Corpus) -> tuple[RunPattern, ...]:
     """Every course that needs a look: outcome and sub-goals disagree, or the run failed; most runs first."""
     found: dict[object, list[ReviewItem]] = {}
     for item in review_queue(corpus):
@@ -68,15 +68,15 @@ def courses(corpus: Corpus) -> tuple[Course, ...]:
     )
 
 
-def _course(corpus: Corpus, items: Sequence[ReviewItem]) -> Course | None:
+def _course(corpus: Corpus, items: Sequence[ReviewItem]) -> RunPattern | None:
     run, score = corpus.runs[items[0].digest], corpus.scores[items[0].digest]
     graph, _ = corpus.graphs.for_task(run.task_id, run.started.graph)
     if isinstance(score, Unscored) or isinstance(graph, Unscored):
         return None
-    return Course(kind=items[0].kind, graph=graph, example=score, runs=tuple(items))
+    return RunPattern(kind=items[0].kind, graph=graph, example=score, runs=tuple(items))
 
 
-def worth_a_look(found: Sequence[Course], most: int = FOCUSED) -> tuple[Course, ...]:
+def worth_a_look(found: Sequence[RunPattern], most: int = FOCUSED) -> tuple[RunPattern, ...]:
     """The most frequent ones, of contradictions and of failures as many as there are, by turns."""
     contradicting = [c for c in found if c.kind in ("lucky", "unlucky")]
     failed = [c for c in found if c.kind not in ("lucky", "unlucky")]
@@ -110,7 +110,7 @@ def courses_section(corpus: Corpus, *, full: bool) -> Markup | None:
     )
 
 
-def _card(course: Course, number: int, *, full: bool) -> Markup:
+def _card(course: RunPattern, number: int, *, full: bool) -> Markup:
     drawable = number <= PICTURES
     picture = plan_picture(course.graph, course.example, name=f"plan-{number}") if drawable else None
     return tag(
@@ -124,7 +124,7 @@ def _card(course: Course, number: int, *, full: bool) -> Markup:
     )
 
 
-def _drawn(course: Course, picture: Picture | None, *, folded: bool) -> Markup:
+def _drawn(course: RunPattern, picture: Picture | None, *, folded: bool) -> Markup:
     if picture is None:
         return tag("p", described(course.graph, course.example), class_="facts")
     scroll = "scroll wide" if picture.width > WHOLE else "scroll"
@@ -132,7 +132,7 @@ def _drawn(course: Course, picture: Picture | None, *, folded: bool) -> Markup:
     return tag("details", tag("summary", "The picture"), figure) if folded else figure
 
 
-def headline(course: Course) -> str:
+def headline(course: RunPattern) -> str:
     """The course in a few words."""
     undone = _listed([node.title or node.sub_goal for node in course.undone])
     if course.kind == "unlucky":
@@ -146,7 +146,7 @@ def _listed(titles: Sequence[str], most: int = 2) -> str:
     return named + (f" and {len(titles) - most} more" if len(titles) > most else "")
 
 
-def _who(course: Course) -> Markup:
+def _who(course: RunPattern) -> Markup:
     agents = Counter(item.agent for item in course.runs).most_common()
     named = [tag("span", f"{short(agent, 40)} {count}", class_="pill") for agent, count in agents[:4]]
     more = [tag("span", f"{len(agents) - 4} more agents", class_="pill")] if len(agents) > 4 else []
@@ -154,7 +154,7 @@ def _who(course: Course) -> Markup:
     return together(tag("strong", f"{len(course.runs)} {noun} "), *named, *more)
 
 
-def _by_sub_goal(course: Course) -> Markup:
+def _by_sub_goal(course: RunPattern) -> Markup:
     first = course.runs[0]
     rows = [
         tag(

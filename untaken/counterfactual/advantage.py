@@ -39,7 +39,7 @@ BETTER: Final = 1
 WORSE: Final = -1
 
 
-class Trust(Struct, frozen=True, kw_only=True, gc=False):
+class AdvantageEstimate(Struct, frozen=True, kw_only=True, gc=False):
     """The advantage of an alternative, its 95 % interval, and what they are worth."""
 
     advantage: Score
@@ -104,13 +104,13 @@ class Advantages(NamedTuple):
         needs = f"needs {wanted} more {'run' if more == 1 else 'runs'} of each"
         return "weak", f"{interval} includes 0: {needs}", None
 
-    def trusts(self, threshold: float) -> list[Trust]:
+    def trusts(self, threshold: float) -> list[AdvantageEstimate]:
         """A row each, in words."""
         found = []
         for row, above in enumerate(self.p_better(threshold)):
             why, (support, reason, direction) = WHY[self.why[row]], self.call(row)
             found.append(
-                Trust(
+                AdvantageEstimate(
                     advantage=scored(self.advantage[row], why),
                     low=scored(self.low[row], why),
                     high=scored(self.high[row], why),
@@ -123,7 +123,9 @@ class Advantages(NamedTuple):
         return found
 
 
-def compare(alternative: Record, selected: Record | None, scale: Scale, threshold: float) -> Trust:
+def compare(
+    alternative: Record, selected: Record | None, scale: Scale, threshold: float
+) -> AdvantageEstimate:
     """The advantage of the alternative's history over the selected skill's, in the same context.
 
     Args:
