@@ -20,7 +20,7 @@ from pydantic_ai.exceptions import ModelHTTPError
 from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
-TEMPLATE = Template(name="colour", version=1, text="ModelAnswer in JSON.")
+TEMPLATE = Template(name="colour", version=1, text="Answer in JSON.")
 
 
 class Colour(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

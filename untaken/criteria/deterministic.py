@@ -226,7 +226,7 @@ _PARTS: Final = (SOME, 0.5, 1.0)
 
 LEDGER_CRITERIA: Final = (
     _of(
-        "AgentAction efficiency",
+        "Step efficiency",
         "Minimum actions needed for what was completed, as a share of the actions made.",
         ("under a quarter", "a quarter or more", "half or more", "three quarters or more", "shortest path"),
         (0.25, 0.5, 0.75, 1.0),

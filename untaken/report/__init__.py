@@ -171,7 +171,7 @@ from untaken.report.timeline import TimelineRow, timeline
 from untaken.report.transcript import run_transcript
 from untaken.report.triage import FIX_FIRST, triage_document, triage_table
 from untaken.report.unhandled_failures import UnnoticedFailure, runs_not_detecting_errors, unnoticed_failures
-from untaken.report.verdict_views import (
+from untaken.report.verdict_view import (
     Quoted,
     VerdictView,
     addressing_findings,

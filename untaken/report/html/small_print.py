@@ -11,7 +11,7 @@ from untaken.corpus import Corpus
 from untaken.ledger import Run
 from untaken.report.html.markup import Markup, short, tag, together
 from untaken.report.html.summary import counted
-from untaken.report.verdict_views import imported_in_words
+from untaken.report.verdict_view import imported_in_words
 from untaken.subgoals import RunScore
 
 DEFINITIONS: Final = (
