@@ -177,7 +177,7 @@ from untaken.report.verdict_view import (
     addressing_findings,
     decided_by_check,
     imported_in_words,
-    voices,
+    verdict_views,
 )
 
 __all__ = [
@@ -343,8 +343,8 @@ __all__ = [
     "unmapped_table",
     "unnoticed_failures",
     "values_table",
+    "verdict_views",
     "verification_table",
     "verify_document",
     "versions_table",
-    "voices",
 ]

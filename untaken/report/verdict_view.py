@@ -63,7 +63,7 @@ def imported_in_words(corpus: Corpus) -> str:
     )
 
 
-def voices(run: Run, node: NodeScore, verdicts: Sequence[str] = ()) -> tuple[VerdictView, ...]:
+def verdict_views(run: Run, node: NodeScore, verdicts: Sequence[str] = ()) -> tuple[VerdictView, ...]:
     """Every verdict on a sub-goal, the highest authority first, then in the order of the ledger.
 
     Args:
