@@ -23,7 +23,7 @@ PAGES = [name for name, _ in navigation.PAGES]
 NO_PANELS = {"state", "text", "navigation"}
 NO_PART_OF_A_PAGE = {  # they change what is chosen, or head the page
     *("compare_choice.remember", "review_filters.remember"),
-    *("annotate_desk.edit", "annotate_desk.redo", "annotate_desk.undo"),
+    *("annotate_session.edit", "annotate_session.redo", "annotate_session.undo"),
     *("cards.headline", "cards.nothing_here"),
 }
 
