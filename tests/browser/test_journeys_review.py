@@ -80,7 +80,7 @@ def test_two_reviewers_mark_differ_and_go_through_the_queue_by_keyboard(
     expect(bob.get_by_role("button", name="✔ Fixed")).to_be_disabled()  # nobody knows yet who it is
 
     run = link.replace("/review?", "/run?") + "&sub_goal=pay"
-    for page, name, key, said in ((ann, "ann", "y", "✓ met"), (bob, "bob", "n", "✗ not met")):
+    for page, name, key, said in ((ann, "ann", "y", "✓ met"), (bob, "bob", "x", "✗ not met")):
         page.goto(run)
         if name == "bob" or not page.get_by_role("button", name="✓ Met").is_visible():
             sign(page, name)
