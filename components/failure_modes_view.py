@@ -66,7 +66,7 @@ def nothing_read() -> None:
     """What to do before there is anything to count."""
     st.info(
         "No run has been read yet. Open a failing run, write what you see and assign a failure mode. "
-        "“What to read” below names the run that teaches most.",
+        "“What to read” names the run that teaches most.",
         icon=":material/menu_book:",
     )
 
