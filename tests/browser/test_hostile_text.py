@@ -132,8 +132,10 @@ def test_no_payload_in_any_field_runs_on_any_page(
         settle(page)
         assert page.get_by_role("heading", level=1).count(), name
         inert(page)
-        for tab in page.get_by_role("tab").all()[:8]:
-            tab.click()
+        for place in range(8):  # a tab may show tabs of its own, or take others away
+            if place >= page.get_by_role("tab").count():
+                break
+            page.get_by_role("tab").nth(place).click()
             settle(page)
             inert(page)
     with Workspace(folder) as workspace:

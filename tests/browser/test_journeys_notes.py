@@ -42,6 +42,7 @@ def test_a_note_is_written_and_modes_are_assigned_without_a_mouse(
         name = page.get_by_role("textbox", name="Your name").first
         name.fill("ann")
         name.press("Enter")
+        settle(page)  # until then the closed field is there, too
         note = page.get_by_role("textbox", name="Note", exact=True)
         expect(note).to_be_enabled()
         settle(page)

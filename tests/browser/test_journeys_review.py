@@ -82,7 +82,9 @@ def test_two_reviewers_mark_differ_and_go_through_the_queue_by_keyboard(
     run = link.replace("/review?", "/run?") + "&sub_goal=pay"
     for page, name, key, said in ((ann, "ann", "y", "✓ met"), (bob, "bob", "x", "✗ not met")):
         page.goto(run)
-        if name == "bob" or not page.get_by_role("button", name="✓ Met").is_visible():
+        if name == "ann":  # her browser remembers her
+            expect(page.get_by_role("textbox", name="Your name").first).to_have_value(name)
+        else:
             sign(page, name)
         expect(page.get_by_role("button", name="✓ Met")).to_be_visible()
         page.get_by_role("textbox", name="Why").fill(f"{name} looked <b>closely</b>")
