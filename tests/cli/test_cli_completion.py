@@ -12,7 +12,7 @@ from untaken.cli import main
 TYPED = {
     "verbs": ("untaken s", {"score", "schema"}),
     "inner verbs": ("untaken graph d", {"diff", "draw", "discover"}),
-    "options of a verb": ("untaken score --m", {"--missing"}),
+    "options of a verb": ("untaken score --m", {"--missing", "--min-kappa"}),
     "options after paths": ("untaken score ledgers --graphs graphs --v", {"--verdicts"}),
     "options of an inner verb": ("untaken memory build --o", {"--out"}),
     "values": ("untaken score --missing ", {"fail", "drop"}),

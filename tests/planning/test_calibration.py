@@ -25,14 +25,14 @@ from untaken.report import json_schema
 
 SAMPLE = Path(__file__).parents[2] / "sample_runs" / "crafter" / "calibration.json"
 FORCED = """
-from untaken.planning.calibration.truth import Witness, forced, picked, truth
+from untaken.planning.calibration.truth import ForcedPolicy, forced, picked, truth
 from untaken.planning.crafter import CrafterWorld
 from untaken.planning.loop import play
 from untaken.planning.policies import policy_named
 from untaken.planning.policy import Seen
 
 world = CrafterWorld(7, area=(32, 32))
-witness = Witness(policy_named("noisy", epsilon=0.5), world)
+witness = ForcedPolicy(policy_named("noisy", epsilon=0.5), world)
 play(world, witness, task="place_table", steps=40, seed=1)
 place = picked(witness.crossroads, 1, "x")[0]
 before = place.world.state_hash()
