@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
+import desk
 import pytest
 
 from components.panels import LOG
+from untaken.store import Workspace
 
 
 @pytest.fixture(autouse=True)
@@ -14,3 +17,12 @@ def no_part_of_a_page_failed(caplog: pytest.LogCaptureFixture) -> Iterator[None]
     """A part that fails is a sentence on the page and a traceback in the log: here it fails the test."""
     yield
     assert [record for record in caplog.get_records("call") if record.name == LOG.name] == []
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A workspace with the desk's runs."""
+    with Workspace(tmp_path) as store:
+        store.add("desk.plan.yaml", desk.GRAPH)
+        store.add("runs.jsonl", b"".join(run.ledger() for run in desk.builders()))
+    return tmp_path

@@ -9,87 +9,19 @@ from pathlib import Path
 from typing import Any
 
 import desk
-import msgspec
 import pytest
+from annotate_sessions import address, field, newest, node, opened, plainly, pressed, save, signed, view
 from sessions import go_to, said, sent, session
 from streamlit.testing.v1 import AppTest
-from test_app_pages import HOSTILE, acted_upon, table
+from test_app_pages import HOSTILE, acted_upon
 
-from components import annotate_panel
 from untaken.annotating import Set, apply
-from untaken.plans import AnswerSpec, PlanGraph, Rule, SubGoal, export_graph, parse_graph
+from untaken.plans import PlanGraph, SubGoal, export_graph, parse_graph
 from untaken.store import Workspace
 
 Patch = pytest.MonkeyPatch
 TYPED_IN = {"TextInput.value", "TextArea.value", "Dataframe.columns"}
 """What a field holds, and what a cell offers, is words to every browser."""
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """A workspace with the desk's runs."""
-    with Workspace(tmp_path) as store:
-        store.add("desk.plan.yaml", desk.GRAPH)
-        store.add("runs.jsonl", b"".join(run.ledger() for run in desk.builders()))
-    return tmp_path
-
-
-def opened(folder: Path, monkeypatch: Patch, name: str = "Ann", **address: str) -> AppTest:
-    app = session(folder, monkeypatch, "data")
-    for key, value in address.items():
-        app.query_params[key] = value
-    app = go_to(app, "annotate")
-    return signed(app, name) if name else app
-
-
-def signed(app: AppTest, name: str) -> AppTest:
-    app.text_input(key="reviewer_field").set_value(name).run()
-    assert not app.exception
-    return app
-
-
-def plainly(app: AppTest) -> str:
-    """What the page says, without what keeps markdown from reading it."""
-    return said(app).replace("\\", "").replace("\u2060", "")
-
-
-def view(app: AppTest, name: str) -> AppTest:
-    app.button_group(key="annotate_view").set_value(name).run()
-    assert not app.exception
-    return app
-
-
-def field(app: AppTest, start: str) -> Any:
-    kinds = (app.text_input, app.text_area, app.checkbox, app.multiselect, app.selectbox, app.radio)
-    return next(one for kind in kinds for one in kind if str(one.key).startswith(start))
-
-
-def pressed(app: AppTest, label: str) -> AppTest:
-    next(one for one in app.button if one.label.startswith(label)).click().run()
-    assert not app.exception
-    return app
-
-
-def save(app: AppTest, message: str) -> AppTest:
-    field(app, "annotate_message").set_value(message)
-    return pressed(app, "Save as ")
-
-
-def address(app: AppTest, name: str) -> str:
-    """What the address says of `name`."""
-    value = app.query_params[name]
-    return value if isinstance(value, str) else value[0]
-
-
-def newest(folder: Path, graph: str = "desk") -> PlanGraph:
-    with Workspace(folder) as store:
-        version = store.newest_version(graph)
-        assert version is not None
-        return store.graph_version(graph, version.version)
-
-
-def node(graph: PlanGraph, name: str) -> SubGoal:
-    return next(one for one in graph.sub_goals if one.id == name)
 
 
 def test_an_edit_shows_what_would_change_and_is_saved_as_the_next_version(
@@ -462,56 +394,3 @@ def test_hostile_words_of_a_graph_are_words_everywhere(tmp_path: Path, monkeypat
         "Selectbox.options",
         "PlotlyChart.spec",
     }
-
-
-def test_the_calls_that_a_pattern_fits_show_beside_it(folder: Path, monkeypatch: Patch) -> None:
-    app = opened(folder, monkeypatch, graph="desk", sub_goal="order")
-    assert "8 of 12 calls of this tool match, in 8 runs. 4 more match, but their result does not." in said(
-        app
-    )
-    pattern = '{"name": "search", "arguments": {"order": {"regex": "^1[0-9]$"}}}'
-    field(app, "sub_goal_call").set_value(pattern).run()
-    assert not app.exception
-    assert "4 of 12 calls of this tool match, in 4 runs." in said(app)
-    save(app, "Only orders with two figures")
-    check = node(newest(folder), "order").check
-    assert check is not None
-    assert check.tool_call is not None
-    assert check.tool_call.arguments == {"order": {"regex": "^1[0-9]$"}}
-
-
-def test_a_pattern_that_cannot_be_used_is_refused_with_its_key(folder: Path, monkeypatch: Patch) -> None:
-    app = opened(folder, monkeypatch, graph="desk", sub_goal="order")
-    field(app, "sub_goal_call").set_value('{"name": "search", "arguments": {"order": {"regex": "("}}}').run()
-    assert not app.exception
-    assert "argument 'order'" in said(app).replace("\\", "")
-
-
-def test_the_table_of_rules_keeps_what_a_rule_says_of_arguments_and_answers() -> None:
-    rule = Rule(
-        tool="Bash", arguments={"command": {"glob": "pytest*"}}, answer=AnswerSpec(ok=True, contains="x")
-    )
-    row = annotate_panel.rule_row(rule)
-    assert msgspec.convert(annotate_panel.rule_of(row), Rule) == rule
-
-
-def test_proposed_tools_are_declared_only_by_a_click(folder: Path, monkeypatch: Patch) -> None:
-    app = view(opened(folder, monkeypatch, graph="desk"), "Tools")
-    assert app.multiselect(key="annotate_mutates").value == []
-    proposed = table(app, "Tools of this graph")
-    wanted = list(proposed["tool"][proposed["proposed"] == "changes something"])
-    assert wanted
-    app.button(key="annotate_tools_take").click().run()
-    assert not app.exception
-    assert sorted(app.multiselect(key="annotate_mutates").value) == sorted(wanted)
-    app.multiselect(key="annotate_mutates").set_value([]).run()
-    assert app.multiselect(key="annotate_mutates").value == []
-
-
-def test_a_weight_is_a_field_of_the_sub_goal(folder: Path, monkeypatch: Patch) -> None:
-    app = opened(folder, monkeypatch, graph="desk")
-    weight = next(field for field in app.number_input if field.label.startswith("Weight"))
-    weight.set_value(3.0).run()
-    assert not app.exception
-    assert next(f for f in app.number_input if f.label.startswith("Weight")).value == 3.0
-    assert app.session_state["annotate_desk"].graph.sub_goals[0].weight == 3.0

@@ -1,0 +1,69 @@
+"""The Annotate page: patterns in expected calls and rules, tools that change something, weights."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import pytest
+from annotate_sessions import field, newest, node, opened, save, view
+from sessions import said
+from test_app_pages import table
+
+from components import annotate_panel
+from untaken.plans import AnswerSpec, Rule
+
+Patch = pytest.MonkeyPatch
+
+
+def test_the_calls_that_a_pattern_fits_show_beside_it(folder: Path, monkeypatch: Patch) -> None:
+    app = opened(folder, monkeypatch, graph="desk", sub_goal="order")
+    assert "8 of 12 calls of this tool match, in 8 runs. 4 more match, but their result does not." in said(
+        app
+    )
+    pattern = '{"name": "search", "arguments": {"order": {"regex": "^1[0-9]$"}}}'
+    field(app, "sub_goal_call").set_value(pattern).run()
+    assert not app.exception
+    assert "4 of 12 calls of this tool match, in 4 runs." in said(app)
+    save(app, "Only orders with two figures")
+    check = node(newest(folder), "order").check
+    assert check is not None
+    assert check.tool_call is not None
+    assert check.tool_call.arguments == {"order": {"regex": "^1[0-9]$"}}
+
+
+def test_a_pattern_that_cannot_be_used_is_refused_with_its_key(folder: Path, monkeypatch: Patch) -> None:
+    app = opened(folder, monkeypatch, graph="desk", sub_goal="order")
+    field(app, "sub_goal_call").set_value('{"name": "search", "arguments": {"order": {"regex": "("}}}').run()
+    assert not app.exception
+    assert "argument 'order'" in said(app).replace("\\", "")
+
+
+def test_the_table_of_rules_keeps_what_a_rule_says_of_arguments_and_answers() -> None:
+    rule = Rule(
+        tool="Bash", arguments={"command": {"glob": "pytest*"}}, answer=AnswerSpec(ok=True, contains="x")
+    )
+    row = annotate_panel.rule_row(rule)
+    assert msgspec.convert(annotate_panel.rule_of(row), Rule) == rule
+
+
+def test_proposed_tools_are_declared_only_by_a_click(folder: Path, monkeypatch: Patch) -> None:
+    app = view(opened(folder, monkeypatch, graph="desk"), "Tools")
+    assert app.multiselect(key="annotate_mutates").value == []
+    proposed = table(app, "Tools of this graph")
+    wanted = list(proposed["tool"][proposed["proposed"] == "changes something"])
+    assert wanted
+    app.button(key="annotate_tools_take").click().run()
+    assert not app.exception
+    assert sorted(app.multiselect(key="annotate_mutates").value) == sorted(wanted)
+    app.multiselect(key="annotate_mutates").set_value([]).run()
+    assert app.multiselect(key="annotate_mutates").value == []
+
+
+def test_a_weight_is_a_field_of_the_sub_goal(folder: Path, monkeypatch: Patch) -> None:
+    app = opened(folder, monkeypatch, graph="desk")
+    weight = next(field for field in app.number_input if field.label.startswith("Weight"))
+    weight.set_value(3.0).run()
+    assert not app.exception
+    assert next(f for f in app.number_input if f.label.startswith("Weight")).value == 3.0
+    assert app.session_state["annotate_desk"].graph.sub_goals[0].weight == 3.0
