@@ -7,11 +7,11 @@ PY := .venv/bin/python
 PORT ?= 8501
 WORKERS ?= 2
 
-.PHONY: help app test test-slow check wheel floors bench lock browser database weights clean
+.PHONY: help app test test-slow check wheel floors docs release-check bench lock site browser database weights clean
 .DELETE_ON_ERROR:
 
 help: ## show this list
-	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/:[^#]*## /\t/' | expand -t 10
+	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/:[^#]*## /\t/' | expand -t 16
 
 .venv/ready: requirements.txt constraints.txt pyproject.toml
 	@bash scripts/make_venv .venv
@@ -47,10 +47,19 @@ wheel: .venv/ready ## build dist/untaken-….whl, the app included
 floors: ## try the program with the lowest versions that pyproject.toml allows
 	@$(or $(PYTHON),python3) scripts/floors.py
 
+site: .venv/ready
+	@$(PY) -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[docs]'
+
+docs: site ## build the documentation site in site/, with every link checked
+	@$(PY) -m mkdocs build --strict
+
+release-check: check docs wheel ## what a release needs: lint, types, docs, a wheel, the changelog
+	@$(PY) scripts/release.py check
+
 bench: .venv/ready ## ratios measured side by side; nothing passes or fails on time
 	@for file in benchmarks/*.py; do echo "== $$file"; $(PY) "$$file" || exit 1; done
 
-lock: .venv/ready ## write the versions installed now to constraints.txt
+lock: .venv/ready weights site ## write the versions installed now to constraints.txt
 	@$(PY) -m pip freeze --all --exclude pip --exclude-editable --exclude untaken | grep -v ' @ ' > constraints.txt
 
 clean: ## remove the virtual environment and caches

@@ -11,7 +11,7 @@ import pytest
 from doc_pages import ROOT, names, page, rows
 
 PAGES = [
-    *(ROOT / f"{name}.md" for name in ("README", "CHANGELOG", "CONTRIBUTING", "SECURITY")),
+    *(ROOT / f"{name}.md" for name in ("README", "CHANGELOG", "CODE_OF_CONDUCT", "CONTRIBUTING", "SECURITY")),
     *sorted((ROOT / "docs").rglob("*.md")),
     ROOT / "sample_runs" / "README.md",
 ]
