@@ -13,7 +13,7 @@ from untaken.errors import Unscored
 from untaken.failure_modes import kept_taxonomy, mode_agreement
 from untaken.judging import ReviewerPair, Reviewers
 from untaken.report import imported_in_words
-from untaken.report.modes import mode_agreement_table
+from untaken.report.mode_agreement import mode_agreement_table
 from untaken.report.reviewing import (
     Parted,
     corpus_reviewer_pairs,

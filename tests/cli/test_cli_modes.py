@@ -109,3 +109,58 @@ def test_what_people_typed_cannot_steer_the_terminal(
     for verb in ("notes", "list"):
         assert main(["modes", verb, "--workspace", str(folder)]) == 0
         assert "\x1b" not in capsys.readouterr().out
+
+
+def test_modes_are_renamed_merged_split_retired_and_restored_without_losing_what_was_assigned(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Counts of runs by mode after each change; the ledgers are never touched."""
+
+    def change(*words: str) -> dict[str, tuple[str, int]]:
+        listed = modes(capsys, folder, *words, "--by", "bob", "--why", "tidy")["modes"]
+        return {mode["name"]: (mode["status"], mode["runs"]) for mode in listed}
+
+    assign(capsys, folder, "r0", "--mode", "Paid twice", "--new")
+    assign(capsys, folder, "r1", "--mode", "Charged again", "--new")
+    assert change("rename", "paid-twice", "Double payment", "--definition", "two charges") == {
+        "Double payment": ("active", 1),
+        "Charged again": ("active", 1),
+    }
+    merged = change("merge", "Charged again", "--into", "paid-twice")
+    assert merged == {"Double payment": ("active", 2), "Charged again": ("merged", 0)}
+    split = change("split", "paid-twice", "--into", "By the agent", "By the tool")
+    assert split["Double payment"] == ("split", 2)
+    assert split["By the tool"] == ("active", 0)
+    assert change("restore", "charged-again")["Charged again"] == ("active", 1)
+    assert change("retire", "charged-again")["Charged again"] == ("retired", 1)
+    history = kept_taxonomy(folder).by_id["paid-twice"].history
+    assert [(one.author, one.why) for one in history[1:]] == [("human:bob", "tidy")] * 2
+    assert kept_taxonomy(folder).by_id["paid-twice"].definition == "two charges"
+
+
+def test_a_note_is_withdrawn_by_its_author_only_and_the_run_still_counts_as_read(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (note,) = assign(capsys, folder, "r0", "--note", "wrong run")["notes"]
+    others = ["modes", "assign", "--workspace", str(folder), "--run", "r0", "--by", "bob"]
+    assert main([*others, "--withdraw-note", str(note["seq"])]) == 2
+    assert "[note-invalid]" in capsys.readouterr().err
+    assert assign(capsys, folder, "r0", "--withdraw-note", str(note["seq"]))["notes"] == []
+    assert modes(capsys, folder, "list")["read"] == 1
+
+
+def test_two_people_and_their_steps_are_compared_as_json(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for by, event in (("ann", "1"), ("bob", "2")):
+        words = ["assign", "--run", "r0", "--by", by, "--mode", "Off task", "--new", "--event", event]
+        modes(capsys, folder, *words)
+    found = modes(capsys, folder, "agree")
+    assert [(one["mode"], one["both"], one["near_step"]) for one in found["modes"]] == [
+        (None, 1, 1),
+        ("off-task", 1, 1),
+    ]
+    assert [(one["a"], one["b"], one["same_step"], one["near_step"]) for one in found["root_causes"]] == [
+        ("human:ann", "human:bob", 0, 1)
+    ]
+    assert found["human_ceiling"].startswith("human ceiling: two people name the same step in 0 of 1 runs")

@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from untaken.cli.console import NOTHING, Console, counted, plain, rate, signed
+from untaken.cli.console import NOTHING, Console, counted, plain, rate, signed, span
 from untaken.cli.grammar import TakesMany, Verbs, takes_least_kappa, takes_ledgers, verb
 from untaken.cli.inputs import UsageError, paths_of, read_ledgers
 from untaken.cli.review import say_reliability
 from untaken.cli.verbs import VERBS
-from untaken.errors import Unscored, Where, number
+from untaken.errors import Where
 from untaken.judging import (
     LEAST_KAPPA,
     AgreementEstimate,
@@ -106,7 +106,7 @@ def _say_trust(trust: Sequence[JudgeTrust], differences: Sequence[JudgeDifferenc
         )
         console.table(headings, [_trust_row(one) for one in shown[:MOST_SHOWN]])
     for one in differences:
-        gap = f"{signed(one.difference)} ({_span(one.low, one.high)}, p {rate(one.p)})"
+        gap = f"{signed(one.difference)} ({span(one.low, one.high)}, p {rate(one.p)})"
         agrees = f"{one.first} agrees with people on {one.first_agrees} of {one.n}, {one.second} on "
         console.say(plain(f"{agrees}{one.second_agrees}: {gap}"))
 
@@ -118,7 +118,7 @@ def _trust_row(one: JudgeTrust) -> tuple[object, ...]:
         one.n,
         rate(one.agreement),
         rate(one.kappa),
-        _span(one.kappa_low, one.kappa_high),
+        span(one.kappa_low, one.kappa_high),
         one.both_met,
         one.only_a,
         one.only_b,
@@ -180,9 +180,9 @@ def _rate_row(one: LabelledRate) -> tuple[object, ...]:
     return (
         name,
         write(one.value),
-        _span(one.low, one.high),
+        span(one.low, one.high),
         write(one.people),
-        _span(one.people_low, one.people_high),
+        span(one.people_low, one.people_high),
         write(one.judge),
         f"{one.worth:.1f}×" if isinstance(one.worth, float) else NOTHING,
         one.labels,
@@ -224,14 +224,9 @@ def _row(one: AgreementEstimate) -> tuple[object, ...]:
         one.n,
         one.both_met + one.both_not,
         rate(one.agreement),
-        _span(one.low, one.high),
+        span(one.low, one.high),
         rate(one.kappa),
-        _span(one.kappa_low, one.kappa_high),
+        span(one.kappa_low, one.kappa_high),
         one.only_a,
         one.only_b,
     )
-
-
-def _span(low: float | Unscored, high: float | Unscored) -> str:
-    ends = number(low), number(high)
-    return NOTHING if None in ends else f"{ends[0]:.3f} to {ends[1]:.3f}"

@@ -34,6 +34,12 @@ def rate(value: Score, *, of: str = "") -> str:
     return f"{value:.3f} {of}".rstrip()
 
 
+def span(low: Score, high: Score) -> str:
+    """Both ends of an interval; ``–`` where one is unscored."""
+    ends = rate(low), rate(high)
+    return NOTHING if NOTHING in ends else f"{ends[0]} to {ends[1]}"
+
+
 def signed(value: Score) -> str:
     """A difference with its sign."""
     return NOTHING if isinstance(value, Unscored) else f"{value:+.3f}"

@@ -5,16 +5,15 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from untaken.cli import modes_pivot
+from untaken.cli import modes_agree, modes_pivot, modes_taxonomy
 from untaken.cli.console import NOTHING, Console, counted, plain, rate
 from untaken.cli.grammar import Verbs, verb
 from untaken.cli.inputs import UsageError
+from untaken.cli.modes_taxonomy import open_workspace, say_modes, takes_workspace
 from untaken.cli.verbs import VERBS
 from untaken.errors import number
 from untaken.failure_modes import (
-    PRESETS,
     AssignmentStatus,
     Place,
     Taxonomy,
@@ -23,16 +22,13 @@ from untaken.failure_modes import (
     change_taxonomy,
     create_mode,
     find_mode,
-    import_modes,
     kept_taxonomy,
     note_draft,
     notes_of,
-    preset_modes,
+    withdrawal_draft,
 )
-from untaken.failure_modes.presets import TITLES
 from untaken.ledger import Draft, Run
 from untaken.report.modes import (
-    ModesOverview,
     modes_list_document,
     modes_notes_document,
     modes_overview,
@@ -40,25 +36,18 @@ from untaken.report.modes import (
     unfiled_notes,
 )
 
-if TYPE_CHECKING:
-    from untaken.store import Workspace
-
-TOP = 20
-
 
 def add_to(verbs: Verbs) -> None:
     """Adds the verb and its own."""
     does = VERBS["modes"]
     group = verbs.add_parser("modes", help=does, description=f"{does[0].upper()}{does[1:]}.")
     inner = group.add_subparsers(dest="modes_verb", metavar="VERB", required=True)
-    _takes_workspace(verb(inner, "list", "list the failure modes and how many runs have each", listed))
+    takes_workspace(verb(inner, "list", "list the failure modes and how many runs have each", listed))
     modes_pivot.add_to(inner)
-    parser = verb(inner, "import", "add the modes of a preset to the taxonomy", imported)
-    offered = "; ".join(f"{name}: {title}" for name, title in TITLES.items())
-    parser.add_argument("preset", choices=tuple(PRESETS), metavar="PRESET", help=offered)
-    _takes_workspace(parser, by="your name")
+    modes_taxonomy.add_to(inner)
+    modes_agree.add_to(inner)
     parser = verb(inner, "assign", "write a note on a run, assign a mode to it, or both", assign)
-    _takes_workspace(parser, by="your name")
+    takes_workspace(parser, by=True)
     parser.add_argument("--run", dest="of_run", required=True, metavar="ID", help="run id or digest")
     parser.add_argument("--mode", metavar="MODE", help="id or name of a mode in the taxonomy")
     parser.add_argument("--note", metavar="TEXT", help="what you saw")
@@ -68,54 +57,34 @@ def add_to(verbs: Verbs) -> None:
         "--new", action="store_true", help="create the mode if the taxonomy has none so named"
     )
     parser.add_argument("--withdraw", action="store_true", help="withdraw the mode, or dismiss a suggestion")
+    parser.add_argument("--withdraw-note", type=int, metavar="SEQ", help="withdraw your note of this seq")
     parser = verb(inner, "notes", "list the notes on runs, and the modes assigned", notes)
-    _takes_workspace(parser)
+    takes_workspace(parser)
     parser.add_argument("--runs", nargs="+", default=[], metavar="ID", help="only these: run ids or digests")
     parser = verb(inner, "suggest", "suggest modes for notes that have none, by similar notes", suggest)
-    _takes_workspace(parser)
-
-
-def _takes_workspace(parser: argparse.ArgumentParser, *, by: str = "") -> None:
-    parser.add_argument("--workspace", required=True, metavar="FOLDER", help="as for untaken app")
-    if by:
-        parser.add_argument("--by", required=True, metavar="NAME", help=f"{by}; kept as human:NAME")
-    else:
-        parser.add_argument(
-            "--top", type=int, default=TOP, metavar="N", help=f"rows of a table (default {TOP}; 0 for all)"
-        )
+    takes_workspace(parser)
 
 
 def listed(args: argparse.Namespace, console: Console) -> int:
     """Prints the taxonomy with counts."""
-    with _workspace(args) as store:
+    with open_workspace(args) as store:
         found = modes_overview(store.read_runs()[0], kept_taxonomy(store.path))
-    _say_modes(found, args.top or None, console)
-    console.document(modes_list_document(found))
-    return 0
-
-
-def imported(args: argparse.Namespace, console: Console) -> int:
-    """Adds the modes of a preset; what the taxonomy has already stays as it is."""
-    with _workspace(args) as store:
-        before = kept_taxonomy(store.path)
-        wanted = preset_modes(args.preset)
-        after = change_taxonomy(store.path, lambda known: import_modes(known, wanted, by=f"human:{args.by}"))
-        found = modes_overview(store.read_runs()[0], after)
-    console.say(f"{counted(len(after.modes) - len(before.modes), 'mode')} added")
-    _say_modes(found, None, console)
+    say_modes(found, args.top or None, console)
     console.document(modes_list_document(found))
     return 0
 
 
 def assign(args: argparse.Namespace, console: Console) -> int:
     """Appends to the run's ledger what was asked for; prints what the run has now."""
-    if not (args.mode or args.note):
+    if not args.mode and args.note is None and args.withdraw_note is None:
         raise UsageError("mode-unknown", "name a mode, a note, or both", hint="--mode MODE, --note TEXT")
     by = f"human:{args.by}"
-    with _workspace(args) as store:
+    with open_workspace(args) as store:
         (run,) = _chosen(store.read_runs()[0], [args.of_run])
         place = Place(sub_goal=args.sub_goal, event=_event(args.event, run))
-        drafts = [note_draft(args.note, author=by, place=place)] if args.note else []
+        drafts = [note_draft(args.note, author=by, place=place)] if args.note is not None else []
+        if args.withdraw_note is not None:
+            drafts.append(withdrawal_draft(run, args.withdraw_note, author=by))
         taxonomy = kept_taxonomy(store.path)
         if args.mode:
             taxonomy, draft = _assigned(store.path, taxonomy, args, by, place)
@@ -129,7 +98,7 @@ def assign(args: argparse.Namespace, console: Console) -> int:
 
 def notes(args: argparse.Namespace, console: Console) -> int:
     """Prints notes and modes, oldest first in each run."""
-    with _workspace(args) as store:
+    with open_workspace(args) as store:
         taxonomy, runs = kept_taxonomy(store.path), store.read_runs()[0]
     chosen = _chosen(runs, args.runs) if args.runs else runs
     _say_notes(chosen, taxonomy, args.top or None, console)
@@ -139,7 +108,7 @@ def notes(args: argparse.Namespace, console: Console) -> int:
 
 def suggest(args: argparse.Namespace, console: Console) -> int:
     """Prints what each note without a mode may mean, and how often such suggestions are right here."""
-    with _workspace(args) as store:
+    with open_workspace(args) as store:
         taxonomy, runs = kept_taxonomy(store.path), store.read_runs()[0]
     found, quality = unfiled_notes(runs, taxonomy)
     rows = [
@@ -160,15 +129,6 @@ def suggest(args: argparse.Namespace, console: Console) -> int:
         )
     console.document(modes_suggest_document(found, quality, taxonomy))
     return 0
-
-
-def _workspace(args: argparse.Namespace) -> Workspace:
-    folder = Path(args.workspace)
-    if not folder.is_dir():
-        raise UsageError("source-not-found", f"no folder {args.workspace!r}")
-    from untaken.store import Workspace  # noqa: PLC0415 (slow: it loads SQLAlchemy)
-
-    return Workspace.open_folder(folder)
 
 
 def _chosen(runs: Sequence[Run], asked: Sequence[str]) -> list[Run]:
@@ -205,17 +165,6 @@ def _assigned(
         )
     status: AssignmentStatus = "withdrawn" if args.withdraw else "accepted"
     return taxonomy, assignment_draft(mode.id, by=by, status=status, place=place)
-
-
-def _say_modes(found: ModesOverview, top: int | None, console: Console) -> None:
-    rows = [
-        (mode.id, mode.name, mode.status, ", ".join(mode.into) or NOTHING, mode.runs)
-        for mode in found.modes[:top]
-    ]
-    console.table(("id", "name", "status", "became", "runs"), rows)
-    console.say()
-    read = f"{found.read} of {counted(found.runs, 'run')} read (a note or a mode by a person)"
-    console.say(f"version {found.version}; {read}")
 
 
 def _say_notes(runs: Sequence[Run], taxonomy: Taxonomy, top: int | None, console: Console) -> None:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import argparse
 
 from untaken.cli.analysed import read_analysed, takes_runs
-from untaken.cli.console import NOTHING, Console, counted, plain, rate, signed
+from untaken.cli.console import Console, counted, plain, rate, signed, span
 from untaken.cli.grammar import Verbs, verb
-from untaken.errors import Score
 from untaken.failure_modes.contrast import ModeContrast
 from untaken.failure_modes.reading import BY
 from untaken.report.mode_analysis import (
@@ -61,7 +60,7 @@ def _say(found: ModeAnalysis, top: int | None, run_ids: dict[str, str], console:
     console.table(
         ("mode", found.pivot.by.replace("_", "-"), "runs", "rate", "95 %"),
         [
-            (found.names[c.mode], c.group, f"{c.count}/{c.n}", rate(c.rate), _span(c.low, c.high))
+            (found.names[c.mode], c.group, f"{c.count}/{c.n}", rate(c.rate), span(c.low, c.high))
             for c in ordered[:top]
         ],
     )
@@ -89,12 +88,7 @@ def _contrast(found: ModeAnalysis, one: ModeContrast) -> tuple[object, ...]:
         f"{one.in_successes}/{one.successes}",
         one.tasks,
         signed(one.difference),
-        _span(one.low, one.high),
+        span(one.low, one.high),
         rate(one.p),
         one.words,
     )
-
-
-def _span(low: Score, high: Score) -> str:
-    ends = rate(low), rate(high)
-    return NOTHING if NOTHING in ends else f"{ends[0]} to {ends[1]}"

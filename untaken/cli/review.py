@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from untaken.cli.console import NOTHING, Console, plain, rate
+from untaken.cli.console import NOTHING, Console, plain, rate, span
 from untaken.cli.grammar import MISSING_WORDS, Verbs, rules_in_words, verb
 from untaken.cli.inputs import UsageError
 from untaken.cli.verbs import VERBS
 from untaken.corpus import evaluate_corpus, remembered
-from untaken.errors import Score, Unscored, number
+from untaken.errors import Unscored
 from untaken.judging import Reliability, ReviewerPair, Reviewers, reviewer_pairs
 from untaken.report.reviewing import (
     FIELDS,
@@ -176,9 +176,9 @@ def _pair(pair: ReviewerPair) -> tuple[object, ...]:
         pair.n,
         pair.agreed,
         rate(pair.agreement),
-        _span(pair.low, pair.high),
+        span(pair.low, pair.high),
         rate(pair.kappa),
-        _span(pair.kappa_low, pair.kappa_high),
+        span(pair.kappa_low, pair.kappa_high),
         pair.only_a,
         pair.only_b,
     )
@@ -200,12 +200,7 @@ def _row(case: Case) -> tuple[object, ...]:
 
 def _reliability(one: Reliability) -> tuple[object, ...]:
     name = "all" if one.part == "all" else f"{one.graph} {one.name}".strip()
-    return name, one.items, one.agreed, rate(one.alpha), _span(one.low, one.high), one.runs, one.unsure
-
-
-def _span(low: Score, high: Score) -> str:
-    ends = number(low), number(high)
-    return NOTHING if None in ends else f"{ends[0]:.3f} to {ends[1]:.3f}"
+    return name, one.items, one.agreed, rate(one.alpha), span(one.low, one.high), one.runs, one.unsure
 
 
 def _parted(one: Parted) -> tuple[object, ...]:

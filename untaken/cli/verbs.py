@@ -62,6 +62,12 @@ EXAMPLES: Final = {
     "modes assign": (
         "untaken modes assign --workspace my-workspace --run run-7 --event 12 --mode off-task --by ann",
     ),
+    "modes rename": ("untaken modes rename off-task 'Left the task' --workspace my-workspace --by ann",),
+    "modes merge": ("untaken modes merge loops --into step-repeated --workspace my-workspace --by ann",),
+    "modes split": ("untaken modes split check-wrong --into Weak None --workspace my-workspace --by ann",),
+    "modes retire": ("untaken modes retire off-task --workspace my-workspace --by ann",),
+    "modes restore": ("untaken modes restore off-task --workspace my-workspace --by ann",),
+    "modes agree": ("untaken modes agree --workspace my-workspace",),
     "modes notes": ("untaken modes notes --workspace my-workspace",),
     "modes suggest": ("untaken modes suggest --workspace my-workspace",),
     "modes pivot": ("untaken modes pivot --workspace my-workspace --by version",),

@@ -16,6 +16,8 @@ from untaken.failure_modes.assignments import (
     modes_of,
     note_draft,
     notes_of,
+    readers_of,
+    withdrawal_draft,
 )
 from untaken.failure_modes.editing import (
     TaxonomyEdit,
@@ -82,10 +84,12 @@ __all__ = [
     "notes_of",
     "parse_taxonomy",
     "preset_modes",
+    "readers_of",
     "restore_mode",
     "retire_mode",
     "save_taxonomy",
     "split_mode",
     "suggestion_quality",
     "taxonomy_yaml",
+    "withdrawal_draft",
 ]

@@ -14,7 +14,7 @@ from statistics import median
 from typing import Final
 
 from untaken.errors import Score, Unscored
-from untaken.failure_modes.assignments import assignments_of, notes_of
+from untaken.failure_modes.assignments import assignments_of, readers_of
 from untaken.failure_modes.model import Taxonomy
 from untaken.ledger import Run
 from untaken.stats.kappa import Said, agreement_share, cohen_kappa
@@ -90,12 +90,9 @@ def mode_agreement(runs: Iterable[Run], taxonomy: Taxonomy) -> tuple[ModeAgreeme
 
 def _readings(run: Run, taxonomy: Taxonomy) -> dict[str, _Reading]:
     """By person, the modes they see in a run; those who read it and see none are among them."""
-    readers = {note.author or "" for note in notes_of(run)}
-    words = [one for one in assignments_of(run) if one.by.startswith("human:")]
-    readers |= {one.by for one in words}
-    found: dict[str, dict[str, frozenset[int]]] = {one: {} for one in readers if one.startswith("human:")}
-    for one in words:
-        if one.status == "accepted":
+    found: dict[str, dict[str, frozenset[int]]] = {one: {} for one in readers_of(run) if one}
+    for one in assignments_of(run):
+        if one.by in found and one.status == "accepted":
             mode = taxonomy.current(one.mode)
             events = {one.place.event} if one.place.event is not None else set()
             found[one.by][mode] = found[one.by].get(mode, frozenset()) | events

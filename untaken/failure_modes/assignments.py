@@ -94,7 +94,7 @@ class RunModes:
         run: digest of the run; `run_id` its own id.
         modes: ids of the modes that count, as the taxonomy names them now; each once, in order assigned.
         assignments: those behind `modes`.
-        notes: every note.
+        notes: every note that was not withdrawn.
         read: a person wrote a note on the run or a word on a mode, withdrawn or not. A run without either was
             perhaps never opened: it says nothing about which modes are in it.
     """
@@ -110,7 +110,9 @@ class RunModes:
 
 
 def notes_of(run: Run) -> tuple[Note, ...]:
-    """The notes on a run that say something, oldest first."""
+    """The notes on a run that say something and were not withdrawn by their author, oldest first."""
+    written = run.of(ReviewNote)
+    withdrawn = {(one.author, one.withdraws) for one in written if one.author and one.withdraws is not None}
     return tuple(
         Note(
             run=run.digest,
@@ -122,9 +124,19 @@ def notes_of(run: Run) -> tuple[Note, ...]:
             place=Place(sub_goal=note.sub_goal, event=note.event),
             imported=run.imported(note),
         )
-        for note in run.of(ReviewNote)
-        if note.text.strip()
+        for note in written
+        if note.text.strip() and (note.author, note.seq) not in withdrawn
     )
+
+
+def readers_of(run: Run) -> frozenset[str]:
+    """The people who read a run: they wrote a note on it or a word on a mode, withdrawn or not.
+
+    Empty for a note without an author.
+    """
+    notes = {note.author or "" for note in run.of(ReviewNote) if note.text.strip()}
+    words = {word.by for word in run.of(ModeAssignment)}
+    return frozenset(who for who in notes | words if not who or who.startswith("human:"))
 
 
 def assignments_of(run: Run) -> tuple[Assignment, ...]:
@@ -179,7 +191,7 @@ def modes_of(run: Run, taxonomy: Taxonomy, whose: Sequence[str] = PEOPLE) -> Run
         modes=tuple(dict.fromkeys(taxonomy.current(one.mode) for one in found)),
         assignments=found,
         notes=notes,
-        read=bool(notes) or any(one.by.startswith("human:") for one in assignments_of(run)),
+        read=bool(readers_of(run)),
     )
 
 
@@ -205,6 +217,22 @@ def note_draft(text: str, *, author: str, place: Place = RUN) -> Draft:
         )
     fields = {"author": author, "text": words, "sub_goal": place.sub_goal, "event": place.event}
     return Draft(ReviewNote, {name: value for name, value in fields.items() if value is not None})
+
+
+def withdrawal_draft(run: Run, seq: int, *, author: str) -> Draft:
+    """Takes back one's own note, to be appended to the run's ledger.
+
+    Raises:
+        UntakenError: ``note-invalid`` where the author has no such note in the run.
+    """
+    own = [note.seq for note in notes_of(run) if note.author == author]
+    if seq not in own:
+        raise UntakenError(
+            "note-invalid",
+            f"{author} has no note {seq} in this run",
+            hint=f"Own notes: {', '.join(map(str, own)) or 'none'}.",
+        )
+    return Draft(ReviewNote, {"author": author, "withdraws": seq})
 
 
 def assignment_draft(

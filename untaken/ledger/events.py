@@ -196,13 +196,17 @@ class EvaluationSummary(
 
 
 class ReviewNote(Event, frozen=True, kw_only=True, tag="REVIEW_NOTE", gc=False, omit_defaults=True):
-    """After the run: what a reviewer wrote, on the run, a sub-goal or one event of it (its `seq`)."""
+    """After the run: what a reviewer wrote, on the run, a sub-goal or one event of it (its `seq`).
+
+    With `withdraws`, its author takes back the note of their own with that `seq`; it stays in the ledger.
+    """
 
     author: Name | None = None
     text: str = ""
     sub_goal: Name | None = None
     event: Seq | None = None
     status: str | None = None
+    withdraws: Seq | None = None
 
 
 class ModeAssignment(Event, frozen=True, kw_only=True, tag="FAILURE_MODE", gc=False, omit_defaults=True):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, get_args
 
 from msgspec import to_builtins
@@ -12,7 +12,6 @@ from msgspec import to_builtins
 from untaken.failure_modes import (
     Assignment,
     FailureMode,
-    ModeAgreement,
     ModeStatus,
     ModeSuggester,
     Note,
@@ -27,11 +26,11 @@ from untaken.failure_modes import (
 )
 from untaken.ledger import Run
 from untaken.report.documents import Document, entry
-from untaken.report.frame import Columns, count, figure, frame, text, why
+from untaken.report.mode_agreement import modes_agree_schema
 from untaken.report.shapes import COUNT, TEXT, Schema, document, entry_shape, fixed, list_of, or_null
 
 if TYPE_CHECKING:
-    import pandas as pd
+    pass
 
 UNKNOWN: Final = "unknown"
 """Status of a mode that ledgers name and the taxonomy does not."""
@@ -203,36 +202,6 @@ def _suggestion(one: Suggestion, taxonomy: Taxonomy) -> Document:
     }
 
 
-MODE_AGREEMENT: Final[Columns[ModeAgreement]] = {
-    "a": text("a reader", "a"),
-    "b": text("another one", "b"),
-    "mode": text("the failure mode; none: all of them", lambda one: one.mode or None),
-    "n": count("runs that both read; over all modes, each mode of each run", "n"),
-    "both": count("both see it", "both"),
-    "only_a": count("only the first sees it", "only_a"),
-    "only_b": count("only the second sees it", "only_b"),
-    "kappa": figure("Cohen's κ: agreement beyond chance", "kappa"),
-    "kappa_low": figure("lower end of its 95 % interval, clustered by task", "kappa_low"),
-    "kappa_high": figure("upper end of its 95 % interval", "kappa_high"),
-    "agreement": figure("share of equal answers", "agreement"),
-    "low": figure("lower end of its 95 % interval", "low"),
-    "high": figure("upper end of its 95 % interval", "high"),
-    "located": count("runs in which both name an event", "located"),
-    "same_step": count("of these, at the same event", "same_step"),
-    "near_step": count("of these, at most one event apart", "near_step"),
-    "median_distance": figure("events between the two, median", "median_distance"),
-    "kappa_reason": why("kappa", "kappa"),
-    "kappa_low_reason": why("kappa_low", "kappa_low"),
-}
-"""Columns of `mode_agreement_table`."""
-
-
-def mode_agreement_table(found: Iterable[ModeAgreement], taxonomy: Taxonomy) -> pd.DataFrame:
-    """Two people on each failure mode, modes by name (columns: `MODE_AGREEMENT`)."""
-    named = (replace(one, mode=taxonomy.name(one.mode)) if one.mode else one for one in found)
-    return frame(MODE_AGREEMENT, named)
-
-
 _PLACE: Final[dict[str, Schema]] = {"sub_goal": or_null(TEXT), "event": or_null(COUNT)}
 _NOTE: Final[dict[str, Schema]] = {
     "run_id": TEXT,
@@ -289,5 +258,6 @@ MODE_SCHEMAS: Final = {
     "modes-list": modes_list_schema,
     "modes-notes": modes_notes_schema,
     "modes-suggest": modes_suggest_schema,
+    "modes-agree": modes_agree_schema,
 }
 """By name, in the order in which `untaken schema` lists them."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from untaken.corpus import Corpus
 from untaken.errors import Finding, Unscored, number
+from untaken.failure_modes import notes_of
 from untaken.fix_first import triage
 from untaken.judging import (
     Reliability,
@@ -18,7 +19,7 @@ from untaken.judging import (
     reviewer_pairs,
     reviewers_agreement,
 )
-from untaken.ledger import ReviewNote, Run, readable
+from untaken.ledger import Run, readable
 from untaken.report.cause import first_failed, shapes_of
 from untaken.report.documents import Document, entry, finding_entries
 from untaken.report.frame import Columns, count, figure, frame, moment, text, truth, why
@@ -107,7 +108,7 @@ def failing_cases(corpus: Corpus) -> tuple[Case, ...]:
             graph=score.graph_id if isinstance(score, RunScore) else "",
             diagnosis=score.diagnosis if isinstance(score, RunScore) else "unscored",
             reason=reasons.get(item.digest, ""),
-            notes=len(corpus.runs[item.digest].of(ReviewNote)),
+            notes=len(notes_of(corpus.runs[item.digest])),
             parted=parted[item.digest],
             metadata=_metadata(corpus.runs[item.digest]),
             review=Review(run=item.digest, run_id=item.run_id),

@@ -162,6 +162,8 @@ def _summary(event: ev.EvaluationSummary) -> Words:
 
 def _note(event: ev.ReviewNote) -> Words:
     title = f"Note by {event.author}" if event.author else "Note"
+    if event.withdraws is not None:
+        return f"{title}: note {event.withdraws} withdrawn", event.text
     return title + ("" if event.event is None else f" on event {event.event}"), event.text
 
 

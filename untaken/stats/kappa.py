@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Hashable, Sequence
 
 from untaken.errors import Score, Unscored
 from untaken.stats.jackknife import agreement_interval
 from untaken.stats.means import student_quantile
 
-Said = tuple[bool, bool]
-"""Both answers on one item."""
+Said = tuple[Hashable, Hashable]
+"""Both answers on one item: yes or no, or one of several categories without an order."""
 Clusters = Sequence[Sequence[Said]]
 """The pairs of each cluster; those of one are not taken for independent."""
 Interval = tuple[Score, Score, Score]
@@ -49,8 +50,8 @@ def cohen_kappa(clusters: Clusters, share: Interval) -> Interval:
     observed = share[0]
     if isinstance(observed, Unscored):
         return observed, observed, observed
-    a, b = (sum(said) / n for said in zip(*pairs, strict=True))
-    chance = a * b + (1 - a) * (1 - b)
+    a, b = (Counter(said) for said in zip(*pairs, strict=True))
+    chance = sum(a[answer] * b[answer] for answer in a) / n**2
     if chance == 1:
         same = Unscored("both always give the same answer, so chance explains the agreement")
         return same, same, same
@@ -58,21 +59,28 @@ def cohen_kappa(clusters: Clusters, share: Interval) -> Interval:
     low, high = share[1:]
     if isinstance(low, Unscored) or isinstance(high, Unscored):
         return kappa, low, high
-    if a in (0, 1) or b in (0, 1):
+    if len(a) == 1 or len(b) == 1:
         always = Unscored("one of the two always gives the same answer, so κ is always 0")
         return kappa, always, always
     if observed in (0, 1):
         ends = [(end - chance) / (1 - chance) for end in (low, high)]
         return kappa, max(-1.0, min(ends[0], kappa)), min(1.0, max(ends[1], kappa))
-    sums = [[(float(x != y), float(x), float(y), 1.0) for x, y in some] for some in clusters]
+    answers = [*(a | b)]
+    sums = [[_counted(x, y, answers) for x, y in some] for some in clusters]
     low, high = agreement_interval(sums, _ratio)
     return kappa, low, high
 
 
+def _counted(a: Hashable, b: Hashable, answers: Sequence[Hashable]) -> tuple[float, ...]:
+    """One item as a row that can be summed: differing, 1, then which answer each of the two gave."""
+    return float(a != b), 1.0, *(float(a == one) for one in answers), *(float(b == one) for one in answers)
+
+
 def _ratio(sums: Sequence[float]) -> float:
     """Disagreement over what chance gives: 1 − κ."""
-    differing, a, b, n = sums
-    expected = a * (n - b) + b * (n - a)
+    differing, n, *counts = sums
+    half = len(counts) // 2
+    expected = n * n - math.fsum(a * b for a, b in zip(counts[:half], counts[half:], strict=True))
     return differing * n / expected if expected else math.inf
 
 

@@ -1,0 +1,139 @@
+"""The verbs of ``untaken modes`` that change the taxonomy: ``import``, ``rename``, ``merge``, ``split``, …"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from untaken.cli.console import NOTHING, Console, counted
+from untaken.cli.grammar import Verbs, verb
+from untaken.cli.inputs import UsageError
+from untaken.failure_modes import (
+    PRESETS,
+    Taxonomy,
+    change_taxonomy,
+    edit_mode,
+    import_modes,
+    merge_modes,
+    preset_modes,
+    restore_mode,
+    retire_mode,
+    split_mode,
+)
+from untaken.failure_modes.presets import TITLES
+from untaken.report.modes import ModesOverview, modes_list_document, modes_overview
+
+if TYPE_CHECKING:
+    from untaken.store import Workspace
+
+TOP = 20
+Change = Callable[[Taxonomy, argparse.Namespace, str], Taxonomy]
+
+
+def add_to(verbs: Verbs) -> None:
+    """Adds the verbs to those of ``modes``."""
+    parser = _changes(verbs, "import", "add the modes of a preset to the taxonomy", _imported, why=False)
+    offered = "; ".join(f"{name}: {title}" for name, title in TITLES.items())
+    parser.add_argument("preset", choices=tuple(PRESETS), metavar="PRESET", help=offered)
+    parser = _changes(verbs, "rename", "give a mode another name or definition; its id stays", _renamed)
+    _takes_mode(parser)
+    parser.add_argument("name", metavar="NAME", help="the new name")
+    parser.add_argument("--definition", metavar="TEXT", help="another definition, too")
+    parser = _changes(verbs, "merge", "merge modes into one: their runs count as it", _merged)
+    parser.add_argument("modes", nargs="+", metavar="MODE", help="ids or names")
+    parser.add_argument("--into", required=True, metavar="MODE", help="the one that takes them over")
+    parser = _changes(
+        verbs, "split", "split a mode into new ones; its runs wait to be assigned again", _split
+    )
+    _takes_mode(parser)
+    parser.add_argument("--into", nargs="+", required=True, metavar="NAME", help="names, two at least")
+    _takes_mode(_changes(verbs, "retire", "no longer offer a mode; its runs still count", _retired))
+    _takes_mode(_changes(verbs, "restore", "make a merged, split or retired mode active again", _restored))
+
+
+def _changes(
+    verbs: Verbs, name: str, does: str, change: Change, *, why: bool = True
+) -> argparse.ArgumentParser:
+    parser = verb(verbs, name, does, changed)
+    parser.set_defaults(change=change)
+    takes_workspace(parser, by=True)
+    if why:
+        parser.add_argument("--why", default="", metavar="TEXT", help="kept in the history of the mode")
+    return parser
+
+
+def _takes_mode(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("mode", metavar="MODE", help="id or name of a mode in the taxonomy")
+
+
+def takes_workspace(parser: argparse.ArgumentParser, *, by: bool = False) -> None:
+    """``--workspace``, and ``--by`` for what is signed, else ``--top``."""
+    parser.add_argument("--workspace", required=True, metavar="FOLDER", help="as for untaken app")
+    if by:
+        parser.add_argument("--by", required=True, metavar="NAME", help="your name; kept as human:NAME")
+    else:
+        parser.add_argument(
+            "--top", type=int, default=TOP, metavar="N", help=f"rows of a table (default {TOP}; 0 for all)"
+        )
+
+
+def changed(args: argparse.Namespace, console: Console) -> int:
+    """Changes the taxonomy in one step, and prints it."""
+    with open_workspace(args) as store:
+        after = change_taxonomy(store.path, lambda known: args.change(known, args, f"human:{args.by}"))
+        found = modes_overview(store.read_runs()[0], after)
+    say_modes(found, None, console)
+    console.document(modes_list_document(found))
+    return 0
+
+
+def _imported(known: Taxonomy, args: argparse.Namespace, by: str) -> Taxonomy:
+    return import_modes(known, preset_modes(args.preset), by=by)
+
+
+def _renamed(known: Taxonomy, args: argparse.Namespace, by: str) -> Taxonomy:
+    return edit_mode(known, args.mode, name=args.name, definition=args.definition, by=by, why=args.why)
+
+
+def _merged(known: Taxonomy, args: argparse.Namespace, by: str) -> Taxonomy:
+    return merge_modes(known, args.modes, args.into, by=by, why=args.why)
+
+
+def _split(known: Taxonomy, args: argparse.Namespace, by: str) -> Taxonomy:
+    return split_mode(known, args.mode, args.into, by=by, why=args.why)
+
+
+def _retired(known: Taxonomy, args: argparse.Namespace, by: str) -> Taxonomy:
+    return retire_mode(known, args.mode, by=by, why=args.why)
+
+
+def _restored(known: Taxonomy, args: argparse.Namespace, by: str) -> Taxonomy:
+    return restore_mode(known, args.mode, by=by, why=args.why)
+
+
+def open_workspace(args: argparse.Namespace) -> Workspace:
+    """The workspace that ``--workspace`` names.
+
+    Raises:
+        UsageError: ``source-not-found``.
+    """
+    folder = Path(args.workspace)
+    if not folder.is_dir():
+        raise UsageError("source-not-found", f"no folder {args.workspace!r}")
+    from untaken.store import Workspace  # noqa: PLC0415 (slow: it loads SQLAlchemy)
+
+    return Workspace.open_folder(folder)
+
+
+def say_modes(found: ModesOverview, top: int | None, console: Console) -> None:
+    """The taxonomy with counts."""
+    rows = [
+        (mode.id, mode.name, mode.status, ", ".join(mode.into) or NOTHING, mode.runs)
+        for mode in found.modes[:top]
+    ]
+    console.table(("id", "name", "status", "became", "runs"), rows)
+    console.say()
+    read = f"{found.read} of {counted(found.runs, 'run')} read (a note or a mode by a person)"
+    console.say(f"version {found.version}; {read}")
