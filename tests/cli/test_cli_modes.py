@@ -147,6 +147,8 @@ def test_a_note_is_withdrawn_by_its_author_only_and_the_run_still_counts_as_read
     assert "[note-invalid]" in capsys.readouterr().err
     assert assign(capsys, folder, "r0", "--withdraw-note", str(note["seq"]))["notes"] == []
     assert modes(capsys, folder, "list")["read"] == 1
+    again = assign(capsys, folder, "r0", "--note", "wrong run")["notes"]
+    assert [one["text"] for one in again] == ["wrong run"], "what was withdrawn can be written again"
 
 
 def test_two_people_and_their_steps_are_compared_as_json(

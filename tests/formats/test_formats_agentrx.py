@@ -7,7 +7,9 @@ from typing import Any
 
 from foreign_files import codes, converted, put, tau_record
 
-from untaken.ledger import ReviewNote, Verdict
+from untaken.failure_modes import preset_modes
+from untaken.formats.agentrx import MODES
+from untaken.ledger import ModeAssignment, ReviewNote, Verdict
 
 
 def numbered() -> dict[str, Any]:
@@ -51,3 +53,33 @@ def test_a_label_without_its_run_and_a_step_outside_the_run_are_named(tmp_path: 
     assert {"label-out-of-range", "label-without-run"} <= set(codes(conversion))
     (verdict,) = [e for e in runs[0].events if isinstance(e, Verdict)]
     assert not verdict.evidence
+
+
+def test_categories_become_failure_modes_of_the_preset_at_the_labelled_step(tmp_path: Path) -> None:
+    """One category has two spellings; one that the preset lacks stays in the words of its note."""
+    known = [
+        {
+            "failure_id": number,
+            "step_number": number,
+            "step_reason": f"why {number}",
+            "failure_category": category,
+        }
+        for number, category in enumerate(
+            ("Instruction/Plan Adherence Failure", "Invalid Invocation", "Haste"), 1
+        )
+    ]
+    runs_file = put(tmp_path / "gpt-9-retail.json", [numbered()])
+    labels = put(tmp_path / "labels.json", [label(failures=known)])
+    _, runs = converted("agentrx", tmp_path / "out", runs_file, labels)
+    (run,) = runs
+    (verdict,) = run.of(Verdict)
+    modes = [(one.mode, one.event, one.reason) for one in run.of(ModeAssignment)]
+    notes = [(one.text, one.event) for one in run.of(ReviewNote)]
+    blamed = (verdict.evidence or [])[0].seq
+    assert modes == [("instruction-not-followed", notes[0][1], "why 1"), ("invalid-call", blamed, "why 2")]
+    assert [words for words, _ in notes] == ["Step 1: why 1", "Step 3: Haste: why 3"]
+    assert all(isinstance(event, int) for _, event in notes)
+
+
+def test_every_category_has_a_mode_of_the_preset() -> None:
+    assert {*MODES.values()} == {mode.id for mode in preset_modes("agentrx")}

@@ -6,13 +6,12 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from untaken.cli import modes_agree, modes_pivot, modes_taxonomy
-from untaken.cli.console import NOTHING, Console, counted, plain, rate
+from untaken.cli import modes_agree, modes_pivot, modes_suggest, modes_taxonomy
+from untaken.cli.console import NOTHING, Console, counted, plain
 from untaken.cli.grammar import Verbs, verb
 from untaken.cli.inputs import UsageError
 from untaken.cli.modes_taxonomy import open_workspace, say_modes, takes_workspace
 from untaken.cli.verbs import VERBS
-from untaken.errors import number
 from untaken.failure_modes import (
     AssignmentStatus,
     Place,
@@ -32,8 +31,6 @@ from untaken.report.modes import (
     modes_list_document,
     modes_notes_document,
     modes_overview,
-    modes_suggest_document,
-    unfiled_notes,
 )
 
 
@@ -61,8 +58,7 @@ def add_to(verbs: Verbs) -> None:
     parser = verb(inner, "notes", "list the notes on runs, and the modes assigned", notes)
     takes_workspace(parser)
     parser.add_argument("--runs", nargs="+", default=[], metavar="ID", help="only these: run ids or digests")
-    parser = verb(inner, "suggest", "suggest modes for notes that have none, by similar notes", suggest)
-    takes_workspace(parser)
+    modes_suggest.add_to(inner)
 
 
 def listed(args: argparse.Namespace, console: Console) -> int:
@@ -103,31 +99,6 @@ def notes(args: argparse.Namespace, console: Console) -> int:
     chosen = _chosen(runs, args.runs) if args.runs else runs
     _say_notes(chosen, taxonomy, args.top or None, console)
     console.document(modes_notes_document(chosen, taxonomy))
-    return 0
-
-
-def suggest(args: argparse.Namespace, console: Console) -> int:
-    """Prints what each note without a mode may mean, and how often such suggestions are right here."""
-    with open_workspace(args) as store:
-        taxonomy, runs = kept_taxonomy(store.path), store.read_runs()[0]
-    found, quality = unfiled_notes(runs, taxonomy)
-    rows = [
-        (one.note.run_id, one.note.seq, one.note.text, taxonomy.name(each.mode), f"{each.likeness:.2f}")
-        for one in found[: args.top or None]
-        for each in one.suggestions[:1]
-    ]
-    console.table(("run", "note", "text", "may be", "likeness"), rows)
-    console.say()
-    console.say(f"{counted(len(found), 'note')} without a mode; suggestions do not count until accepted")
-    if number(quality.right) is None:
-        console.say("how often suggestions are right is not known: file notes on at least two runs")
-    else:
-        span = f"{rate(quality.low)} to {rate(quality.high)}"
-        console.say(
-            f"right on {rate(quality.right)} ({span}) of {counted(quality.notes, 'filed note')}, each run's "
-            f"own notes left out; the most frequent mode alone: {rate(quality.majority)}"
-        )
-    console.document(modes_suggest_document(found, quality, taxonomy))
     return 0
 
 

@@ -49,6 +49,8 @@ class Saturation:
         if not more:
             return "At least 95 % is probably seen; the interval shows how sure this is."
         runs = "run" if more == 1 else "runs"
+        if not self.unread:
+            return f"About {more:,} more failed {runs} would show 95 %; every failed run here was read."
         if more > self.unread:
             return (
                 f"Read about {more:,} more failed {runs} to see 95 %; there are only {self.unread:,} unread."

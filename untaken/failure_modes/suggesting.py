@@ -239,11 +239,32 @@ def filed_texts(runs: Iterable[Run], taxonomy: Taxonomy) -> list[FiledText]:
 
 
 def _filed_in(run: Run, taxonomy: Taxonomy) -> Iterator[tuple[Note, tuple[str, ...]]]:
-    """The notes of a run with the modes that were read from them, or else assigned at the same place."""
+    """The notes of a run with the modes that were read from them, or else assigned at the same place.
+
+    Where a mode was assigned with a reason and at a place without a note, its reason is such a note.
+    """
     accepted = counted(run)
-    for note in notes_of(run) if accepted else ():
+    notes = notes_of(run) if accepted else ()
+    for note in notes:
         meant = (a.mode for a in accepted if a.note == note.seq or (a.note is None and a.place == note.place))
         yield note, tuple(dict.fromkeys(map(taxonomy.current, meant)))
+    noted = {note.place for note in notes}
+    for one in accepted:
+        if one.note is None and one.place not in noted and (one.reason or "").strip():
+            yield _reason_as_note(one), (taxonomy.current(one.mode),)
+
+
+def _reason_as_note(one: Assignment) -> Note:
+    return Note(
+        run=one.run,
+        run_id=one.run_id,
+        seq=one.seq,
+        text=one.reason or "",
+        author=one.by,
+        at=one.at,
+        place=one.place,
+        imported=one.imported,
+    )
 
 
 def judged_suggestions(run: Run, taxonomy: Taxonomy) -> tuple[Assignment, ...]:

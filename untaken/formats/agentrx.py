@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, Final
 
 from untaken.formats import tau_bench
@@ -25,9 +26,23 @@ from untaken.formats.sources import Source
 from untaken.formats.tau_bench_runs import Survey, TauRecords, told
 from untaken.formats.tidy import Places, Tidier
 from untaken.formats.who_and_when_texts import first_line
-from untaken.ledger import Evidence, Message, Observation, ReviewNote, ToolCall, Verdict
+from untaken.ledger import Evidence, Message, ModeAssignment, Observation, ReviewNote, ToolCall, Verdict
 
 AUTHOR: Final = "human:agentrx"
+MODES: Final = {
+    "instruction adherence failure": "instruction-not-followed",
+    "instruction/plan adherence failure": "instruction-not-followed",
+    "invention of new information": "information-invented",
+    "invalid invocation": "invalid-call",
+    "misinterpretation of tool output": "tool-output-misread",
+    "intent plan misalignment": "wrong-plan",
+    "intent-plan misalignment": "wrong-plan",
+    "underspecified user intent": "request-unclear",
+    "intent not supported": "request-unsupported",
+    "guardrails triggered": "guardrail-triggered",
+    "system failure": "system-failure",
+}
+"""Categories, in the spellings of the label files, and the ids of the preset `agentrx` of failure modes."""
 QUOTE_CHARS: Final = 200
 LABELS: Final = Places(
     kept=[
@@ -134,30 +149,43 @@ def _write(source: Source, survey: Survey, labels: AgentRxLabels, intake: Intake
 
 
 def _label(run: RunDraft, label: dict[str, Any], places: Sequence[int], log: FileLog) -> None:
-    """The root cause as a verdict, with the event as its evidence; every other labelled step as a note."""
+    """Each labelled step as a failure mode and a note at its event; the root cause as a verdict instead."""
     root = whole(mapping(label.get("root_cause")).get("failure_id"), log.findings, "root_cause.failure_id")
     now = (run.drafts[-1].ts or EPOCH) + TICK
     for failure in objects(label.get("failures")):
         step = whole(failure.get("step_number"), log.findings, "[].failures[].step_number")
         category = text(failure.get("failure_category")) or "no category"
-        reason = f"{category}: {text(failure.get('step_reason')) or 'no reason given'}"
-        if failure.get("failure_id") != root:
-            run.add(ReviewNote, now, author=AUTHOR, text=f"Step {step}: {reason}")
-            continue
-        known = step is not None and 1 <= step <= len(places)
-        if not known:
+        reason = text(failure.get("step_reason")) or "no reason given"
+        mode = MODES.get(category.casefold())
+        evidence = None
+        if step is not None and 1 <= step <= len(places):
+            evidence = [_evidence(run, places[step - 1])]
+        else:
             message = f"step_number {clip(step)} is no message of the trajectory (1 to {len(places)})"
             log.findings.add("label-out-of-range", message, run=run.run_id)
-        evidence = [_evidence(run, places[step - 1])] if known and step is not None else None
-        run.add(
-            Verdict,
-            now,
-            sub_goal=cut_name(f"work of {text(failure.get('failed_agent')) or 'the agent'}"),
-            passed=False,
-            by=AUTHOR,
-            evidence=evidence,
-            reason=reason,
-        )
+        at = {"event": evidence[0].seq} if evidence else {}
+        if failure.get("failure_id") != root:
+            words = reason if mode else f"{category}: {reason}"
+            run.add(ReviewNote, now, author=AUTHOR, text=f"Step {step}: {words}", **at)
+        if mode is not None:
+            run.add(ModeAssignment, now, mode=mode, by=AUTHOR, reason=reason, **at)
+        if failure.get("failure_id") == root:
+            _blame(run, now, failure, f"{category}: {reason}", evidence)
+
+
+def _blame(
+    run: RunDraft, now: datetime, failure: dict[str, Any], reason: str, evidence: list[Evidence] | None
+) -> None:
+    """The root cause: the failing agent, and the labelled step as evidence."""
+    run.add(
+        Verdict,
+        now,
+        sub_goal=cut_name(f"work of {text(failure.get('failed_agent')) or 'the agent'}"),
+        passed=False,
+        by=AUTHOR,
+        evidence=evidence,
+        reason=reason,
+    )
 
 
 def _evidence(run: RunDraft, place: int) -> Evidence:
@@ -176,7 +204,7 @@ IMPORTER: Final = Importer(
         name="agentrx",
         title="AgentRx failure labels",
         extensions=(".json", ".jsonl"),
-        what="τ-bench runs with people's labels of the failing steps; the root cause becomes a verdict.",
+        what="τ-bench runs with people's labels of failing steps: root causes as verdicts, kinds as modes.",
     ),
     recognise=_recognise,
     convert=_convert,

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import msgspec
 
-from untaken.ledger.events import ABOUT_RUN, Event, ModeAssignment, Verdict
+from untaken.ledger.events import ABOUT_RUN, Event, ModeAssignment, ReviewNote, Verdict
 from untaken.ledger.model import Draft, Run
 
 _ENVELOPE: Final = frozenset({"run_id", "seq", "ts", "prev"})
@@ -23,13 +23,19 @@ def without_repeats(run: Run, drafts: Iterable[Draft]) -> Sequence[Draft]:
 
     A verdict repeats its author's latest one on that sub-goal: to say "met" again after "not met" is new. The
     same holds for a failure mode at one place of the run.
-    Anything else about a run (a note, an insight) repeats any event of the same content.
+    Anything else about a run (a note, an insight) repeats any event of the same content; a withdrawn note is
+    no longer there to be repeated.
     """
     held: dict[Hashable, bytes] = {}
+    notes: dict[tuple[str | None, int], Hashable] = {}
     for event in run.events:
         if isinstance(event, ABOUT_RUN):
             key, content = _content(type(event), msgspec.structs.asdict(event))
             held[key] = content
+            if isinstance(event, ReviewNote):
+                notes[event.author, event.seq] = key
+                if event.withdraws is not None:
+                    held.pop(notes.get((event.author, event.withdraws)), None)
     fresh = []
     for draft in drafts:
         key, content = _content(draft.event, draft.fields)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, get_args
 
 from msgspec import to_builtins
 
+from untaken.errors import Unscored
 from untaken.failure_modes import (
     Assignment,
     FailureMode,
@@ -24,6 +25,7 @@ from untaken.failure_modes import (
     notes_of,
     suggestion_quality,
 )
+from untaken.failure_modes.model_suggesting import ModelSuggestion
 from untaken.ledger import Run
 from untaken.report.documents import Document, entry
 from untaken.report.mode_agreement import modes_agree_schema
@@ -72,10 +74,11 @@ class ModesOverview:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnfiledNote:
-    """A note without a mode, and what it may mean."""
+    """A note without a mode, and what it may mean: by similar notes, and by a model that was asked."""
 
     note: Note
     suggestions: tuple[Suggestion, ...]
+    by_model: ModelSuggestion | None = None
 
 
 def modes_overview(runs: Iterable[Run], taxonomy: Taxonomy) -> ModesOverview:
@@ -138,7 +141,9 @@ def modes_suggest_document(
         "schema": "untaken.modes-suggest/1",
         "quality": entry(quality),
         "notes": [
-            _note(one.note) | {"suggestions": [_suggestion(each, taxonomy) for each in one.suggestions]}
+            _note(one.note)
+            | {"suggestions": [_suggestion(each, taxonomy) for each in one.suggestions]}
+            | ({"by_model": _by_model(one.by_model, taxonomy)} if one.by_model is not None else {})
             for one in notes
         ],
     }
@@ -202,6 +207,13 @@ def _suggestion(one: Suggestion, taxonomy: Taxonomy) -> Document:
     }
 
 
+def _by_model(one: ModelSuggestion, taxonomy: Taxonomy) -> Document:
+    mode = one.mode if isinstance(one.mode, str) else ""
+    said: Document = {"model": one.model, "mode": mode or None, "name": taxonomy.name(mode) if mode else None}
+    unscored = {"mode_reason": one.mode.reason} if isinstance(one.mode, Unscored) else {}
+    return said | {"reason": one.reason} | unscored
+
+
 _PLACE: Final[dict[str, Schema]] = {"sub_goal": or_null(TEXT), "event": or_null(COUNT)}
 _NOTE: Final[dict[str, Schema]] = {
     "run_id": TEXT,
@@ -247,10 +259,14 @@ def modes_suggest_schema() -> Schema:
     suggestion = fixed(
         mode=TEXT, name=TEXT, likeness={"type": "number"}, like_run_id=or_null(TEXT), like_seq=or_null(COUNT)
     )
+    by_model = fixed(model=TEXT, mode=or_null(TEXT), name=or_null(TEXT), reason=TEXT)
+    by_model["properties"]["mode_reason"] = TEXT
+    note = fixed(**_NOTE, suggestions=list_of(suggestion))
+    note["properties"]["by_model"] = by_model
     return document(
         "untaken.modes-suggest/1",
         quality=entry_shape(SuggestionQuality),
-        notes=list_of(fixed(**_NOTE, suggestions=list_of(suggestion))),
+        notes=list_of(note),
     )
 
 
