@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from components import frame, navigation, reviewer, state
-from components.theme_watch import watch_theme
+from components.shared import frame, navigation, reviewer, state
+from components.shared.theme_watch import watch_theme
 
 
 def main() -> None:

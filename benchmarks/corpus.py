@@ -26,6 +26,7 @@ from typing import Any
 import msgspec
 from scoring import FILLER, GRAPH, PATCHES, TOOLS, cpu, floor
 
+from untaken.answers import agents_table, decisions_table, runs_table, sub_goals_table
 from untaken.corpus import evaluate_corpus, score_runs
 from untaken.counterfactual import evaluate_runs
 from untaken.ledger import GENESIS, AnyEvent, Head, read_ledger
@@ -33,7 +34,6 @@ from untaken.ledger import events as e
 from untaken.memory import PolicyMemory
 from untaken.plans import GraphSet, parse_graph
 from untaken.ranking import rank_agents
-from untaken.report import agents_table, decisions_table, runs_table, sub_goals_table
 from untaken.subgoals import RunScore
 
 HERE = Path(__file__).parent

@@ -17,8 +17,8 @@ from collections.abc import Callable
 
 import crafter
 
-from untaken.planning.crafter import ACTIONS, CrafterWorld
-from untaken.planning.crafter.stock import OrderedWorld
+from untaken.crafter.simulator import ACTIONS, CrafterWorld
+from untaken.crafter.simulator.stock import OrderedWorld
 
 PAIRS = 20
 REPEATS = 5

@@ -24,9 +24,9 @@ from random import Random
 
 import crafter
 
-from untaken.planning.crafter import ACTIONS, CrafterWorld
-from untaken.planning.crafter.stock import OrderedWorld
-from untaken.planning.win import WhatIfNot, what_if_not
+from untaken.crafter.simulator import ACTIONS, CrafterWorld
+from untaken.crafter.simulator.stock import OrderedWorld
+from untaken.crafter.win import WhatIfNot, what_if_not
 
 PAIRS = 21
 STATES = 12

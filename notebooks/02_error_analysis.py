@@ -39,11 +39,11 @@ import pandas as pd
 
 import untaken
 from untaken import failure_modes as fm
+from untaken.answers.mode_analysis import analyse_modes, mode_pivot_table, runs_to_read
 from untaken.corpus import evaluate_corpus
 from untaken.failure_modes.issue_model import Issue, IssueChange
 from untaken.failure_modes.issues import track_issues
 from untaken.figures import mode_contrasts, mode_course, mode_matrix, saturation_curve
-from untaken.report.mode_analysis import analyse_modes, mode_pivot_table, runs_to_read
 
 folder = tempfile.TemporaryDirectory()
 untaken.Workspace.open_folder(ROOT / "sample_runs" / "graphs", at=folder.name).close()

@@ -45,6 +45,14 @@ sys.path.insert(0, str(ROOT))
 import pandas as pd
 
 import untaken
+from untaken.answers import (
+    choice_review,
+    choices_table,
+    context_names,
+    estimates_table,
+    records_table,
+    statements_table,
+)
 from untaken.counterfactual import THRESHOLD, Scale, Weights, choices, verdict_of
 from untaken.counterfactual.advantage import compare
 from untaken.counterfactual.plan import calibration_card
@@ -59,14 +67,6 @@ from untaken.figures import (
     skill_rates,
 )
 from untaken.memory import Observed, preview
-from untaken.report import (
-    choice_review,
-    choices_table,
-    context_names,
-    estimates_table,
-    records_table,
-    statements_table,
-)
 
 pd.set_option("display.max_colwidth", None)
 

@@ -40,6 +40,18 @@ import pandas as pd
 from IPython.display import display
 
 import untaken
+from untaken.answers import (
+    ablation_table,
+    planned_steps_table,
+    planning_summary,
+    read_ablation,
+    terms_table,
+)
+from untaken.crafter.ablation import remarks
+from untaken.crafter.calibration import read_calibration
+from untaken.crafter.players import policy_named
+from untaken.crafter.record import read_planning
+from untaken.crafter.scm import planning_model
 from untaken.figures import (
     ablation_figure,
     calibration_agreement,
@@ -49,18 +61,6 @@ from untaken.figures import (
     scm_figure,
     state_causality_figure,
     win_figure,
-)
-from untaken.planning.ablation import remarks
-from untaken.planning.calibration import read_calibration
-from untaken.planning.policies import policy_named
-from untaken.planning.record import read_planning
-from untaken.planning.scm import planning_model
-from untaken.report import (
-    ablation_table,
-    planned_steps_table,
-    planning_summary,
-    read_ablation,
-    terms_table,
 )
 
 pd.set_option("display.max_colwidth", None)
@@ -206,7 +206,7 @@ calibration_agreement(calibration)
 # %%
 CRAFTER = find_spec("crafter") is not None
 if CRAFTER:
-    from untaken.planning.crafter import CrafterWorld
+    from untaken.crafter.simulator import CrafterWorld
 
     world = CrafterWorld(seed=1)
     before = world.state_hash()
@@ -224,8 +224,8 @@ else:
 if CRAFTER:
     from random import Random
 
-    from untaken.planning.crafter import ACTIONS
-    from untaken.planning.win import summarise_wins
+    from untaken.crafter.simulator import ACTIONS
+    from untaken.crafter.win import summarise_wins
 
     draw, walked, judged = Random(7), world.clone(), {"env": [], "shaped": []}
     for _ in range(60):
@@ -244,7 +244,7 @@ if CRAFTER:
 
 # %%
 if CRAFTER:
-    from untaken.planning.state_causality import SymbolicCausality, try_edges
+    from untaken.crafter.state_causality import SymbolicCausality, try_edges
 
     causes = SymbolicCausality().evaluate("collect_wood", world.observe())
     tried = try_edges(world, causes)

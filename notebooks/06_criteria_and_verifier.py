@@ -41,6 +41,7 @@ sys.path.insert(0, str(ROOT))
 import pandas as pd
 
 import untaken
+from untaken.answers import criteria_list, verification_table
 from untaken.criteria import (
     Criterion,
     before_after,
@@ -59,7 +60,6 @@ from untaken.figures import (
     criteria_means,
     original_vs_disturbed,
 )
-from untaken.report import criteria_list, verification_table
 
 pd.set_option("display.max_colwidth", None)
 

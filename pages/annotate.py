@@ -4,42 +4,35 @@ from __future__ import annotations
 
 import streamlit as st
 
-from components import (
-    annotate_choice,
-    annotate_discovery,
-    annotate_mapping,
-    annotate_panel,
-    annotate_preview,
-    annotate_session,
-    annotate_table,
-    annotate_tools,
-    annotate_versions,
-    cards,
-    first_graph,
-    state,
-)
-from components.annotate_session import EditorSession
-from components.plan_editor import Command, plan_editor
+from components.annotate import choice, discovery, first_graph, mapping, preview
+from components.annotate import panel as annotate_panel
+from components.annotate import session as annotate_session
+from components.annotate import table as annotate_table
+from components.annotate import tools as annotate_tools
+from components.annotate import versions as annotate_versions
+from components.annotate.session import EditorSession
+from components.plan.editor import Command, plan_editor
+from components.shared import cards, state
 
 
 def main() -> None:
     state.workspace()  # outside the frame, this starts over inside it
     cards.headline("Annotate", "What should have happened?")
     if first_graph.asked():
-        annotate_discovery.first()
+        discovery.first()
         return
     with st.container():  # what comes and goes above the canvas has a place of its own: the canvas stays
-        here = annotate_choice.choose()
+        here = choice.choose()
     if here is None and state.selected("graph") is not None:
         return  # what is missing was said
     if here is None:
         st.info("No plan graph yet. Create one, import one, or get one suggested from runs.")
-        annotate_discovery.suggest(None)
+        discovery.suggest(None)
         return
     with st.container():
         annotate_versions.bar(here)
     with st.container():
-        seen = annotate_preview.headline(here.graph, changed=here.session.changed)
+        seen = preview.headline(here.graph, changed=here.session.changed)
     with st.container():
         annotate_versions.somebody_else(here)
     canvas, fields = st.columns([3, 2], gap="medium")
@@ -48,11 +41,11 @@ def main() -> None:
     with fields, st.container(border=True):
         annotate_panel.panel(here.graph)
     views = {
-        "Preview": lambda: annotate_preview.details(seen),
+        "Preview": lambda: preview.details(seen),
         "Table": lambda: annotate_table.table(here.graph),
         "Tools": lambda: annotate_tools.tools(here.graph),
-        "Mapping": lambda: annotate_mapping.workbench(here.graph),
-        "Suggest": lambda: annotate_discovery.suggest(here.graph),
+        "Mapping": lambda: mapping.workbench(here.graph),
+        "Suggest": lambda: discovery.suggest(here.graph),
         "Versions and export": lambda: annotate_versions.versions(here),
     }
     view = st.segmented_control(

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from components import cards, compare_choice, compare_view, into_view, state, tables
-from untaken.report import matrix_table, outcome_splits_table, partings_table
+from components.compare import choice, view
+from components.shared import cards, into_view, state, tables
+from untaken.answers import matrix_table, outcome_splits_table, partings_table
 
 SIGNED = st.column_config.NumberColumn(format="%+.2f")
 THREE_PLACES = st.column_config.NumberColumn(format="%.3f")
@@ -17,36 +18,36 @@ def main() -> None:
     if not corpus.runs:
         cards.nothing_here()
         return
-    compare_choice.remember()
+    choice.remember()
     with st.container(key="compare-choice"):
-        task = compare_choice.choose_task(corpus)
+        task = choice.choose_task(corpus)
         if task is None:
             st.info("No task has two runs, so there is nothing to compare.")
             return
-        found = compare_choice.choose_runs(corpus, task)
+        found = choice.choose_runs(corpus, task)
     if found is None:
         return
-    compare_view.alignment(found)
-    compare_view.first_parting(found)
-    row = compare_view.choose_row(found)
-    compare_view.matrix(found, row)
+    view.alignment(found)
+    view.first_parting(found)
+    row = view.choose_row(found)
+    view.matrix(found, row)
     if row is not None:
         st.subheader("Steps side by side", anchor=False)
         with st.container(key="compare-steps"):
-            compare_view.pick_row(found, row)
-            compare_view.steps(found, row, corpus.runs)
+            view.pick_row(found, row)
+            view.steps(found, row, corpus.runs)
         into_view.into_view("compare-steps", row.key)
 
     st.subheader("Transcripts side by side", anchor=False)
-    compare_view.transcripts(corpus, found)
+    view.transcripts(corpus, found)
 
     st.subheader("Where each run differs from the reference", anchor=False)
-    compare_view.partings(found)
+    view.partings(found)
     with st.expander("All levels as a table"):
         tables.table(partings_table(found), key="partings", name="Partings", height=320)
 
     st.subheader("What goes with success", anchor=False)
-    compare_view.outcomes(found)
+    view.outcomes(found)
     columns = {"difference": SIGNED} | dict.fromkeys(("p", "p_holm"), THREE_PLACES)
     tables.table(outcome_splits_table(found), key="outcomes", name="What goes with success", columns=columns)
 

@@ -2,29 +2,30 @@
 
 from __future__ import annotations
 
-from components import cards, criteria_editing, criteria_proposing, criteria_view, state
-from components.agreement_view import agreement
+from components.criteria import editing, proposing, view
+from components.criteria.agreement import agreement
+from components.shared import cards, state
 
 cards.headline("Criteria", "Is it good beyond success?")
-known = criteria_view.criteria()
-found = criteria_view.reviews()
-counts = criteria_view.unique_counts()
-criteria_editing.show_done()
-criteria_proposing.show_told()
+known = view.criteria()
+found = view.reviews()
+counts = view.unique_counts()
+editing.show_done()
+proposing.show_told()
 if found:
-    review = criteria_view.source(found)
-    criteria_view.summary(review)
-    criteria_view.means(review)
-    criteria_view.verdicts(review, known)
-    criteria_view.one(review, known)
-    criteria_view.attacks(review)
-    criteria_view.stability(review)
-    criteria_view.agents(review)
+    review = view.source(found)
+    view.summary(review)
+    view.means(review)
+    view.verdicts(review, known)
+    view.one(review, known)
+    view.attacks(review)
+    view.stability(review)
+    view.agents(review)
 else:
     cards.nothing_here()
-criteria_proposing.unique(counts)
-criteria_view.listing(known, empty=not found)
-criteria_editing.write_new()
-criteria_editing.bring(recorded="recorded" in found)
-criteria_proposing.draw(state.runs())
+proposing.unique(counts)
+view.listing(known, empty=not found)
+editing.write_new()
+editing.bring(recorded="recorded" in found)
+proposing.draw(state.runs())
 agreement()

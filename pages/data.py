@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from components import cards, confirming, exports, removing, state, tables, text, upload
-from untaken.report import addressing_findings, audit_table, files_table
+from components.data import removing, upload
+from components.shared import cards, confirming, exports, state, tables, text
+from untaken.answers import addressing_findings, audit_table, files_table
 
 store = state.workspace()
 cards.headline("Data", "What is in this workspace, and can you trust it?")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from components import cards, choice_histories, plan_statements, state
+from components.decisions import histories, plan_statements
+from components.shared import cards, state
 
 LAST = "decisions_last_view"
 """The view that somebody who comes back from a run sees again."""
@@ -34,7 +35,7 @@ def main() -> None:
     if view == "plan":
         plan_statements.draw(corpus)
     else:
-        choice_histories.draw(corpus)
+        histories.draw(corpus)
 
 
 main()

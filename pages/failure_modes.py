@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from components import cards, failure_modes_view, issue_view, reading_view, state, taxonomy_editor
+from components.failure_modes import issues, reading, taxonomy_editor
+from components.failure_modes import view as failure_modes_view
+from components.shared import cards, state
 
 VIEWS = {
     "modes": "Modes",
@@ -37,9 +39,9 @@ def main() -> None:
         ),
     )
     if view == "issues":
-        issue_view.draw(corpus)
+        issues.draw(corpus)
     elif view == "read":
-        reading_view.draw(corpus, found)
+        reading.draw(corpus, found)
     elif view == "time":
         failure_modes_view.over_time(found)
     elif view == "taxonomy":

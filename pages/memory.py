@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
-from components import cards, figures, memory_view, state, tables, text
-from components.choice_words import context_words
-from untaken.report import applied_table, context_names, estimates_table, records_table, signal_review
+from components import figures
+from components.memory import view
+from components.shared import cards, state, tables, text
+from components.shared.choice_words import context_words
+from untaken.answers import applied_table, context_names, estimates_table, records_table, signal_review
 
 PERCENT = st.column_config.NumberColumn(format="percent")
 FIGURE = st.column_config.NumberColumn(format="%.4g")
@@ -30,7 +32,7 @@ if state.runs_aside():
     )
 names = state.derived(context_names)
 review = state.derived(signal_review)
-snapshot = corpus.memory.snapshot(memory_view.as_of(corpus.memory))
+snapshot = corpus.memory.snapshot(view.as_of(corpus.memory))
 records = records_table(snapshot, names)
 for place, (title, value, words) in zip(
     st.columns(5),
@@ -51,8 +53,8 @@ st.caption(
     "Success rate with its 95 % interval, from Beta(½ + s, ½ + f) over effective runs (repeats within a "
     "run count once). Association, not causation."
 )
-memory_view.complete_link(records)
-context = memory_view.choose(
+view.complete_link(records)
+context = view.choose(
     "context", "Context", list(names), shown=lambda key: text.one_line(context_words(names[key], key), 120)
 )
 here = records[records["context_hash"] == context]
@@ -62,9 +64,7 @@ tables.figure(
 
 if len(here):
     st.subheader("How an estimate developed", anchor=False)
-    skill = memory_view.choose(
-        "skill", "Skill", here["skill"].tolist(), shown=lambda name: text.one_line(name, 80)
-    )
+    skill = view.choose("skill", "Skill", here["skill"].tolist(), shown=lambda name: text.one_line(name, 80))
     course = estimates_table(snapshot, skill, context)
     tables.figure(
         lambda: figures.estimate_course(course, dark=state.is_dark()), key="course", name="Estimate over time"
@@ -91,9 +91,9 @@ tables.table(
 )
 
 st.subheader("Pending weak signals", anchor=False)
-memory_view.show_done()
+view.show_done()
 if review.effects:
-    memory_view.signals(review)
+    view.signals(review)
 else:
     st.info("No pending signals: no alternative looks better, or all signals are applied.")
 applied = applied_table(corpus.memory, names)

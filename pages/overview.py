@@ -4,24 +4,14 @@ from __future__ import annotations
 
 import streamlit as st
 
-from components import (
-    better_ways,
-    cards,
-    figures,
-    first_graph,
-    first_steps,
-    fix_first,
-    graph_doubts,
-    state,
-    tables,
-    text,
-    three_numbers,
-    unhandled_failures,
-)
+from components import figures
+from components.annotate import first_graph, graph_doubts
+from components.overview import better_ways, fix_first, three_numbers, unhandled_failures
+from components.shared import cards, first_steps, state, tables, text
+from untaken.answers import contradictory, overview, review_queue, review_table, sub_goal_failures
 from untaken.corpus import corpus_doubts
 from untaken.errors import Unscored
 from untaken.fix_first import triage_by_agent
-from untaken.report import contradictory, overview, review_queue, review_table, sub_goal_failures
 
 METRICS = ("success_rate", "completion", "critical_completion")
 MOST_RUNS = 200

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
-from components import cards, figures, pair_view, ranking_tabs, state, tables, text
-from components.ranking_words import metric_words
-from untaken.report import pairs_table
+from components import figures
+from components.rankings import pair_view, tabs
+from components.rankings.words import metric_words
+from components.shared import cards, state, tables, text
+from untaken.answers import pairs_table
 
 PERCENT = st.column_config.NumberColumn(format="percent")
 THREE_PLACES = st.column_config.NumberColumn(format="%.3f")
@@ -53,4 +55,4 @@ with st.expander("Every pair under every metric, as a table"):
     columns = dict.fromkeys(("difference", "low", "high", "p_above", "mde"), PERCENT)
     columns |= dict.fromkeys(("p", "p_holm"), THREE_PLACES)
     tables.table(state.derived(pairs_table), key="every", name="Pairs of agents", columns=columns, height=320)
-ranking_tabs.draw(corpus, metric)
+tabs.draw(corpus, metric)

@@ -4,18 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
-from components import (
-    cards,
-    review_agreement,
-    review_filters,
-    review_order,
-    review_panel,
-    review_queue_view,
-    review_writing,
-    reviewer,
-    state,
-)
-from untaken.report.reviewing import chosen_cases, failing_cases, fields_of, with_reviews
+from components.review import agreement as review_agreement
+from components.review import order, panel, queue_filters, writing
+from components.review import queue as review_queue_view
+from components.shared import cards, reviewer, state
+from untaken.answers.reviewing import chosen_cases, failing_cases, fields_of, with_reviews
 
 
 def main() -> None:
@@ -26,7 +19,7 @@ def main() -> None:
         return
     with st.container(key="review-who", width=320):
         reviewer.ask_reviewer()
-    review_writing.say()
+    writing.say()
     views = {
         "Queue": queue,
         "Disagreements": review_agreement.disagreements,
@@ -48,10 +41,10 @@ def queue() -> None:
     if not cases:
         st.success("No runs to review. Nothing to explain.", icon=":material/check_circle:")
         return
-    cases = review_order.ordered(corpus, cases)
+    cases = order.ordered(corpus, cases)
     offered = fields_of(cases)
-    filters = review_filters.remember(offered)
-    review_filters.draw(offered, filters)
+    filters = queue_filters.remember(offered)
+    queue_filters.draw(offered, filters)
     shown = chosen_cases(cases, filters)
     review_queue_view.progress(shown, cases)
     case = review_queue_view.chosen(shown, cases)
@@ -66,7 +59,7 @@ def queue() -> None:
         review_queue_view.bulk(shown)
     with right:
         if case is not None:
-            review_queue_view.look(corpus, case, review_panel.known_tags(reviews.values()))
+            review_queue_view.look(corpus, case, panel.known_tags(reviews.values()))
 
 
 main()

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import streamlit as st
 
-from components import (
-    cards,
-    compare_choice,
+from components.compare import choice
+from components.review import writing
+from components.run import (
+    evidence,
     note_panel,
-    review_writing,
-    run_evidence,
+    plan_changes,
     run_list,
-    run_plan_changes,
-    run_tabs,
     run_unhandled_failures,
-    run_verdicts,
-    run_view,
-    state,
-    text,
+    tabs,
+    verdicts,
+    view,
 )
-from untaken.report import run_report
+from components.shared import cards, state, text
+from untaken.answers import run_report
 
 
 def main() -> None:
@@ -31,17 +29,17 @@ def main() -> None:
     chosen = run_list.choose_run(corpus)
     if chosen is None:
         return
-    review_writing.say()
+    writing.say()
     report = run_report(corpus, chosen)
-    run_view.integrity_banner(report)
-    run_view.facts(report)
-    compare_choice.link(report.run)
-    run_verdicts.warning(report)
+    view.integrity_banner(report)
+    view.facts(report)
+    choice.link(report.run)
+    verdicts.warning(report)
     run_unhandled_failures.failures(report)
-    run_plan_changes.headline(corpus, chosen)
-    run_evidence.plan_and_evidence(report)
+    plan_changes.headline(corpus, chosen)
+    evidence.plan_and_evidence(report)
     note_panel.of_run(report)
-    run_tabs.show(corpus, report)
+    tabs.show(corpus, report)
     with st.expander("Run identity"):
         st.code(f"run id  {text.one_line(report.run.run_id, 500)}\ndigest  {chosen}", language=None)
 

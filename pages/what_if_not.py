@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
-from components import cards, planned, state, text, what_if_not_choice, what_if_not_measured, what_if_not_view
+from components.shared import cards, state, text
+from components.what_if_not import choice, measured, planned, view
+from untaken.crafter.record_index import Shelf
 from untaken.errors import UntakenError
 from untaken.ledger import Run
-from untaken.planning.record_index import Shelf
 
 
 def main() -> None:
@@ -18,21 +19,21 @@ def main() -> None:
         "Only this page uses simulator experiments; all other pages use logged data."
     )
     shelf = planned.records()
-    runs = what_if_not_choice.planned_runs(shelf)
+    runs = choice.planned_runs(shelf)
     if runs:
         one_run(runs, shelf)
     else:
         nothing_planned()
     for fault in shelf.findings:
         st.warning(f"{text.label(fault.where.file, 120)}: {text.label(fault.message, 300)}")
-    what_if_not_view.models(dark=state.is_dark())
-    what_if_not_measured.ablations(dark=state.is_dark())
-    what_if_not_measured.calibration(dark=state.is_dark())
+    view.models(dark=state.is_dark())
+    measured.ablations(dark=state.is_dark())
+    measured.calibration(dark=state.is_dark())
 
 
 def one_run(runs: dict[str, Run], shelf: Shelf) -> None:
     """A run that has a record, step by step."""
-    run = what_if_not_choice.choose_run(runs, shelf.evaluated)
+    run = choice.choose_run(runs, shelf.evaluated)
     try:
         record, summary = planned.record(shelf.records[run.run_id])
     except UntakenError as error:
@@ -41,14 +42,14 @@ def one_run(runs: dict[str, Run], shelf: Shelf) -> None:
     if not record.steps:
         st.info("This record has no steps: the run ended before its first one.")
         return
-    what_if_not_view.summary(summary, record.settings)
+    view.summary(summary, record.settings)
     if not summary.wins.steps:
         st.info(
             "No action of this run was evaluated. Record What-If-Not results with `untaken crafter run "
             "--win`."
         )
-    what_if_not_view.step_by_step(record, run.digest)
-    what_if_not_view.every_step(record)
+    view.step_by_step(record, run.digest)
+    view.every_step(record)
     st.page_link(state.RUN_PAGE, label="Open in Run", query_params={"run": run.digest} | state.scope())
 
 

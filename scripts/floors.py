@@ -26,7 +26,7 @@ from untaken.cli import main
 assert main(["score", "sample_runs/ledgers", "--graphs", "sample_runs/graphs"]) == 0
 assert main(["rank", "sample_runs/ledgers", "--graphs", "sample_runs/graphs", "--resamples", "200"]) == 0
 from streamlit.testing.v1 import AppTest
-from components import navigation
+from components.shared import navigation
 page = AppTest.from_file("app.py", default_timeout=300).run()
 for name, title in navigation.PAGES:
     page = page.switch_page(f"pages/{name}.py").run()

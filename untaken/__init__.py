@@ -12,22 +12,22 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
+    from untaken.answers import run_report
     from untaken.corpus import evaluate_corpus
     from untaken.counterfactual import evaluate_run
+    from untaken.crafter.state_causality import StateCausality
+    from untaken.crafter.win import what_if_not
     from untaken.criteria import propose_criteria, quantify, verify_criteria
     from untaken.errors import Unscored, UntakenError
     from untaken.fix_first import triage
     from untaken.formats import convert
+    from untaken.html import html_report
     from untaken.judging import judge_run
     from untaken.ledger import LedgerWriter, read_ledger, verify_ledger
     from untaken.ledger.context import context_hash
     from untaken.memory import PolicyMemory
-    from untaken.planning.state_causality import StateCausality
-    from untaken.planning.win import what_if_not
     from untaken.plans import PlanGraph, load_graph, save_graph
     from untaken.ranking import rank_agents
-    from untaken.report import run_report
-    from untaken.report.html import html_report
     from untaken.store import Workspace
     from untaken.subgoals import score_run
 
@@ -37,7 +37,7 @@ _ROOMS: Final = {
     "LedgerWriter": "ledger",
     "PlanGraph": "plans",
     "PolicyMemory": "memory",
-    "StateCausality": "planning.state_causality",
+    "StateCausality": "crafter.state_causality",
     "Unscored": "errors",
     "UntakenError": "errors",
     "Workspace": "store",
@@ -45,20 +45,20 @@ _ROOMS: Final = {
     "convert": "formats",
     "evaluate_corpus": "corpus",
     "evaluate_run": "counterfactual",
-    "html_report": "report.html",
+    "html_report": "html",
     "judge_run": "judging",
     "load_graph": "plans",
     "propose_criteria": "criteria",
     "quantify": "criteria",
     "rank_agents": "ranking",
     "read_ledger": "ledger",
-    "run_report": "report",
+    "run_report": "answers",
     "save_graph": "plans",
     "score_run": "subgoals",
     "triage": "fix_first",
     "verify_criteria": "criteria",
     "verify_ledger": "ledger",
-    "what_if_not": "planning.win",
+    "what_if_not": "crafter.win",
 }
 
 __all__ = [

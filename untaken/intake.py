@@ -12,6 +12,7 @@ from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import Final, TypeVar
 
+from untaken.crafter.record import looks_like_planning, parse_planning
 from untaken.errors import Finding, UntakenError, Where
 from untaken.formats import (
     Conversion,
@@ -28,7 +29,6 @@ from untaken.formats.archives import Archive
 from untaken.formats.likeness import likeness
 from untaken.formats.losses import Findings
 from untaken.ledger import Integrity, heads_path
-from untaken.planning.record import looks_like_planning, parse_planning
 from untaken.store import Added, Workspace
 from untaken.store import sniff as sniff_native
 from untaken.store.content import digest_of, source_identity
@@ -38,7 +38,7 @@ Progress = Callable[[int, int, str], None]
 
 HEADS: Final = ".heads.json"
 PLANNING: Final = "planning"
-"""Kind of a record of planning (`untaken.planning.record`), kept beside the ledger of its run."""
+"""Kind of a record of planning (`untaken.crafter.record`), kept beside the ledger of its run."""
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9._ +=,-]+")
 _PART_CHARS: Final = 120
 _DEPTH: Final = 12

@@ -7,9 +7,9 @@ from typing import Any, Final
 
 import plotly.graph_objects as go
 
-from ..palette import tokens
-from ..plan_layout import CanvasLayout
-from .theme import themed
+from components.figures.theme import themed
+from components.plan.layout import CanvasLayout
+from components.shared.palette import tokens
 
 PAD: Final = 16.0
 LEGEND: Final = 40.0

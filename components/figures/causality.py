@@ -12,16 +12,15 @@ from typing import Any, Final
 import networkx as nx
 import plotly.graph_objects as go
 
-from untaken.planning.scm import StructuralCausalModel
-from untaken.planning.state_causality import CausalState, EdgeKind
-
-from .. import text
-from ..palette import BORDER, CRITICAL_BORDER, INK, STAR, Tokens, tokens
-from ..plan_drawing import Box, wrapped
-from ..plan_layout import CanvasLayout, lay_out
-from .canvas import canvas
-from .plan import corners, rounded
-from .theme import message
+from components.figures.canvas import canvas
+from components.figures.plan import corners, rounded
+from components.figures.theme import message
+from components.plan.drawing import Box, wrapped
+from components.plan.layout import CanvasLayout, lay_out
+from components.shared import text
+from components.shared.palette import BORDER, CRITICAL_BORDER, INK, STAR, Tokens, tokens
+from untaken.crafter.scm import StructuralCausalModel
+from untaken.crafter.state_causality import CausalState, EdgeKind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

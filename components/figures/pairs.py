@@ -8,13 +8,12 @@ from typing import Any, Final
 
 import plotly.graph_objects as go
 
+from components.figures.theme import message, themed
+from components.rankings.words import SIGNS, fill_of, p_words, points, share_words, standing_of
+from components.shared import text
+from components.shared.palette import Tokens, tokens
 from untaken.errors import number
 from untaken.ranking.comparisons import Comparison, PairedDifference, SubGoalGap
-
-from .. import text
-from ..palette import Tokens, tokens
-from ..ranking_words import SIGNS, fill_of, p_words, points, share_words, standing_of
-from .theme import message, themed
 
 MOST_AGENTS: Final = 12
 MOST_GAPS: Final = 12

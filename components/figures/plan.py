@@ -7,15 +7,14 @@ from typing import Any
 
 import plotly.graph_objects as go
 
+from components.figures.canvas import canvas
+from components.figures.theme import message
+from components.plan.drawing import Drawing, draw
+from components.plan.layout import CanvasLayout, larger
+from components.shared import text
+from components.shared.palette import BORDER, CRITICAL_BORDER, STAR, STATUS, Tokens, tokens
 from untaken.plans.model import PlanGraph
 from untaken.subgoals.model import RunScore
-
-from .. import text
-from ..palette import BORDER, CRITICAL_BORDER, STAR, STATUS, Tokens, tokens
-from ..plan_drawing import Drawing, draw
-from ..plan_layout import CanvasLayout, larger
-from .canvas import canvas
-from .theme import message
 
 
 def plan_figure(

@@ -8,15 +8,14 @@ from typing import Any, Final, Literal
 
 import plotly.graph_objects as go
 
+from components.figures.canvas import canvas
+from components.figures.plan import arrow, corners, rounded
+from components.figures.theme import message
+from components.plan.drawing import Box, wrapped
+from components.plan.layout import CanvasLayout, larger, lay_out
+from components.shared import text
+from components.shared.palette import BORDER, CRITICAL_BORDER, INK, STAR, Tokens, tokens
 from untaken.plans import GraphDiff, SubGoal, edges
-
-from .. import text
-from ..palette import BORDER, CRITICAL_BORDER, INK, STAR, Tokens, tokens
-from ..plan_drawing import Box, wrapped
-from ..plan_layout import CanvasLayout, larger, lay_out
-from .canvas import canvas
-from .plan import arrow, corners, rounded
-from .theme import message
 
 Change = Literal["kept", "added", "removed", "changed"]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from ..palette import FONT, Tokens, tokens
+from components.shared.palette import FONT, Tokens, tokens
 
 
 def themed(

@@ -7,14 +7,13 @@ from typing import Any, Final
 
 import plotly.graph_objects as go
 
+from components.figures.frames import AGAIN, VERDICTS, step_words
+from components.figures.theme import message, themed
+from components.shared.palette import Tokens, tokens
+from untaken.crafter.ablation import FULL, PUBLISHED, Ablation
+from untaken.crafter.record import PlannedStep, PlanningRecord
+from untaken.crafter.win.model import EVEN, Verdict
 from untaken.errors import Score, Unscored
-from untaken.planning.ablation import FULL, PUBLISHED, Ablation
-from untaken.planning.record import PlannedStep, PlanningRecord
-from untaken.planning.win.model import EVEN, Verdict
-
-from ..palette import Tokens, tokens
-from .frames import AGAIN, VERDICTS, step_words
-from .theme import message, themed
 
 SPAN: Final = 1_000
 """Steps drawn at the most, around the chosen one."""
@@ -77,7 +76,7 @@ def ablation_figure(found: Ablation, *, dark: bool = False) -> go.Figure:
     run ends when it is reached, so the arms are compared by success.
 
     Args:
-        found: of `untaken.planning.ablation`.
+        found: of `untaken.crafter.ablation`.
         dark: the theme.
     """
     look = tokens(dark)

@@ -8,14 +8,14 @@ from pathlib import Path
 from statistics import fmean
 
 from sample_runs.refund_desk.figures import ledgers, percent, table
+from untaken.answers import read_ablation
 from untaken.counterfactual import RunEvaluation, evaluate_run
+from untaken.crafter.ablation import PUBLISHED, Ablation, remarks
 from untaken.errors import Score, Unscored
 from untaken.ledger import Run, read_ledger
 from untaken.memory import PolicyMemory
-from untaken.planning.ablation import PUBLISHED, Ablation, remarks
 from untaken.plans import load_graph
 from untaken.ranking import RankReport, rank_agents
-from untaken.report import read_ablation
 from untaken.subgoals import AgentScore, score_agents, score_run
 
 ABLATIONS = ("ablation.json", "ablation-collect_iron.json", "ablation-below.json")

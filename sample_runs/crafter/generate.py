@@ -9,11 +9,11 @@ from datetime import timedelta
 from pathlib import Path
 
 from sample_runs.refund_desk.generate import pack
+from untaken.crafter.loop import WinSettings
+from untaken.crafter.simulator import tech_tree
+from untaken.crafter.simulator.playing import START, Setup, record_seed
+from untaken.crafter.simulator.recording import StepClock
 from untaken.ledger import LedgerWriter
-from untaken.planning.crafter import tech_tree
-from untaken.planning.crafter.playing import START, Setup, record_seed
-from untaken.planning.crafter.recording import StepClock
-from untaken.planning.loop import WinSettings
 from untaken.plans import save_graph
 
 STEPS = 500

@@ -8,7 +8,7 @@ from pathlib import Path
 import desk
 import pytest
 
-from components.panels import LOG
+from components.shared.panels import LOG
 from untaken.store import Workspace
 
 

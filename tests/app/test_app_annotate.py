@@ -314,12 +314,12 @@ def typed(app: AppTest, **changes: Any) -> AppTest:
     def script(state: dict, sent_back: dict) -> None:
         import streamlit as st
 
-        from components import annotate_table
+        from components.annotate import table
 
         for key, value in state.items():
             st.session_state[key] = value
         st.session_state[state["annotate_sheet"].key] = sent_back
-        annotate_table._take()
+        table._take()
 
     kept = ("annotate_sheet", "annotate_desk", "reviewer_name")
     inner = AppTest.from_function(

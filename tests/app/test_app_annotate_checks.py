@@ -10,7 +10,7 @@ from annotate_sessions import field, newest, node, opened, save, view
 from sessions import said
 from test_app_pages import table
 
-from components import annotate_panel
+from components.annotate import panel
 from untaken.plans import AnswerSpec, Rule
 
 Patch = pytest.MonkeyPatch
@@ -43,8 +43,8 @@ def test_the_table_of_rules_keeps_what_a_rule_says_of_arguments_and_answers() ->
     rule = Rule(
         tool="Bash", arguments={"command": {"glob": "pytest*"}}, answer=AnswerSpec(ok=True, contains="x")
     )
-    row = annotate_panel.rule_row(rule)
-    assert msgspec.convert(annotate_panel.rule_of(row), Rule) == rule
+    row = panel.rule_row(rule)
+    assert msgspec.convert(panel.rule_of(row), Rule) == rule
 
 
 def test_proposed_tools_are_declared_only_by_a_click(folder: Path, monkeypatch: Patch) -> None:

@@ -13,18 +13,18 @@ import pytest
 from sessions import ROOT, SAMPLES, go_to, said, sent, session
 from streamlit.testing.v1 import AppTest
 
-from components import navigation, panels, state
+from components.shared import navigation, panels, state
 from untaken.errors import UntakenError
 from untaken.store import Workspace
 
 Patch = pytest.MonkeyPatch
 SECRET = "/srv/untaken/secret.py"
 PAGES = [name for name, _ in navigation.PAGES]
-NO_PANELS = {"state", "text", "navigation"}
+NO_PANELS = {"shared.state", "shared.text", "shared.navigation"}
 NO_PART_OF_A_PAGE = {  # they change what is chosen, or head the page
-    *("compare_choice.remember", "review_filters.remember"),
-    *("annotate_session.edit", "annotate_session.redo", "annotate_session.undo"),
-    *("cards.headline", "cards.nothing_here"),
+    *("compare.choice.remember", "review.queue_filters.remember"),
+    *("annotate.session.edit", "annotate.session.redo", "annotate.session.undo"),
+    *("shared.cards.headline", "shared.cards.nothing_here"),
 }
 
 
@@ -37,9 +37,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def modules() -> Iterator[ModuleType]:
-    for path in sorted((ROOT / "components").glob("*.py")):
-        if path.stem != "__init__":
-            yield importlib.import_module(f"components.{path.stem}")
+    for path in sorted((ROOT / "components").glob("*/*.py")):
+        if path.stem != "__init__" and path.parent.name != "figures":
+            yield importlib.import_module(f"components.{path.parent.name}.{path.stem}")
 
 
 def parts(module: ModuleType) -> dict[str, Callable[..., Any]]:
@@ -135,17 +135,24 @@ def test_a_page_that_cannot_be_computed_says_so_and_the_way_to_the_others_stays(
 
 
 def called(page: Path) -> Iterator[str]:
-    """What a page calls of the components, as ``module.function``."""
-    for node in ast.walk(ast.parse(page.read_text("utf-8"))):
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-            yield f"{node.value.id}.{node.attr}"
+    """What a page uses of the components: folder, module and name."""
+    tree = ast.parse(page.read_text("utf-8"))
+    modules = {
+        alias.asname or alias.name: f"{node.module}.{alias.name}".removeprefix("components.")
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in modules:
+            yield f"{modules[node.value.id]}.{node.attr}"
 
 
 def test_whatever_a_page_draws_is_a_panel() -> None:
     used = {name for page in (ROOT / "pages").glob("*.py") for name in called(page)}
     bare = []
     for module in modules():
-        short = module.__name__.rpartition(".")[2]
+        short = module.__name__.removeprefix("components.")
         for name, function in vars(module).items():
             own = callable(function) and getattr(function, "__module__", "") == module.__name__
             if own and f"{short}.{name}" in used - NO_PART_OF_A_PAGE and short not in NO_PANELS:

@@ -31,7 +31,9 @@ def page() -> None:
     """The fields of Review and Run, and the ways between runs, without what is not about writing."""
     import streamlit as st
 
-    from components import drafts, note_panel, review_writing, reviewer, state
+    from components.review import writing
+    from components.run import note_panel
+    from components.shared import drafts, reviewer, state
 
     def step(by: int) -> None:
         st.session_state["at"] = (st.session_state["at"] + by) % 3
@@ -49,7 +51,7 @@ def page() -> None:
             st.button(
                 "Met",
                 key="met",
-                on_click=review_writing.save_verdict,
+                on_click=writing.save_verdict,
                 args=(state.workspace(), run, "pay", True),
                 kwargs={"why": why},
             )

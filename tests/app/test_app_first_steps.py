@@ -8,8 +8,8 @@ import pytest
 from sessions import go_to, said, session
 from test_app_pages import QUESTIONS, TITLES
 
-from components.explanations import COMPUTED
-from components.first_steps import RECORDED, TOUR
+from components.shared.explanations import COMPUTED
+from components.shared.first_steps import RECORDED, TOUR
 from untaken import read_ledger
 from untaken.formats import formats
 

@@ -11,7 +11,7 @@ from histories import lines_of
 from sessions import go_to, said, session
 from streamlit.testing.v1 import AppTest
 
-from components import state
+from components.shared import state
 from untaken.corpus import POLICY, evaluate_corpus, remembered, signals_waiting
 from untaken.memory import PolicyMemory, applied_signals
 from untaken.store import Workspace

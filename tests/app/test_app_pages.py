@@ -393,7 +393,7 @@ def test_a_long_table_shows_its_first_rows_and_downloads_them_all() -> None:
     def page() -> None:
         import pandas as pd
 
-        from components import tables
+        from components.shared import tables
 
         tables.table(pd.DataFrame({"n": range(7)}), key="t", name="Numbers", most=5)
 

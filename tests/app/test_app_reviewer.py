@@ -10,13 +10,13 @@ import streamlit as st
 from sessions import go_to, said, session
 from streamlit.testing.v1 import AppTest
 
-from components import reviewer
+from components.shared import reviewer
 
 
 def page() -> None:
     import streamlit as st
 
-    from components.reviewer import ask_reviewer, author
+    from components.shared.reviewer import ask_reviewer, author
 
     if st.checkbox("elsewhere", key="elsewhere"):
         st.text(str(author()))

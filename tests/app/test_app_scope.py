@@ -9,9 +9,9 @@ import pytest
 from sessions import go_to, said, session
 from streamlit.testing.v1 import AppTest
 
+from untaken.answers import EXPORTED
 from untaken.corpus import part_of
-from untaken.report import EXPORTED
-from untaken.report.html import html_report
+from untaken.html import html_report
 from untaken.store import Workspace
 
 Patch = pytest.MonkeyPatch

@@ -5,7 +5,7 @@ from __future__ import annotations
 import desk
 import pytest
 
-from components.searching import MOST, runs_with, sub_goals_with
+from components.shared.searching import MOST, runs_with, sub_goals_with
 
 
 @pytest.mark.parametrize(

@@ -10,10 +10,10 @@ import pytest
 from sessions import SAMPLES, go_to, said, session
 from streamlit.testing.v1 import AppTest
 
+from untaken.answers import planning_summary, terms_table
+from untaken.crafter.record import read_planning, write_planning
 from untaken.intake import take_in
 from untaken.ledger import heads_path, read_ledger
-from untaken.planning.record import read_planning, write_planning
-from untaken.report import planning_summary, terms_table
 from untaken.store import Workspace
 
 Patch = pytest.MonkeyPatch

@@ -10,10 +10,10 @@ import pytest
 from playwright.sync_api import Page, expect
 from screen import boxes, click
 
-from components.plan_drawing import draw
-from components.plan_html import markup
-from components.plan_network import payload, vis_source
-from components.plan_view import LOADER, _source
+from components.plan.drawing import draw
+from components.plan.markup import markup
+from components.plan.network import payload, vis_source
+from components.plan.view import LOADER, _source
 from untaken.plans import read_graph
 
 pytestmark = pytest.mark.xdist_group("browser")

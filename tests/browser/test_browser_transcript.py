@@ -18,7 +18,7 @@ sync_api = pytest.importorskip(
     "playwright.sync_api", reason="playwright is not installed: make test installs it"
 )
 expect = sync_api.expect
-HERE = Path(__file__).parents[2] / "components"
+HERE = Path(__file__).parents[2] / "components" / "transcript"
 HOSTILE = "<img src=x onerror=document.title='hit'><script>document.title='hit'</script>"
 GRAPH = a_graph({"id": "pay", "title": f"Pay {HOSTILE}", "check": {"tool_call": {"name": "refund"}}})
 PAGE = """<!doctype html><title>calm</title><style>%s</style><body>%s<script>%s

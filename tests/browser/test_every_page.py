@@ -11,7 +11,7 @@ import pytest
 from conftest import settle
 from playwright.sync_api import Page, expect
 
-from components.navigation import PAGES
+from components.shared.navigation import PAGES
 
 Open = Callable[..., Page]
 DARK = "rgb(16, 22, 29)"

@@ -12,7 +12,7 @@ from conftest import settle
 from playwright.sync_api import Page
 from screen import elements
 
-from components import navigation
+from components.shared import navigation
 from untaken.cli import main
 from untaken.store import Workspace
 

@@ -10,7 +10,7 @@ import pytest
 from conftest import settle
 from playwright.sync_api import Page, expect
 
-from untaken.planning.record import read_planning
+from untaken.crafter.record import read_planning
 
 pytestmark = pytest.mark.xdist_group("browser")
 PLANNED = Path(__file__).parents[2] / "sample_runs" / "crafter" / "planning"

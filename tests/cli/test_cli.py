@@ -14,9 +14,9 @@ import desk
 import jsonschema
 import pytest
 
+from untaken.answers import SCHEMAS, json_schema
 from untaken.cli import main
 from untaken.cli.console import plain
-from untaken.report import SCHEMAS, json_schema
 
 
 @pytest.fixture(scope="module")

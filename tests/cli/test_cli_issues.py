@@ -10,10 +10,10 @@ import jsonschema
 import pytest
 from builders import a_run
 
+from untaken.answers import json_schema
 from untaken.cli import main
 from untaken.failure_modes import FailureMode, Taxonomy, save_taxonomy
 from untaken.ledger import ModeAssignment, ReviewNote
-from untaken.report import json_schema
 from untaken.store import Workspace
 
 GRAPH = b"""schema: untaken.plan/1

@@ -10,9 +10,9 @@ import jsonschema
 import pytest
 from builders import a_run
 
+from untaken.answers import json_schema
 from untaken.cli import main
 from untaken.failure_modes import kept_taxonomy
-from untaken.report import json_schema
 from untaken.store import Workspace
 
 

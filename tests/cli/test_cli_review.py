@@ -10,8 +10,8 @@ import jsonschema
 import pytest
 from builders import a_run
 
+from untaken.answers import json_schema
 from untaken.cli import main
-from untaken.report import json_schema
 from untaken.store import Workspace
 
 GRAPH = b"""schema: untaken.plan/1

@@ -73,7 +73,7 @@ def test_help_loads_no_library_and_no_room_of_the_engine(words: list[str]) -> No
     assert "untaken.cli" in loaded
     assert loaded & {*SLOW, "msgspec", "yaml", "zstandard"} == set()
     assert {name for name in loaded if not name.startswith("untaken.cli")} & {
-        f"untaken.{room}" for room in ("report", "ledger", "plans", "store", "corpus")
+        f"untaken.{room}" for room in ("answers", "html", "ledger", "plans", "store", "corpus")
     } == set()
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from components import figures
 from components.figures.annotating import GONE
-from components.palette import STATUS
+from components.shared.palette import STATUS
 from untaken.annotating import Add, Delete, Rename, Set, apply, apply_all, preview
 from untaken.discovery import discover
 from untaken.plans import PlanGraph, SubGoal

@@ -11,9 +11,9 @@ import pytest
 
 from components import figures
 from components.figures.causality import _ways
-from untaken.planning.policies import policy_named
-from untaken.planning.scm import StructuralCausalModel, Variable, planning_model
-from untaken.planning.state_causality import CausalEdge, CausalState, Concept, EdgeKind, StateVariable
+from untaken.crafter.players import policy_named
+from untaken.crafter.scm import StructuralCausalModel, Variable, planning_model
+from untaken.crafter.state_causality import CausalEdge, CausalState, Concept, EdgeKind, StateVariable
 
 HOSTILE = '<b onclick="x">$\\alpha$</b><a href="javascript:alert(1)">go</a>%{x}'
 
@@ -151,9 +151,9 @@ def test_both_are_drawn_from_plain_data_without_crafter_installed() -> None:
     program = (
         "import sys; sys.modules['crafter'] = None\n"
         "from components import figures\n"
-        "from untaken.planning.policies import policy_named\n"
-        "from untaken.planning.scm import planning_model\n"
-        "from untaken.planning.state_causality import CausalState\n"
+        "from untaken.crafter.players import policy_named\n"
+        "from untaken.crafter.scm import planning_model\n"
+        "from untaken.crafter.state_causality import CausalState\n"
         "state = CausalState.from_json(sys.stdin.read())\n"
         "figure = figures.state_causality_figure(state)\n"
         "model = planning_model(policy_named('random'))\n"

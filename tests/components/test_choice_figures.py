@@ -10,8 +10,8 @@ import plotly.graph_objects as go
 import pytest
 
 from components import figures
-from components.choice_words import SIDES, context_words, signed
-from components.palette import LIGHT
+from components.shared.choice_words import SIDES, context_words, signed
+from components.shared.palette import LIGHT
 from untaken.counterfactual import Choice, Point
 from untaken.errors import Unscored
 

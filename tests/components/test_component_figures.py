@@ -14,7 +14,7 @@ from builders import a_run
 from drawn import a_graph, a_score
 
 from components import figures
-from components.palette import DARK, LIGHT, STATUS
+from components.shared.palette import DARK, LIGHT, STATUS
 from untaken.counterfactual import Alternative, Decision, RunEvaluation, Summary
 from untaken.errors import Unscored
 from untaken.ranking import DiscordantPair, RankedAgent, RankReport

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pandas as pd
 from drawn import a_graph, a_score
 
-from components import figures, tables
+from components import figures
+from components.shared import tables
 
 
 def test_no_cell_and_no_heading_of_a_csv_is_a_formula() -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components import text
+from components.shared import text
 
 HOSTILE = [
     "<b>x</b><img src=x onerror=alert(1)>",

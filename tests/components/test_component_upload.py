@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from components.upload import show_taken
+from components.data.upload import show_taken
+from untaken.answers.uploads import uploads
 from untaken.errors import Finding
 from untaken.intake import Taken
 from untaken.ledger import Integrity
-from untaken.report.uploads import uploads
 
 FAULT = Finding(
     code="file-not-recognised", message="<b>what</b> is this", severity="error", hint="Try again."
@@ -28,7 +28,7 @@ UNKNOWN = Taken(name="![x](http://e.example).exe", kind=None, findings=(FAULT,))
 
 def shown(*taken: Taken) -> AppTest:
     def page(taken):  # the body is run as a script of its own, which knows no name from here
-        from components.upload import show_taken
+        from components.data.upload import show_taken
 
         show_taken(taken)
 

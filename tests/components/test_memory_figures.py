@@ -9,9 +9,9 @@ import pytest
 from histories import moment, seen, weak
 
 from components import figures
-from components.palette import DARK, LIGHT
+from components.shared.palette import DARK, LIGHT
+from untaken.answers import estimates_table, records_table
 from untaken.memory import Observed, PolicyMemory
-from untaken.report import estimates_table, records_table
 
 HOSTILE = '<b onclick="x">$\\alpha$</b><a href="javascript:alert(1)">go</a>%{x}'
 

@@ -11,8 +11,9 @@ import plotly.graph_objects as go
 import pytest
 from builders import a_score
 
-from components import figures, ranking_words
-from components.palette import DARK, LIGHT
+from components import figures
+from components.rankings import words as ranking_words
+from components.shared.palette import DARK, LIGHT
 from untaken.errors import Unscored
 from untaken.ranking import PairedDifference, PassK, RankReport, rank_agents
 

@@ -10,9 +10,9 @@ from drawn import a_graph, a_score
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from components.palette import STATUS
-from components.plan_drawing import READABLE, Drawing, draw
-from components.plan_layout import CanvasLayout
+from components.plan.drawing import READABLE, Drawing, draw
+from components.plan.layout import CanvasLayout
+from components.shared.palette import STATUS
 from untaken.subgoals.model import Status
 
 STATUSES: list[Status] = list(STATUS)

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from components.plan_editor import _commands, editor_payload
+from components.plan.editor import _commands, editor_payload
 from untaken.annotating import Connect, Set
 from untaken.errors import UntakenError
 from untaken.plans import Check, PlanGraph, SubGoal

@@ -10,7 +10,7 @@ from html.parser import HTMLParser
 
 from drawn import a_graph, a_score
 
-from components.plan_html import plan_html
+from components.plan.markup import plan_html
 
 HOSTILE = [
     "</script><script>alert(1)</script>",

@@ -41,7 +41,7 @@ CODE = (
     "tests",
     "untaken",
 )
-ON_SCREEN = ("components", "pages", "untaken/cli", "untaken/report")
+ON_SCREEN = ("components", "pages", "untaken/cli", "untaken/html", "untaken/answers")
 PAGES = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "docs", "notebooks", "sample_runs")
 
 

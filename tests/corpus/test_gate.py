@@ -14,10 +14,10 @@ from builders import a_run, a_score
 from hypothesis import given
 from hypothesis import strategies as st
 
+from untaken.answers import json_schema
 from untaken.cli import main
 from untaken.errors import Unscored, UntakenError
 from untaken.gate import GateCheck, check_requirements, gate_metrics, parse_requirement
-from untaken.report import json_schema
 from untaken.subgoals import RunScore
 
 

@@ -12,13 +12,13 @@ from histories import on_day
 from hypothesis import given
 from hypothesis import strategies as st
 
+from untaken.answers import counterfactual_document, dump
 from untaken.corpus import POLICY, Corpus, evaluate_corpus, memories_of, part_of, remembered, signals_waiting
 from untaken.counterfactual import Weights, choices
 from untaken.errors import UntakenError
 from untaken.ledger import Run
 from untaken.memory import PolicyMemory, fold_in
 from untaken.plans import GraphSet
-from untaken.report import counterfactual_document, dump
 
 Drawn = Sequence[tuple[str, bool, float]]
 

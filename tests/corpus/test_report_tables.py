@@ -9,7 +9,7 @@ import desk
 import pandas as pd
 import pytest
 
-from untaken import report
+from untaken import answers as report
 from untaken.corpus import evaluate_corpus
 from untaken.plans import GraphSet
 

@@ -6,10 +6,10 @@ import desk
 import pytest
 from builders import a_run
 
+from untaken.answers import overview, run_report, timeline
+from untaken.answers.timeline import PREVIEW_CHARS
 from untaken.corpus import evaluate_corpus
 from untaken.errors import Unscored, UntakenError
-from untaken.report import overview, run_report, timeline
-from untaken.report.timeline import PREVIEW_CHARS
 
 
 @pytest.fixture(scope="module")

@@ -14,11 +14,11 @@ import msgspec
 import pytest
 from builders import EPOCH, a_run, a_score
 
+from untaken.answers import json_schema
 from untaken.cli import main
 from untaken.errors import Unscored, UntakenError
 from untaken.gate import parse_requirement
 from untaken.ledger import Run
-from untaken.report import json_schema
 from untaken.sequential import check_in_sequence, compare_in_sequence
 from untaken.subgoals import RunScore
 

@@ -16,18 +16,23 @@ import pytest
 from doc_pages import ROOT, listed_keys, names, occurring_keys, page, plain_names, rows, section
 
 import untaken
-from components import compare_choice, memory_view, navigation, palette, state
-from untaken import limits, report
+from components.compare import choice
+from components.memory import view
+from components.shared import navigation, palette, state
+from untaken import answers as report
+from untaken import limits
+from untaken.answers import SCHEMAS, json_schema
+from untaken.answers.frame import Columns
 from untaken.asking.access import KEY_SETTING, SETTING
 from untaken.cli import main, parser
 from untaken.cli.app import SIGN_IN
 from untaken.counterfactual.model import DeltaVerdict, EvaluationStatus, Support
+from untaken.crafter.record import PlannedStep, PlanningRecord
 from untaken.formats import formats
 from untaken.judging import WhyUnscored
 from untaken.ledger import event_type
 from untaken.ledger import events as e
 from untaken.memory import Flag, Observed, Signal
-from untaken.planning.record import PlannedStep, PlanningRecord
 from untaken.plans import (
     GRAPH_FORMATS,
     AnswerSpec,
@@ -39,8 +44,6 @@ from untaken.plans import (
     parse_graph,
 )
 from untaken.ranking.tables import METRICS
-from untaken.report import SCHEMAS, json_schema
-from untaken.report.frame import Columns
 from untaken.store.database import STORE
 from untaken.subgoals.model import Diagnosis, Status
 
@@ -292,7 +295,7 @@ def test_every_public_name_is_listed_and_no_other() -> None:
 
 
 def test_every_table_is_listed_with_its_columns_in_order() -> None:
-    told = {names(cells[0])[0]: names(cells[2]) for cells in rows(PYTHON, "`untaken.report`")}
+    told = {names(cells[0])[0]: names(cells[2]) for cells in rows(PYTHON, "`untaken.answers`")}
     assert told == {name: list(columns) for name, columns in TABLES.items()}
     functions = {n: getattr(report, n) for n in report.__all__ if inspect.isfunction(getattr(report, n))}
     made = {n for n, f in functions.items() if f.__annotations__.get("return") == "pd.DataFrame"}
@@ -319,7 +322,7 @@ def test_every_page_is_listed_and_no_other() -> None:
 
 def test_every_query_parameter_is_listed_and_no_other() -> None:
     assert [cells[0] for cells in rows(PAGES, "query parameter")] == [
-        f"`{name}`" for name in (*state.SELECTION, *compare_choice.ADDRESS, *memory_view.ADDRESS)
+        f"`{name}`" for name in (*state.SELECTION, *choice.ADDRESS, *view.ADDRESS)
     ]
     variables = {names(cells[0])[0] for cells in rows(PAGES, "environment variable")}
     assert variables == {state.FOLDER, state.DEMO, STORE, SETTING, KEY_SETTING, SIGN_IN}

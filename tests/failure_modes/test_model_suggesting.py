@@ -15,6 +15,7 @@ import jsonschema
 from builders import a_run
 from judges import model_that
 
+from untaken.answers import json_schema
 from untaken.asking import ModelAccess, ReplyStore
 from untaken.cli import main
 from untaken.errors import Unscored
@@ -33,7 +34,6 @@ from untaken.failure_modes import (
 )
 from untaken.failure_modes.model_suggesting import ModelSuggestion, model_suggestions, suggestion_drafts
 from untaken.ledger import ModeAssignment, ReviewNote, Run, read_ledger
-from untaken.report import json_schema
 from untaken.store import Workspace
 
 ANN = "human:ann"

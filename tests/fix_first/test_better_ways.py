@@ -9,12 +9,12 @@ import jsonschema
 import pytest
 from builders import a_run
 
+from untaken.answers.schemas import json_schema
 from untaken.cli import main
 from untaken.corpus import Corpus, evaluate_corpus
 from untaken.fix_first import better_ways
 from untaken.ledger import Run
 from untaken.plans import GraphSet, parse_graph
-from untaken.report.schemas import json_schema
 
 GRAPH = b"""schema: untaken.plan/1
 id: desk

@@ -8,13 +8,13 @@ import jsonschema
 import pytest
 from builders import RunBuilder, a_graph, a_run
 
+from untaken.answers import triage_document
+from untaken.answers.schemas import json_schema
 from untaken.corpus import Corpus, evaluate_corpus
 from untaken.fix_first import FailurePattern, FixFirst, Often, triage
 from untaken.fix_first.conflicts import conflicts
 from untaken.fix_first.patterns import subject_of
 from untaken.plans import GraphSet, PlanGraph, SubGoal
-from untaken.report import triage_document
-from untaken.report.schemas import json_schema
 
 
 def refund_graph(task: str) -> PlanGraph:

@@ -9,13 +9,13 @@ from typing import Any
 import jsonschema
 import pytest
 
+from untaken.answers import json_schema
 from untaken.asking import ModelAccess, ReplyStore
 from untaken.cli import main
 from untaken.judging import judge_mapping
 from untaken.ledger import event_type, read_ledger
 from untaken.ledger.events import ActionMapping, MappedAction
 from untaken.plans import PlanGraph
-from untaken.report import json_schema
 from untaken.subgoals import score_run
 
 pytest.importorskip("pydantic_ai", reason="the extra untaken[judge] is not installed")

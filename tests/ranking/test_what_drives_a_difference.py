@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
+from untaken.answers.rankings import rank_document
 from untaken.corpus import evaluate_corpus, other_rule
 from untaken.errors import Unscored
 from untaken.ranking import DiscordantPair, RankReport, rank_agents
 from untaken.ranking.ties import tie_groups
-from untaken.report.rankings import rank_document
 
 QUICK = 500
 TASKS = range(8)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from untaken.answers import recorded_review
 from untaken.criteria import kept_criteria, kept_runs, ledger_criteria, read_quantifier_runs, take_in_criteria
-from untaken.report import recorded_review
 
 
 def test_what_is_brought_is_what_was_recorded(real_data: Path, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from crafter import constants
 
-from untaken.planning.crafter import ACHIEVEMENTS, Recording, method_scores, read_scores, tech_tree
+from untaken.crafter.simulator import ACHIEVEMENTS, Recording, method_scores, read_scores, tech_tree
 from untaken.plans import edges
 
 FILES = ["crafter_reward-human.json", "crafter_noreward-random.seed0.json.gz"]

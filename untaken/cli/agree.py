@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from untaken.answers import agree_document
 from untaken.cli.console import NOTHING, Console, counted, plain, rate, signed, span
 from untaken.cli.grammar import TakesMany, Verbs, takes_least_kappa, takes_ledgers, verb
 from untaken.cli.inputs import UsageError, paths_of, read_ledgers
@@ -27,7 +28,6 @@ from untaken.judging import (
     reviewers_agreement,
     verdict_agreement,
 )
-from untaken.report import agree_document
 
 MOST_SHOWN: Final = 20
 TRUST: Final = {"reliable": "reliable", "unreliable": "UNRELIABLE", "too_few_labels": "too few labels"}

@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Sequence
 from typing import Final
 
+from untaken.answers import compare_document
 from untaken.cli.console import NOTHING, Console, counted, plain, signed
 from untaken.cli.grammar import TakesMany, Verbs, takes_graphs, verb
 from untaken.cli.inputs import UsageError
@@ -24,7 +25,6 @@ from untaken.comparing import (
 from untaken.comparing.model import CellStatus
 from untaken.errors import Unscored
 from untaken.ledger import Run
-from untaken.report import compare_document
 
 ICONS: Final[dict[CellStatus, str]] = {
     "completed": "✓",

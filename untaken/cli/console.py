@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TextIO
 
+from untaken.answers import dump
 from untaken.errors import Finding, Score, Unscored, UntakenError
-from untaken.report import dump
 
 CELL_CHARS: Final = 72
 SHOWN_OF_A_KIND: Final = 3

@@ -7,11 +7,11 @@ from collections import Counter
 from pathlib import Path
 from typing import Any, Final
 
+from untaken.answers import finding_entries
 from untaken.cli.console import Console, counted
 from untaken.cli.grammar import Verbs, verb
 from untaken.cli.verbs import VERBS
 from untaken.formats import Conversion, FileLoss, convert
-from untaken.report import finding_entries
 
 FILES_SHOWN: Final = 20
 

@@ -6,6 +6,8 @@ import argparse
 from functools import partial
 from pathlib import Path
 
+from untaken.answers import counterfactual_document
+from untaken.answers.documents import Document
 from untaken.cli.appending import append_drafts, broken_files, refuse_compressed
 from untaken.cli.console import Console, counted, rate, signed
 from untaken.cli.counterfactual_diagnostics import interval, say_diagnostics
@@ -26,8 +28,6 @@ from untaken.counterfactual import (
 )
 from untaken.errors import Finding
 from untaken.memory import PolicyMemory, by_memory, queue_signals
-from untaken.report import counterfactual_document
-from untaken.report.documents import Document
 
 
 def add_to(verbs: Verbs) -> None:

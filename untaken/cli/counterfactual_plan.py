@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from untaken.answers.documents import Document
+from untaken.answers.plan_decisions import plan_document
+from untaken.answers.plan_words import LABELS, distinct, option_words, situation_words
 from untaken.cli.console import NOTHING, Console, counted, rate, signed
 from untaken.cli.inputs import read_graphs
 from untaken.corpus import plan_evaluation, score_runs
 from untaken.counterfactual.plan import CalibrationCard, PlanEvaluation, calibration_card
 from untaken.errors import Finding, Unscored, number
 from untaken.ledger import Run
-from untaken.report.documents import Document
-from untaken.report.plan_decisions import plan_document
-from untaken.report.plan_words import LABELS, distinct, option_words, situation_words
 
 SHOWN: Final = 12
 """Statements of the table; the JSON document has all of them."""

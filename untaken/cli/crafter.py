@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import argparse
 
+from untaken.answers import crafter_score_document
 from untaken.cli import crafter_calibrate, crafter_run, crafter_win
 from untaken.cli.console import NOTHING, Console, counted, plain
 from untaken.cli.grammar import Verbs, verb
 from untaken.cli.inputs import UsageError
 from untaken.cli.verbs import VERBS
+from untaken.crafter.simulator import ACHIEVEMENTS, BUDGET_STEPS, MethodScore, method_scores, read_scores
 from untaken.errors import Score, Unscored
-from untaken.planning.crafter import ACHIEVEMENTS, BUDGET_STEPS, MethodScore, method_scores, read_scores
-from untaken.report import crafter_score_document
 
 
 def add_to(verbs: Verbs) -> None:

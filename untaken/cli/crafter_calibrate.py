@@ -9,16 +9,16 @@ from typing import Any
 from untaken.cli.console import NOTHING, Console, counted, plain
 from untaken.cli.crafter_players import chances, require_counts, takes_chance
 from untaken.cli.grammar import verb
-from untaken.planning.calibration import (
+from untaken.crafter.calibration import (
     Calibration,
     Figure,
     Measure,
     calibration_document,
     write_calibration,
 )
-from untaken.planning.crafter import ACHIEVEMENTS
-from untaken.planning.crafter.playing import Setup
-from untaken.planning.policies import policy_named
+from untaken.crafter.players import policy_named
+from untaken.crafter.simulator import ACHIEVEMENTS
+from untaken.crafter.simulator.playing import Setup
 
 PLAYERS = ("scripted", "noisy", "uniform")
 """The policies with skills."""
@@ -47,8 +47,8 @@ def add_to(inner: Any) -> None:
 
 def run(args: argparse.Namespace, console: Console) -> int:
     """Plays, forces what was not taken in clones, and says how well the ledgers foretold it."""
-    from untaken.planning.calibration.comparing import calibrate  # noqa: PLC0415 (NumPy is slow to load)
-    from untaken.planning.calibration.playing import CalibrationPlan  # noqa: PLC0415
+    from untaken.crafter.calibration.comparing import calibrate  # noqa: PLC0415 (NumPy is slow to load)
+    from untaken.crafter.calibration.playing import CalibrationPlan  # noqa: PLC0415
 
     require_counts(args, steps=1, train=1, held_out=1, points=1, draws=2, workers=1)
     options = chances(args)

@@ -12,8 +12,8 @@ from untaken.asking import ModelAccess
 from untaken.cli.asking import model_of, say_cost
 from untaken.cli.console import Console, counted
 from untaken.cli.inputs import UsageError
+from untaken.crafter.players import POLICIES
 from untaken.errors import Finding
-from untaken.planning.policies import POLICIES
 
 LANGUAGE: Final = "language"
 ASKING: Final = ("model", "replies", "offline", "budget")

@@ -9,6 +9,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+from untaken.answers import crafter_ablation_document, crafter_run_document
 from untaken.asking import ModelAccess
 from untaken.cli.asking import takes_model
 from untaken.cli.console import NOTHING, Console, counted, plain, rate, signed
@@ -24,8 +25,7 @@ from untaken.cli.crafter_players import (
 )
 from untaken.cli.grammar import verb
 from untaken.cli.inputs import UsageError
-from untaken.errors import Score, Unscored
-from untaken.planning.ablation import (
+from untaken.crafter.ablation import (
     FULL,
     PUBLISHED,
     Ablation,
@@ -34,16 +34,16 @@ from untaken.planning.ablation import (
     arms_of,
     remarks,
 )
-from untaken.planning.crafter import ACHIEVEMENTS, tech_tree
-from untaken.planning.crafter.playing import START, EpisodeJob, Setup, play_all
-from untaken.planning.crafter.recording import succeeded, success_rule
-from untaken.planning.crafter.tech_tree import GRAPH_ID
-from untaken.planning.loop import Episode, WinSettings
-from untaken.planning.policies import POLICIES, policy_named
-from untaken.planning.win import reward_named
-from untaken.planning.win.rewards import SHAPED
+from untaken.crafter.loop import Episode, WinSettings
+from untaken.crafter.players import POLICIES, policy_named
+from untaken.crafter.simulator import ACHIEVEMENTS, tech_tree
+from untaken.crafter.simulator.playing import START, EpisodeJob, Setup, play_all
+from untaken.crafter.simulator.recording import succeeded, success_rule
+from untaken.crafter.simulator.tech_tree import GRAPH_ID
+from untaken.crafter.win import reward_named
+from untaken.crafter.win.rewards import SHAPED
+from untaken.errors import Score, Unscored
 from untaken.plans import save_graph
-from untaken.report import crafter_ablation_document, crafter_run_document
 
 STEPS = 1_000
 _PUBLISHED = ("published", "± sd")
@@ -107,7 +107,7 @@ def _play(
     episodes = _played(jobs, args.workers, console)
     played = {name: episodes[at :: len(arms)] for at, name in enumerate(arms)}
     if args.ablation:
-        from untaken.planning.ablating import ablation  # noqa: PLC0415 (slow: imports NumPy)
+        from untaken.crafter.ablating import ablation  # noqa: PLC0415 (slow: imports NumPy)
 
         _say_ablation(ablation(arms[FULL], played), console)
     else:
@@ -156,7 +156,7 @@ def _played(jobs: Sequence[EpisodeJob], workers: int, console: Console) -> list[
 
 
 def _say_run(setup: Setup, jobs: Sequence[EpisodeJob], episodes: Sequence[Episode], console: Console) -> None:
-    from untaken.planning.ablating import summarise  # noqa: PLC0415 (slow: imports NumPy)
+    from untaken.crafter.ablating import summarise  # noqa: PLC0415 (slow: imports NumPy)
 
     arm = summarise(setup.agent, episodes)
     headings = ["world", "steps", "achievements", "success", "return", "died", "asked again", "revised"]

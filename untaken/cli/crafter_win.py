@@ -6,19 +6,19 @@ import argparse
 from collections.abc import Sequence
 from typing import Any, get_args
 
+from untaken.answers import crafter_win_document
 from untaken.asking import ModelAccess
 from untaken.cli.asking import takes_model
 from untaken.cli.console import NOTHING, Console, counted, rate
 from untaken.cli.crafter_players import player, require_counts, say_silence
 from untaken.cli.grammar import verb
 from untaken.cli.inputs import UsageError
+from untaken.crafter.players import POLICIES, policy_named
+from untaken.crafter.simulator import ACHIEVEMENTS, CrafterWorld
+from untaken.crafter.win import INTERVENTIONS, Noise, Watched, Watching, found_mistakes, reward_named, watch
+from untaken.crafter.win import summarise_wins as summarise
+from untaken.crafter.win.rewards import SHAPED
 from untaken.errors import Score, Unscored
-from untaken.planning.crafter import ACHIEVEMENTS, CrafterWorld
-from untaken.planning.policies import POLICIES, policy_named
-from untaken.planning.win import INTERVENTIONS, Noise, Watched, Watching, found_mistakes, reward_named, watch
-from untaken.planning.win import summarise_wins as summarise
-from untaken.planning.win.rewards import SHAPED
-from untaken.report import crafter_win_document
 
 STEPS = 100
 SHOWN = 20

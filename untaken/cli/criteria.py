@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 
+from untaken.answers import criteria_document, criteria_verify_document
 from untaken.asking.access import SETTING
 from untaken.cli import criteria_propose
 from untaken.cli.asking import model_of, say_cost, takes_model
@@ -33,7 +34,6 @@ from untaken.criteria import (
 )
 from untaken.errors import Finding, Unscored, UntakenError
 from untaken.plans import GraphSet
-from untaken.report import criteria_document, criteria_verify_document
 
 _LIMITS = {field.name: field.default for field in fields(VerifierThresholds)}
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from untaken.answers import proposal_document
 from untaken.cli.asking import model_of, say_cost, takes_model
 from untaken.cli.console import Console, counted, plain
 from untaken.cli.grammar import Verbs, verb
@@ -14,7 +15,6 @@ from untaken.criteria.critic import TASK_CHARS, not_proposed
 from untaken.criteria.embedding import WORDS_IN
 from untaken.errors import Where
 from untaken.ledger import Run
-from untaken.report import proposal_document
 
 SEEDS = 5
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+from untaken.answers import export_document
 from untaken.cli.console import Console, counted, plain
 from untaken.cli.grammar import Verbs, takes_graphs, verb
 from untaken.cli.inputs import UsageError
@@ -23,7 +24,6 @@ from untaken.exporting import (
     xes_log,
 )
 from untaken.ledger.disk import replace
-from untaken.report import export_document
 
 ONE_FILE: Final[Mapping[str, Callable[[Sequence[EvaluatedRun]], bytes]]] = {
     "otel": lambda runs: "".join(f"{line}\n" for line in otlp_lines(runs)).encode(),

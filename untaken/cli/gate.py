@@ -8,6 +8,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
+from untaken.answers import gate_document
+from untaken.answers.issues import reopened_entry, statements_of
 from untaken.cli.console import NOTHING, Console, counted, plain, rate, signed
 from untaken.cli.grammar import Verbs, takes_graphs, verb
 from untaken.cli.inputs import UsageError
@@ -20,8 +22,6 @@ from untaken.failure_modes.issue_file import load_issues
 from untaken.failure_modes.issues import TrackedIssue, asks_for_statements, track_issues
 from untaken.gate import GateCheck, Requirement, check_requirements, parse_requirement
 from untaken.ledger import Run
-from untaken.report import gate_document
-from untaken.report.issues import reopened_entry, statements_of
 from untaken.sequential import MARGIN, SequentialCheck, check_in_sequence, compare_in_sequence
 from untaken.subgoals import DOUBTS, RunScore
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from untaken.answers import finding_entries, graph_diff_document
 from untaken.cli.console import NOTHING, Console, counted, plain
 from untaken.cli.grammar import Verbs, verb
 from untaken.cli.graph_diff import say_diff
@@ -26,7 +27,6 @@ from untaken.plans import (
     inspect_graph,
     load_graph,
 )
-from untaken.report import finding_entries, graph_diff_document
 
 
 def add_to(verbs: Verbs) -> None:
@@ -97,7 +97,7 @@ def diff(args: argparse.Namespace, console: Console) -> int:
 
 def draw(args: argparse.Namespace, console: Console) -> int:
     """Writes the picture."""
-    from untaken.report.html.plan_file import plan_svg  # noqa: PLC0415 (slow)
+    from untaken.html.plan_file import plan_svg  # noqa: PLC0415 (slow)
     from untaken.subgoals import score_run  # noqa: PLC0415 (slow)
 
     if Path(args.out).suffix.lower() != ".svg":

@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Iterable
 from pathlib import Path
 
+from untaken.answers import graph_discover_document
 from untaken.cli.console import Console, counted, plain
 from untaken.cli.grammar import TakesMany, Verbs, takes_ledgers, verb
 from untaken.cli.graph_diff import say_diff
@@ -15,7 +16,6 @@ from untaken.discovery.draft import MIN_RUNS, MIN_SHARE, THETA
 from untaken.errors import Unscored, UntakenError
 from untaken.ledger import Run
 from untaken.plans import PlanGraph, diff_graphs, matches_glob, save_graph
-from untaken.report import graph_discover_document
 
 
 def add_discover(verbs: Verbs) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
+from untaken.answers.issues import corpus_issues, issues_document
 from untaken.cli.analysed import read_analysed, takes_runs, workspace_path
 from untaken.cli.console import NOTHING, Console, counted, plain, rate
 from untaken.cli.grammar import Verbs, verb
@@ -15,7 +16,6 @@ from untaken.cli.verbs import VERBS
 from untaken.failure_modes.issue_file import ISSUES, adding, change_issues, load_issues, setting
 from untaken.failure_modes.issue_model import Issue, IssueChange, IssueList, IssueRule
 from untaken.failure_modes.issues import TrackedIssue
-from untaken.report.issues import corpus_issues, issues_document
 
 
 def add_to(verbs: Verbs) -> None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from untaken.answers import judge_document
 from untaken.asking import ModelAccess
 from untaken.asking.access import Progress
 from untaken.cli.appending import DraftsOf, append_drafts, refuse_compressed
@@ -30,7 +31,6 @@ from untaken.judging import (
 from untaken.judging.model import UNSCORED_WORDS
 from untaken.ledger import Run
 from untaken.plans import GraphSet, PlanGraph
-from untaken.report import judge_document
 
 
 def add_to(verbs: Verbs) -> None:

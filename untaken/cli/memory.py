@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from untaken.answers import memory_document
 from untaken.cli import memory_signals
 from untaken.cli.console import NOTHING, Console, counted, plain, rate
 from untaken.cli.grammar import Verbs, takes_ledgers, verb
@@ -12,7 +13,6 @@ from untaken.cli.inputs import moment, read_ledgers
 from untaken.cli.verbs import VERBS
 from untaken.errors import Score, number
 from untaken.memory import PolicyMemory, Snapshot, ValueRange, rebuild_memory
-from untaken.report import memory_document
 
 
 def add_to(verbs: Verbs) -> None:

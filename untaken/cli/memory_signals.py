@@ -5,6 +5,12 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
+from untaken.answers import (
+    memory_apply_document,
+    memory_preview_document,
+    memory_queue_document,
+    memory_verify_document,
+)
 from untaken.cli.console import Console, counted, rate
 from untaken.cli.grammar import Verbs, takes_ledgers, verb
 from untaken.cli.inputs import Ledgers, moment, read_ledgers
@@ -18,12 +24,6 @@ from untaken.memory import (
     read_queue,
     verify_memory,
     waiting_signals,
-)
-from untaken.report import (
-    memory_apply_document,
-    memory_preview_document,
-    memory_queue_document,
-    memory_verify_document,
 )
 
 WORDS = {"none": "", "against": "! against", "no_effect": "= no effect", "no_outcome": "? no outcome"}

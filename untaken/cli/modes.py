@@ -6,6 +6,11 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
+from untaken.answers.modes import (
+    modes_list_document,
+    modes_notes_document,
+    modes_overview,
+)
 from untaken.cli import modes_agree, modes_pivot, modes_suggest, modes_taxonomy
 from untaken.cli.console import NOTHING, Console, counted, plain
 from untaken.cli.grammar import Verbs, verb
@@ -27,11 +32,6 @@ from untaken.failure_modes import (
     withdrawal_draft,
 )
 from untaken.ledger import Draft, Run
-from untaken.report.modes import (
-    modes_list_document,
-    modes_notes_document,
-    modes_overview,
-)
 
 
 def add_to(verbs: Verbs) -> None:

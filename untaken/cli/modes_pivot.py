@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import argparse
 
-from untaken.cli.analysed import read_analysed, takes_runs
-from untaken.cli.console import Console, counted, plain, rate, signed, span
-from untaken.cli.grammar import Verbs, verb
-from untaken.failure_modes.contrast import ModeContrast
-from untaken.failure_modes.reading import BY
-from untaken.report.mode_analysis import (
+from untaken.answers.mode_analysis import (
     ModeAnalysis,
     analyse_modes,
     modes_document,
     reviewed_runs,
     runs_to_read,
 )
+from untaken.cli.analysed import read_analysed, takes_runs
+from untaken.cli.console import Console, counted, plain, rate, signed, span
+from untaken.cli.grammar import Verbs, verb
+from untaken.failure_modes.contrast import ModeContrast
+from untaken.failure_modes.reading import BY
 
 TOP = 20
 

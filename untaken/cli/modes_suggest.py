@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from untaken.answers.modes import UnfiledNote, modes_suggest_document, unfiled_notes
 from untaken.asking.access import SETTING
 from untaken.cli.asking import model_of, say_cost, takes_model
 from untaken.cli.console import NOTHING, Console, counted, rate, span
@@ -17,7 +18,6 @@ from untaken.errors import Unscored, number
 from untaken.failure_modes import SuggestionQuality, Taxonomy, filed_texts, kept_taxonomy
 from untaken.failure_modes.model_suggesting import ModelSuggestion, model_suggestions, suggestion_drafts
 from untaken.ledger import Run
-from untaken.report.modes import UnfiledNote, modes_suggest_document, unfiled_notes
 
 if TYPE_CHECKING:
     from untaken.store import Workspace

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from untaken.answers.modes import ModesOverview, modes_list_document, modes_overview
 from untaken.cli.console import NOTHING, Console, counted
 from untaken.cli.grammar import Verbs, verb
 from untaken.cli.inputs import UsageError
@@ -23,7 +24,6 @@ from untaken.failure_modes import (
     split_mode,
 )
 from untaken.failure_modes.presets import TITLES
-from untaken.report.modes import ModesOverview, modes_list_document, modes_overview
 
 if TYPE_CHECKING:
     from untaken.store import Workspace

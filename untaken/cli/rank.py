@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
+from untaken.answers import rank_document
 from untaken.cli.agree import read_odds, say_rates, takes_odds
 from untaken.cli.console import NOTHING, Console, counted, plain, rate, signed
 from untaken.cli.grammar import Verbs, takes_graphs, verb
@@ -21,7 +22,6 @@ from untaken.ranking import (
     RankReport,
     RuleEffect,
 )
-from untaken.report import rank_document
 
 WINS: Final = {
     "workflow": "the workflow wins until the gap is explained",

@@ -5,16 +5,16 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from untaken.answers import rates_with_labels
 from untaken.cli.console import Console, counted, plain
 from untaken.cli.grammar import Verbs, takes_graphs, verb
 from untaken.cli.inputs import paths_of, read_graphs, read_ledgers
 from untaken.cli.score import leave_out_unreliable
 from untaken.cli.verbs import VERBS
 from untaken.corpus import evaluate_corpus
+from untaken.html import html_report, report_document
 from untaken.ledger.disk import replace
 from untaken.memory import PolicyMemory
-from untaken.report import rates_with_labels
-from untaken.report.html import html_report, report_document
 
 
 def add_to(verbs: Verbs) -> None:

@@ -8,14 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from untaken.cli.console import NOTHING, Console, plain, rate, span
-from untaken.cli.grammar import MISSING_WORDS, Verbs, rules_in_words, verb
-from untaken.cli.inputs import UsageError
-from untaken.cli.verbs import VERBS
-from untaken.corpus import evaluate_corpus, remembered
-from untaken.errors import Unscored
-from untaken.judging import Reliability, ReviewerPair, Reviewers, reviewer_pairs
-from untaken.report.reviewing import (
+from untaken.answers.reviewing import (
     FIELDS,
     META,
     Case,
@@ -28,6 +21,13 @@ from untaken.report.reviewing import (
     review_document,
     with_reviews,
 )
+from untaken.cli.console import NOTHING, Console, plain, rate, span
+from untaken.cli.grammar import MISSING_WORDS, Verbs, rules_in_words, verb
+from untaken.cli.inputs import UsageError
+from untaken.cli.verbs import VERBS
+from untaken.corpus import evaluate_corpus, remembered
+from untaken.errors import Unscored
+from untaken.judging import Reliability, ReviewerPair, Reviewers, reviewer_pairs
 from untaken.store.review_model import STATUSES, ReviewConflict
 
 if TYPE_CHECKING:

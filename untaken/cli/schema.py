@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 
+from untaken.answers import SCHEMAS, dump, json_schema
 from untaken.cli.console import Console
 from untaken.cli.grammar import Verbs, verb
 from untaken.cli.inputs import UsageError
 from untaken.cli.verbs import VERBS
-from untaken.report import SCHEMAS, dump, json_schema
 
 
 def add_to(verbs: Verbs) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from io import StringIO
 
+from untaken.answers import score_document
 from untaken.cli.console import NOTHING, Console, counted, plain, rate
 from untaken.cli.grammar import Verbs, rules_in_words, takes_graphs, verb
 from untaken.cli.inputs import Ledgers, paths_of, read_graphs, read_ledgers
@@ -17,7 +18,6 @@ from untaken.errors import Finding, Unscored
 from untaken.judging import distrusted, judge_trust
 from untaken.ledger import Run
 from untaken.plans import GraphSet
-from untaken.report import score_document
 from untaken.subgoals import AgentScore, MissingRule, RunScore, score_agents
 
 

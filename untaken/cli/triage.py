@@ -6,6 +6,8 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
+from untaken.answers import triage_document
+from untaken.answers.plan_words import option_words, situation_words
 from untaken.cli.console import NOTHING, Console, counted, plain
 from untaken.cli.grammar import Verbs, takes_graphs, verb
 from untaken.cli.inputs import UsageError, paths_of, read_graphs, read_ledgers
@@ -24,8 +26,6 @@ from untaken.fix_first import (
     triage,
 )
 from untaken.memory import PolicyMemory
-from untaken.report import triage_document
-from untaken.report.plan_words import option_words, situation_words
 
 TOP = 10
 

@@ -8,12 +8,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Final
 
+from untaken.answers.documents import finding_entries
 from untaken.cli.console import Console, counted, plain
 from untaken.cli.grammar import Verbs, verb
 from untaken.cli.inputs import UsageError
 from untaken.cli.verbs import VERBS
 from untaken.errors import Where
-from untaken.report.documents import finding_entries
 
 FOLDER: Final = "UNTAKEN_WORKSPACE"
 DEFAULT: Final = "untaken-workspace"

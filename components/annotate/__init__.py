@@ -1,0 +1,1 @@
+"""Annotate: a plan graph, edited and previewed."""

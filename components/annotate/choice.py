@@ -1,0 +1,187 @@
+"""Choosing a plan graph to edit (existing, new, imported, or a draft), and the author's name."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from components.annotate import session
+from components.annotate.popover import close, closed, popover
+from components.shared import cards, state, tables, text
+from components.shared.panels import panel
+from components.shared.reviewer import ask_reviewer, author
+from untaken.annotating import ImportedGraphs, graphs_in
+from untaken.errors import Finding, UntakenError
+from untaken.plans import GRAPH_FORMATS, GraphFormat, PlanGraph, SubGoal, export_graph
+from untaken.plans.files import GRAPH_SUFFIXES
+
+FILES: dict[GraphFormat, tuple[str, str]] = {
+    "yaml": ("YAML", ".plan.yaml"),
+    "json": ("JSON", ".plan.json"),
+    "mermaid": ("Mermaid", ".mmd"),
+    "node-link": ("node-link JSON", ".node-link.json"),
+    "csv": ("edge list (CSV)", ".csv"),
+}
+BROUGHT = "annotate_brought"
+
+
+@panel
+def choose() -> session.EditorSession | None:
+    """Draw the ways to a graph, and who is at work.
+
+    Returns:
+        The open editor session; ``None`` if the workspace has no graph yet and none was started, or if the
+        address names a graph that does not exist.
+    """
+    known = session.graph_ids()
+    asked = state.selected("graph")
+    missing = asked is not None and asked not in known
+    if asked is None and known:
+        asked = _named_in_address(known)
+    chosen = asked if asked in known else None
+    if missing:
+        words = "The link names a plan graph that is not in this workspace."
+        hint = " If it is your draft, enter your name." if author() is None else ""
+        st.warning(f"{words}{hint} Or choose another one.")
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        if known:
+            st.session_state["annotate_graph"] = chosen
+            st.selectbox(
+                "Plan graph",
+                known,
+                index=None if missing else 0,
+                placeholder="Choose a graph",
+                format_func=lambda name: text.one_line(name, 80),
+                key="annotate_graph",
+                on_change=lambda: state.select(graph=st.session_state["annotate_graph"]),
+                width=360,
+            )
+        with popover("New …", key="annotate_pop_new"):
+            _new(known)
+        with popover("Import …", key="annotate_pop_import"):
+            _bring()
+        ask_reviewer()
+    session.sign_draft()
+    _waiting()
+    return session.open_graph(chosen) if chosen is not None else None
+
+
+def _named_in_address(known: list[str]) -> str:
+    """The open graph, or else the first one; the address names it from now on, so it can be shared."""
+    here = session.desk()
+    chosen = here.graph.id if here is not None else known[0]
+    state.select(**{name: state.selected(name) for name in state.SELECTION} | {"graph": chosen})
+    return chosen
+
+
+def _new(known: list[str]) -> None:
+    with st.form("annotate_new", border=False):
+        name = st.text_input("Graph id", max_chars=80, placeholder="refund-desk")
+        tasks = st.text_input("Tasks it covers", placeholder="refund-*, swap-*")
+        st.caption("Globs over task ids, separated by commas.")
+        first = st.text_input("First sub-goal", max_chars=80, placeholder="find_order")
+        if st.form_submit_button("Begin"):
+            if not name.strip() or not first.strip():
+                st.warning("A graph needs an id and a first sub-goal.")
+            elif name.strip() in known:
+                st.warning("A graph with this id already exists. Choose it from the list.")
+            else:
+                globs = [glob.strip() for glob in tasks.split(",") if glob.strip()]
+                graph = PlanGraph(id=name.strip(), tasks=globs, sub_goals=[SubGoal(id=first.strip())])
+                session.begin(graph, "New graph. It scores runs once you save it.")
+                close()
+                st.rerun()
+
+
+def _bring() -> None:
+    st.caption("YAML, JSON, Mermaid, node-link JSON, an edge list, or a benchmark's file (DevAI …).")
+    file = st.file_uploader("Plan graph", key=f"annotate_file_{closed()}", label_visibility="collapsed")
+    cards.shared_with_everybody()
+    typed = st.text_area(
+        "Or paste it", key=f"annotate_pasted_{closed()}", height=120, placeholder="flowchart TD …"
+    )
+    kind = st.selectbox("Format of the pasted text", GRAPH_FORMATS, index=2, key="annotate_format")
+    if st.button("Read", key="annotate_read", disabled=not (file or typed.strip())):
+        ending = {"node-link": ".json"}.get(kind, next(s for s in GRAPH_SUFFIXES if _fits(kind, s)))
+        name, data = (file.name, file.getvalue()) if file else (f"pasted{ending}", typed.encode())
+        try:
+            st.session_state[BROUGHT] = graphs_in(name, data)
+        except UntakenError as error:
+            st.session_state[BROUGHT] = ImportedGraphs(graphs=(), findings=(error.finding(),))
+    brought: ImportedGraphs | None = st.session_state.get(BROUGHT)
+    if brought is not None:
+        _offer(brought)
+
+
+def _fits(kind: str, suffix: str) -> bool:
+    return {"yaml": ".yaml", "json": ".json", "mermaid": ".mmd", "csv": ".csv"}.get(kind) == suffix
+
+
+def _offer(brought: ImportedGraphs) -> None:
+    """What was read, to be opened."""
+    for finding in brought.findings[:20]:
+        (st.error if finding.severity == "error" else st.caption)(_said(finding))
+    if not brought.graphs:
+        return
+    graph = brought.graphs[0]
+    if len(brought.graphs) > 1:
+        by_id = {one.id: one for one in brought.graphs}
+        graph = by_id[st.selectbox("Which one", list(by_id), format_func=lambda n: text.one_line(n, 60))]
+    st.caption(f"{len(graph.sub_goals):,} sub-goals, id {text.label(graph.id, 60)}")
+    here = session.desk()
+    fill = brought.drawn and st.checkbox(
+        "Keep the existing checks, rules, descriptions and tasks",
+        value=True,
+        key="annotate_fill",
+        help="This format cannot hold them. They are kept for sub-goals with the same id.",
+    )
+    if st.button(
+        "Open it",
+        key="annotate_open",
+        help="If a graph with this id exists, the import is one step that you can undo.",
+    ):
+        session.begin(graph, "imported", fill=fill)
+        _done()
+    into = f"Replace {text.label(here.graph.id, 40)}" if here else ""
+    if here and here.graph.id != graph.id and st.button(into, key="annotate_into"):
+        session.take_content(graph, "imported", fill=fill)
+        _done()
+
+
+def _done() -> None:
+    st.session_state.pop(BROUGHT, None)
+    close()
+    st.rerun()
+
+
+def _said(finding: Finding) -> str:
+    where = f"{finding.where}: " if str(finding.where) else ""
+    return text.label(f"{where}{finding.message}. {finding.hint}".strip(), 400)
+
+
+def _waiting() -> None:
+    """Drafts that nobody signed."""
+    drafts = session.drafts_waiting()
+    if not drafts:
+        return
+    with st.expander(f"Unsigned drafts: {len(drafts):,}"):
+        for number, draft in enumerate(drafts[:20]):
+            with st.container(horizontal=True, vertical_alignment="center"):
+                st.caption(f"{text.label(draft.graph_id, 60)} · {draft.updated_at:%Y-%m-%d %H:%M} UTC")
+                st.button("Open draft", key=f"draft_up_{number}", on_click=session.resume, args=(draft,))
+                st.button("Discard", key=f"draft_off_{number}", on_click=session.discard, args=(draft,))
+
+
+def take_along(graph: PlanGraph) -> None:
+    """The graph as it is now, in every format."""
+    with st.container(horizontal=True):
+        for format, (label, ending) in FILES.items():
+            tables.download(
+                lambda format=format: export_graph(graph, format).encode(),  # type: ignore[misc]
+                label=label,
+                file=f"{text.file_name(graph.id)}{ending}",
+                mime="text/plain",
+                key=f"annotate-{format}",
+            )
+    st.caption(
+        "YAML, JSON and node-link keep everything. Mermaid and the edge list keep only what can be drawn."
+    )

@@ -1,0 +1,186 @@
+"""A graph suggested by runs that succeeded, with what each edge rests on; taken over only by a click."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import count
+
+import msgspec
+import streamlit as st
+
+from components import figures
+from components.annotate import first_graph, session
+from components.shared import cards, state, tables, text
+from components.shared.panels import panel
+from components.shared.reviewer import ask_reviewer, author
+from untaken.annotating import runs_of
+from untaken.answers import support_table
+from untaken.discovery import ProposedGraph, Source, discover
+from untaken.discovery.draft import MIN_RUNS, MIN_SHARE, THETA
+from untaken.errors import UntakenError
+from untaken.ledger import Plan, Run
+from untaken.plans import PlanGraph, diff_graphs, escape_glob, graph_digest
+
+PERCENT = st.column_config.NumberColumn(format="percent")
+
+
+SOURCES: dict[Source, str] = {"actions": "Tools that were called", "plans": "Plans that agents wrote"}
+
+
+@panel
+def first() -> None:
+    """Draw the draft for the runs that have no plan graph, with the ways to accept, edit or leave it."""
+    st.caption("For runs without a plan graph. Accept the draft as it is, edit it first, or leave it.")
+    ask_reviewer()
+    _suggest(None, list(first_graph.runs_meant()))
+
+
+@panel
+def suggest(graph: PlanGraph | None) -> None:
+    """Draw the choice of runs and thresholds, the draft, and how it differs from what is open."""
+    corpus = state.corpus()
+    known = [run for run in corpus.runs.values() if not run.integrity.broken]
+    if graph is not None and corpus.graphs.get(graph.id) is not None:
+        known = runs_of(known, corpus.graphs, graph.id)
+    _suggest(graph, known)
+
+
+def _suggest(graph: PlanGraph | None, known: list[Run]) -> None:
+    sources = [source for source in SOURCES if any(_teaches(run, source) for run in known)]
+    if not sources:
+        st.info("Suggestions are learned from successful runs. There are none here yet.")
+        _leave()
+        return
+    st.caption(
+        "Learned from successful runs. An edge shows what came first, not what is required. If all runs "
+        "use the same order, habit and requirement look alike."
+    )
+    source = sources[0]
+    if len(sources) > 1:
+        source = st.segmented_control(
+            "Sub-goals from", sources, default=source, required=True, key="suggest_source",
+            format_func=SOURCES.__getitem__,
+        )  # fmt: skip
+    good = [run for run in known if _teaches(run, source)]
+    agents = sorted({run.agent for run in good})
+    tasks = sorted({run.task_id for run in good})
+    left, right = st.columns(2)
+    chosen = left.multiselect("Agents", agents, key="suggest_agents", placeholder="all", format_func=_short)
+    among = right.multiselect("Tasks", tasks, key="suggest_tasks", placeholder="all", format_func=_short)
+    theta = left.slider("θ: share of runs in the same order", 0.55, 1.0, THETA, 0.01, key="suggest_theta")
+    share = right.slider(
+        "Minimum share of runs that include it", 0.0, 1.0, MIN_SHARE, 0.05, key="suggest_share"
+    )
+    fewest = left.number_input(
+        "Minimum number of runs that include both ends", 1, 1_000, MIN_RUNS, key="suggest_runs"
+    )
+    use_rules = graph is not None and right.checkbox(
+        "Map actions with the open graph", value=True, key="suggest_map",
+        help="Uses its rules and checks to map actions to sub-goals. If off, tags and tools become the "
+        "sub-goals.",
+    )  # fmt: skip
+    try:
+        base, limits = graph if use_rules else None, (theta, share, int(fewest))
+        draft = _draft(base, (tuple(chosen), tuple(among)), limits, source, known)
+    except UntakenError as error:
+        st.warning(text.label(session.words(error), 400))
+        _leave()
+        return
+    if any(finding.code == "draft-one-order" for finding in draft.findings):
+        left.caption("All these runs use the same order, so θ has no effect here.")
+    used = cards.counted(draft.runs, "run" if source == "plans" else "successful run")
+    _show(draft, graph, used, among or tasks)
+
+
+def _teaches(run: Run, source: Source) -> bool:
+    if source == "plans":
+        return run.success is not False and bool(run.of(Plan))
+    return run.success is True and bool(run.actions)
+
+
+def _short(name: str) -> str:
+    return text.one_line(name, 60)
+
+
+def _show(draft: ProposedGraph, graph: PlanGraph | None, used: str, tasks: Sequence[str]) -> None:
+    by = ", ".join(f"{text.label(agent, 40)} {runs:,}" for agent, runs in draft.agents.items())
+    st.markdown(f"From **{used}** ({by})")
+    tables.figure(figures.draft_figure(draft, dark=state.is_dark()), key="draft", name="Suggested graph")
+    for finding in draft.findings:
+        st.caption(f"{finding.severity}: {text.label(finding.message, 400)}")
+    with st.expander("Support of each edge"):
+        columns = dict.fromkeys(("share", "low", "high"), PERCENT)
+        tables.table(support_table(draft), key="support", name="Support of edges", columns=columns)
+    if graph is not None:
+        st.markdown("**Compared with the open graph**")
+        diff = diff_graphs(graph, msgspec.structs.replace(draft.graph, id=graph.id, version=graph.version))
+        drawn = figures.plan_diff_figure(diff, dark=state.is_dark())
+        tables.figure(drawn, key="draft-diff", name="Suggested compared with open")
+    with st.container(horizontal=True):
+        if first_graph.asked():
+            st.button(
+                "Accept", key="suggest_accept", type="primary", on_click=_accept, args=(draft, tasks),
+                disabled=author() is None,
+                help="Saves it as version 1, signed with your name. Runs are scored by it at once."
+                if author() else "Enter your name to sign the graph.",
+            )  # fmt: skip
+        st.button(
+            "Edit it first" if first_graph.asked() else "Use this draft",
+            key="suggest_take", on_click=_take, args=(draft, tasks),
+            help="You can undo this. Runs are scored with it only after you save.",
+        )  # fmt: skip
+        _leave()
+
+
+def _leave() -> None:
+    if first_graph.asked():
+        st.button("Leave it", key="suggest_leave", on_click=first_graph.done)
+
+
+def _accept(draft: ProposedGraph, tasks: Sequence[str]) -> None:
+    _take(draft, tasks)
+    session.save("Suggested by runs, accepted as it was")
+
+
+def _take(draft: ProposedGraph, tasks: Sequence[str]) -> None:
+    """A person goes through it now: the mark that keeps a draft from scoring is not taken along."""
+    metadata = {name: value for name, value in draft.graph.metadata.items() if name != "draft"}
+    graph = msgspec.structs.replace(draft.graph, metadata=metadata)
+    if session.desk() is not None and not first_graph.asked():
+        session.take_content(graph, "suggested by runs")
+        return
+    known = session.graph_ids()
+    name = next(free for n in count(1) if (free := "suggested" if n == 1 else f"suggested-{n}") not in known)
+    speaks_of = [escape_glob(task) for task in tasks] if known else []  # the only graph serves every run
+    session.begin(msgspec.structs.replace(graph, id=name, version=1, tasks=speaks_of), "suggested by runs")
+    first_graph.done()
+
+
+def _draft(
+    graph: PlanGraph | None,
+    among: tuple[tuple[str, ...], tuple[str, ...]],
+    limits: tuple[float, float, int],
+    source: Source,
+    runs: list[Run],
+) -> ProposedGraph:
+    store = state.workspace()
+    digest = graph_digest(graph) if graph is not None else ""
+    key = (str(store.path), state.content(store), digest, first_graph.asked())
+    return _discovered(key, among, limits, source, runs, graph)
+
+
+@st.cache_resource(ttl=3600, max_entries=16, show_spinner="Learning from runs …")
+def _discovered(
+    key: object,  # noqa: ARG001 (identifies the other arguments)
+    among: tuple[tuple[str, ...], tuple[str, ...]],
+    limits: tuple[float, float, int],
+    source: Source,
+    _runs: list[Run],
+    _graph: PlanGraph | None,
+) -> ProposedGraph:
+    agents, tasks = among
+    runs = [r for r in _runs if (not agents or r.agent in agents) and (not tasks or r.task_id in tasks)]
+    theta, share, fewest = limits
+    return discover(
+        runs, _graph, theta=theta, min_share=share, min_runs=fewest, graph_id="suggested", source=source
+    )

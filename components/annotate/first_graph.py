@@ -1,0 +1,48 @@
+"""A first plan graph for runs that have none: offered on Overview, drafted on Annotate, left with a click."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import streamlit as st
+
+from components.shared import cards, state
+from components.shared.panels import panel
+from untaken.corpus import runs_without_graph
+from untaken.ledger import Run
+
+ASKED: Final = "first_graph_asked"
+ANNOTATE: Final = "pages/annotate.py"
+
+
+@panel
+def offer() -> None:
+    """On Overview: how many of the compared runs have no plan graph, and the way to a draft of one."""
+    runs = state.derived(runs_without_graph)
+    if not runs:
+        return
+    with st.container(border=True, horizontal=True, vertical_alignment="center"):
+        have = "has" if len(runs) == 1 else "have"
+        st.markdown(
+            f"**{cards.counted(len(runs), 'run')} {have} no plan graph.** "
+            "Only the outcome is known: no sub-goal, no place where it went wrong."
+        )
+        if st.button("Draft a plan graph", key="first_graph", type="primary"):
+            st.session_state[ASKED] = True
+            st.switch_page(ANNOTATE)
+
+
+def asked() -> bool:
+    """Whether a draft for runs without a graph was asked for, and neither taken nor left."""
+    return bool(st.session_state.get(ASKED)) and bool(state.derived(runs_without_graph, of_all=True))
+
+
+def runs_meant() -> Sequence[Run]:
+    """The runs that such a draft is for."""
+    return state.derived(runs_without_graph, of_all=True)
+
+
+def done() -> None:
+    """The draft was taken or left."""
+    st.session_state.pop(ASKED, None)

@@ -1,0 +1,34 @@
+"""Where the runs speak against their plan graph: a typo must not read as an agent's failure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import streamlit as st
+
+from components.shared import cards, text
+from components.shared.panels import panel
+from untaken.subgoals import GraphDoubt
+
+SHOWN: Final = 3
+
+
+@panel
+def show(doubts: Sequence[GraphDoubt]) -> None:
+    """One warning with the first few, the others folded; nothing where there are none."""
+    if not doubts:
+        return
+    with st.container(border=True, gap="xsmall", key="graph-doubts"):
+        count = cards.counted(len(doubts), "finding")
+        st.markdown(f":material/warning: **Check the plan graph first** · {count}")
+        for doubt in doubts[:SHOWN]:
+            _line(doubt)
+        if doubts[SHOWN:]:
+            with st.expander(f"{len(doubts) - SHOWN} more"):
+                for doubt in doubts[SHOWN : 10 * SHOWN]:
+                    _line(doubt)
+
+
+def _line(doubt: GraphDoubt) -> None:
+    st.text(text.one_line(f"{doubt.message}. {doubt.hint}", 400))

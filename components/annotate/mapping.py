@@ -1,0 +1,112 @@
+"""The mapping workbench: what serves no sub-goal and one click that makes a rule; what rules contradict."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import streamlit as st
+
+from components.annotate import session
+from components.shared import cards, state, tables, text
+from components.shared.panels import panel
+from untaken.annotating import Set, Unmapped, Workbench, made_rule, runs_of, sub_goal_of, unmapped, with_graph
+from untaken.answers import contested_table, rule_words, rules_table, unmapped_table
+from untaken.corpus import Corpus
+from untaken.plans import PlanGraph, Rule, graph_digest
+
+OFFERED: Final = 12
+
+
+@panel
+def workbench(graph: PlanGraph) -> None:
+    """Draw it for the runs that the graph covers."""
+    bench = _bench(graph)
+    if not bench.runs:
+        st.info("No run in this workspace is scored with this graph.")
+        return
+    st.caption(
+        f"{bench.mapped:,} of {cards.counted(bench.actions, 'action')} of {cards.counted(bench.runs, 'run')} "
+        "are mapped to a sub-goal, by tag, rule, check, plan or judge."
+    )
+    st.markdown("**Actions without a sub-goal**")
+    if not bench.unmapped:
+        st.info("Every action is mapped to a sub-goal.")
+    for number, one in enumerate(bench.unmapped[:OFFERED]):
+        _offer(graph, one, number)
+    if bench.unmapped:
+        with st.expander("As a table"):
+            tables.table(unmapped_table(bench), key="unmapped", name="Actions without a sub-goal", most=2_000)
+    _contradictions(bench)
+
+
+def _offer(graph: PlanGraph, one: Unmapped, number: int) -> None:
+    """One shape of action: its place, and the rule that would map it."""
+    mark = f"{number}_{graph_digest(graph)[:8]}"
+    ids = list(dict.fromkeys([*one.likely, *(node.id for node in graph.sub_goals)]))
+    with st.container(border=True, gap="xsmall"):
+        names = ", ".join(one.arguments)
+        st.markdown(f"`{_code(one.tool)}` ({text.label(names, 120)})" if names else f"`{_code(one.tool)}`")
+        failed = f" ({one.failed_runs:,} failed)" if one.failed_runs else ""
+        st.caption(
+            f"{cards.counted(one.actions, 'action')} in {cards.counted(one.runs, 'run')}{failed}, "
+            f"by {cards.counted(one.agents, 'agent')}"
+        )
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            rule = st.selectbox(
+                "Rule", range(len(one.rules)), key=f"rule_{mark}", width=340,
+                format_func=lambda place: text.one_line(rule_words(one.rules[place]), 80),
+            )  # fmt: skip
+            goal = st.selectbox(
+                "serves", ids, key=f"goal_{mark}", width=260, format_func=lambda name: text.one_line(name, 60)
+            )
+            st.button("Create rule", key=f"make_{mark}", on_click=_make, args=(goal, one.rules[rule]))
+            example = one.examples[0]
+            st.page_link(
+                state.RUN_PAGE,
+                label=f"Example: event {example.seq} of {text.label(example.run_id, 40)}",
+                query_params={"run": example.digest} | state.scope(),
+            )
+
+
+def _code(words: str) -> str:
+    """A name between backticks."""
+    return text.one_line(words, 80).replace("`", "'")
+
+
+def _make(goal: str, rule: Rule) -> None:
+    here = session.desk()
+    if here is not None:
+        node = sub_goal_of(here.graph, goal)
+        session.edit(Set(sub_goal=goal, field="rules", value=made_rule(node, rule)))
+
+
+def _contradictions(bench: Workbench) -> None:
+    if bench.contested:
+        st.markdown("**Actions that rules of several sub-goals match**")
+        st.caption("The first sub-goal in graph order gets them. Narrow a rule or move a sub-goal.")
+        tables.table(contested_table(bench), key="contested", name="Contested actions")
+    idle = [use for use in bench.rules if use.idle]
+    if bench.rules:
+        st.markdown(f"**Rules with no effect: {len(idle):,} of {len(bench.rules):,}**")
+        for use in idle[:20]:
+            why = (
+                f"matches {cards.counted(use.claims, 'action')}, all taken first by rules of "
+                f"{', '.join(text.label(name, 40) for name in use.taken_by)}"
+                if use.claims
+                else "matches no action"
+            )
+            rule = text.label(rule_words(use.rule), 160)
+            st.caption(f"**{text.label(use.sub_goal, 60)}** · {rule} · {why}")
+        with st.expander("All rules and what they match"):
+            tables.table(rules_table(bench), key="rules-table", name="Rules in this graph", height=260)
+
+
+def _bench(graph: PlanGraph) -> Workbench:
+    store = state.workspace()
+    return _laid((str(store.path), state.content(store), graph_digest(graph)), state.corpus(), graph)
+
+
+@st.cache_resource(ttl=3600, max_entries=8, show_spinner="Mapping actions …")
+def _laid(key: object, _corpus: Corpus, _graph: PlanGraph) -> Workbench:  # noqa: ARG001 (cache key)
+    there = with_graph(_corpus.graphs, _graph)
+    return unmapped(runs_of(_corpus.runs.values(), there, _graph.id), _graph)

@@ -1,0 +1,324 @@
+"""One sub-goal in full, each field a command: what it needs, how one can tell, which actions serve it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from hashlib import sha256
+from typing import Any, Final
+
+import msgspec
+import pandas as pd
+import streamlit as st
+
+from components.annotate import matches as annotate_matches
+from components.annotate import session
+from components.annotate.popover import close, popover
+from components.shared import panels, state, text
+from components.shared.palette import STAR
+from untaken import limits
+from untaken.annotating import Add, Delete, Edit, Rename, Set, read_value, value_json
+from untaken.annotating.edits import Field
+from untaken.errors import UntakenError
+from untaken.plans import Check, PlanGraph, Rule, SubGoal
+
+KINDS: Final = {
+    "none": "none: a verdict decides it it it it it it",
+    "expr": "an expression over the state",
+    "tool_call": "a tool call",
+    "verdict": "a recorded verdict",
+    "outcome": "the run's own outcome",
+}
+MATCHES: Final = ("subset", "exact", "call_keys")
+RULE: Final = ("tool", "arguments", "answer", "text")
+PATTERNS: Final = 'An argument is a value, or {"glob": …}, {"contains": …}, {"regex": …}, {"any": true}.'
+ANSWERS: Final = (
+    'An answer is {"ok": true, "contains": …}, or glob or regex, matched against the recorded result.'
+)
+
+
+@panels.panel
+def panel(graph: PlanGraph) -> None:
+    """The selected sub-goal, or how to get one."""
+    chosen = _chosen(graph)
+    if chosen is None:
+        return
+    mark = _mark(graph.id, chosen.id)
+    fields = _Fields(graph, chosen, mark)
+    fields.names()
+    fields.links()
+    fields.check()
+    fields.rules()
+    with st.expander("Description, kind"):
+        fields.more()
+    st.button("Delete this sub-goal", key=f"delete_{mark}", on_click=_delete, args=(chosen.id,))
+
+
+def _mark(*names: str) -> str:
+    """Part of a field's key: which graph and sub-goal it is about, without words of a file."""
+    named = "\0".join(f"{len(name)}:{name}" for name in names)
+    return sha256(named.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def _chosen(graph: PlanGraph) -> SubGoal | None:
+    ids = [node.id for node in graph.sub_goals]
+    asked = state.selected("sub_goal")
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        if ids:
+            st.session_state["annotate_sub_goal"] = asked if asked in ids else ids[0]
+            st.selectbox(
+                "Sub-goal",
+                ids,
+                key="annotate_sub_goal",
+                format_func=lambda name: text.one_line(name, 60),
+                on_change=lambda: select(st.session_state["annotate_sub_goal"]),
+            )
+        with (
+            popover("Add …", key="annotate_pop_add"),
+            st.form(f"annotate_add_{_mark(graph.id)}", border=False, clear_on_submit=True),
+        ):
+            key = f"annotate_add_id_{_mark(graph.id)}"
+            name = st.text_input("New sub-goal id", key=key, max_chars=80)
+            if st.form_submit_button("Add") and session.edit(Add(sub_goal=SubGoal(id=name))):
+                select(name)
+                close()
+                st.rerun()
+    chosen = st.session_state.get("annotate_sub_goal")
+    return next((node for node in graph.sub_goals if node.id == chosen), None)
+
+
+@panels.panel
+def select(sub_goal: str | None) -> None:
+    """Select a sub-goal of the open graph."""
+    here = session.desk()
+    state.select(graph=here.graph.id if here else None, sub_goal=sub_goal)
+
+
+def _delete(name: str) -> None:
+    if session.edit(Delete(sub_goal=name)):
+        select(None)
+
+
+class _Fields:
+    """The fields of one sub-goal. They show what the graph says; what was refused stays as typed."""
+
+    def __init__(self, graph: PlanGraph, node: SubGoal, mark: str) -> None:
+        self.graph = graph
+        self.node = node
+        self.mark = mark
+        self.others = [other.id for other in graph.sub_goals if other.id != node.id]
+
+    def key(self, field: str, shown: Any) -> str:
+        """The widget's key, its value put there."""
+        key = f"sub_goal_{field}_{self.mark}"
+        typed: dict[str, Any] = st.session_state.setdefault(session.TYPED, {})
+        st.session_state[key] = typed.get(key, shown)
+        return key
+
+    def names(self) -> None:
+        """Id, title, critical, weight."""
+        left, right = st.columns(2)
+        key = self.key("id", self.node.id)
+        left.text_input("Id", key=key, max_chars=512, on_change=self.rename, args=(key,))
+        key = self.key("title", self.node.title)
+        right.text_input("Title", key=key, max_chars=512, on_change=self.set, args=("title", key))
+        key = self.key("critical", self.node.critical)
+        words = "reaching a later sub-goal without it is a violation"
+        st.checkbox(f"{STAR} Critical: {words}", key=key, on_change=self.set, args=("critical", key))
+        key = self.key("weight", float(self.node.weight))
+        st.number_input(
+            "Weight: its share of the weighted completion, relative to the others", key=key,
+            min_value=0.0, max_value=float(limits.WEIGHT), step=0.5, on_change=self.set, args=("weight", key),
+        )  # fmt: skip
+
+    def links(self) -> None:
+        """What it needs; what any one of is enough."""
+        for field, label in (("deps", "Needs"), ("any_of", "Completed by any of")):
+            values = list(dict.fromkeys(getattr(self.node, field)))
+            key = self.key(field, values)
+            st.multiselect(
+                label,
+                dict.fromkeys([*self.others, *values]),
+                key=key,
+                format_func=lambda name: text.one_line(name, 60),
+                on_change=self.set,
+                args=(field, key),
+                placeholder="nothing" if field == "deps" else "not a group",
+            )
+
+    def check(self) -> None:
+        """How it is checked that it is completed."""
+        node = self.node
+        check = node.check or Check()
+        now = next((kind for kind in KINDS if kind != "none" and _given(getattr(check, kind))), "none")
+        key = self.key("kind_of_check", now)
+        kind = st.selectbox(
+            "Success check",
+            KINDS,
+            format_func=KINDS.__getitem__,
+            key=key,
+            on_change=self.set_kind,
+            args=(key,),
+        )
+        if node.any_of and kind != "none":
+            st.caption("This sub-goal has options. They decide, and the check is ignored.")
+        if kind == "expr":
+            self.expression(check)
+        elif kind == "tool_call":
+            self.tool_call(check)
+        elif kind == "verdict":
+            by = check.verdict.by if check.verdict and not isinstance(check.verdict, bool) else []
+            key = self.key("verdict_by", ", ".join(by))
+            st.text_input(
+                "Whose verdict", key=key, placeholder="all reviewers, or globs: human:*, test",
+                on_change=self.set_check, args=("verdict", key, _whose),
+            )  # fmt: skip
+
+    def expression(self, check: Check) -> None:
+        """A CEL expression, and when it must hold."""
+        key = self.key("expr", check.expr or "")
+        st.text_area(
+            "Expression", key=key, height=68, placeholder='state.decision == "approved"',
+            on_change=self.set_check, args=("expr", key, _expression),
+            help="CEL over `state`. Checked when you leave the field.",
+        )  # fmt: skip
+        if check.expr is None:
+            st.caption("Enter an expression to apply this.")
+            return
+        key = self.key("on", check.on)
+        words = {"final": "at the end", "step": "after any step, from its first action"}
+        st.radio(
+            "It must hold", words, format_func=words.__getitem__, key=key, horizontal=True,
+            on_change=self.set_check, args=("on", key, str),
+        )  # fmt: skip
+
+    def tool_call(self, check: Check) -> None:
+        """A call that must have been made."""
+        call = check.tool_call
+        plain = msgspec.to_builtins(call) if call else {}
+        key = self.key("call", value_json(plain))
+        st.text_area(
+            "Expected call", key=key, height=96,
+            placeholder='{"name": "search", "arguments": {"order": 17}, "match": "subset"}',
+            on_change=self.set_check, args=("tool_call", key, _call),
+            help=f"JSON: name, arguments, match ({', '.join(MATCHES)}), compare_args, answered (ok, any), "
+            f"answer. {PATTERNS} {ANSWERS}",
+        )  # fmt: skip
+        if call is None:
+            st.caption("Name a tool call to apply this.")
+        else:
+            annotate_matches.matches(self.graph, call)
+
+    def rules(self) -> None:
+        """Which actions serve it, as a small table."""
+        st.caption("Rules map actions to this sub-goal. The first matching rule in the graph wins.")
+        rows = [rule_row(rule) for rule in self.node.rules]
+        # an edit elsewhere does not reset the table, so that typed but unused cells stay
+        key = f"sub_goal_rules_{self.mark}_{_mark(value_json(rows))}"
+        frame = pd.DataFrame(rows, columns=list(RULE), dtype="object")
+        edited = st.data_editor(
+            frame,
+            key=key,
+            num_rows="dynamic",
+            hide_index=True,
+            column_config={
+                "tool": st.column_config.TextColumn("Tool (glob)"),
+                "arguments": st.column_config.TextColumn("Arguments (JSON)", help=PATTERNS),
+                "answer": st.column_config.TextColumn("Answer (JSON)", help=ANSWERS),
+                "text": st.column_config.TextColumn("Message (glob)"),
+            },
+        )
+        st.button("Use these rules", key=f"use_{key}", on_click=self.set_rules, args=(edited,))
+
+    def more(self) -> None:
+        """What changes no number."""
+        key = self.key("description", self.node.description)
+        st.text_area("Description", key=key, on_change=self.set, args=("description", key))
+        key = self.key("kind", self.node.kind)
+        st.selectbox("Kind", ("subgoal", "action"), key=key, on_change=self.set, args=("kind", key))
+
+    def set(self, field: Field, key: str) -> None:
+        """A field's new value as a command."""
+        self.done(key, lambda: Set(sub_goal=self.node.id, field=field, value=st.session_state[key]))
+
+    def rename(self, key: str) -> None:
+        """Another id; the selection follows."""
+        name = st.session_state[key].strip()
+        if self.done(key, lambda: Rename(sub_goal=self.node.id, id=name)):
+            select(name)
+
+    def set_kind(self, key: str) -> None:
+        """Another kind of check; one that needs words waits for them."""
+        kind, typed = st.session_state[key], st.session_state.setdefault(session.TYPED, {})
+        typed.pop(key, None)
+        if kind in ("expr", "tool_call"):
+            typed[key] = kind
+        else:
+            value = None if kind == "none" else {kind: True}
+            session.edit(Set(sub_goal=self.node.id, field="check", value=value))
+
+    def set_check(self, part: str, key: str, read: Callable[[str], Any]) -> None:
+        """Another part of the check."""
+
+        def edit() -> Edit:
+            value = read(st.session_state[key])
+            kept = {"on": self.node.check.on} if self.node.check and part == "expr" else {}
+            plain = {"expr": self.node.check.expr} if part == "on" and self.node.check else {}
+            wanted = None if value is None else {**kept, **plain, part: value}
+            return Set(sub_goal=self.node.id, field="check", value=wanted)
+
+        self.done(key, edit)
+
+    def set_rules(self, edited: pd.DataFrame) -> None:
+        """The rules of the small table."""
+
+        def edit() -> Edit:
+            made = [rule_of(row) for row in edited.to_dict("records")]
+            return Set(sub_goal=self.node.id, field="rules", value=[rule for rule in made if rule])
+
+        self.done("rules", edit)
+
+    def done(self, key: str, make: Callable[[], Edit]) -> bool:
+        """Make the command and apply it; what is refused stays as typed."""
+        typed: dict[str, Any] = st.session_state.setdefault(session.TYPED, {})
+        typed.pop(key, None)
+        try:
+            accepted = session.edit(make())
+        except UntakenError as error:
+            session.refuse(error)
+            accepted = False
+        if not accepted and key in st.session_state:
+            typed[key] = st.session_state[key]
+        return accepted
+
+
+def _given(part: object) -> bool:
+    return part is not None and part is not False
+
+
+def _expression(text: str) -> str | None:
+    return text.strip() or None
+
+
+def _call(text: str) -> Any:
+    return read_value(text, "the expected call")
+
+
+def _whose(text: str) -> Any:
+    globs = [glob.strip() for glob in text.split(",") if glob.strip()]
+    return {"by": globs} if globs else True
+
+
+def rule_row(rule: Rule) -> dict[str, str]:
+    """A rule as a row of the small table."""
+    arguments, answer = value_json(rule.arguments), value_json(rule.answer)
+    return {"tool": rule.tool or "", "arguments": arguments, "answer": answer, "text": rule.text or ""}
+
+
+def rule_of(row: dict[Any, Any]) -> dict[str, Any]:
+    """An edited row as a rule, in its file form; empty for an empty row."""
+    given = {name: row[name] if isinstance(row[name], str) else "" for name in RULE}
+    said: dict[str, Any] = {name: given[name] for name in ("tool", "text") if given[name].strip()}
+    for part in ("arguments", "answer"):
+        value = read_value(given[part], f"{part} of a rule")
+        said |= {} if value is None else {part: value}
+    return said

@@ -1,0 +1,308 @@
+"""The reviewer's sitting on the Annotate page: which graph is open, what was done to it, what is kept of it.
+
+The graph itself changes only through the engine's commands; nothing is saved without a click. Every step is
+kept as a draft in the workspace, so that a closed browser loses nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, cast
+from uuid import uuid4
+
+import streamlit as st
+from msgspec.structs import replace as replace_struct
+
+from components.shared import state
+from components.shared.panels import panel
+from components.shared.reviewer import author
+from untaken.annotating import Edit, Session, filled
+from untaken.errors import UntakenError
+from untaken.plans import PlanGraph, export_graph, parse_graph
+from untaken.store import Workspace
+from untaken.store.drafts import GraphDraft
+from untaken.store.versions import GraphVersion, SaveConflict, Saved
+
+DESK: Final = "annotate_desk"
+TYPED: Final = "annotate_typed"
+"""What was typed and refused since the last change, by field: it stays to be corrected."""
+UNSIGNED: Final = "unsigned:"
+"""Begins the author of drafts of somebody who has given no name yet."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EditorSession:
+    """The graph being edited.
+
+    Attributes:
+        session: the graph with all that can be undone.
+        based_on: the version that was edited; ``None`` for a new graph.
+        refused: why the last edit was refused; empty where it was not.
+        told: the result of the last save or other action, in words.
+        turn: grows with every change, so that forms show what is there now.
+        conflict: of the last save.
+    """
+
+    session: Session
+    based_on: int | None
+    refused: str = ""
+    told: str = ""
+    turn: int = 0
+    conflict: SaveConflict | None = None
+
+    @property
+    def graph(self) -> PlanGraph:
+        """The graph as it is now."""
+        return self.session.graph
+
+
+def desk() -> EditorSession | None:
+    """The graph being edited in this browser session."""
+    return cast("EditorSession | None", st.session_state.get(DESK))
+
+
+def _store() -> Workspace:
+    """The workspace; clicks are answered before the frame of the page is drawn."""
+    with state.frame():
+        return state.workspace()
+
+
+def graph_ids() -> list[str]:
+    """The plan graphs of the workspace, and a new one that is open but not saved."""
+    store = _store()
+    known = dict.fromkeys(file.graph_id for file in store.graphs() if file.graph_id)
+    mine = draft_author()
+    known |= dict.fromkeys(draft.graph_id for draft in store.drafts() if draft.author == mine)
+    here = desk()
+    if here is not None:
+        known[here.graph.id] = None
+    return list(known)
+
+
+def open_graph(graph_id: str) -> EditorSession | None:
+    """Open a graph, unless it is already open: the reviewer's draft of it, or else the current version."""
+    here = desk()
+    if here is not None and here.graph.id == graph_id:
+        return here
+    draft = _store().draft(graph_id, draft_author())
+    if draft is not None and resume(draft):
+        return desk()
+    newest = _store().newest_version(graph_id)
+    if newest is None:
+        return None
+    graph = _store().graph_version(graph_id, newest.version)
+    return put(EditorSession(session=Session.of(graph), based_on=newest.version, turn=_turn()))
+
+
+def begin(graph: PlanGraph, told: str, *, fill: bool = False) -> None:
+    """Open a new graph; if the id exists, open that graph with the new content as an undoable step."""
+    state.select(graph=graph.id)
+    here = open_graph(graph.id)
+    if here is not None:
+        take_content(graph, told, fill=fill)
+        now = desk()
+        if now is not None and now.session is here.session and not now.refused:
+            put(replace(now, told="It is identical to the open graph."))
+    else:
+        empty = Session.of(PlanGraph(id=graph.id, sub_goals=[]), graph)
+        keep(EditorSession(session=empty, based_on=None, told=told, turn=_turn()))
+
+
+def put(made: EditorSession) -> EditorSession:
+    """Make this the open graph."""
+    st.session_state[DESK] = made
+    return made
+
+
+def keep(made: EditorSession) -> EditorSession:
+    """Make this the open graph, and store it as a draft if it differs from the saved version."""
+    st.session_state.pop(TYPED, None)
+    store, whose = _store(), draft_author()
+    if made.session.changed:
+        store.keep_draft(
+            made.graph.id, author=whose, content=export_graph(made.graph, "yaml"), based_on=made.based_on
+        )
+    else:
+        store.discard_draft(made.graph.id, whose)
+    return put(made)
+
+
+def edit(edits: Edit | Sequence[Edit]) -> bool:
+    """Apply commands to the open graph; a refused command is reported and changes nothing.
+
+    Returns:
+        Whether it was done.
+    """
+    return _step(lambda session: session.edit(edits))
+
+
+def take(graph: PlanGraph, told: str) -> bool:
+    """Another content as one step that can be undone."""
+    return _step(lambda session: session.take(graph, told))
+
+
+def take_content(graph: PlanGraph, told: str, *, fill: bool = False) -> bool:
+    """The content of another graph, under the id and version of this one.
+
+    Args:
+        graph: the other one.
+        told: the step in words.
+        fill: keep from the current graph what a drawing cannot express.
+    """
+    here = desk()
+    if here is None:
+        return False
+    if fill:
+        graph = filled(graph, here.graph)
+    return take(replace_struct(graph, id=here.graph.id, version=here.graph.version), told)
+
+
+def undo() -> None:
+    """Take the last step back."""
+    _step(Session.undo)
+
+
+def redo() -> None:
+    """Do again what was taken back."""
+    _step(Session.redo)
+
+
+@panel
+def refuse(error: UntakenError) -> None:
+    """Say why an edit is refused."""
+    here = desk()
+    if here is not None:
+        put(replace(here, refused=words(error), told=""))
+
+
+def words(error: UntakenError) -> str:
+    """What is wrong and what to do next, in one line."""
+    return f"{error.message}. {error.hint}" if error.hint else f"{error.message}."
+
+
+def _step(act: Callable[[Session], Session]) -> bool:
+    here = desk()
+    if here is None:
+        return False
+    try:
+        session = act(here.session)
+    except UntakenError as error:
+        refuse(error)
+        return False
+    if session is not here.session:
+        keep(replace(here, session=session, refused="", told="", turn=here.turn + 1))
+    else:
+        put(replace(here, refused=""))
+    return True
+
+
+def _turn() -> int:
+    """Grows from one desk to the next: no form of the one before shows up again."""
+    here = desk()
+    return here.turn + 1 if here is not None else 0
+
+
+def save(message: str) -> bool:
+    """Save the open graph as the next version; where somebody else was faster, nothing is saved.
+
+    Returns:
+        Whether it was saved.
+    """
+    here, who = desk(), author()
+    if here is None or who is None:
+        return False
+    try:
+        answer = _store().save_graph(here.graph, author=who, message=message.strip(), based_on=here.based_on)
+    except UntakenError as error:
+        refuse(error)
+        return False
+    if isinstance(answer, SaveConflict):
+        put(replace(here, conflict=answer, told=""))
+        return False
+    _saved(here, answer)
+    return True
+
+
+def _saved(here: EditorSession, answer: Saved) -> None:
+    store, version = _store(), answer.version
+    graph = store.graph_version(here.graph.id, version.version)
+    told = (
+        f"Saved as version {version.version}." if answer.new else f"Version {version.version} is identical."
+    )
+    keep(
+        EditorSession(
+            session=here.session.saved(graph), based_on=version.version, told=told, turn=here.turn + 1
+        )
+    )
+
+
+def newer(here: EditorSession) -> GraphVersion | None:
+    """The version that somebody saved since this one was opened."""
+    newest = _store().newest_version(here.graph.id)
+    return newest if newest is not None and newest.version != here.based_on else None
+
+
+def versions_apart(here: EditorSession, newest: GraphVersion) -> tuple[PlanGraph, PlanGraph]:
+    """What both began with, and what the other one saved."""
+    theirs = _store().graph_version(here.graph.id, newest.version)
+    return here.session.base, theirs
+
+
+def go_on(graph: PlanGraph, newest: GraphVersion, theirs: PlanGraph, told: str) -> None:
+    """Go on from the newest version with this content; undo leads back to the own edits."""
+    here = desk()
+    if here is not None:
+        session = replace(here.session, base=theirs).take(graph, f"version {newest.version} taken in")
+        keep(EditorSession(session=session, based_on=newest.version, told=told, turn=here.turn + 1))
+
+
+def draft_author() -> str:
+    """Whose drafts are kept: the reviewer's, or this session's while nobody has given a name."""
+    known = author()
+    if known is not None:
+        return known
+    return str(st.session_state.setdefault("annotate_unsigned", f"{UNSIGNED}{uuid4().hex[:12]}"))
+
+
+def sign_draft() -> None:
+    """Where a name was given since, the draft goes over to it."""
+    if author() is None:
+        return
+    here, unsigned = desk(), st.session_state.pop("annotate_unsigned", None)
+    if here is not None and unsigned is not None:
+        keep(here)
+        _store().discard_draft(here.graph.id, unsigned)
+
+
+def drafts_waiting() -> list[GraphDraft]:
+    """Drafts that nobody signed, of sessions that are over: anybody can take them up."""
+    mine = draft_author()
+    return [
+        draft for draft in _store().drafts() if draft.author.startswith(UNSIGNED) and draft.author != mine
+    ]
+
+
+def resume(draft: GraphDraft) -> bool:
+    """Open a draft with the version it started from; false if it cannot be read."""
+    store, base = _store(), PlanGraph(id=draft.graph_id, sub_goals=[])
+    try:
+        graph = parse_graph(draft.content, name=f"{draft.graph_id}.plan.yaml", format="yaml")
+        if draft.based_on is not None:
+            base = store.graph_version(draft.graph_id, draft.based_on)
+    except UntakenError as error:
+        refuse(error)
+        return False
+    if state.selected("graph") != draft.graph_id:  # else the address names a sub-goal of it, too
+        state.select(graph=draft.graph_id)
+    session = Session.of(base).take(graph, "draft resumed") if base.sub_goals else Session.of(base, graph)
+    told = f"The draft of {draft.updated_at:%Y-%m-%d %H:%M} UTC is open again."
+    keep(EditorSession(session=session, based_on=draft.based_on, told=told, turn=_turn()))
+    if draft.author != draft_author():
+        store.discard_draft(draft.graph_id, draft.author)
+    return True
+
+
+def discard(draft: GraphDraft) -> None:
+    """Give a draft up for good."""
+    _store().discard_draft(draft.graph_id, draft.author)

@@ -1,0 +1,97 @@
+"""Which tools change something, and which hand over: proposed from the runs, declared by a person."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import pandas as pd
+import streamlit as st
+
+from components.annotate import session
+from components.shared import state, tables, text
+from components.shared.panels import panel
+from untaken.annotating import SetGraph, ToolProposal, runs_of, tool_proposals, with_graph
+from untaken.annotating.edits import GraphField
+from untaken.annotating.mutating import Proposed
+from untaken.corpus import Corpus
+from untaken.plans import PlanGraph, escape_glob, graph_digest
+
+LABELS: Final[dict[GraphField, str]] = {
+    "mutates": "Tools that change something",
+    "hand_over": "Tools that pass the task to a person",
+}
+WORDS: Final[dict[Proposed, str]] = {"mutates": "changes something", "hand_over": "hands over", "": "–"}
+
+
+@panel
+def tools(graph: PlanGraph) -> None:
+    """Both fields, the proposals as a table, and the button that takes them over."""
+    store = state.workspace()
+    key = (str(store.path), state.content(store), graph_digest(graph))
+    found = _found(key, state.corpus(), graph)
+    st.caption(
+        "Plan changes are calls of these tools: without them the graph's runs have no plan decisions. "
+        "Globs may be typed. Where no tool is named as handing over, usual names such as "
+        "transfer\\_to\\_human\\* count."
+    )
+    for name in LABELS:
+        _field(graph, name, found)
+    if not found:
+        st.info("No run of this graph called a tool: there is nothing to propose.")
+        return
+    st.button(
+        "Declare what is proposed below",
+        key="annotate_tools_take",
+        on_click=_take,
+        args=(graph, found),
+        help="Adds the proposed tools to both fields. Check them first: a name can mislead.",
+    )
+    tables.table(
+        pd.DataFrame(
+            {
+                "tool": [one.tool for one in found],
+                "proposed": [WORDS[one.proposed] for one in found],
+                "why": [one.reason for one in found],
+                "calls": [one.calls for one in found],
+                "runs": [one.runs for one in found],
+            }
+        ),
+        key="annotate-tools",
+        name="Tools of this graph",
+    )
+
+
+@st.cache_resource(ttl=3600, max_entries=16, show_spinner=False)
+def _found(key: object, _corpus: Corpus, _graph: PlanGraph) -> tuple[ToolProposal, ...]:  # noqa: ARG001 (cache key)
+    there = with_graph(_corpus.graphs, _graph)
+    return tool_proposals(runs_of(_corpus.runs.values(), there, _graph.id))
+
+
+def _field(graph: PlanGraph, name: GraphField, found: tuple[ToolProposal, ...]) -> None:
+    declared: list[str] = list(getattr(graph, name))
+    key = f"annotate_{name}"
+    st.session_state[key] = declared
+    st.multiselect(
+        LABELS[name],
+        list(dict.fromkeys([*declared, *(escape_glob(one.tool) for one in found)])),
+        key=key,
+        format_func=lambda glob: text.one_line(glob, 60),
+        accept_new_options=True,
+        on_change=lambda: _set(name, st.session_state[key]),
+        placeholder="none declared",
+    )
+
+
+def _set(name: GraphField, value: Any) -> bool:
+    return session.edit(SetGraph(field=name, value=list(value)))
+
+
+def _take(graph: PlanGraph, found: tuple[ToolProposal, ...]) -> None:
+    edits = []
+    for name in LABELS:
+        proposed = [escape_glob(one.tool) for one in found if one.proposed == name]
+        wanted = list(dict.fromkeys([*getattr(graph, name), *proposed]))
+        if wanted != list(getattr(graph, name)):
+            edits.append(SetGraph(field=name, value=wanted))
+    if edits:
+        session.edit(edits)

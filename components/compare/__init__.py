@@ -1,0 +1,1 @@
+"""Compare: runs of one task side by side."""

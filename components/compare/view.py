@@ -1,0 +1,248 @@
+"""Pieces of the Compare page: where runs of a task part, and what each did at one sub-goal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import streamlit as st
+
+from components import figures
+from components.compare.choice import run_name
+from components.figures.compare import CELLS, MOST_ROWS, PARTS
+from components.rankings.words import p_words
+from components.shared import state, tables, text
+from components.shared.cards import counted
+from components.shared.palette import STAR
+from components.shared.panels import panel
+from components.transcript import view
+from untaken.comparing import AlignedRow, ComparedRun, SideBySide, Step, steps_of
+from untaken.corpus import Corpus
+from untaken.errors import number
+from untaken.ledger import Run
+
+BESIDE: Final = 3
+MOST_BESIDE: Final = 6
+MOST_STEPS: Final = 12
+MOST_CHARS: Final = 400
+MOST_PLACES: Final = 4
+SMALL_P: Final = 0.05
+BESIDE_KEY: Final = "compare_beside"
+
+
+@panel
+def alignment(found: SideBySide) -> None:
+    """The content of the rows, the number of runs, and the rule."""
+    if found.basis == "tool":
+        st.info(
+            f"Aligned by tool only: {text.label(found.basis_reason, 300)}. Rows are tools, in order of "
+            "first call."
+        )
+    broken = f" · {counted(found.broken, 'broken run')} left out" if found.broken else ""
+    st.caption(
+        f"{len(found.runs)} of {counted(found.of_task, 'run')} of this task{broken}  \n"
+        f"{text.label(state.rules().in_words(), 200)}"
+    )
+
+
+@panel
+def first_parting(found: SideBySide) -> None:
+    """Where the runs first diverge from the reference, in a sentence."""
+    held = f"**{text.label(run_name(found.run(found.reference)), 60)}**"
+    first = [f"{n} at **{text.label(row.title, 80)}**" for row, n in found.first_rows]
+    more = len(first) - MOST_PLACES
+    places = ", ".join(
+        [*first[:MOST_PLACES], *([f"and at {more} other {_what(found)}s"] if more > 0 else [])]
+    )
+    alike = sum(one.split("plan") is None for one in found.partings)
+    parts = f" First differences: {places}." if first else ""
+    same = f" {alike} do not differ at any {_what(found)} known in both." if alike else ""
+    st.markdown(
+        f"{counted(len(found.partings), 'run')} compared with {held}, {found.reference_reason}.{parts}{same}"
+    )
+
+
+def _what(found: SideBySide) -> str:
+    return "sub-goal" if found.basis == "sub_goal" else "tool"
+
+
+@panel
+def matrix(found: SideBySide, marked: AlignedRow | None) -> None:
+    """Every row in every run; a click opens the steps behind a cell."""
+    drawn = figures.compare_matrix(found, marked=marked.key if marked else None, dark=state.is_dark())
+    alt = f"{len(found.rows)} {_what(found)}s of {len(found.runs)} runs; the table below shows the same data"
+    tables.figure(
+        drawn,
+        key="compare-matrix",
+        name="Runs side by side",
+        alt=alt,
+        on_pick=lambda carried: _pick_cell(found, carried),
+    )
+    shown = {cell.status for row in found.rows for cell in row.cells}
+    words = " · ".join(f"{style.icon} {style.word}" for status, style in CELLS.items() if status in shown)
+    more = f" The figure shows {MOST_ROWS} of {len(found.rows)} rows." if len(found.rows) > MOST_ROWS else ""
+    st.caption(
+        f"{words} · {STAR} critical · beside it the number of actions, ! where one failed · {PARTS} where a "
+        f"run first differs from the reference · dashed line: above it no two runs are known to differ.{more}"
+    )
+
+
+def _pick_cell(found: SideBySide, carried: str) -> None:
+    digest, _, place = carried.partition(" ")
+    st.session_state[BESIDE_KEY] = digest
+    _pick_row(found.rows[int(place)].key)
+
+
+def _pick_row(key: str | None) -> None:
+    state.select(run=state.selected("run"), sub_goal=key)
+
+
+@panel
+def choose_row(found: SideBySide) -> AlignedRow | None:
+    """The row to look into: as the address asks, else the first at which runs part."""
+    asked = found.row(state.selected("sub_goal"))
+    return asked or next((row for row in found.rows if row.parts), next(iter(found.rows), None))
+
+
+@panel
+def pick_row(found: SideBySide, row: AlignedRow) -> None:
+    """The same choice by keyboard."""
+    titles = {one.key: one for one in found.rows}
+    st.session_state["compare_row_picker"] = row.key
+    st.selectbox(
+        "Sub-goal" if found.basis == "sub_goal" else "Tool",
+        list(titles),
+        format_func=lambda key: _row_words(titles[key]),
+        key="compare_row_picker",
+        on_change=lambda: _pick_row(st.session_state["compare_row_picker"]),
+        help="Or click a cell of the matrix. ≠ marks rows where two of the runs differ.",
+        filter_mode="contains",
+    )
+
+
+def _row_words(row: AlignedRow) -> str:
+    return f"{f'{PARTS} ' * row.parts}{f'{STAR} ' * row.critical}{text.one_line(row.title, 90)}"
+
+
+@panel
+def steps(found: SideBySide, row: AlignedRow, runs: Mapping[str, Run]) -> None:
+    """What each run did at the row, the reference first, then the run clicked, then those that differ."""
+    acted = steps_of(row, runs)
+    ordered = _ordered(found, row)
+    if len(ordered) > MOST_BESIDE and not st.toggle(f"All {len(ordered)} runs", key="compare_all"):
+        ordered = ordered[:MOST_BESIDE]
+    for at in range(0, len(ordered), BESIDE):
+        for place, digest in zip(st.columns(BESIDE), ordered[at : at + BESIDE], strict=False):
+            with place, st.container(border=True, gap="xsmall"):
+                _column(found, row, found.run(digest), acted[digest])
+
+
+def _ordered(found: SideBySide, row: AlignedRow) -> list[str]:
+    beside, usual = st.session_state.get(BESIDE_KEY), row.cell(found.reference).status
+    return sorted(
+        (run.digest for run in found.runs),
+        key=lambda d: (d != found.reference, d != beside, row.cell(d).status == usual),
+    )
+
+
+def _column(found: SideBySide, row: AlignedRow, run: ComparedRun, taken: Sequence[Step]) -> None:
+    cell = row.cell(run.digest)
+    style = CELLS[cell.status]
+    target = {"run": run.digest} | ({"sub_goal": row.key} if found.basis == "sub_goal" else {})
+    held = " · reference" if run.digest == found.reference else ""
+    st.page_link(state.RUN_PAGE, label=f"{text.label(run_name(run), 60)}{held}", query_params=target)
+    st.markdown(f"**{style.icon} {style.word}**")
+    if cell.reason:
+        st.caption(text.label(cell.reason, 200))
+    if not taken:
+        st.caption("No action of this run is mapped to it.")
+        return
+    st.code("\n".join(_step_words(step) for step in taken[:MOST_STEPS]), language=None, wrap_lines=True)
+    if len(taken) > MOST_STEPS:
+        st.caption(f"The first {MOST_STEPS} of {len(taken):,} actions. The Run page shows them all.")
+
+
+def _step_words(step: Step) -> str:
+    """One action with its arguments and what came back, as plain text."""
+    head = step.tool if step.tool else f"message: {_short(step.text)}"
+    lines = [f"{step.seq}  {text.one_line(head, MOST_CHARS)}"]
+    for argument in step.arguments:
+        mark = PARTS if argument.differs else " "
+        lines.append(f"  {mark} {text.one_line(argument.name, 60)}: {_short(argument.text)}")
+    for answer in step.answers:
+        ok = "✗ transient" if answer.transient else {True: "✓", False: "✗", None: "→"}[answer.ok]
+        lines.append(f"  {ok} {answer.seq}  {_short(answer.text)}")
+    return "\n".join(lines)
+
+
+def _short(words: str) -> str:
+    return text.one_line(words, MOST_CHARS)
+
+
+@panel
+def transcripts(corpus: Corpus, found: SideBySide) -> None:
+    """The reference and one other run in full, step by step, aligned; drawn when it is asked for."""
+    others = {run.digest: run for run in found.runs if run.digest != found.reference}
+    if not others:
+        return
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        chosen = st.selectbox(
+            "Beside the reference",
+            list(others),
+            format_func=lambda digest: text.one_line(run_name(others[digest]), 90),
+            key="compare_transcript",
+        )
+        shown = st.toggle("Show both transcripts", key="compare_transcripts_shown")
+    if shown and chosen is not None:
+        names = [f"{run_name(found.run(found.reference))} (reference)", run_name(others[chosen])]
+        view.pair(corpus, found.reference, chosen, names, key="compare-transcripts")
+
+
+@panel
+def partings(found: SideBySide) -> None:
+    """Each run in a sentence or two: first by status, then by choice."""
+    for place, half in zip(
+        st.columns(2, gap="large"), (found.partings[::2], found.partings[1::2]), strict=True
+    ):
+        with place:
+            for one in half:
+                _parting(found, one.digest)
+
+
+def _parting(found: SideBySide, digest: str) -> None:
+    run, one = found.run(digest), found.parting(digest)
+    if one is None:
+        return
+    status = one.split("plan")
+    goal = {"sub_goal": status.key} if status and status.key and found.basis == "sub_goal" else {}
+    unknown = f", {one.unknown} not known or not required" if one.unknown else ""
+    with st.container(border=True, gap="xsmall"):
+        st.page_link(state.RUN_PAGE, label=text.label(run_name(run), 60), query_params={"run": digest} | goal)
+        st.caption(f"Differs at {one.different} of {one.alike + one.different} {_what(found)}s{unknown}")
+        kept = [split for split in one.splits if split.level in ("plan", "decision")] or one.splits[:1]
+        for split in kept:
+            st.text(text.one_line(split.words, 400))
+        if not kept:
+            st.text("No recorded status, choice or call differs.")
+
+
+@panel
+def outcomes(found: SideBySide) -> None:
+    """What goes with success over all runs of the task, in words."""
+    known = [split for split in found.outcome_splits if number(split.p) is not None]
+    verb = "completed" if found.basis == "sub_goal" else "called"
+    if not known:
+        st.info("This needs both successful and failed runs.")
+        return
+    top = known[0]
+    p = f"p {p_words(top.p)}, Holm {p_words(top.p_holm)} of {len(known)} {_what(found)}s"
+    apart = (number(top.p_holm) or 0.0) <= SMALL_P
+    head = "" if apart else f"No {_what(found)} differs clearly from chance. The closest is "
+    st.markdown(
+        f"{head}**{text.label(top.title, 80)}**, {verb} in {top.done_in_successes} of {top.successes} "
+        f"successes and in {top.done_in_failures} of {top.failures} failures ({p})."
+    )
+    st.caption(
+        "Over all runs of the task, shown or not. Fisher's exact test treats runs as independent, but runs "
+        "of one agent are alike: use p only to order the rows. Association, not causation."
+    )

@@ -1,0 +1,1 @@
+"""Criteria: AgentEval and the judge."""

@@ -1,0 +1,95 @@
+"""Do judges agree with people? Share, κ, the sub-goals on which they part, and the runs."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import streamlit as st
+
+from components import figures
+from components.shared import cards, state, tables, text
+from components.shared.panels import panel
+from untaken.answers import (
+    concord_table,
+    disagreements_table,
+    imported_in_words,
+    people_and_judges,
+    trusted_judges,
+)
+from untaken.errors import Unscored
+from untaken.judging import LEAST_KAPPA
+
+MOST_NAMED: Final = 5
+
+
+@panel
+def agreement() -> None:
+    """The section, over all runs of the workspace; empty if no sub-goal has verdicts of both."""
+    found = state.derived(people_and_judges, of_all=True)
+    if not found.overall.n:
+        return
+    st.subheader("Do judges agree with people?", anchor=False)
+    whole = found.overall
+    kappa = "unscored" if isinstance(whole.kappa, Unscored) else f"{whole.kappa:.2f}"
+    st.caption(
+        f"Of {whole.n:,} sub-goals that both judged, {whole.both_met + whole.both_not:,} have the same "
+        "verdict ("
+        f"{cards.percent(whole.agreement)}); Cohen's κ {kappa}. 95 % intervals treat "
+        f"{found.cluster}s as independent ("
+        f"{whole.clusters:,} of them). {found.left_out:,} sub-goals "
+        "have a verdict from only one of them."
+    )
+    _unreliable()
+    st.caption(imported_in_words(state.corpus()))
+    tables.figure(
+        figures.agreement_figure(found, dark=state.is_dark()), key="agreement", name="Agreement of judges"
+    )
+    tables.table(
+        concord_table(found),
+        key="concord",
+        name="Agreement by agent and sub-goal",
+        height=240,
+        columns={"kappa_reason": None, "low_reason": None, "clusters": None},
+    )
+    parted = disagreements_table(found)
+    if parted.empty:
+        return
+    st.caption(
+        f"The {cards.counted(len(parted), 'sub-goal')} where they disagree. Choose one to open its run."
+    )
+    row = tables.table(
+        parted,
+        key="disagreements",
+        name="Where judges and people disagree",
+        selectable=True,
+        height=240,
+        columns={
+            "a": st.column_config.CheckboxColumn("people"),
+            "b": st.column_config.CheckboxColumn("judge"),
+            "digest": None,
+        },
+    )
+    if row is not None and st.session_state.get("disagreement_seen") != row:
+        st.session_state["disagreement_seen"] = row  # the table keeps its selection on the page it opens
+        state.open_run(str(parted["digest"].iloc[row]), sub_goal=str(parted["sub_goal"].iloc[row]))
+    st.session_state["disagreement_seen"] = row
+
+
+def _unreliable() -> None:
+    """The judges, and the sub-goals of a judge, whose verdicts agree too little with people."""
+    bad = [one for one in state.derived(trusted_judges, of_all=True) if one.trust == "unreliable"]
+    whole = {one.judge for one in bad if one.part == "all"}
+    shown = [one for one in bad if one.part == "all" or one.judge not in whole]
+    if not shown:
+        return
+    named = [
+        f"{text.label(one.judge, 60)}{f' on {text.label(one.name, 60)}' if one.name else ''} "
+        f"(κ {one.kappa:.2f}, n = {one.n})"
+        for one in shown[:MOST_NAMED]
+    ]
+    more = f" and {len(shown) - MOST_NAMED} more" if len(shown) > MOST_NAMED else ""
+    st.warning(
+        f"Unreliable, κ below {LEAST_KAPPA:g}: {', '.join(named)}{more}. "
+        f"`--min-kappa {LEAST_KAPPA:g}` leaves these verdicts out of rates; "
+        "here, choose whose verdicts count in the sidebar."
+    )

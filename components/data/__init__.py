@@ -1,0 +1,1 @@
+"""Data: uploads and what the workspace holds."""

@@ -1,0 +1,129 @@
+"""Uploading files to the workspace: many at once, with progress, and a result row for each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from shutil import copyfileobj
+from tempfile import TemporaryDirectory
+from typing import Final
+
+import streamlit as st
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.runtime.uploaded_file_manager import UploadedFile
+
+from components.shared import cards, tables, text
+from components.shared.panels import panel
+from untaken.answers.uploads import Upload, uploads, uploads_table
+from untaken.intake import Taken
+from untaken.intake_process import take_in_apart
+from untaken.store import Workspace
+
+TAKEN: Final = "taken_in"
+MOST_REASONS: Final = 10
+
+
+@panel
+def upload(workspace: Workspace) -> None:
+    """Draw the uploader; on request, add the files and keep the result of each for `taken_in`.
+
+    Any click while the work goes on cancels what is left, the Cancel button among them; what was added stays.
+    """
+    turn = st.session_state.setdefault("upload_turn", 0)
+    files = st.file_uploader(
+        "Ledgers, plan graphs, heads, traces in a supported format, or zip archives of these",
+        accept_multiple_files=True,
+        key=f"upload-{turn}",
+        help="Upload a zip archive if folders matter, as in DevAI, where folder names identify the judge.",
+    )
+    agent = st.text_input(
+        "Agent, where a trace does not record it",
+        key=f"upload_agent-{turn}",  # it is about these files only
+        placeholder="for example: my-agent v2",
+        max_chars=100,
+    )
+    cards.shared_with_everybody()
+    with st.container(horizontal=True):
+        asked = st.button(
+            f"Add {cards.counted(len(files), 'file')}" if files else "Add files",
+            type="primary",
+            disabled=not files,
+        )
+        if asked:
+            st.button("Cancel", key="upload_cancel")
+    if asked:
+        st.session_state[TAKEN] = _with_progress(workspace, files, agent.strip() or None)
+        st.session_state["upload_turn"] = turn + 1
+        st.rerun()
+
+
+def _with_progress(workspace: Workspace, files: Sequence[UploadedFile], agent: str | None) -> list[Taken]:
+    bar = st.progress(0.0, text="Reading files …")
+
+    def progress(done: int, total: int, name: str) -> None:
+        bar.progress(min(done / max(total, 1), 1.0), text=f"{done} of {total}: {text.label(name, 60)}")
+
+    with TemporaryDirectory(prefix="untaken-") as folder:
+        staged = [(file.name, _on_disk(file, Path(folder, str(n)))) for n, file in enumerate(files)]
+        taken = take_in_apart(workspace, staged, agent=agent, progress=progress)
+    _free(files)
+    return taken
+
+
+def _on_disk(file: UploadedFile, target: Path) -> Path:
+    with target.open("wb") as stream:
+        copyfileobj(file, stream)
+    return target
+
+
+def _free(files: Sequence[UploadedFile]) -> None:
+    """Give back the memory that Streamlit would keep the files in until the session ends."""
+    context = get_script_run_ctx()
+    if context is not None and isinstance(context.uploaded_file_mgr, MemoryUploadedFileManager):
+        for file in files:
+            context.uploaded_file_mgr.remove_file(context.session_id, file.file_id)
+
+
+def taken_in() -> list[Taken]:
+    """Results of the last upload in this session."""
+    return list(st.session_state.get(TAKEN, ()))
+
+
+@panel
+def show_taken(taken: Sequence[Taken]) -> None:
+    """A row an upload: what it was, its integrity, what the conversion lost; then why what is wrong is so."""
+    found = uploads(taken)
+    if not found:
+        return
+    marks = [one.mark for one in found]
+    words = [f"{len(found) - marks.count('✗')} of {len(found)} files added"]
+    words += [f"{marks.count('⚠')} of them with findings"] if "⚠" in marks else []
+    words += [f"{marks.count('✗')} not added"] if "✗" in marks else []
+    if set(marks) == {"✓"}:
+        st.success(f"{words[0]}.", icon=":material/check_circle:")
+    else:
+        st.warning(f"{'; '.join(words)}. The reasons are below.", icon=":material/rule:")
+    tables.table(uploads_table(found), key="taken", name="Uploads")
+    for number, one in enumerate(found):
+        if one.members:
+            _inside(one, number)
+        _reasons(one)
+
+
+def _inside(archive: Upload, number: int) -> None:
+    """The members of an archive."""
+    with st.expander(f"Inside {text.label(archive.row.name, 60)}: {len(archive.members):,}"):
+        members = uploads(archive.members)
+        tables.table(uploads_table(members), key=f"taken-{number}", name="Members", height=240)
+
+
+def _reasons(one: Upload) -> None:
+    """What is wrong with an upload, and what to do."""
+    for finding in one.reasons[:MOST_REASONS]:
+        where = finding.where.file or one.row.name
+        place = f"{where}, line {finding.where.line}" if finding.where.line else where
+        said = f"{one.mark} {text.one_line(place, 80)}: {text.one_line(finding.message, 300)}."
+        st.text(f"{said} {text.one_line(finding.hint or '', 300)}")
+    if len(one.reasons) > MOST_REASONS:
+        st.caption(f"and {len(one.reasons) - MOST_REASONS:,} more reasons")

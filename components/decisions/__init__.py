@@ -1,0 +1,1 @@
+"""Decisions: choices and what their alternatives led to."""

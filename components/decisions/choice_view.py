@@ -1,0 +1,227 @@
+"""One choice on the page of decisions: both histories side by side, what they are worth, the runs behind."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import pandas as pd
+import streamlit as st
+
+from components.shared import cards, state, text
+from components.shared.choice_words import SIDES, context_words, side_of, signed
+from untaken.answers import ChoiceReview, count_paths, placebo_of
+from untaken.corpus import Corpus
+from untaken.counterfactual import FROM_ODDS, THRESHOLD, Choice, OffPolicyContrast, Point, level_words
+from untaken.errors import Score, number, reason
+from untaken.ledger import Run
+from untaken.memory import Record
+
+MOST_LINKS: Final = 5
+
+
+def pick(digest: str | None) -> None:
+    """Select a choice, and leave the selected run selected."""
+    state.select(run=state.selected("run"), choice=digest, view=state.selected("view"))
+
+
+def evaluated_or_not(corpus: Corpus) -> None:
+    """How many runs were evaluated, against what, and why the others were not."""
+    evaluations = list(corpus.evaluations.values())
+    skipped = [e for e in evaluations if e.status != "evaluated"]
+    st.caption(
+        f"{cards.counted(len(evaluations) - len(skipped), 'run')} evaluated, {len(skipped):,} not"
+        f"{cards.aside()} · each delta uses what was known when the run started, without its own outcome · "
+        "association in past runs, not causation"
+    )
+    if skipped:
+        with st.expander(f"Why {cards.counted(len(skipped), 'run')} could not be evaluated"):
+            reasons = Counter(e.code or e.reason for e in skipped)
+            st.code("\n".join(f"{n:>6}  {code}" for code, n in reasons.items()), language=None)
+
+
+def points_in(paths: pd.DataFrame) -> str:
+    """How many decision points these paths not taken were left at, of how many runs."""
+    seen = count_paths(paths)
+    return f"{cards.counted(seen.points, 'decision point')}, {cards.counted(seen.paths, 'alternative')}"
+
+
+def placebo_on_request() -> None:
+    """One line on what the comparisons say where there is nothing to find; it takes its time."""
+    if not st.toggle("Placebo test: shuffle the skills among the runs and compare again", key="placebo"):
+        return
+    with st.spinner("Shuffling skills and evaluating every run again …"):
+        found = state.derived(placebo_of)
+    share = number(found.supported)
+    called = reason(found.supported) if share is None else f"{share:.1%} supported by chance alone"
+    st.caption(
+        f"{found.rounds} shuffles, {found.comparisons:,} comparisons: mean advantage "
+        f"{_estimate(found.advantage, found.advantage_low, found.advantage_high)}, mean delta "
+        f"{_estimate(found.delta, found.delta_low, found.delta_high)}; {called}."
+    )
+
+
+def more_rows(shown: int, total: int, *, step: int) -> None:
+    """Offer further rows of the figure."""
+
+    def show() -> None:
+        st.session_state["decisions_rows"] = shown + step
+
+    st.button(f"Show more: {shown} of {total:,} choices shown", on_click=show, key="more_choices")
+
+
+def picker(shown: Sequence[Choice], chosen: Choice | None) -> None:
+    """Every choice shown, by name; for those who do not click in figures."""
+    options = {choice.digest: choice for choice in (*shown, *([chosen] if chosen else []))}
+    st.session_state["choice_picker"] = chosen.digest if chosen else None
+    st.selectbox(
+        "Choice",
+        options=list(options),
+        index=None,
+        format_func=lambda digest: _name(options[digest]),
+        key="choice_picker",
+        placeholder="Choose one, or click its mark in the chart",
+        on_change=lambda: pick(st.session_state["choice_picker"]),
+        filter_mode="contains",
+    )
+
+
+def _name(choice: Choice) -> str:
+    context = context_words(choice.context, choice.context_hash)
+    skills = f"{text.one_line(choice.selected, 40)} → {text.one_line(choice.alternative, 40)}"
+    return f"{SIDES[side_of(choice)].icon} {skills} · {text.one_line(context, 80)}"
+
+
+def detail(choice: Choice, review: ChoiceReview, runs: Mapping[str, Run]) -> None:
+    """What is known of one choice."""
+    style = SIDES[side_of(choice)]
+    with st.container(border=True, key="choice"):
+        taken, other = text.one_line(choice.selected, 80), text.one_line(choice.alternative, 80)
+        st.text(f"{taken} chosen, {other} alternative")
+        st.caption(text.label(context_words(choice.context, choice.context_hash), 300))
+        with st.container(horizontal=True, gap="xsmall"):
+            st.badge(f"{style.icon} {style.words}", color=style.badge)
+            if told := level_words(choice.level, choice.levels):
+                st.badge(told, color="gray")
+            if (q := number(choice.q)) is not None:
+                st.badge(f"q = {q:.2g} among {_pairs(choice)}", color="gray")
+        st.text(text.one_line(choice.support_reason, 300))
+        _cards(choice, review.cost_unit)
+        places = st.columns(3)
+        for place, skill, success in zip(
+            places, (choice.selected, choice.alternative), (False, True), strict=False
+        ):
+            with place:
+                _links(review.points(skill, choice.context_hash), skill, runs, first=success)
+        with places[2]:
+            _from_odds(review.odds(choice))
+            st.caption(_fine_print(choice))
+
+
+def _from_odds(found: OffPolicyContrast) -> None:
+    """Estimates where the odds of the choices were logged; otherwise that there are none."""
+    if not found.offered:
+        st.caption("No action probabilities were logged for these choices, so this is an association.")
+        return
+    rests = (
+        f"{cards.counted(found.n_selected, 'choice')} of the one and {found.n_alternative:,} of the other "
+        f"among {found.offered:,} that could go either way; {found.left_out:,} without logged odds left out"
+    )
+    share, effective = number(found.largest_share), number(found.effective)
+    if share is None or effective is None:
+        st.caption(f"{FROM_ODDS.capitalize()}: none ({reason(found.effective)}); {rests}.")
+        return
+    st.markdown(f"**{FROM_ODDS.capitalize()}**")
+    st.text(f"SNIPS {_estimate(found.snips, found.snips_low, found.snips_high)}")
+    st.text(f"doubly robust {_estimate(found.dr, found.dr_low, found.dr_high)}")
+    st.caption(
+        f"Of the advantage. Effective number of runs {effective:,.1f}; the largest weight of one run is "
+        f"{share:.0%} of all. {rests.capitalize()}."
+    )
+
+
+def _estimate(value: Score, low: Score, high: Score) -> str:
+    middle, ends = number(value), (number(low), number(high))
+    if middle is None:
+        return f"unscored: {reason(value)}"
+    if ends[0] is None or ends[1] is None:
+        return f"{signed(middle)}, no interval: {reason(low)}"
+    return f"{signed(middle)} (95 % interval {signed(ends[0])} to {signed(ends[1])})"
+
+
+def _fine_print(choice: Choice) -> str:
+    words = (
+        "Uses all history in memory, in this context only. Association: these runs may also differ in "
+        "other ways."
+    )
+    if number(choice.q) is None:
+        return words
+    return (
+        f"{words} q is the two-sided p-value for no advantage, adjusted by Benjamini–Hochberg over "
+        f"{_pairs(choice)} of skills with an interval among all runs compared here."
+    )
+
+
+def _pairs(choice: Choice) -> str:
+    return cards.counted(choice.q_family, "pair")
+
+
+def _cards(choice: Choice, unit: str | None) -> None:
+    taken, other, between = st.columns(3)
+    with taken:
+        _history("Taken", choice.selected, choice.taken, unit)
+    with other:
+        _history("Not taken", choice.alternative, choice.other, unit)
+    with between:
+        _advantage(choice)
+
+
+def _history(side: str, skill: str, record: Record | None, unit: str | None) -> None:
+    title = f"{side}: {text.label(skill, 40)}"
+    if record is None:
+        cards.number_card(title, "unknown", "no run chose it in this context")
+        return
+    cost, steps = number(record.avg_cost), number(record.avg_steps)
+    words = [
+        f"success rate over {cards.counted(record.n, 'outcome')} of {cards.counted(record.n_runs, 'run')}",
+        "no cost recorded" if cost is None else f"mean cost {cost:,.4g} {text.label(unit or '', 12)}".strip(),
+        "no steps recorded" if steps is None else f"{steps:,.1f} steps on average",
+    ]
+    if record.weak_weight:
+        words.append(f"weak signals count as {record.weak_weight:,.2g} outcomes in the rate")
+    cards.number_card(title, cards.percent(record.success_rate), " · ".join(words))
+
+
+def _advantage(choice: Choice) -> None:
+    title = "Advantage of the alternative"
+    advantage, low, high = number(choice.advantage), number(choice.low), number(choice.high)
+    if advantage is None:
+        cards.number_card("Advantage of the alternative", "unknown", text.label(choice.support_reason, 200))
+        return
+    interval = "no interval"
+    if low is not None and high is not None:
+        interval = f"95 % interval {signed(low)} to {signed(high)}"
+    better = number(choice.p_better)
+    words = interval if better is None else f"{interval} · above +{THRESHOLD:g} with probability {better:.0%}"
+    mean = number(choice.mean_delta)
+    if mean is not None:
+        words += f" · mean delta {signed(mean)} over {cards.counted(len(choice.deltas), 'point')}"
+    cards.number_card(title, signed(advantage), words)
+
+
+def _links(points: Sequence[Point], skill: str, runs: Mapping[str, Run], *, first: bool) -> None:
+    """Links to the runs at that decision; those with the outcome `first` come first."""
+    known = [(runs[point.run], point) for point in points if point.run in runs]
+    ordered = sorted(known, key=lambda pair: pair[0].success is not first)
+    st.caption(f"{cards.counted(len(known), 'decision point')} took {text.label(skill, 40)}")
+    for run, point in ordered[:MOST_LINKS]:
+        mark = "✓" if run.success is True else "✗"
+        repeat = "" if run.started.task_repeat is None else f" · repeat {run.started.task_repeat}"
+        st.page_link(
+            state.RUN_PAGE,
+            label=f"{mark} {text.label(run.agent, 30)} on {text.label(run.task_id, 40)}{repeat}",
+            query_params={"run": point.run, "decision": str(point.decision_point)} | state.scope(),
+        )
+    if len(ordered) > MOST_LINKS:
+        st.caption(f"and {len(ordered) - MOST_LINKS:,} more")

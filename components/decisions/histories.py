@@ -1,0 +1,132 @@
+"""Histories of the alternatives: choices with their advantages or deltas, and every path."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import pandas as pd
+import streamlit as st
+
+from components import figures
+from components.decisions import choice_view
+from components.shared import cards, filters, into_view, state, tables
+from components.shared.panels import panel
+from untaken.answers import choice_review, choices_table, count_choices
+from untaken.corpus import Corpus
+from untaken.counterfactual import SMALL_Q, THRESHOLD, Choice
+
+FILTERS: Final = {
+    "agent": "Agent",
+    "task_id": "Task",
+    "selected": "Skill taken",
+    "alternative": "Skill not taken",
+    "choice_support": "Support",
+    "verdict": "Verdict of the delta",
+}
+COLUMNS: Final = [
+    *("selected", "alternative", "delta", "verdict", "support", "n", "n_selected", "success_rate"),
+    *("advantage", "low", "high", "context", "agent", "task_id", "decision_point"),
+    *("avg_cost", "avg_steps", "support_reason", "choice", "run_id", "digest"),
+]
+SIGNED: Final = st.column_config.NumberColumn(format="%+.3f")
+PERCENT: Final = st.column_config.NumberColumn(format="percent")
+MORE: Final = 20
+
+
+@panel
+def draw(corpus: Corpus) -> None:
+    """Counts, figure, the chosen choice, and both tables."""
+    review = state.derived(choice_review)
+    choice_view.evaluated_or_not(corpus)
+    if review.paths.empty:
+        st.info("No run has two or more decision points with alternatives, so there are no paths to compare.")
+        return
+    paths = filters.by_value(review.paths, FILTERS, key="decisions")
+    choices = review.among(paths)
+    chosen = review.find(state.selected("choice"))
+    _counts(choices, paths)
+    _figure(choices, paths, chosen)
+    choice_view.placebo_on_request()
+    choice_view.picker(choices, chosen)
+    if chosen:
+        choice_view.detail(chosen, review, corpus.runs)
+    into_view.into_view("choice", chosen.digest if chosen else None)
+    _every_choice(paths)
+    _every_path(paths, chosen)
+
+
+def _counts(choices: Sequence[Choice], paths: pd.DataFrame) -> None:
+    seen = count_choices(choices)
+    compared = f"supported, of {seen.compared:,} with an interval"
+    small = f"{seen.ahead_small_q:,} with q ≤ {SMALL_Q}"
+    shown = (
+        ("Choices", seen.choices, f"skill taken, skill not taken, context · {choice_view.points_in(paths)}"),
+        ("Alternative ahead", seen.ahead, f"{compared} · {small}"),
+        ("Selected ahead", seen.behind, compared),
+        ("Not settled", seen.weak + seen.unknown, f"{seen.weak:,} weak, {seen.unknown:,} without history"),
+    )
+    for place, (title, value, words) in zip(st.columns(len(shown)), shown, strict=True):
+        with place:
+            cards.number_card(title, f"{value:,}", words)
+
+
+def _figure(choices: Sequence[Choice], paths: pd.DataFrame, chosen: Choice | None) -> None:
+    st.subheader("History of the alternatives", anchor=False)
+    measure = st.segmented_control(
+        "Measure", ("Advantage", "Delta"), default="Advantage", required=True, key="measure"
+    )
+    st.caption(
+        "The advantage compares the histories of both skills, over every run in memory, regardless of "
+        "filters. The delta compares the alternative's history with each run's own outcome, luck included: "
+        "two identical skills exceed ±"
+        f"{THRESHOLD:g} in 56 % of cases at 5 runs "
+        "each."
+    )
+    most = st.session_state.setdefault("decisions_rows", MORE)
+    marked, dark = chosen.digest if chosen else None, state.is_dark()
+    if measure == "Delta":
+        drawn = figures.choice_deltas(choices, paths, most=most, marked=marked, dark=dark)
+        name = "Deltas by choice"
+    else:
+        drawn = figures.choice_figure(choices, most=most, marked=marked, dark=dark)
+        name = "Advantages by choice"
+    tables.figure(drawn, key=f"choices-{measure}", name=name, on_pick=choice_view.pick)
+    if len(choices) > most:
+        choice_view.more_rows(most, len(choices), step=MORE)
+    if measure == "Delta":
+        drawn = figures.delta_distribution(paths, dark=dark)
+        tables.figure(drawn, key="spread", name="Delta distribution")
+
+
+def _every_choice(paths: pd.DataFrame) -> None:
+    st.subheader("Every choice", anchor=False)
+    every = state.derived(choices_table)
+    tables.table(
+        every[every["choice"].isin(paths["choice"])],
+        key="every",
+        name="Choices",
+        height=320,
+        columns=dict.fromkeys(("advantage", "low", "high", "mean_delta", "max_delta"), SIGNED)
+        | dict.fromkeys(("success_rate_selected", "success_rate_alternative", "p_better"), PERCENT),
+    )
+
+
+def _every_path(paths: pd.DataFrame, chosen: Choice | None) -> None:
+    st.subheader("All alternatives", anchor=False)
+    if chosen and st.toggle("Only for the choice above", value=True, key="only_chosen"):
+        paths = paths[paths["choice"] == chosen.digest]
+    st.caption("Support is as of each run's start. Choose a row to open the run at that decision.")
+    ordered = paths[COLUMNS].sort_values("delta", ascending=False, na_position="last", kind="stable")
+    row = tables.table(
+        ordered,
+        key="paths",
+        name="Paths not taken",
+        selectable=True,
+        height=460,
+        most=5_000,
+        columns=dict.fromkeys(("delta", "advantage", "low", "high"), SIGNED)
+        | {"success_rate": PERCENT, "digest": None, "choice": None},
+    )
+    if row is not None:
+        state.open_run(str(ordered["digest"].iloc[row]), decision=int(ordered["decision_point"].iloc[row]))

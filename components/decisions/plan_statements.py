@@ -1,0 +1,209 @@
+"""Statements about plan decisions: option against option in the same task, and how good forecasts were."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import pandas as pd
+import streamlit as st
+
+from components import figures
+from components.shared import cards, state, tables, text
+from components.shared.panels import panel
+from untaken.answers import statements_table
+from untaken.answers.plan_words import (
+    LABELS,
+    data_needed,
+    distinct,
+    option_words,
+    runs_against,
+    situation_words,
+    statement_words,
+)
+from untaken.corpus import Corpus
+from untaken.counterfactual.plan import CalibrationCard, PlanEvaluation, Statement, calibration_card
+from untaken.errors import Unscored, number
+
+LINKS: Final = 6
+COLUMNS: Final = 3
+SIGNED: Final = st.column_config.NumberColumn(format="%+.2f")
+THREE_PLACES: Final = st.column_config.NumberColumn(format="%.3f")
+WIDTHS: Final = {
+    "support": st.column_config.TextColumn(width=92),
+    "situation": st.column_config.TextColumn(width=190),
+    "option": st.column_config.TextColumn(width=165),
+    "succeeded": st.column_config.TextColumn(width=80),
+    "against": st.column_config.TextColumn(width=165),
+    "theirs": st.column_config.TextColumn(width=58),
+}
+
+
+@panel
+def draw(corpus: Corpus) -> None:
+    """The statement table with its placebo, the runs behind one, and the calibration card."""
+    found = corpus.plans
+    st.caption(
+        "What runs of one task did in the same state of its plan, by the same agent where it ran the task "
+        "more than once. Always an association: a ledger does not show why a run went the way it did."
+    )
+    if not found.runs:
+        _nothing(found)
+        return
+    _counts(found)
+    if not found.supported:
+        st.info(text.label(f"Nothing is supported. {data_needed(found)}", 600))
+    _statements(corpus, distinct(found.statements))
+    _silent(found)
+    _card(state.derived(_made_card))
+
+
+def _made_card(corpus: Corpus) -> CalibrationCard | Unscored:
+    return calibration_card(corpus.plans)
+
+
+def _nothing(found: PlanEvaluation) -> None:
+    reasons = sorted({why.reason for why in found.silent.values()})
+    st.info(text.label("No run has plan decisions: " + "; ".join(reasons) + ".", 500))
+    st.page_link("pages/annotate.py", label="Say on Annotate which tools change something")
+
+
+def _counts(found: PlanEvaluation) -> None:
+    shuffled = number(found.shuffled_supported_share)
+    more = f"; {len(found.silent):,} more have none" if found.silent else ""
+    shown = (
+        (
+            "Plan decisions",
+            f"{found.decisions:,}",
+            f"in {cards.counted(len(found.runs), 'run')}{more}",
+        ),
+        ("Ways not taken", f"{found.alternatives:,}", "that another run of the task took in the same state"),
+        (
+            "Supported",
+            cards.percent(found.supported_share),
+            f"{found.supported:,} of {found.alternatives:,}, with p ≤ 0.05, q ≤ 0.10 and 3 runs a side",
+        ),
+        (
+            "Shuffled outcomes would support",
+            "unscored" if shuffled is None else f"{shuffled:.1%}",
+            f"mean of {found.shuffles} shuffles within task and agent",
+        ),
+    )
+    for place, (title, value, words) in zip(st.columns(len(shown)), shown, strict=True):
+        with place:
+            cards.number_card(title, value, words)
+
+
+def _statements(corpus: Corpus, listed: Sequence[Statement]) -> None:
+    st.subheader("Option against option", anchor=False)
+    if not listed:
+        st.info("No task lets two options be compared: no agent took both, and no two agents differ enough.")
+        return
+    st.caption(
+        "The option on the left goes with more success. A statement that repeats the counts of a finer layer "
+        "is left out. Choose a row to read it as a sentence, with the failed runs that took the other way."
+    )
+    row = tables.table(
+        _shown(listed),
+        key="statements",
+        name="Statements",
+        selectable=True,
+        height=320,
+        most=500,
+        columns={"difference": SIGNED, "q": THREE_PLACES} | WIDTHS,
+    )
+    tables.download(
+        lambda: tables.csv(statements_table(corpus.plans)),
+        label="Statements with all figures (CSV)",
+        file="Statements-in-full.csv",
+        mime="text/csv",
+        key="statements-in-full",
+    )
+    supported = [at for at, statement in enumerate(listed) if statement.supported]
+    at = row if row is not None else (supported[0] if supported else None)
+    if at is not None:
+        _chosen(corpus, listed[at])
+
+
+def _shown(listed: Sequence[Statement]) -> pd.DataFrame:
+    """What is read first, first: the download beside it has every figure."""
+    return pd.DataFrame(
+        {
+            "support": ["✓ supported" if s.supported else "–" for s in listed],
+            "situation": [situation_words(s.situation) for s in listed],
+            "option": [option_words(s.option) for s in listed],
+            "succeeded": [f"{s.k1} of {s.n1}" for s in listed],
+            "against": [option_words(s.against) for s in listed],
+            "theirs": [f"{s.k0} of {s.n0}" for s in listed],
+            "difference": [s.difference for s in listed],
+            "95 %": [f"{s.low:.2f} to {s.high:.2f}" for s in listed],
+            "q": pd.array([number(s.q) for s in listed], dtype="Float64"),
+            "tasks": [s.tasks for s in listed],
+            "label": [LABELS[s.label] for s in listed],
+            "why not": [s.reason for s in listed],
+        }
+    )
+
+
+def _chosen(corpus: Corpus, statement: Statement) -> None:
+    runs = runs_against(corpus.plans, statement)
+    with st.container(border=True):
+        st.text(text.one_line(statement_words(statement), 700))
+        st.caption(
+            f"{cards.counted(len(runs), 'failed run')} took the worse way where this statement decides."
+        )
+        for start in range(0, min(LINKS, len(runs)), COLUMNS):
+            for place, (digest, seq) in zip(
+                st.columns(COLUMNS), runs[start : min(start + COLUMNS, LINKS)], strict=False
+            ):
+                run = corpus.runs[digest]
+                repeat = "" if run.started.task_repeat is None else f" · repeat {run.started.task_repeat}"
+                place.page_link(
+                    state.RUN_PAGE,
+                    label=f"✗ {text.label(run.agent, 30)} on {text.label(run.task_id, 40)}{repeat}",
+                    query_params={"run": digest, "change": str(seq)} | state.scope(),
+                )
+
+
+def _silent(found: PlanEvaluation) -> None:
+    if not found.silent_alternatives and not found.silent:
+        return
+    with st.expander("Why the other ways have no support"):
+        for reason, count in found.silent_alternatives:
+            st.caption(text.label(f"{count:,} ways not taken: {reason}", 300))
+        for reason in sorted({why.reason for why in found.silent.values()}):
+            count = sum(why.reason == reason for why in found.silent.values())
+            st.caption(text.label(f"{cards.counted(count, 'run')} without plan decisions: {reason}", 300))
+        st.caption(text.label(data_needed(found), 600))
+
+
+def _card(card: CalibrationCard | Unscored) -> None:
+    st.subheader("How good the forecasts are", anchor=False)
+    if isinstance(card, Unscored):
+        st.caption(text.label(f"No calibration card: {card.reason}.", 300))
+        return
+    st.caption(
+        "The chance of success after each plan change, from runs of other tasks, against what came of it. "
+        "Runs of one task are alike, so the intervals count tasks."
+    )
+    drawn, beside = st.columns([3, 2], gap="large")
+    with drawn:
+        tables.figure(
+            figures.plan_calibration(card, dark=state.is_dark()),
+            key="plan-calibration",
+            name="Calibration of the forecasts",
+        )
+    with beside:
+        over = f"{cards.counted(card.n, 'forecast')} of {card.runs:,} runs, {card.tasks:,} tasks"
+        cards.number_card("Skill over the mean of all runs", _skill(card.skill), over)
+        cards.number_card(
+            "Skill over the mean of the own task",
+            _skill(card.skill_over_task),
+            f"That mean knows the task's outcomes; the forecast does not. Brier score {card.brier:.3f}",
+        )
+        for part in card.by_support:
+            st.caption(f"{part.support}: skill {_skill(part.skill)}, n {part.n:,}, Brier {part.brier:.3f}")
+
+
+def _skill(value: float | Unscored) -> str:
+    return "unscored" if isinstance(value, Unscored) else f"{value:+.2f}".replace("-", "−")

@@ -1,0 +1,1 @@
+"""Failure modes: notes, modes, issues."""

@@ -1,0 +1,82 @@
+"""What reviewers save of notes and failure modes: to the run's ledger, and new modes to the taxonomy.
+
+Each function is called by a widget, before the page is drawn again; what came of it is said by
+`review_writing.say`.
+"""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from components.review import writing
+from components.shared import drafts
+from untaken.errors import UntakenError
+from untaken.failure_modes import (
+    AssignmentStatus,
+    Place,
+    TaxonomyEdit,
+    assignment_draft,
+    change_taxonomy,
+    create_mode,
+    find_mode,
+    kept_taxonomy,
+    note_draft,
+)
+from untaken.failure_modes.editing import one_line
+from untaken.failure_modes.files import plain_name
+from untaken.ledger import Run
+from untaken.store import Workspace
+
+
+def save_note(store: Workspace, run: Run, field: drafts.DraftField, place: Place) -> None:
+    """Append the note that a field holds; what is empty is not saved."""
+    words = drafts.typed(field)
+    if words and writing.append(store, run, [note_draft(words, author=field.author, place=place)]):
+        drafts.forget(field)
+
+
+def assign(
+    store: Workspace,
+    run: Run,
+    mode: str,
+    *,
+    by: str,
+    place: Place,
+    status: AssignmentStatus = "accepted",
+    note: int | None = None,
+) -> None:
+    """Append the reviewer's word on a mode."""
+    writing.append(store, run, [assignment_draft(mode, by=by, place=place, status=status, note=note)])
+
+
+def pick(store: Workspace, run: Run, key: str, *, by: str, place: Place, note: int | None = None) -> None:
+    """Assign the mode that the field `key` holds, and empty the field."""
+    chosen = st.session_state.get(key)
+    st.session_state[key] = None
+    if chosen:
+        assign(store, run, str(chosen), by=by, place=place, note=note)
+
+
+def create(store: Workspace, run: Run, key: str, *, by: str, place: Place, note: int | None = None) -> None:
+    """Create the mode whose name the field `key` holds, and assign it; one of that name is taken as it is."""
+    name = one_line(str(st.session_state.get(key, "")))
+    if not name:
+        return
+    active = {plain_name(mode.name) for mode in kept_taxonomy(store.path).active}
+    if plain_name(name) in active or change(store, lambda known: create_mode(known, name, by=by)[0]):
+        mode = find_mode(kept_taxonomy(store.path), name)
+        st.session_state[key] = ""
+        assign(store, run, mode.id, by=by, place=place, note=note)
+
+
+def change(store: Workspace, edit: TaxonomyEdit) -> bool:
+    """Change the taxonomy, or say why not."""
+    try:
+        change_taxonomy(store.path, edit)
+    except UntakenError as error:
+        writing.tell(f"Not saved: {error.message}. {error.hint}")
+        return False
+    except OSError as error:
+        writing.tell(f"Not saved, disk error: “{error.strerror or error}”.")
+        return False
+    return True

@@ -1,0 +1,75 @@
+"""How many failure modes are still unseen, and which run to read next."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from components import figures
+from components.review import panel as review_panel
+from components.shared import cards, state, tables
+from components.shared.panels import panel
+from untaken.answers.mode_analysis import ModeAnalysis, reading_order_table
+from untaken.corpus import Corpus
+from untaken.errors import Unscored
+
+MOST: int = 200
+
+
+@panel
+def draw(corpus: Corpus, found: ModeAnalysis) -> None:
+    """The estimate, the random draw, and the unread failing runs in the order of what they teach."""
+    left, right = st.columns([5, 4], gap="medium")
+    with left:
+        _unseen(found)
+    with right:
+        _draw(found)
+    st.subheader("Read next", anchor=False)
+    st.caption(
+        "One run of each way to fail that nobody has read comes first, the most frequent way first; then "
+        "runs where a judge and people disagree. Select a row to open the run."
+    )
+    if not found.order:
+        st.success("Every failing run has been read.", icon=":material/check_circle:")
+    else:
+        frame = reading_order_table(found, corpus)
+        row = tables.table(
+            frame,
+            key="reading-order",
+            name="Runs to read",
+            selectable=True,
+            most=MOST,
+            height=min(38 + 35 * len(frame), 420),
+            columns={"digest": None},
+        )
+        if row is not None:
+            state.open_run(str(frame["digest"].iloc[row]))
+    review_panel.link_to_this()
+
+
+def _unseen(found: ModeAnalysis) -> None:
+    seen = found.saturation.unseen
+    value = "not known" if isinstance(seen.share, Unscored) else f"{seen.share:.0%}"
+    cards.number_card("Failures of an unseen mode", value, found.saturation.words)
+    drawn = figures.saturation_curve(found.saturation, dark=state.is_dark())
+    tables.figure(drawn, key="saturation", name="Modes seen by runs read")
+
+
+def _draw(found: ModeAnalysis) -> None:
+    drawn = found.draw
+    with st.container(border=True, height="stretch"):
+        st.markdown("**Random draw**")
+        st.caption(
+            "Rates and the estimate of unseen modes hold for runs drawn at random, successful ones included. "
+            "Read along this draw when a number must be defended."
+        )
+        st.caption(
+            f"{cards.counted(len(drawn.read), 'run')} of the draw read · {drawn.outside:,} read outside it"
+        )
+        if drawn.outside > len(drawn.read):
+            st.warning(
+                "Most runs read were chosen, not drawn: rates may be biased.", icon=":material/warning:"
+            )
+        if drawn.following is None:
+            st.success("Every run has been read.")
+        elif st.button("Open the next random run", key="random-run", icon=":material/casino:"):
+            state.open_run(drawn.following)

@@ -1,0 +1,186 @@
+"""Failure modes: the matrix with the runs behind a cell, contrast with successes, course over time."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import pandas as pd
+import streamlit as st
+
+from components import figures
+from components.figures.failure_modes import MOST_GROUPS
+from components.review import panel as review_panel
+from components.shared import cards, state, tables, text
+from components.shared.panels import panel
+from untaken.answers.mode_analysis import (
+    ModeAnalysis,
+    analyse_modes,
+    mode_contrast_table,
+    mode_pivot_table,
+    mode_runs_table,
+    mode_trend_table,
+    reviewed_runs,
+    runs_to_read,
+)
+from untaken.corpus import Corpus
+from untaken.failure_modes import kept_taxonomy
+from untaken.failure_modes.reading import BY, By
+
+BY_WORDS: Final[dict[By, str]] = {
+    "agent": "Agent",
+    "task": "Task",
+    "sub_goal": "Sub-goal",
+    "version": "Version",
+    "model": "Model",
+}
+ALL_READ: Final = "modes_all_read"
+PERCENT: Final = st.column_config.NumberColumn(format="percent")
+SIGNED: Final = st.column_config.NumberColumn(format="%+.2f")
+SMALL: Final = st.column_config.NumberColumn(format="%.3g")
+RATES: Final = {"rate": PERCENT, "low": PERCENT, "high": PERCENT, "mode_id": None, "rate_reason": None}
+
+
+def analysis(corpus: Corpus) -> ModeAnalysis:
+    """What the runs that were read say, grouped as the address asks."""
+    store, known = state.workspace(), state.derived(runs_to_read, of_all=True)
+    every = bool(st.session_state.get(ALL_READ))
+    reviewed = frozenset(known.unbroken) if every else reviewed_runs(store.reviews.every())
+    return analyse_modes(corpus, known, kept_taxonomy(store.path), by=grouped_by(), reviewed=reviewed)
+
+
+def grouped_by() -> By:
+    """What the address groups by; by agent where it asks for nothing known."""
+    return next((by for by in BY if by == state.selected("by")), "agent")
+
+
+@panel
+def progress(found: ModeAnalysis) -> None:
+    """What was read, and the rule of every rate."""
+    kinds = len(found.names)
+    st.caption(
+        f"{len(found.read):,} of {cards.counted(found.runs, 'run')} read · {found.failed:,} of them failed · "
+        f"{cards.counted(kinds, 'failure mode')} seen  \nRates are over failed runs that were read: with a "
+        "note, a mode, or a review that is explained or fixed."
+    )
+
+
+def nothing_read() -> None:
+    """What to do before there is anything to count."""
+    st.info(
+        "No run has been read yet. Open a failing run, write what you see and assign a failure mode. "
+        "“What to read” names the run that teaches most.",
+        icon=":material/menu_book:",
+    )
+
+
+@panel
+def pivot(found: ModeAnalysis) -> None:
+    """The matrix, the runs behind a cell, and the contrast."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.session_state["modes_by"] = grouped_by()
+        st.segmented_control(
+            "Group by",
+            list(BY),
+            format_func=BY_WORDS.__getitem__,
+            required=True,
+            key="modes_by",
+            on_change=lambda: state.select(view="modes", by=st.session_state["modes_by"]),
+        )
+        st.toggle(
+            "Every run was read",
+            key=ALL_READ,
+            help="Turn on where labels are complete: a run without a mode then counts as free of all modes.",
+        )
+    if not found.read:
+        nothing_read()
+        return
+    groups, by = found.pivot.groups, found.pivot.by
+    marked = (state.selected("mode") or "", state.selected("group") or "")
+    drawn = figures.mode_matrix(found.pivot, found.names, marked=marked, dark=state.is_dark())
+
+    def pick(carried: str) -> None:
+        mode, _, place = carried.partition(" ")
+        state.select(view="modes", by=by, mode=mode, group=groups[int(place)])
+
+    st.caption("Failed runs with the mode / failed runs read. Select a cell to list its runs.")
+    tables.figure(drawn, key=f"modes-{by}", name=f"Failure modes by {BY_WORDS[by].lower()}", on_pick=pick)
+    hidden = len(groups) - MOST_GROUPS
+    if hidden > 0:
+        st.caption(f"{hidden:,} more groups are in the table below.")
+    _runs_behind(found)
+    contrast(found)
+    with st.expander("Rates and intervals"):
+        tables.table(mode_pivot_table(found), key="mode-rates", name="Failure mode rates", columns=RATES)
+    review_panel.link_to_this()
+
+
+def _runs_behind(found: ModeAnalysis) -> None:
+    mode, group = state.selected("mode"), state.selected("group")
+    cell = next((c for c in found.pivot.cells if (c.mode, c.group) == (mode, group)), None)
+    if cell is None:
+        return
+    st.subheader("Runs", anchor=False)
+    st.caption(
+        f"{text.label(found.names[cell.mode])} · {text.label(cell.group)}. Select a row to open the run."
+    )
+    if not cell.runs:
+        st.info("No run that was read shows this mode here.")
+        return
+    _open(mode_runs_table(found, cell.runs), key="mode-runs", name="Runs with the mode")
+
+
+def contrast(found: ModeAnalysis) -> None:
+    """Whether successful runs of the same tasks show each mode just as often."""
+    st.subheader("Compared with successful runs", anchor=False)
+    st.caption(
+        "Share of failed runs with the mode minus that of successful runs of the same tasks, with 95 % "
+        "interval. Near 0, the mode may harm nothing. An association, not a cause."
+    )
+    if not any(one.tasks for one in found.contrasts):
+        st.info(
+            "Nothing to compare yet: no task has both a failed and a successful run that were read. Read "
+            "a few successful runs of the same tasks and write a note, even if there is nothing to see."
+        )
+        return
+    drawn = figures.mode_contrasts(found.contrasts, found.names, dark=state.is_dark())
+    tables.figure(drawn, key="mode-contrasts", name="Failure modes against successes")
+    numbers = dict.fromkeys(("difference", "low", "high"), SIGNED) | dict.fromkeys(("p", "q"), SMALL)
+    with st.expander("Counts and p-values"):
+        tables.table(
+            mode_contrast_table(found),
+            key="mode-contrast-table",
+            name="Contrast with successes",
+            columns=numbers | {"mode_id": None, "difference_reason": None},
+        )
+
+
+@panel
+def over_time(found: ModeAnalysis) -> None:
+    """The rate of one mode by period."""
+    if not found.pivot.modes:
+        nothing_read()
+        return
+    modes = list(found.pivot.modes)
+    asked = state.selected("mode")
+    st.session_state["modes_course"] = asked if asked in modes else modes[0]
+    mode = st.selectbox(
+        "Failure mode",
+        modes,
+        format_func=lambda mode: text.one_line(found.names[mode], 80),
+        key="modes_course",
+        on_change=lambda: state.select(view="time", mode=st.session_state["modes_course"]),
+    )
+    drawn = figures.mode_course(found.trend, mode, dark=state.is_dark())
+    tables.figure(drawn, key="mode-course", name="Failure mode over time")
+    if found.trend.undated:
+        left = cards.counted(found.trend.undated, "failed run")
+        st.caption(f"{left} left out: the trace carries no clock.")
+    with st.expander("Every mode and period"):
+        tables.table(mode_trend_table(found), key="mode-trend", name="Failure modes over time", columns=RATES)
+    review_panel.link_to_this()
+
+
+def _open(frame: pd.DataFrame, *, key: str, name: str) -> None:
+    row = tables.table(frame, key=key, name=name, selectable=True, columns={"digest": None})
+    if row is not None:
+        state.open_run(str(frame["digest"].iloc[row]))

@@ -1,0 +1,1 @@
+"""Memory: what history says of a skill."""

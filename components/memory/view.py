@@ -1,0 +1,186 @@
+"""Pieces of the Memory page: what is chosen there, and the weak signals that wait.
+
+The choices live in the address while the page is shown, and in the session while another one is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from typing import Any, Final
+
+import pandas as pd
+import streamlit as st
+
+from components.shared import cards, state, tables, text
+from components.shared.panels import panel
+from untaken.answers import SignalReview
+from untaken.errors import UntakenError
+from untaken.memory import Flag, PolicyMemory, Signal, fold_in
+
+ADDRESS: Final = ("skill", "context", "as_of")
+"""What the page's address holds (untrusted)."""
+NOW: Final = "now"
+MOST_MOMENTS: Final = 400
+FLAGS: Final[dict[Flag, str]] = {
+    "none": "",
+    "against": "⚠ pushes against",
+    "no_effect": "＝ no effect",
+    "no_outcome": "？ no outcome",
+}
+DIRECTIONS: Final = {"negative": "▼ against the skill", "positive": "▲ for the skill"}
+ASKED: Final = "memory_asked"
+DONE: Final = "memory_done"
+
+
+def choose(
+    name: str,
+    words: str,
+    options: Sequence[str],
+    *,
+    shown: Callable[[str], str] = str,
+    draw: Callable[..., Any] = st.selectbox,
+    usual: str | None = None,
+) -> str:
+    """One of the options, as the address asks, else as chosen before, else `usual` or the first.
+
+    Args:
+        name: the query parameter.
+        words: the widget's label (ours, not a ledger's).
+        options: at least one.
+        shown: an option in words.
+        draw: the widget.
+        usual: chosen where nothing is; it is left out of the address.
+    """
+    key, kept, first = f"memory_{name}", f"selected_{name}", usual or options[0]
+    asked = st.query_params.get(name)
+    if asked is not None and asked != st.session_state.get(kept):
+        st.session_state[key] = asked  # a link was followed
+    elif key not in st.session_state:
+        st.session_state[key] = st.session_state.get(kept)  # another page was shown meanwhile
+    if st.session_state[key] not in options:
+        st.session_state[key] = first
+    value = str(draw(words, options, key=key, format_func=shown))
+    st.session_state[kept] = value
+    if value == usual:
+        st.query_params.pop(name, None)
+    elif st.query_params.get(name) != value:
+        st.query_params[name] = value
+    return value
+
+
+@panel
+def complete_link(records: pd.DataFrame) -> None:
+    """A link that names a skill alone means the context of which most is known of it."""
+    skill = st.query_params.get("skill")
+    if skill is None or "context" in st.query_params:
+        return
+    known = records[records["skill"] == skill].sort_values("n", ascending=False, kind="stable")
+    if len(known):
+        st.query_params["context"] = str(known["context_hash"].iloc[0])
+
+
+@panel
+def as_of(memory: PolicyMemory) -> datetime | None:
+    """The moment whose snapshot is shown; ``None`` for now."""
+    every = memory.moments
+    step = max(1, -(-len(every) // MOST_MOMENTS))
+    offered = {moment.isoformat(): moment for moment in every[::step]}
+    if (linked := _moment(st.query_params.get("as_of"))) is not None:
+        offered[st.query_params["as_of"]] = linked
+    ordered = sorted(offered, key=lambda name: offered[name])
+    chosen = choose(
+        "as_of",
+        "As of",
+        [*ordered, NOW],
+        shown=lambda name: name if name == NOW else f"{offered[name]:%Y-%m-%d %H:%M} UTC",
+        draw=st.select_slider,
+        usual=NOW,
+    )
+    return offered.get(chosen)
+
+
+def _moment(asked: str | None) -> datetime | None:
+    """The moment an address asks for; ``None`` where it is none."""
+    try:
+        named = datetime.fromisoformat(asked or "")
+        return named.astimezone(UTC) if named.tzinfo else None
+    except (ValueError, OverflowError):
+        return None
+
+
+@panel
+def signals(review: SignalReview) -> None:
+    """The signals that wait with what each does, and the buttons that fold them in."""
+    count = review.flags
+    st.caption(
+        f"{cards.counted(len(review.effects), 'signal')} · {len(review.supported):,} supported · "
+        f"{count.get('against', 0):,} move against their stated direction · {count.get('no_effect', 0):,} "
+        f"have no effect · {count.get('no_outcome', 0):,} have no outcome to change. A selected skill that "
+        "may have been the worse choice claims 0.7, the alternative 0.6. The first *raises* an estimate "
+        "below 0.7, the second *lowers* one above 0.6. Preview on the current memory."
+    )
+    tables.table(
+        _on_screen(review.table),
+        key="signals",
+        name="Pending weak signals",
+        height=360,
+        most=2_000,
+        columns=dict.fromkeys(("before", "after", "after_all"), st.column_config.NumberColumn(format="%.4f"))
+        | {"delta": st.column_config.NumberColumn(format="%+.3f"), "before_reason": None}
+        | {"context": st.column_config.TextColumn(width="medium")},
+    )
+    with st.container(horizontal=True):
+        _button(f"Apply the {len(review.supported):,} supported", review.supported, "supported")
+        _button(f"Apply all {len(review.effects):,}", review.signals, "all")
+    _confirm(review)
+
+
+def _on_screen(table: pd.DataFrame) -> pd.DataFrame:
+    return table.assign(flag=table["flag"].map(FLAGS), direction=table["direction"].map(DIRECTIONS))
+
+
+def _button(words: str, chosen: Sequence[Signal], what: str) -> None:
+    if st.button(words, key=f"memory_apply_{what}", disabled=not chosen):
+        st.session_state[ASKED] = what
+
+
+def _confirm(review: SignalReview) -> None:
+    """Asks once more: what is folded in stays."""
+    what = st.session_state.get(ASKED)
+    if what is None:
+        return
+    chosen = review.signals if what == "all" else review.supported
+    against = sum(e.flag == "against" for e in review.effects if what == "all" or e.signal.supported)
+    with st.container(border=True):
+        st.markdown(f"**Fold {cards.counted(len(chosen), 'weak signal')} into the memory of these agents?**")
+        st.caption(
+            f"{against:,} of them move against their stated direction. They apply from now on: earlier "
+            "snapshots and evaluations of runs that started earlier do not change. You cannot undo this."
+        )
+        with st.container(horizontal=True):
+            agreed = st.button("Apply signals", type="primary", key="memory_apply_yes")
+            left = st.button("Leave them", key="memory_apply_no")
+    if agreed or left:
+        del st.session_state[ASKED]
+        if agreed:
+            st.session_state[DONE] = _fold(chosen)
+        st.rerun()
+
+
+def _fold(chosen: Sequence[Signal]) -> str:
+    try:
+        done = fold_in(state.policy(state.workspace()), chosen)
+    except UntakenError as error:
+        return f"✗ Nothing was applied: {error.message}. {error.hint}"
+    before = len(chosen) - len(done.observations)
+    known = f"; {before:,} were already applied" if before else ""
+    return f"✓ {cards.counted(len(done.observations), 'weak signal')} applied{known}."
+
+
+@panel
+def show_done() -> None:
+    """The result of the last update of this session, shown once."""
+    told = st.session_state.pop(DONE, None)
+    if told:
+        (st.success if told.startswith("✓") else st.error)(text.label(told, 400))

@@ -1,0 +1,1 @@
+"""Overview: where the outcome misleads and what to fix first."""

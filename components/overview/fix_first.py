@@ -1,0 +1,212 @@
+"""What to fix first, on the Overview: two figures, and the runs behind the item that is chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import streamlit as st
+
+from components import figures
+from components.figures.triage import MOST, gain_words
+from components.shared import cards, state, tables, text
+from components.shared.choice_words import context_words
+from components.shared.palette import STAR
+from components.shared.panels import panel
+from untaken.answers import triage_table
+from untaken.corpus import Corpus
+from untaken.counterfactual import SMALL_Q
+from untaken.errors import Unscored
+from untaken.fix_first import FailurePattern, FixFirst, Kind, Triage
+from untaken.ledger import Run
+
+HEADINGS: Final[dict[Kind, str]] = {
+    "sub_goal": "◆ **Sub-goals** that fail first: completion that a fix could unlock, at most",
+    "decision": "⇄ **Decisions** where another skill has a better history: score, by association",
+}
+NONE: Final[dict[Kind, str]] = {
+    "sub_goal": "◆ Sub-goals: no failed sub-goal blocks one that counts",
+    "decision": f"⇄ Decisions: no supported better alternative with q ≤ {SMALL_Q:g}",
+}
+NAMES: Final[dict[Kind, str]] = {"sub_goal": "Sub-goals to fix first", "decision": "Decisions to fix first"}
+LINKS: Final = 6
+COLUMNS: Final = 3
+ITEM: Final = "fix_first_item"
+
+
+@panel
+def draw(corpus: Corpus, found: Mapping[str | None, Triage]) -> None:
+    """The fix-first list of all runs, or of one agent's.
+
+    Args:
+        corpus: what was evaluated.
+        found: the list by agent; that of everybody under ``None``.
+    """
+    heading, beside = st.columns([3, 1], vertical_alignment="bottom")
+    heading.subheader("What to fix first", anchor=False)
+    with beside:
+        agent = st.selectbox(
+            "In the runs of",
+            options=[agent for agent in found if agent is not None],
+            index=None,
+            format_func=lambda name: text.one_line(name, 60),
+            key="fix_first_agent",
+            placeholder="every agent",
+        )
+    seen = found[agent if agent in found else None]
+    if not seen.items:
+        st.info(f"Nothing to fix: {text.label(seen.reason, 240)}.")
+        return
+    by_pattern = _by_pattern(seen)
+    shown = {item.digest: item for kind in HEADINGS for item in _listed(seen, kind, by_pattern)[:MOST]}
+    if st.session_state.get(ITEM) not in shown:
+        st.session_state[ITEM] = next(iter(shown))
+    st.caption(
+        "Expected gain = how often it happens × how much it costs there, averaged over all runs. A "
+        "sub-goal counts where it fails first, with everything that depends on it. The two gains have "
+        "different units: do not compare them."
+    )
+    _figures(seen, by_pattern)
+    for conflict in seen.conflicts:
+        st.warning(f"Conflicting advice: {text.label(conflict.words, 500)}.", icon=":material/sync_problem:")
+    _chosen(corpus, shown)
+
+
+def _by_pattern(seen: Triage) -> bool:
+    """Whether sub-goals that fail alike in several tasks are taken together."""
+    if not seen.patterns:
+        return False
+    many = len(seen.of_kind("sub_goal"))
+    views = {True: "Patterns over tasks", False: f"Each of {many:,} sub-goals"}
+    chosen = st.segmented_control(
+        "Group by",
+        list(views),
+        format_func=views.__getitem__,
+        default=many > MOST,
+        required=True,
+        key="fix_first_patterns",
+        label_visibility="collapsed",
+        help="Every task has its own plan graph: sub-goals that fail alike are one pattern.",
+    )
+    return bool(chosen)
+
+
+def _listed(seen: Triage, kind: Kind, by_pattern: bool) -> Sequence[FixFirst]:
+    return seen.patterns if by_pattern and kind == "sub_goal" else seen.of_kind(kind)
+
+
+def _figures(seen: Triage, by_pattern: bool) -> None:
+    kinds = [kind for kind in HEADINGS if seen.of_kind(kind)]
+    places = st.columns(len(kinds), gap="large")
+    for place, kind in zip(places, kinds, strict=True):
+        with place:
+            items = _listed(seen, kind, by_pattern)
+            more = f" · the first {MOST} of {len(items):,}" if len(items) > MOST else ""
+            st.caption(f"{HEADINGS[kind]} · {_over(seen, kind)}{more}")
+            drawn = figures.fix_first_bars(
+                items, marked=st.session_state[ITEM], wide=len(kinds) == 1, dark=state.is_dark()
+            )
+            tables.figure(drawn, key=f"fix-{kind}", name=NAMES[kind], on_pick=_pick)
+    with places[0]:
+        tables.download(
+            lambda: tables.csv(triage_table(seen)),
+            label="What to fix first (CSV)",
+            file="What-to-fix-first.csv",
+            mime="text/csv",
+            key="fix-first",
+        )
+    for kind in HEADINGS:
+        if kind not in kinds:
+            st.caption(f"{NONE[kind]} · {_over(seen, kind)}")
+
+
+def _over(seen: Triage, kind: Kind) -> str:
+    if kind == "sub_goal":
+        left = f" ({seen.unscored:,} more unscored)" if seen.unscored else ""
+        return f"{cards.counted(seen.scored, 'scored run')}{left}"
+    left = f" ({seen.not_evaluated:,} more not evaluated)" if seen.not_evaluated else ""
+    return f"{cards.counted(seen.evaluated, 'evaluated run')}{left}"
+
+
+def _pick(digest: str) -> None:
+    st.session_state[ITEM] = digest
+
+
+def _chosen(corpus: Corpus, shown: Mapping[str, FixFirst]) -> None:
+    with st.container(border=True, key="fix_first"):
+        digest = st.selectbox(
+            "Look at the runs of",
+            options=list(shown),
+            format_func=lambda name: _name(shown[name]),
+            key=ITEM,
+            help="Or click a bar.",
+        )
+        item = shown[digest]
+        st.caption(f"{text.label(item.reason, 400)}.{_unknown(item)}{_also(item)}")
+        agents = " · ".join(f"{text.label(agent, 40)} {n:,}" for agent, n in list(item.agents.items())[:8])
+        st.caption(f"{cards.counted(len(item.runs), 'run')}, largest effect first: {agents}")
+        _links(corpus, item)
+        if item.kind == "decision":
+            st.page_link(
+                "pages/decisions.py",
+                label="Open in Decisions",
+                query_params={"choice": item.digest} | state.scope(),
+            )
+
+
+def _links(corpus: Corpus, item: FixFirst) -> None:
+    many = min(LINKS, len(item.runs))
+    for start in range(0, many, COLUMNS):
+        for place, at in zip(st.columns(COLUMNS), range(start, many), strict=False):
+            with place:
+                _link(corpus, item, at)
+
+
+def _name(item: FixFirst) -> str:
+    gain = gain_words(item, item.gain)
+    if item.kind == "sub_goal":
+        star = f"{STAR} " if item.critical else ""
+        if isinstance(item, FailurePattern):
+            return f"◆ {star}{text.one_line(item.title, 80)} · {item.tasks} tasks · {gain} {item.unit}"
+        return f"◆ sub-goal · {star}{text.one_line(item.title, 60)} · {gain} {item.unit}"
+    skills = f"{text.one_line(item.selected, 30)} → {text.one_line(item.alternative, 30)}"
+    context = text.one_line(context_words(item.context, item.context_hash or ""), 60)
+    return f"⇄ decision · {skills} · {context} · {gain} {item.unit}"
+
+
+def _unknown(item: FixFirst) -> str:
+    return f" In {cards.counted(item.unknown, 'run')} it is unscored." if item.unknown else ""
+
+
+def _also(item: FixFirst) -> str:
+    named = ", ".join(text.label(skill, 40) for skill in item.also)
+    return f" Other alternatives with a better history: {named}." if named else ""
+
+
+def _link(corpus: Corpus, item: FixFirst, at: int) -> None:
+    run = corpus.runs[item.runs[at]]
+    repeat = "" if run.started.task_repeat is None else f" · repeat {run.started.task_repeat}"
+    if item.kind == "sub_goal":
+        goal = item.goals[at] if isinstance(item, FailurePattern) else str(item.sub_goal)
+        target, words = {"sub_goal": goal}, _what_happened(corpus, run, goal)
+    else:
+        target, words = {"decision": str(item.points[at])}, f"event {item.points[at]} · {_outcome(run)}"
+    with st.container(border=True, gap="xsmall", height="stretch"):
+        st.page_link(
+            state.RUN_PAGE,
+            label=f"{text.label(run.agent, 40)} on {text.label(run.task_id, 50)}{repeat}",
+            query_params={"run": run.digest} | target | state.scope(),
+        )
+        st.caption(words)
+
+
+def _what_happened(corpus: Corpus, run: Run, sub_goal: str) -> str:
+    score = corpus.scores[run.digest]
+    reason = score.reason if isinstance(score, Unscored) else score.node(sub_goal).reason
+    return f"{text.label(reason, 160)} · {_outcome(run)}"
+
+
+def _outcome(run: Run) -> str:
+    if isinstance(run.success, Unscored):
+        return "… no outcome recorded"
+    return "✓ succeeded" if run.success else "✗ failed"

@@ -1,0 +1,50 @@
+"""The three numbers that matter: how often it worked, how often that misleads, whether rankings agree."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from components.figures.agents import metric_words
+from components.shared import cards, text
+from components.shared.panels import panel
+from untaken.answers import Overview
+from untaken.errors import Unscored, number
+
+
+@panel
+def draw(seen: Overview) -> None:
+    """A card for each, with what it rests on."""
+    succeeded, lucky, agreement = st.columns(3)
+    with succeeded:
+        left = f" {seen.succeeded.left_out} more have no recorded outcome." if seen.succeeded.left_out else ""
+        cards.number_card(
+            "Runs that succeeded",
+            cards.percent(seen.succeeded.rate),
+            f"{seen.succeeded.count} of {seen.succeeded.n} runs with a recorded outcome.{left}",
+        )
+    with lucky:
+        left = f" {seen.lucky.left_out} more cannot be decided." if seen.lucky.left_out else ""
+        cards.number_card(
+            "Successes with a critical sub-goal not completed",
+            cards.percent(seen.lucky.rate),
+            f"{seen.lucky.count} of {seen.lucky.n} successful runs with a critical sub-goal.{left}",
+        )
+    with agreement:
+        tau = seen.agreement.tau_b if seen.agreement else Unscored("no ranking by this metric")
+        cards.number_card(
+            "Agreement of outcome and sub-goals (τ-b)",
+            "unscored" if isinstance(tau, Unscored) else f"{tau:+.2f}",
+            f"{text.label(tau.reason, 160)}." if isinstance(tau, Unscored) else _agreement_words(seen),
+        )
+
+
+def _agreement_words(seen: Overview) -> str:
+    low, high = (
+        (number(end) for end in (seen.agreement.low, seen.agreement.high)) if seen.agreement else (None, None)
+    )
+    span = f"95 % interval {low:+.2f} to {high:+.2f}; " if low is not None and high is not None else ""
+    return (
+        f"{span}{len(seen.discordant)} of {seen.pairs} pairs of agents change order between outcome "
+        "success and"
+        f" {metric_words(seen.metric)}."
+    )

@@ -1,0 +1,1 @@
+"""The plan graph on a canvas, drawn and edited."""

@@ -1,0 +1,293 @@
+"""What to draw of a plan graph and a run's score: boxes with words and status, lines, and two layouts.
+
+One drawing serves the app's view, the figure for notebooks and the exported page: they never disagree.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import textwrap
+import unicodedata
+from collections import Counter
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
+from typing import Final, Literal
+
+from components.plan.layout import CanvasLayout, lay_out
+from components.shared import text
+from components.shared.palette import STAR, STATUS
+from untaken.plans.model import PlanGraph, SubGoal
+from untaken.subgoals.model import RunScore, Status
+
+Line = tuple[int, int, Literal["needs", "violated", "option"]]
+"""From, to (positions of boxes), and what the line says."""
+READABLE: Final = 60
+"""Above this many sub-goals finished and unreached branches are collapsed: labels would be unreadable."""
+LINE_CHARS: Final = 22
+LINES: Final = 3
+CHARACTER_WIDTH: Final = 8.5
+LINE_HEIGHT: Final = 18.0
+MARGIN: Final = 13.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Box:
+    """One sub-goal, or a collapsed branch of several.
+
+    Attributes:
+        sub_goals: the ids it shows; one id unless it is a collapsed branch.
+        lines: the label, wrapped: icon and star first.
+        said: one line for a screen reader.
+    """
+
+    sub_goals: tuple[str, ...]
+    status: Status
+    critical: bool
+    lines: tuple[str, ...]
+    said: str
+
+    @property
+    def collapsed(self) -> bool:
+        """Whether it is a collapsed branch."""
+        return len(self.sub_goals) > 1
+
+    @property
+    def size(self) -> tuple[float, float]:
+        """Width and height in pixels."""
+        longest = max(_columns(line) for line in self.lines)
+        width = max(150.0, longest * CHARACTER_WIDTH + 2 * MARGIN)
+        return round(width), round(len(self.lines) * LINE_HEIGHT + 2 * MARGIN - 2)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drawing:
+    """Boxes, lines between their positions, and both layouts."""
+
+    boxes: tuple[Box, ...]
+    lines: tuple[Line, ...]
+    sideways: CanvasLayout
+    downwards: CanvasLayout
+    said: str
+    hidden: int = 0
+
+    @property
+    def layouts(self) -> tuple[CanvasLayout, CanvasLayout]:
+        """Both layouts, left to right first."""
+        return self.sideways, self.downwards
+
+    @property
+    def digest(self) -> str:
+        """Changes when anything that is drawn changes, other than a box's status."""
+        parts = repr((tuple(b.sub_goals for b in self.boxes), self.lines, self.layouts))
+        return hashlib.sha256(parts.encode()).hexdigest()[:16]
+
+
+def draw(
+    graph: PlanGraph,
+    score: RunScore | None = None,
+    *,
+    expanded: Collection[str] = (),
+    around: str | None = None,
+    readable: int = READABLE,
+    every_line: bool = False,
+) -> Drawing:
+    """Decide what to draw.
+
+    Args:
+        graph: a valid plan graph.
+        score: the run's score; without one every sub-goal is unscored.
+        expanded: ids of sub-goals whose branch is not to be collapsed.
+        around: draw only this sub-goal, what it needs and what needs it.
+        readable: number of sub-goals above which branches are collapsed.
+        every_line: draw also the lines that a longer way implies: where lines are edited, all of them stand.
+    """
+    status: dict[str, Status] = {goal.id: "unscored" for goal in graph.sub_goals}
+    status |= {node.sub_goal: node.status for node in score.nodes if node.sub_goal in status} if score else {}
+    goals = _around(graph, around)
+    noted = {goal for v in score.violations for goal in (v.sub_goal, v.dependency)} if score else set()
+    groups = [[goal] for goal in goals]
+    if len(goals) > readable:
+        groups = _groups(goals, status, noted, expanded)
+    boxes = tuple(_box(group, status) for group in groups)
+    place = {goal.id: number for number, group in enumerate(groups) for goal in group}
+    lines = tuple(dict.fromkeys(_lines(goals, place, score)))
+    lines = lines if every_line else _reduced(lines, len(boxes))
+    sizes = tuple(box.size for box in boxes)
+    pairs = tuple(dict.fromkeys((a, b) for a, b, _ in lines))
+    return Drawing(
+        boxes=boxes,
+        lines=lines,
+        sideways=lay_out(sizes, pairs, "LR"),
+        downwards=lay_out(sizes, pairs, "TB"),
+        said=_said(goals, status),
+        hidden=len(graph.sub_goals) - len(goals),
+    )
+
+
+def _around(graph: PlanGraph, centre: str | None) -> list[SubGoal]:
+    if centre is None or all(goal.id != centre for goal in graph.sub_goals):
+        return list(graph.sub_goals)
+    needs, needed_by = _neighbours(graph.sub_goals)
+    near = _reach(centre, needs) | _reach(centre, needed_by)
+    return [goal for goal in graph.sub_goals if goal.id in near]
+
+
+def _neighbours(goals: list[SubGoal]) -> tuple[dict[str, set[str]], dict[str, set[str]]]:
+    """What each sub-goal needs among these, and what needs it; options of an `any_of` count as needed."""
+    needed_by: dict[str, set[str]] = {goal.id: set() for goal in goals}
+    needs = {goal.id: {*goal.deps, *goal.any_of} & needed_by.keys() for goal in goals}
+    for name, deps in needs.items():
+        for dep in deps:
+            needed_by[dep].add(name)
+    return needs, needed_by
+
+
+def _reach(start: str, steps: dict[str, set[str]]) -> set[str]:
+    found, todo = {start}, [start]
+    while todo:
+        for following in steps.get(todo.pop(), set()) - found:
+            found.add(following)
+            todo.append(following)
+    return found
+
+
+def _groups(
+    goals: list[SubGoal], status: dict[str, Status], noted: Collection[str], expanded: Collection[str]
+) -> list[list[SubGoal]]:
+    """Contract what is finished, and branches that were never reached; sub-goals in `noted` stand alone.
+
+    Finished sub-goals belong together where they are connected and have the same unfinished ones before them;
+    unreached ones where nothing after them was reached. No path leaves such a group and comes back, so
+    contracting them makes no cycle.
+    """
+    needs, needed_by = _neighbours(goals)
+    done = {g.id for g in goals if status[g.id] in ("completed", "not_required")} - set(noted)
+    idle = (g.id for g in goals if status[g.id] in ("skipped", "not_required") and g.id not in done)
+    branches = [*_by_what_came_before(done, needs), _closed(idle, needed_by)]
+    group_of: dict[str, int] = {}
+    for branch in branches:
+        for part in _connected(branch, needs, needed_by):
+            if len(part) > 1 and not part & set(expanded):
+                group_of |= dict.fromkeys(part, len(group_of) + len(goals))
+    groups: dict[object, list[SubGoal]] = {}
+    for goal in goals:
+        groups.setdefault(group_of.get(goal.id, goal.id), []).append(goal)
+    return list(groups.values())
+
+
+def _by_what_came_before(done: set[str], needs: dict[str, set[str]]) -> list[set[str]]:
+    """The finished sub-goals, parted by which unfinished ones are before them (as bits)."""
+    bit = {goal: 1 << number for number, goal in enumerate(goal for goal in needs if goal not in done)}
+    before: dict[str, int] = {}
+    try:
+        for goal in TopologicalSorter(needs).static_order():
+            before[goal] = 0
+            for dep in needs.get(goal, ()):
+                before[goal] |= before[dep] | bit.get(dep, 0)
+    except CycleError:
+        return []
+    parts: dict[int, set[str]] = {}
+    for goal in needs:
+        if goal in done:
+            parts.setdefault(before[goal], set()).add(goal)
+    return list(parts.values())
+
+
+def _closed(members: Iterable[str], steps: dict[str, set[str]]) -> set[str]:
+    """The largest part of `members` in which every step from a member leads to a member."""
+    kept = set(members)
+    back: dict[str, set[str]] = {}
+    for goal, following in steps.items():
+        for other in following:
+            back.setdefault(other, set()).add(goal)
+    out = [goal for goal in steps if goal not in kept]
+    while out:
+        for goal in back.get(out.pop(), set()) & kept:
+            kept.discard(goal)
+            out.append(goal)
+    return kept
+
+
+def _connected(
+    members: set[str], needs: dict[str, set[str]], needed_by: dict[str, set[str]]
+) -> list[set[str]]:
+    near = {goal: (needs[goal] | needed_by[goal]) & members for goal in members}
+    parts: list[set[str]] = []
+    left = set(members)
+    while left:
+        part = _reach(min(left), near)
+        parts.append(part)
+        left -= part
+    return parts
+
+
+def _box(group: list[SubGoal], status: dict[str, Status]) -> Box:
+    first = group[0]
+    shown = status[first.id]
+    if len(group) > 1:
+        shown = "completed" if any(status[goal.id] == "completed" for goal in group) else shown
+        words = f"{len(group)} {STATUS[shown].word}"
+    else:
+        words = first.title or first.id
+    critical = any(goal.critical for goal in group)
+    mark = f"{STATUS[shown].icon} {STAR} " if critical else f"{STATUS[shown].icon} "
+    said = f"{text.one_line(words)}: {STATUS[shown].word}{', critical' if critical else ''}"
+    if len(group) > 1:
+        said = f"branch of {said}. Press Enter to open it."
+    return Box(
+        sub_goals=tuple(goal.id for goal in group),
+        status=shown,
+        critical=critical,
+        lines=wrapped(mark + text.one_line(words)),
+        said=said,
+    )
+
+
+def _lines(goals: list[SubGoal], place: dict[str, int], score: RunScore | None) -> Iterable[Line]:
+    broken = (
+        {(v.dependency, v.sub_goal) for v in score.violations if v.kind == "critical"} if score else set()
+    )
+    for goal in goals:
+        for dep in goal.deps:
+            if dep in place and place[dep] != place[goal.id]:
+                yield place[dep], place[goal.id], "violated" if (dep, goal.id) in broken else "needs"
+        for option in goal.any_of:
+            if option in place and place[option] != place[goal.id] and option not in goal.deps:
+                yield place[option], place[goal.id], "option"
+
+
+def _reduced(lines: tuple[Line, ...], boxes: int) -> tuple[Line, ...]:
+    """Leave out a line that a longer way implies: it would run behind the boxes on that way."""
+    before: dict[int, set[int]] = {box: set() for box in range(boxes)}
+    for start, end, _ in lines:
+        before[end].add(start)
+    reached: dict[int, int] = {}  # as bits: everything before a box, the box itself included
+    try:
+        for box in TopologicalSorter(before).static_order():
+            reached[box] = 1 << box
+            for start in before[box]:
+                reached[box] |= reached[start]
+    except CycleError:
+        return lines
+    return tuple(
+        (start, end, kind)
+        for start, end, kind in lines
+        if not any(reached[other] >> start & 1 for other in before[end] - {start})
+    )
+
+
+def _said(goals: list[SubGoal], status: dict[str, Status]) -> str:
+    counts = Counter(status[goal.id] for goal in goals)
+    parts = [f"{counts[name]} {STATUS[name].word}" for name in STATUS if counts[name]]
+    return f"Plan graph with {len(goals)} sub-goals: {', '.join(parts)}"
+
+
+def _columns(line: str) -> float:
+    wide = sum(unicodedata.east_asian_width(c) in "WF" for c in line)
+    return len(line) + wide * 0.9
+
+
+def wrapped(words: str) -> tuple[str, ...]:
+    """A label in the lines of its box."""
+    return tuple(textwrap.wrap(words, LINE_CHARS, max_lines=LINES, placeholder=" …")) or (words,)

@@ -1,0 +1,152 @@
+"""A drawing as vis-network data, built with pyvis; the drawing itself is done by `canvas.js`.
+
+pyvis' own template is not used: it runs markup found in titles and loads scripts from elsewhere. Node ids are
+positions, so no name from a graph is ever an identifier, and labels are painted on a canvas, as text.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+import pyvis
+from pyvis.network import Network
+
+from components.plan.drawing import Drawing
+from components.shared.palette import BORDER, CRITICAL_BORDER, DARK, FONT, LIGHT, STAR, STATUS, Tokens
+
+FONT_SIZE: Final = 15
+PADDING: Final = 5
+LIBRARY: Final = Path(pyvis.__file__).parent / "lib"
+
+
+@cache
+def vis_source() -> str:
+    """The vis-network bundle that comes with the installed pyvis."""
+    newest = max(LIBRARY.glob("vis-*/vis-network.min.js"))
+    return newest.read_text("utf-8").partition("//# sourceMappingURL")[0]
+
+
+@cache
+def canvas_source() -> str:
+    """Our drawing code, shared by the app's component and the exported page."""
+    return (Path(__file__).parent / "canvas.js").read_text("utf-8")
+
+
+@cache
+def canvas_style() -> str:
+    """Its style sheet."""
+    return (Path(__file__).parent / "canvas.css").read_text("utf-8")
+
+
+def payload(drawing: Drawing, *, selected: str | None = None) -> dict[str, Any]:
+    """What `canvas.js` needs, as plain JSON types.
+
+    Args:
+        drawing: what to draw.
+        selected: id of the selected sub-goal.
+    """
+    network = _network(drawing)
+    place = {goal: number for number, box in enumerate(drawing.boxes) for goal in box.sub_goals}
+    return {
+        "key": drawing.digest,
+        "said": drawing.said,
+        "nodes": network.nodes,
+        "edges": [{"id": number, **edge} for number, edge in enumerate(network.edges)],
+        "options": network.options,
+        "boxes": [
+            {"id": box.sub_goals[0], "said": box.said, "status": box.status, "collapsed": box.collapsed}
+            for box in drawing.boxes
+        ],
+        "layouts": [
+            {"direction": lay.direction, "width": lay.width, "height": lay.height, "centres": lay.centres}
+            for lay in drawing.layouts
+        ],
+        "selected": place.get(selected) if selected is not None else None,
+        "legend": _legend(drawing),
+        "themes": {"light": _theme(LIGHT), "dark": _theme(DARK)},
+    }
+
+
+def _network(drawing: Drawing) -> Network:
+    network = Network(directed=True)
+    for number, box in enumerate(drawing.boxes):
+        width, height = box.size
+        network.add_node(
+            number,
+            label="\n".join(box.lines),
+            shape="box",
+            group=box.status,
+            borderWidth=CRITICAL_BORDER if box.critical else BORDER,
+            widthConstraint={"minimum": width - 2 * PADDING},
+            heightConstraint={"minimum": height - 2 * PADDING},
+        )
+    for start, end, kind in drawing.lines:
+        network.add_edge(start, end, kind=kind)
+    network.set_options(json.dumps(_options()))
+    return network
+
+
+def _options() -> dict[str, Any]:
+    return {
+        "physics": {"enabled": False},
+        "layout": {"improvedLayout": False},
+        "interaction": {
+            "dragNodes": False,
+            "zoomView": False,
+            "hover": True,
+            "selectConnectedEdges": False,
+            "hoverConnectedEdges": False,
+        },
+        "nodes": {
+            "chosen": False,
+            "labelHighlightBold": False,
+            "margin": PADDING,
+            "shapeProperties": {"borderRadius": 8},
+            "font": {"size": FONT_SIZE, "face": FONT},
+        },
+        "edges": {
+            "chosen": False,
+            "selectionWidth": 0,
+            "hoverWidth": 0,
+            "width": 1.5,
+            "arrows": {"to": {"enabled": True, "scaleFactor": 0.6}},
+        },
+        "groups": {
+            name: {
+                "color": {"background": style.fill, "border": style.line},
+                "font": {"color": style.ink, "size": FONT_SIZE, "face": FONT},
+                "shapeProperties": {"borderRadius": 8, "borderDashes": list(style.dash) or False},
+            }
+            for name, style in STATUS.items()
+        },
+    }
+
+
+def _legend(drawing: Drawing) -> list[dict[str, Any]]:
+    present = [name for name in STATUS if any(box.status == name for box in drawing.boxes)]
+    legend: list[dict[str, Any]] = [
+        {
+            "icon": STATUS[name].icon,
+            "word": STATUS[name].word,
+            "fill": STATUS[name].fill,
+            "line": STATUS[name].line,
+            "dash": {"solid": "solid", "dash": "dashed", "dot": "dotted"}[STATUS[name].line_name],
+        }
+        for name in present
+    ]
+    if any(box.critical for box in drawing.boxes):
+        legend.append(
+            {"icon": STAR, "word": "critical", "fill": "transparent", "line": "currentColor", "thick": True}
+        )
+    if any(kind == "violated" for _, _, kind in drawing.lines):
+        legend.append({"icon": "╌▸", "word": "reached without it", "bad": True})
+    if any(kind == "option" for _, _, kind in drawing.lines):
+        legend.append({"icon": "┈▸", "word": "any one is enough"})
+    return legend
+
+
+def _theme(look: Tokens) -> dict[str, str]:
+    return {"line": look.line, "bad": look.bad, "ring": look.text, "focus": look.good}

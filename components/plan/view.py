@@ -1,0 +1,138 @@
+"""The coloured plan graph in the app: click or arrow keys and Enter select a sub-goal.
+
+Two components: one carries the vis-network bundle and is sent to a browser once, the other draws and
+stays small.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from typing import Any, Final
+
+import streamlit as st
+
+from components.plan.drawing import Drawing, draw
+from components.plan.markup import markup, plan_html
+from components.plan.network import canvas_source, canvas_style, payload, vis_source
+from untaken.plans.model import PlanGraph
+from untaken.subgoals.model import RunScore
+
+__all__ = ["plan_html", "plan_view"]
+
+LOADER: Final = """
+const module = {}, define = undefined, exports = {};
+%s
+export default function () {
+  if (window.untakenVis) return;
+  window.untakenVis = exports;
+  window.dispatchEvent(new Event("untaken-vis"));
+}
+"""
+DRAWER: Final = """
+%s
+const entries = new WeakMap();
+const loaded = () => new Promise((go) =>
+  window.untakenVis ? go(window.untakenVis)
+    : window.addEventListener("untaken-vis", () => go(window.untakenVis), { once: true }));
+
+export default function ({ data, parentElement, setTriggerValue }) {
+  const entry = entries.get(parentElement) || {};
+  entries.set(parentElement, entry);
+  const asked = !entry.data;
+  entry.data = data;
+  entry.send = setTriggerValue;
+  if (entry.canvas) entry.canvas.update(data);
+  else if (asked) loaded().then((vis) => {
+    if (entries.get(parentElement) !== entry) return;
+    const root = parentElement.querySelector(".plan");
+%s
+    entry.canvas.update(entry.data);
+  });
+  return () => {
+    // Also called where a newer call has taken the place of this one: then the canvas is still in use.
+    if (parentElement.isConnected) return;
+    entry.canvas?.destroy();
+    entries.delete(parentElement);
+  };
+}
+"""
+
+_START: Final = """
+    entry.canvas = makePlanCanvas(vis, root, {
+      select: (id) => entry.send("selected", id),
+      expand: (id) => entry.send("expanded", id),
+    });
+"""
+
+
+def drawer(source: str, start: str) -> str:
+    """The script of a component that draws once the bundle is there, and keeps its canvas over reruns.
+
+    Args:
+        source: what draws.
+        start: makes `entry.canvas` with `update` and `destroy`, from `vis` and `root`; `entry.send` triggers
+            an event.
+    """
+    return DRAWER % (source, start)
+
+
+def _source() -> str:
+    return drawer(canvas_source(), _START)
+
+
+_load = st.components.v2.component("untaken_vis", js=LOADER % vis_source())
+_draw = st.components.v2.component("untaken_plan", html=markup(), css=canvas_style(), js=_source())
+
+
+def load_vis(key: str) -> None:
+    """Sends the vis-network bundle to the browser, once."""
+    _load(key=key)
+
+
+def plan_view(
+    graph: PlanGraph,
+    score: RunScore | None,
+    *,
+    key: str,
+    selected: str | None = None,
+    on_select: Callable[[str], None] | None = None,
+    expanded: Collection[str] = (),
+    on_expand: Callable[[str], None] | None = None,
+    around: str | None = None,
+    drawing: Drawing | None = None,
+) -> Drawing:
+    """Draw a plan graph, coloured by what a run made of it.
+
+    Args:
+        graph: the plan graph.
+        score: the run's score against it; without one every sub-goal is drawn as unscored.
+        key: unique on the page; viewport and focus survive reruns under the same key.
+        selected: id of the selected sub-goal.
+        on_select: called with the id of a sub-goal when it is clicked or Enter is pressed on it.
+        expanded: ids of sub-goals whose branch is drawn in full; others are collapsed in large graphs.
+        on_expand: called with the id of a sub-goal of a collapsed branch that is to be opened.
+        around: draw only this sub-goal, what it needs and what needs it.
+        drawing: of the graph and score, where it is made already.
+    """
+    drawing = drawing or draw(graph, score, expanded=expanded, around=around)
+
+    def answer(event: str, act: Callable[[str], None] | None) -> Callable[[], None]:
+        def read() -> None:
+            value = _triggered(key, event)
+            if act is not None and any(goal.id == value for goal in graph.sub_goals):
+                act(str(value))
+
+        return read
+
+    load_vis(f"{key}-vis")
+    _draw(
+        key=key,
+        data=payload(drawing, selected=selected),
+        on_selected_change=answer("selected", on_select),
+        on_expanded_change=answer("expanded", on_expand),
+    )
+    return drawing
+
+
+def _triggered(key: str, event: str) -> Any:
+    return getattr(st.session_state.get(key), event, None)

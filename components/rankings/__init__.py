@@ -1,0 +1,1 @@
+"""Rankings: outcome against sub-goals."""

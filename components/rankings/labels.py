@@ -1,0 +1,54 @@
+"""A tab of the Rankings page: rates from a few people's labels and a judge, switched on by the reader."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import streamlit as st
+
+from components import figures
+from components.shared import cards, state, tables, text
+from components.shared.panels import panel
+from untaken.answers import labelled_rates_table, rates_with_labels
+from untaken.errors import Unscored
+
+
+@panel
+def section() -> None:
+    """A hint where people labelled nothing, or everything, that a judge decided."""
+    found = state.derived(rates_with_labels)
+    whole = found.overall
+    if not found.adds:
+        st.info(
+            f"A judge decided {whole.items:,} sub-goals, and people labelled {whole.labels:,} of them. Rates "
+            "from both need labels on some: a random draw of at least 10, from 5 tasks."
+        )
+        return
+    share = f"{whole.labels:,} of the {whole.items:,} sub-goals that a judge decided"
+    if not st.toggle(
+        "Correct the judge by people's labels", key="labels_on", help=f"People labelled {share}."
+    ):
+        st.caption(f"People labelled {share}. Off: rankings take each recorded verdict as it is.")
+        return
+    for finding in found.findings:
+        st.warning(f"{text.label(finding.message, 300)}. {finding.hint}")
+    worth = "" if isinstance(whole.worth, Unscored) else f", worth {whole.worth:.1f} times the labels"
+    st.caption(
+        f"Share of sub-goals met, from {share}{worth}. 95 % intervals, for tasks like these; "
+        f"{found.cluster}s are independent. Labels must be a random draw. The rankings stay as they are."
+    )
+    drawn = partial(figures.labelled_rates_figure, found, dark=state.is_dark())
+    tables.figure(drawn, key="labelled", name="Rates from labels and judge")
+    with st.expander("As a table, with differences of agents and sub-goals"):
+        rates = ("value", "low", "high", "people", "people_low", "people_high", "judge")
+        tables.table(
+            labelled_rates_table(found),
+            key="labelled-rates",
+            name="Rates from labels and judge",
+            columns=dict.fromkeys(rates, st.column_config.NumberColumn(format="percent")),
+            height=320,
+        )
+    if found.outside:
+        st.caption(
+            f"{cards.counted(found.outside, 'label')} on sub-goals without a judge's verdict, not used."
+        )

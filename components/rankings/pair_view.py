@@ -1,0 +1,152 @@
+"""Two agents on the Rankings page: chosen in a matrix, compared in a sentence, and what drives it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import streamlit as st
+
+from components import figures
+from components.rankings import words as ranking_words
+from components.rankings.words import metric_words, points
+from components.shared import cards, into_view, state, tables, text
+from components.shared.panels import panel
+from untaken.ledger import Run
+from untaken.ranking import Comparison, PairedDifference, RankReport, SubGoalGap, TaskGap
+
+MOST_TASKS: Final = 4
+MOST_GROUPS: Final = 4
+USUAL: Final = ("critical_completion", "completion", "success_rate")
+
+
+def metric(report: RankReport) -> str:
+    """The metric compared by: as the address asks, else the first of `USUAL` that ranks two agents."""
+    ranked = [name for name, found in report.metrics.items() if sum(s.rank is not None for s in found) > 1]
+    offered = ranked or list(report.metrics)
+    usual = next((name for name in USUAL if name in offered), offered[0])
+    asked = state.selected("metric")
+    st.session_state["metric_picker"] = asked if asked in offered else usual
+    chosen = st.segmented_control(
+        "Compared by",
+        offered,
+        format_func=metric_words,
+        required=True,
+        key="metric_picker",
+        on_change=lambda: _select(metric=st.session_state["metric_picker"]),
+    )
+    return str(chosen or usual)
+
+
+def pick(digest: str) -> None:
+    """Select a pair by its digest, and leave the metric."""
+    _select(pair=digest)
+
+
+def _select(**chosen: str) -> None:
+    kept = {name: state.selected(name) for name in ("run", "metric", "pair")}
+    state.select(**{**kept, **chosen})
+
+
+@panel
+def pair(compared: Comparison) -> PairedDifference | None:
+    """The pair to look at: as the address asks, else the top two."""
+    offered = {one.digest: one for one in compared.pairs}
+    if not offered:
+        return None
+    found = offered.get(state.selected("pair") or "", compared.pairs[0])
+    st.session_state["pair_picker"] = found.digest
+    st.selectbox(
+        "Pair",
+        list(offered),
+        format_func=lambda digest: _name(offered[digest]),
+        key="pair_picker",
+        on_change=lambda: pick(st.session_state["pair_picker"]),
+        help="Or click a cell of the matrix.",
+    )
+    return found
+
+
+def _name(one: PairedDifference) -> str:
+    sign = ranking_words.SIGNS[ranking_words.standing_of(one)]
+    names = f"{text.one_line(one.first, 40)} − {text.one_line(one.second, 40)}"
+    return f"{sign} {names} · {points(one.difference)} points"
+
+
+@panel
+def matrix(compared: Comparison, marked: PairedDifference | None) -> None:
+    """Every pair, and the groups without a clear difference."""
+    drawn = figures.pair_matrix(compared, marked=marked.digest if marked else None, dark=state.is_dark())
+    name = f"Pairs of agents by {metric_words(compared.metric)}"
+    tables.figure(drawn, key=f"pairs-{compared.metric}", name=name, on_pick=pick)
+    family = compared.pairs[0].family if compared.pairs else 0
+    st.caption(
+        "Above the diagonal: row minus column in percentage points, with the 95 % interval. ▲ row ahead, ▼ "
+        "row behind, ≈ no clear difference (the interval includes 0), ? no interval. Below the diagonal: "
+        "probability that the higher-ranked agent stays ahead, over task resamples, and Holm's p over"
+        f" "
+        f"{cards.counted(family, 'pair')}."
+    )
+    tied = [" = ".join(text.label(name, 40) for name in group) for group in compared.ties if len(group) > 1]
+    more = f" · and {len(tied) - MOST_GROUPS} more such groups" if len(tied) > MOST_GROUPS else ""
+    named = " · ".join(tied[:MOST_GROUPS])
+    st.caption(f"No clear difference: {named}{more}" if tied else "Every pair differs clearly.")
+
+
+@panel
+def detail(one: PairedDifference, report: RankReport, runs: Mapping[str, Run]) -> None:
+    """Is the one really better? The sentence, its numbers, and what drives it."""
+    first, second = text.label(one.first, 60), text.label(one.second, 60)
+    with st.container(border=True, key="pair"):
+        st.markdown(f"**Is {first} really better than {second}? {ranking_words.verdict(one)}.**")
+        told, driven = st.columns(2, gap="large")
+        with told:
+            st.markdown(ranking_words.sentences(one, f"**{first}**", f"**{second}**"))
+            drawn = figures.difference_bar(one, dark=state.is_dark())
+            tables.figure(drawn, key="difference", name="Difference of two agents")
+            if ranking_words.standing_of(one) != "unknown":
+                st.caption(f"{ranking_words.band_words(one)} · {ranking_words.method(one)}")
+        with driven:
+            _sub_goals(report.sub_goal_gaps(one.metric, one.first, one.second))
+        _tasks(one, report.task_gaps(one.metric, one.first, one.second), runs)
+    into_view.into_view("pair", f"{one.metric} {one.digest}")
+
+
+def _sub_goals(gaps: Sequence[SubGoalGap]) -> None:
+    st.markdown("**By sub-goal**")
+    if not gaps:
+        st.caption("Only critical completion and completion can be split by sub-goal.")
+        return
+    st.caption(
+        "The number beside each title is its share of the difference in points. All shares sum to "
+        "the difference."
+    )
+    tables.figure(figures.gap_bars(gaps, dark=state.is_dark()), key="gaps", name="Sub-goals behind it")
+
+
+def _tasks(one: PairedDifference, gaps: Sequence[TaskGap], runs: Mapping[str, Run]) -> None:
+    st.markdown("**By task, with each agent's most telling run**")
+    for place, name, sign in zip(st.columns(2, gap="large"), (one.first, one.second), (1, -1), strict=True):
+        side = [gap for gap in gaps if gap.difference * sign > 0]
+        with place:
+            st.caption(f"{text.label(name, 40)} ahead on {cards.counted(len(side), 'task')} of {one.n_tasks}")
+            for gap in side[:MOST_TASKS]:
+                _task(gap, runs)
+
+
+def _task(gap: TaskGap, runs: Mapping[str, Run]) -> None:
+    with st.container(border=True, gap=None):
+        st.caption(f"**{text.label(gap.task_id, 50)}** · {points(gap.difference)} points on this task")
+        with st.container(horizontal=True, gap="small"):
+            run_link(runs[gap.first_runs[0]])
+            run_link(runs[gap.second_runs[0]])
+
+
+def run_link(run: Run, words: str = "") -> None:
+    """A link to the Run page by agent and repeat."""
+    repeat = "" if run.started.task_repeat is None else f" · repeat {run.started.task_repeat}"
+    st.page_link(
+        state.RUN_PAGE,
+        label=f"{text.label(run.agent, 30)}{repeat}{words}",
+        query_params={"run": run.digest} | state.scope(),
+    )

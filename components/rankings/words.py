@@ -1,0 +1,169 @@
+"""Comparisons of agents in words: points, signs and sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final, Literal
+
+from components.shared import text
+from components.shared.palette import Tokens
+from untaken.errors import Score, number
+from untaken.ranking import PairedDifference, RunContribution
+
+METRIC_WORDS: Final = {
+    "success_rate": "outcome success",
+    "coverage": "attempted",
+    "completion": "completed",
+    "completion_weighted": "completed, by weight",
+    "critical_completion": "critical completed",
+    "completion_with_deps": "completed with dependencies",
+    "completion_with_deps_all": "completed with all dependencies",
+}
+Standing = Literal["above", "below", "level", "unknown"]
+SIGNS: Final[Mapping[Standing, str]] = {"above": "▲", "below": "▼", "level": "≈", "unknown": "?"}
+"""Clearly above, clearly below, no clear difference, no interval."""
+SMALLEST_P: Final = 0.001
+ALPHA: Final = 0.05
+
+
+def metric_words(name: str) -> str:
+    """A metric's name as people say it."""
+    return METRIC_WORDS.get(name, text.figure(name.replace("_", " "), 30))
+
+
+def standing_of(pair: PairedDifference) -> Standing:
+    """The comparison of the first agent with the second."""
+    if number(pair.low) is None:
+        return "unknown"
+    if not pair.told_apart:
+        return "level"
+    return "above" if (number(pair.difference) or 0) > 0 else "below"
+
+
+def fill_of(pair: PairedDifference, look: Tokens) -> str:
+    """The colour behind a pair; the sign beside it says the same."""
+    fills = {"above": look.fill, "below": look.warm, "level": look.band, "unknown": look.background}
+    return fills[standing_of(pair)]
+
+
+def points(value: Score, *, sign: bool = True) -> str:
+    """A difference of shares in percentage points: ``+5.6``."""
+    known = number(value)
+    if known is None:
+        return "unscored"
+    shown = f"{known * 100:+.1f}" if sign else f"{known * 100:.1f}"
+    return "0.0" if shown in ("+0.0", "-0.0", "−0.0") else shown.replace("-", "−")
+
+
+def percent(value: Score) -> str:
+    """A share for people; ``unscored`` if there is none."""
+    known = number(value)
+    return "unscored" if known is None else f"{known:.0%}"
+
+
+def p_words(value: Score) -> str:
+    """A p-value, after its letter: ``= 0.023`` or ``< 0.001``."""
+    known = number(value)
+    if known is None:
+        return "unscored"
+    return f"< {SMALLEST_P}" if known < SMALLEST_P else f"= {known:.3f}"
+
+
+def share_words(value: Score) -> str:
+    """A probability from resamples: never quite 0 or 100 %, which no number of resamples shows."""
+    known = number(value)
+    if known is None:
+        return "unscored"
+    if known > 0.995:
+        return "> 99 %"
+    return "< 1 %" if known < 0.005 else f"{known:.0%}".replace("%", " %")
+
+
+def verdict(pair: PairedDifference) -> str:
+    """Is the one really better? In one word or two."""
+    standing = standing_of(pair)
+    if standing == "unknown":
+        return "Unknown"
+    if standing == "level":
+        return "No clear difference"
+    return "Yes" if (number(pair.p_holm) or 0) <= ALPHA else "Only uncorrected"
+
+
+def sentences(pair: PairedDifference, first: str, second: str) -> str:
+    """Is the one really better than the other? As markdown; the names are given as markdown already."""
+    metric, difference = metric_words(pair.metric), number(pair.difference)
+    if difference is None or number(pair.low) is None:
+        why = "no task has a value for both" if difference is None else "an interval needs two tasks"
+        return f"{first} and {second} cannot be compared by {metric}: {why}."
+    span = f"95 % interval {points(pair.low)} to {points(pair.high)}"
+    tasks = f"over the {pair.n_tasks} tasks that both have a value on ({pair.n_runs} runs)"
+    above, below = (first, second) if difference >= 0 else (second, first)
+    size = points(abs(difference), sign=False)
+    if not pair.told_apart:
+        return (
+            f"The log shows no clear difference between {first} and {second} by {metric}. {above} is ahead "
+            f"by {size} "
+            f"points {tasks}, but the {span} includes 0 (p {p_words(pair.p)}). That does not mean they are "
+            "equal: "
+            f"{_detectable(pair)}"
+        )
+    told = f"{above} is better than {below} by {metric}: {size} points {tasks}, {span}, p {p_words(pair.p)}."
+    return f"{told} {_family(pair)}"
+
+
+def band_words(pair: PairedDifference) -> str:
+    """What the shaded band of a difference says."""
+    size = points(pair.mde, sign=False)
+    return (
+        f"Shaded: differences below {size} points, which {pair.n_tasks} tasks like these detect in fewer "
+        "than four of five cases"
+    )
+
+
+def _detectable(pair: PairedDifference) -> str:
+    return (
+        f"with these tasks, a true difference must be {points(pair.mde, sign=False)} points or more to be "
+        "detected in four of five cases."
+    )
+
+
+def _family(pair: PairedDifference) -> str:
+    if pair.family < 2:
+        return "This is the only pair compared by this metric."
+    holm = number(pair.p_holm) or 0.0
+    stands = "It is still clear" if holm <= ALPHA else "It is not clear any more"
+    return (
+        f"{stands} after correction for all {pair.family} pairs under this metric (Holm's p {p_words(holm)})."
+    )
+
+
+def method(pair: PairedDifference) -> str:
+    """How interval and p were had."""
+    if pair.test == "mcnemar":
+        return (
+            f"Single trials: exact McNemar on {number(pair.first_only):.0f} tasks where only the first "
+            "succeeded and "
+            f"{number(pair.second_only):.0f} that only the second succeeded at; adjusted Wald interval."
+        )
+    interval = (
+        "Student's t over tasks"
+        if pair.interval == "student_t"
+        else "the difference is the same on every task, so the adjusted Wald interval of single trials"
+    )
+    return f"p from random swaps of the two agents within tasks; interval: {interval}."
+
+
+def pull_words(pull: RunContribution, metric: str) -> str:
+    """What is odd about a run: ``succeeded, 25 % completed``."""
+    outcome = "succeeded" if pull.outcome else "failed"
+    return f"{outcome}, {pull.value:.0%}".replace("%", " % ") + metric_words(metric)
+
+
+def turn_words(by_outcome: PairedDifference | None, by_metric: PairedDifference | None) -> str:
+    """Whether either of two metrics shows a clear difference for a pair that they order oppositely."""
+    sure = [pair.metric for pair in (by_outcome, by_metric) if pair is not None and pair.told_apart]
+    if not sure:
+        return "Neither difference is clear: the order change may be chance."
+    if len(sure) == 2:
+        return "Both differences are clear: the order change is unlikely to be chance."
+    return f"Only the difference by {metric_words(sure[0])} is clear."

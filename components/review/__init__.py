@@ -1,0 +1,1 @@
+"""Review: the queue and what reviewers write."""

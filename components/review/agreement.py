@@ -1,0 +1,174 @@
+"""Several reviewers: how far they agree, and the sub-goals of runs on which they part."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import streamlit as st
+
+from components import figures
+from components.shared import cards, state, tables, text
+from components.shared.panels import panel
+from untaken.answers import imported_in_words
+from untaken.answers.mode_agreement import mode_agreement_table
+from untaken.answers.reviewing import (
+    Parted,
+    corpus_reviewer_pairs,
+    corpus_reviewers,
+    disagreement_queue,
+    parted_table,
+    reliability_table,
+    reviewer_pairs_table,
+)
+from untaken.errors import Unscored
+from untaken.failure_modes import kept_taxonomy, mode_agreement
+from untaken.judging import ReviewerPair, Reviewers
+
+SEEN: Final = "parted_row_seen"
+PAIR_HIDDEN: Final = ("clusters", "cluster", "low_reason", "kappa_reason", "kappa_low_reason")
+
+
+@panel
+def disagreements() -> None:
+    """The queue of disagreements; choosing one opens its run at the sub-goal."""
+    queue: tuple[Parted, ...] = state.derived(disagreement_queue, of_all=True)
+    contradictions = sum(one.judged.contradicts for one in queue)
+    if not queue:
+        st.info("No two reviewers disagree on any sub-goal. Give verdicts on the Run page, per sub-goal.")
+        return
+    st.caption(
+        f"{cards.counted(contradictions, 'sub-goal')} where one reviewer says met and another not met, "
+        "and"
+        f" {len(queue) - contradictions:,} where one gave an answer and another chose “cannot tell”. "
+        "Critical ones come first. The majority decides; a tie leaves a sub-goal unscored. Choose a row to "
+        "open it."
+    )
+    row = tables.table(
+        parted_table(queue),
+        key="parted",
+        name="Where reviewers disagree",
+        selectable=True,
+        height=min(38 + 35 * len(queue), 420),
+        columns={"digest": None, "sub_goal": None},
+    )
+    if row is not None and st.session_state.get(SEEN) != row:
+        st.session_state[SEEN] = row  # the table keeps its selection on the page it opens
+        state.open_run(queue[row].judged.digest, sub_goal=queue[row].judged.sub_goal)
+    st.session_state[SEEN] = row
+
+
+@panel
+def agreement() -> None:
+    """Krippendorff's α over all and by sub-goal; share and Cohen's κ of every two reviewers."""
+    found: Reviewers = state.derived(corpus_reviewers, of_all=True)
+    whole = found.overall
+    if not whole.reviewers:
+        st.info("No verdicts by reviewers yet. Give verdicts on the Run page, per sub-goal.")
+        return
+    st.caption(_in_words(found))
+    st.caption(imported_in_words(state.corpus()))
+    if whole.items:
+        tables.figure(
+            figures.reliability_figure(found, dark=state.is_dark()),
+            key="reliability",
+            name="Agreement of reviewers",
+        )
+    tables.table(
+        reliability_table(found),
+        key="reliability-table",
+        name="Agreement of reviewers by sub-goal",
+        columns={"alpha_reason": None, "low_reason": None},
+    )
+    if len(whole.reviewers) > 1:
+        two_by_two(state.derived(corpus_reviewer_pairs, of_all=True), len(whole.reviewers))
+
+
+def two_by_two(pairs: Sequence[ReviewerPair], reviewers: int) -> None:
+    """Share of one opinion and κ of every two reviewers, drawn and as a table."""
+    st.subheader("By pair")
+    st.caption(_pairs_in_words(pairs, reviewers))
+    if any(pair.n for pair in pairs):
+        tables.figure(
+            figures.reviewer_pairs_figure(pairs, dark=state.is_dark()),
+            key="reviewer-pairs",
+            name="Agreement by pair of reviewers",
+        )
+    told = any(isinstance(value, Unscored) for pair in pairs for value in (pair.kappa, pair.kappa_low))
+    why = (
+        {"kappa_low_reason": st.column_config.TextColumn("why κ or its interval is missing")} if told else {}
+    )
+    tables.table(
+        reviewer_pairs_table(pairs),
+        key="reviewer-pairs-table",
+        name="Agreement by pair of reviewers",
+        columns={**dict.fromkeys(PAIR_HIDDEN), **why},
+    )
+
+
+def _in_words(found: Reviewers) -> str:
+    whole = found.overall
+    names = ", ".join(text.label(name.removeprefix("human:"), 40) for name in whole.reviewers[:6])
+    more = f" and {len(whole.reviewers) - 6} more" if len(whole.reviewers) > 6 else ""
+    if isinstance(whole.alpha, Unscored):
+        alpha = f"Krippendorff's α is unscored: {whole.alpha.reason}"
+    elif isinstance(whole.low, Unscored) or isinstance(whole.high, Unscored):
+        alpha = f"Krippendorff's α {whole.alpha:.2f}"
+    else:
+        alpha = (
+            f"Krippendorff's α {whole.alpha:.2f} (95 % {whole.low:.2f} to {whole.high:.2f}, bootstrap over "
+            "runs)"
+        )
+    return (
+        f"{names}{more}: two or more gave an answer on {cards.counted(whole.items, 'sub-goal')} of "
+        f"{cards.counted(whole.runs, 'run')}, and have one opinion on {whole.agreed:,}. {alpha}. "
+        f"{whole.alone:,} have an answer from one only; {cards.counted(whole.unsure, 'answer')} “cannot "
+        "tell” "
+        "count as missing."
+    )
+
+
+def _pairs_in_words(pairs: Sequence[ReviewerPair], reviewers: int) -> str:
+    common = [pair for pair in pairs if pair.n]
+    clear = sum(not isinstance(pair.kappa_low, Unscored) and pair.kappa_low > 0 for pair in common)
+    bare = sum(isinstance(pair.kappa, Unscored) for pair in common)
+    unsure = sum(isinstance(pair.kappa_low, Unscored) for pair in common) - bare
+    words = [
+        f"{cards.counted(len(pairs), 'pair')} of reviewers, {len(common):,} of them with sub-goals that "
+        "both answered;"
+        f" {clear:,} agree clearly beyond chance: the whole interval of Cohen's κ is "
+        "above 0."
+    ]
+    if bare:
+        words.append(f"κ of {bare:,} is unscored and shown as text.")
+    if unsure:
+        words.append(f"κ of {unsure:,} has no interval and an open mark: do not rely on it.")
+    left = reviewers - len({name for pair in pairs for name in (pair.a, pair.b)})
+    if pairs and left > 0:
+        words.append(f"{cards.counted(left, 'reviewer')} with few or no answers are left out.")
+    return " ".join(words)
+
+
+@panel
+def of_modes() -> None:
+    """How far every two people see the same failure modes, and at the same step."""
+    taxonomy = kept_taxonomy(state.workspace().path)
+    found = mode_agreement(state.runs(), taxonomy)
+    st.subheader("Failure modes")
+    if not found:
+        st.info("No two people have read the same run yet. Write a note or assign a mode on the Run page.")
+        return
+    st.caption(
+        "Over the runs that both read: a note or a word on a mode. Without a mode: all of them together. "
+        "No automatic assignment can be expected to agree better than people do."
+    )
+    tables.table(
+        mode_agreement_table(found, taxonomy),
+        key="mode-agreement",
+        name="Agreement on failure modes",
+        columns={
+            "mode": st.column_config.TextColumn("failure mode"),
+            "kappa_reason": None,
+            "kappa_low_reason": st.column_config.TextColumn("why κ has no interval"),
+        },
+    )

@@ -1,0 +1,53 @@
+"""In which order the Review page shows failing runs, and the random draw for labels that must be unbiased."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import streamlit as st
+
+from components.failure_modes import view
+from components.shared import state
+from untaken.answers.mode_analysis import by_what_teaches_most
+from untaken.answers.reviewing import Case
+from untaken.corpus import Corpus
+
+ORDERS: Final = {"severity": "Most severe first", "teaches": "Teaches most first"}
+KEPT: Final = "review_order_kept"
+ADDRESS: Final = "order"
+
+
+def ordered(corpus: Corpus, cases: Sequence[Case]) -> tuple[Case, ...]:
+    """The cases in the order asked for, below the control that asks."""
+    asked = st.query_params.get(ADDRESS) or st.session_state.get(KEPT)
+    st.session_state["review_order"] = asked if asked in ORDERS else "severity"
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        order = st.segmented_control(
+            "Order",
+            list(ORDERS),
+            format_func=ORDERS.__getitem__,
+            required=True,
+            key="review_order",
+            on_change=_keep,
+            help="Teaches most: one run of each way to fail that nobody has read, then runs where a judge "
+            "and people disagree.",
+        )
+        drawn = st.button(
+            "Random run",
+            key="review-random",
+            icon=":material/casino:",
+            help="The next run of the random draw, successful ones included, for unbiased labels.",
+        )
+    if drawn and (following := view.analysis(corpus).draw.following):
+        state.open_run(following)
+    st.query_params.pop(ADDRESS, None)
+    if order != "teaches":
+        return tuple(cases)
+    st.query_params[ADDRESS] = "teaches"
+    return by_what_teaches_most(view.analysis(corpus), cases)
+
+
+def _keep() -> None:
+    st.session_state[KEPT] = st.session_state["review_order"]
+    st.query_params.pop(ADDRESS, None)

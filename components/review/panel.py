@@ -1,0 +1,118 @@
+"""The review of one run: status, assignee, tags and history."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Final
+from urllib.parse import urlencode, urlsplit
+
+import streamlit as st
+
+from components.review import writing
+from components.shared import reviewer, state, text
+from components.shared.panels import panel
+from untaken import limits
+from untaken.ledger import Run
+from untaken.store.reviews import STATUSES, Review, ReviewStatus
+
+MOST_CHANGES: Final = 50
+ICONS: Final[dict[ReviewStatus, str]] = {"new": "○", "in review": "◐", "explained": "●", "fixed": "✔"}
+"""A mark for each word, so that colour is never the only sign."""
+
+
+def status(review: Review, *, keys: bool) -> None:
+    """One button a status; the one in force is marked. With `keys`, digits press them."""
+    author = reviewer.author()
+    with st.container(horizontal=True, gap="xsmall", key="review-status"):
+        for number, word in enumerate(STATUSES, start=1):
+            st.button(
+                f"{ICONS[word]} {word.capitalize()}",
+                key=f"status-{number}-{review.run[:16]}",
+                shortcut=str(number) if keys else None,
+                type="primary" if review.status == word else "secondary",
+                disabled=author is None,
+                help="Enter your name first." if author is None else None,
+                on_click=writing.save_review,
+                args=(state.workspace(), [review]),
+                kwargs={"author": author or "", "status": word},
+            )
+
+
+def people_and_tags(review: Review, known: Sequence[str]) -> None:
+    """Who looks into it, and its tags; `known` tags are offered."""
+    author, place = reviewer.author(), review.run[:16]
+    mine = (reviewer.reviewer() or "")[: limits.AUTHOR_CHARS]
+    who, tags = f"assignee-{place}-{review.revision}", f"tags-{place}-{review.revision}"
+
+    def save(make: Callable[[], dict[str, Any]]) -> None:
+        writing.save_review(store, [review], author=author or "", **make())
+
+    store = state.workspace()
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall"):
+        st.text_input(
+            "Assignee",
+            value=review.assignee,
+            key=who,
+            max_chars=limits.AUTHOR_CHARS,
+            disabled=author is None,
+            on_change=lambda: save(lambda: {"assignee": st.session_state[who]}),
+        )
+        st.button(
+            "Take it",
+            key=f"assign-me-{place}",
+            disabled=author is None or review.assignee == mine,
+            on_click=lambda: save(lambda: {"assignee": mine}),
+        )
+    st.multiselect(
+        "Tags",
+        options=list(dict.fromkeys([*review.tags, *known])),
+        default=list(review.tags),
+        format_func=lambda tag: text.one_line(tag, limits.TAG_CHARS),
+        key=tags,
+        accept_new_options=True,
+        max_selections=limits.TAGS_PER_RUN,
+        disabled=author is None,
+        placeholder="Choose, or write a new one",
+        on_change=lambda: save(lambda: {"tags": st.session_state[tags]}),
+    )
+
+
+def history(review: Review) -> None:
+    """Every change of the review, the last one first."""
+    changes = state.workspace().reviews.history([review.run])
+    with st.expander(f"History ({len(changes)})"):
+        if not changes:
+            st.caption("No changes yet.")
+        for one in reversed(changes[-MOST_CHANGES:]):
+            st.text(
+                f"{one.ts:%Y-%m-%d %H:%M} UTC · {text.one_line(one.author, 60)} · {one.field}: "
+                f"{text.one_line(one.before, 80) or '–'} → {text.one_line(one.after, 80) or '–'}"
+            )
+
+
+def link_to_this() -> None:
+    """The address of this view, to be copied for a colleague."""
+    asked = [(name, value) for name in st.query_params for value in st.query_params.get_all(name)]
+    here = urlsplit(st.context.url or "")
+    with st.expander("Link to this view", icon=":material/link:"):
+        st.code(
+            f"{here.scheme}://{here.netloc}{here.path}?{urlencode(asked)}", language=None, wrap_lines=True
+        )
+
+
+@panel
+def of_run(run: Run) -> None:
+    """All of it, as a part of the Run page."""
+    store = state.workspace()
+    reviews = store.reviews.every()
+    review = reviews.get(run.digest, Review(run=run.digest, run_id=run.run_id))
+    if reviewer.reviewer() is None:
+        st.caption("To make changes, enter your name on the Review page or next to a verdict.")
+    status(review, keys=False)
+    people_and_tags(review, known_tags(reviews.values()))
+    history(review)
+
+
+def known_tags(reviews: Iterable[Review]) -> list[str]:
+    """Every tag in use."""
+    return sorted({tag for review in reviews for tag in review.tags})

@@ -1,0 +1,213 @@
+"""The queue of failing runs, and beside it the one that is looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+import streamlit as st
+
+from components.plan.view import plan_view
+from components.review import panel as review_panel
+from components.review import writing
+from components.run import note_panel, run_list
+from components.shared import cards, reviewer, state, tables, text
+from components.shared.panels import panel
+from components.transcript import view
+from untaken.answers.reviewing import Case, cases_table, progress_of
+from untaken.corpus import Corpus
+from untaken.errors import Unscored
+from untaken.failure_modes import Place
+from untaken.store.reviews import STATUSES
+from untaken.subgoals import RunScore
+
+MOST_FIRST: Final = 3
+MOST_ROWS: Final = 1_000
+ROW_SEEN: Final = "review_row_seen"
+FIRST_SEEN: Final = ("why", "task_id", "agent", "status")
+"""What a reviewer reads to choose a run, before anything else."""
+HIDDEN: Final = (
+    "kind",
+    "run_id",
+    "digest",
+    "revision",
+    "model",
+    "task_repeat",
+    "diagnosis",
+    "updated_at",
+    "updated_by",
+)
+
+
+@panel
+def progress(shown: Sequence[Case], everything: Sequence[Case]) -> None:
+    """How many of the failing runs shown are explained or fixed."""
+    now, whole = progress_of(shown), progress_of(everything)
+    part = "" if now.total == whole.total else f" · {whole.reviewed:,} of all {whole.total:,}"
+    share = now.reviewed / now.total if now.total else 0.0
+    st.progress(share, text=f"**{now.reviewed:,} of {now.total:,} reviewed** (explained or fixed){part}")
+    counts = (f"{review_panel.ICONS[status]} {now.statuses[status]:,} {status}" for status in STATUSES)
+    st.caption(" · ".join(counts))
+
+
+@panel
+def chosen(shown: Sequence[Case], everything: Sequence[Case]) -> Case | None:
+    """The case of the run that is selected, else the first one shown.
+
+    A case that a change of status took out of the filters stays until the next one is asked for.
+    """
+    by_digest = {case.item.digest: case for case in everything}
+    asked = state.selected("run")
+    if asked in by_digest:
+        return by_digest[asked]
+    if asked is not None and shown:
+        st.caption("The linked run is not to be reviewed. This is the first run in the queue.")
+    if not shown:
+        return None
+    state.select(run=shown[0].item.digest)
+    return shown[0]
+
+
+@panel
+def keys(shown: Sequence[Case], everything: Sequence[Case], case: Case) -> None:
+    """Buttons and keys to the previous and the next case shown."""
+    here = [one.item.digest for one in shown]
+    digest = case.item.digest
+    place = f"**{here.index(digest) + 1:,} of {len(here):,}**" if digest in here else "outside the filters"
+    before, after = _around(shown, everything, digest)
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.markdown(place, width="stretch")
+        run_list.step("Previous", ":material/chevron_left:", "K", before)
+        run_list.step("Next", ":material/chevron_right:", "J", after)
+
+
+def _around(shown: Sequence[Case], everything: Sequence[Case], digest: str) -> tuple[str | None, str | None]:
+    """The cases shown before and after one, which need not be among them."""
+    order = [one.item.digest for one in everything]
+    at = order.index(digest)
+    kept = {one.item.digest for one in shown}
+    before = next((one for one in reversed(order[:at]) if one in kept), None)
+    return before, next((one for one in order[at + 1 :] if one in kept), None)
+
+
+@panel
+def queue(shown: Sequence[Case], case: Case | None) -> None:
+    """The cases as a table; choosing a row looks at its run."""
+    frame = cases_table(shown)
+    frame["status"] = [f"{review_panel.ICONS[one.review.status]} {one.review.status}" for one in shown]
+    frame["why"] = [f"{cards.KIND_ICONS[one.item.kind]} {one.item.why}" for one in shown]
+    frame["task_id"] = [_task(one) for one in shown]
+    frame = frame[[*FIRST_SEEN, *(name for name in frame.columns if name not in FIRST_SEEN)]]
+    here = [("▸" if case and one.item.digest == case.item.digest else "") for one in shown]
+    frame.insert(0, "here", here)
+    row = tables.table(
+        frame,
+        key="review-queue",
+        name="Review queue",
+        selectable=True,
+        height=min(38 + 35 * max(len(shown), 1), 440),
+        most=MOST_ROWS,
+        columns={
+            "here": st.column_config.TextColumn("▸", width=24, help="The run shown beside the queue"),
+            "why": st.column_config.TextColumn("why", width=300),
+            "task_id": st.column_config.TextColumn("task", width=110),
+            "agent": st.column_config.TextColumn("agent", width=110),
+            "status": st.column_config.TextColumn(width=90),
+            "completion": st.column_config.ProgressColumn(
+                "completion", format="percent", min_value=0, max_value=1
+            ),
+            **dict.fromkeys(HIDDEN),
+        },
+    )
+    if row is not None and st.session_state.get(ROW_SEEN) != row:
+        st.session_state[ROW_SEEN] = row
+        state.select(run=shown[row].item.digest)
+        st.rerun()
+    st.session_state[ROW_SEEN] = row
+
+
+def _task(case: Case) -> str:
+    repeat = case.item.task_repeat
+    return case.item.task_id if repeat is None else f"{case.item.task_id} #{repeat}"
+
+
+@panel
+def bulk(shown: Sequence[Case]) -> None:
+    """Set the status of every case shown, behind a second thought."""
+    author = reviewer.author()
+    with st.popover(f"Set all {len(shown):,} shown to …", disabled=author is None or not shown):
+        status = st.selectbox("Status", STATUSES, key="bulk-status", format_func=str.capitalize)
+        st.caption("Changes that others made since this page was loaded are kept and listed.")
+        st.button(
+            f"Set {cards.counted(len(shown), 'run')}",
+            key="bulk-set",
+            type="primary",
+            on_click=writing.save_review,
+            args=(state.workspace(), [case.review for case in shown]),
+            kwargs={"author": author or "", "status": status},
+        )
+
+
+@panel
+def look(corpus: Corpus, case: Case, tags: Sequence[str]) -> None:
+    """One case: what went wrong first, its plan graph, and its review status."""
+    item, run = case.item, corpus.runs[case.item.digest]
+    with st.container(border=True, key="review-case"):
+        repeat = "" if item.task_repeat is None else f" · repeat {item.task_repeat}"
+        words = f"{text.label(item.agent, 40)} on {text.label(item.task_id, 60)}{repeat}"
+        st.page_link(
+            state.RUN_PAGE,
+            label=f"{cards.KIND_ICONS[item.kind]} {item.kind} · {words}",
+            query_params={"run": item.digest} | state.scope(),
+        )
+        if reviewer.reviewer() is None:
+            st.caption("To make changes, enter your name at the top of the page.")
+        review_panel.status(case.review, keys=True)
+        st.markdown(f"**{text.label(item.cause.headline, 200)}**")
+        if item.cause.detail:
+            st.text(text.one_line(item.cause.detail, 500))
+        if len(case.first) > 1:
+            more = f" and {len(case.first) - MOST_FIRST} more" if len(case.first) > MOST_FIRST else ""
+            named = ", ".join(text.label(title, 60) for title in case.first[:MOST_FIRST])
+            st.caption(f"Failed first: {named}{more}")
+        if case.parted:
+            st.caption(f"⚖ Reviewers disagree on {cards.counted(case.parted, 'sub-goal')} of this run.")
+        review_panel.people_and_tags(case.review, tags)
+        _log(corpus, item.digest)
+        note_panel.notes_and_modes(run, _goal_here(corpus, item.digest))
+        review_panel.history(case.review)
+        review_panel.link_to_this()
+
+
+def _graph(corpus: Corpus, digest: str, open_goal: Callable[[str], None]) -> None:
+    score = corpus.scores[digest]
+    if isinstance(score, Unscored):
+        st.caption(f"No plan graph: {text.label(score.reason, 200)}")
+        return
+    graph = next((one for one in corpus.graphs.graphs if one.id == score.graph_id), None)
+    if graph is None or not graph.sub_goals:
+        return
+    scored = score if isinstance(score, RunScore) else None
+    plan_view(graph, scored, key="review-plan", selected=state.selected("sub_goal"), on_select=open_goal)
+
+
+def _log(corpus: Corpus, digest: str) -> None:
+    """The plan graph and the transcript of the run; only the open tab is drawn."""
+
+    def open_goal(sub_goal: str) -> None:
+        state.select(run=digest, sub_goal=sub_goal)
+
+    graph, log = st.tabs(["Plan graph", "Transcript"], key="review-log", on_change="rerun")
+    if graph.open:
+        with graph:
+            _graph(corpus, digest, open_goal)
+    if log.open:
+        with log:
+            view.transcript(corpus, digest, key="review-transcript", on_goal=open_goal)
+
+
+def _goal_here(corpus: Corpus, digest: str) -> list[Place]:
+    """The sub-goal that is selected, where the run's plan graph has it."""
+    score, asked = corpus.scores[digest], state.selected("sub_goal")
+    nodes = () if isinstance(score, Unscored) else score.nodes
+    return [Place(sub_goal=node.sub_goal) for node in nodes if node.sub_goal == asked]

@@ -1,0 +1,94 @@
+"""Filters of the Review page; they are part of the address, so that it can be shared."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import streamlit as st
+
+from components.shared import text
+from components.shared.panels import panel
+from untaken.answers.reviewing import META
+
+KEPT: Final = "review_filters"
+FIRST: Final = ("status", "assignee", "tag", "agent", "task", "kind")
+"""Fields that come first; the others follow where there is something to choose between."""
+COLUMNS: Final = 5
+PLAIN: Final = re.compile(r"(?=.{1,40}$)[A-Za-z0-9]+([_ ][A-Za-z0-9]+)*")
+"""Keys without anything to escape: a screen reader would read the backslash aloud."""
+
+
+def remember(offered: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+    """The filters of the address, or those of the session where a navigation click cleared them."""
+    asked = {field: st.query_params.get_all(field) for field in offered if field in st.query_params}
+    filters = asked or st.session_state.get(KEPT, {})
+    _choose({field: values for field, values in filters.items() if field in offered})
+    return dict(st.session_state[KEPT])
+
+
+@panel
+def draw(offered: Mapping[str, Sequence[str]], filters: Mapping[str, Sequence[str]]) -> None:
+    """One widget a field, behind a button that says how many are in force."""
+    used = sum(bool(values) for values in filters.values())
+    words = f"Filters ({used} active)" if used else "Filters"
+    with st.expander(words, expanded=bool(used), icon=":material/filter_list:"):
+        first = [field for field in FIRST if field in offered]
+        _row(first, offered, filters)
+        told = [field for field, some in offered.items() if _told(field, some, filters)]
+        _row([field for field in told if not field.startswith(META)], offered, filters)
+        if recorded := [field for field in told if field.startswith(META)]:
+            st.caption("Metadata of the runs (from RUN\\_STARTED):")
+            _row(recorded, offered, filters)
+        if used:
+            st.button("Clear all filters", key="filters-clear", type="tertiary", on_click=_choose, args=({},))
+
+
+def _told(field: str, values: Sequence[str], filters: Mapping[str, Sequence[str]]) -> bool:
+    """Whether a further field has anything to choose between."""
+    return field not in FIRST and (len(values) > 1 or bool(filters.get(field)))
+
+
+def _row(
+    fields: Sequence[str], offered: Mapping[str, Sequence[str]], filters: Mapping[str, Sequence[str]]
+) -> None:
+    for start in range(0, len(fields), COLUMNS):
+        for field, place in zip(fields[start : start + COLUMNS], st.columns(COLUMNS), strict=False):
+            with place:
+                _widget(field, offered[field], filters.get(field, ()))
+
+
+def _widget(field: str, values: Sequence[str], chosen: Sequence[str]) -> None:
+    key = f"filter-{field.encode().hex()[:60]}"  # a metadata key may hold anything
+    st.session_state[key] = list(chosen)
+    st.multiselect(
+        _words(field),
+        options=list(dict.fromkeys([*values, *chosen])),
+        format_func=lambda value: text.one_line(value, 60),
+        key=key,
+        placeholder="All",
+        on_change=lambda: _changed(field, key),
+    )
+
+
+def _words(field: str) -> str:
+    if not field.startswith(META):
+        return field.capitalize()
+    key = field.removeprefix(META)
+    return key if PLAIN.fullmatch(key) else text.label(key, 40)
+
+
+def _changed(field: str, key: str) -> None:
+    _choose({**st.session_state.get(KEPT, {}), field: list(st.session_state[key])})
+
+
+def _choose(filters: Mapping[str, Sequence[str]]) -> None:
+    chosen = {field: list(values) for field, values in filters.items() if values}
+    for field in st.session_state.get(KEPT, {}):
+        if field not in chosen:
+            st.query_params.pop(field, None)
+    st.session_state[KEPT] = chosen
+    for field, values in chosen.items():
+        if st.query_params.get_all(field) != values:
+            st.query_params[field] = values

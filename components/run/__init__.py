@@ -1,0 +1,1 @@
+"""Run: what happened in one run."""

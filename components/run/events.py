@@ -1,0 +1,200 @@
+"""What happened in one run: events, decision points, progress, findings."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection
+from typing import Final
+
+import pandas as pd
+import streamlit as st
+
+from components import figures
+from components.shared import exports, state, tables, text
+from components.shared.choice_words import context_words
+from components.shared.palette import DELTA_WORDS
+from components.shared.panels import panel
+from untaken.answers import RunReport, TimelineRow
+from untaken.counterfactual import THRESHOLD, level_words
+from untaken.errors import number
+from untaken.ledger import as_mapping, readable
+from untaken.subgoals import RunScore
+
+MOST_EVENTS: Final = 20_000
+MOST_CHARS: Final = 20_000
+
+
+def event_table(rows: Collection[TimelineRow]) -> pd.DataFrame:
+    """One row per event."""
+    marks = {True: "✓", False: "✗", None: ""}
+    return pd.DataFrame(
+        {
+            "event": [row.seq for row in rows],
+            "type": [row.type for row in rows],
+            "what": [row.title for row in rows],
+            "text": [row.text + (" …" if row.cut else "") for row in rows],
+            "ok": [("✗ transient" if row.transient else marks[row.ok]) for row in rows],
+            "sub-goal": [row.sub_goal or "" for row in rows],
+            "cited by": [", ".join(f"event {seq}" for seq in row.cited_by) for row in rows],
+            "time": [row.ts.strftime("%H:%M:%S") for row in rows],
+        }
+    )
+
+
+@panel
+def timeline(report: RunReport) -> None:
+    """Every event in order; choosing one shows all that was recorded of it."""
+    tables.figure(
+        figures.timeline_figure(
+            report.run, report.score if isinstance(report.score, RunScore) else None, dark=state.is_dark()
+        ),
+        key="timeline-figure",
+        name="Timeline of this run",
+    )
+    rows = report.timeline[:MOST_EVENTS]
+    if len(rows) < len(report.timeline):
+        st.caption(f"The first {MOST_EVENTS:,} of {len(report.timeline):,} events.")
+    at = tables.table(
+        event_table(rows), key="timeline", name="Events of this run", selectable=True, height=420
+    )
+    if at is None:
+        st.caption("Choose a row to see the full event.")
+        return
+    whole_event(report, rows[at].seq)
+
+
+def whole_event(report: RunReport, seq: int) -> None:
+    """All that was recorded of one event."""
+    event = next((event for event in report.run.events if event.seq == seq), None)
+    if event is None:
+        st.caption(f"This run has no event {seq}.")
+        return
+    whole = json.dumps(as_mapping(event), ensure_ascii=False, indent=2, default=str)
+    st.code(whole[:MOST_CHARS], language="json", wrap_lines=True, height=320)
+    if len(whole) > MOST_CHARS:
+        st.caption(f"The first {MOST_CHARS:,} of {len(whole):,} characters.")
+
+
+def selected_events(report: RunReport) -> list[int]:
+    """`seq` of the events that are open in the views of the run; of another run's no more than the number."""
+    rows = st.session_state.get("timeline", {}).get("selection", {}).get("rows") or ()
+    listed = [report.timeline[row].seq for row in rows if row < len(report.timeline)]
+    known = {row.seq for row in report.timeline}
+    opened = [st.session_state.get("whole_event")]
+    return list(dict.fromkeys([*listed, *(seq for seq in opened if seq in known)]))
+
+
+def open_event(seq: int | None) -> None:
+    """Have one event shown in full below the transcript."""
+    st.session_state["whole_event"] = seq
+
+
+def opened_event(report: RunReport) -> None:
+    """The event that the transcript was asked to show in full, with a button that closes it."""
+    seq = st.session_state.get("whole_event")
+    if seq is None or not 0 <= seq < len(report.run.events):
+        return
+    st.button(
+        f"Close event {seq}", key="close-whole-event", type="tertiary", on_click=open_event, args=(None,)
+    )
+    whole_event(report, seq)
+
+
+def event_link(report: RunReport, seq: int, *, key: str) -> None:
+    """A button that opens one event in place, and closes it again."""
+    opened = st.session_state.get("opened_event") == key
+    st.button(
+        f"{'▾' if opened else '▸'} event {seq}",
+        key=f"event-{key}",
+        type="tertiary",
+        on_click=_open,
+        args=(None if opened else key,),
+    )
+    if opened:
+        whole_event(report, seq)
+
+
+def _open(key: str | None) -> None:
+    st.session_state["opened_event"] = key
+
+
+@panel
+def decisions(report: RunReport) -> None:
+    """The alternatives of a choice, and their history."""
+    evaluation = report.evaluation
+    if evaluation.status != "evaluated":
+        st.info(f"Counterfactual evaluation {evaluation.status}: {text.label(evaluation.reason, 300)}")
+        return
+    st.caption(
+        "History of each alternative in the same context, scored with the same formula as this run. Within "
+        "±"
+        f"{THRESHOLD:g} the two count as equivalent. An alternative without history is unknown. "
+        "Associations in past runs, not causes."
+    )
+    tables.figure(
+        figures.delta_figure(evaluation, dark=state.is_dark()),
+        key="deltas",
+        name="Deltas of this run's decision points",
+    )
+    pairs = [(decision, branch) for decision in evaluation.decisions for branch in decision.branches]
+    asked = state.selected("decision")
+    if asked is not None and asked in {str(d.decision_point) for d, _ in pairs}:
+        pairs = [(d, b) for d, b in pairs if str(d.decision_point) == asked]
+        st.button(f"Show all decision points (now only event {int(asked)})", on_click=_all_decisions)
+    contexts = {s.seq: context_words(readable(s.context), s.context_hash) for s in report.run.selections}
+    frame = pd.DataFrame(
+        {
+            "event": [d.decision_point for d, _ in pairs],
+            "selected": [d.selected for d, _ in pairs],
+            "alternative": [b.alternative for _, b in pairs],
+            "context": [contexts[d.decision_point] for d, _ in pairs],
+            "verdict": [DELTA_WORDS[b.verdict] for _, b in pairs],
+            "delta": pd.array([number(b.delta) for _, b in pairs], dtype="Float64"),
+            "n": [b.n for _, b in pairs],
+            "success rate": pd.array([number(b.success_rate) for _, b in pairs], dtype="Float64"),
+            "mean cost": pd.array([number(b.avg_cost) for _, b in pairs], dtype="Float64"),
+            "mean steps": pd.array([number(b.avg_steps) for _, b in pairs], dtype="Float64"),
+            "history": [level_words(b.level, b.levels) for _, b in pairs],
+            "support": [b.support_reason for _, b in pairs],
+        }
+    )
+    if all(b.levels == 1 for _, b in pairs):
+        frame = frame.drop(columns="history")
+    tables.table(
+        frame,
+        key="decisions",
+        name="Alternatives of this run",
+        columns={
+            "context": st.column_config.TextColumn(width="large"),
+            "delta": st.column_config.NumberColumn(format="%+.3f"),
+            "success rate": st.column_config.NumberColumn(format="percent"),
+            "mean cost": st.column_config.NumberColumn(format="%.4f"),
+            "mean steps": st.column_config.NumberColumn(format="%.1f"),
+        },
+    )
+
+
+def _all_decisions() -> None:
+    state.select(run=state.selected("run"), sub_goal=state.selected("sub_goal"))
+
+
+@panel
+def progress(report: RunReport) -> None:
+    """How many sub-goals were completed after each step."""
+    if not isinstance(report.score, RunScore):
+        st.caption("This run was not scored.")
+        return
+    tables.figure(
+        figures.progress_curve(report.score, dark=state.is_dark()),
+        key="progress",
+        name="Progress of this run",
+    )
+
+
+@panel
+def findings(report: RunReport) -> None:
+    """What was noticed about this run."""
+    if report.findings:
+        tables.table(exports.findings_table(report.findings), key="findings", name="Findings of this run")
+    else:
+        st.caption("No findings.")

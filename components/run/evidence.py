@@ -1,0 +1,284 @@
+"""The plan graph of one run, and beside it the evidence for the selected sub-goal."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection
+from typing import Final
+
+import msgspec
+import pandas as pd
+import streamlit as st
+
+from components import figures
+from components.plan.drawing import READABLE, Drawing, draw
+from components.plan.layout import larger
+from components.plan.view import plan_view
+from components.run.events import event_table
+from components.run.marking import marking
+from components.run.verdicts import verdicts_on
+from components.shared import state, tables, text
+from components.shared.palette import STAR, STATUS
+from components.shared.panels import panel
+from untaken.answers import RunReport
+from untaken.ledger import Verdict
+from untaken.plans import PlanGraph, SubGoal
+from untaken.subgoals import NodeScore, RunScore
+
+MOST_CHARS: Final = 20_000
+MOST_MISSED: Final = 6
+TITLE_CHARS: Final = 70
+COLUMN: Final = (560, 1000)
+"""Room for the graph beside the evidence, in pixels."""
+SMALL: Final = 0.7
+
+
+@panel
+def plan_and_evidence(report: RunReport) -> None:
+    """The coloured graph, and beside it what is known of the selected sub-goal."""
+    if report.graph is None:
+        st.info("No plan graph matches this run's task. Add one on the Data page.")
+        _verdicts(report)
+        return
+    if not report.graph.sub_goals:
+        st.info("The plan graph for this run's task has no sub-goals.")
+        return
+    goals = {goal.id: goal for goal in report.graph.sub_goals}
+    asked = state.selected("sub_goal")
+    chosen = asked if asked in goals else None
+    score = report.score if isinstance(report.score, RunScore) else None
+    drawing = draw(report.graph, score)
+    small = larger(drawing.layouts, *COLUMN).scale(*COLUMN) < SMALL
+    left, right = (st.container(), st.container()) if small else st.columns([8, 5], gap="medium")
+    with left:
+        _graph(report.graph, score, chosen, drawing)
+    with right:
+        _evidence(report, goals, chosen, columns=3 if small else 1)
+
+
+def _verdicts(report: RunReport) -> None:
+    """Verdicts of people, tests and judges on a run without a plan, with their evidence."""
+    given = report.run.of(Verdict)
+    if not given:
+        return
+    said = {True: "✓ met", False: "✗ not met", None: "? could not tell"}
+    rows = [(verdict, one) for verdict in given for one in verdict.evidence or [None]]
+    frame = pd.DataFrame(
+        {
+            "verdict on": [verdict.sub_goal for verdict, _ in rows],
+            "said": ["↩ withdrawn" if v.withdrawn else said[v.passed] for v, _ in rows],
+            "by": [verdict.by for verdict, _ in rows],
+            "from": ["imported" if report.run.imported(v) else "this workspace" for v, _ in rows],
+            "seen in event": pd.array([one.seq if one else None for _, one in rows], dtype="Int64"),
+            "why": [verdict.reason or "" for verdict, _ in rows],
+            "quoted": [one.quote if one else "" for _, one in rows],
+        }
+    )
+    tables.table(frame, key="run-verdicts", name="Verdicts on this run", height=min(38 + 35 * len(rows), 320))
+
+
+def _graph(graph: PlanGraph, score: RunScore | None, chosen: str | None, drawing: Drawing) -> None:
+    around, expanded = _large_graph_controls(graph, chosen)
+    whole = around is None and not expanded
+    drawing = plan_view(
+        graph,
+        score,
+        drawing=drawing if whole else None,
+        key="plan",
+        selected=chosen,
+        on_select=_pick,
+        expanded=expanded,
+        on_expand=_expand,
+        around=around,
+    )
+    if drawing.hidden:
+        st.caption(f"{drawing.hidden:,} other sub-goals are hidden.")
+    tables.download(
+        lambda: figures.plan_html(graph, score).encode(),
+        label="Plan graph (HTML)",
+        file="plan-graph.html",
+        mime="text/html",
+        key="plan-html",
+    )
+
+
+def _pick(sub_goal: str) -> None:
+    state.select(run=state.selected("run"), sub_goal=sub_goal)
+
+
+def _expand(sub_goal: str) -> None:
+    st.session_state["expanded"] = {*st.session_state.get("expanded", ()), sub_goal}
+
+
+def _large_graph_controls(graph: PlanGraph, chosen: str | None) -> tuple[str | None, Collection[str]]:
+    expanded = {*st.session_state.get("expanded", ()), *([chosen] if chosen else [])}
+    if len(graph.sub_goals) <= READABLE:
+        return None, ()
+    around = st.toggle(
+        "Only the selected sub-goal's dependencies and dependents",
+        key="around",
+        disabled=chosen is None,
+        help="Large graph: finished and unreached branches are collapsed. Click one to open it.",
+    )
+    return (chosen if around else None), expanded
+
+
+def _evidence(report: RunReport, goals: dict[str, SubGoal], chosen: str | None, *, columns: int) -> None:
+    nodes = {node.sub_goal: node for node in report.nodes}
+    st.session_state["sub_goal_picker"] = chosen
+    st.selectbox(
+        "Sub-goal",
+        options=list(goals),
+        format_func=lambda goal: node_words(goals[goal], nodes.get(goal)),
+        key="sub_goal_picker",
+        placeholder="Choose a sub-goal, or click it in the graph",
+        on_change=lambda: _pick(st.session_state["sub_goal_picker"]),
+        filter_mode="contains",
+    )
+    if chosen is None:
+        _unfinished(report, columns)
+        return
+    node, goal = nodes.get(chosen), goals[chosen]
+    if len(goal.title) > TITLE_CHARS:
+        st.text(text.one_line(goal.title, 1_000))
+    if node is None:
+        st.text("This run was not scored, so this sub-goal has no status.")
+    else:
+        _result(node, report)
+        _expected(node)
+    with st.expander("How it is checked", expanded=node is None or node.completed is None):
+        if goal.description:
+            st.text(text.one_line(goal.description, 600))
+        st.code(check_words(goal), language=None, wrap_lines=True)
+    if node is not None:
+        verdicts_on(report, node)
+        marking(report, node)
+        _evidence_events(report, node)
+
+
+def node_words(goal: SubGoal, node: NodeScore | None) -> str:
+    """A sub-goal on one line: icon, star, title."""
+    style = STATUS[node.status if node else "unscored"]
+    star = f"{STAR} " if goal.critical else ""
+    return f"{style.icon} {star}{text.one_line(goal.title or goal.id, TITLE_CHARS)}"
+
+
+def _result(node: NodeScore, report: RunReport) -> None:
+    style = STATUS[node.status]
+    colour = {"completed": "blue", "attempted": "orange"}.get(node.status, "gray")
+    with st.container(horizontal=True, gap="xsmall"):
+        st.badge(f"{style.icon} {style.word}", color=colour)  # type: ignore[arg-type]
+        if node.critical:
+            st.badge(f"{STAR} critical", color="gray")
+        st.badge(f"decided by {text.label(node.decided_by, 40)}", color="gray")
+    st.text(text.one_line(node.reason, 600))
+    score = report.score
+    for violation in score.violations if isinstance(score, RunScore) else ():
+        if node.sub_goal in (violation.sub_goal, violation.dependency):
+            st.text(f"⚠ {text.one_line(violation.message, 300)}")
+
+
+def _expected(node: NodeScore) -> None:
+    """What its check expects beside what the run holds, field by field."""
+    if not node.differences:
+        return
+    place = "" if node.nearest is None else f", nearest call: event {node.nearest}"
+    st.markdown(f"**Expected against actual**{place}")
+    frame = pd.DataFrame(
+        {
+            "": ["✓" if one.met else "≠" for one in node.differences],
+            "field": [one.field for one in node.differences],
+            "expected": [one.expected for one in node.differences],
+            "actual": [one.actual for one in node.differences],
+        }
+    )
+    tables.table(
+        frame,
+        key="expected",
+        name="Expected against actual",
+        height=min(38 + 35 * len(frame), 250),
+        columns={"": st.column_config.TextColumn(width=20)},
+    )
+
+
+def _unfinished(report: RunReport, columns: int) -> None:
+    missed = [n for n in report.nodes if n.status in ("attempted", "skipped", "unscored")]
+    if not missed:
+        st.caption("Select a sub-goal to see its evidence.")
+        return
+    st.caption("Not completed. Select one to see why:")
+    places = st.columns(columns)
+    for number, node in enumerate(missed[:MOST_MISSED]):
+        star = f"{STAR} " if node.critical else ""
+        with places[number % columns], st.container(gap=None):
+            st.button(
+                f"{STATUS[node.status].icon} {star}{text.label(node.title or node.sub_goal, 40)}",
+                key=f"missed-{node.sub_goal}",
+                type="tertiary",
+                on_click=_pick,
+                args=(node.sub_goal,),
+            )
+            st.caption(text.label(node.reason, 160))
+    if len(missed) > MOST_MISSED:
+        st.caption(f"and {len(missed) - MOST_MISSED} more in the table below")
+
+
+def check_words(goal: SubGoal) -> str:
+    """The check and the mapping rules of a sub-goal, as in the graph."""
+    known = msgspec.to_builtins(goal)
+    parts = {name: known[name] for name in ("check", "rules", "any_of", "deps") if known.get(name)}
+    if "check" not in parts and not goal.any_of:
+        parts = {"check": "none: only a recorded verdict can decide it", **parts}
+    return "\n".join(f"{name}: {_json(value)}" for name, value in parts.items())[:MOST_CHARS]
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=None, default=str)
+
+
+def _evidence_events(report: RunReport, node: NodeScore) -> None:
+    rows = [row for row in report.timeline if row.seq in node.events or row.seq in node.evidence]
+    if not rows:
+        st.caption("No event of this run is mapped to it.")
+        return
+    frame = event_table(rows)
+    mapped = report.score.mapped if isinstance(report.score, RunScore) else ()
+    judged = {seq for seq, goal, authority in mapped if authority == "judge" and goal == node.sub_goal}
+    frame.insert(1, "role", [_role(row.seq, node, judged) for row in rows])
+    tables.table(
+        frame.drop(columns=["type", "sub-goal", "time"]),
+        key="evidence",
+        name="Events of this sub-goal",
+        height=min(38 + 35 * len(rows), 320),
+    )
+
+
+def _role(seq: int, node: NodeScore, judged: Collection[int]) -> str:
+    """What an event is to a sub-goal; that only a judge mapped it is said."""
+    role = "evidence" if seq in node.evidence else "action"
+    return f"{role}, mapped by a judge" if seq in judged else role
+
+
+@panel
+def sub_goal_table(report: RunReport) -> None:
+    """The graph's twin for those who cannot see it, and for copying."""
+    if not report.nodes:
+        st.caption("No sub-goal was scored.")
+        return
+    frame = pd.DataFrame(
+        {
+            "sub-goal": [node.title or node.sub_goal for node in report.nodes],
+            "status": [f"{STATUS[n.status].icon} {STATUS[n.status].word}" for n in report.nodes],
+            "critical": [STAR if node.critical else "" for node in report.nodes],
+            "decided by": [node.decided_by for node in report.nodes],
+            "why": [node.reason for node in report.nodes],
+            "actions": [len(node.events) for node in report.nodes],
+            "completed at": pd.array([node.completed_at for node in report.nodes], dtype="Int64"),
+        }
+    )
+    row = tables.table(frame, key="nodes", name="Sub-goals of this run", selectable=True)
+    if row is not None and st.session_state.get("nodes_seen") != row:
+        st.session_state["nodes_seen"] = row
+        _pick(report.nodes[row].sub_goal)
+        st.rerun()
+    st.session_state["nodes_seen"] = row

@@ -1,0 +1,349 @@
+"""Notes on a run and the failure modes that people see in it: written, accepted, withdrawn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import streamlit as st
+
+from components.failure_modes import mode_writing
+from components.run import events as run_events
+from components.shared import cards, drafts, reviewer, state, text
+from components.shared.focus_keys import focus_keys
+from components.shared.panels import panel
+from untaken import limits
+from untaken.answers import RunReport
+from untaken.errors import Unscored
+from untaken.failure_modes import (
+    RUN,
+    Assignment,
+    ModeSuggester,
+    Note,
+    Place,
+    SuggestionQuality,
+    Taxonomy,
+    assignments_of,
+    filed_texts,
+    judged_suggestions,
+    kept_taxonomy,
+    notes_of,
+    suggestion_quality,
+)
+from untaken.ledger import Run
+
+MOST_NOTES: Final = 30
+MOST_MODES: Final = 40
+NOTE_FIELD: Final = "note-field"
+MODE_FIELD: Final = "mode-field"
+NEW_FIELD: Final = "new-mode-field"
+PLACE: Final = "note_place"
+SEEN: Final = "note_places_seen"
+
+
+@panel
+def notes_and_modes(run: Run, offered: Sequence[Place] = (), *, wide: bool = False) -> None:
+    """What was written about the run, and fields for more.
+
+    Args:
+        run: the run.
+        offered: what is selected on the page beside the whole run: a sub-goal, an event.
+        wide: notes and modes side by side.
+    """
+    with st.container(border=wide, key="notes-and-modes", gap="small"):
+        st.markdown("**Notes and failure modes**")
+        place = _place(run, offered)
+        taxonomy = kept_taxonomy(state.workspace().path)
+        marked = any(one.sub_goal is not None for one in offered)  # then the verdict asks for the name
+        if wide and not marked and reviewer.reviewer() is None:
+            reviewer.ask_reviewer()
+        left, right = st.columns(2, gap="medium") if wide else (st.container(), st.container())
+        with left:
+            _notes(run, place)
+        with right:
+            _modes(run, place, taxonomy)
+        focus_keys({"N": NOTE_FIELD, "M": MODE_FIELD, "C": NEW_FIELD})
+
+
+def place_words(place: Place) -> str:
+    """Where in a run, in words; a sub-goal's id is untrusted text."""
+    if place.event is not None:
+        return f"Event {place.event:,}"
+    return "Whole run" if place.sub_goal is None else f"Sub-goal {text.one_line(place.sub_goal, 40)}"
+
+
+def _place(run: Run, offered: Sequence[Place]) -> Place:
+    """Where the next note goes: what was selected last in this run, unless another choice is made.
+
+    An event that was selected in the run before is offered, but never chosen for this one.
+    """
+    known = dict.fromkeys((RUN, *offered))
+    before, seen = st.session_state.get(SEEN, ("", ()))
+    fresh = [one for one in offered if one not in seen or before != run.digest]
+    if before != run.digest:
+        st.session_state[PLACE] = RUN
+        fresh = [one for one in fresh if one.event is None]
+    st.session_state[SEEN] = (run.digest, tuple(offered))
+    if fresh or st.session_state.get(PLACE) not in known:
+        st.session_state[PLACE] = fresh[-1] if fresh else RUN
+    if len(known) == 1:
+        return RUN
+    chosen: Place | None = st.segmented_control(
+        "About", tuple(known), key=PLACE, required=True, format_func=lambda one: text.label(place_words(one))
+    )
+    return chosen or RUN
+
+
+def _notes(run: Run, place: Place) -> None:
+    given = notes_of(run)
+    for note in given[-MOST_NOTES:]:
+        with st.container(gap=None):
+            who = text.label((note.author or "unnamed").removeprefix("human:"), 60)
+            about = "" if note.place == RUN else f" · {text.label(place_words(note.place))}"
+            origin = " · imported" if note.imported else ""
+            st.caption(f"{who}{about} · {note.at:%Y-%m-%d %H:%M} UTC{origin}")
+            st.text(note.text[: limits.NOTE_CHARS])
+    if len(given) > MOST_NOTES:
+        st.caption(f"The last {MOST_NOTES} of {len(given):,}; see the events for the others.")
+    if run.integrity.broken:
+        st.caption("You cannot add a note: the ledger is broken.")
+        return
+    author, field = reviewer.author(), note_field(run, place)
+    with st.container(key=NOTE_FIELD):
+        drafts.text_area(
+            "Note",
+            field,
+            max_chars=limits.NOTE_CHARS,
+            height=80,
+            disabled=author is None,
+            placeholder="What did you see? (N)" if author else "Enter your name to write a note.",
+            help="Saved as your draft until you add it.",
+        )
+    st.button(
+        "Add note",
+        key=f"add-{field.key}",
+        disabled=author is None,
+        on_click=mode_writing.save_note,
+        args=(state.workspace(), run, field, place),
+    )
+
+
+def note_field(run: Run, place: Place) -> drafts.DraftField:
+    """The field for a note; each place of each run has its own."""
+    if place == RUN:
+        return drafts.DraftField(name="note", about=(run.digest,))
+    where = ("event", str(place.event)) if place.event is not None else ("sub_goal", place.sub_goal or "")
+    return drafts.DraftField(name="note", about=(run.digest, *where))
+
+
+def _modes(run: Run, place: Place, taxonomy: Taxonomy) -> None:
+    words = assignments_of(run)
+    _assigned(run, [one for one in words if one.status == "accepted"], taxonomy)
+    if run.integrity.broken:
+        return
+    _picker(run, place, words, taxonomy)
+    if reviewer.author() is not None:
+        _suggested(run, place, words, taxonomy)
+
+
+def _assigned(run: Run, accepted: Sequence[Assignment], taxonomy: Taxonomy) -> None:
+    """Every mode that somebody accepted; one's own can be withdrawn."""
+    author = reviewer.author()
+    for one in accepted[:MOST_MODES]:
+        mode = taxonomy.by_id.get(taxonomy.current(one.mode))
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            st.html(dot(mode.colour if mode else "#6b7280"), width="content")
+            st.text(text.one_line(mode.name if mode else one.mode, limits.MODE_NAME_CHARS), width="content")
+            state_words = (
+                "" if mode and mode.active else f" · {mode.status if mode else 'not in the taxonomy'}"
+            )
+            origin = " · imported" if one.imported else ""
+            who = text.label(one.by.removeprefix("human:"), 60)
+            st.caption(f"{text.label(place_words(one.place))} · {who}{origin}{state_words}", width="stretch")
+            if one.by == author and not run.integrity.broken:
+                st.button(
+                    "Withdraw",
+                    key=f"withdraw-mode-{run.digest[:16]}-{one.seq}",
+                    type="tertiary",
+                    on_click=mode_writing.assign,
+                    args=(state.workspace(), run, one.mode),
+                    kwargs={"by": author, "place": one.place, "status": "withdrawn"},
+                )
+    if len(accepted) > MOST_MODES:
+        st.caption(f"The first {MOST_MODES} of {len(accepted):,}.")
+
+
+def dot(colour: str) -> str:
+    """A mode's colour; taxonomy files hold none but ``#rrggbb``."""
+    return (
+        f'<span aria-hidden="true" style="display:inline-block;width:.7rem;height:.7rem;border-radius:50%;'
+        f'background:{colour};border:1px solid currentColor"></span>'
+    )
+
+
+def _suggested(run: Run, place: Place, words: Sequence[Assignment], taxonomy: Taxonomy) -> None:
+    """What similar notes and judges suggest at this place; none of it counts until it is accepted."""
+    own = reviewer.author() or ""
+    here = [one for one in words if one.place == place]
+    settled = {taxonomy.current(one.mode) for one in here if one.status == "accepted" or one.by == own}
+    judged = [one for one in judged_suggestions(run, taxonomy) if one.place == place]
+    rows = [(taxonomy.current(one.mode), f"{one.by}: {one.reason or 'no reason given'}") for one in judged]
+    asked = _asked(run, place)
+    suggester, quality = _suggester(*_key(taxonomy), state.runs(), taxonomy)
+    if asked:
+        without = settled | {mode for mode, _ in rows}
+        rows += [(s.mode, _why(s.like, s.likeness)) for s in suggester.suggest(asked, without=without)]
+    if not rows:
+        return
+    st.caption("Suggested, not counted until you accept. A accepts the first.", help=_quality_words(quality))
+    with st.container(gap="xsmall"):
+        for number, (mode, why) in enumerate(rows):
+            _suggestion(run, place, mode, why, taxonomy, first=number == 0)
+
+
+def _suggestion(run: Run, place: Place, mode: str, why: str, taxonomy: Taxonomy, *, first: bool) -> None:
+    known = taxonomy.by_id.get(mode)
+    note = next((n.seq for n in reversed(notes_of(run)) if n.place == place), None)
+    about = {"by": reviewer.author() or "", "place": place}
+    with st.container(gap=None):
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            st.button(
+                text.label(known.name if known else mode, limits.MODE_NAME_CHARS),
+                icon=":material/check:",
+                key=f"accept-{mode_key(run, place, mode)}",
+                shortcut="A" if first else None,
+                help=text.label(known.definition, 400) if known and known.definition else None,
+                disabled=known is None or not known.active,
+                on_click=mode_writing.assign,
+                args=(state.workspace(), run, mode),
+                kwargs={**about, "note": note},
+            )
+            st.button(
+                "Dismiss",
+                key=f"dismiss-{mode_key(run, place, mode)}",
+                type="tertiary",
+                on_click=mode_writing.assign,
+                args=(state.workspace(), run, mode),
+                kwargs={**about, "status": "withdrawn"},
+            )
+        st.caption(text.label(why, 160))
+
+
+def mode_key(run: Run, place: Place, mode: str) -> str:
+    """Part of a widget's key, without words of a file in it."""
+    return drafts.DraftField(
+        name="mode", about=(run.digest, str(place.event), place.sub_goal or "", mode)
+    ).key
+
+
+def _asked(run: Run, place: Place) -> str:
+    """What suggestions are for: the note being written, else the last one at this place."""
+    typed = drafts.typed(note_field(run, place))
+    return typed or next((note.text for note in reversed(notes_of(run)) if note.place == place), "")
+
+
+def _why(like: Note | None, likeness: float) -> str:
+    if like is None:
+        return f"like its definition ({likeness:.2f})"
+    return f"like “{text.one_line(like.text, 80)}” ({likeness:.2f})"
+
+
+def _quality_words(quality: SuggestionQuality) -> str:
+    if isinstance(quality.right, Unscored) or isinstance(quality.majority, Unscored):
+        return "How often such suggestions are right is not known: file notes on at least two runs."
+    span = (
+        ""
+        if isinstance(quality.low, Unscored) or isinstance(quality.high, Unscored)
+        else f" (95 % {quality.low:.0%} to {quality.high:.0%})"
+    )
+    return (
+        f"By similar notes, the first suggestion is right on {quality.right:.0%}{span} of "
+        f"{cards.counted(quality.notes, 'filed note')} of {cards.counted(quality.runs, 'run')}, each run's "
+        f"own notes left out; the most frequent mode alone: {quality.majority:.0%}."
+    )
+
+
+def _picker(run: Run, place: Place, words: Sequence[Assignment], taxonomy: Taxonomy) -> None:
+    """Search as you type; below it, a new mode."""
+    author = reviewer.author()
+    mine = {
+        taxonomy.current(one.mode)
+        for one in words
+        if one.place == place and one.by == author and one.status == "accepted"
+    }
+    named = {
+        mode.id: _mode_words(mode.name, mode.definition) for mode in taxonomy.active if mode.id not in mine
+    }
+    key = f"pick-{mode_key(run, place, '')}"
+    note = next((n.seq for n in reversed(notes_of(run)) if n.place == place and n.author == author), None)
+    with st.container(key=MODE_FIELD):
+        st.selectbox(
+            "Failure mode",
+            options=list(named),
+            index=None,
+            key=key,
+            format_func=named.__getitem__,
+            filter_mode="contains",
+            disabled=author is None,
+            placeholder="Search (M)" if author else "Enter your name to assign a mode.",
+            on_change=mode_writing.pick,
+            args=(state.workspace(), run, key),
+            kwargs={"by": author or "", "place": place, "note": note},
+        )
+    _creator(run, place, note)
+
+
+def _creator(run: Run, place: Place, note: int | None) -> None:
+    """A new mode, created and assigned with Enter; a form, so that leaving the field creates nothing."""
+    author, key = reviewer.author(), f"name-{mode_key(run, place, '')}"
+    with (
+        st.form(f"form-{key}", border=False, enter_to_submit=True),
+        st.container(horizontal=True, vertical_alignment="bottom", gap="small", key=NEW_FIELD),
+    ):
+        st.text_input(
+            "New failure mode",
+            key=key,
+            max_chars=limits.MODE_NAME_CHARS,
+            disabled=author is None,
+            placeholder="Name (C)",
+        )
+        st.form_submit_button(
+            "Create",
+            key=f"create-{key}",
+            disabled=author is None,
+            on_click=mode_writing.create,
+            args=(state.workspace(), run, key),
+            kwargs={"by": author or "", "place": place, "note": note},
+        )
+
+
+def _mode_words(name: str, definition: str) -> str:
+    short = text.one_line(name, limits.MODE_NAME_CHARS)
+    return f"{short} · {text.one_line(definition, 90)}" if definition else short
+
+
+def _key(taxonomy: Taxonomy) -> tuple[str, str, int]:
+    store = state.workspace()
+    return str(store.path), state.content(store), taxonomy.version
+
+
+@st.cache_resource(ttl=3600, max_entries=4, show_spinner=False)
+def _suggester(
+    folder: str,  # noqa: ARG001 (with the next two, the key of the cache)
+    content: str,  # noqa: ARG001
+    version: int,  # noqa: ARG001
+    _runs: Sequence[Run],
+    _taxonomy: Taxonomy,
+) -> tuple[ModeSuggester, SuggestionQuality]:
+    filed = filed_texts(_runs, _taxonomy)
+    return ModeSuggester(filed), suggestion_quality(filed)
+
+
+@panel
+def of_run(report: RunReport) -> None:
+    """The panel of the Run page: about the selected sub-goal, an event that is open, or the run."""
+    asked = state.selected("sub_goal")
+    known = {goal.id for goal in report.graph.sub_goals} if report.graph else set()
+    goals = [Place(sub_goal=asked)] if asked in known else []
+    events = [Place(event=seq) for seq in run_events.selected_events(report)]
+    notes_and_modes(report.run, [*goals, *events], wide=True)

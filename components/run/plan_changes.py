@@ -1,0 +1,137 @@
+"""The plan changes of one run: a line of states, what is supported of other ways, and who went them."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import streamlit as st
+
+from components import figures
+from components.compare import choice
+from components.shared import cards, state, tables, text
+from components.shared.panels import panel
+from untaken.answers.plan_tables import plan_changes_table
+from untaken.answers.plan_words import alternative_words, did_words, doing_words, plan_silence
+from untaken.corpus import Corpus
+from untaken.counterfactual.plan import EvaluatedDecision, EvaluatedPath, PlanAlternative
+from untaken.errors import Unscored
+from untaken.ledger import Run
+
+LINKS: Final = 5
+SIGNED: Final = st.column_config.NumberColumn(format="%+.2f")
+PERCENT: Final = st.column_config.NumberColumn(format="percent")
+
+
+@panel
+def headline(corpus: Corpus, digest: str) -> None:
+    """The one sentence on a failed run that took a worse way than others; nothing where none is supported."""
+    run = corpus.plans.runs.get(digest)
+    found = run.better_way if run else None
+    if found is None:
+        return
+    with st.container(border=True, gap="xsmall"):
+        st.markdown(":material/alt_route: **Other runs of this task took a better way.**")
+        st.text(text.one_line(alternative_words(found[0].decision, found[1]), 700))
+        st.caption(
+            f"At event {found[0].decision.seq}. An association: it says how such runs ended. "
+            "See the tab Plan changes."
+        )
+
+
+@panel
+def changes(corpus: Corpus, digest: str) -> None:
+    """The figure, its table, and the siblings of one change; or why there is nothing."""
+    run = corpus.plans.runs.get(digest)
+    if run is None:
+        why = corpus.plans.silent.get(digest, Unscored("the run is not evaluated"))
+        st.info(text.label(f"No plan changes: {why.reason}.", 300))
+        if "mutates" in why.reason:
+            st.page_link("pages/annotate.py", label="Say on Annotate which tools change something")
+        return
+    said = plan_silence(run)
+    if said:
+        st.info(text.label(said, 500))
+    st.caption(
+        "Each change that the run made to its plan, and how likely success was after it, from runs of other "
+        "tasks. The decisive step of a failed run is the largest fall."
+    )
+    tables.figure(
+        figures.plan_changes_figure(run, dark=state.is_dark()),
+        key="plan-changes",
+        name="Plan changes of this run",
+    )
+    tables.table(
+        plan_changes_table(run),
+        key="plan-changes-table",
+        name="Plan changes",
+        columns={
+            "state": st.column_config.TextColumn(width=190),
+            "did": st.column_config.TextColumn(width=260),
+            "forecast": PERCENT,
+            "change": SIGNED,
+        },
+    )
+    _siblings(corpus, run)
+
+
+def _siblings(corpus: Corpus, run: EvaluatedPath) -> None:
+    """Who went the other way from one of the changes, with outcomes."""
+    offered = {str(d.decision.seq): d for d in run.decisions if d.alternatives}
+    st.subheader("Who went another way from here", anchor=False)
+    if not offered:
+        st.caption("No other run of this task took another way in the same state.")
+        return
+    asked = state.selected("change") or str(run.decisive_seq)
+    st.session_state["plan_change"] = asked if asked in offered else next(iter(offered))
+    seq = st.selectbox(
+        "At the plan change",
+        list(offered),
+        format_func=lambda at: text.one_line(f"event {at}: {did_words(offered[at].decision.option)}", 90),
+        key="plan_change",
+        on_change=_picked,
+        args=(run.path.digest,),
+    )
+    for alternative in offered[seq].alternatives:
+        _alternative(corpus, run, offered[seq], alternative)
+
+
+def _picked(digest: str) -> None:
+    state.select(run=digest, change=st.session_state["plan_change"])
+
+
+def _alternative(
+    corpus: Corpus, run: EvaluatedPath, decision: EvaluatedDecision, alternative: PlanAlternative
+) -> None:
+    succeeded, known = alternative.siblings_succeeded
+    with st.container(border=True, gap="xsmall"):
+        went = cards.counted(len(alternative.siblings), "run")
+        st.text(
+            text.one_line(f"{doing_words(alternative.option)}: {went}, {succeeded} of {known} succeeded", 200)
+        )
+        st.caption(text.label(alternative_words(decision.decision, alternative), 700))
+        there = [corpus.runs[digest] for digest in alternative.siblings if digest in corpus.runs]
+        there.sort(key=lambda other: other.success is not True)
+        for other in there[:LINKS]:
+            _sibling(run, other)
+        if len(there) > LINKS:
+            st.caption(f"and {len(there) - LINKS:,} more")
+
+
+def _sibling(run: EvaluatedPath, other: Run) -> None:
+    mark = "?" if isinstance(other.success, Unscored) else "✓" if other.success else "✗"
+    repeat = "" if other.started.task_repeat is None else f" · repeat {other.started.task_repeat}"
+    with st.container(horizontal=True, gap="medium"):
+        st.page_link(
+            state.RUN_PAGE,
+            label=f"{mark} {text.label(other.agent, 40)}{repeat}",
+            query_params={"run": other.digest},
+        )
+        st.page_link(
+            choice.PAGE,
+            label="side by side",
+            query_params={
+                "task": other.task_id,
+                "runs": f"{run.path.digest},{other.digest}",
+                "reference": other.digest,
+            },
+        )

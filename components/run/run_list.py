@@ -1,0 +1,111 @@
+"""Which run to look at: the failing ones first, and a step to the next one by key."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import streamlit as st
+
+from components.shared import state, text
+from components.shared.cards import KIND_ICONS
+from components.shared.panels import panel
+from untaken.answers import ReviewItem, review_queue
+from untaken.corpus import Corpus
+
+MANY: Final = 1_000
+"""Above this many runs the list is searched first: sending all of it with every click would be slow."""
+MOST_OFFERED: Final = 300
+
+
+@panel
+def choose_run(corpus: Corpus) -> str | None:
+    """Draw the picker and the buttons to the previous and the next failing run.
+
+    Returns:
+        Content digest of the run to show: the selected one, else the first in the order of review; ``None``
+        where an address names a run that is not here (which is said).
+    """
+    queue = state.derived(review_queue, of_all=True)
+    asked = state.selected("run")
+    chosen = asked if asked in corpus.runs else None
+    if asked is None and queue:
+        chosen = queue[0].digest
+        state.select(run=chosen)
+    elif chosen is None:
+        st.warning(
+            "The link names a run that is not in this workspace. Its ledger may have changed since. Look "
+            "for it in the list.",
+            icon=":material/link_off:",
+        )
+    failing = [item.digest for item in queue if item.failing]
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.markdown(_position(queue, failing, chosen), width="stretch")
+        step("Previous", ":material/chevron_left:", "K", neighbour(failing, chosen, -1))
+        step("Next", ":material/chevron_right:", "J", neighbour(failing, chosen, +1))
+    words = _offered(queue, chosen)
+    st.session_state["run_picker"] = chosen
+    st.selectbox(
+        "Run",
+        options=list(words),
+        format_func=words.__getitem__,
+        key="run_picker",
+        on_change=_picked,
+        placeholder="Choose a run",
+        filter_mode="contains",
+        label_visibility="collapsed",
+    )
+    return chosen
+
+
+def _offered(queue: Sequence[ReviewItem], chosen: str | None) -> dict[str, str]:
+    """Words by digest of the runs to choose from; among very many, those that match what is looked for."""
+    words = {item.digest: run_words(item) for item in queue}
+    if len(words) <= MANY:
+        return words
+    asked = st.text_input("Find a run", placeholder="task, agent or run id", key="run_find").casefold()
+    found = [digest for digest, line in words.items() if asked in line.casefold()]
+    st.caption(f"{len(found):,} runs match; the list below offers {min(len(found), MOST_OFFERED):,} of them.")
+    kept = dict.fromkeys([*([chosen] if chosen else []), *found[:MOST_OFFERED]])
+    return {digest: words[digest] for digest in kept}
+
+
+def run_words(item: ReviewItem) -> str:
+    """One run on one line: what is wrong, then what tells it from others."""
+    repeat = "" if item.task_repeat is None else f" #{item.task_repeat}"
+    task, agent, name = (text.one_line(part, 60) for part in (item.task_id, item.agent, item.run_id))
+    return f"{KIND_ICONS[item.kind]} {item.kind} · {task}{repeat} · {agent} · {name}"
+
+
+def _position(queue: Sequence[ReviewItem], failing: list[str], chosen: str | None) -> str:
+    if chosen in failing:
+        place = f"**{failing.index(chosen) + 1:,} of {len(failing):,}**"
+        return f"Run to review {place} · {len(queue):,} runs in all"
+    return f"**{len(failing):,} to review** of {len(queue):,} runs"
+
+
+def _picked() -> None:
+    state.select(run=st.session_state["run_picker"])
+
+
+def step(words: str, icon: str, key: str, run: str | None) -> None:
+    """A button, and its key, that selects another run."""
+    st.button(
+        words,
+        icon=icon,
+        key=f"step_{key}",
+        shortcut=key,
+        disabled=run is None,
+        on_click=lambda: state.select(run=run),
+        help=f"{words} run to review",
+    )
+
+
+def neighbour(failing: Sequence[str], chosen: str | None, by: int) -> str | None:
+    """The run `by` places after the chosen one; the first or last if the chosen one is not listed."""
+    if not failing:
+        return None
+    if chosen not in failing:
+        return failing[0] if by > 0 else failing[-1]
+    at = failing.index(chosen) + by
+    return failing[at] if 0 <= at < len(failing) else None

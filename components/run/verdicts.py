@@ -1,0 +1,74 @@
+"""Who said what of a sub-goal, with the words it rests on; what to know before trusting a judge."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import Final
+
+import streamlit as st
+
+from components.run.events import event_link
+from components.shared import state, text
+from components.shared.panels import panel
+from untaken.answers import RunReport, VerdictView, decided_by_check, verdict_views
+from untaken.subgoals import NodeScore
+
+MOST_VOICES: Final = 20
+MOST_WARNINGS: Final = 5
+SAID: Final = {True: ("✓ met", "blue"), False: ("✗ not met", "orange"), None: ("? could not tell", "gray")}
+STANDING_WORDS: Final = {
+    "decides": "decides",
+    "outranked": "does not decide",
+    "no opinion": "no opinion",
+    "replaced": "replaced by a later verdict",
+    "withdrawn": "withdrawn",
+    "not counted": "left out by the current rules",
+}
+
+
+@panel
+def warning(report: RunReport) -> None:
+    """Say where the record may hold a prompt injection."""
+    if not report.addressing:
+        return
+    with st.container(border=True, gap="xsmall", key="addressing"):
+        st.markdown(":material/record_voice_over: **Possible prompt injection in this run.**")
+        st.caption("Passes by a judge do not count for this run. Read the text yourself.")
+        for finding in report.addressing[:MOST_WARNINGS]:
+            st.text(text.one_line(finding.message, 240))
+        if len(report.addressing) > MOST_WARNINGS:
+            st.caption(f"and {len(report.addressing) - MOST_WARNINGS} more under Findings")
+
+
+def verdicts_on(report: RunReport, node: NodeScore) -> None:
+    """Each verdict on a sub-goal, the highest authority first."""
+    given = verdict_views(report.run, node, state.rules().globs)
+    if not given:
+        return
+    with st.expander(f"Verdicts ({len(given)})", expanded=True):
+        above = "Its own check decides. No verdict overrides it. " if decided_by_check(node) else ""
+        st.caption(f"{above}Precedence: its check, recorded checks, reviewers, judges.")
+        for authority, some in groupby(given[:MOST_VOICES], key=lambda voice: voice.authority):
+            st.markdown(f"**{authority.capitalize()}**")
+            for voice in some:
+                _voice(report, voice)
+        if len(given) > MOST_VOICES:
+            st.caption(f"and {len(given) - MOST_VOICES} more in the events")
+
+
+def _voice(report: RunReport, voice: VerdictView) -> None:
+    words, colour = SAID[voice.passed]
+    with st.container(horizontal=True, gap="xsmall"):
+        st.badge(words, color=colour)  # type: ignore[arg-type]
+        st.badge(STANDING_WORDS[voice.standing], color="violet" if voice.standing == "decides" else "gray")
+        if voice.imported:
+            st.badge("imported", color="gray")
+        st.text(text.one_line(voice.by, 80))
+    if voice.reason:
+        st.text(text.one_line(voice.reason, 600))
+    for number, cited in enumerate(voice.quotes):
+        if cited.quote:
+            st.code(text.one_line(cited.quote, 400), language=None, wrap_lines=True)
+        if not cited.stands:
+            st.caption("✗ Quote not found in the cited event.")
+        event_link(report, cited.seq, key=f"quote-{voice.seq}-{number}")

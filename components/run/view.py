@@ -1,0 +1,105 @@
+"""The head of the page of one run. Words from the ledger are shown as text, code and tables only."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import streamlit as st
+
+from components.shared import state, text
+from components.shared.palette import STAR
+from components.shared.panels import panel
+from untaken.answers import RunReport
+from untaken.errors import Score, Unscored, number
+from untaken.subgoals import RunScore
+
+DIAGNOSIS_WORDS: Final = {
+    "clean": "Nothing went wrong",
+    "inside": "Attempted but not completed: look at tool calls and reasoning",
+    "skipping": "Never attempted: look at planning",
+    "violation": "A critical step was skipped",
+    "not_detecting_errors": "Failures occurred and nothing changed",
+    "unscored": "No diagnosis",
+}
+
+
+@panel
+def integrity_banner(report: RunReport) -> None:
+    """Say loudly when the record cannot be trusted, quietly when it is not anchored."""
+    verdict = report.integrity
+    if verdict.broken:
+        place = f" (line {verdict.line})" if verdict.line else ""
+        st.error(
+            f"**This ledger is {verdict.verdict}{place}.** Do not draw conclusions from it. Counterfactual "
+            "evaluation is aborted"
+            " (DTL-STRAT-006).",
+            icon=":material/link_off:",
+        )
+        st.text(text.one_line(verdict.reason, 400))
+    elif verdict.verdict != "INTACT":
+        st.caption(f":material/link: {verdict.verdict}: {text.label(verdict.reason, 300)}")
+
+
+@panel
+def facts(report: RunReport) -> None:
+    """Who, what, how it ended, and how much of the plan was met, with the rule in force."""
+    run, score, end = report.run, report.score, report.run.finished
+    repeat = run.started.task_repeat
+    shown = [
+        ("Agent", text.one_line(run.agent, 60)),
+        ("Task", text.one_line(run.task_id, 60) + ("" if repeat is None else f" (repeat {repeat})")),
+        ("Outcome", _outcome(run.success)),
+    ]
+    if isinstance(score, RunScore):
+        shown += [
+            ("Completed", _share(score.completed, score.required, score.completion)),
+            (f"{STAR} Critical", _share(score.critical_completed, score.critical, score.critical_completion)),
+            ("Replans", str(score.replans) if score.plans else "no plan recorded"),
+        ]
+    if end is not None:
+        cost = "not recorded" if end.cost is None else f"{end.cost:,.4g} {text.one_line(end.cost_unit, 12)}"
+        shown += [("Steps", "not recorded" if end.steps is None else f"{end.steps:,}"), ("Cost", cost)]
+    shown.append(("Ledger", report.integrity.verdict))
+    with st.container(horizontal=True, gap="medium"):
+        for name, value in shown:
+            with st.container(width="content", gap=None):
+                st.caption(name)
+                st.text(value)
+    _diagnosis(report)
+
+
+def _outcome(success: bool | Unscored) -> str:
+    if isinstance(success, Unscored):
+        return "? not recorded"
+    return "✓ success" if success else "✗ failure"
+
+
+def _share(count: int, total: int, rate: Score) -> str:
+    value = number(rate)
+    return "unscored" if value is None else f"{count} of {total} ({value:.0%})"
+
+
+def _diagnosis(report: RunReport) -> None:
+    score = report.score
+    if report.integrity.broken:
+        return
+    if isinstance(score, Unscored):
+        st.warning("This run has no sub-goal score.", icon=":material/help:")
+        st.text(text.one_line(score.reason, 400))
+        return
+    fine = score.diagnosis == "clean"
+    with st.container(border=True, gap="xsmall"):
+        lucky = report.contradiction is not None and report.contradiction.kind == "lucky"
+        mark = "check_circle" if fine else "casino" if lucky else "troubleshoot"
+        st.markdown(f":material/{mark}: **{text.label(report.cause.headline, 200)}**")
+        if report.cause.detail:
+            st.text(text.one_line(report.cause.detail, 500))
+        st.caption(
+            f"{DIAGNOSIS_WORDS[score.diagnosis]}: {text.label(score.diagnosis_reason, 400)}"
+            if not fine
+            else text.label(score.diagnosis_reason, 400)
+        )
+        if score.diagnosis_advice:
+            st.text(text.one_line(score.diagnosis_advice, 600))
+        missing = f" {score.unscored} of the sub-goals are unscored." if score.unscored else ""
+        st.caption(f"{text.label(state.rules().in_words(), 300)}.{missing}")

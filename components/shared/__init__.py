@@ -1,0 +1,1 @@
+"""What pages share: state, cards, tables, the frame."""

@@ -1,0 +1,84 @@
+"""Small pieces that several pages share: a question as headline, a number with its n, a link to a run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from components.shared import explanations, first_steps, state, text
+from components.shared.panels import panel
+from untaken.answers import ReviewItem
+from untaken.errors import Score, Unscored
+
+KIND_ICONS = {"failed": "✗", "unlucky": "☂", "lucky": "⚠", "unfinished": "…", "broken": "⊘", "fine": "✓"}
+"""One mark a kind of run, beside the word itself."""
+
+
+def headline(name: str, question: str) -> None:
+    """The page's name and the question it answers (both ours, not a ledger's)."""
+    with st.container(key="headline", gap=None):
+        st.title(name, anchor=False)
+        with st.container(horizontal=True, vertical_alignment="center", key="question"):
+            st.header(question, anchor=False, width="stretch")
+            if name in explanations.COMPUTED:
+                with st.popover("How is this computed?", type="tertiary"):
+                    st.markdown(explanations.COMPUTED[name])
+
+
+def percent(value: Score) -> str:
+    """A rate for people; ``unscored`` if there is none."""
+    return "unscored" if isinstance(value, Unscored) else f"{value:.0%}"
+
+
+@panel
+def number_card(title: str, value: str, words: str) -> None:
+    """One number that matters, with the sentence that says what it rests on."""
+    with st.container(border=True, height="stretch"):
+        st.metric(title, value)
+        st.caption(words)
+
+
+def counted(number: int, noun: str) -> str:
+    """A number with its noun: ``1 run``, ``2 runs``."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def aside() -> str:
+    """How many runs a page leaves out, because their agents share no task with those compared; or nothing."""
+    left = state.runs_aside()
+    words = "share no task with these. Use “Agents compared” in the sidebar to show them."
+    return f" · {counted(left, 'more run')}, of agents that {words}" if left else ""
+
+
+@panel
+def run_links(items: Sequence[ReviewItem], *, empty: str) -> None:
+    """A link to the Run page for each run, with what there is to see in it."""
+    if not items:
+        st.info(empty)
+    for item in items:
+        _run_link(item)
+
+
+def _run_link(item: ReviewItem) -> None:
+    with st.container(border=True, gap="xsmall", height="stretch"):
+        repeat = "" if item.task_repeat is None else f" · repeat {item.task_repeat}"
+        words = f"{text.label(item.agent, 40)} on {text.label(item.task_id, 50)}{repeat}"
+        st.page_link(
+            state.RUN_PAGE,
+            label=f"{KIND_ICONS[item.kind]} {item.kind} · {words}",
+            query_params={"run": item.digest} | state.scope(),
+        )
+        st.caption(f"{text.label(item.why, 240)} · completed {percent(item.completion)}")
+
+
+def nothing_here() -> None:
+    """What an empty workspace says, with the next step."""
+    first_steps.draw()
+
+
+def shared_with_everybody() -> None:
+    """Say, where something is uploaded, who sees it."""
+    st.caption(
+        ":material/group: Everyone on this server shares one workspace. They can see and remove what you add."
+    )

@@ -1,0 +1,75 @@
+"""What can be taken along: the JSON documents of the command line, and findings as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+import pandas as pd
+import streamlit as st
+
+from components.shared import tables
+from components.shared.panels import panel
+from untaken.answers import (
+    EXPORTED,
+    csv_text,
+    decisions_table,
+    dump,
+    finding_entries,
+    runs_table,
+    sub_goals_table,
+)
+from untaken.corpus import Corpus
+from untaken.errors import Finding
+from untaken.html import html_report
+
+
+@panel
+def documents(corpus: Corpus, reading: Sequence[Finding], unread: Sequence[Finding]) -> None:
+    """A row of downloads; each document is made only when it is asked for.
+
+    Args:
+        corpus: every run of the workspace.
+        reading: what was noticed while the ledgers were read.
+        unread: what is wrong with each run of which not even the start can be read.
+    """
+
+    def document(verb: str) -> str:
+        return dump(EXPORTED[verb](corpus, reading, unread))
+
+    made: tuple[tuple[str, str, Callable[[], str]], ...] = (
+        ("Scores (JSON)", "score.json", lambda: document("score")),
+        ("Rankings (JSON)", "rank.json", lambda: document("rank")),
+        ("Counterfactuals (JSON)", "counterfactual.json", lambda: document("counterfactual")),
+        ("Runs (CSV)", "runs.csv", lambda: csv_text(runs_table(corpus))),
+        ("Sub-goals (CSV)", "sub-goals.csv", lambda: csv_text(sub_goals_table(corpus))),
+        ("Decisions (CSV)", "decisions.csv", lambda: csv_text(decisions_table(corpus))),
+    )
+    with st.container(horizontal=True):
+        for label, file, make in made:
+            tables.download(
+                lambda make=make: make().encode(),  # type: ignore[misc]
+                label=label,
+                file=file,
+                mime="application/json" if file.endswith("json") else "text/csv",
+                key=f"export-{file}",
+            )
+
+
+@panel
+def reports(corpus: Corpus) -> None:
+    """The report for people who do not code, in both lengths; made when it is asked for."""
+    made = (("Report (HTML)", "report.html", False), ("Full report (HTML)", "report-full.html", True))
+    with st.container(horizontal=True):
+        for label, file, full in made:
+            tables.download(
+                lambda full=full: html_report(corpus, full=full).encode(),  # type: ignore[misc]
+                label=label,
+                file=file,
+                mime="text/html",
+                key=f"export-{file}",
+            )
+
+
+def findings_table(findings: Iterable[Finding]) -> pd.DataFrame:
+    """One row per finding: severity, code, message, place, next step."""
+    return pd.DataFrame(finding_entries(findings)).astype({"line": "Int64"})

@@ -1,0 +1,99 @@
+"""An empty workspace: samples, upload, recording an agent; and a short tour of the pages."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import streamlit as st
+
+from components.shared import state, text
+from components.shared.panels import panel
+from untaken.formats import formats
+from untaken.store import Workspace
+
+OFFERED: Final = ("graphs", "ledgers")
+RECORDED: Final = """\
+from untaken import LedgerWriter
+
+with LedgerWriter("runs.jsonl") as ledger:
+    with ledger.start(run_id="run-1", agent="my-agent", task_id="refund-1") as run:
+        call = run.tool_call("search_orders", {"order": 17})
+        run.observation({"status": "paid"}, call_id=call, ok=True)
+        run.finish(success=True, cost=0.02)
+"""
+TOUR_DONE: Final = "tour_done"
+STEP: Final = "tour_step"
+TOUR: Final = (
+    ("Overview", "overview", "How often success misleads, and what to fix first."),
+    ("Review", "review", "Failing runs in order of effect. J and K move, 1 to 4 set a status."),
+    ("Run", "run", "One run: its plan graph, its events, and why each sub-goal counts as it does."),
+    ("Compare", "compare", "Runs of one task side by side, aligned by sub-goal."),
+    ("Rankings", "rankings", "Whether outcome and sub-goals put agents in the same order."),
+    ("Decisions", "decisions", "Which choices go with failure, with intervals and the runs behind them."),
+    ("Annotate", "annotate", "Edit what should have happened; see at once what the edit changes."),
+)
+
+
+def draw() -> None:
+    """What an empty workspace offers."""
+    st.info("No runs yet. Upload run ledgers and plan graphs on the Data page.")
+    samples, upload, record = st.columns(3)
+    with samples, st.container(border=True, height="stretch"):
+        st.markdown("**Try the samples**")
+        st.caption("432 recorded runs of six agents at a refund desk, with a plan graph.")
+        st.button(
+            "Add the samples",
+            key="add_samples",
+            type="primary",
+            on_click=_add_samples,
+            args=(state.workspace(),),
+        )
+    with upload, st.container(border=True, height="stretch"):
+        st.markdown("**Upload traces**")
+        st.caption(f"Recognised by content: {text.label(', '.join(one.name for one in formats()), 600)}.")
+        st.page_link("pages/data.py", label="Go to Data", icon="📂")
+    with record, st.container(border=True, height="stretch"):
+        st.markdown("**Record your agent**")
+        st.caption("Write a ledger as it runs, then upload the file.")
+        with st.expander("Show the code"):
+            st.code(RECORDED, language="python")
+
+
+def _add_samples(store: Workspace) -> None:
+    for part in OFFERED:
+        Workspace.open_folder(state.SAMPLES / part, at=store.path).close()
+
+
+@panel
+def tour() -> None:
+    """Seven steps through the pages, until they were taken or dismissed."""
+    if tour_is_over():
+        return
+    step = int(st.session_state.get(STEP, 0))
+    with st.container(border=True, horizontal=True, vertical_alignment="center", key="tour"):
+        if not step:
+            st.markdown("**New here?** A tour of seven pages takes two minutes.", width="stretch")
+            st.button("Start the tour", key="tour_next", on_click=_go, args=(1,))
+        else:
+            title, page, words = TOUR[step - 1]
+            st.markdown(f"**{step} of {len(TOUR)} · {title}.** {words}", width="stretch")
+            st.page_link(f"pages/{page}.py", label=f"Open {title}", query_params=state.scope())
+            last = step == len(TOUR)
+            st.button("Finish" if last else "Next", key="tour_next", on_click=_go, args=(step + 1,))
+        st.button("Dismiss", key="tour_skip", type="tertiary", on_click=_go, args=(len(TOUR) + 1,))
+
+
+def tour_is_over() -> bool:
+    """Whether the tour was taken or dismissed."""
+    return bool(st.session_state.get(TOUR_DONE))
+
+
+def end_tour() -> None:
+    """Do not offer the tour again."""
+    st.session_state[TOUR_DONE] = True
+
+
+def _go(step: int) -> None:
+    st.session_state[STEP] = step
+    if step > len(TOUR):
+        end_tour()

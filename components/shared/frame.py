@@ -1,0 +1,79 @@
+"""What every page has around it: density, contrast, the product's mark, and keys that work everywhere."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+import streamlit as st
+
+from components.shared import first_steps, reviewer, searching, state
+from components.shared.palette import tokens
+
+REMEMBERED: Final = "frame_remembered"
+HERE: Final = Path(__file__).parent
+MARK: Final = """\
+<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} 32" width="{width}" height="32" fill="none">
+<path d="M16 30V18L6 4" stroke="{good}" stroke-width="4" stroke-linecap="round" stroke-linejoin="round"/>
+<path d="M16 18L26 4" stroke="{bad}" stroke-width="4" stroke-linecap="round" stroke-dasharray="1 6"/>
+{words}</svg>"""
+WORDS: Final = """\
+<text x="38" y="24" font-family="Helvetica Neue,Arial,sans-serif" font-size="22" font-weight="700"
+ textLength="90" fill="{text}">Untaken</text>"""
+SHORTCUTS: Final = {
+    "Every page": {"?": "this list", "/": "search runs, tasks and sub-goals"},
+    "Review and Run": {
+        "J": "next run to review",
+        "K": "previous run to review",
+        "N": "write a note on what is selected",
+        "M": "assign a failure mode",
+        "C": "create a failure mode",
+        "A": "accept the first suggested mode",
+    },
+    "Run, sub-goal selected": {"Y": "met", "X": "not met", "U": "cannot tell", "W": "withdraw your verdict"},
+    "Review": {"1": "new", "2": "in review", "3": "explained", "4": "fixed"},
+    "Plan graph": {"← ↑ → ↓": "move", "Enter": "open the sub-goal", "+ and −": "zoom", "0": "fit"},
+}
+
+_listen = st.components.v2.component("untaken_frame", js=(HERE / "frame.js").read_text("utf-8"))
+
+
+def draw() -> None:
+    """Draw the frame of the page."""
+    st.html(HERE / "frame.css")
+    look = tokens(state.is_dark())
+    colours = {"good": look.good, "bad": look.bad}
+    st.logo(
+        MARK.format(width=150, words=WORDS.format(text=look.text), **colours),
+        icon_image=MARK.format(width=32, words="", **colours),
+        size="large",
+    )
+    with st.container(key="page-frame", height=1, border=False):
+        heard = _listen(
+            key="page_keys",
+            data={"name": reviewer.kept_name(), "tour": first_steps.tour_is_over()},
+            on_pressed_change=lambda: None,
+            on_remembered_change=lambda: None,
+        )
+    _take_back(heard.remembered or st.session_state.pop(REMEMBERED, None))
+    if heard.pressed == "?":
+        _shortcuts()
+    elif heard.pressed == "/":
+        searching.search()
+
+
+def _take_back(kept: object) -> None:
+    """What this browser remembers of an earlier session: the reviewer's name, and that the tour is over."""
+    if not isinstance(kept, dict):
+        return
+    reviewer.suggest_name(kept.get("name"))
+    if kept.get("tour") is True:
+        first_steps.end_tour()
+
+
+@st.dialog("Keyboard shortcuts")
+def _shortcuts() -> None:
+    for where, keys in SHORTCUTS.items():
+        st.markdown(f"**{where}**")
+        for key, does in keys.items():
+            st.markdown(f":gray-badge[{key}] {does}")

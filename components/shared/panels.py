@@ -1,0 +1,56 @@
+"""One broken part of a page does not break the page: it says what went wrong in its place."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from typing import Final, ParamSpec, TypeVar
+
+import streamlit as st
+
+from components.shared import text
+from untaken.errors import Finding, UntakenError
+
+LOG: Final = logging.getLogger("untaken.app")
+"""Where the traceback of what nobody foresaw goes: the server's log, never a page."""
+
+Given = ParamSpec("Given")
+Answer = TypeVar("Answer")
+
+
+@contextmanager
+def failing_alone() -> Iterator[None]:
+    """What fails inside is said in words, with its code and what to do; what follows is drawn.
+
+    Streamlit's own stops and reruns are no `Exception`, and pass.
+    """
+    try:
+        yield
+    except UntakenError as error:  # a database that is locked or damaged, a file that went away
+        _say(error.finding())
+    except OSError as error:
+        LOG.exception("disk error")
+        said = f"Disk error: {error.strerror or 'unknown'}"
+        _say(Finding(code="disk-error", message=said, hint="Check the disk of the server."))
+    except Exception:
+        LOG.exception("a part of a page failed")
+        hint = "Reload the page. If it happens again, report it with the log of the server."
+        _say(Finding(code="panel-failed", message="This part of the page could not be drawn", hint=hint))
+
+
+def panel(draw: Callable[Given, Answer]) -> Callable[Given, Answer | None]:
+    """Marks a part of a page: where it fails it says so, answers ``None``, and the rest is drawn."""
+
+    @wraps(draw)
+    def drawn(*args: Given.args, **named: Given.kwargs) -> Answer | None:
+        with failing_alone():
+            return draw(*args, **named)
+        return None
+
+    return drawn
+
+
+def _say(found: Finding) -> None:
+    st.error(text.label(f"{found.message} [{found.code}]. {found.hint}", 600), icon=":material/error:")

@@ -1,0 +1,421 @@
+"""What a session knows: the workspace, the scope and rules in force, and what is selected.
+
+The scope (`?agents=…&missing=…&verdicts=…`, where it is not the usual one) and the selection
+(`?run=…&sub_goal=…&decision=…`, `?choice=…`, `?graph=…`) live in the address, so that a view can be sent to
+somebody. Clicking in the navigation clears the address, so both are mirrored in the session and written back.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from typing import Final, TypeVar
+
+import streamlit as st
+
+from components.shared import navigation, text
+from components.shared.panels import failing_alone
+from untaken.corpus import POLICY, Corpus, evaluate_corpus, part_of, remembered
+from untaken.counterfactual.evaluate import ABORTED
+from untaken.errors import Finding
+from untaken.ledger import Run, Verdict, unread_runs
+from untaken.memory import applied_digest
+from untaken.plans import escape_glob
+from untaken.ranking import Group, comparable_groups
+from untaken.store import Workspace
+from untaken.store.readings import FileReading, joined
+from untaken.subgoals.model import MissingRule
+
+FOLDER: Final = "UNTAKEN_WORKSPACE"
+DEMO: Final = "UNTAKEN_DEMO"
+SELECTION: Final = (
+    *("run", "sub_goal", "decision", "change", "choice", "metric", "pair", "criterion", "graph", "step"),
+    *("view", "by", "mode", "group", "issue"),
+)
+SAMPLES: Final = Path(__file__).parents[2] / "sample_runs"
+DEMONSTRATED: Final = ("graphs", "crafter/graphs", "crafter/ledgers")
+PLANNED: Final = SAMPLES / "crafter"
+"""Where the sample runs of planning lie: records beside their ledgers, and what was measured with them."""
+DEFAULT_FOLDER: Final = "untaken-workspace"
+RUN_PAGE: Final = "pages/run.py"
+
+_IN_FRAME: Final = ContextVar("in_frame", default=False)
+_CONTENT: Final[ContextVar[str | None]] = ContextVar("content", default=None)
+Made = TypeVar("Made")
+
+SCOPE: Final = ("agents", "missing", "verdicts")
+"""What of an address says which runs are counted, and how."""
+
+MISSING_WORDS: Final[dict[MissingRule, str]] = {
+    "fail": "count as not completed",
+    "drop": "are left out",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RulesInForce:
+    """The rules that every rate on screen was counted under."""
+
+    missing: MissingRule = "fail"
+    verdicts: tuple[str, ...] = ()
+
+    @property
+    def globs(self) -> tuple[str, ...]:
+        """The authors as the engine takes them."""
+        return tuple(escape_glob(author) for author in self.verdicts)
+
+    def in_words(self) -> str:
+        """The rules in use, as one line next to a rate."""
+        whose = ", ".join(self.verdicts) if self.verdicts else "all"
+        return f"Sub-goals without a verdict {MISSING_WORDS[self.missing]} · verdicts counted: {whose}"
+
+
+def workspace() -> Workspace:
+    """The workspace that this server was started on."""
+    _require_frame()
+    return _open(os.environ.get(FOLDER, ""), os.environ.get(DEMO, "") == "1")
+
+
+@contextmanager
+def frame() -> Iterator[None]:
+    """Inside it the pages may be drawn; app.py enters it."""
+    frame_before, content_before = _IN_FRAME.set(True), _CONTENT.set(None)
+    try:
+        with failing_alone():
+            yield
+    finally:
+        _CONTENT.reset(content_before)
+        _IN_FRAME.reset(frame_before)
+
+
+def _require_frame() -> None:
+    """Start over inside the frame where a page was run without it.
+
+    A server whose first visitor follows a link to a page takes `pages/` for an app of its own and runs the
+    page alone. The first call of `st.navigation` ends that for good.
+    """
+    if not _IN_FRAME.get():
+        st.navigation(navigation.offered(), position="hidden")
+        st.rerun()
+
+
+@st.cache_resource(show_spinner="Opening the workspace …", max_entries=2)
+def _open(folder: str, demo: bool) -> Workspace:
+    if demo:
+        at = folder or _demo_folder().name
+        for part in DEMONSTRATED:  # tampered ledgers lie beside them
+            Workspace.open_folder(SAMPLES / part, at=at).close()
+        return Workspace.open_folder(SAMPLES / "ledgers", at=at)
+    return Workspace.open_folder(folder or DEFAULT_FOLDER)
+
+
+@cache
+def _demo_folder() -> tempfile.TemporaryDirectory[str]:
+    """Removed when the server ends."""
+    return tempfile.TemporaryDirectory(prefix="untaken-")
+
+
+def content(store: Workspace) -> str:
+    """Digest of the workspace's content and of what its memory was taught, asked for once a page is drawn."""
+    digest = _CONTENT.get()
+    if digest is None:
+        digest = store.digest() + applied_digest(policy(store))
+        _CONTENT.set(digest)
+    return digest
+
+
+def policy(store: Workspace) -> Path:
+    """The file that keeps the weak signals folded into the workspace's memory."""
+    return store.path / POLICY
+
+
+def corpus() -> Corpus:
+    """Every run of the workspace, evaluated under the rules in force; cached by content and rules."""
+    store, now = workspace(), rules()
+    return _evaluated(str(store.path), content(store), now.missing, now.globs, store)
+
+
+def compared() -> Corpus:
+    """The runs of the agents chosen in the sidebar, evaluated; agents that share no task are not compared."""
+    store, now = workspace(), rules()
+    name = group_name()
+    if name is None:
+        return corpus()
+    return _part(str(store.path), content(store), now.missing, now.globs, name, store)
+
+
+def derived(make: Callable[[Corpus], Made], *, of_all: bool = False) -> Made:
+    """The result of `make`, an engine function, for the compared (or all) runs; computed once and shared."""
+    store, now = workspace(), rules()
+    whose = (str(store.path), content(store), now.missing, now.globs, None if of_all else group_name())
+    runs_meant = corpus() if of_all else compared()
+    made: Made = _derived(whose, f"{make.__module__}.{make.__qualname__}", runs_meant, make)
+    return made
+
+
+def groups() -> tuple[Group, ...]:
+    """The sets of agents that can be compared; cached by content."""
+    store = workspace()
+    return _groups(str(store.path), content(store), store)
+
+
+def group_name() -> str | None:
+    """Name of the set of agents chosen; ``None`` where there is no choice."""
+    names = [group.name for group in groups()]
+    chosen = st.session_state.get("group")
+    return None if len(names) < 2 else (chosen if chosen in names else names[0])
+
+
+def runs_aside() -> int:
+    """Number of runs of the agents that are not compared now."""
+    name = group_name()
+    return 0 if name is None else sum(len(group.digests) for group in groups() if group.name != name)
+
+
+def runs() -> list[Run]:
+    """Every readable run of the workspace; cached by content."""
+    store = workspace()
+    return _read(str(store.path), content(store), store)[0]
+
+
+def findings() -> tuple[Finding, ...]:
+    """What was noticed while the workspace's ledgers were read."""
+    store = workspace()
+    return tuple(_read(str(store.path), content(store), store)[1])
+
+
+def unread() -> tuple[Finding, ...]:
+    """What is wrong with each run of which not even the start can be read; such a run has no page."""
+    return unread_runs(runs(), findings())
+
+
+@st.cache_resource(ttl=3600, max_entries=2, show_spinner="Reading ledgers …")
+def _read(folder: str, digest: str, _store: Workspace) -> tuple[list[Run], list[Finding]]:  # noqa: ARG001 (cache key)
+    kept = _kept(folder)
+    kept.files = _store.read_files(known=kept.files)
+    return joined(kept.files.values())
+
+
+@dataclass(slots=True)
+class _Kept:
+    """The last reading and evaluation of a workspace, so that a verdict only recomputes what it affects.
+
+    Attributes:
+        files: what was read, by ledger.
+        learnt: from which runs and signals the memories of `corpus` are made.
+    """
+
+    files: dict[str, FileReading] = field(default_factory=dict)
+    learnt: str = ""
+    corpus: Corpus | None = None
+
+
+@st.cache_resource(ttl=3600, max_entries=2, show_spinner=False)
+def _kept(folder: str) -> _Kept:  # noqa: ARG001 (cache key)
+    return _Kept()
+
+
+@st.cache_resource(ttl=3600, max_entries=4, show_spinner="Scoring runs …")
+def _evaluated(
+    folder: str, digest: str, missing: MissingRule, verdicts: tuple[str, ...], _store: Workspace
+) -> Corpus:
+    found, noticed = _read(folder, digest, _store)
+    kept, learnt = _kept(folder), _learnt(found, _store)
+    known = kept.corpus if kept.learnt == learnt else None
+    whole = evaluate_corpus(
+        found,
+        _store.graph_set(),
+        memory=known.memories if known else remembered(found, _store.path),
+        evaluations=known.evaluations if known else None,
+        known=kept.corpus,
+        missing=missing,
+        verdicts=verdicts,
+    )
+    kept.learnt, kept.corpus = learnt, whole
+    for evaluation in whole.aborted:
+        _store.audit(evaluation.code or "", evaluation.reason, evaluation.run_id)
+    for fault in unread_runs(found, noticed):
+        _store.audit(ABORTED, f"the run is unreadable: {fault.message}", fault.where.run)
+    return whole
+
+
+def _learnt(found: Iterable[Run], store: Workspace) -> str:
+    """What memories and deltas rest on; verdicts and notes are no part of a run's digest."""
+    parts = [*sorted(run.digest for run in found), applied_digest(policy(store))]
+    return sha256(" ".join(parts).encode()).hexdigest()
+
+
+@st.cache_resource(ttl=3600, max_entries=2, show_spinner=False)
+def _groups(folder: str, digest: str, _store: Workspace) -> tuple[Group, ...]:
+    return comparable_groups(_read(folder, digest, _store)[0])
+
+
+@st.cache_resource(ttl=3600, max_entries=4, show_spinner="Ranking agents …")
+def _part(
+    folder: str, digest: str, missing: MissingRule, verdicts: tuple[str, ...], name: str, _store: Workspace
+) -> Corpus:
+    whole = _evaluated(folder, digest, missing, verdicts, _store)
+    group = next(group for group in _groups(folder, digest, _store) if group.name == name)
+    return part_of(whole, frozenset(group.digests))
+
+
+@st.cache_resource(ttl=3600, max_entries=24, show_spinner=False)
+def _derived(
+    whose: object,  # noqa: ARG001 (with the next one, the key of the cache)
+    what: str,  # noqa: ARG001
+    _corpus: Corpus,
+    _make: Callable[[Corpus], Made],
+) -> Made:
+    return _make(_corpus)
+
+
+@st.cache_data(ttl=3600, max_entries=2, show_spinner=False)
+def _authors(folder: str, digest: str, _store: Workspace) -> tuple[str, ...]:
+    events = (event for run in _read(folder, digest, _store)[0] for event in run.events)
+    return tuple(sorted({event.by for event in events if isinstance(event, Verdict)}))
+
+
+def rules() -> RulesInForce:
+    """The rules in force in this session."""
+    chosen = st.session_state.get("rules_verdicts", ())
+    return RulesInForce(missing=st.session_state.get("rules_missing", "fail"), verdicts=tuple(chosen))
+
+
+def rules_in_sidebar() -> None:
+    """Draw the controls of the rules in force; their choice holds on every page."""
+    store = workspace()
+    authors = _authors(str(store.path), content(store), store)
+    now = rules()  # written back, because Streamlit forgets a widget that a page did not draw
+    st.session_state["rules_missing"] = now.missing
+    st.session_state["rules_verdicts"] = [author for author in now.verdicts if author in authors]
+    names = {group.name: group_words(group) for group in groups()}
+    st.session_state["group"] = group_name()
+    _write_scope()
+    with st.sidebar:
+        if len(names) > 1:
+            st.selectbox(
+                "Agents compared",
+                options=tuple(names),
+                format_func=lambda name: names[name],
+                key="group",
+                on_change=_forget_scope,
+                help="Agents that ran the same tasks. Used by Overview, Decisions, Memory, Rankings, and by "
+                "every export of the Data page.",
+            )
+        st.radio(
+            "Sub-goals without a verdict",
+            options=tuple(MISSING_WORDS),
+            format_func=lambda rule: MISSING_WORDS[rule],
+            key="rules_missing",
+            on_change=_forget_scope,
+            help="This rule can change the ranking, so it is shown with every rate.",
+        )
+        if authors:
+            st.multiselect(
+                "Whose verdicts count",
+                options=authors,
+                format_func=lambda author: text.one_line(author, 60),
+                key="rules_verdicts",
+                on_change=_forget_scope,
+                placeholder="Everybody's",
+                help="Leave empty to count every recorded verdict.",
+            )
+
+
+def scope() -> dict[str, str | list[str]]:
+    """What a link needs to show the same numbers; nothing where scope and rules are the usual ones."""
+    now, names = rules(), [group.name for group in groups()]
+    chosen: dict[str, str | list[str]] = {}
+    if (name := group_name()) is not None and name != names[0]:
+        chosen["agents"] = name
+    if now.missing != "fail":
+        chosen["missing"] = now.missing
+    if now.verdicts:
+        chosen["verdicts"] = list(now.verdicts)
+    return chosen
+
+
+def _read_scope() -> None:
+    """Take the scope from the address, where it names one."""
+    asked = st.query_params
+    if "agents" in asked:
+        st.session_state["group"] = asked["agents"]
+    if asked.get("missing") in MISSING_WORDS:
+        st.session_state["rules_missing"] = asked["missing"]
+    if "verdicts" in asked:
+        st.session_state["rules_verdicts"] = asked.get_all("verdicts")
+
+
+def _write_scope() -> None:
+    chosen = scope()
+    for name in SCOPE:
+        if name in chosen:
+            st.query_params[name] = chosen[name]
+        else:
+            st.query_params.pop(name, None)
+
+
+def _forget_scope() -> None:
+    """The choice that was just made holds, not the one of the address."""
+    for name in SCOPE:
+        st.query_params.pop(name, None)
+
+
+def group_words(group: Group) -> str:
+    """What a set of agents is called in the sidebar."""
+    agents = ", ".join(text.one_line(agent, 24) for agent in group.agents[:3])
+    more = f" and {len(group.agents) - 3} more" if len(group.agents) > 3 else ""
+    return f"{agents}{more} · {len(group.tasks):,} {'task' if len(group.tasks) == 1 else 'tasks'}"
+
+
+def is_dark() -> bool:
+    """Whether the browser shows the dark theme now."""
+    return bool(st.context.theme.type == "dark")
+
+
+def remember() -> None:
+    """Take scope and selection from the address, or write them back where a navigation click cleared it."""
+    _read_scope()
+    kept = {name: selected(name) for name in SELECTION}
+    asked = {name: st.query_params[name] for name in SELECTION if name in st.query_params}
+    if "run" in asked and asked["run"] != kept["run"]:
+        kept = {}  # another run: what was selected in the old one is not in it
+    select(**{name: asked.get(name, kept.get(name)) for name in SELECTION})
+
+
+def selected(name: str) -> str | None:
+    """What is selected, of `SELECTION` (untrusted: it may come from an address)."""
+    value = st.session_state.get(f"selected_{name}")
+    return str(value) if value is not None else None
+
+
+def select(**chosen: str | int | None) -> None:
+    """Select a run, and in it a sub-goal or a decision point; or a choice; or a pair of agents and a metric.
+
+    Args:
+        chosen: by the names of `SELECTION`; what is not given is no longer selected.
+    """
+    if unknown := chosen.keys() - set(SELECTION):
+        raise TypeError(f"cannot be selected: {', '.join(sorted(unknown))}")
+    for name in SELECTION:
+        value = chosen.get(name)
+        st.session_state[f"selected_{name}"] = None if value is None else str(value)
+        if value is None:
+            st.query_params.pop(name, None)
+        elif st.query_params.get(name) != str(value):
+            st.query_params[name] = str(value)
+
+
+def open_run(run: str, *, sub_goal: str | None = None, decision: str | int | None = None) -> None:
+    """Leave this page for the Run page of the run with content digest `run`."""
+    select(run=run, sub_goal=sub_goal, decision=decision)
+    chosen = {"run": run, "sub_goal": sub_goal, "decision": decision}
+    given = {name: str(value) for name, value in chosen.items() if value is not None}
+    st.switch_page(RUN_PAGE, query_params=given | scope())

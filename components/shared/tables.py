@@ -1,0 +1,159 @@
+"""Tables and figures on a page, each with a download that is safe to open."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+
+from components.shared import text
+from components.shared.panels import panel
+from untaken.answers import csv_text
+
+FIGURE_CONFIG: Final[dict[str, Any]] = {
+    "displaylogo": False,
+    "displayModeBar": "hover",
+    "modeBarButtonsToRemove": [
+        "select2d",
+        "lasso2d",
+        "autoScale2d",
+        "zoom2d",
+        "pan2d",
+        "zoomIn2d",
+        "zoomOut2d",
+    ],
+    "toImageButtonOptions": {"format": "png", "scale": 2},
+    "responsive": True,
+}
+
+SIDEWAYS: Final = (
+    ".st-key-scroll-%(key)s {overflow-x: auto} "
+    '.st-key-scroll-%(key)s [data-testid="stElementContainer"]:has(.js-plotly-plot) {min-width: %(least)dpx}'
+)
+"""Where a figure needs more width than a small screen has, it scrolls sideways instead of being squeezed."""
+
+
+def csv(frame: pd.DataFrame) -> bytes:
+    """The table as CSV that no spreadsheet takes for formulas, marked as UTF-8."""
+    return csv_text(frame).encode("utf-8-sig")
+
+
+@panel
+def table(
+    frame: pd.DataFrame,
+    *,
+    key: str,
+    name: str,
+    columns: Mapping[str, Any] | None = None,
+    selectable: bool = False,
+    height: int | str = "auto",
+    alt: str | None = None,
+    most: int | None = None,
+) -> int | None:
+    """Show a table with its CSV download.
+
+    Args:
+        frame: what to show; text in it is shown as text.
+        key: unique on the page.
+        name: what the table holds, in words; also the stem of the file's name. Not from a ledger.
+        columns: column settings as `st.dataframe` takes them; ``None`` for a name hides the column.
+        selectable: let one row be chosen, by a click in it.
+        height: pixels, or ``"auto"``.
+        alt: the description for screen readers.
+        most: rows to show at the most; Download the table to see all.
+
+    Returns:
+        The position of the chosen row in `frame`, or ``None``.
+    """
+    if most is not None and len(frame) > most:
+        st.caption(f"The first {most:,} of {len(frame):,} rows; Download the table to see all.")
+    chosen: Any = st.dataframe(  # type: ignore[call-overload]
+        frame if most is None else frame.head(most),
+        hide_index=True,
+        height=height,
+        column_config=_plain_text(frame, columns or {}),
+        key=key,
+        on_select="rerun" if selectable else "ignore",
+        selection_mode="single-cell",  # a click anywhere in a row chooses it
+        placeholder="–",
+        alt=alt or name,
+    )
+    download(
+        lambda: csv(frame),
+        label=f"{name} (CSV)",
+        file=f"{text.file_name(name)}.csv",
+        mime="text/csv",
+        key=key,
+    )
+    if not selectable:
+        return None
+    rows = [row for row, _ in chosen["selection"]["cells"]]
+    return int(rows[0]) if rows and rows[0] < len(frame) else None
+
+
+def _plain_text(frame: pd.DataFrame, columns: Mapping[str, Any]) -> dict[str, Any]:
+    strings = (c for c in frame.columns if pd.api.types.is_string_dtype(frame[c]))
+    return {str(c): st.column_config.TextColumn() for c in strings} | dict(columns)
+
+
+def download(data: bytes | Callable[[], bytes], *, label: str, file: str, mime: str, key: str) -> None:
+    """A small download button; a function is called only when it is pressed."""
+    st.download_button(
+        f"⤓ {label}",
+        data,
+        file_name=file,
+        mime=mime,
+        key=f"{key}-download",
+        type="tertiary",
+        on_click="ignore",
+    )
+
+
+@panel
+def figure(
+    make: Callable[[], go.Figure] | go.Figure,
+    *,
+    key: str,
+    name: str,
+    alt: str | None = None,
+    on_pick: Callable[[str], None] | None = None,
+) -> None:
+    """Show a figure; its toolbar saves it as PNG, the button below as one HTML file that needs no network.
+
+    Args:
+        make: a figure of `components.figures`, or what makes it: where that fails, the panel alone is lost.
+        key: unique on the page.
+        name: what the figure shows, in words; also the stem of the file's name. Not from a ledger.
+        alt: the description for screen readers.
+        on_pick: called with what a clicked mark carries, where marks carry something.
+    """
+    drawn = make() if callable(make) else make
+    stem = text.file_name(name)
+    config = FIGURE_CONFIG | {"toImageButtonOptions": {"format": "png", "scale": 2, "filename": stem}}
+    with st.container(key=f"scroll-{key}", gap=None):
+        least = (drawn.layout.meta or {}).get("least_width")
+        if least:
+            st.html(f"<style>{SIDEWAYS % {'key': key, 'least': int(least)}}</style>")
+        st.plotly_chart(
+            drawn,
+            theme=None,
+            key=key,
+            config=config,
+            alt=alt or name,
+            on_select=(lambda: _picked(key, on_pick)) if on_pick else "ignore",
+            selection_mode="points",
+        )
+
+    def page() -> bytes:
+        return str(drawn.to_html(include_plotlyjs=True, config=config)).encode()
+
+    download(page, label=f"{name} (HTML)", file=f"{stem}.html", mime="text/html", key=key)
+
+
+def _picked(key: str, on_pick: Callable[[str], None]) -> None:
+    carried = [point.get("customdata") for point in st.session_state[key]["selection"]["points"]]
+    if carried and carried[0]:
+        on_pick(str(carried[0][0]))

@@ -1,0 +1,180 @@
+"""A run as a conversation that scrolls smoothly at any length: only the rows in view are in the page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+import streamlit as st
+
+from components.shared import state, text
+from components.shared.palette import STATUS
+from untaken.answers import run_transcript
+from untaken.corpus import Corpus
+from untaken.errors import Unscored
+from untaken.failure_modes import Taxonomy, kept_taxonomy
+from untaken.subgoals import NodeScore
+from untaken.transcript import Transcript, align_transcripts
+
+HERE: Final = Path(__file__).parent
+HELP: Final = (
+    "✓ completed · ○ attempted · ✗ attempted, never completed · ↻ replan · → plan change with the success "
+    "forecast after it · ▼ decisive step · ✎ note · ◆ failure mode"
+)
+PAIR_HELP: Final = (
+    "≠ marks steps that differ, or that only one of the runs has. Steps are aligned by sub-goal and tool."
+)
+_MOUNT: Final = """
+%s
+const entries = new WeakMap();
+export default function ({ data, parentElement, setTriggerValue }) {
+  let entry = entries.get(parentElement);
+  if (!entry) {
+    entry = {};
+    entries.set(parentElement, entry);
+    entry.view = makeTranscript(parentElement, {
+      goal: (id) => entry.send("goal", id),
+      whole: (seq) => entry.send("whole", seq),
+    });
+  }
+  entry.send = setTriggerValue;
+  entry.view.update(data);
+  return () => {
+    if (parentElement.isConnected) return;
+    entry.view.destroy();
+    entries.delete(parentElement);
+  };
+}
+"""
+
+
+def _source(name: str) -> str:
+    return (HERE / name).read_text("utf-8")
+
+
+_draw = st.components.v2.component(
+    "untaken_transcript",
+    html=_source("transcript.html"),
+    css=_source("transcript.css"),
+    js=_MOUNT % _source("transcript.js"),
+)
+
+
+def transcript(
+    corpus: Corpus,
+    digest: str,
+    *,
+    key: str,
+    on_goal: Callable[[str], None] | None = None,
+    on_whole: Callable[[int], None] | None = None,
+    at: int | None = None,
+) -> None:
+    """One run as a conversation.
+
+    Args:
+        corpus: what was evaluated.
+        digest: of the run.
+        key: unique on the page; place and unfolded calls survive reruns under it.
+        on_goal: called with the id of the sub-goal whose mark is clicked.
+        on_whole: called with the `seq` of an event that is to be shown uncut.
+        at: `seq` of the event to begin with.
+    """
+    score = corpus.scores[digest]
+    nodes = () if isinstance(score, Unscored) else score.nodes
+    _mount(
+        key,
+        {
+            "digest": f"{digest} {state.content(state.workspace())[:16]}",
+            "items": _document(corpus, digest),
+            "goals": [{"id": node.sub_goal, "words": _goal_words(node)} for node in nodes],
+            "goal": state.selected("sub_goal"),
+            "at": at,
+            "help": HELP,
+        },
+        {"goal": on_goal, "whole": on_whole},
+    )
+
+
+def pair(corpus: Corpus, left: str, right: str, names: Sequence[str], *, key: str) -> None:
+    """Two runs side by side, aligned by sub-goal and tool, with what differs marked."""
+    known = corpus.scores[left]
+    nodes = () if isinstance(known, Unscored) else known.nodes
+    _mount(
+        key,
+        {
+            "digest": f"{left} {right} {state.content(state.workspace())[:16]}",
+            "items": _document(corpus, left, right),
+            "goals": [{"id": node.sub_goal, "words": _title(node)} for node in nodes],
+            "heads": [text.one_line(name, 120) for name in names],
+            "goal": None,
+            "at": None,
+            "help": PAIR_HELP,
+        },
+        {},
+    )
+
+
+def _mount(key: str, data: Mapping[str, Any], acts: Mapping[str, Callable[[Any], None] | None]) -> None:
+    def answer(event: str) -> Callable[[], None]:
+        def read() -> None:
+            value, act = getattr(st.session_state.get(key), event, None), acts.get(event)
+            if value is not None and act is not None:
+                act(value)
+
+        return read
+
+    _draw(
+        key=key,
+        data={**data, "dark": state.is_dark()},
+        on_goal_change=answer("goal"),
+        on_whole_change=answer("whole"),
+    )
+
+
+@st.cache_data(ttl=3600, max_entries=12, show_spinner=False)
+def _encoded(
+    content: str,  # noqa: ARG001 (with the next ones, the key of the cache)
+    digests: tuple[str, ...],
+    rules: object,  # noqa: ARG001
+    taxonomy_version: int,  # noqa: ARG001
+    _taxonomy: Taxonomy,
+    _corpus: Corpus,
+) -> str:
+    found = [run_transcript(_corpus, digest, taxonomy=_taxonomy) for digest in digests]
+    shown = [_shown(one, _corpus) for one in found]
+    if len(found) == 1:
+        return msgspec.json.encode({"items": shown[0]}).decode()
+    lines = align_transcripts(found[0], found[1])
+    return msgspec.json.encode({"items": shown[0], "right": shown[1], "lines": lines}).decode()
+
+
+def _document(corpus: Corpus, *digests: str) -> str:
+    store = state.workspace()
+    taxonomy = kept_taxonomy(store.path)
+    return _encoded(state.content(store), digests, state.rules(), taxonomy.version, taxonomy, corpus)
+
+
+def _shown(found: Transcript, corpus: Corpus) -> list[dict[str, Any]]:
+    """The items as the browser takes them; an attempt that a later one completed is no failure."""
+    score = corpus.scores[found.digest]
+    undone = (
+        set() if isinstance(score, Unscored) else {n.sub_goal for n in score.nodes if n.status == "attempted"}
+    )
+    items: list[dict[str, Any]] = msgspec.to_builtins(found.items)
+    for item in items:
+        item["name"], item["title"] = text.one_line(item["name"], 80), text.one_line(item["title"], 200)
+        for mark in item["marks"]:
+            mark["words"] = text.one_line(mark["words"], 300)
+            if mark["kind"] == "attempted" and mark["sub_goal"] not in undone:
+                mark["kind"] = "tried"
+    return items
+
+
+def _goal_words(node: NodeScore) -> str:
+    return f"{STATUS[node.status].icon} {_title(node)}"
+
+
+def _title(node: NodeScore) -> str:
+    return text.one_line(node.title or node.sub_goal, 70)

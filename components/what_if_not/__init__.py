@@ -1,0 +1,1 @@
+"""What-If-Not: causal planning in the simulator."""

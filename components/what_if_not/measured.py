@@ -1,0 +1,97 @@
+"""What was measured with the sample runs: ablations beside the published figures, and calibration."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import streamlit as st
+
+from components import figures
+from components.figures.calibration import NAMES
+from components.shared import cards, tables, text
+from components.shared.panels import panel
+from components.what_if_not import planned
+from untaken.answers import ablation_table
+from untaken.crafter.ablation import Ablation, remarks
+from untaken.crafter.calibration import Calibration, Estimator, Settings
+
+POINTS = st.column_config.NumberColumn(format="%.1f")
+PERCENT = st.column_config.NumberColumn(format="percent")
+ESTIMATORS: Final[tuple[Estimator, ...]] = ("pooled", "advantage", "delta")
+PARTS: Final = {"supported": "supported", "weak": "weak", "all": "all pairs"}
+P_VALUE = st.column_config.NumberColumn(format="%.3f")
+
+
+@panel
+def ablations(*, dark: bool) -> None:
+    """What the ablations say, beside the published figures."""
+    found = planned.ablations()
+    if not found:
+        return
+    st.subheader("Ablation", anchor=False)
+    name = st.segmented_control(
+        "Ablation", list(found), default=next(iter(found)), required=True, key="ablation"
+    )
+    shown = found[str(name)]
+    st.caption(
+        "Measured on the sample runs: Algorithm 1 with parts removed, all arms in the same worlds. "
+        + ("Runs with a task end when they reach it, so compare success rates." if shown.setup.task else "")
+    )
+    tables.figure(figures.ablation_figure(shown, dark=dark), key="ablation-figure", name="Ablation")
+    _ablation_rows(shown)
+    for remark in remarks(shown):
+        st.caption(text.label(remark, 600))
+
+
+def _ablation_rows(found: Ablation) -> None:
+    shares = ("asked_again", "success_difference", "success_low", "success_high")
+    numbers = ("score", "score_low", "score_high", "difference", "low", "high", "published", "published_sd")
+    numbers += ("achievements", "more_achievements", "more_low", "more_high", "published_difference")
+    tables.table(
+        ablation_table(found),
+        key="ablation-table",
+        name="Ablation beside the published table",
+        columns=dict.fromkeys(numbers, POINTS) | dict.fromkeys(shares, PERCENT) | {"more_p_holm": P_VALUE},
+    )
+
+
+@panel
+def calibration(*, dark: bool) -> None:
+    """Agreement of estimates from ledgers with the results in clones."""
+    found = planned.calibration()
+    if found is None:
+        return
+    st.subheader("How far can a delta from a ledger be trusted?", anchor=False)
+    st.caption(_measured_how(found.settings))
+    estimate, agreement = st.columns(2, gap="medium")
+    with estimate:
+        _curve(found, dark=dark)
+    with agreement:
+        _agreement(found, dark=dark)
+
+
+def _curve(found: Calibration, *, dark: bool) -> None:
+    chosen = st.segmented_control(
+        "Estimate", ESTIMATORS, default=ESTIMATORS[0], format_func=NAMES.get, required=True, key="estimator"
+    )
+    drawn = figures.calibration_figure(found, estimator=chosen or ESTIMATORS[0], dark=dark)
+    tables.figure(drawn, key="calibration", name="Calibration of estimates from ledgers")
+
+
+def _agreement(found: Calibration, *, dark: bool) -> None:
+    part = st.segmented_control(
+        "Support", list(PARTS), default="supported", format_func=PARTS.get, required=True, key="part"
+    )
+    drawn = figures.calibration_agreement(found, part=part or "supported", dark=dark)
+    tables.figure(drawn, key="agreement", name="Agreement of estimates from ledgers")
+
+
+def _measured_how(told: Settings) -> str:
+    task = text.label(told.task.replace("_", " ")) if told.task else "open play"
+    return (
+        f"Other pages estimate from ledgers alone. Here the alternatives were actually tried: "
+        f"{cards.counted(told.train, 'run')} of {text.label(told.policy)} ({task}) as history, then "
+        f"{cards.counted(told.decisions, 'decision')} on {told.held_out:,} other maps, each path "
+        f"{told.draws:,} times in clones. Intervals: 95 %, over maps. Measured for one policy, one task "
+        "and one simulator. Agreement may differ elsewhere."
+    )

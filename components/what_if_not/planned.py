@@ -1,0 +1,82 @@
+"""Records of planning and what was measured with them, read once and kept."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import streamlit as st
+
+from components.shared import state
+from untaken.answers import PlanningSummary, planning_summary, read_ablation
+from untaken.crafter.ablation import Ablation
+from untaken.crafter.calibration import Calibration, read_calibration
+from untaken.crafter.record import PlanningRecord, read_planning
+from untaken.crafter.record_index import Shelf, records_under, shelf
+from untaken.errors import UntakenError
+from untaken.intake import PLANNING
+from untaken.store import Workspace
+
+CALIBRATION = "calibration.json"
+ABLATIONS = {
+    "Open play": "ablation.json",
+    "Towards iron": "ablation-collect_iron.json",
+    "Open play, fewer slips": "ablation-below.json",
+}
+
+
+def records() -> Shelf:
+    """The available records: those in the workspace, those in its original folder, the samples.
+
+    Cached by content: an uploaded record changes it.
+    """
+    store = state.workspace()
+    return _records(str(store.path), state.content(store), os.environ.get(state.DEMO, "") == "1", store)
+
+
+@st.cache_resource(ttl=3600, max_entries=2, show_spinner=False)
+def _records(folder: str, digest: str, demo: bool, _store: Workspace) -> Shelf:  # noqa: ARG001 (cache key)
+    files = records_under(state.PLANNED) if demo else []
+    beside = Path(folder).parent if Path(folder).name == ".untaken" else None
+    files += records_under(beside) if beside else []
+    files += [file.path for file in _store.sources(PLANNING) if file.path]
+    return shelf(files)
+
+
+def record(file: Path) -> tuple[PlanningRecord, PlanningSummary]:
+    """A record and what it says as a whole.
+
+    Raises:
+        UntakenError: as `read_planning`.
+    """
+    return _record(str(file), file.stat().st_mtime_ns if file.is_file() else 0)
+
+
+@st.cache_resource(ttl=3600, max_entries=8, show_spinner="Reading the record …")
+def _record(file: str, changed: int) -> tuple[PlanningRecord, PlanningSummary]:  # noqa: ARG001 (cache key)
+    found = read_planning(file)
+    return found, planning_summary(found)
+
+
+@st.cache_resource(ttl=3600, show_spinner=False)
+def ablations() -> dict[str, Ablation]:
+    """The ablations that were measured with the sample runs, by name; those that are there."""
+    found = {}
+    for name, file in ABLATIONS.items():
+        try:
+            found[name] = read_ablation(state.PLANNED / file)
+        except UntakenError as error:
+            if error.code != "ablation-missing":
+                raise
+    return found
+
+
+@st.cache_resource(ttl=3600, show_spinner=False)
+def calibration() -> Calibration | None:
+    """The calibration that was measured, where it is there."""
+    try:
+        return read_calibration(state.PLANNED / CALIBRATION)
+    except UntakenError as error:
+        if error.code != "calibration-missing":
+            raise
+        return None

@@ -1,0 +1,210 @@
+"""The parts of the What-If-Not page about one run: pictures, WIN by step, one step, causal graphs."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import streamlit as st
+
+from components import figures
+from components.figures.frames import FEW, FRAMES, VERDICTS
+from components.shared import cards, state, tables, text
+from components.shared.panels import panel
+from components.what_if_not.choice import choose_step, latest_causes, pick
+from untaken.answers import PlanningSummary, planned_steps_table, terms_table
+from untaken.crafter.players import policy_named
+from untaken.crafter.record import PlannedStep, PlanningRecord
+from untaken.crafter.scm import planning_model
+from untaken.crafter.win import WhatIfNot
+from untaken.errors import Unscored
+
+FIGURE = st.column_config.NumberColumn(format="%.3f")
+REWARDS: Final = {
+    "env": "the environment's own reward. Most actions get the same reward, so most steps are "
+    "uninformative ties.",
+    "shaped": "the number of steps that an action saves toward the task",
+}
+"""What f_R is, by name; any other is called by its name alone."""
+VERDICT_WORDS: Final = {
+    "better": "Better than the alternatives tried.",
+    "worse": "Worse than the alternatives tried.",
+    "tie": "A tie: the simulator shows no difference from the alternatives. That is not bad.",
+    "unscored": "No WIN: there was no alternative to try.",
+}
+MODEL_STEPS: Final = 2
+BY_WIDTH: Final = (
+    "<style>@media (max-width: 640px) {.st-key-strip-of-many {display: none}} "
+    "@media (min-width: 640.1px) {.st-key-strip-of-few {display: none}}</style>"
+)
+"""A small screen has room for a few pictures, with the chosen step among them."""
+
+
+@panel
+def summary(told: PlanningSummary, settings: dict[str, Any]) -> None:
+    """Four numbers, each with what it rests on."""
+    wins = told.wins
+    scored = f"of {cards.counted(wins.steps - wins.unscored, 'action')} with a WIN"
+    win = settings.get("win")
+    where = (
+        {"<": "below 0.5", "<=": "at 0.5 and below"}.get(win.get("at"), "") if isinstance(win, dict) else ""
+    )
+    numbers = (
+        (
+            "Steps",
+            f"{told.steps:,}",
+            f"{wins.steps:,} evaluated, {wins.unscored:,} of them without a WIN · "
+            f"{cards.counted(told.decisions, 'decision point')} with a causal graph",
+        ),
+        (
+            "Ties",
+            cards.percent(wins.tie_share),
+            f"{scored}: {wins.ties:,} at exactly 0.5, neither good nor bad",
+        ),
+        (
+            "At 0.5 or below",
+            cards.percent(wins.at_most_half),
+            f"{scored}: {wins.worse:,} worse and the {wins.ties:,} ties",
+        ),
+        (
+            "Revised",
+            f"{told.changed:,}",
+            f"of {cards.counted(told.asked_again, 'step')} at which the policy was asked again"
+            f"{f' ({where})' if where else ''}, it did something else",
+        ),
+    )
+    for place, (title, value, words) in zip(st.columns(4), numbers, strict=True):
+        with place:
+            cards.number_card(title, value, words)
+
+
+@st.fragment
+@panel
+def step_by_step(record: PlanningRecord, run: str) -> None:
+    """Everything about one step, in a fragment: a click in it redraws nothing else."""
+    dark = state.is_dark()
+    step = choose_step(record, run)
+    now = record.steps[step - 1]
+
+    def picked(other: str) -> None:
+        pick(run, other)
+
+    st.html(BY_WIDTH)
+    for many, key, frames in (("many", "strip", FRAMES), ("few", "strip-few", FEW)):
+        with st.container(key=f"strip-of-{many}"):
+            drawn = figures.frame_strip(record, step, frames=frames, dark=dark)
+            tables.figure(drawn, key=key, name="Steps as pictures", on_pick=picked)
+    st.caption(
+        "The action is below each picture. ↺: the policy was asked again; the WIN is for its first answer. "
+        "◆ decision, ★ achievement."
+    )
+    st.subheader("WIN by step", anchor=False)
+    tables.figure(
+        figures.win_figure(record, step=step, dark=dark), key="win", name="WIN by step", on_pick=picked
+    )
+    st.subheader(f"Step {step:,}", anchor=False)
+    seen, asked = st.columns([0.5, 0.5], gap="medium")
+    with seen:
+        drawn = figures.frame_figure(now, dark=dark)
+        tables.figure(drawn, key="frame", name=f"Step {step}", alt=f"What the policy saw at step {step}")
+    with asked:
+        _what_was_done(now)
+    _causes(record, step, dark=dark)
+
+
+def _what_was_done(step: PlannedStep) -> None:
+    done = _plain(step.action)
+    words = [f"Did **{done}**"]
+    words += [f"◆ started the skill {_plain(step.begun)}"] if step.begun else []
+    words += [f"aimed at {_plain(step.aim)}"] if step.aim else []
+    words += [f"★ reached {_plain(name)}" for name in step.unlocked]
+    st.markdown(" · ".join(words))
+    if step.unanswered:
+        st.warning(f"No usable answer of the model, so it waited: {text.label(step.unanswered, 200)}")
+    if step.asked is None:
+        st.info("This action was not evaluated by What-If-Not.")
+        return
+    found = step.asked
+    sign = VERDICTS[found.verdict][0]
+    value = "unscored" if isinstance(found.win, Unscored) else f"{found.win:.3f}"
+    st.markdown(f"**{sign} WIN {value}** for {_plain(found.action)}. {VERDICT_WORDS[found.verdict]}")
+    if found.revise:
+        after = "it stayed with it" if found.action == step.action else f"it then did {done}"
+        if step.unanswered_again:
+            after = f"gave no usable answer, so it waited: {text.label(step.unanswered_again, 200)}"
+        st.markdown(f"↺ The policy was asked again, and {after}.")
+    tables.table(
+        terms_table(found),
+        key="terms",
+        name="Terms of this WIN",
+        columns={"reward": FIGURE, "value": st.column_config.NumberColumn("σ(r − r̃)", format="%.3f")}
+        | {"intervention": "ψ", "other": "ã"},
+    )
+    st.caption(_evaluated_how(found))
+
+
+def _evaluated_how(found: WhatIfNot) -> str:
+    named = REWARDS.get(found.rewarded_by)
+    words = f"r = {found.reward:.3g} for {_plain(found.action)}, by f_R = {text.label(found.rewarded_by)}"
+    words += f": {named}" if named else ""
+    words += f". Task: {_plain(found.task)}" if found.task else ". Open play"
+    spread = "" if found.spread is None else f", sd of WIN over them {found.spread:.3f}"
+    numbers = "the world's own random numbers" if found.noise == "same" else "random numbers of their own"
+    words += f". Clones drew {numbers}; {cards.counted(found.draws, 'draw')}{spread}."
+    left = [f"{_plain(name)}: {text.label(why, 120)}" for name, why in found.left_out.items()]
+    return words + (f" Without a term: {'; '.join(left)}." if left else "")
+
+
+def _causes(record: PlanningRecord, step: int, *, dark: bool) -> None:
+    st.subheader("What acted on the task", anchor=False)
+    at = latest_causes(record, step)
+    causes = record.steps[at - 1].causes if at else None
+    if at is None or causes is None:
+        st.info(_no_causes(record))
+        return
+    when = "this decision" if at == step else f"the decision at step {at:,}, the latest before this one"
+    st.caption(
+        f"The state given to the policy at {when}: {text.label(causes.summary, 120)}, "
+        f"by {text.label(causes.by, 120)}."
+    )
+    drawn = figures.state_causality_figure(causes, dark=dark)
+    tables.figure(drawn, key="causes", name=f"State causality at step {at}")
+
+
+def _no_causes(record: PlanningRecord) -> str:
+    if record.settings.get("sce") is None:
+        return "No causal graph up to this step. Record one per decision with `untaken crafter run --sce`."
+    if not any(step.begun for step in record.steps):
+        return "No causal graph: they are recorded when a skill begins, and this policy has no skills."
+    return "No decision yet. The first decision has a causal graph."
+
+
+@panel
+def models(*, dark: bool) -> None:
+    """The structural causal models, and one of them after an intervention."""
+    with st.expander("Structural causal model of actions and states"):
+        st.caption(
+            "The first two steps. Each variable depends on its parents; all randomness is in u. "
+            "What-If-Not sets a_0 to another action and observes the effect."
+        )
+        model = planning_model(policy_named("random"), steps=MODEL_STEPS)
+        tables.figure(figures.scm_figure(model, dark=dark), key="scm", name="Structural causal model")
+        drawn = figures.scm_figure(model.do(a_0="noop"), dark=dark)
+        tables.figure(drawn, key="scm-do", name="The model after do(a_0 = noop)")
+
+
+@panel
+def every_step(record: PlanningRecord) -> None:
+    """All steps as a table."""
+    with st.expander("Every step as a table"):
+        tables.table(
+            planned_steps_table(record),
+            key="every-step",
+            name="Steps of the run",
+            height=320,
+            most=2_000,
+            columns=dict.fromkeys(("win", "wait", "opposite", "random"), FIGURE),
+        )
+
+
+def _plain(name: str | None) -> str:
+    return text.label((name or "").replace("_", " "))

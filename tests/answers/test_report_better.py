@@ -1,0 +1,104 @@
+"""Is one agent really better? The report's answer in words, compared with the rankings."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import desk
+import pytest
+from html_pages import Parsed
+
+from untaken import html_report
+from untaken.corpus import Corpus, evaluate_corpus
+from untaken.errors import Unscored
+from untaken.html.better import told
+from untaken.ranking import PairedDifference
+
+PAIR = PairedDifference(
+    metric="completion",
+    first="one",
+    second="other",
+    difference=0.25,
+    low=0.125,
+    high=0.375,
+    interval="student_t",
+    p=0.01,
+    test="sign_flip",
+    p_holm=0.03,
+    family=3,
+    first_only=Unscored("no single trials"),
+    second_only=Unscored("no single trials"),
+    mde=0.18,
+    p_above=0.99,
+    n_tasks=24,
+    n_runs=48,
+)
+
+
+@pytest.mark.parametrize(
+    ("pair", "says"),
+    [
+        (PAIR, "one is betterby 25.0 (12.5 to 37.5)24 tasks, 48 runs"),
+        (
+            replace(PAIR, difference=-0.25, low=-0.375, high=-0.125),
+            "other is betterby 25.0 (12.5 to 37.5)24 tasks, 48 runs",
+        ),
+        (replace(PAIR, p_holm=0.06), "48 runs; not clear after correction for all 3 pairs"),
+        (
+            replace(PAIR, low=-0.05),
+            "no clear differenceone ahead by 25.0 (−5.0 to 37.5); these tasks can show about 18.024 tasks",
+        ),
+        (replace(PAIR, difference=0.0, low=-0.1, high=0.1), "no clear differencelevel, 0.0 (−10.0 to 10.0)"),
+        (replace(PAIR, low=Unscored("one task"), high=Unscored("one task")), "needs two tasks"),
+        (replace(PAIR, difference=Unscored("no task")), "no task has a value for both"),
+        (None, "no task has a value for both"),
+    ],
+)
+def test_a_difference_says_who_is_better_or_how_much_it_takes_to_show(
+    pair: PairedDifference | None, says: str
+) -> None:
+    assert says in Parsed(told(pair, 3)).words
+
+
+def _compared(*makers: Any, tasks: int = 8) -> Corpus:
+    runs = [make(n, task=f"refund-{n}").run() for make in makers for n in range(1, tasks + 1)]
+    return evaluate_corpus(runs, desk.graphs(), resamples=500)
+
+
+def _lead(page: str) -> str:
+    return Parsed(page.split('class="lead"')[1].split("</section>", maxsplit=1)[0]).words
+
+
+@pytest.mark.parametrize(
+    ("makers", "says"),
+    [
+        (
+            (desk.careful, desk.failing),
+            "By success and by critical sub-goals completed alike, careful comes first. The records show ",
+        ),
+        (
+            (desk.careful, desk.lucky),
+            "By success, careful and lucky come first together; by critical sub-goals completed, careful.",
+        ),
+        ((desk.careful,), None),
+    ],
+)
+def test_the_summary_names_who_comes_first(makers: tuple[Any, ...], says: str | None) -> None:
+    told_of = _lead(html_report(_compared(*makers)))
+    assert says in told_of if says else "comes first" not in told_of
+
+
+def test_neighbours_stand_in_the_focused_report_and_every_pair_in_the_full_one() -> None:
+    corpus = desk.corpus()
+    ranked = sum(s.rank is not None for s in corpus.ranking.metrics["critical_completion"])
+    assert ranked > 2
+    for full, pairs in ((False, ranked - 1), (True, ranked * (ranked - 1) // 2)):
+        words = Parsed(html_report(corpus, full=full)).words
+        assert f"{pairs} of {ranked * (ranked - 1) // 2} pairs" in words
+
+
+def test_one_agent_alone_is_compared_with_nobody() -> None:
+    page = html_report(_compared(desk.careful), full=True)
+    assert "Is one agent really better?" not in page
+    assert "apart" not in _lead(page)

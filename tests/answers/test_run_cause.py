@@ -1,0 +1,46 @@
+# One case a line, however long, reads best.
+# ruff: noqa: E501
+"""One cause of a run: what failed first, with what was expected, the same in headline, queue and card."""
+
+from __future__ import annotations
+
+import pytest
+from builders import a_graph, a_run
+
+from untaken.answers import review_queue, run_report
+from untaken.corpus import evaluate_corpus
+from untaken.plans import GraphSet
+
+GRAPH = a_graph(
+    {"id": "look", "title": "Look up", "check": {"tool_call": {"name": "search", "arguments": {"q": 1}}}},
+    {
+        "id": "policy",
+        "title": "Read the policy",
+        "critical": True,
+        "deps": ["look"],
+        "check": {"tool_call": {"name": "read"}},
+    },
+    {"id": "pay", "title": "Pay", "deps": ["policy"], "check": {"tool_call": {"name": "refund"}}},
+    tasks=["task"],
+)
+CASES = [
+    # desc, run, headline, part of the detail, sub-goal
+    ("what failed first, not what it held up", a_run().call("search", q=2).finish(False), "'Look up' was attempted but not completed", "q is 2, expected 1", "look"),
+    ("a critical one", a_run().call("search", q=1).finish(False), "'Read the policy' was never attempted", "likely the agent: no call of read", "policy"),
+    ("a success without it", a_run().call("search", q=1).call("refund").finish(True), "Succeeded without 'Read the policy'", "no call of read", "policy"),
+    ("a failure with everything done", a_run().call("search", q=1).call("read").call("refund").finish(False, error="late"), "Failed although every sub-goal was completed", "error late", ""),
+    ("nothing failed", a_run().call("search", q=1).call("read").call("refund").finish(True), "No sub-goal is known to have failed", "all 3 required", ""),
+    ("another task", a_run(task="other").finish(False), "No sub-goal score", "", ""),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("desc", "run", "headline", "detail", "goal"), CASES, ids=[case[0] for case in CASES]
+)
+def test_queue_and_page_name_the_same_cause(desc, run, headline, detail, goal) -> None:
+    corpus = evaluate_corpus([run.run()], GraphSet.of([GRAPH]), resamples=50)
+    (item,) = review_queue(corpus)
+    assert (item.cause.headline, item.cause.sub_goal) == (headline, goal)
+    assert detail in item.cause.detail
+    assert item.why == item.cause.in_words
+    assert run_report(corpus, item.digest).cause == item.cause

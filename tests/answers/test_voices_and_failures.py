@@ -1,0 +1,83 @@
+"""Who said what of a sub-goal and what became of it; and what a run did after it failed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from builders import RunBuilder, a_graph, a_run
+
+from untaken.answers import unnoticed_failures, verdict_views
+from untaken.ledger.events import Evidence, Verdict
+from untaken.subgoals import score_run
+
+GRAPH = a_graph({"id": "x", "check": {"verdict": True}})
+
+
+def said(run: RunBuilder, verdicts: tuple[str, ...] = ()) -> list[tuple[str, str]]:
+    found = run.run()
+    return [
+        (voice.by, voice.standing)
+        for voice in verdict_views(found, score_run(found, GRAPH, verdicts=verdicts).node("x"), verdicts)
+    ]
+
+
+def test_voices_come_in_the_order_of_authority_and_say_what_became_of_them() -> None:
+    run = a_run().finish().verdict("x", True, "judge:m").verdict("x", False, "human:ann")
+    run.verdict("x", None, "human:bob").verdict("x", False, "judge:m")
+    assert said(run) == [
+        ("human:ann", "decides"),
+        ("human:bob", "no opinion"),
+        ("judge:m", "replaced"),
+        ("judge:m", "outranked"),
+    ]
+    assert said(run, ("judge:*",)) == [
+        ("human:ann", "not counted"),
+        ("human:bob", "not counted"),
+        ("judge:m", "replaced"),
+        ("judge:m", "decides"),
+    ]
+
+
+def test_a_quote_that_does_not_stand_in_its_event_is_marked() -> None:
+    run = a_run().observe("order 17 was found").finish()
+    quotes = [(1, "order 17"), (1, "order 18"), (99, ""), (1, "")]
+    run.add(
+        Verdict,
+        sub_goal="x",
+        passed=True,
+        by="judge:m",
+        evidence=[Evidence(seq=s, quote=q) for s, q in quotes],
+    )
+    found = run.run()
+    (voice,) = verdict_views(found, score_run(found, GRAPH).node("x"))
+    assert [quoted.stands for quoted in voice.quotes] == [True, False, False, True]
+
+
+NEXT: list[tuple[str, RunBuilder, str, int | None]] = [
+    ("the same call", a_run().plan("x").call("a", ok=False, q=1).call("a", q=1), "tried again", 4),
+    ("other arguments", a_run().plan("x").call("a", ok=False, q=1).call("a", q=2), "tried otherwise", 4),
+    ("another tool", a_run().plan("x").call("a", ok=False).call("b"), "went on", 4),
+    ("words", a_run().plan("x").call("a", ok=False).say("done").call("a"), "spoke", 4),
+    (
+        "the user's words are not the agent's",
+        a_run().plan("x").call("a", ok=False).say("?", role="user"),
+        "ended",
+        5,
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("desc", "run", "next_", "at"), NEXT, ids=lambda value: value if isinstance(value, str) else ""
+)
+def test_what_a_run_did_after_a_failure(desc: str, run: RunBuilder, next_: str, at: Any) -> None:
+    found = run.finish(False).verdict("x", False).run()
+    (failure,) = unnoticed_failures(found, score_run(found, GRAPH))
+    assert (failure.seq, failure.call, failure.tool) == (3, 2, "a")
+    assert (failure.next, failure.next_seq) == (next_, at)
+
+
+def test_a_run_that_changed_its_plan_noticed() -> None:
+    run = a_run().plan("x").call("a", ok=False).plan("y").finish(False).verdict("x", False).run()
+    assert unnoticed_failures(run, score_run(run, GRAPH)) == ()

@@ -1,0 +1,155 @@
+"""The four arms in the same worlds: scores, paired differences with intervals, and what is not comparable."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from untaken.answers import crafter_ablation_document, read_ablation
+from untaken.answers.schemas import json_schema
+from untaken.crafter.ablating import ablation, summarise
+from untaken.crafter.ablation import ARMS, FULL, PUBLISHED, Ablation, arms_of, remarks
+from untaken.crafter.loop import Episode, WinSettings
+from untaken.crafter.simulator import ACHIEVEMENTS, crafter_score
+from untaken.crafter.simulator.playing import Setup
+from untaken.errors import Unscored, UntakenError
+
+SETUP = Setup(policy="noisy", options={"slips": 0.1}, steps=100, win=WinSettings(at="<"))
+
+
+def episode(seed: int, reached: int, *, policy: str = "noisy", asked: int = 0, kept: int = 0) -> Episode:
+    return Episode(
+        policy=policy,
+        task=None,
+        seed=seed,
+        steps=50,
+        unlocked=dict.fromkeys(ACHIEVEMENTS[:reached], 1),
+        total=float(reached),
+        dead=False,
+        asked_again=asked,
+        revised=asked // 2,
+        kept={"wood": kept} if kept else {},
+    )
+
+
+def arm(counts: Sequence[int], **more: Any) -> list[Episode]:
+    return [episode(seed, reached, **more) for seed, reached in enumerate(counts)]
+
+
+def found(full: Sequence[int] = (12, 14, 9, 15), without: Sequence[int] = (10, 11, 9, 12)) -> Ablation:
+    played = {
+        FULL: arm(full, asked=10, kept=3),
+        "w/o SCE": arm(full, asked=10),
+        "w/o WIN": arm(without, kept=3),
+        "w/o both": arm(without),
+    }
+    return ablation(arms_of(SETUP)[FULL], played)
+
+
+def test_each_arm_lacks_what_its_name_says() -> None:
+    arms = arms_of(SETUP)
+    assert {name: (arm.sce, arm.win is not None) for name, arm in arms.items()} == ARMS
+    assert {arm.win for arm in arms.values()} == {SETUP.win, None}
+    assert {arm.agent for arm in arms.values()} == {"noisy+sce+win", "noisy+win", "noisy+sce", "noisy"}
+
+
+def test_an_arm_is_scored_over_all_worlds() -> None:
+    first = found().arms[0]
+    percents = [100 * sum(n > at for n in (12, 14, 9, 15)) / 4 for at in range(22)]
+    assert first.score == pytest.approx(crafter_score(percents))
+    assert list(first.success_percent.values()) == percents
+    assert (first.episodes, first.successes, first.achievements) == (4, 3, 12.5)
+    assert (first.asked_again, first.revised) == (40 / 200, 20 / 200)
+    assert not isinstance(first.score_low, Unscored)
+    assert not isinstance(first.score_high, Unscored)
+    assert first.score_low <= first.score <= first.score_high
+
+
+def test_differences_are_of_the_same_worlds() -> None:
+    without_sce, without_win, without_both = found().differences
+    assert without_win.achievements == pytest.approx((2 + 3 + 0 + 3) / 4)
+    assert without_win.success == pytest.approx((3 - 1) / 4)
+    assert without_win.p == pytest.approx(2 / 2**3)  # three worlds differ, all the same way
+    assert without_win.success_p == pytest.approx(2 / 2**2)
+    assert not isinstance(without_win.low, Unscored)
+    assert not isinstance(without_win.high, Unscored)
+    assert without_win.low < 2 < without_win.high
+    assert (without_sce.achievements, without_sce.p, without_sce.score) == (0.0, 1.0, 0.0)
+    assert without_both.p_holm == pytest.approx(3 * 2 / 2**3)
+    assert (without_sce.same, without_win.same, without_both.same) == (4, 0, 0)
+
+
+def test_where_causes_changed_nothing_it_is_said() -> None:
+    deaf = found()
+    assert not deaf.causes_matter
+    assert any("changed nothing" in line for line in remarks(deaf))
+    played = {name: arm((3, 4)) for name in ARMS} | {"w/o SCE": arm((3, 5))}
+    hearing = ablation(arms_of(SETUP)[FULL], played)
+    assert hearing.causes_matter
+    assert not any("changed nothing" in line for line in remarks(hearing))
+
+
+def test_it_is_said_plainly_what_is_not_comparable() -> None:
+    words = " ".join(remarks(found()))
+    for told in ("f_R = shaped", "below 0.5", "4 worlds", "Not comparable", "knows the rules", "5 seeds"):
+        assert told in words
+
+
+def test_towards_a_task_success_is_the_figure_to_read() -> None:
+    made = replace(found(), setup=replace(SETUP, task="collect_iron"))
+    assert any("success is the figure to read" in line for line in remarks(made))
+    assert not any("success is the figure to read" in line for line in remarks(found()))
+
+
+def test_a_single_world_has_no_interval() -> None:
+    one = found((5,), (4,))
+    assert isinstance(one.arms[0].score_low, Unscored)
+    assert isinstance(one.differences[1].low, Unscored)
+    assert one.differences[1].achievements == 1.0
+
+
+def test_the_published_arms_are_those_of_the_source() -> None:
+    assert {name: score for name, (score, _) in PUBLISHED.items()} == {
+        "full": 20.4,
+        "w/o SCE": 16.44,
+        "w/o WIN": 17.82,
+        "w/o both": 15.6,
+    }
+    assert list(PUBLISHED) == list(ARMS)
+
+
+def test_a_summary_is_the_arm_of_one_setup() -> None:
+    assert summarise(FULL, arm((12, 14, 9, 15), asked=10, kept=3)) == found().arms[0]
+
+
+@pytest.mark.parametrize("made", [found(), found((5,), (4,))], ids=["four worlds", "one world"])
+def test_its_document_fits_its_schema_and_is_read_again(made: Ablation, tmp_path: Path) -> None:
+    document = crafter_ablation_document(made)
+    jsonschema.validate(document, json_schema("crafter-ablation"))
+    file = tmp_path / "ablation.json"
+    file.write_text(json.dumps(document), "utf-8")
+    assert read_ablation(file) == made
+
+
+SPOILED = [
+    ("no JSON", b"{", "ablation-invalid"),
+    ("another document", b'{"schema": "untaken.rank/1"}', "ablation-invalid"),
+    ("a list", b"[]", "ablation-invalid"),
+    ("nothing", None, "ablation-missing"),
+]
+
+
+@pytest.mark.parametrize(("desc", "data", "code"), SPOILED, ids=[case[0] for case in SPOILED])
+def test_what_is_no_ablation_is_refused(desc: str, data: bytes | None, code: str, tmp_path: Path) -> None:
+    file = tmp_path / "a.json"
+    if data is not None:
+        file.write_bytes(data)
+    with pytest.raises(UntakenError) as refused:
+        read_ablation(file)
+    assert (refused.value.code, refused.value.where.file) == (code, str(file))

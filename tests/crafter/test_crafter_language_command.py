@@ -1,0 +1,145 @@
+"""`untaken crafter run|win --policy language`: a model plays, and unanswered questions are reported."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from untaken.answers import planned_steps_table, planning_summary
+from untaken.answers.schemas import json_schema
+from untaken.asking.access import SETTING
+from untaken.cli import main
+from untaken.crafter.record import PlanningRecord, read_planning
+from untaken.crafter.simulator.playing import Setup
+from untaken.ledger import Message, Run, ToolCall, read_ledger
+
+STEPS = 4
+NOBODY = "http://127.0.0.1:9/v1#nobody"
+"""No model is there."""
+
+
+def told(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> dict[str, Any]:
+    shown = ["--policy", "language", "--steps", str(STEPS), "--json"]
+    assert main(["crafter", *words, *shown]) == code
+    document: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return document
+
+
+def recorded(folder: Path) -> tuple[Run, PlanningRecord]:
+    (ledger,), (planned,) = folder.glob("*.jsonl"), folder.glob("*.planning.json.zst")
+    (run,) = read_ledger(ledger)
+    assert run.integrity.verdict == "INTACT"
+    return run, read_planning(planned)
+
+
+def test_the_packaged_model_plays_and_its_replies_give_the_same_bytes_without_it(
+    local: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(SETTING, local)
+    words = ["run", "--win", "--replies", str(tmp_path / "replies")]
+    live = told(capsys, *words, "-o", str(tmp_path / "live"))
+    again = told(capsys, *words, "-o", str(tmp_path / "again"), "--offline")
+    jsonschema.validate(live, json_schema("crafter-run"))
+    assert live | {"ledgers": []} == again | {"ledgers": []}
+    for file in (tmp_path / "live").iterdir():
+        assert file.read_bytes() == (tmp_path / "again" / file.name).read_bytes(), file.name
+    run, planned = recorded(tmp_path / "live")
+    assert live["setup"]["options"] == {"model": local}
+    assert run.started.metadata is not None
+    assert run.started.metadata["options"] == planned.settings["options"] == {"model": local}
+    assert run.agent == planned.agent == "language-smollm2-135m+win"
+    (episode,) = live["episodes"]
+    assert (episode["steps"], episode["unanswered"], episode["why_unanswered"]) == (STEPS, 0, [])
+
+
+def test_what_the_model_did_not_answer_is_in_ledger_record_and_document(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["--win", "--model", NOBODY, "--offline", "--replies", str(tmp_path / "none")]
+    document = told(capsys, "run", *words, "-o", str(tmp_path / "runs"), code=1)
+    (episode,) = document["episodes"]
+    run, planned = recorded(tmp_path / "runs")
+    asked = STEPS + episode["asked_again"]
+    assert episode["unanswered"] == asked > STEPS
+    assert episode["revised"] == planning_summary(planned).changed == 0
+    (why,) = episode["why_unanswered"]
+    assert "no reply of http://127.0.0.1:9/v1#nobody" in why
+    messages = [event.content for event in run.events if isinstance(event, Message)]
+    assert messages == [f"no usable answer, so it waits: {why}"] * asked
+    assert {e.tool for e in run.events if isinstance(e, ToolCall)} == {"move"}
+    assert run.finished is not None
+    assert run.finished.metrics is not None
+    assert run.finished.metrics["unanswered"] == asked
+    assert {(s.action, s.unanswered) for s in planned.steps} == {("noop", why)}
+    assert [bool(s.unanswered_again) for s in planned.steps] == [
+        s.asked is not None and s.asked.revise for s in planned.steps
+    ]
+    assert planned_steps_table(planned)["unanswered"].str.startswith(why).all()
+
+
+def test_a_reader_is_told_how_many_questions_had_no_answer_and_why(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["crafter", "run", "--policy", "language", "--model", NOBODY, "--steps", "3"]
+    assert main([*words, "--budget", "0", "--replies", str(tmp_path)]) == 1
+    shown = capsys.readouterr()
+    assert shown.out.splitlines()[0].split()[-1] == "unanswered"
+    assert shown.out.splitlines()[1].split()[-1] == "3"
+    assert "3 of 3 questions without a usable answer" in shown.err
+    assert "the budget of 0 requests is used up [questions-unanswered]" in shown.err
+
+
+def test_an_ablation_says_how_many_questions_had_no_answer(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["--ablation", "--episodes", "2", "--model", NOBODY, "--offline", "--replies", str(tmp_path)]
+    document = told(capsys, "run", *words, code=1)
+    jsonschema.validate(document, json_schema("crafter-ablation"))
+    assert document["unanswered"] >= 4 * 2 * STEPS
+    assert any(f"{document['unanswered']} questions to the model" in remark for remark in document["remarks"])
+
+
+def test_win_of_a_model_names_it_and_says_where_it_did_not_answer(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["win", "--model", NOBODY, "--offline", "--replies", str(tmp_path)]
+    document = told(capsys, *words, code=1)
+    jsonschema.validate(document, json_schema("crafter-win"))
+    assert document["settings"]["model"] == NOBODY
+    assert all("no reply of" in step["unanswered"] for step in document["steps"])
+
+
+def test_the_packaged_model_is_watched_by_win(
+    local: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    document = told(capsys, "win", "--model", local, "--replies", str(tmp_path))
+    assert [step["unanswered"] for step in document["steps"]] == [""] * STEPS
+
+
+def test_without_a_name_it_says_how_to_name_a_model(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(SETTING, raising=False)
+    for verb in ("run", "win"):
+        assert main(["crafter", verb, "--policy", "language"]) == 2
+        shown = capsys.readouterr().err
+        assert "[model-not-named]" in shown
+        assert SETTING in shown
+
+
+@pytest.mark.parametrize(
+    ("model", "agent"),
+    [
+        ("openai:gpt-4.1", "language-gpt-4.1"),
+        ("ollama:llama3:8b", "language-llama3_8b"),
+        ("http://127.0.0.1:8080/v1#../../name", "language-.._.._name"),
+        ("local", "language-local"),
+        ("a:" + "x" * 600, "language-" + "x" * 60),
+    ],
+)
+def test_the_agent_of_a_run_is_named_after_the_model_as_a_file_can_be(model: str, agent: str) -> None:
+    assert Setup(policy="language", options={"model": model}, steps=1).agent == agent

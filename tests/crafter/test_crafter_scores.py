@@ -1,0 +1,330 @@
+"""The Crafter score: the formula, the budget, seeds before means, and records of every make."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import zipfile
+from math import exp, log
+from pathlib import Path
+from statistics import mean, pstdev
+from typing import Any
+
+import jsonschema
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from untaken.answers import json_schema
+from untaken.cli import main
+from untaken.crafter.simulator import ACHIEVEMENTS, Recording, crafter_score, method_scores, read_scores
+from untaken.errors import Unscored, UntakenError
+
+
+def a_record(*episodes: tuple[str, ...], **changed: Any) -> dict[str, Any]:
+    """A record of scores: what each episode of 100 steps reached."""
+    n = len(episodes)
+    reached = {f"achievement_{a}": [int(a in episode) for episode in episodes] for a in ACHIEVEMENTS}
+    record = {"task": "crafter", "method": "m", "seed": "0", "length": [100] * n} | reached
+    record["xs"] = [100 * (i + 1) for i in range(n)]
+    return {key: value for key, value in (record | changed).items() if value is not None}
+
+
+def put(file: Path, *records: Any) -> Path:
+    file.write_text(json.dumps(list(records)))
+    return file
+
+
+def recordings(file: Path, *records: Any) -> tuple[Recording, ...]:
+    found, findings = read_scores([put(file, *records)])
+    assert [finding for finding in findings if finding.severity == "error"] == []
+    return found
+
+
+# The formula
+
+
+@pytest.mark.parametrize(
+    ("percents", "want"),
+    [([0.0] * 22, 0.0), ([100.0] * 22, 100.0), ([0.0, 100.0], 101**0.5 - 1), ([50.0], 50.0)],
+)
+def test_the_score_is_a_geometric_mean_shifted_by_one(percents: list[float], want: float) -> None:
+    assert crafter_score(percents) == pytest.approx(want, abs=1e-12)
+
+
+@given(st.lists(st.floats(0, 100), min_size=1, max_size=22))
+def test_the_score_is_that_of_the_published_words_and_between_its_rates(percents: list[float]) -> None:
+    plainly = exp(mean(log(1 + percent) for percent in percents)) - 1
+    assert crafter_score(percents) == pytest.approx(plainly, abs=1e-9)
+    assert min(percents) - 1e-9 <= crafter_score(percents) <= mean(percents) + 1e-9
+
+
+def test_the_score_is_taken_by_seed_and_then_the_mean_over_seeds(tmp_path: Path) -> None:
+    one = a_record(("wake_up",), ("wake_up", "collect_wood"), seed="0")
+    two = a_record((), seed="1")
+    (score,) = method_scores(recordings(tmp_path / "s.json", two, one))
+    first = crafter_score([100.0, 50.0, *[0.0] * 20])
+    assert [(s.seed, s.score, s.episodes) for s in score.by_seed] == [
+        ("0", pytest.approx(first), 2),
+        ("1", 0.0, 1),
+    ]
+    assert (score.seeds, score.episodes) == (2, 3)
+    assert score.score_mean == pytest.approx(first / 2)
+    assert score.score_sd == pytest.approx(pstdev([first, 0.0]))
+    assert {name: rate for name, rate in score.success_percent.items() if rate} == {
+        "wake_up": 50.0,
+        "collect_wood": 25.0,
+    }
+
+
+@pytest.mark.parametrize(("budget", "episodes"), [(99, 0), (100, 1), (299, 2), (300, 3), (1_000_000, 3)])
+def test_episodes_count_that_ended_within_the_budget(budget: int, episodes: int, tmp_path: Path) -> None:
+    found = recordings(tmp_path / "s.json", a_record((), ("wake_up",), ("wake_up",)))
+    (score,) = method_scores(found, budget_steps=budget)
+    (seed,) = score.by_seed
+    assert (seed.episodes, seed.recorded) == (episodes, 3)
+    if episodes:
+        assert seed.success_percent["wake_up"] == pytest.approx(100 * (episodes - 1) / episodes)
+    else:
+        assert isinstance(seed.score, Unscored)
+        assert isinstance(score.score_mean, Unscored)
+        assert (score.seeds, dict(score.success_percent)) == (0, {})
+
+
+def test_a_seed_without_an_episode_within_the_budget_is_in_no_mean(tmp_path: Path) -> None:
+    late = a_record((), seed="1", xs=[5_000_000], length=None)
+    (score,) = method_scores(recordings(tmp_path / "s.json", a_record(("wake_up",)), late))
+    assert (score.seeds, len(score.by_seed), score.success_percent["wake_up"]) == (1, 2, 100.0)
+
+
+def test_methods_and_tasks_are_kept_apart_and_the_highest_score_comes_first(tmp_path: Path) -> None:
+    records = [
+        a_record((), method="none"),
+        a_record(("wake_up",), method="some"),
+        a_record(("wake_up", "eat_cow"), method="some", task="other"),
+        a_record(("wake_up",), method="late", xs=[2_000_000], length=None),
+    ]
+    scores = method_scores(recordings(tmp_path / "s.json", *records))
+    assert [(s.method, s.task) for s in scores] == [
+        ("some", "other"),
+        ("some", "crafter"),
+        ("none", "crafter"),
+        ("late", "crafter"),
+    ]
+
+
+# Records
+
+
+def test_steps_may_be_told_by_lengths_alone_or_by_totals_alone(tmp_path: Path) -> None:
+    both = a_record((), ())
+    by_length = a_record((), (), xs=None, seed="1")
+    by_total = a_record((), (), length=None, seed="2")
+    found = recordings(tmp_path / "s.json", both, by_length, by_total)
+    assert [recording.ends for recording in found] == [(100, 200)] * 3
+
+
+def test_a_seed_is_the_same_as_a_number_and_as_text_and_counts_once(tmp_path: Path) -> None:
+    put(tmp_path / "a.json", a_record(("wake_up",), seed="7"))
+    put(tmp_path / "b.json", a_record(("wake_up",), seed=7))
+    found, findings = read_scores([tmp_path])
+    assert [recording.seed for recording in found] == ["7"]
+    assert [(f.code, f.severity) for f in findings] == [("scores-twice", "note")]
+
+
+@pytest.mark.parametrize("kind", ["json", "json.gz", "jsonl", "zip", "one object"])
+def test_records_are_read_however_they_are_packed(kind: str, tmp_path: Path) -> None:
+    records = [a_record(("wake_up",), seed=seed) for seed in "01"]
+    text = json.dumps(records)
+    if kind == "json.gz":
+        (tmp_path / "s.json.gz").write_bytes(gzip.compress(text.encode()))
+    elif kind == "jsonl":
+        (tmp_path / "s.jsonl").write_text("\n".join(map(json.dumps, records)))
+    elif kind == "zip":
+        with zipfile.ZipFile(tmp_path / "s.zip", "w") as archive:
+            archive.writestr("scores/s.json", text)
+    elif kind == "one object":
+        for seed, record in zip("01", records, strict=True):
+            (tmp_path / f"{seed}.json").write_text(json.dumps(record))
+    else:
+        (tmp_path / "s.json").write_text(text)
+    found, findings = read_scores([tmp_path])
+    assert ([recording.seed for recording in found], findings) == (["0", "1"], ())
+
+
+UNUSABLE = [
+    {"desc": "no object", "record": 3, "want": "not an object"},
+    {"desc": "no method", "record": a_record((), method=None), "want": "method is not a name"},
+    {"desc": "no seed", "record": a_record((), seed=None), "want": "seed is not a name"},
+    {"desc": "a truth as seed", "record": a_record((), seed=True), "want": "seed is not a name"},
+    {"desc": "an endless name", "record": a_record((), method="m" * 513), "want": "method is not a name"},
+    {"desc": "no steps", "record": a_record((), xs=None, length=None), "want": "neither xs nor length"},
+    {"desc": "steps go down", "record": a_record((), (), xs=[200, 100]), "want": "goes down"},
+    {
+        "desc": "21 achievements",
+        "record": a_record((), achievement_wake_up=None),
+        "want": "achievement_wake_up",
+    },
+    {
+        "desc": "an episode short",
+        "record": a_record((), (), achievement_eat_cow=[1]),
+        "want": "has 1 episodes",
+    },
+    {
+        "desc": "a count below 0",
+        "record": a_record((), achievement_eat_cow=[-1]),
+        "want": "not a number from 0",
+    },
+    {
+        "desc": "a count as text",
+        "record": a_record((), achievement_eat_cow=["1"]),
+        "want": "not a number from 0",
+    },
+    {
+        "desc": "not a number",
+        "record": a_record((), achievement_eat_cow=[float("nan")]),
+        "want": "holds None",
+    },
+    {"desc": "without end", "record": a_record((), xs=[10**400], length=None), "want": "not a number from 0"},
+]
+
+
+@pytest.mark.parametrize("case", UNUSABLE, ids=lambda case: case["desc"])
+def test_a_record_that_cannot_be_used_costs_only_itself(case: dict[str, Any], tmp_path: Path) -> None:
+    found, findings = read_scores([put(tmp_path / "s.json", case["record"], a_record((), seed="good"))])
+    assert [recording.seed for recording in found] == ["good"]
+    (fault,) = [finding for finding in findings if finding.severity == "error"]
+    assert fault.code == "scores-invalid"
+    assert case["want"] in fault.message
+    assert "record 0" in fault.message
+
+
+def test_two_records_of_one_seed_that_differ_are_an_error_and_the_first_counts(tmp_path: Path) -> None:
+    found, findings = read_scores([put(tmp_path / "s.json", a_record(("wake_up",)), a_record(()))])
+    (score,) = method_scores(found)
+    assert score.success_percent["wake_up"] == 100.0
+    assert [(f.code, f.severity) for f in findings] == [("scores-conflict", "error")]
+
+
+@pytest.mark.parametrize(
+    ("changed", "code"),
+    [({"xs": [400, 800]}, "scores-steps-differ"), ({"achievement_fly": [1, 1]}, "scores-other-achievements")],
+)
+def test_what_is_odd_is_named_and_the_record_counts(changed: Any, code: str, tmp_path: Path) -> None:
+    found, findings = read_scores([put(tmp_path / "s.json", a_record((), (), **changed))])
+    assert len(found) == 1
+    assert [(f.code, f.severity) for f in findings] == [(code, "warning")]
+
+
+def test_a_damaged_file_costs_only_itself(tmp_path: Path) -> None:
+    (tmp_path / "bad.json.gz").write_bytes(gzip.compress(b"[]" * 99)[:-12])
+    (tmp_path / "cut.json").write_text(json.dumps([a_record((), seed="cut")])[:-9])
+    put(tmp_path / "good.json", a_record(()))
+    found, findings = read_scores([tmp_path])
+    assert [recording.seed for recording in found] == ["0"]
+    assert {finding.severity for finding in findings} == {"error"}
+
+
+@pytest.mark.parametrize(("name", "code"), [("empty.json", "scores-missing"), ("none", "source-not-found")])
+def test_where_there_is_nothing_to_score_it_says_so(name: str, code: str, tmp_path: Path) -> None:
+    put(tmp_path / "empty.json")
+    with pytest.raises(UntakenError) as caught:
+        read_scores([tmp_path / name])
+    assert caught.value.code == code
+
+
+keys = st.sampled_from(list(a_record(())))
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=5,
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(changed=st.dictionaries(keys, values, max_size=3), junk=st.binary(max_size=40))
+def test_whatever_a_file_holds_a_score_is_between_0_and_100_or_there_is_a_finding(
+    changed: dict[str, Any], junk: bytes, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    folder = tmp_path_factory.mktemp("scores")
+    (folder / "junk.json").write_bytes(junk)
+    put(folder / "s.json", a_record(("wake_up",)) | changed)
+    put(folder / "good.json", a_record(("eat_cow",), method="good"))
+    found, findings = read_scores([folder])
+    for score in method_scores(found):
+        assert isinstance(score.score_mean, Unscored) or 0 <= score.score_mean <= 100
+    assert len(found) == 2 or "error" in {finding.severity for finding in findings}
+    assert "good" in {recording.method for recording in found}
+
+
+# The verb
+
+
+def test_the_verb_prints_methods_and_their_rates(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = put(tmp_path / "s.json", a_record(("wake_up",), ()), a_record((), seed="1", xs=[9_000_000]))
+    assert main(["crafter", "score", str(file)]) == 0
+    said = capsys.readouterr().out
+    assert "m       crafter   0.20  0.00  1 of 2    2 of 3" in said
+    assert ["wake_up", "50.00"] in [line.split() for line in said.splitlines()]
+    assert "episodes within 1,000,000 steps of each seed" in said
+
+
+@pytest.mark.parametrize("budget", ["99", "1000000"])
+def test_its_document_fits_its_schema_with_and_without_a_score(
+    budget: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = put(tmp_path / "s.json", a_record(("wake_up",)), {"method": "unusable"})
+    assert main(["crafter", "score", str(file), "--budget-steps", budget, "--json"]) == 1
+    out, err = capsys.readouterr()
+    jsonschema.validate(json.loads(out), json_schema("crafter-score"))
+    assert "[scores-invalid]" in err
+
+
+def test_its_document_says_why_there_is_no_score(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = put(tmp_path / "s.json", a_record(("wake_up",)))
+    assert main(["crafter", "score", str(file), "--budget-steps", "99", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    (method,) = document["methods"]
+    assert (document["schema"], document["budget_steps"]) == ("untaken.crafter-score/1", 99)
+    assert (method["seeds"], method["score_mean"], method["success_percent"]) == (0, None, {})
+    assert method["score_mean_reason"] == "no seed has an episode within 99 steps"
+
+
+EXITS = [
+    {"desc": "a good file", "words": ["good.json"], "want": 0},
+    {"desc": "one bad record", "words": ["good.json", "bad.json"], "want": 1},
+    {"desc": "nothing but bad records", "words": ["bad.json"], "want": 1},
+    {"desc": "no record", "words": ["empty.json"], "want": 2},
+    {"desc": "no file", "words": ["none.json"], "want": 2},
+    {"desc": "no budget", "words": ["good.json", "--budget-steps", "0"], "want": 2},
+]
+
+
+@pytest.mark.parametrize("case", EXITS, ids=lambda case: case["desc"])
+def test_the_exit_code_says_what_happened(
+    case: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    put(Path("good.json"), a_record(()))
+    put(Path("bad.json"), {"method": "m"})
+    put(Path("empty.json"))
+    assert main(["crafter", "score", *case["words"]]) == case["want"]
+    assert bool(capsys.readouterr().err) == bool(case["want"])
+
+
+def test_hostile_names_cannot_steer_the_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = put(tmp_path / "s.json", a_record((), method="\x1b[2Jm", seed="\x1b[2J"), {"method": "\x1b[2J"})
+    main(["crafter", "score", str(file)])
+    out, err = capsys.readouterr()
+    assert "\x1b" not in out + err
+
+
+def test_the_same_records_give_the_same_bytes_in_any_order(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    records = [a_record(("wake_up",), seed=str(seed), method=m) for seed in range(11) for m in "ab"]
+    said = []
+    for order in (records, records[::-1]):
+        main(["crafter", "score", str(put(tmp_path / "s.json", *order)), "--json"])
+        said.append(capsys.readouterr().out)
+    assert said[0] == said[1]

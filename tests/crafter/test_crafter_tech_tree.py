@@ -1,0 +1,178 @@
+"""The tech tree is what the environment enforces: no more, no less."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import a_run
+from crafter import constants
+from crafter_worlds import some_actions, walked
+
+from untaken.cli import main
+from untaken.crafter.simulator import ACHIEVEMENTS, MATERIALS, OBJECTS, CrafterWorld, LocalView, tech_tree
+from untaken.errors import UntakenError
+from untaken.plans import edges, load_graph, map_actions, save_graph, transitive_reduction, validate
+from untaken.subgoals import score_run
+
+DEPS = {
+    "collect_coal": ["make_wood_pickaxe"],
+    "collect_diamond": ["make_iron_pickaxe"],
+    "collect_drink": [],
+    "collect_iron": ["make_stone_pickaxe"],
+    "collect_sapling": [],
+    "collect_stone": ["make_wood_pickaxe"],
+    "collect_wood": [],
+    "defeat_skeleton": [],
+    "defeat_zombie": [],
+    "eat_cow": [],
+    "eat_plant": ["place_plant"],
+    "make_iron_pickaxe": ["collect_wood", "collect_coal", "collect_iron", "place_table", "place_furnace"],
+    "make_iron_sword": ["collect_wood", "collect_coal", "collect_iron", "place_table", "place_furnace"],
+    "make_stone_pickaxe": ["collect_wood", "collect_stone", "place_table"],
+    "make_stone_sword": ["collect_wood", "collect_stone", "place_table"],
+    "make_wood_pickaxe": ["collect_wood", "place_table"],
+    "make_wood_sword": ["collect_wood", "place_table"],
+    "place_furnace": ["collect_stone"],
+    "place_plant": ["collect_sapling"],
+    "place_stone": ["collect_stone"],
+    "place_table": ["collect_wood"],
+    "wake_up": [],
+}
+
+
+def test_it_is_a_valid_graph_of_22_sub_goals_and_29_edges_19_of_them_not_implied() -> None:
+    graph = tech_tree()
+    assert {node.id: node.deps for node in graph.sub_goals} == DEPS
+    assert (len(graph.sub_goals), len(edges(graph)), len(edges(transitive_reduction(graph)))) == (22, 29, 19)
+    assert {finding.code for finding in validate(graph)} == {"graph-isolated"}
+    assert not any(node.critical for node in graph.sub_goals)
+
+
+def test_it_is_checked_saved_drawn_and_exported_like_any_other(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "crafter.plan.yaml"
+    save_graph(tech_tree(), file)
+    assert load_graph(file) == tech_tree()
+    assert main(["graph", "check", str(file)]) == 0
+    assert main(["graph", "draw", str(file), "-o", str(tmp_path / "crafter.svg")]) == 0
+    assert main(["graph", "export", str(file), "--to", "mermaid"]) == 0
+    assert "Make iron pickaxe" in capsys.readouterr().out
+
+
+# Compared with the environment
+
+
+def in_place(achievement: str) -> CrafterWorld:
+    """A world in which the achievement is one action away: the player holds everything, all is beside it."""
+    world = walked()
+    env, player = world._env, world._env._player
+    player.inventory |= dict.fromkeys(player.inventory, 5)
+    player.facing = (0, 1)
+    x, y = player.pos.tolist()
+    for dx in (-1, 0, 1):
+        for dy in (-1, 0, 1):
+            if (obj := env._world[x + dx, y + dy][1]) not in (None, player):
+                env._world.remove(obj)
+            env._world[x + dx, y + dy] = "grass"
+    env._world[x - 1, y], env._world[x + 1, y] = "table", "furnace"
+    for material, info in constants.collect.items():
+        if achievement in [f"collect_{item}" for item in info["receive"]]:
+            env._world[x, y + 1] = material
+    return world
+
+
+def action(achievement: str) -> str:
+    return "do" if achievement.startswith("collect_") else achievement
+
+
+def take_away(world: CrafterWorld, achievement: str) -> None:
+    """What only this achievement can have given."""
+    verb, _, thing = achievement.partition("_")
+    env = world._env
+    if verb == "place":
+        x, y = env._player.pos.tolist()
+        env._world[x + (-1 if thing == "table" else 1), y] = "grass"
+    else:
+        env._player.inventory[thing] = 0
+
+
+WITH_DEPS = [name for name, deps in DEPS.items() if deps and name != "eat_plant"]
+
+
+@pytest.mark.parametrize("achievement", WITH_DEPS)
+def test_with_all_it_needs_an_achievement_is_reached_and_without_any_one_of_it_not(achievement: str) -> None:
+    world = in_place(achievement)
+    for dep in DEPS[achievement]:
+        without = world.clone()
+        take_away(without, dep)
+        without.step(action(achievement))
+        assert without.observe().achievements[achievement] == 0, dep
+    world.step(action(achievement))
+    assert world.observe().achievements[achievement] == 1
+
+
+def test_no_map_begins_with_a_plant() -> None:
+    assert not any(type(obj).__name__ == "Plant" for obj in walked()._env._world._objects)
+
+
+# Runs against it
+
+
+def facing(observation: LocalView) -> str:
+    x, y = 4 + observation.facing[0], 3 + observation.facing[1]
+    thing, ground = observation.objects[x][y], observation.materials[x][y]
+    return OBJECTS[thing - 1] if thing else MATERIALS[ground - 1] if ground else "nothing"
+
+
+def a_recorded_episode(steps: int) -> tuple[Any, dict[str, int]]:
+    """Actions as tool calls, the player's counts as state."""
+    world, building = walked(), a_run("r1", task="crafter-11", graph="crafter")
+    for name in some_actions(steps):
+        arguments = {"facing": facing(world.observe())} if name == "do" else {}
+        building.call(name, **arguments)
+        world.step(name)
+        building.state(achievements=world.observe().achievements)
+    return building.finish(success=None).run(), world.observe().achievements
+
+
+def test_a_recorded_run_is_scored_by_its_achievements() -> None:
+    run, reached = a_recorded_episode(150)
+    score = score_run(run, tech_tree())
+    assert sum(count > 0 for count in reached.values()) >= 3
+    assert {n.sub_goal for n in score.nodes if n.status == "completed"} == {
+        n for n, c in reached.items() if c
+    }
+    assert {violation.kind for violation in score.violations} == {"order"}  # tried too early, reached never
+
+
+def test_actions_map_to_what_they_serve() -> None:
+    graph = tech_tree()
+    calls = {
+        "collect_drink": ("do", {"facing": "water"}),
+        "collect_sapling": ("do", {"facing": "grass"}),
+        "collect_wood": ("do", {"facing": "tree"}),
+        "defeat_zombie": ("do", {"facing": "zombie"}),
+        "eat_plant": ("do", {"facing": "plant"}),
+        "make_iron_sword": ("make_iron_sword", {}),
+        "place_stone": ("place_stone", {}),
+        "wake_up": ("sleep", {}),
+    }
+    building = a_run("r1")
+    for tool, arguments in calls.values():
+        building.call(tool, **arguments)
+    building.call("move_left").call("do", facing="sand")
+    mapped = map_actions(building.finish().run(), graph)
+    assert [sub_goal for _, sub_goal, _ in mapped.mapped] == list(calls)
+    assert len(mapped.extra) == 2
+    assert {node.id for node in graph.sub_goals if node.rules} == set(ACHIEVEMENTS)
+
+
+def test_without_the_package_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "crafter", None)
+    with pytest.raises(UntakenError, match="crafter is not installed") as caught:
+        tech_tree()
+    assert caught.value.code == "crafter-extra-missing"

@@ -1,0 +1,313 @@
+"""Policies play by what they see alone, the same each time, and say what they choose among."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from crafter_worlds import AREA, SEED, walked
+
+from untaken.crafter.players import POLICIES, SKILLS, policy_named
+from untaken.crafter.players.skills import NEEDS, YIELDS
+from untaken.crafter.policy import Act, Feedback, Policy, Seen, Selection
+from untaken.crafter.simulator import ACHIEVEMENTS, ACTIONS, MATERIALS, CrafterWorld
+from untaken.crafter.state_causality import SymbolicCausality
+from untaken.errors import UntakenError
+
+WITH_SKILLS = ("scripted", "noisy", "uniform")
+SLIPPING = {"noisy": {"slips": 0.2}, "uniform": {"slips": 0.1}}
+
+
+def begun(name: str, task: str | None = None, *, seed: int = 3, **options: Any) -> Policy:
+    policy = policy_named(name, **options)
+    policy.begin(seed, task)
+    return policy
+
+
+def seen(world: CrafterWorld, task: str | None = None, **more: Any) -> Seen:
+    return Seen(observation=world.observe(), task=task, step=world.steps, **more)
+
+
+def play(
+    policy: Policy, world: CrafterWorld, steps: int, task: str | None = None, *, causal: bool = False
+) -> list[Act]:
+    acts = []
+    for _ in range(steps):
+        causes = SymbolicCausality().evaluate(task, world.observe()) if causal else None
+        acts.append(policy.act(seen(world, task, causes=causes)))
+        if world.step(acts[-1].action).done:
+            break
+    return acts
+
+
+def selections(acts: list[Act]) -> list[Selection]:
+    return [act.selection for act in acts if act.selection is not None]
+
+
+# Which there are
+
+
+def test_an_unknown_policy_is_told_with_those_there_are() -> None:
+    with pytest.raises(UntakenError) as told:
+        policy_named("clever")
+    assert told.value.code == "policy-unknown"
+    assert all(name in told.value.hint for name in POLICIES)
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("random", {"epsilon": 0.1}),
+        ("scripted", {"slips": 0.1}),
+        ("noisy", {"epsilon": 1.1}),
+        ("uniform", {"slips": -0.1}),
+        ("language", {}),
+    ],
+)
+def test_an_option_that_a_policy_does_not_take_is_told(name: str, options: dict[str, Any]) -> None:
+    with pytest.raises(UntakenError) as told:
+        policy_named(name, **options)
+    assert told.value.code == "policy-option-invalid"
+
+
+def test_every_achievement_is_a_skill_and_yields_something() -> None:
+    assert (*ACHIEVEMENTS, "explore") == SKILLS
+    assert set(YIELDS) == set(SKILLS)
+
+
+# Playing
+
+
+@pytest.mark.parametrize("name", ["random", *WITH_SKILLS])
+def test_every_answer_is_an_action_of_the_world(name: str) -> None:
+    acts = play(begun(name, **SLIPPING.get(name, {})), walked(), 150)
+    assert {act.action for act in acts} <= set(ACTIONS)
+
+
+def test_the_random_policy_draws_every_action_about_as_often_and_selects_nothing() -> None:
+    policy, world = begun("random"), walked()
+    acts = [policy.act(seen(world)) for _ in range(1700)]
+    counts = [sum(act.action == name for act in acts) for name in ACTIONS]
+    assert selections(acts) == []
+    assert min(counts) > 60
+    assert max(counts) < 140
+
+
+def test_the_scripted_policy_reaches_most_of_the_tech_tree_on_a_map_it_has_not_seen() -> None:
+    world = CrafterWorld(101)
+    play(begun("scripted"), world, 400)
+    reached = {name for name, times in world.observe().achievements.items() if times}
+    assert {
+        "collect_wood",
+        "place_table",
+        "make_wood_pickaxe",
+        "collect_stone",
+        "make_stone_pickaxe",
+    } <= reached
+    assert len(reached) >= 10
+
+
+@pytest.mark.parametrize("task", ["place_table", "make_wood_pickaxe", "collect_sapling"])
+def test_given_a_task_it_is_reached_and_is_the_aim(task: str) -> None:
+    world, policy = CrafterWorld(101), begun("scripted", task)
+    for _ in range(150):
+        act = policy.act(seen(world, task))
+        if task in world.step(act.action).unlocked:
+            break
+    assert world.observe().achievements[task] == 1
+    assert policy.aim == task
+
+
+def test_given_a_task_nothing_is_made_that_it_does_not_need() -> None:
+    world = CrafterWorld(101)
+    play(begun("scripted", "make_wood_pickaxe"), world, 150, "make_wood_pickaxe")
+    done = world.observe().achievements
+    assert done["make_wood_pickaxe"] >= 1
+    assert not any(done[name] for name in ("make_wood_sword", "place_plant", "place_furnace", "collect_iron"))
+
+
+# Decision points
+
+
+@pytest.mark.parametrize("name", WITH_SKILLS)
+def test_a_selection_names_a_skill_and_the_others_that_were_feasible(name: str) -> None:
+    world, policy = walked(), begun(name)
+    found = 0
+    for _ in range(200):
+        held = world.observe().inventory
+        act = policy.act(seen(world))
+        if (chosen := act.selection) is not None:
+            found += 1
+            assert chosen.skill in SKILLS
+            assert chosen.skill not in chosen.alternatives
+            assert list(chosen.alternatives) == sorted(chosen.alternatives, key=SKILLS.index)
+            for other in chosen.alternatives:
+                assert all(held[item] >= amount for item, amount in NEEDS.get(other, {}).items())
+        if world.step(act.action).done:
+            break
+    assert found >= 3
+
+
+@pytest.mark.parametrize(("name", "epsilon"), [("noisy", 0.3), ("uniform", 1.0)])
+def test_propensities_are_those_of_the_rule_and_sum_to_one(name: str, epsilon: float) -> None:
+    chosen = selections(play(begun(name), walked(), 300))
+    assert len(chosen) >= 5
+    for one in chosen:
+        pool = (*one.alternatives, one.skill)
+        drawn = epsilon / len(pool)
+        assert sorted(one.propensities) == sorted(pool)
+        assert sum(one.propensities.values()) == pytest.approx(1)
+        best = [share for share in one.propensities.values() if share != pytest.approx(drawn)]
+        assert best == ([pytest.approx(drawn + 1 - epsilon)] if epsilon < 1 else [])
+
+
+def test_the_scripted_policy_draws_nothing_and_says_so() -> None:
+    chosen = selections(play(begun("scripted"), walked(), 150))
+    assert chosen
+    assert all(one.propensities == {} for one in chosen)
+    same = play(begun("scripted", seed=99), walked(), 150)
+    assert selections(same) == chosen
+
+
+def test_without_noise_the_noisy_policy_chooses_as_the_scripted_one() -> None:
+    quiet = play(begun("noisy", epsilon=0.0), walked(), 200)
+    assert [a.action for a in quiet] == [a.action for a in play(begun("scripted"), walked(), 200)]
+
+
+# Causes
+
+
+def test_with_causes_only_skills_that_serve_the_task_are_drawn() -> None:
+    task = "make_wood_pickaxe"
+    with_causes = selections(play(begun("uniform", task), CrafterWorld(101), 120, task, causal=True))
+    without = selections(play(begun("uniform", task), CrafterWorld(101), 120, task))
+    drawn = {one.skill for one in with_causes}
+    assert drawn <= {"collect_wood", "place_table", "make_wood_pickaxe", "explore"}
+    offered = {name for one in without for name in (one.skill, *one.alternatives)}
+    assert "collect_sapling" in offered - drawn
+
+
+# Feedback
+
+
+def asked_again(policy: Policy, world: CrafterWorld, action: str, others: dict[str, float]) -> Act:
+    told = Feedback(action=action, reward=0.0, others=others, win=0.3)
+    return policy.act(seen(world, feedback=told))
+
+
+@pytest.mark.parametrize("name", ["random", "noisy", "uniform"])
+def test_asked_again_the_best_rewarded_action_that_beats_its_own_is_taken(name: str) -> None:
+    policy, world = begun(name), walked()
+    own = policy.act(seen(world)).action
+    others = {
+        action: value for action, value in (("do", 0.4), ("noop", 0.9), ("sleep", 0.9)) if action != own
+    }
+    assert asked_again(policy, world, own, others).action == ("noop" if own != "noop" else "sleep")
+
+
+@pytest.mark.parametrize("name", ["noisy", "uniform"])
+def test_asked_again_it_stays_where_nothing_was_better(name: str) -> None:
+    policy, world = begun(name), walked()
+    own = policy.act(seen(world)).action
+    others = {action: -0.1 for action in ("noop", "sleep") if action != own}
+    assert asked_again(policy, world, own, others).action == own
+
+
+def test_asked_again_about_a_slip_its_own_action_is_taken() -> None:
+    slipping, sure, world = begun("noisy", epsilon=0.0, slips=1.0), begun("scripted"), walked()
+    for _ in range(10):
+        own, slip = sure.act(seen(world)).action, slipping.act(seen(world)).action
+        if slip != own:
+            break
+    assert slip != own
+    assert asked_again(slipping, world, slip, {"noop": 5.0}).action == own
+
+
+def test_the_scripted_policy_keeps_to_what_it_wants() -> None:
+    policy, world = begun("scripted"), walked()
+    own = policy.act(seen(world))
+    assert asked_again(policy, world, own.action, {"noop": 9.0}) == own
+
+
+# Clones and what they are made to take
+
+
+@pytest.mark.parametrize("name", ["random", *WITH_SKILLS])
+@pytest.mark.parametrize("start", [0, 60])
+def test_a_cloned_policy_in_a_cloned_world_goes_on_as_the_original(name: str, start: int) -> None:
+    policy, world = begun(name, **SLIPPING.get(name, {})), walked()
+    play(policy, world, start)
+    twin, copy = policy.clone(), world.clone()
+    theirs = play(twin, copy, 200)
+    assert play(policy, world, 200) == theirs
+    assert world.state_hash() == copy.state_hash()
+
+
+@pytest.mark.parametrize("name", WITH_SKILLS)
+def test_a_clone_that_takes_another_skill_names_it_and_leaves_the_original_alone(name: str) -> None:
+    policy, world = begun(name), walked()
+    play(policy, world, 30)
+    before = policy.clone()
+    twin, copy = policy.clone(), world.clone()
+    twin.take("collect_sapling")
+    act = twin.act(seen(copy))
+    assert act.selection is not None
+    assert act.selection.skill == "collect_sapling" == twin.aim
+    assert act.selection.propensities == {}
+    play(twin, copy, 40)
+    assert play(policy, world.clone(), 60) == play(before, world.clone(), 60)
+
+
+@pytest.mark.parametrize("name", WITH_SKILLS)
+def test_where_nothing_can_be_done_a_policy_waits_by_night_in_a_skill(name: str) -> None:
+    table = MATERIALS.index("table") + 1
+    walled = replace(walked().observe(), materials=((table,) * 7,) * 9, objects=((0,) * 7,) * 9, daylight=0.1)
+    policy = begun(name)
+    acts = [policy.act(Seen(observation=walled, task=None, step=step)) for step in range(100)]
+    assert {act.action for act in acts} == {"noop"}
+    assert 1 <= len(selections(acts)) <= 6
+
+
+@pytest.mark.parametrize(("name", "skill"), [("scripted", "fly"), ("random", "explore")])
+def test_a_skill_that_there_is_not_cannot_be_taken(name: str, skill: str) -> None:
+    with pytest.raises(UntakenError) as told:
+        begun(name).take(skill)
+    assert told.value.code == "skill-unknown"
+
+
+def test_begun_again_everything_of_the_last_episode_is_forgotten() -> None:
+    policy = begun("noisy")
+    first = play(policy, walked(), 120)
+    play(policy, walked(60), 30)
+    policy.begin(3, None)
+    assert play(policy, walked(), 120) == first
+
+
+# The same in any process
+
+
+@pytest.mark.parametrize("hash_seed", ["1", "4242"])
+def test_the_same_seed_gives_the_same_answers_in_any_process(hash_seed: str) -> None:
+    program = (
+        "from test_policies import *\n"
+        "for name in WITH_SKILLS:\n"
+        "    world = CrafterWorld(SEED, area=AREA)\n"
+        "    acts = play(begun(name, **SLIPPING.get(name, {})), world, 150)\n"
+        "    print(world.state_hash(), selections(acts))\n"
+    )
+    folders = os.pathsep.join([str(Path(__file__).parent), str(Path(__file__).parents[1])])
+    environment = os.environ | {"PYTHONHASHSEED": hash_seed, "PYTHONPATH": folders}
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False, env=environment
+    )
+    wanted = []
+    for name in WITH_SKILLS:
+        world = CrafterWorld(SEED, area=AREA)
+        acts = play(begun(name, **SLIPPING.get(name, {})), world, 150)
+        wanted.append(f"{world.state_hash()} {selections(acts)}")
+    assert (done.stdout.splitlines(), done.stderr) == (wanted, "")

@@ -1,0 +1,122 @@
+"""Every edge that the rules claim is one in clones; what is none, is not."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+from crafter_worlds import NIGHT, walked
+
+from untaken.crafter.simulator import ACHIEVEMENTS
+from untaken.crafter.state_causality import (
+    CausalEdge,
+    CausalState,
+    Concept,
+    EdgeTrial,
+    StateVariable,
+    SymbolicCausality,
+    TriedCauses,
+    try_edges,
+)
+from untaken.crafter.state_causality.mechanisms import mechanisms
+from untaken.crafter.state_causality.trials import DRAWS, all_rule_edges, sign_test
+
+MECHANISMS = tuple(mechanisms())
+
+
+@cache
+def tried(mechanism: str) -> tuple[EdgeTrial, ...]:
+    edges = tuple(edge for edge in all_rule_edges() if edge.concept == mechanism)
+    return try_edges(walked(), CausalState(task=None, by="all rules", edges=edges)).trials
+
+
+@pytest.mark.parametrize("mechanism", [name for name, m in mechanisms().items() if not m.mediated])
+def test_each_cause_that_a_rule_claims_changes_its_effect_in_clones(mechanism: str) -> None:
+    trials = tried(mechanism)
+    assert trials
+    for trial in trials:
+        assert (trial.found, trial.draws) == ("effect", DRAWS), f"{trial.edge.cause}: {trial.reason}"
+        assert min(trial.higher, trial.lower) <= 2, trial.reason
+
+
+def test_night_makes_nobody_sleep_by_itself() -> None:
+    (trial,) = tried("night_rest")
+    assert (trial.found, trial.higher, trial.lower, trial.p) == ("no effect", 0, 0, 1.0)
+
+
+STRANGERS = ("sapling", "coal", "wood_sword", "near_sand", "near_diamond")
+
+
+@pytest.mark.parametrize("mechanism", [name for name in MECHANISMS if name != "nightfall"])
+def test_what_no_rule_names_changes_nothing(mechanism: str) -> None:
+    m = mechanisms()[mechanism]
+    effects = [e for e in (m.effect, m.name if m.name in ACHIEVEMENTS else "") if e]
+    edges = tuple(
+        CausalEdge(cause=cause, effect=effect, kind="rule", concept=m.name, reason="no")
+        for cause in STRANGERS
+        for effect in effects
+        if cause not in m.causes and cause != effect
+    )
+    found = try_edges(walked(), CausalState(task=None, by="nobody", edges=edges))
+    assert edges
+    assert [t.found for t in found.trials] == ["no effect"] * len(edges)
+    assert found.untested == found.trials
+    assert found.causes.edges == edges, "an edge without an effect keeps its kind"
+
+
+def of_a_state(task: str | None, steps: int = NIGHT) -> TriedCauses:
+    world = walked(steps)
+    return try_edges(world, SymbolicCausality()(task, world.observe()))
+
+
+@pytest.mark.parametrize("task", ["collect_wood", "defeat_zombie", "make_stone_pickaxe", "wake_up", None])
+def test_rules_of_a_state_stand_the_test_and_what_needs_the_policy_changes_nothing_by_itself(
+    task: str | None,
+) -> None:
+    found = of_a_state(task)
+    assert found.untested == ()
+    for before, after in zip(found.trials, found.causes.edges, strict=True):
+        if before.edge.kind == "rule":
+            assert after.kind == "tested"
+            assert "pairs of clones" in after.reason
+        else:
+            assert before.found in ("no effect", "not tried")
+            assert after == before.edge
+    assert any(trial.edge.kind == "rule" for trial in found.trials)
+
+
+def test_what_is_not_in_the_state_and_needs_the_policy_is_not_tried_and_it_is_said() -> None:
+    found = of_a_state("make_iron_pickaxe")
+    left = [t for t in found.trials if t.found == "not tried"]
+    assert {t.edge.cause for t in left} >= {"near_furnace"}
+    assert {(t.reason, t.draws) for t in left} == {("the cause is not in this state", 0)}
+
+
+def test_trying_changes_no_world_and_gives_the_same_again() -> None:
+    world = walked(NIGHT)
+    before, causes = world.state_hash(), SymbolicCausality()("collect_stone", world.observe())
+    first, second = (try_edges(world, causes) for _ in range(2))
+    assert world.state_hash() == before
+    assert first == second
+
+
+def test_an_edge_of_no_known_mechanism_is_not_tried() -> None:
+    said = CausalState(
+        task="collect_wood",
+        by="a model",
+        concepts=(Concept(name="magic", words="it is magic"),),
+        variables=(StateVariable(name="near_tree", words="1 step away", number=1),),
+        kept=("near_tree",),
+        edges=(
+            CausalEdge(cause="near_tree", effect="collect_wood", kind="rule", concept="", reason="magic"),
+        ),
+    )
+    (trial,) = try_edges(walked(), said).untested
+    assert (trial.found, trial.reason) == ("not tried", "no mechanism is known that could be set up")
+
+
+@pytest.mark.parametrize(
+    ("higher", "lower", "p"), [(0, 0, 1.0), (8, 0, 2 / 256), (0, 8, 2 / 256), (4, 4, 1.0), (7, 1, 18 / 256)]
+)
+def test_the_sign_test_is_exact(higher: int, lower: int, p: float) -> None:
+    assert sign_test(higher, lower) == pytest.approx(p)

@@ -1,0 +1,161 @@
+"""What an edited plan graph would change, how actions are mapped, and its versions, as tables (§4)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Final, Literal
+
+import msgspec
+
+from untaken.annotating import AgentEffect, Contested, Preview, RuleUse, StatusChange, Unmapped, Workbench
+from untaken.answers.frame import Columns, count, figure, frame, moment, text, truth
+from untaken.discovery import ProposedGraph, Support
+from untaken.errors import Score
+from untaken.plans import Rule
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from untaken.store.versions import GraphVersion
+
+Side = Literal["before", "after"]
+
+CHANGES: Final[Columns[StatusChange]] = {
+    "agent": text("who ran", "agent"),
+    "run_id": text("the run", "run_id"),
+    "sub_goal": text("the sub-goal", "sub_goal"),
+    "before": text("its status under the graph in force; empty where it has none", "before"),
+    "after": text("its status under the edited graph; empty where it has none", "after"),
+    "digest": text("content digest of the run, for links", "digest"),
+}
+"""Columns of `changes_table`."""
+
+
+def _of(side: Side, field: str) -> Callable[[AgentEffect], object]:
+    def value(effect: AgentEffect) -> object:
+        score = effect.before if side == "before" else effect.after
+        found: Score | int | None = None if score is None else getattr(score, field)
+        return found
+
+    return value
+
+
+EFFECTS: Final[Columns[AgentEffect]] = {
+    "agent": text("who ran", "agent"),
+    "runs": count("its runs under the graph in force", _of("before", "runs")),
+    "runs_after": count("its runs under the edited graph", _of("after", "runs")),
+    "completion": figure("completed of the required sub-goals now, pooled", _of("before", "completion")),
+    "completion_after": figure("the same under the edited graph", _of("after", "completion")),
+    "critical_completion": figure("the same of critical ones, now", _of("before", "critical_completion")),
+    "critical_completion_after": figure(
+        "the same under the edited graph", _of("after", "critical_completion")
+    ),
+    "violations": count("reached without a critical dependency, now", _of("before", "violations")),
+    "violations_after": count("the same under the edited graph", _of("after", "violations")),
+    "unscored": count("sub-goals without evidence, now", _of("before", "unscored")),
+    "unscored_after": count("the same under the edited graph", _of("after", "unscored")),
+}
+"""Columns of `effects_table`."""
+
+
+def rule_words(rule: Rule) -> str:
+    """A rule as one line of JSON, as in a graph file (untrusted text)."""
+    return msgspec.json.encode(rule).decode()
+
+
+UNMAPPED: Final[Columns[Unmapped]] = {
+    "tool": text("the tool that was called", "tool"),
+    "arguments": text("names of the arguments given", lambda one: ", ".join(one.arguments)),
+    "actions": count("calls that serve no sub-goal", "actions"),
+    "runs": count("runs they stand in", "runs"),
+    "agents": count("agents that made them", "agents"),
+    "failed_runs": count("of these runs, those that failed", "failed_runs"),
+    "example": text("a run that holds one", lambda one: one.examples[0].run_id),
+    "seq": count("position of that event in the run", lambda one: one.examples[0].seq),
+    "likely": text("sub-goals that share words with the tool", lambda one: ", ".join(one.likely)),
+    "digest": text("content digest of that run, for links", lambda one: one.examples[0].digest),
+}
+"""Columns of `unmapped_table`."""
+
+CONTESTED: Final[Columns[Contested]] = {
+    "served": text("the sub-goal that gets these actions: its rules stand first", lambda c: c.sub_goals[0]),
+    "rivals": text("the others whose rules claim them, too", lambda c: ", ".join(c.sub_goals[1:])),
+    "actions": count("number of actions", "actions"),
+    "runs": count("runs they stand in", "runs"),
+    "example": text("a run that holds one", lambda one: one.examples[0].run_id),
+    "seq": count("position of that event in the run", lambda one: one.examples[0].seq),
+    "digest": text("content digest of that run, for links", lambda one: one.examples[0].digest),
+}
+"""Columns of `contested_table`."""
+
+RULES: Final[Columns[RuleUse]] = {
+    "sub_goal": text("the sub-goal that has the rule", "sub_goal"),
+    "place": count("which of its rules, from 0", "place"),
+    "rule": text("the rule, as JSON", lambda use: rule_words(use.rule)),
+    "claims": count("actions that it fits and that no tag of their own places", "claims"),
+    "serves": count("of them, those that its sub-goal gets", "serves"),
+    "idle": truth("whether the rule has no effect", "idle"),
+    "taken_by": text(
+        "sub-goals whose rules stand before it and take the others", lambda u: ", ".join(u.taken_by)
+    ),
+}
+"""Columns of `rules_table`."""
+
+SUPPORT: Final[Columns[Support]] = {
+    "dependency": text("what came first", "dependency"),
+    "sub_goal": text("what came after it", "sub_goal"),
+    "first": count("runs in which it did", "first"),
+    "both": count("runs that attempted both", "both"),
+    "share": figure("the share", "share"),
+    "low": figure("lower end of its 95 % interval", "low"),
+    "high": figure("upper end of its 95 % interval", "high"),
+    "alone": count("runs that attempted the second one without the first", "alone"),
+    "agents": count("agents behind these runs", "agents"),
+}
+"""Columns of `support_table`."""
+
+VERSIONS: Final[Columns[GraphVersion]] = {
+    "version": count("its number", "version"),
+    "author": text("who saved it; upload for a file", "author"),
+    "message": text("the author's message", "message"),
+    "saved_at": moment("when", "saved_at"),
+    "based_on": count("the version it was made from", "based_on"),
+    "removed": truth("whether its file was removed from the workspace", "removed"),
+    "file": text("SHA-256 of its bytes", "file"),
+}
+"""Columns of `versions_table`."""
+
+
+def changes_table(seen: Preview) -> pd.DataFrame:
+    """One row per sub-goal of a run whose status would change (columns: `CHANGES`)."""
+    return frame(CHANGES, seen.changes)
+
+
+def effects_table(seen: Preview) -> pd.DataFrame:
+    """One row per agent, now and under the edited graph (columns: `EFFECTS`)."""
+    return frame(EFFECTS, seen.agents)
+
+
+def unmapped_table(bench: Workbench) -> pd.DataFrame:
+    """One row per shape of action that serves no sub-goal, the most frequent first (columns: `UNMAPPED`)."""
+    return frame(UNMAPPED, bench.unmapped)
+
+
+def contested_table(bench: Workbench) -> pd.DataFrame:
+    """One row per set of sub-goals whose rules claim the same actions (columns: `CONTESTED`)."""
+    return frame(CONTESTED, bench.contested)
+
+
+def rules_table(bench: Workbench) -> pd.DataFrame:
+    """One row per rule of the graph (columns: `RULES`)."""
+    return frame(RULES, bench.rules)
+
+
+def support_table(draft: ProposedGraph) -> pd.DataFrame:
+    """One row per edge of a discovered draft, with what it rests on (columns: `SUPPORT`)."""
+    return frame(SUPPORT, draft.edges)
+
+
+def versions_table(versions: Iterable[GraphVersion]) -> pd.DataFrame:
+    """One row per version of a plan graph (columns: `VERSIONS`)."""
+    return frame(VERSIONS, versions)

@@ -1,0 +1,158 @@
+"""Runs of a task side by side, as tables and as a document (§4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from untaken.answers.documents import Document, entry, finding_entries
+from untaken.answers.frame import Columns, count, figure, frame, text, truth, why
+from untaken.comparing import (
+    AlignedRow,
+    Cell,
+    ComparedRun,
+    Divergence,
+    OutcomeSplit,
+    SideBySide,
+    Split,
+    TaskRuns,
+    tasks_of,
+)
+from untaken.corpus import Corpus
+from untaken.errors import Finding
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class _Cell(NamedTuple):
+    run: ComparedRun
+    row: AlignedRow
+    cell: Cell
+
+
+class _Split(NamedTuple):
+    run: ComparedRun
+    parting: Divergence
+    split: Split
+
+
+MATRIX: Final[Columns[_Cell]] = {
+    "sub_goal": text("the sub-goal; without a common plan graph, the tool", "row.key"),
+    "title": text("its title", "row.title"),
+    "critical": truth("whether it is critical", "row.critical"),
+    "parts": truth("whether two runs shown are known to differ at it", "row.parts"),
+    "agent": text("who ran", "run.agent"),
+    "task_repeat": count("which repeat of the task", "run.task_repeat"),
+    "success": truth("the recorded outcome of the run", "run.success"),
+    "status": text("its status in this run; of a tool, called or not_called", "cell.status"),
+    "first": count("event of the first action that served it", "cell.first"),
+    "last": count("event of the last one", "cell.last"),
+    "steps": count("number of those actions", "cell.steps"),
+    "tools": text(
+        "what they called, with how often", lambda r: ", ".join(f"{tool} × {n}" for tool, n in r.cell.tools)
+    ),
+    "failures": count("their observations that failed", "cell.failures"),
+    "decided_by": text("what decided the status", "cell.decided_by"),
+    "reason": text("the verdict in words", "cell.reason"),
+    "completed_at": count("event after which it was completed, where known", "cell.completed_at"),
+    "run_id": text("the run's own id", "run.run_id"),
+    "digest": text("content digest: the run's id in links", "run.digest"),
+}
+"""Columns of `matrix_table`."""
+
+PARTINGS: Final[Columns[_Split]] = {
+    "agent": text("who ran", "run.agent"),
+    "task_repeat": count("which repeat of the task", "run.task_repeat"),
+    "success": truth("the recorded outcome of the run", "run.success"),
+    "level": text("looked at in which way: plan, time, decision, sub_goal, tool or arguments", "split.level"),
+    "words": text("where it and the reference part, in words", "split.words"),
+    "alike": count("rows, decisions or actions that were alike before", "split.alike"),
+    "sub_goal": text("the sub-goal at which they part, where known", "split.key"),
+    "reference_seq": count("event of the reference", "split.reference_seq"),
+    "seq": count("event of this run", "split.seq"),
+    "rows_alike": count("sub-goals with the same status in both", "parting.alike"),
+    "rows_different": count("sub-goals with another status", "parting.different"),
+    "rows_unknown": count("sub-goals not known, or not required, in one of them", "parting.unknown"),
+    "run_id": text("the run's own id", "run.run_id"),
+    "digest": text("content digest: the run's id in links", "run.digest"),
+}
+"""Columns of `partings_table`."""
+
+OUTCOME_SPLITS: Final[Columns[OutcomeSplit]] = {
+    "sub_goal": text("the sub-goal; without a common plan graph, the tool", "key"),
+    "title": text("its title", "title"),
+    "critical": truth("whether it is critical", "critical"),
+    "done_in_successes": count("successful runs that completed it (called the tool)", "done_in_successes"),
+    "successes": count("of so many in which it is known", "successes"),
+    "done_in_failures": count("failed runs that completed it (called the tool)", "done_in_failures"),
+    "failures": count("of so many in which it is known", "failures"),
+    "difference": figure("share of the successes minus share of the failures", "difference"),
+    "p": figure("two-sided, Fisher's exact test", "p"),
+    "p_holm": figure("adjusted for all sub-goals tested (Holm)", "p_holm"),
+    "unknown": count("runs with an outcome in which it is not known, or not required", "unknown"),
+    "p_reason": why("p", "p"),
+}
+"""Columns of `outcome_splits_table`."""
+
+
+def compared_tasks(corpus: Corpus) -> tuple[TaskRuns, ...]:
+    """Every task with two unbroken runs, those with most to compare first."""
+    return tasks_of(corpus.runs.values())
+
+
+def matrix_table(found: SideBySide) -> pd.DataFrame:
+    """One row per sub-goal and run, in the order of the matrix (columns: `MATRIX`)."""
+    cells = (_Cell(found.run(cell.digest), row, cell) for row in found.rows for cell in row.cells)
+    return frame(MATRIX, cells)
+
+
+def partings_table(found: SideBySide) -> pd.DataFrame:
+    """One row per run and kind of comparison: where it diverges from the reference (columns: `PARTINGS`)."""
+    splits = (
+        _Split(found.run(parting.digest), parting, split)
+        for parting in found.partings
+        for split in parting.splits
+    )
+    return frame(PARTINGS, splits)
+
+
+def outcome_splits_table(found: SideBySide) -> pd.DataFrame:
+    """One row per sub-goal: how often done in successes and in failures (columns: `OUTCOME_SPLITS`)."""
+    return frame(OUTCOME_SPLITS, found.outcome_splits)
+
+
+def compare_document(
+    found: SideBySide,
+    *,
+    missing: str,
+    verdicts: Sequence[str] = (),
+    findings: Iterable[Finding] = (),
+) -> Document:
+    """``untaken.compare/1``: the matrix, where each run diverges from the reference, associations with
+    success.
+
+    Args:
+        found: the runs, aligned.
+        missing: the rule in force for sub-goals without a verdict.
+        verdicts: whose verdicts counted; empty for everybody's.
+        findings: what was noticed.
+    """
+    return {
+        "schema": "untaken.compare/1",
+        "missing": missing,
+        "verdicts": list(verdicts),
+        **entry(found),
+        "runs": [entry(run) for run in found.runs],
+        "rows": [_row(row) for row in found.rows],
+        "partings": [
+            entry(parting) | {"splits": [entry(split) for split in parting.splits]}
+            for parting in found.partings
+        ],
+        "outcome_splits": [entry(split) for split in found.outcome_splits],
+        "findings": finding_entries(findings),
+    }
+
+
+def _row(row: AlignedRow) -> dict[str, Any]:
+    return entry(row) | {"cells": [entry(cell) | {"tools": dict(cell.tools)} for cell in row.cells]}

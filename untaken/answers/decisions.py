@@ -1,0 +1,123 @@
+"""The table of paths not taken: one row per run, decision point and alternative."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+
+from untaken.answers.frame import Columns, count, figure, frame, text, truth, why
+from untaken.corpus import Corpus
+from untaken.counterfactual import Alternative, Decision, RunEvaluation
+from untaken.errors import Score, Unscored
+from untaken.ledger import Run, readable
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class BranchRow(Struct, frozen=True, gc=False):
+    """One alternative at one decision point of one run."""
+
+    evaluation: RunEvaluation
+    decision: Decision
+    branch: Alternative
+    context: str | None
+
+
+DECISIONS: Final[Columns[BranchRow]] = {
+    "digest": text("content digest of the run", "evaluation.digest"),
+    "run_id": text("the run's own id", "evaluation.run_id"),
+    "task_id": text("what was to be done", "evaluation.task_id"),
+    "agent": text("who ran", "evaluation.agent"),
+    "decision_point": count("seq of the SKILL_SELECTION event", "decision.decision_point"),
+    "selected": text("the skill that was taken", "decision.selected"),
+    "context_hash": text("digest of the context of the choice", "decision.context_hash"),
+    "context": text("the context, readable", "context"),
+    "alternative": text("the skill that was not taken", "branch.alternative"),
+    "known": truth("the memory has a history of it in this context", "branch.known"),
+    "n": count("outcomes in that history", "branch.n"),
+    "n_selected": count("outcomes of the selected skill in this context", "branch.n_selected"),
+    "success_rate": figure("success rate of the alternative's history", "branch.success_rate"),
+    "avg_cost": figure("its mean cost", "branch.avg_cost"),
+    "avg_steps": figure("its mean number of steps", "branch.avg_steps"),
+    "score": figure("score of the alternative's history", "branch.score"),
+    "actual_score": figure("score of the run itself", "evaluation.actual_score"),
+    "delta": figure("score − actual_score", "branch.delta"),
+    "delta_low": figure("lower end of the delta's 95 % interval", "branch.delta_low"),
+    "delta_high": figure("upper end of the delta's 95 % interval", "branch.delta_high"),
+    "verdict": text("what the delta says", "branch.verdict"),
+    "cost_used": truth("false where the cost term was left out on both sides", "branch.cost_used"),
+    "advantage": figure("score minus that of the selected skill's own history", "branch.advantage"),
+    "low": figure("lower end of the advantage's 95 % interval", "branch.low"),
+    "high": figure("upper end of the advantage's 95 % interval", "branch.high"),
+    "support": text("none, weak or supported", "branch.support"),
+    "direction": text("better or worse: what is supported of the alternative", "branch.direction"),
+    "support_reason": text("why, in words", "branch.support_reason"),
+    "evidence_age_days": figure(
+        "days from the last outcome in that history to the run's start", "branch.evidence_age_days"
+    ),
+    "level": count(
+        "of the context's layers, 1 being the finest, the one that history is from", "branch.level"
+    ),
+    "levels": count("layers that the context has", "branch.levels"),
+    "advantage_level": count(
+        "the layer that both histories of the advantage are from", "branch.advantage_level"
+    ),
+    "delta_reason": why("delta", "branch.delta"),
+}
+"""Columns of `decisions_table`."""
+
+
+def decisions_table(corpus: Corpus) -> pd.DataFrame:
+    """One row per (run, decision point, alternative), in reading order (columns: `DECISIONS`)."""
+    return frame(DECISIONS, _branches(corpus))
+
+
+def _branches(corpus: Corpus) -> Iterator[BranchRow]:
+    for digest, evaluation in corpus.evaluations.items():
+        contexts = contexts_of(corpus.runs[digest]) if evaluation.decisions else {}
+        for decision in evaluation.decisions:
+            context = contexts.get(decision.decision_point)
+            for branch in decision.branches:
+                yield BranchRow(evaluation, decision, branch, context)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PathCounts:
+    """Rows of `decisions_table`, counted.
+
+    Attributes:
+        points: decision points among them; `supported`: paths with enough history to say something.
+        mean_delta, max_delta: over the paths with a delta.
+    """
+
+    paths: int
+    points: int
+    may_be_better: int
+    supported: int
+    unknown: int
+    mean_delta: Score
+    max_delta: Score
+
+
+def count_paths(table: pd.DataFrame) -> PathCounts:
+    """Counts the rows of `decisions_table`, or some of them."""
+    deltas = table["delta"].dropna()
+    nothing = Unscored("no path here has a history to compare with")
+    return PathCounts(
+        paths=len(table),
+        points=int((~table[["digest", "decision_point"]].duplicated()).sum()),
+        may_be_better=int((table["verdict"] == "alternative_may_be_better").sum()),
+        supported=int((table["support"] == "supported").sum()),
+        unknown=int((table["verdict"] == "unknown").sum()),
+        mean_delta=float(deltas.mean()) if len(deltas) else nothing,
+        max_delta=float(deltas.max()) if len(deltas) else nothing,
+    )
+
+
+def contexts_of(run: Run) -> dict[int, str | None]:
+    """The readable context of each decision point, by its `seq`."""
+    return {event.seq: readable(event.context) for event in run.selections}

@@ -1,0 +1,110 @@
+"""``untaken.modes-agree/1``: how far two people see the same modes, steps and root causes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from untaken.answers.documents import Document, entry, finding_entries
+from untaken.answers.frame import Columns, count, figure, frame, text, why
+from untaken.answers.shapes import TEXT, Schema, document, entry_shape, findings, list_of
+from untaken.corpus import Corpus
+from untaken.errors import Finding
+from untaken.failure_modes import ModeAgreement, Taxonomy
+from untaken.failure_modes.root_causes import RootCauseAgreement, ceiling_words, root_cause_agreement
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MODE_AGREEMENT: Final[Columns[ModeAgreement]] = {
+    "a": text("a reader", "a"),
+    "b": text("another one", "b"),
+    "mode": text("the failure mode; none: all of them", lambda one: one.mode or None),
+    "n": count("runs that both read; over all modes, each mode of each run", "n"),
+    "both": count("both see it", "both"),
+    "only_a": count("only the first sees it", "only_a"),
+    "only_b": count("only the second sees it", "only_b"),
+    "kappa": figure("Cohen's κ: agreement beyond chance", "kappa"),
+    "kappa_low": figure("lower end of its 95 % interval, clustered by task", "kappa_low"),
+    "kappa_high": figure("upper end of its 95 % interval", "kappa_high"),
+    "agreement": figure("share of equal answers", "agreement"),
+    "low": figure("lower end of its 95 % interval", "low"),
+    "high": figure("upper end of its 95 % interval", "high"),
+    "located": count("runs in which both name an event", "located"),
+    "same_step": count("of these, at the same event", "same_step"),
+    "near_step": count("of these, at most one event apart", "near_step"),
+    "median_distance": figure("events between the two, median", "median_distance"),
+    "kappa_reason": why("kappa", "kappa"),
+    "kappa_low_reason": why("kappa_low", "kappa_low"),
+}
+"""Columns of `mode_agreement_table`."""
+
+
+def mode_agreement_table(found: Iterable[ModeAgreement], taxonomy: Taxonomy) -> pd.DataFrame:
+    """Two people on each failure mode, modes by name (columns: `MODE_AGREEMENT`)."""
+    named = (replace(one, mode=taxonomy.name(one.mode)) if one.mode else one for one in found)
+    return frame(MODE_AGREEMENT, named)
+
+
+ROOT_CAUSES: Final[Columns[RootCauseAgreement]] = {
+    "a": text("a reader, or automatic blame", "a"),
+    "b": text("another one", "b"),
+    "runs": count("runs for which both name an event", "runs"),
+    "same_step": count("of these, the same event", "same_step"),
+    "near_step": count("of these, at most one event apart", "near_step"),
+    "same": figure("share with the same event", "same"),
+    "same_low": figure("lower end of its 95 % interval, clustered by task", "same_low"),
+    "same_high": figure("upper end of its 95 % interval", "same_high"),
+    "median_distance": figure("events between the two, median", "median_distance"),
+    "named": count("runs for which both also name a sub-goal", "named"),
+    "same_sub_goal": count("of these, the same one", "same_sub_goal"),
+    "kappa": figure("Cohen's κ of the sub-goals named", "kappa"),
+    "same_low_reason": why("same_low", "same_low"),
+    "kappa_reason": why("kappa", "kappa"),
+}
+"""Columns of `root_cause_table`."""
+
+
+def root_cause_table(found: Iterable[RootCauseAgreement]) -> pd.DataFrame:
+    """Two authors on root causes (columns: `ROOT_CAUSES`)."""
+    return frame(ROOT_CAUSES, found)
+
+
+def corpus_root_causes(corpus: Corpus) -> tuple[RootCauseAgreement, ...]:
+    """People, and the decisive step of plan changes where runs have a plan graph, on root causes."""
+    paths = corpus.plans.runs.items() if corpus.graphs else ()
+    blamed = {digest: path.decisive_seq for digest, path in paths if path.decisive_seq is not None}
+    return root_cause_agreement(corpus.runs.values(), blamed)
+
+
+def modes_agree_document(
+    modes: Iterable[ModeAgreement],
+    causes: Sequence[RootCauseAgreement],
+    taxonomy: Taxonomy,
+    *,
+    findings: Iterable[Finding] = (),
+) -> Document:
+    """``untaken.modes-agree/1``."""
+    return {
+        "schema": "untaken.modes-agree/1",
+        "modes": [
+            entry(one) | {"mode": one.mode or None, "name": taxonomy.name(one.mode) if one.mode else None}
+            for one in modes
+        ],
+        "root_causes": [entry(one) for one in causes],
+        "human_ceiling": ceiling_words(causes),
+        "findings": finding_entries(findings),
+    }
+
+
+def modes_agree_schema() -> Schema:
+    """Schema of ``untaken.modes-agree/1``."""
+    optional: Schema = {"type": ["string", "null"]}
+    return document(
+        "untaken.modes-agree/1",
+        modes=list_of(entry_shape(ModeAgreement, mode=optional, name=optional)),
+        root_causes=list_of(entry_shape(RootCauseAgreement)),
+        human_ceiling=TEXT,
+        findings=findings(),
+    )

@@ -1,0 +1,403 @@
+"""Failure modes over the runs that were read: pivot, contrast, saturation, trend, what to read next (§9)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from untaken.answers.documents import Document, entry, finding_entries
+from untaken.answers.frame import Columns, count, figure, frame, text, why
+from untaken.answers.review import review_queue
+from untaken.answers.reviewing import Case
+from untaken.answers.shapes import (
+    COUNT,
+    TEXT,
+    Schema,
+    document,
+    entry_shape,
+    findings,
+    fixed,
+    list_of,
+    or_null,
+)
+from untaken.corpus import Corpus
+from untaken.errors import Finding, number, reason
+from untaken.failure_modes import Taxonomy
+from untaken.failure_modes.contrast import ModeContrast, contrast_modes
+from untaken.failure_modes.pivot import Pivot, PivotCell, pivot_modes
+from untaken.failure_modes.reading import BY, By, ReadRun, read_runs
+from untaken.failure_modes.reading_order import (
+    RandomDraw,
+    ToRead,
+    judge_disagreements,
+    random_draw,
+    reading_order,
+)
+from untaken.failure_modes.saturation import Saturation, saturation
+from untaken.failure_modes.shapes import Shape, shapes_of
+from untaken.failure_modes.trend import ModeTrend, mode_trend
+from untaken.store.review_model import Review
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunsToRead:
+    """What of a corpus decides which run to read next; made once for its content.
+
+    Attributes:
+        failing: digests of the failing runs, in the usual order of review.
+        unbroken: digests of all runs that can be read.
+        shapes: how each failing run went; `disagreements`: its sub-goals on which judge and people differ.
+    """
+
+    failing: tuple[str, ...]
+    unbroken: tuple[str, ...]
+    shapes: Mapping[str, Shape]
+    disagreements: Mapping[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModeAnalysis:
+    """What the runs that were read say about failure modes.
+
+    Attributes:
+        read: those runs; `runs`: all unbroken ones.
+        names: name of each mode by id (untrusted).
+        order: unread failing runs, those that teach most first; `draw`: how far the random draw was read.
+    """
+
+    read: tuple[ReadRun, ...]
+    runs: int
+    names: Mapping[str, str]
+    pivot: Pivot
+    contrasts: tuple[ModeContrast, ...]
+    saturation: Saturation
+    trend: ModeTrend
+    order: tuple[ToRead, ...]
+    draw: RandomDraw
+
+    @property
+    def failed(self) -> int:
+        """Failed runs that were read."""
+        return self.pivot.failed
+
+
+def runs_to_read(corpus: Corpus) -> RunsToRead:
+    """Everything about the runs that no note changes."""
+    failing = tuple(item.digest for item in review_queue(corpus) if item.failing and item.kind != "broken")
+    unbroken = [run for run in corpus.runs.values() if not run.integrity.broken]
+    return RunsToRead(
+        failing=failing,
+        unbroken=tuple(run.digest for run in unbroken),
+        shapes=shapes_of((corpus.runs[digest] for digest in failing), corpus.scores),
+        disagreements=judge_disagreements(unbroken),
+    )
+
+
+def reviewed_runs(reviews: Mapping[str, Review]) -> frozenset[str]:
+    """Digests of the runs whose review is explained or fixed."""
+    return frozenset(digest for digest, review in reviews.items() if review.reviewed)
+
+
+def analyse_modes(
+    corpus: Corpus,
+    known: RunsToRead,
+    taxonomy: Taxonomy,
+    *,
+    by: By = "agent",
+    reviewed: Collection[str] = (),
+    seed: str = "",
+) -> ModeAnalysis:
+    """Everything the page of failure modes shows.
+
+    Args:
+        corpus: the runs, evaluated.
+        known: `runs_to_read` of it.
+        taxonomy: names of modes, and what past ones count as now.
+        by: what the pivot groups by.
+        reviewed: digests of runs that were read although nobody noted anything.
+        seed: of the random draw.
+    """
+    read = read_runs(corpus.runs.values(), corpus.scores, taxonomy, reviewed=reviewed)
+    done = frozenset(run.run for run in read)
+    unread = [run for run in known.failing if run not in done]
+    return ModeAnalysis(
+        read=read,
+        runs=len(known.unbroken),
+        names={mode: taxonomy.name(mode) for run in read for mode, _ in run.modes},
+        pivot=pivot_modes(read, by),
+        contrasts=contrast_modes(read),
+        saturation=saturation(read, unread=_failed(corpus, known.unbroken, done)),
+        trend=mode_trend(read),
+        order=reading_order(
+            unread,
+            known.shapes,
+            read=[run for run in known.failing if run in done],
+            disagreements=known.disagreements,
+        ),
+        draw=random_draw(known.unbroken, done, seed=seed),
+    )
+
+
+def by_what_teaches_most(found: ModeAnalysis, cases: Iterable[Case]) -> tuple[Case, ...]:
+    """Failing runs with those to read next first, in the order of reading; then the others as given."""
+    place = {one.run: at for at, one in enumerate(found.order)}
+    return tuple(sorted(cases, key=lambda case: place.get(case.item.digest, len(place))))
+
+
+def _failed(corpus: Corpus, runs: Iterable[str], read: Collection[str]) -> int:
+    return sum(corpus.runs[run].success is not True for run in runs if run not in read)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamedCell:
+    """A cell with the name of its mode (untrusted)."""
+
+    name: str
+    cell: PivotCell
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamedContrast:
+    """A contrast with the name of its mode (untrusted)."""
+
+    name: str
+    contrast: ModeContrast
+
+
+MODE_PIVOT: Final[Columns[NamedCell]] = {
+    "mode": text("the failure mode", "name"),
+    "group": text("agent, task, sub-goal, version, model or period; `all` for all", "cell.group"),
+    "runs": count("failed runs that show it", "cell.count"),
+    "n": count("failed runs of the group that were read", "cell.n"),
+    "rate": figure("runs / n", "cell.rate"),
+    "low": figure("lower end of its 95 % interval", "cell.low"),
+    "high": figure("upper end of its 95 % interval", "cell.high"),
+    "mode_id": text("id in the taxonomy", "cell.mode"),
+    "rate_reason": why("rate", "cell.rate"),
+}
+"""Columns of `mode_pivot_table` and `mode_trend_table`."""
+
+MODE_CONTRASTS: Final[Columns[NamedContrast]] = {
+    "mode": text("the failure mode", "name"),
+    "says": text("what the figures say", "contrast.words"),
+    "in_failed": count("failed runs that show it", "contrast.in_failed"),
+    "failed": count("failed runs that were read", "contrast.failed"),
+    "in_successes": count("successful runs that show it", "contrast.in_successes"),
+    "successes": count("successful runs that were read", "contrast.successes"),
+    "tasks": count("tasks with both, that are compared", "contrast.tasks"),
+    "difference": figure("share in failures − share in successes, inside tasks", "contrast.difference"),
+    "low": figure("lower end of its 95 % interval", "contrast.low"),
+    "high": figure("upper end of its 95 % interval", "contrast.high"),
+    "p": figure("exact two-sided p", "contrast.p"),
+    "q": figure("p after Benjamini and Hochberg over the modes", "contrast.q"),
+    "mode_id": text("id in the taxonomy", "contrast.mode"),
+    "difference_reason": why("difference", "contrast.difference"),
+}
+"""Columns of `mode_contrast_table`."""
+
+
+def mode_pivot_table(found: ModeAnalysis) -> pd.DataFrame:
+    """One row per mode and group, the total first (columns: `MODE_PIVOT`)."""
+    cells = [*found.pivot.totals, *found.pivot.cells]
+    ordered = sorted(cells, key=lambda cell: found.pivot.modes.index(cell.mode))
+    return frame(MODE_PIVOT, _named(found, ordered))
+
+
+def mode_trend_table(found: ModeAnalysis) -> pd.DataFrame:
+    """One row per mode and period (columns: `MODE_PIVOT`)."""
+    return frame(MODE_PIVOT, _named(found, found.trend.cells))
+
+
+def mode_contrast_table(found: ModeAnalysis) -> pd.DataFrame:
+    """One row per mode (columns: `MODE_CONTRASTS`)."""
+    named = [NamedContrast(name=found.names[one.mode], contrast=one) for one in found.contrasts]
+    return frame(MODE_CONTRASTS, named)
+
+
+def _named(found: ModeAnalysis, cells: Iterable[PivotCell]) -> list[NamedCell]:
+    return [NamedCell(name=found.names[cell.mode], cell=cell) for cell in cells]
+
+
+def modes_document(
+    found: ModeAnalysis, run_ids: Mapping[str, str], *, noticed: Sequence[Finding] = ()
+) -> Document:
+    """``untaken.modes/1``: every mode with its rate and contrast, the pivot, saturation, what to read next.
+
+    Args:
+        found: the analysis.
+        run_ids: run id of each digest.
+        noticed: what was noticed while the runs were read.
+    """
+    totals = {cell.mode: cell for cell in found.pivot.totals}
+    contrasts = {one.mode: one for one in found.contrasts}
+    modes = dict.fromkeys([*totals, *contrasts])
+    return {
+        "schema": "untaken.modes/1",
+        "by": found.pivot.by,
+        "runs": found.runs,
+        "read": len(found.read),
+        "failed": found.failed,
+        "modes": [_mode(mode, found, totals.get(mode), contrasts.get(mode), run_ids) for mode in modes],
+        "cells": [entry(cell) | {"runs": [run_ids[run] for run in cell.runs]} for cell in found.pivot.cells],
+        "trend": {
+            "unit": found.trend.unit,
+            "undated": found.trend.undated,
+            "cells": [
+                entry(cell) | {"runs": [run_ids[run] for run in cell.runs]} for cell in found.trend.cells
+            ],
+        },
+        **_unseen(found.saturation),
+        "reading_order": [
+            {"run_id": run_ids[one.run], "digest": one.run, "why": one.why, "alike": one.alike}
+            for one in found.order
+        ],
+        "random_draw": {
+            "read": len(found.draw.read),
+            "outside": found.draw.outside,
+            "next": run_ids[found.draw.following] if found.draw.following else None,
+        },
+        "findings": finding_entries(noticed),
+    }
+
+
+def modes_schema() -> Schema:
+    """``untaken.modes/1``."""
+    number_, cell = {"type": "number"}, entry_shape(PivotCell, runs=list_of(TEXT))
+    mode = fixed(
+        mode=TEXT,
+        name=TEXT,
+        runs=COUNT,
+        n=COUNT,
+        rate=or_null(number_),
+        low=or_null(number_),
+        high=or_null(number_),
+        in_successes=COUNT,
+        successes=COUNT,
+        contrast=or_null(number_),
+        contrast_low=or_null(number_),
+        contrast_high=or_null(number_),
+        contrast_reason=or_null(TEXT),
+        tasks=COUNT,
+        p=or_null(number_),
+        q=or_null(number_),
+        says=TEXT,
+        run_ids=list_of(TEXT),
+    )
+    return document(
+        "untaken.modes/1",
+        by={"enum": list(BY)},
+        runs=COUNT,
+        read=COUNT,
+        failed=COUNT,
+        modes=list_of(mode),
+        cells=list_of(cell),
+        trend=fixed(unit={"enum": ["day", "week", "month"]}, undated=COUNT, cells=list_of(cell)),
+        unseen_share=or_null(number_),
+        unseen_low=or_null(number_),
+        unseen_high=or_null(number_),
+        unseen_reason=or_null(TEXT),
+        read_more=or_null(COUNT),
+        seen_once=COUNT,
+        seen_twice=COUNT,
+        unread=COUNT,
+        saturation=TEXT,
+        reading_order=list_of(fixed(run_id=TEXT, digest=TEXT, why=TEXT, alike=COUNT)),
+        random_draw=fixed(read=COUNT, outside=COUNT, next=or_null(TEXT)),
+        findings=findings(),
+    )
+
+
+def _mode(
+    mode: str,
+    found: ModeAnalysis,
+    total: PivotCell | None,
+    contrast: ModeContrast | None,
+    run_ids: Mapping[str, str],
+) -> Document:
+    """A mode that only successful runs show has no failed run; one without any outcome has no contrast."""
+    n = found.failed
+    return {
+        "mode": mode,
+        "name": found.names[mode],
+        "runs": total.count if total else 0,
+        "n": n,
+        "rate": number(total.rate) if total else (0.0 if n else None),
+        "low": number(total.low) if total else None,
+        "high": number(total.high) if total else None,
+        "in_successes": contrast.in_successes if contrast else 0,
+        "successes": contrast.successes if contrast else 0,
+        "contrast": number(contrast.difference) if contrast else None,
+        "contrast_low": number(contrast.low) if contrast else None,
+        "contrast_high": number(contrast.high) if contrast else None,
+        "contrast_reason": reason(contrast.difference) if contrast else "no outcome is recorded",
+        "tasks": contrast.tasks if contrast else 0,
+        "p": number(contrast.p) if contrast else None,
+        "q": number(contrast.q) if contrast else None,
+        "says": contrast.words if contrast else "no outcome is recorded",
+        "run_ids": [run_ids[run] for run in (total.runs if total else ())],
+    }
+
+
+def _unseen(found: Saturation) -> Document:
+    seen = found.unseen
+    return {
+        "unseen_share": number(seen.share),
+        "unseen_low": number(seen.low),
+        "unseen_high": number(seen.high),
+        "unseen_reason": reason(seen.share) or reason(seen.low),
+        "read_more": seen.more,
+        "seen_once": seen.once,
+        "seen_twice": seen.twice,
+        "unread": found.unread,
+        "saturation": found.words,
+    }
+
+
+MODE_RUNS: Final[Columns[ReadRun]] = {
+    "agent": text("who ran", "agent"),
+    "task_id": text("what was to be done", "task_id"),
+    "version": text("version of the agent", "version"),
+    "run_id": text("the run's own id", "run_id"),
+    "digest": text("content digest: the run's id in links", "run"),
+}
+"""Columns of `mode_runs_table`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunToRead:
+    """An unread run with what a list shows of it (untrusted)."""
+
+    one: ToRead
+    agent: str
+    task_id: str
+    run_id: str
+
+
+READING_ORDER: Final[Columns[RunToRead]] = {
+    "why": text("why it comes here", "one.words"),
+    "agent": text("who ran", "agent"),
+    "task_id": text("what was to be done", "task_id"),
+    "alike": count("unread runs that went the same way, itself included", "one.alike"),
+    "shape": text("how it went", lambda row: " → ".join(row.one.shape)),
+    "run_id": text("the run's own id", "run_id"),
+    "digest": text("content digest: the run's id in links", "one.run"),
+}
+"""Columns of `reading_order_table`."""
+
+
+def mode_runs_table(found: ModeAnalysis, runs: Collection[str]) -> pd.DataFrame:
+    """The runs behind a cell (columns: `MODE_RUNS`)."""
+    return frame(MODE_RUNS, (run for run in found.read if run.run in runs))
+
+
+def reading_order_table(found: ModeAnalysis, corpus: Corpus) -> pd.DataFrame:
+    """The unread failing runs, those that teach most first (columns: `READING_ORDER`)."""
+    rows = ((one, corpus.runs[one.run]) for one in found.order)
+    return frame(
+        READING_ORDER,
+        (RunToRead(one=one, agent=run.agent, task_id=run.task_id, run_id=run.run_id) for one, run in rows),
+    )

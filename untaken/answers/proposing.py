@@ -1,0 +1,97 @@
+"""The document and the table of what a critic proposed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Final
+
+from untaken.answers.documents import Document, entry, finding_entries
+from untaken.answers.frame import Columns, count, figure, frame, text
+from untaken.criteria import (
+    ConsolidatedCriterion,
+    CriteriaSet,
+    Criterion,
+    Proposal,
+    UniqueCount,
+    unique_by_seeds,
+)
+from untaken.errors import Finding
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from untaken.ledger import Run
+
+
+def proposal_document(
+    found: Proposal,
+    *,
+    model: str,
+    successful: Run | None = None,
+    failed: Run | None = None,
+    findings: Iterable[Finding] = (),
+) -> Document:
+    """``untaken.criteria-proposal/1``: criteria that wait for a person, and how they came about.
+
+    What it cost is not in it: asked now or read from the reply store, the document is the same.
+    """
+    return {
+        "schema": "untaken.criteria-proposal/1",
+        "model": model,
+        "task": found.criteria.task,
+        "successful": successful.run_id if successful else None,
+        "failed": failed.run_id if failed else None,
+        "by": found.consolidation.by,
+        "tau": found.consolidation.tau,
+        "criteria": [_proposed(group) for group in found.consolidation.groups],
+        "answers": {way: len(seeds) for way, seeds in found.answers.items()},
+        "unanswered": list(found.unanswered),
+        "unique": [entry(one) for one in unique_by_seeds(found.answers, by=found.consolidation.by)],
+        "findings": finding_entries([*findings, *found.findings]),
+    }
+
+
+def _proposed(group: ConsolidatedCriterion) -> Document:
+    one = group.criterion
+    return {
+        "name": one.name,
+        "description": one.description,
+        "accepted_values": one.accepted_values,
+        "origin": one.origin,
+        "status": one.status,
+        "merged": one.merged,
+        "proposals": group.proposals,
+        "least": group.least,
+    }
+
+
+UNIQUE: Final[Columns[UniqueCount]] = {
+    "way": text("`task`: from the task alone; `solution`: from the task and two runs", "way"),
+    "tau": figure("cosine above which two criteria are merged; 1 merges equal names only", "tau"),
+    "seeds": count("how many seeds were drawn", "seeds"),
+    "of": count("how many seeds answered", "of"),
+    "mean": figure("different criteria, mean over the draws", "mean"),
+    "low": figure("lower end of the middle 95 % of the draws", "low"),
+    "high": figure("upper end", "high"),
+    "draws": count("draws without putting back", "draws"),
+}
+
+LISTED: Final[Columns[Criterion]] = {
+    "name": text("name of the criterion", "name"),
+    "status": text("`accepted`, `proposed` or `rejected`", "status"),
+    "description": text("what is looked at", "description"),
+    "accepted_values": text("from worst to best", lambda c: " < ".join(c.accepted_values)),
+    "merged": text("similar criteria merged into it", lambda c: ", ".join(c.merged)),
+    "origin": text("`ledger`, `human`, `task`, `solution`, or a file", "origin"),
+    "changes": count("changes people made", lambda c: len(c.history)),
+}
+
+
+def unique_table(counts: Sequence[UniqueCount]) -> pd.DataFrame:
+    """One row per way of asking, threshold and number of seeds."""
+    return frame(UNIQUE, counts)
+
+
+def criteria_list(criteria: CriteriaSet) -> pd.DataFrame:
+    """One row per criterion of a set, rejected ones too."""
+    return frame(LISTED, criteria.criteria)

@@ -1,0 +1,295 @@
+"""The tables about agents: their pooled scores, their ranks, and which sub-goals they miss."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from untaken.answers.frame import Column, Columns, count, figure, frame, text, truth, why
+from untaken.corpus import Corpus, other_rule
+from untaken.errors import Score, Unscored
+from untaken.ranking import (
+    Agreement,
+    Contradiction,
+    DiscordantPair,
+    PairedDifference,
+    PassK,
+    RankedAgent,
+    RuleChange,
+    RuleEffect,
+)
+from untaken.subgoals import AgentScore, RunScore, Status
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StandingRow:
+    """One agent under one metric."""
+
+    metric: str
+    standing: RankedAgent
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailureRow:
+    """How one agent fares at one sub-goal, over its runs of the graph.
+
+    Attributes:
+        runs: scored runs in which the sub-goal counts.
+    """
+
+    graph: str
+    sub_goal: str
+    title: str
+    critical: bool
+    agent: str
+    runs: int
+    completed: int
+    attempted: int
+    skipped: int
+    unscored: int
+
+    @property
+    def failure_rate(self) -> Score:
+        """Share of the runs with evidence in which it was not completed."""
+        evidence = self.runs - self.unscored
+        return 1 - self.completed / evidence if evidence else Unscored("no run has evidence for it")
+
+
+_RATES: Final = {
+    "success_rate": "successes / runs with a recorded outcome",
+    "coverage": "attempted / required, pooled over runs",
+    "coverage_macro": "mean over runs of attempted / required",
+    "completion": "completed / required, pooled over runs",
+    "completion_macro": "mean over runs of completed / required",
+    "completion_weighted": "the same with the weight of each sub-goal, pooled",
+    "critical_completion": "completed / required over critical sub-goals, pooled",
+    "critical_completion_macro": "mean over runs of critical completion",
+    "critical_path_skipped_rate": "share of runs that never attempted some critical sub-goal",
+    "replanning_events_per_trace": "mean number of changes of plan",
+}
+_COUNTS: Final = {
+    "runs": "runs of the agent",
+    "scored_runs": "runs with at least one sub-goal that counts",
+    "outcome_runs": "runs with a recorded outcome",
+    "successes": "runs that succeeded",
+    "sub_goals": "sub-goals that count, over all runs",
+    "attempted": "of them attempted",
+    "completed": "of them completed",
+    "completed_with_deps": "of them completed with every direct dependency completed",
+    "completed_with_deps_all": "of them completed with every transitive dependency completed",
+    "unscored": "sub-goals without evidence either way",
+    "critical": "critical sub-goals that count",
+    "critical_completed": "of them completed",
+    "violations": "sub-goals reached although a critical dependency was not completed",
+    "order_violations": "sub-goals started before a dependency was started",
+}
+
+
+def _agent_columns() -> dict[str, Column[AgentScore]]:
+    columns: dict[str, Column[AgentScore]] = {
+        "agent": text("who ran", "agent"),
+        "kind": text("agent or workflow", "kind"),
+    }
+    columns |= {name: count(meaning, name) for name, meaning in _COUNTS.items()}
+    columns |= {name: figure(meaning, name) for name, meaning in _RATES.items()}
+    columns |= {f"{name}_reason": why(name, name) for name in _RATES}
+    return columns
+
+
+AGENTS: Final[Columns[AgentScore]] = _agent_columns()
+"""Columns of `agents_table`."""
+
+RANKINGS: Final[Columns[StandingRow]] = {
+    "metric": text("what is ranked by", "metric"),
+    "agent": text("who is ranked", "standing.agent"),
+    "value": figure("mean over tasks of the mean over repeats", "standing.value"),
+    "low": figure("lower end of its 95 % interval", "standing.low"),
+    "high": figure("upper end of its 95 % interval", "standing.high"),
+    "rank": count("1 is best; ties share the smallest", "standing.rank"),
+    "rank_low": count("best rank in its 95 % interval", "standing.rank_low"),
+    "rank_high": count("worst rank in its 95 % interval", "standing.rank_high"),
+    "n_tasks": count("tasks the value rests on", "standing.n_tasks"),
+    "n_runs": count("runs the value rests on", "standing.n_runs"),
+    "value_reason": why("value", "standing.value"),
+}
+"""Columns of `rankings_table`."""
+
+AGREEMENT: Final[Columns[Agreement]] = {
+    "a": text("first metric", "a"),
+    "b": text("second metric", "b"),
+    "tau_b": figure("Kendall τ-b between the two rankings", "tau_b"),
+    "low": figure("lower end of its 95 % interval", "low"),
+    "high": figure("upper end of its 95 % interval", "high"),
+    "p": figure("permutation p-value", "p"),
+    "spearman": figure("Spearman rank correlation", "spearman"),
+    "n": count("agents ranked by both", "n"),
+    "tau_b_reason": why("tau_b", "tau_b"),
+}
+"""Columns of `agreement_table`."""
+
+DISCORDANT: Final[Columns[DiscordantPair]] = {
+    "a_metric": text("metric that puts first above second", "a_metric"),
+    "b_metric": text("metric that puts first below second", "b_metric"),
+    "first": text("an agent", "first"),
+    "second": text("another agent", "second"),
+}
+"""Columns of `discordant_table`."""
+
+CONTRADICTIONS: Final[Columns[Contradiction]] = {
+    "kind": text("lucky: success, critical sub-goal undone; unlucky: failure, all completed", "kind"),
+    "run_id": text("the run's own id", "run_id"),
+    "digest": text("content digest of the run", "digest"),
+    "agent": text("who ran", "agent"),
+    "task_id": text("what was to be done", "task_id"),
+    "sub_goals": text("the sub-goals that contradict the outcome", lambda row: ", ".join(row.sub_goals)),
+    "weight": figure("order of review, largest first", "weight"),
+}
+"""Columns of `contradictions_table`."""
+
+FAILURES: Final[Columns[FailureRow]] = {
+    "graph": text("the plan graph", "graph"),
+    "sub_goal": text("id of the sub-goal", "sub_goal"),
+    "title": text("its title", "title"),
+    "critical": truth("marked critical in the graph", "critical"),
+    "agent": text("who ran", "agent"),
+    "runs": count("scored runs in which it counts", "runs"),
+    "completed": count("of them completed", "completed"),
+    "attempted": count("of them attempted, not completed", "attempted"),
+    "skipped": count("of them never attempted", "skipped"),
+    "unscored": count("of them without evidence", "unscored"),
+    "failure_rate": figure("not completed / runs with evidence", "failure_rate"),
+    "failure_rate_reason": why("failure_rate", "failure_rate"),
+}
+"""Columns of `sub_goal_failures`."""
+
+
+PAIRS: Final[Columns[PairedDifference]] = {
+    "metric": text("what the two are compared by", "metric"),
+    "first": text("the agent ranked above", "first"),
+    "second": text("the agent ranked below", "second"),
+    "difference": figure("first minus second, mean over the tasks that both have a value on", "difference"),
+    "low": figure("lower end of its 95 % interval", "low"),
+    "high": figure("upper end of its 95 % interval", "high"),
+    "told_apart": truth("the interval leaves 0 out", "told_apart"),
+    "p": figure("two-sided p of no difference", "p"),
+    "p_holm": figure("p adjusted for all pairs under the metric", "p_holm"),
+    "family": count("pairs under the metric that have a p", "family"),
+    "p_above": figure("share of task resamples with first above, ties by half", "p_above"),
+    "mde": figure("smallest true difference found in 80 % of such comparisons", "mde"),
+    "test": text("mcnemar: exact, of single trials; sign_flip: agents swapped inside tasks", "test"),
+    "interval": text("adjusted_wald or student_t", "interval"),
+    "first_only": count("tasks that only first succeeded at", "first_only"),
+    "second_only": count("tasks that only second succeeded at", "second_only"),
+    "n_tasks": count("tasks the difference rests on", "n_tasks"),
+    "n_runs": count("runs of both it rests on", "n_runs"),
+    "difference_reason": why("difference", "difference"),
+    "low_reason": why("low", "low"),
+}
+"""Columns of `pairs_table`."""
+
+PASS_K: Final[Columns[PassK]] = {
+    "agent": text("who ran", "agent"),
+    "k": count("trials of a task that must all succeed", "k"),
+    "value": figure("chance that they do, mean over tasks", "value"),
+    "low": figure("lower end of its 95 % interval", "low"),
+    "high": figure("upper end of its 95 % interval", "high"),
+    "n_tasks": count("tasks it rests on", "n_tasks"),
+    "n_runs": count("trials it rests on", "n_runs"),
+}
+"""Columns of `pass_k_table`."""
+
+MISSING_RULE: Final[Columns[RuleChange]] = {
+    "metric": text("what is ranked by", "metric"),
+    "agent": text("whose value or rank the rule changes", "agent"),
+    "fail_value": figure("value where missing verdicts count as not completed", "fail_value"),
+    "drop_value": figure("value where they are left out", "drop_value"),
+    "fail_rank": count("rank where they count as not completed", "fail_rank"),
+    "drop_rank": count("rank where they are left out", "drop_rank"),
+    "fail_value_reason": why("fail_value", "fail_value"),
+    "drop_value_reason": why("drop_value", "drop_value"),
+}
+"""Columns of `rule_table`."""
+
+
+def agents_table(corpus: Corpus) -> pd.DataFrame:
+    """One row per agent (columns: `AGENTS`), under the rules of the corpus."""
+    return frame(AGENTS, corpus.agents)
+
+
+def rankings_table(corpus: Corpus) -> pd.DataFrame:
+    """One row per metric and agent, best first (columns: `RANKINGS`)."""
+    rows = [
+        StandingRow(metric=metric, standing=standing)
+        for metric, standings in corpus.ranking.metrics.items()
+        for standing in standings
+    ]
+    return frame(RANKINGS, rows)
+
+
+def agreement_table(corpus: Corpus) -> pd.DataFrame:
+    """One row per pair of metrics (columns: `AGREEMENT`)."""
+    return frame(AGREEMENT, corpus.ranking.agreement)
+
+
+def discordant_table(corpus: Corpus) -> pd.DataFrame:
+    """One row per pair of agents that two metrics rank oppositely (columns: `DISCORDANT`)."""
+    return frame(DISCORDANT, corpus.ranking.discordant)
+
+
+def contradictions_table(corpus: Corpus) -> pd.DataFrame:
+    """One row per run whose outcome and sub-goals disagree, largest first (columns: `CONTRADICTIONS`)."""
+    return frame(CONTRADICTIONS, corpus.contradictions)
+
+
+def pairs_table(corpus: Corpus) -> pd.DataFrame:
+    """One row per metric and pair of agents, the one ranked above first (columns: `PAIRS`)."""
+    return frame(PAIRS, [pair for found in corpus.ranking.comparisons.values() for pair in found.pairs])
+
+
+def pass_k_table(corpus: Corpus) -> pd.DataFrame:
+    """One row per agent and k (columns: `PASS_K`)."""
+    return frame(PASS_K, corpus.ranking.pass_k)
+
+
+def missing_rule(corpus: Corpus) -> RuleEffect:
+    """What the ranking owes to its rule for sub-goals without a verdict (§5)."""
+    return other_rule(corpus.runs.values(), corpus.graphs, corpus.ranking, verdicts=corpus.verdicts)
+
+
+def rule_table(effect: RuleEffect) -> pd.DataFrame:
+    """One row per metric and agent that the rule for missing verdicts changes (columns: `MISSING_RULE`)."""
+    return frame(MISSING_RULE, effect.changes)
+
+
+def sub_goal_failures(corpus: Corpus) -> pd.DataFrame:
+    """One row per graph, sub-goal and agent: how often it was not completed (columns: `FAILURES`)."""
+    seen: dict[tuple[str, str, str], tuple[str, bool]] = {}
+    tally: dict[tuple[str, str, str], Counter[Status]] = {}
+    for score in corpus.scores.values():
+        if not isinstance(score, RunScore):
+            continue
+        for node in score.nodes:
+            key = (score.graph_id, node.sub_goal, score.agent)
+            seen.setdefault(key, (node.title, node.critical))
+            tally.setdefault(key, Counter())[node.status] += 1
+    return frame(FAILURES, [_failure(key, *seen[key], statuses) for key, statuses in tally.items()])
+
+
+def _failure(key: tuple[str, str, str], title: str, critical: bool, found: Counter[Status]) -> FailureRow:
+    graph, sub_goal, agent = key
+    return FailureRow(
+        graph=graph,
+        sub_goal=sub_goal,
+        title=title,
+        critical=critical,
+        agent=agent,
+        runs=found.total() - found["not_required"],
+        completed=found["completed"],
+        attempted=found["attempted"],
+        skipped=found["skipped"],
+        unscored=found["unscored"],
+    )

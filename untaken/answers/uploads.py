@@ -1,0 +1,142 @@
+"""Results of uploads: one row per file, an archive with its members inside."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Literal
+
+from untaken.answers.frame import Columns, count, frame, text
+from untaken.errors import Finding
+from untaken.intake import Taken
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+ARCHIVE: Final = "archive"
+Mark = Literal["✓", "⚠", "✗"]
+"""Sound; added but something in it is broken; not added."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Upload:
+    """One file as it was chosen (untrusted name), with the members of an archive."""
+
+    row: Taken
+    members: tuple[Taken, ...] = ()
+
+    @property
+    def parts(self) -> tuple[Taken, ...]:
+        """What can hold runs: the members, or the file itself."""
+        return self.members or (self.row,)
+
+    @property
+    def runs(self) -> int:
+        """Unbroken runs in it."""
+        return sum(part.runs for part in self.parts)
+
+    @property
+    def graphs(self) -> int:
+        """Plan graphs in it."""
+        return sum(part.graphs for part in self.parts)
+
+    @property
+    def mark(self) -> Mark:
+        """An archive is as good as its members; one that gave nothing was not added."""
+        if self.row.kind != ARCHIVE:
+            return _mark(self.row)
+        marks = {_mark(member) for member in self.members}
+        if not any(_gave(member) for member in self.members):
+            return "✗"
+        return "✓" if marks == {"✓"} and not _faulty(self.row) else "⚠"
+
+    @property
+    def status(self) -> str:
+        """Whether it is in the workspace, and since when."""
+        if self.mark == "✗":
+            return "not added"
+        return "new" if any(part.new for part in self.parts) else "already here"
+
+    @property
+    def integrity(self) -> str:
+        """How many of its runs have which integrity verdict."""
+        counts = Counter(verdict.verdict for part in self.parts for verdict in part.integrity)
+        return " · ".join(f"{number} {verdict}" for verdict, number in counts.most_common())
+
+    @property
+    def loss(self) -> str:
+        """What conversions could not carry over."""
+        return " · ".join(line for part in self.parts if part.loss for line in part.loss.lines())
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What was noticed; in the file itself before its members."""
+        return tuple(found for row in (self.row, *self.members) for found in row.findings)
+
+    @property
+    def reasons(self) -> tuple[Finding, ...]:
+        """What is wrong with it."""
+        return tuple(found for found in self.findings if found.severity == "error")
+
+    @property
+    def noticed(self) -> str:
+        """The findings in words."""
+        return " · ".join(f"{found.code}: {found.message}" for found in self.findings)
+
+    @property
+    def next_step(self) -> str:
+        """What to do about them."""
+        return " · ".join(dict.fromkeys(found.hint for found in self.findings if found.hint))
+
+
+UPLOADS: Final[Columns[Upload]] = {
+    "": text("✓ sound, ⚠ added with faults, ✗ not added", "mark"),
+    "file": text("the name it was uploaded under", "row.name"),
+    "kind": text(
+        "ledger, graph, heads, archive or a foreign format", lambda u: u.row.kind or "not recognised"
+    ),
+    "status": text("new, already here, or not added", "status"),
+    "runs": count("unbroken runs in it", "runs"),
+    "graphs": count("plan graphs in it", "graphs"),
+    "members": count("files in an archive", lambda u: len(u.members)),
+    "integrity": text("integrity verdicts of its runs", "integrity"),
+    "loss": text("what the conversion could not carry over", "loss"),
+    "noticed": text("what was noticed", "noticed"),
+    "next step": text("what to do about it", "next_step"),
+}
+"""Columns of `uploads_table`."""
+
+
+def uploads(taken: Iterable[Taken]) -> tuple[Upload, ...]:
+    """The rows of an intake by upload: the members of an archive follow it."""
+    found: list[Upload] = []
+    for row in taken:
+        archive = found[-1].row if found and found[-1].row.kind == ARCHIVE else None
+        if archive is not None and row.name.startswith(f"{archive.name}/"):
+            found[-1] = Upload(row=archive, members=(*found[-1].members, row))
+        else:
+            found.append(Upload(row=row))
+    return tuple(found)
+
+
+def uploads_table(found: Sequence[Upload]) -> pd.DataFrame:
+    """One row per upload, or per member of one (columns: `UPLOADS`)."""
+    return frame(UPLOADS, found)
+
+
+def _mark(one: Taken) -> Mark:
+    faulty = _faulty(one)
+    if one.kind is None or (faulty and not one.new and not one.runs + one.graphs):
+        return "✗"
+    return "⚠" if faulty else "✓"
+
+
+def _faulty(one: Taken) -> bool:
+    return any(f.severity == "error" for f in one.findings) or any(v.broken for v in one.integrity)
+
+
+def _gave(member: Taken) -> bool:
+    """Whether anything of a member is in the workspace; heads and planning records hold no runs."""
+    holds = member.runs + member.graphs > 0 or member.integrity or member.kind in ("heads", "planning")
+    return _mark(member) != "✗" and bool(holds)

@@ -1,0 +1,243 @@
+"""The skills of the scripted policies: one an achievement, and one for looking around (§7)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Final
+
+from untaken.crafter.players.agent_state import AgentState
+from untaken.crafter.players.garden import pick, plant
+from untaken.crafter.players.local_map import (
+    AROUND,
+    COAL,
+    COW,
+    DIAMOND,
+    FURNACE,
+    GRASS,
+    IRON,
+    PATH,
+    SAND,
+    SIDES,
+    SKELETON,
+    STONE,
+    TABLE,
+    TREE,
+    WATER,
+    ZOMBIE,
+)
+from untaken.crafter.players.shelter import rest
+from untaken.crafter.simulator.names import ACHIEVEMENTS
+
+EXPLORE: Final = "explore"
+SKILLS: Final = (*ACHIEVEMENTS, EXPLORE)
+"""Every skill, in the order of alternatives."""
+NEEDS: Final[dict[str, dict[str, int]]] = {
+    "collect_stone": {"wood_pickaxe": 1},
+    "collect_coal": {"wood_pickaxe": 1},
+    "collect_iron": {"stone_pickaxe": 1},
+    "collect_diamond": {"iron_pickaxe": 1},
+    "place_stone": {"stone": 1},
+    "place_table": {"wood": 2},
+    "place_furnace": {"stone": 4},
+    "place_plant": {"sapling": 1},
+    "make_wood_pickaxe": {"wood": 1},
+    "make_wood_sword": {"wood": 1},
+    "make_stone_pickaxe": {"wood": 1, "stone": 1},
+    "make_stone_sword": {"wood": 1, "stone": 1},
+    "make_iron_pickaxe": {"wood": 1, "coal": 1, "iron": 1},
+    "make_iron_sword": {"wood": 1, "coal": 1, "iron": 1},
+}
+"""What must be carried, by the rules of the package."""
+NEARBY: Final[dict[str, tuple[int, ...]]] = {
+    name: (TABLE, FURNACE) if "iron" in name else (TABLE,) for name in SKILLS if name.startswith("make_")
+}
+YIELDS: Final[dict[str, tuple[str, ...]]] = {
+    **{name: (name.partition("_")[2],) for name in SKILLS if name.startswith(("collect_", "make_"))},
+    **{
+        name: (f"near_{name.partition('_')[2]}",) for name in SKILLS if name.startswith(("place_", "defeat_"))
+    },
+    "eat_cow": ("food",),
+    "eat_plant": ("food",),
+    "wake_up": ("energy", "sleeping"),
+    EXPLORE: (),
+}
+"""The variables of a state that a skill is for, by the names that `state_causality` gives them."""
+GATHERED: Final = {
+    "collect_coal": COAL,
+    "collect_diamond": DIAMOND,
+    "collect_drink": WATER,
+    "collect_iron": IRON,
+    "collect_wood": TREE,
+}
+FOUND_AT: Final = GATHERED | {"collect_stone": STONE, "collect_sapling": GRASS, "place_plant": GRASS}
+PREY: Final = {"eat_cow": COW, "defeat_zombie": ZOMBIE, "defeat_skeleton": SKELETON}
+_MEADOW: Final = bytes((0, 1, 4, 1, 1, 3, 2, *[1] * 9))
+_MOUNTAIN: Final = bytes((0, 1, 1, 4, 6, 1, 1, *[4] * 9))
+_ANYWHERE: Final = bytes((0, *[2] * 15))
+_PLACEABLE: Final = (GRASS, SAND, PATH)
+
+Control = Callable[[AgentState], str | None]
+
+
+def feasible(mind: AgentState, *, wanted: str | None = None) -> tuple[str, ...]:
+    """The skills that can start now, by inventory and known map, in the order of `SKILLS`.
+
+    What is at no known place must be found first, by `EXPLORE`. What is carried already is not made or
+    collected again beyond use, unless it is what is `wanted`.
+    """
+    return tuple(name for name in SKILLS if _possible(mind, name, wanted))
+
+
+def located(mind: AgentState, skill: str) -> bool:
+    """Whether a place is known where the skill can be carried out."""
+    if skill in PREY:
+        return PREY[skill] in mind.chart.sighted.values()
+    return skill not in FOUND_AT or bool(mind.known(FOUND_AT[skill]))
+
+
+def _possible(mind: AgentState, name: str, wanted: str | None) -> bool:
+    carried = mind.inventory
+    if not located(mind, name):
+        return False
+    if any(carried[item] < amount for item, amount in NEEDS.get(name, {}).items()):
+        return False
+    if name in NEARBY:
+        item = name.removeprefix("make_")
+        return (name == wanted or not carried[item]) and all(mind.chart.places[m] for m in NEARBY[name])
+    if name == "eat_plant":
+        return bool(mind.plants)
+    if name == "wake_up":
+        return carried["energy"] < 9 or mind.threatened
+    item = name.removeprefix("collect_")
+    return name == wanted or item == "drink" or carried.get(item, 0) < 9
+
+
+def carry_out(mind: AgentState, skill: str) -> str | None:
+    """The next action of a skill; ``None`` where it cannot go on."""
+    return _CONTROLS[skill](mind)
+
+
+def _gather(name: str) -> Control:
+    material, weights = GATHERED[name], _MEADOW if name in ("collect_wood", "collect_drink") else _MOUNTAIN
+
+    def control(mind: AgentState) -> str | None:
+        known = mind.known(material)
+        if known:
+            action = mind.use(known, name)
+            if action is not None:
+                return action
+        return mind.wander(weights, f"seek {name}")
+
+    return control
+
+
+def _stone(mind: AgentState) -> str | None:
+    if mind.facing == STONE:
+        return "do"
+    found = mind.go(mind.known(STONE), "collect_stone")
+    return found or mind.wander(_MOUNTAIN, "seek stone")
+
+
+def _sapling(mind: AgentState) -> str | None:
+    if mind.facing == GRASS:
+        return "do"
+    found = mind.go(mind.known(GRASS), "collect_sapling")
+    return found or mind.wander(_MEADOW, "seek grass")
+
+
+def _hunt(name: str) -> Control:
+    kind, weights = PREY[name], _MOUNTAIN if name == "defeat_skeleton" else _MEADOW
+
+    def control(mind: AgentState) -> str | None:
+        prey = {cell: None for cell, what in mind.chart.sighted.items() if what == kind}
+        if prey:
+            action = mind.use(prey, name)
+            if action is not None:
+                return action
+        return mind.wander(weights, f"seek {name}")
+
+    return control
+
+
+def _place(action: str) -> Control:
+    def control(mind: AgentState) -> str | None:
+        where = (*_PLACEABLE, WATER) if action == "place_stone" else _PLACEABLE
+        if mind.facing in where and (action == "place_stone" or mind.counts(mind.chart.here)):
+            return action
+        return _step_aside(mind)
+
+    return control
+
+
+def _step_aside(mind: AgentState) -> str | None:
+    """Makes the cell in front a free one: by digging, or by a step to where there is room."""
+    chart = mind.chart
+    if mind.facing == STONE and mind.costs[STONE]:
+        return "do"
+    for side in SIDES:
+        near = chart.here + side
+        if chart.free(near) and near not in chart.hot:
+            return mind.turn(near)
+    for side in SIDES:
+        near = chart.here + side
+        if chart.ground[near] == STONE and mind.costs[STONE]:
+            return mind.enter(near)
+    return None
+
+
+def _furnace(mind: AgentState) -> str | None:
+    """Beside a table where one is near, for both are needed together."""
+    if not mind.achievements["place_furnace"]:
+        return _place("place_furnace")(mind)
+    tables = [cell for cell in mind.known(TABLE) if mind.away(cell) < 40]
+    if tables and not mind.near(TABLE):
+        action = mind.go(_workplaces(mind, tables), "to a table")
+        if action is not None:
+            return action
+    return _place("place_furnace")(mind)
+
+
+def _workplaces(mind: AgentState, things: Iterable[int]) -> dict[int, None]:
+    costs, ground = mind.costs, mind.chart.ground
+    return {
+        cell + around: None
+        for cell in things
+        for around in AROUND
+        if costs[ground[cell + around]] and mind.counts(cell + around)
+    }
+
+
+def workshop(mind: AgentState) -> dict[int, None]:
+    """Cells from which a table and a furnace are both near."""
+    by_furnace = _workplaces(mind, mind.known(FURNACE))
+    return {cell: None for cell in _workplaces(mind, mind.known(TABLE)) if cell in by_furnace}
+
+
+def _make(name: str) -> Control:
+    def control(mind: AgentState) -> str | None:
+        if all(mind.near(thing) for thing in NEARBY[name]):
+            return name
+        places = workshop(mind) if FURNACE in NEARBY[name] else _workplaces(mind, mind.known(TABLE))
+        return mind.go(places, name) if places else None
+
+    return control
+
+
+def _explore(mind: AgentState) -> str | None:
+    return mind.wander(_MOUNTAIN if mind.inventory["wood_pickaxe"] else _ANYWHERE, EXPLORE)
+
+
+_CONTROLS: Final[dict[str, Control]] = {
+    **{name: _gather(name) for name in GATHERED},
+    **{name: _hunt(name) for name in PREY},
+    **{name: _make(name) for name in NEARBY},
+    "collect_stone": _stone,
+    "collect_sapling": _sapling,
+    "place_stone": _place("place_stone"),
+    "place_table": _place("place_table"),
+    "place_furnace": _furnace,
+    "place_plant": plant,
+    "eat_plant": pick,
+    "wake_up": rest,
+    EXPLORE: _explore,
+}

@@ -1,0 +1,212 @@
+"""What to fix first, each with how often, how much and where; runs that contradict themselves; choices."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import msgspec
+
+from untaken.corpus import Corpus
+from untaken.counterfactual.choices import Choice, choices
+from untaken.counterfactual.levels import level_words
+from untaken.errors import Score, Unscored
+from untaken.fix_first import FixFirst, Triage
+from untaken.html.markup import Markup, short, tag, together
+from untaken.html.style import STAR
+from untaken.html.summary import counted, gain_words
+
+FOCUSED: Final = 5
+CONTRADICTIONS: Final = 8
+CHOICES: Final = 40
+NAMED: Final = 5
+
+
+_UNITS: Final = (
+    "For a sub-goal, the gain is the most that fixing it can achieve; for a choice, how much better runs "
+    "with another choice scored. The two kinds of gain are not directly comparable."
+)
+
+
+def fix_section(corpus: Corpus, found: Triage, *, full: bool) -> Markup:
+    """What to fix, by expected gain."""
+    shown = found.items if full else found.items[:FOCUSED]
+    if not shown:
+        why = short(found.reason, 240) or "nothing was found"
+        return together(tag("h2", "What to fix first"), tag("p", f"Nothing: {why}.", class_="note"))
+    most = max(item.gain for item in shown) or 1.0
+    cards = [_card(corpus, item, most, full=full) for item in shown]
+    left = (
+        f" {len(found.items) - len(shown)} more are in the full report."
+        if len(found.items) > len(shown)
+        else ""
+    )
+    return together(
+        tag("h2", "What to fix first"),
+        tag(
+            "p",
+            f"By expected gain: how often it happens × how much it costs when it does. {_UNITS}{left}",
+            class_="note",
+        ),
+        tag("ol", *cards, class_="fix"),
+    )
+
+
+def _card(corpus: Corpus, item: FixFirst, most: float, *, full: bool) -> Markup:
+    width, height = 420, 8
+    filled = max(2.0, width * max(0.0, item.gain) / most)
+    bar = tag(
+        "svg",
+        tag("rect", x=0, y=0, width=filled, height=height, rx=4, fill="var(--accent)"),
+        viewBox=f"0 0 {width} {height}",
+        preserveAspectRatio="none",
+        class_="bar",
+        width="100%",
+        aria_hidden="true",
+    )
+    agents = [tag("span", f"{short(a, 40)} {n}", class_="pill") for a, n in list(item.agents.items())[:4]]
+    names = [corpus.runs[digest].run_id for digest in item.runs]
+    return tag(
+        "li",
+        tag("h3", _title(item)),
+        bar,
+        tag("p", _often(item), " ", gain_words(item)),
+        tag("p", *agents),
+        _runs(names if full else names[:NAMED], len(names)),
+        class_="card",
+    )
+
+
+def _title(item: FixFirst) -> str:
+    if item.kind == "sub_goal":
+        return short(item.title or item.sub_goal, 120) + (f" {STAR}" if item.critical else "")
+    return f"The choice of {short(item.selected, 60)} over {short(item.alternative, 60)}"
+
+
+def _often(item: FixFirst) -> str:
+    often = item.often
+    share = f"{often.count:,} of {often.n:,}"
+    span = f"{often.share:.0%}, 95% interval {often.low:.0%} to {often.high:.0%}"
+    if item.kind == "sub_goal":
+        unknown = f" {item.unknown:,} more have no evidence for it." if item.unknown else ""
+        return f"Fails first in {share} scored runs ({span}).{unknown}"
+    where = f" in the situation “{situation(item.context)}”" if item.context else ""
+    return f"Made{where} in {share} evaluated runs ({span}); runs with another choice did better there."
+
+
+def _runs(names: Sequence[str], total: int) -> Markup:
+    items = [tag("li", tag("span", short(name), class_="run")) for name in names]
+    more = [tag("li", f"and {total - len(names)} more")] if total > len(names) else []
+    return tag("details", tag("summary", "Runs to look at"), tag("ul", *items, *more))
+
+
+def contradictions_section(corpus: Corpus, found: Triage, *, full: bool) -> Markup | None:
+    """Runs whose outcome and sub-goals disagree, largest effect first."""
+    every = found.contradictions
+    if not every:
+        return None
+    shown = every if full else every[:CONTRADICTIONS]
+    rows = [
+        tag(
+            "tr",
+            tag("td", tag("span", short(c.run_id), class_="run")),
+            tag("td", short(c.agent, 40)),
+            tag("td", short(c.task_id, 60)),
+            tag("td", "succeeded" if c.kind == "lucky" else "failed"),
+            tag("td", _despite(corpus, c.digest, c.sub_goals)),
+        )
+        for c in shown
+    ]
+    lucky = sum(c.kind == "lucky" for c in every)
+    note = (
+        f"{counted(lucky, 'run')} succeeded with a critical sub-goal not completed; {len(every) - lucky} "
+        "failed with all sub-goals completed"
+        ". In these runs, either the outcome or "
+        "the plan graph is wrong."
+    )
+    heads = ("run", "agent", "task", "the outcome says", "the sub-goals say")
+    table = _table(
+        f"The {len(shown)} largest of {len(every)}" if len(shown) < len(every) else f"All {len(every)}",
+        heads,
+        rows,
+    )
+    return together(tag("h2", "Contradictory runs"), tag("p", note, class_="note"), table)
+
+
+def _despite(corpus: Corpus, digest: str, sub_goals: Sequence[str]) -> str:
+    score = corpus.scores[digest]
+    titles = {} if isinstance(score, Unscored) else {n.sub_goal: n.title or n.sub_goal for n in score.nodes}
+    named = ", ".join(short(titles.get(goal, goal), 60) for goal in sub_goals[:3])
+    more = f" and {len(sub_goals) - 3} more" if len(sub_goals) > 3 else ""
+    return f"undone: {named}{more}" if sub_goals else "everything completed"
+
+
+def choices_section(corpus: Corpus) -> Markup | None:
+    """Choices over all runs, with the history of the alternative."""
+    made = [
+        c
+        for c in choices(corpus.evaluations, corpus.runs, corpus.memories)
+        if not isinstance(c.advantage, Unscored)
+    ]
+    if not made:
+        return None
+    shown = made[:CHOICES]
+    note = (
+        "A choice is one skill taken and another left, in one situation. Advantage: the score of the "
+        "alternative's history minus that of the skill taken (from −1 to +1), with its 95% interval. Only "
+        "supported ones are more than a hint, and all are associations: runs may differ in other ways, too."
+    )
+    heads = ("taken", "not taken", "situation", "made in, histories", "advantage", "support")
+    caption = (
+        f"The first {len(shown)} of {len(made)}"
+        if len(shown) < len(made)
+        else f"All {len(made)} that have an advantage"
+    )
+    table = _table(caption, heads, [_choice(c) for c in shown])
+    return together(tag("h2", "Choices and their alternatives"), tag("p", note, class_="note"), table)
+
+
+def _choice(choice: Choice) -> Markup:
+    runs = counted(len({point.run for point in choice.points}), "run")
+    told = level_words(choice.level, choice.levels)
+    histories = f"{choice.n_selected} taken, {choice.n_alternative} not" + (f"; {told}" if told else "")
+    return tag(
+        "tr",
+        tag("td", short(choice.selected, 60), class_="break"),
+        tag("td", short(choice.alternative, 60), class_="break"),
+        tag("td", situation(choice.context or choice.context_hash), class_="break"),
+        tag("td", runs, tag("br"), tag("span", histories, class_="facts")),
+        tag("td", _signed(choice.advantage), tag("br"), tag("span", _interval(choice), class_="facts")),
+        tag("td", short(f"{_support(choice)}: {choice.support_reason}", 160)),
+    )
+
+
+def _support(choice: Choice) -> str:
+    if choice.direction is None:
+        return choice.support
+    q = "" if isinstance(choice.q, Unscored) else f" (q = {choice.q:.2g} among {choice.q_family})"
+    return f"{choice.support}, alternative {choice.direction}{q}"
+
+
+def _interval(choice: Choice) -> str:
+    if isinstance(choice.low, Unscored) or isinstance(choice.high, Unscored):
+        return "no interval"
+    return f"{_signed(choice.low)} to {_signed(choice.high)}"
+
+
+def situation(context: str) -> str:
+    """A context as people write it: ``step policy, goods special``; anything else as it was recorded."""
+    try:
+        known = msgspec.json.decode(context, type=dict[str, str | int | float | bool | None])
+    except (msgspec.DecodeError, ValueError):
+        return short(context, 120)
+    return short(", ".join(f"{key} {value}" for key, value in known.items()) or context, 120)
+
+
+def _signed(value: Score) -> str:
+    return "unscored" if isinstance(value, Unscored) else f"{value:+.2f}"
+
+
+def _table(caption: str, heads: Sequence[str], rows: Sequence[Markup]) -> Markup:
+    head = tag("thead", tag("tr", *(tag("th", name, scope="col") for name in heads)))
+    return tag("div", tag("table", tag("caption", caption), head, tag("tbody", *rows)), class_="card scroll")

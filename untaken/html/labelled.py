@@ -1,0 +1,64 @@
+"""Rates from a few people's labels and a judge, beside the labels alone and the judge alone."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from untaken.errors import Score, Unscored
+from untaken.html.markup import Markup, short, tag, together
+from untaken.judging import LabelledRate, LabelledRates
+
+HEADINGS: Final = ("", "labels and judge", "labels alone", "judge alone", "labels", "worth")
+MOST_ROWS: Final = 40
+
+
+def labels_section(found: LabelledRates | None) -> Markup | None:
+    """Overall, by agent and their differences; nothing where it was not asked for or labels add nothing."""
+    if found is None or not found.adds:
+        return None
+    shown = [one for one in found.rates if one.part != "sub_goal"][:MOST_ROWS]
+    note = (
+        f"Share of sub-goals met, as people would say: a judge decided {found.overall.items:,}, and people "
+        f"labelled {found.overall.labels:,} of them. The judge's share is corrected by how far it is off. "
+        "In brackets: 95% intervals, for tasks like these. Worth: how many times the labels "
+        "are needed without the judge. Labels must be a random draw"
+    )
+    warnings = [tag("p", f"{short(finding.message, 300)}.", class_="note") for finding in found.findings]
+    head = tag("tr", *(tag("th", words, scope="col") for words in HEADINGS))
+    table = tag("table", tag("thead", head), tag("tbody", *map(_row, shown)))
+    return together(
+        tag("h2", "A few labels and a judge"),
+        tag("p", f"{note}.", class_="note"),
+        *warnings,
+        tag("div", table, class_="card scroll"),
+    )
+
+
+def _row(one: LabelledRate) -> Markup:
+    name = short(one.name, 60) if one.name else "all"
+    if one.other:
+        name = f"{name} − {short(one.other, 60)}"
+    sign = one.part == "difference"
+    return tag(
+        "tr",
+        tag("th", name, scope="row"),
+        tag("td", _span(one.value, one.low, one.high, sign=sign)),
+        tag("td", _span(one.people, one.people_low, one.people_high, sign=sign)),
+        tag("td", _percent(one.judge, sign=sign)),
+        tag("td", f"{one.labels:,} of {one.items:,}"),
+        tag("td", "–" if isinstance(one.worth, Unscored) else f"{one.worth:.1f}×"),
+    )
+
+
+def _percent(value: Score, *, sign: bool) -> str:
+    if isinstance(value, Unscored):
+        return "–"
+    return f"{100 * value:+.0f} points" if sign else f"{value:.0%}"
+
+
+def _span(value: Score, low: Score, high: Score, *, sign: bool) -> str:
+    middle = _percent(value, sign=sign)
+    if isinstance(low, Unscored) or isinstance(high, Unscored):
+        return middle
+    ends = (f"{100 * low:+.0f}", f"{100 * high:+.0f}") if sign else (f"{low:.0%}", f"{high:.0%}")
+    return f"{middle} ({ends[0]} to {ends[1]})"

@@ -1,0 +1,89 @@
+"""One self-contained page about a corpus, for people who do not code."""
+
+from __future__ import annotations
+
+from untaken.corpus import Corpus
+from untaken.fix_first import better_ways, triage
+from untaken.html.agents import sub_goals_section, unused_section
+from untaken.html.better import better_section
+from untaken.html.better_ways import better_ways_section
+from untaken.html.fix_list import choices_section, contradictions_section, fix_section
+from untaken.html.labelled import labels_section
+from untaken.html.markup import Markup, page, short, stylesheet, tag
+from untaken.html.rank_flow import flow_section
+from untaken.html.run_patterns import courses_section
+from untaken.html.small_print import made_section, rule_words, words_section
+from untaken.html.style import css
+from untaken.html.summary import counted, lead, numbers, seen_by
+from untaken.judging import LabelledRates
+from untaken.ranking.groups import LEFT_OUT
+
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
+TITLE = "What the agents achieved, and what to fix first"
+
+
+def html_report(
+    corpus: Corpus,
+    *,
+    full: bool = False,
+    title: str = "",
+    date: str = "",
+    labels: LabelledRates | None = None,
+) -> str:
+    """One HTML file that opens anywhere, offline: no script, no font and no picture from outside.
+
+    The same corpus gives the same bytes. Everything from ledgers and plan graphs is text in it, whatever it
+    holds.
+
+    Args:
+        corpus: what was evaluated.
+        full: every agent, failing run, sub-goal and choice; by default what can be read in three minutes.
+        title: the heading.
+        date: printed as it is given, where the report should say when it was made.
+        labels: rates from people's labels and a judge, shown where people labelled some of its verdicts.
+
+    Returns:
+        The page, as text in UTF-8.
+    """
+    heading = short(title.strip() or TITLE, 200)
+    head = tag(
+        "head",
+        tag("meta", charset="utf-8"),
+        tag("meta", http_equiv="Content-Security-Policy", content=POLICY),
+        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        tag("title", heading),
+        stylesheet(css()),
+    )
+    return page(head, _body(corpus, heading, full=full, date=date, labels=labels), language="en")
+
+
+def _body(corpus: Corpus, heading: str, *, full: bool, date: str, labels: LabelledRates | None) -> Markup:
+    seen, found = seen_by(corpus), triage(corpus)
+    sub = (
+        f"{counted(seen.runs, 'run')} · {counted(seen.agents, 'agent')} · {counted(seen.tasks, 'task')} · "
+        f"{counted(seen.graphs, 'plan graph')} · {'full' if full else 'focused'} report"
+    )
+    scope = [*(f.message for f in corpus.findings if f.code == LEFT_OUT), rule_words(corpus)]
+    sections = (
+        lead(corpus, seen, found),
+        numbers(seen),
+        fix_section(corpus, found, full=full),
+        better_ways_section(corpus, better_ways(corpus), full=full),
+        flow_section(corpus.ranking, full=full),
+        better_section(corpus.ranking, seen.metric, full=full),
+        labels_section(labels),
+        sub_goals_section(corpus) if full else None,
+        courses_section(corpus, full=full),
+        contradictions_section(corpus, found, full=full),
+        choices_section(corpus) if full else None,
+        unused_section(corpus) if full else None,
+        words_section(),
+        made_section(corpus, full=full, date=date),
+    )
+    notes = (tag("p", f"{short(words, 400)}.", class_="sub") for words in scope)
+    header = tag("header", tag("h1", heading), tag("p", sub, class_="sub"), *notes)
+    main = tag("main", *(section for section in sections if section is not None))
+    footer = tag(
+        "footer", "Made from recorded runs only; nothing was executed again, and no data left the machine."
+    )
+    return tag("body", header, main, footer)

@@ -1,0 +1,184 @@
+"""The runs that matter, by the course they took: one picture for all runs that went the same way."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from untaken.answers.cause import ReviewKind
+from untaken.answers.review import ReviewItem, review_queue
+from untaken.corpus import Corpus
+from untaken.errors import Unscored
+from untaken.html.markup import Markup, short, tag, together
+from untaken.html.plan_picture import Picture, described, legend, plan_picture
+from untaken.html.style import STAR, STATUS
+from untaken.plans import PlanGraph
+from untaken.subgoals import NodeScore, RunScore, Status
+
+FOCUSED: Final = 4
+"""Patterns in the focused report."""
+NAMED: Final = 5
+HALF, WHOLE = 620.0, 1340.0
+"""Pixels that fit, slightly reduced, into one of two columns and into the page; wider pictures scroll."""
+PICTURES: Final = 250
+"""Patterns to draw; rarer ones are described in words, to keep the file small."""
+UNFOLDED: Final = 12
+"""Pictures that are open initially; the others are collapsed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunPattern:
+    """Runs of one plan graph with one outcome and one status for every sub-goal.
+
+    Attributes:
+        example: the score of the first of them; every other one has the same picture.
+        runs: in the order of review.
+    """
+
+    kind: ReviewKind
+    graph: PlanGraph
+    example: RunScore
+    runs: tuple[ReviewItem, ...]
+
+    @property
+    def undone(self) -> tuple[NodeScore, ...]:
+        """The critical sub-goals known not to be completed; if there is none, any such sub-goals."""
+        nodes = [n for n in self.example.nodes if n.completed is False and n.status != "not_required"]
+        return tuple(n for n in nodes if n.critical) or tuple(nodes)
+
+
+def courses(corpus: Corpus) -> tuple[RunPattern, ...]:
+    """Every course that needs a look: outcome and sub-goals disagree, or the run failed; most runs first."""
+    found: dict[object, list[ReviewItem]] = {}
+    for item in review_queue(corpus):
+        score = corpus.scores[item.digest]
+        if item.failing and isinstance(score, RunScore) and score.nodes:
+            statuses = tuple((node.sub_goal, node.status) for node in score.nodes)
+            reached = frozenset((v.sub_goal, v.dependency) for v in score.violations if v.kind == "critical")
+            key = (item.kind, score.graph_id, score.graph_version, statuses, reached)
+            found.setdefault(key, []).append(item)
+    made = (_course(corpus, items) for items in found.values())
+    return tuple(
+        sorted(
+            (course for course in made if course is not None),
+            key=lambda c: (-len(c.runs), -c.runs[0].weight, c.runs[0].agent, c.runs[0].digest),
+        )
+    )
+
+
+def _course(corpus: Corpus, items: Sequence[ReviewItem]) -> RunPattern | None:
+    run, score = corpus.runs[items[0].digest], corpus.scores[items[0].digest]
+    graph, _ = corpus.graphs.for_task(run.task_id, run.started.graph)
+    if isinstance(score, Unscored) or isinstance(graph, Unscored):
+        return None
+    return RunPattern(kind=items[0].kind, graph=graph, example=score, runs=tuple(items))
+
+
+def worth_a_look(found: Sequence[RunPattern], most: int = FOCUSED) -> tuple[RunPattern, ...]:
+    """The most frequent ones, of contradictions and of failures as many as there are, by turns."""
+    contradicting = [c for c in found if c.kind in ("lucky", "unlucky")]
+    failed = [c for c in found if c.kind not in ("lucky", "unlucky")]
+    half = most // 2
+    first = max(half, most - len(failed))
+    return (*contradicting[:first], *failed[: most - min(first, len(contradicting))])
+
+
+def courses_section(corpus: Corpus, *, full: bool) -> Markup | None:
+    """The pictures with their legend, or ``None`` where nothing went wrong."""
+    found = courses(corpus)
+    shown = found if full else worth_a_look(found)
+    if not shown:
+        return None
+    runs, seen = sum(len(c.runs) for c in found), sum(len(c.runs) for c in shown)
+    of_all = "all of them" if seen == runs else f"{seen} of {runs}"
+    note = (
+        "Each picture is a plan graph: what should have happened, top to bottom, coloured by status. "
+        "Runs with the same statuses share a picture. "
+        f"{runs} runs failed or are contradictory; shown: {of_all}."
+    )
+    counts: Counter[Status] = Counter(node.status for course in shown for node in course.example.nodes)
+    critical = any(node.critical for course in shown for node in course.example.nodes)
+    violated = any(v.kind == "critical" for course in shown for v in course.example.violations)
+    cards = [_card(course, number, full=full) for number, course in enumerate(shown, start=1)]
+    return together(
+        tag("h2", "Failed and contradictory runs"),
+        tag("p", note, class_="note"),
+        legend(counts, critical=critical, violated=violated),
+        tag("div", *cards, class_="courses"),
+    )
+
+
+def _card(course: RunPattern, number: int, *, full: bool) -> Markup:
+    drawable = number <= PICTURES
+    picture = plan_picture(course.graph, course.example, name=f"plan-{number}") if drawable else None
+    return tag(
+        "article",
+        tag("h3", headline(course)),
+        tag("p", _who(course), class_="facts"),
+        _drawn(course, picture, folded=number > UNFOLDED),
+        _by_sub_goal(course),
+        _runs(course.runs if full else course.runs[:NAMED], len(course.runs)),
+        class_="card wide" if picture and picture.width > HALF else "card",
+    )
+
+
+def _drawn(course: RunPattern, picture: Picture | None, *, folded: bool) -> Markup:
+    if picture is None:
+        return tag("p", described(course.graph, course.example), class_="facts")
+    scroll = "scroll wide" if picture.width > WHOLE else "scroll"
+    figure = tag("figure", tag("div", picture.svg, class_=scroll))
+    return tag("details", tag("summary", "The picture"), figure) if folded else figure
+
+
+def headline(course: RunPattern) -> str:
+    """The course in a few words."""
+    undone = _listed([node.title or node.sub_goal for node in course.undone])
+    if course.kind == "unlucky":
+        return "Failed, with every sub-goal completed"
+    begin = {"lucky": "Succeeded", "failed": "Failed"}.get(course.kind, "No outcome recorded;")
+    return f"{begin} without: {undone}" if undone else f"{begin} and nothing is known to be missing"
+
+
+def _listed(titles: Sequence[str], most: int = 2) -> str:
+    named = ", ".join(short(title, 50) for title in titles[:most])
+    return named + (f" and {len(titles) - most} more" if len(titles) > most else "")
+
+
+def _who(course: RunPattern) -> Markup:
+    agents = Counter(item.agent for item in course.runs).most_common()
+    named = [tag("span", f"{short(agent, 40)} {count}", class_="pill") for agent, count in agents[:4]]
+    more = [tag("span", f"{len(agents) - 4} more agents", class_="pill")] if len(agents) > 4 else []
+    noun = "run" if len(course.runs) == 1 else "runs"
+    return together(tag("strong", f"{len(course.runs)} {noun} "), *named, *more)
+
+
+def _by_sub_goal(course: RunPattern) -> Markup:
+    first = course.runs[0]
+    rows = [
+        tag(
+            "tr",
+            tag(
+                "th",
+                short(node.title or node.sub_goal, 120) + (f" {STAR}" if node.critical else ""),
+                scope="row",
+            ),
+            tag("td", f"{STATUS[node.status].icon} {STATUS[node.status].word}"),
+            tag("td", short(node.reason, 300)),
+        )
+        for node in course.example.nodes
+    ]
+    head = tag("thead", tag("tr", *(tag("th", w, scope="col") for w in ("sub-goal", "status", "reason"))))
+    caption = tag("caption", f"In run {short(first.run_id)} on task {short(first.task_id)}")
+    table = tag("div", tag("table", caption, head, tag("tbody", *rows)), class_="scroll")
+    return tag("details", tag("summary", "Sub-goal by sub-goal"), table)
+
+
+def _runs(shown: Iterable[ReviewItem], total: int) -> Markup:
+    items = [
+        tag("li", tag("span", short(item.run_id), class_="run"), f" on {short(item.task_id)}")
+        for item in shown
+    ]
+    more = [tag("li", f"and {total - len(items)} more")] if total > len(items) else []
+    return tag("details", tag("summary", "Which runs"), tag("ul", *items, *more))

@@ -1,0 +1,157 @@
+"""The whole report in one paragraph, written from the numbers; and the three numbers behind it."""
+
+from __future__ import annotations
+
+from untaken.answers.overview import Overview, Share, overview
+from untaken.corpus import Corpus
+from untaken.errors import Unscored, number
+from untaken.fix_first import FixFirst, Triage
+from untaken.html.better import leaders
+from untaken.html.markup import Markup, short, tag, together
+from untaken.html.rank_flow import metric_words
+
+
+def seen_by(corpus: Corpus) -> Overview:
+    """The numbers, compared with the critical sub-goals where there are any."""
+    seen = overview(corpus)
+    return overview(corpus, metric="completion") if isinstance(seen.lucky.rate, Unscored) else seen
+
+
+def counted(number: int, noun: str) -> str:
+    """``1 run``, ``2 runs``."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def lead(corpus: Corpus, seen: Overview, found: Triage) -> Markup:
+    """The paragraph to read if one reads nothing else."""
+    first = leaders(corpus.ranking, seen.metric)
+    sentences = [_worked(seen), _misleads(seen), first, _agree(seen), _first(found)]
+    said = [part for sentence in sentences if sentence for part in (sentence, " ")]
+    return tag("section", tag("p", *said[:-1]), class_="lead", aria_label="Summary")
+
+
+def _strong(words: str) -> Markup:
+    return tag("strong", words)
+
+
+def _worked(seen: Overview) -> Markup:
+    agents, tasks = counted(seen.agents, "agent"), counted(seen.tasks, "task")
+    who = f"{agents} made {counted(seen.runs - seen.broken, 'run')} of {tasks}."
+    broken = f" {counted(seen.broken, 'more record')} left out as broken." if seen.broken else ""
+    if not seen.succeeded.n:
+        return together(who, broken, " None of them records whether it succeeded.")
+    silent = f"; {seen.succeeded.left_out:,} more do not say" if seen.succeeded.left_out else ""
+    of = f" Of the {counted(seen.succeeded.n, 'run')} that record an outcome, "
+    return together(who, broken, of, _strong(f"{_of(seen.succeeded)} succeeded"), f"{silent}.")
+
+
+def _misleads(seen: Overview) -> Markup:
+    lucky, unlucky = seen.lucky, seen.unlucky
+    unlucky_words = f"{counted(unlucky.count, 'run')} failed although every sub-goal was completed"
+    failed = f" {unlucky_words}." if unlucky.count else ""
+    if not lucky.n:
+        unknown = (
+            "It is unknown whether success can be trusted: no success has evidence on a critical sub-goal."
+        )
+        return together(unknown, failed)
+    where = f"the {lucky.n:,} successes with evidence"
+    if not lucky.count:
+        return together(f"Of {where}, none left out a critical sub-goal.", failed)
+    hidden = _strong(f"{_of(lucky)} left out a critical sub-goal")
+    return together(
+        f"This can mislead: of {where}, ", hidden, f", and {unlucky_words}." if unlucky.count else "."
+    )
+
+
+def _agree(seen: Overview) -> Markup | None:
+    agreement = seen.agreement
+    if agreement is None or isinstance(agreement.tau_b, Unscored):
+        unknown = "It is unknown whether the rankings by success and by sub-goals agree."
+        return together(unknown) if seen.agents > 1 else None
+    between = f"Between the ranking by success and the ranking by {metric_words(seen.metric)}, "
+    if not seen.discordant:
+        return together(between, _strong("no two agents change places"), ".")
+    places = f"{len(seen.discordant)} of {counted(seen.pairs, 'pair')} of agents change places"
+    return together(between, _strong(places), ".")
+
+
+def _first(found: Triage) -> Markup | None:
+    if not found.items:
+        return together(f"Nothing to fix: {short(found.reason, 200)}.") if found.reason else None
+    item = found.items[0]
+    often = f"{item.often.count:,} of {item.often.n:,}"
+    if item.kind == "sub_goal":
+        name = _strong(f"Fix first: “{short(item.title or item.sub_goal, 80)}”")
+        return together(name, f", which fails first in {often} scored runs. {gain_words(item)}")
+    name = _strong(f"Look first at the choice of “{short(item.selected, 60)}”")
+    other = f"“{short(item.alternative, 60)}” has a better history"
+    return together(name, f", made in {often} evaluated runs: {other}. {gain_words(item)}")
+
+
+def gain_words(item: FixFirst) -> str:
+    """The expected gain, with what limits it."""
+    points = f"{100 * item.gain:.1f} percentage points"
+    span = f"(95% interval {100 * item.low:.1f} to {100 * item.high:.1f})"
+    if item.kind == "sub_goal":
+        goals = "critical sub-goals" if item.unit == "critical completion" else "sub-goals"
+        return f"Fixing it raises the share of completed {goals} by at most {points} {span}."
+    return f"Over all these runs that is {points} of the score {span}: an association, not a proven effect."
+
+
+def _of(share: Share) -> str:
+    rate = share.rate
+    return f"{share.count:,}" if isinstance(rate, Unscored) else f"{share.count:,} ({rate:.0%})"
+
+
+def numbers(seen: Overview) -> Markup:
+    """The three main numbers, each with its n."""
+    tau = seen.agreement.tau_b if seen.agreement else Unscored("there are no two rankings to compare")
+    return tag(
+        "dl",
+        _number(
+            "Runs that succeeded",
+            _percent(seen.succeeded),
+            _rests(seen.succeeded, "runs that record an outcome", "more record none"),
+        ),
+        _number(
+            "Successes without a critical sub-goal",
+            _percent(seen.lucky),
+            _rests(seen.lucky, "successes with evidence", "more successes without such evidence"),
+        ),
+        _number(
+            "Agreement of the two rankings (τ-b)",
+            "unscored" if isinstance(tau, Unscored) else signed(tau),
+            short(tau.reason, 160) if isinstance(tau, Unscored) else _interval(seen),
+        ),
+        class_="numbers",
+    )
+
+
+def _number(name: str, figure: str, rests: str) -> Markup:
+    said = together(tag("dd", figure, class_="figure"), tag("dd", rests, class_="facts"))
+    return tag("div", tag("dt", name), said, class_="number")
+
+
+def signed(value: float) -> str:
+    """``+0.60``, ``−0.33``."""
+    return f"{value:+.2f}".replace("-", "−")
+
+
+def _percent(share: Share) -> str:
+    rate = share.rate
+    return "unscored" if isinstance(rate, Unscored) else f"{rate:.0%}"
+
+
+def _rests(share: Share, of: str, left: str) -> str:
+    if not share.n:
+        return f"{share.left_out:,} {left.removeprefix('more ')}" if share.left_out else "nothing to count"
+    more = f"; {share.left_out:,} {left}" if share.left_out else ""
+    return f"{share.count:,} of {share.n:,} {of}{more}"
+
+
+def _interval(seen: Overview) -> str:
+    agreement = seen.agreement
+    low, high = (number(agreement.low), number(agreement.high)) if agreement else (None, None)
+    span = f"95% interval {signed(low)} to {signed(high)}; " if low is not None and high is not None else ""
+    places = f"{len(seen.discordant)} of {counted(seen.pairs, 'pair')} change order"
+    return f"{span}+1 is the same order, −1 the reverse; {places}"

@@ -1,6 +1,0 @@
-"""Policies that play Crafter: at random, by script, by script with noise, and by a language model (§7)."""
-
-from untaken.planning.policies.registry import POLICIES, policy_named
-from untaken.planning.policies.skills import SKILLS
-
-__all__ = ["POLICIES", "SKILLS", "policy_named"]

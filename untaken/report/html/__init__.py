@@ -1,6 +1,0 @@
-"""The report as one HTML file for people who do not code: parts, pictures, words and the page."""
-
-from untaken.report.html.document import report_document
-from untaken.report.html.page import html_report
-
-__all__ = ["html_report", "report_document"]
