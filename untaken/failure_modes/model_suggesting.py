@@ -108,13 +108,14 @@ def suggestion_drafts(run: Run, suggestions: Iterable[ModelSuggestion]) -> list[
 def _described(taxonomy: Taxonomy, offered: Sequence[str], filed: Iterable[FiledText]) -> str:
     notes: dict[str, list[str]] = defaultdict(list)
     for one in filed:
-        for mode in one.modes if one.note is not None else ():
-            notes[mode].append(one.text)
+        for filed_as in one.modes if one.note is not None else ():
+            notes[filed_as].append(one.text)
     lines = []
-    for number, mode in enumerate(map(taxonomy.by_id.__getitem__, offered), start=1):
-        words = [mode.definition, *(f"e.g. {one}" for one in (*mode.examples, *notes[mode.id][-EXAMPLES:]))]
-        told = " ".join(" ".join(one.split())[:WORDS] for one in words if one.strip())
-        lines.append(f"{number}: {mode.name}. {told}".rstrip())
+    for number, mode_id in enumerate(offered, start=1):
+        mode = taxonomy.by_id[mode_id]
+        words = [mode.definition, *(f"e.g. {one}" for one in (*mode.examples, *notes[mode_id][-EXAMPLES:]))]
+        shown = " ".join(" ".join(one.split())[:WORDS] for one in words if one.strip())
+        lines.append(f"{number}: {mode.name}. {shown}".rstrip())
     return "\n".join(lines)
 
 
