@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from msgspec.structs import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any

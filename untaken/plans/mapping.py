@@ -9,6 +9,8 @@ from functools import lru_cache
 from operator import attrgetter
 from typing import Any, Literal
 
+from msgspec import Struct
+
 from untaken import limits
 from untaken.errors import Finding, Where
 from untaken.ledger.events import ActionMapping, Message, Observation, Plan, ToolCall
@@ -26,8 +28,7 @@ _REMEMBERED_TOOLS = 10_000
 _SEQ = attrgetter("seq")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Mapping:
+class Mapping(Struct, frozen=True, kw_only=True, gc=False):
     """The actions of a run laid over the sub-goals of a graph.
 
     Attributes:
@@ -95,14 +96,14 @@ class _Tool:
     Attributes:
         claims: the rules whose tool pattern fits, in graph order.
         always: the sub-goals that claim every call of it; ``None`` where a rule looks at the arguments or the
-            answer.
+            answer. `alone`: the one that does, where nothing else need be looked at.
         expecting: the sub-goals whose tool_call check is on it.
         comparisons: with how many rules and checks a call is compared; `reading`: of them, those that take
             the longer the more the call and its answer say.
         asks: whether a rule looks at the answer.
     """
 
-    __slots__ = ("always", "asks", "claims", "comparisons", "expecting", "reading")
+    __slots__ = ("alone", "always", "asks", "claims", "comparisons", "expecting", "reading")
 
     def __init__(self, claims: list[_Claim], expecting: Sequence[_Expected]) -> None:
         self.claims = claims
@@ -113,6 +114,8 @@ class _Tool:
         self.always = None if selective else _distinct(claims)
         self.reading = sum(reads_text(claim.rule) for claim in claims)
         self.reading += sum(reads_text(expected.call) for expected in expecting)
+        sole = self.always is not None and len(self.always) == 1 and not self.reading
+        self.alone = self.always[0] if self.always and sole else None
 
     def claimants(self, call: ToolCall, answer: Observation | None) -> tuple[str, ...]:
         """The sub-goals whose rules claim the call, in graph order."""
@@ -167,7 +170,6 @@ class _Mapper:
         self.mapped: list[tuple[int, str, Authority]] = []
         self.extra: list[int] = []
         self.plan: str | None = None
-        self.tags = any(call.sub_goal is not None for call in run.actions)
         self.comparisons = 0  # bounded: a hostile graph must not hold up the review of the others
         self.unknown_tags: dict[str, list[int]] = {}
         self.conflicts: dict[tuple[str, ...], list[int]] = {}
@@ -193,8 +195,9 @@ class _Mapper:
         others: list[Message | Plan] = []
         if self.index.text_claims:
             others += self.run.of(Message)
-        if not self.tags and any(map(self.only_sub_goal, self.run.of(Plan))):
-            others += self.run.of(Plan)
+        plans = self.run.of(Plan)
+        if any(map(self.only_sub_goal, plans)) and not any(call.sub_goal is not None for call in calls):
+            others += plans
         return sorted([*calls, *others], key=_SEQ) if others else calls
 
     def call(self, event: ToolCall) -> None:
@@ -203,6 +206,9 @@ class _Mapper:
         tool = self.index.tools.get(event.tool)
         self.comparisons += tool.comparisons if tool else self.index.comparisons(event.tool)
         affordable = self.comparisons <= limits.MAPPING_COMPARISONS
+        if affordable and tool is not None and tool.alone is not None:
+            self.mapped.append((event.seq, tool.alone, "rule"))
+            return
         if affordable and self.claimed(event, tool or self.index.learn(event.tool)):
             return
         if self.plan is not None:

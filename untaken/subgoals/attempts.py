@@ -39,7 +39,6 @@ def attempts(rubric: CompiledGraph, trace: Trace, mapping: plans.Mapping) -> Att
     """Each sub-goal's attempts, worked out for options before the groups that inherit from them."""
     served = _served(rubric, trace, mapping)
     acted = bool(trace.calls or mapping.mapped)
-    tagged = any(authority == "tag" for _, _, authority in mapping.mapped)
     found: dict[str, Attempt] = {}
     for name in rubric.options_first:
         criterion = rubric.criteria[name]
@@ -50,8 +49,13 @@ def attempts(rubric: CompiledGraph, trace: Trace, mapping: plans.Mapping) -> Att
         elif not acted and not (trace.spoke and criterion.hears):
             found[name] = WITHOUT_ACTIONS
         else:
-            found[name] = NEVER if tagged or criterion.maps else WITHOUT_MAPPING
+            found[name] = NEVER if criterion.maps or _tagged(mapping) else WITHOUT_MAPPING
     return found
+
+
+def _tagged(mapping: plans.Mapping) -> bool:
+    """Whether the ledger itself says what some action was for."""
+    return any(authority == "tag" for _, _, authority in mapping.mapped)
 
 
 def _served(rubric: CompiledGraph, trace: Trace, mapping: plans.Mapping) -> Mapping[str, tuple[int, ...]]:

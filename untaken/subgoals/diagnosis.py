@@ -24,7 +24,7 @@ class Diagnosed(Struct, frozen=True, kw_only=True, gc=False):
 
 
 def diagnose(
-    nodes: Sequence[NodeScore], violations: Sequence[Violation], trace: Trace, rubric: CompiledGraph
+    nodes: Sequence[NodeScore], critical: Sequence[Violation], trace: Trace | None, rubric: CompiledGraph
 ) -> Diagnosed:
     """The first that holds, the gravest first.
 
@@ -37,15 +37,14 @@ def diagnose(
 
     Args:
         nodes: the required ones.
-        violations: of the run.
-        trace: its events.
+        critical: violations of the run that are.
+        trace: its events; ``None`` for one that is not `Trace.unheeding`, for nothing else in it matters.
         rubric: of its plan graph.
     """
     known = [node for node in nodes if node.completed is not None]
     if not known:
         what = "none of the required sub-goals has any evidence" if nodes else "no sub-goal is required"
         return Diagnosed(diagnosis="unscored", reason=what)
-    critical = [violation for violation in violations if violation.kind == "critical"]
     if critical:
         return Diagnosed(
             diagnosis="violation",
@@ -60,7 +59,7 @@ def diagnose(
 
 
 def _why_missing(
-    missing: Sequence[NodeScore], nodes: Sequence[NodeScore], trace: Trace, rubric: CompiledGraph
+    missing: Sequence[NodeScore], nodes: Sequence[NodeScore], trace: Trace | None, rubric: CompiledGraph
 ) -> Diagnosed:
     in_vain = [node.sub_goal for node in missing if node.attempted is True]
     never = [node.sub_goal for node in missing if node.attempted is False]
@@ -71,11 +70,10 @@ def _why_missing(
         return Diagnosed(diagnosis="unscored", reason=f"{head}; attempts at {unknown} of them are unknown")
     counts = f"{head}: {inside} attempted without success, {skipped} never attempted"
     counts += f", {unknown} unknown" if unknown else ""
-    failures = len(trace.failures)
-    if failures and trace.plans and not trace.replans:
+    if trace is not None:
         return Diagnosed(
             diagnosis="not_detecting_errors",
-            reason=f"{_times(failures, 'observation')} failed and the plan was not revised; {counts}",
+            reason=f"{_times(len(trace.failures), 'observation')} failed and the plan was not revised; {counts}",
             advice="Add a self-check sub-goal between branches, or feed the tool response back into the "
             f"planner before the next call{_failed_branches(nodes, trace, rubric)}.",
         )

@@ -59,11 +59,12 @@ def counted_nodes(nodes: tuple[NodeScore, ...], missing: MissingRule) -> tuple[N
     critical where either is.
     """
     left_out = ("not_required", "unscored") if missing == "drop" else ("not_required",)
-    critical = _with_critical_options(nodes) if any(node.groups for node in nodes) else ()
+    counted = tuple([node for node in nodes if not node.groups and node.status not in left_out])
+    if True not in [node.critical and bool(node.groups) for node in nodes]:
+        return counted
+    critical = _with_critical_options(nodes)
     return tuple(
-        structs.replace(node, critical=True) if node.sub_goal in critical else node
-        for node in nodes
-        if not node.groups and node.status not in left_out
+        structs.replace(node, critical=True) if node.sub_goal in critical else node for node in counted
     )
 
 
@@ -88,8 +89,7 @@ class Violation(Struct, frozen=True, kw_only=True, gc=False):
     message: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunScore:
+class RunScore(Struct, frozen=True, kw_only=True, gc=False):
     """One run against its plan graph. Rates are unscored, with a reason, where their denominator is 0.
 
     Attributes:

@@ -114,13 +114,11 @@ def _completed_among(whole: set[str], rubric: CompiledGraph, nodes: Mapping[str,
     return sum(not nodes[name].groups for name in completed)
 
 
-def violations(rubric: CompiledGraph, nodes: Mapping[str, NodeScore]) -> tuple[Violation, ...]:
-    """Critical ones, then those of order; at most `limits.VIOLATIONS` of each kind."""
-    return (*_critical(rubric, nodes), *_order(rubric, nodes))
+def critical_violations(rubric: CompiledGraph, nodes: Mapping[str, NodeScore]) -> list[Violation]:
+    """A sub-goal reached although a critical one that it needs, transitively, is not completed.
 
-
-def _critical(rubric: CompiledGraph, nodes: Mapping[str, NodeScore]) -> list[Violation]:
-    """A sub-goal reached although a critical one that it needs, transitively, is not completed."""
+    At most `limits.VIOLATIONS`.
+    """
     broken = {
         name: 1 << i
         for i, (name, node) in enumerate(nodes.items())
@@ -156,11 +154,13 @@ def _reached_without(node: NodeScore, dependency: str) -> Violation:
     )
 
 
-def _order(rubric: CompiledGraph, nodes: Mapping[str, NodeScore]) -> list[Violation]:
-    """A sub-goal first attempted before a direct dependency was first attempted."""
+def order_violations(rubric: CompiledGraph, nodes: Mapping[str, NodeScore]) -> list[Violation]:
+    """A sub-goal first attempted before a direct dependency was first attempted; at most `limits.VIOLATIONS`."""
     found: list[Violation] = []
     for name, node in nodes.items():
-        for dep in rubric.criteria[name].deps if node.events else ():
+        if not node.events:
+            continue
+        for dep in rubric.criteria[name].deps:
             before = nodes[dep].events
             if before and node.events[0] < before[0] and len(found) < limits.VIOLATIONS:
                 message = f"{name!r} began at event {node.events[0]}, before {dep!r} at event {before[0]}"

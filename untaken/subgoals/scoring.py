@@ -14,15 +14,23 @@ from untaken.subgoals.attempts import AttemptsById, attempts
 from untaken.subgoals.checks import CheckRunner, DecisionsById
 from untaken.subgoals.compiled import CompiledGraph, compiled_graph
 from untaken.subgoals.course import progress, recovered
-from untaken.subgoals.diagnosis import diagnose
+from untaken.subgoals.diagnosis import Diagnosed, diagnose
 from untaken.subgoals.expressions import ExpressionResults
-from untaken.subgoals.model import MissingRule, RunScore, counted_nodes
-from untaken.subgoals.requirements import dependency_figures, node_scores, violations
+from untaken.subgoals.model import MissingRule, NodeScore, RunScore, Violation, counted_nodes
+from untaken.subgoals.requirements import (
+    DependencyFigures,
+    critical_violations,
+    dependency_figures,
+    node_scores,
+    order_violations,
+)
 from untaken.subgoals.tally import Tally
 from untaken.subgoals.trace import Trace
 
 NAMED: Final = 5
 """How many unknown sub-goals a finding names."""
+PATTERNS: Final = 4_096
+"""Patterns of results that are remembered of a graph: most runs of a task share theirs with others."""
 
 
 def score_run(
@@ -117,7 +125,7 @@ class _Judged(Struct, frozen=True, kw_only=True, gc=False):
 def _judge(run: Run, graph: PlanGraph, verdicts: Sequence[str]) -> _Judged:
     rubric, trace, mapping = compiled_graph(graph), Trace(run), map_actions(run, graph)
     tried = attempts(rubric, trace, mapping)
-    actions = sorted({call.seq for call in trace.calls}.union(seq for seq, _, _ in mapping.mapped))
+    actions = sorted({call.seq for call in trace.calls}.union([seq for seq, _, _ in mapping.mapped]))
     bench = CheckRunner(
         trace, run.success, ExpressionResults(rubric, trace, tried, actions), mapping, verdicts
     )
@@ -137,10 +145,10 @@ def _assemble(run: Run, graph: PlanGraph, judged: _Judged, missing: MissingRule)
     rubric, trace = judged.rubric, judged.trace
     nodes = node_scores(rubric, judged.attempts, judged.decisions)
     by_id = {node.sub_goal: node for node in nodes}
-    tally = Tally.of(nodes, missing)
-    deps = dependency_figures(rubric, by_id)
-    broken_rules = violations(rubric, by_id)
-    diagnosed = diagnose(counted_nodes(nodes, "fail"), broken_rules, trace, rubric)
+    known = _consequences(rubric, nodes, by_id, missing)
+    tally, deps, diagnosed = known.tally, known.deps, known.diagnosed
+    if trace.unheeding:
+        diagnosed = diagnose(counted_nodes(nodes, "fail"), known.critical, trace, rubric)
     return RunScore(
         run_id=run.run_id,
         digest=run.digest,
@@ -156,7 +164,7 @@ def _assemble(run: Run, graph: PlanGraph, judged: _Judged, missing: MissingRule)
         steps=_recorded(trace, "steps"),
         nodes=nodes,
         missing=missing,
-        required=len(tally.nodes),
+        required=tally.required,
         attempted=tally.attempted,
         completed=tally.completed,
         unscored=tally.unscored,
@@ -169,7 +177,7 @@ def _assemble(run: Run, graph: PlanGraph, judged: _Judged, missing: MissingRule)
         completion=tally.completion,
         completion_weighted=tally.completion_weighted,
         critical_completion=tally.critical_completion,
-        violations=broken_rules,
+        violations=(*known.critical, *order_violations(rubric, by_id)),
         mapped=judged.mapping.mapped,
         extra=_own(judged.mapping.extra, trace),
         plans=trace.plans,
@@ -179,9 +187,40 @@ def _assemble(run: Run, graph: PlanGraph, judged: _Judged, missing: MissingRule)
         diagnosis=diagnosed.diagnosis,
         diagnosis_reason=diagnosed.reason,
         diagnosis_advice=diagnosed.advice,
-        progress=progress(tally.nodes, judged.actions, trace.step_ends(judged.actions)),
+        progress=progress(
+            counted_nodes(nodes, missing), judged.actions, trace.step_ends(judged.actions)
+        ),
         findings=(*judged.mapping.findings, *_noticed(run, rubric, trace)),
     )
+
+
+class _Consequences(Struct, frozen=True, kw_only=True, gc=False):
+    """What follows from the results of a run's sub-goals and the graph's edges alone."""
+
+    tally: Tally
+    deps: DependencyFigures
+    critical: tuple[Violation, ...]
+    diagnosed: Diagnosed
+
+
+def _consequences(
+    rubric: CompiledGraph, nodes: tuple[NodeScore, ...], by_id: dict[str, NodeScore], missing: MissingRule
+) -> _Consequences:
+    """Worked out once for each pattern of results."""
+    kept: dict[object, _Consequences] = rubric.graph.__dict__.setdefault("consequences", {})
+    pattern = missing, *[(node.status, node.attempted, node.completed) for node in nodes]
+    found = kept.get(pattern)
+    if found is None:
+        critical = tuple(critical_violations(rubric, by_id))
+        found = _Consequences(
+            tally=Tally.of(nodes, missing),
+            deps=dependency_figures(rubric, by_id),
+            critical=critical,
+            diagnosed=diagnose(counted_nodes(nodes, "fail"), critical, None, rubric),
+        )
+        if len(kept) < PATTERNS:
+            kept[pattern] = found
+    return found
 
 
 def _recorded(trace: Trace, field: Literal["cost", "steps"]) -> Score:
@@ -193,6 +232,8 @@ def _recorded(trace: Trace, field: Literal["cost", "steps"]) -> Score:
 
 def _own(extra: Sequence[int], trace: Trace) -> tuple[int, ...]:
     """Actions without a sub-goal, those of a simulated user aside."""
+    if not extra:
+        return ()
     users = {call.seq for call in trace.calls if call.requestor == "user"}
     return tuple(seq for seq in extra if seq not in users)
 

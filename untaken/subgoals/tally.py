@@ -12,9 +12,9 @@ from untaken.subgoals.model import MissingRule, NodeScore, counted_nodes
 
 
 class Tally(Struct, frozen=True, kw_only=True, gc=False):
-    """The fields of `RunScore` of the same names; `nodes` are the sub-goals that count."""
+    """The fields of `RunScore` of the same names."""
 
-    nodes: tuple[NodeScore, ...]
+    required: int
     attempted: int | Unscored
     completed: int
     unscored: int
@@ -37,7 +37,7 @@ class Tally(Struct, frozen=True, kw_only=True, gc=False):
         none = _nothing_counts(nodes)
         no_attempts = "no required sub-goal's attempts are known" if counted else none
         return cls(
-            nodes=counted,
+            required=len(counted),
             attempted=attempted if known else Unscored(no_attempts),
             completed=completed,
             unscored=[node.status for node in counted_nodes(nodes, "fail")].count("unscored"),

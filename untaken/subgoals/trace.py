@@ -84,6 +84,11 @@ class Trace:
         failed = [event for event in observations if event.ok is False or event.transient]
         return list(paired(self.calls, failed))
 
+    @property
+    def unheeding(self) -> bool:
+        """Whether observations failed, and the plan was recorded but never revised."""
+        return bool(self.failures and self.plans and not self.replans)
+
     def step_ends(self, actions: Sequence[int]) -> list[int]:
         """For each action (by `seq`, in order) the last `seq` before the next one."""
         return [seq - 1 for seq in actions[1:]] + [self.last] if actions else []
