@@ -276,7 +276,7 @@ def test_light_and_dark_differ_in_ink_not_in_what_a_status_looks_like() -> None:
     [
         (
             "no steps",
-            lambda: figures.progress_curve(replace(SCORE, progress=())),
+            lambda: figures.progress_curve(msgspec.structs.replace(SCORE, progress=())),
             "No step of this run",
         ),
         ("no agents", lambda: figures.rank_flow(a_ranking({})), "Rankings need two metrics"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from msgspec.structs import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,6 +12,7 @@ import pytest
 from builders import a_run, a_score
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from untaken.answers import json_schema
 from untaken.cli import main

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
-from msgspec.structs import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -33,8 +33,8 @@ def at(minute: int, score: RunScore) -> tuple[Run, RunScore]:
         a_run(f"{score.agent}/{score.task_id}/{minute}", agent=score.agent, task=score.task_id).finish().run()
     )
     started = msgspec.structs.replace(run.started, ts=EPOCH + timedelta(minutes=minute))
-    run = replace(run, events=(started, *run.events[1:]))
-    return run, replace(score, digest=run.digest, run_id=run.run_id)
+    run = dataclasses.replace(run, events=(started, *run.events[1:]))
+    return run, msgspec.structs.replace(score, digest=run.digest, run_id=run.run_id)
 
 
 def compared(rows: list[tuple[Run, RunScore]], **more: Any) -> Any:
@@ -88,7 +88,7 @@ def test_the_same_repeat_of_a_task_is_compared_and_what_has_no_partner_is_counte
 
 def test_what_is_unscored_is_left_out_and_counted() -> None:
     rows = recorded("old", 4, 4) + recorded("new", 4, 4)
-    rows[3] = (rows[3][0], replace(rows[3][1], completion=Unscored("no evidence")))
+    rows[3] = (rows[3][0], msgspec.structs.replace(rows[3][1], completion=Unscored("no evidence")))
     (check,) = compared(rows)
     assert (check.n, check.left_out) == (1, 1)
 

@@ -109,32 +109,43 @@ def _judged(flat: Together, begins: np.ndarray, sizes: np.ndarray, claims: Claim
     rows = sizes.size
     claim = np.repeat(np.arange(rows), sizes)
     at = np.arange(claim.size) + np.repeat(begins - (np.cumsum(sizes) - sizes), sizes)
-    runs = Together(*(column[at] for column in flat))
-    taken = runs.run != claims.without[claim]
-    unnamed = np.bincount(claim[taken & ~runs.known], minlength=rows) > 0
-    single = _one_stratum(claim[taken], runs.stratum[taken], rows) & ~unnamed
-    scales = claims.scales.rows(claim)
-    with np.errstate(all="ignore"):
-        score = scales.scores(
-            scales.place(runs.success, runs.cost, runs.steps), Used(*(u[claim] for u in claims.used))
-        )
-    one_side = taken & (runs.other >= claims.cut[claim])
-    tasks, _, _ = _in_shared(claim[one_side], runs.alternative[one_side], runs.task[one_side], rows)
-    kept = one_side & ~np.isnan(score)
-    claim, first, stratum, moment = (c[kept] for c in (claim, runs.alternative, runs.stratum, runs.moment))
-    n1, n0, shared = _in_shared(claim, first, stratum, rows)
-    value, low, high = mean_differences(score[kept], first, stratum, claim, comparisons=rows)
+    taken = flat.run[at] != claims.without[claim]
+    claim, at = claim[taken], at[taken]
+    unnamed = np.bincount(claim[~flat.known[at]], minlength=rows) > 0
+    single = _one_stratum(claim, flat.stratum[at], rows) & ~unnamed
+    one_side = flat.other[at] >= claims.cut[claim]
+    claim, at = claim[one_side], at[one_side]
+    _, _, shared = _in_shared(claim, flat.alternative[at], flat.stratum[at], rows)
+    score = np.full(claim.size, np.nan)
+    score[shared] = _scores(flat, at[shared], claims, claim[shared])
+    kept = ~np.isnan(score)  # the others can make no difference
+    n1, n0, both = _in_shared(claim[kept], flat.alternative[at[kept]], flat.stratum[at[kept]], rows)
+    lone = (n1 == 0)[claim]
+    tasks, _, _ = _in_shared(claim[lone], flat.alternative[at[lone]], flat.task[at[lone]], rows)
+    claim, at, score, shared = claim[kept], at[kept], score[kept], both
+    first, stratum = flat.alternative[at], flat.stratum[at]
+    value, low, high = mean_differences(score, first, stratum, claim, comparisons=rows)
     excludes = np.where(claims.above, low > 0, high < 0) & (np.minimum(n1, n0) >= N_MIN)
     timed = excludes[claim] & shared
     order = np.zeros(rows, dtype=int)
     if timed.any():
-        order = orders_of(moment[timed], first[timed], stratum[timed], claim[timed], comparisons=rows)
+        order = orders_of(
+            flat.moment[at[timed]], first[timed], stratum[timed], claim[timed], comparisons=rows
+        )
     outcome = np.select(
         [single, unnamed, (n1 == 0) & (tasks == 0), n1 == 0, ~excludes, order < 0, order > 0],
         [HOLDS, NOT_NAMED, TASK_COINCIDES, AGENT_COINCIDES, NOT_WITHIN, BEFORE, AFTER],
         HOLDS,
     )
     return Doubts(outcome, value, low, high, n1, n0)
+
+
+def _scores(runs: Together, at: np.ndarray, claims: Claims, claim: np.ndarray) -> np.ndarray:
+    """Of some runs, on the scales of their claims; NaN where a run lacks what its claim compares."""
+    scales = claims.scales.rows(claim)
+    with np.errstate(all="ignore"):
+        placed = scales.place(runs.success[at], runs.cost[at], runs.steps[at])
+        return scales.scores(placed, Used(*(used[claim] for used in claims.used)))
 
 
 def _one_stratum(claim: np.ndarray, stratum: np.ndarray, rows: int) -> np.ndarray:

@@ -90,8 +90,9 @@ class DecisionScorer:
     def __init__(self, runs: Sequence[Run], given: Snapshot, weights: Weights, threshold: float) -> None:
         history = given.history
         self.runs, self._history, self._weights, self._threshold = runs, history, weights, threshold
-        self.snapshots = [given.at(run.started.ts) for run in runs]
-        self._cut = np.array([snapshot.observations for snapshot in self.snapshots], dtype=np.int64)
+        self._given = given
+        known = [history.cut(run.started.ts) for run in runs]
+        self._cut = np.minimum(np.array(known, dtype=np.int64), given.observations)
         self._own = np.array([history.run_numbers.get(r.run_id, NOWHERE) for r in runs], dtype=np.int64)
         cost, steps = (history.spans(figure, self._cut, self._own) for figure in ("cost", "steps"))
         self._scales = Scales(cost, steps, weights)
@@ -111,6 +112,10 @@ class DecisionScorer:
         if asked is None:
             asked = self._asked[len(layers)] = Asked(len(layers), self._history)
         return asked.layers, asked.add(run, selection, layers)
+
+    def snapshot(self, run: int) -> Snapshot:
+        """What was known when a run began."""
+        return self._given.at(self.runs[run].started.ts)
 
     def actual_score(self, run: int) -> Score:
         """A run's own score over all the terms it has."""
@@ -194,7 +199,7 @@ class DecisionScorer:
         self, asked: Asked, other: list[Histories], chosen: list[Histories], by_path: np.ndarray
     ) -> PooledAdvantages:
         everything = self._histories(self._history.totals_of_contexts, asked.context, by_path)
-        strength = strengths_for(self.snapshots[0], self._cut, self._weights)[by_path]
+        strength = strengths_for(self._given, self._cut, self._weights)[by_path]
         return pooled_advantages(other, chosen, everything, strength, self._scales.rows(by_path))
 
     def _decision(self, layers: int, number: int) -> Decision:
@@ -215,7 +220,7 @@ class DecisionScorer:
         if not figures.level:
             return _unknown(alternative, layers, int(columns.n_selected[decision]))
         run, selection = asked.run[decision], asked.selection[decision]
-        snapshot, context = self.snapshots[run], selection.layers[figures.level - 1]
+        snapshot, context = self.snapshot(run), selection.layers[figures.level - 1]
         history = snapshot.record(alternative, context, without_run=self.runs[run].run_id)
         if history is None:
             raise AssertionError("a known path has a history")

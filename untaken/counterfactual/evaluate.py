@@ -134,7 +134,7 @@ class Evaluations(Mapping[str, RunEvaluation]):
             known = {"digest": run.digest, "agent": run.agent, "task_id": run.task_id}
             return _refused(refusal, run_id=run.run_id, where=where, **known)
         scorer, given, number = self._scored[digest]
-        decisions, used = scorer.decisions(number), scorer.snapshots[number]
+        decisions, used = scorer.decisions(number), scorer.snapshot(number)
         insights = insights_of(run.run_id, decisions, used.digest)
         ended = run.finished.ts if run.finished else run.started.ts
         signals = signals_of(decisions, insights, ended)

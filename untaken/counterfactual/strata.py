@@ -78,9 +78,14 @@ class Numbers:
     """The runs and strata of a history by number, and the columns made of it."""
 
     def __init__(self, history: History) -> None:
-        outcomes = [observed for observed in history.log if observed.kind == "outcome"]
-        self.strata = list(dict.fromkeys(s for o in outcomes if (s := stratum_of(o)) is not None))
-        self._stratum = {stratum: n for n, stratum in enumerate(self.strata)}
+        numbers: dict[HistoryStratum, int] = {}
+        of_each = np.full(len(history.log), UNKNOWN)
+        for position, observed in enumerate(history.log):
+            stratum = stratum_of(observed) if observed.kind == "outcome" else None
+            if stratum is not None:
+                of_each[position] = numbers.setdefault(stratum, len(numbers))
+        self.strata, self._stratum = list(numbers), of_each
+        self._moment = np.array([observed.ts.timestamp() for observed in history.log], dtype=float)
         self._runs: dict[tuple[str, str], Runs] = {}
         self._together: dict[Compared, Together] = {}
 
@@ -89,17 +94,16 @@ class Numbers:
         key = skill, context_hash
         if key not in self._runs:
             series = history.series(skill, context_hash)
-            positions = [] if series is None else series.first_outcomes
-            first = [history.log[position] for position in positions]
-            strata = [stratum_of(observed) for observed in first]
+            first = np.array([] if series is None else series.first_outcomes, dtype=int)
+            log = history.columns
             self._runs[key] = Runs(
-                position=np.array(positions, dtype=int),
-                moment=np.array([observed.ts.timestamp() for observed in first], dtype=float),
-                run=np.array([history.run_numbers[observed.run_id] for observed in first], dtype=int),
-                stratum=np.array([self._stratum[s] if s else UNKNOWN for s in strata], dtype=int),
-                success=np.array([observed.success for observed in first], dtype=float),
-                cost=np.array([observed.cost for observed in first], dtype=float),
-                steps=np.array([observed.steps for observed in first], dtype=float),
+                position=first,
+                moment=self._moment[first],
+                run=log.run[first],
+                stratum=self._stratum[first],
+                success=log.success[first],
+                cost=log.cost[first],
+                steps=log.steps[first],
             )
         return self._runs[key]
 

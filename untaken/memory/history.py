@@ -19,6 +19,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from untaken.memory.columns import LogColumns
 from untaken.memory.extremes import Extreme
 from untaken.memory.log import line_of
 from untaken.memory.model import RUNS_NAMED, Observed, Record, ValueRange
@@ -203,29 +204,31 @@ class History:
         return list(first.values())
 
     @cached_property
+    def columns(self) -> LogColumns:
+        """The log as columns."""
+        return LogColumns.of(self.log, self.run_numbers)
+
+    @cached_property
     def totals(self) -> Totals:
         """Of every (skill, context)."""
-        return Totals(self.log, lambda o: [(o.skill, layer) for layer in o.layers], self.run_numbers)
+        return Totals(self.log, lambda o: [(o.skill, layer) for layer in o.layers], self.columns)
 
     @cached_property
     def totals_of_contexts(self) -> Totals:
         """Of every context, whichever skill."""
-        return Totals(self.log, lambda o: [(ANY, layer) for layer in o.layers], self.run_numbers)
+        return Totals(self.log, lambda o: [(ANY, layer) for layer in o.layers], self.columns)
 
     @cached_property
     def _extremes(self) -> dict[str, tuple[Extreme, Extreme]]:
         """Minimum of each figure and of its negative, over outcomes."""
-        outcomes = [
-            (p, self.run_numbers[o.run_id], o.cost, o.steps)
-            for p, o in enumerate(self.log)
-            if o.kind == "outcome"
-        ]
-        costs = [(p, run, cost) for p, run, cost, _ in outcomes if cost is not None]
-        steps = [(p, run, steps) for p, run, _, steps in outcomes if steps is not None]
-        return {
-            name: (Extreme(figures), Extreme((p, run, -value) for p, run, value in figures))
-            for name, figures in (("cost", costs), ("steps", steps))
-        }
+        found = {}
+        for name, column in (("cost", self.columns.cost), ("steps", self.columns.steps)):
+            at = np.flatnonzero(self.columns.outcome & ~np.isnan(column))
+            positions, runs, values = (c.tolist() for c in (at, self.columns.run[at], column[at]))
+            lows = zip(positions, runs, values, strict=True)
+            highs = zip(positions, runs, [-value for value in values], strict=True)
+            found[name] = Extreme(lows), Extreme(highs)
+        return found
 
     @cached_property
     def _digests(self) -> list[bytes]:

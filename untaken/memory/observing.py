@@ -61,24 +61,28 @@ def observe(run: Run) -> tuple[Observed, ...] | Left:
         return Left("memory-run-unscored", "not in policy memory: whether the run succeeded is unknown")
     if not run.selections:
         return Left("memory-run-without-decisions", "not in policy memory: the run has no decision point")
+    run_id, task_id, agent, ts = run.run_id, run.task_id, run.agent, finished.ts.astimezone(UTC)
+    cost, steps = priced(finished), None if finished.steps is None else float(finished.steps)
     return tuple(
-        Observed(
-            key=outcome_key(run.run_id, selection.seq),
-            kind="outcome",
-            skill=selection.selected,
-            context_hash=selection.context_hash,
-            success=float(success),
-            cost=priced(finished),
-            steps=None if finished.steps is None else float(finished.steps),
-            weight=WEIGHTS["outcome"],
-            run_id=run.run_id,
-            ts=finished.ts.astimezone(UTC),
-            cost_unit="usd" if priced(finished) is None else finished.cost_unit,
-            context_layers=selection.context_layers or UNSET,
-            task_id=run.task_id,
-            agent=run.agent,
-        )
-        for selection in run.selections
+        [
+            Observed(
+                key=outcome_key(run_id, selection.seq),
+                kind="outcome",
+                skill=selection.selected,
+                context_hash=selection.context_hash,
+                success=float(success),
+                cost=cost,
+                steps=steps,
+                weight=WEIGHTS["outcome"],
+                run_id=run_id,
+                ts=ts,
+                cost_unit="usd" if cost is None else finished.cost_unit,
+                context_layers=selection.context_layers or UNSET,
+                task_id=task_id,
+                agent=agent,
+            )
+            for selection in run.selections
+        ]
     )
 
 
@@ -88,19 +92,23 @@ def gather(runs: Iterable[Run]) -> GatheredObservations:
     Two different runs with one id cannot be distinguished when a run's own outcome must be left out: the one
     that finished first counts. The same run given twice counts once.
     """
-    candidates: dict[str, set[tuple[Observed, ...]]] = {}
+    candidates: dict[str, list[tuple[Observed, ...]]] = {}
     left: dict[Left, set[tuple[str, str]]] = {}
     for run in runs:
         observed = observe(run)
         if isinstance(observed, Left):
             left.setdefault(observed, set()).add((run.run_id, run.digest))
         else:
-            candidates.setdefault(run.run_id, set()).add(observed)
-    chosen = [min(outcomes, key=_first) for outcomes in candidates.values()]
+            candidates.setdefault(run.run_id, []).append(observed)
+    several = {run_id: set(same) for run_id, same in candidates.items() if len(same) > 1}
+    chosen = [
+        min(several[run_id], key=_first) if run_id in several else same[0]
+        for run_id, same in candidates.items()
+    ]
     observations, priced_otherwise = _in_one_unit([o for outcomes in chosen for o in outcomes])
     observations.sort(key=lambda o: (o.ts, o.key))
     findings = [_finding(why, [run_id for run_id, _ in runs]) for why, runs in sorted(left.items())]
-    twice = [run_id for run_id, outcomes in candidates.items() for _ in range(len(outcomes) - 1)]
+    twice = [run_id for run_id, outcomes in several.items() for _ in range(len(outcomes) - 1)]
     return GatheredObservations(observations, (*findings, *_findings_of(TWICE, twice), *priced_otherwise))
 
 

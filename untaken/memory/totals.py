@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from untaken.memory.columns import LogColumns
 from untaken.memory.figures import Figures, SumColumns, figures_of
 from untaken.memory.model import Observed
 from untaken.memory.sums import Sums, exact
@@ -44,14 +45,14 @@ class Totals:
         self,
         log: Sequence[Observed],
         places_of: Callable[[Observed], Iterable[Place]],
-        runs: dict[str, int],
+        columns: LogColumns,
     ) -> None:
         """Sorts the entries.
 
         Args:
             log: in order.
             places_of: the places in which an observation counts.
-            runs: number of each run.
+            columns: of the log.
         """
         self.places: dict[Place, int] = {}
         numbers, positions = list[int](), list[int]()
@@ -61,11 +62,14 @@ class Totals:
                 positions.append(position)
         entries, at = np.array(numbers, dtype=np.int64), np.array(positions, dtype=np.int64)
         order = np.argsort(entries, kind="stable")
-        self._log, self._size, self._runs = log, len(log) + 1, len(runs)
+        self._columns, self._size = columns, len(log) + 1
+        self._runs = int(columns.run.max(initial=-1)) + 1
         self._place, self._position = entries[order], at[order]
         self._begin = np.searchsorted(self._place, np.arange(len(self.places) + 1))
         self._key = self._place * self._size + self._position
-        self._run = np.array([runs[observed.run_id] for observed in log], dtype=np.int64)[self._position]
+        self._run = columns.run[self._position]
+        self._first_of_run = np.full(self._runs, self._size)
+        np.minimum.at(self._first_of_run, columns.run, np.arange(len(log)))
 
     def positions(self, place: int) -> np.ndarray:
         """Where in the log the observations of a place are."""
@@ -86,28 +90,36 @@ class Totals:
         place = np.where(there, rows.place, 0)
         end = np.where(there, np.searchsorted(self._key, place * self._size + rows.cut), 0)
         begin = np.where(there, self._begin[place] if self.places else 0, 0)
-        own_begin, own_end = self._own(rows, place, there)
-        first, back = _distinct(end, np.where(own_end > own_begin, own_end, 0), begin)
-        begin, end, own_begin, own_end = (row[first] for row in (begin, end, own_begin, own_end))
+        first, back = _distinct(np.where(end > begin, end, 0), self._position.size + 1)
+        own, own_begin, own_end = self._own(rows, place, there)
+        back[own] = first.size + np.arange(own.size)  # a state of its own for each
+        first = np.concatenate([first, own])
+        begin, end = begin[first], end[first]
         sums = _between(self._before, begin, end)
         runs = self._first_seen[end] - self._first_seen[begin]
-        own = np.flatnonzero(own_end > own_begin)
         if own.size:
-            part = _between(self._before_by_run, own_begin[own], own_end[own])
+            part = _between(self._before_by_run, own_begin, own_end)
             for column, taken in zip(sums, part, strict=True):
-                column[own] -= taken
-            runs[own] -= part.n > 0
+                column[-own.size :] -= taken
+            runs[-own.size :] -= part.n > 0
         return Figures(*(column[back] for column in figures_of(sums, runs)))
 
-    def _own(self, rows: Moment, place: np.ndarray, there: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Begin and end, in `_by_run`, of what the run to be left out has put in there before the cut."""
-        wanted = there & (rows.without != NOWHERE)
-        begin, end = np.zeros((2, place.size), dtype=np.int64)
+    def _own(
+        self, rows: Moment, place: np.ndarray, there: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Rows whose run to be left out put something in before the cut; begin and end of it in `_by_run`.
+
+        Few runs end before they begin, so few rows are looked up.
+        """
+        wanted = np.flatnonzero(there & (rows.without != NOWHERE))
+        wanted = wanted[self._first_of_run[rows.without[wanted]] < rows.cut[wanted]]
+        if not wanted.size:
+            return wanted, wanted, wanted
         group = (place[wanted] * self._runs + rows.without[wanted]) * self._size
         key = self._run_key[self._by_run]
-        begin[wanted] = np.searchsorted(key, group)
-        end[wanted] = np.searchsorted(key, group + rows.cut[wanted])
-        return begin, np.maximum(begin, end)
+        begin, end = np.searchsorted(key, group), np.searchsorted(key, group + rows.cut[wanted])
+        some = end > begin
+        return wanted[some], begin[some], end[some]
 
     @cached_property
     def _run_key(self) -> np.ndarray:
@@ -122,17 +134,14 @@ class Totals:
     @cached_property
     def _entries(self) -> SumColumns:
         """What each entry adds; a run's m-th outcome in a place adds 2m − 1 to the sum of m²."""
-        outcome = np.array([o.kind == "outcome" for o in self._log], dtype=bool)
-        priced, timed = (
-            np.array([value is not None for value in column], dtype=bool) & outcome
-            for column in ([o.cost for o in self._log], [o.steps for o in self._log])
-        )
+        outcome = self._columns.outcome
+        priced, timed = (~np.isnan(column) & outcome for column in (self._columns.cost, self._columns.steps))
         x, c, s = (
-            _exactly(column)
-            for column in (
-                [o.success for o in self._log],
-                [o.cost if known else None for o, known in zip(self._log, priced, strict=True)],
-                [o.steps if known else None for o, known in zip(self._log, timed, strict=True)],
+            _exactly(np.where(known, column, 0.0))
+            for column, known in (
+                (self._columns.success, True),
+                (self._columns.cost, priced),
+                (self._columns.steps, timed),
             )
         )
         weak, weak_x = ~outcome, np.where(outcome, 0, x)
@@ -146,7 +155,7 @@ class Totals:
     @cached_property
     def _earlier(self) -> np.ndarray:
         """How many outcomes the run of each entry had in that place before."""
-        outcome = np.array([o.kind == "outcome" for o in self._log], dtype=bool)[self._position]
+        outcome = self._columns.outcome[self._position]
         key, counted = (self._run_key // self._size)[self._by_run], outcome[self._by_run].astype(np.int64)
         before = np.cumsum(counted) - counted
         starts = np.flatnonzero(np.diff(key, prepend=-1))
@@ -169,12 +178,13 @@ class Totals:
         return _cumulated(self._entries.n.astype(bool) & (self._earlier == 0))
 
 
-def _exactly(column: Sequence[float | None]) -> np.ndarray:
-    """The values as whole numbers (`exact`), 0 for ``None``; each different one is converted once."""
-    known = {value: 0 if value is None else exact(value) for value in set(column)}
-    made = np.empty(len(column), dtype=object)
-    made[:] = [known[value] for value in column]
-    return made
+def _exactly(column: np.ndarray) -> np.ndarray:
+    """The values as whole numbers (`exact`); each different one is converted once."""
+    values, which = np.unique(column, return_inverse=True)
+    made = np.empty(values.size, dtype=object)
+    made[:] = [exact(value) for value in values.tolist()]
+    found: np.ndarray = made[which]
+    return found
 
 
 def _cumulated(column: np.ndarray) -> np.ndarray:
@@ -190,11 +200,11 @@ def _between(before: SumColumns, begin: np.ndarray, end: np.ndarray) -> SumColum
     return SumColumns(*(column[end] - column[begin] for column in before))
 
 
-def _distinct(*columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The first of each different row, and where each row is among these."""
-    key = columns[0]
-    for column in columns[1:]:
-        _, key = np.unique(key, return_inverse=True)
-        key = key * (int(column.max(initial=0)) + 1) + column
-    _, first, back = np.unique(key, return_index=True, return_inverse=True)
-    return first, back
+def _distinct(numbers: np.ndarray, below: int) -> tuple[np.ndarray, np.ndarray]:
+    """The row of each different number (all below one), and where each row is among these; no sort."""
+    row = np.full(below, NOWHERE)
+    row[numbers] = np.arange(numbers.size)
+    there = np.flatnonzero(row != NOWHERE)
+    rank = np.empty(below, dtype=np.int64)
+    rank[there] = np.arange(there.size)
+    return row[there], rank[numbers]

@@ -73,7 +73,8 @@ def _why_missing(
     if trace is not None:
         return Diagnosed(
             diagnosis="not_detecting_errors",
-            reason=f"{_times(len(trace.failures), 'observation')} failed and the plan was not revised; {counts}",
+            reason=f"{_times(len(trace.failures), 'observation')} failed and the plan was not revised; "
+            f"{counts}",
             advice="Add a self-check sub-goal between branches, or feed the tool response back into the "
             f"planner before the next call{_failed_branches(nodes, trace, rubric)}.",
         )

@@ -155,7 +155,7 @@ def _reached_without(node: NodeScore, dependency: str) -> Violation:
 
 
 def order_violations(rubric: CompiledGraph, nodes: Mapping[str, NodeScore]) -> list[Violation]:
-    """A sub-goal first attempted before a direct dependency was first attempted; at most `limits.VIOLATIONS`."""
+    """A sub-goal first attempted before a direct dependency was; at most `limits.VIOLATIONS`."""
     found: list[Violation] = []
     for name, node in nodes.items():
         if not node.events:

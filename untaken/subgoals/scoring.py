@@ -187,9 +187,7 @@ def _assemble(run: Run, graph: PlanGraph, judged: _Judged, missing: MissingRule)
         diagnosis=diagnosed.diagnosis,
         diagnosis_reason=diagnosed.reason,
         diagnosis_advice=diagnosed.advice,
-        progress=progress(
-            counted_nodes(nodes, missing), judged.actions, trace.step_ends(judged.actions)
-        ),
+        progress=progress(counted_nodes(nodes, missing), judged.actions, trace.step_ends(judged.actions)),
         findings=(*judged.mapping.findings, *_noticed(run, rubric, trace)),
     )
 
