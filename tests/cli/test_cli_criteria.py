@@ -50,6 +50,7 @@ class Case(NamedTuple):
     says: str = ""
 
 
+REPLIES = "--recorded {w}/replies"
 LEDGERS = "{w}/ledgers --graphs {w}/graphs"
 CASES = [
     Case("from the ledger", f"quantify {LEDGERS}", 0),
@@ -57,6 +58,9 @@ CASES = [
     Case("paths last", "quantify --graphs {w}/graphs {w}/ledgers", 0),
     Case("by a file of criteria", f"quantify {LEDGERS} --criteria {{w}}/mine.criteria.json", 0),
     Case("a broken ledger", "quantify {w}/broken", 1, "ledger-altered"),
+    Case(
+        "against people", "quantify --recorded {w}/replies --people {w}/worse/run1.evaluated_problems.json", 0
+    ),
     Case("nothing named", "quantify", 2, "no-ledgers"),
     Case("no ledgers", "quantify {w}/empty", 2, "no-ledgers"),
     Case("no criteria there", f"quantify {LEDGERS} --criteria {{w}}/none", 2, "criteria-missing"),

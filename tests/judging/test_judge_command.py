@@ -14,7 +14,7 @@ from untaken.asking import ModelAccess, ReplyStore
 from untaken.cli import main
 from untaken.judging import judge_mapping
 from untaken.ledger import event_type, read_ledger
-from untaken.ledger.events import ActionMapping, MappedAction
+from untaken.ledger.events import ActionMapping, MappedAction, Verdict
 from untaken.plans import PlanGraph
 from untaken.subgoals import score_run
 
@@ -62,6 +62,24 @@ def test_replies_are_read_again_without_a_model_and_give_the_same_bytes(
         ("refund", False, []),
     ]
     assert judged(ledger, store, capsys, *OFFLINE) == found
+
+
+def test_another_wording_of_a_rubric_is_signed_apart_and_compared_with_the_first_on_the_same_labels(
+    tmp_path: Path, capsys: Capsys
+) -> None:
+    labelled = a_desk_run()
+    for goal in ("look", "refund"):
+        labelled.add(Verdict, sub_goal=goal, passed=True, by="human:ann")
+    ledger = write_desk(tmp_path, labelled)
+    store = recorded(tmp_path, ledger)
+    for name in ("first", "second"):
+        judged(ledger, store, capsys, *OFFLINE, "--as", name, "--append")
+    (run,) = read_ledger(ledger)
+    assert {verdict.by for verdict in run.of(Verdict)} == {"human:ann", "judge:first", "judge:second"}
+    assert main(["agree", str(ledger), "--json"]) == 0
+    (one,) = json.loads(capsys.readouterr().out)["differences"]
+    assert (one["first"], one["second"], one["n"]) == ("judge:first", "judge:second", 2)
+    assert (one["first_agrees"], one["second_agrees"]) == (1, 1)
 
 
 def test_verdicts_are_appended_once_and_count_from_then_on(tmp_path: Path, capsys: Capsys) -> None:

@@ -11,6 +11,7 @@ from untaken.answers.frame import Columns, count, figure, frame, text, truth, wh
 from untaken.criteria import (
     AttackTest,
     Criterion,
+    CriterionAgreement,
     CriterionCheck,
     CriterionMeans,
     OutcomeMean,
@@ -171,13 +172,18 @@ def _attacks(check: CriterionCheck, *, noticed: bool) -> str | None:
 
 
 def criteria_document(
-    passes: Sequence[QuantifierRun], *, runs: bool = False, findings: Iterable[Finding] = ()
+    passes: Sequence[QuantifierRun],
+    *,
+    runs: bool = False,
+    people: Iterable[CriterionAgreement] | None = None,
+    findings: Iterable[Finding] = (),
 ) -> Document:
     """``untaken.criteria/1``: what quantifiers said, by pass and over passes.
 
     Args:
         passes: of one quantifier or several.
         runs: list the values of each run too.
+        people: the passes against people's values, where there are any.
         findings: what was noticed.
     """
     document: Document = {
@@ -187,6 +193,10 @@ def criteria_document(
     }
     if runs:
         document["runs"] = [_values(one, item) for one in passes for item in one.items]
+    if people is not None:
+        document["against_people"] = [
+            entry(one) | {"confusion": [entry(cell) for cell in one.confusion]} for one in people
+        ]
     return document | {"findings": finding_entries(findings)}
 
 

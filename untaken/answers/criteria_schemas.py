@@ -17,6 +17,8 @@ from untaken.answers.shapes import (
 from untaken.criteria import (
     AcrossRuns,
     AttackTest,
+    ConfusionCell,
+    CriterionAgreement,
     CriterionCheck,
     CriterionMeans,
     Discrimination,
@@ -56,9 +58,10 @@ def criteria() -> Schema:
         unscored=values_of(TEXT),
         unparseable=TEXT,
     )
+    against_people = entry_shape(CriterionAgreement, confusion=list_of(entry_shape(ConfusionCell)))
     return document(
         "untaken.criteria/1",
-        optional={"runs": list_of(said)},
+        optional={"runs": list_of(said), "against_people": list_of(against_people)},
         quantifier_runs=list_of(one),
         across_runs=values_of(across),
         findings=findings(),

@@ -11,19 +11,21 @@ from untaken.answers import criteria_document, criteria_verify_document
 from untaken.asking.access import SETTING
 from untaken.cli import criteria_propose
 from untaken.cli.asking import model_of, say_cost, takes_model
-from untaken.cli.console import NOTHING, Console, counted, plain, rate, signed
+from untaken.cli.console import NOTHING, Console, counted, plain, rate, signed, span
 from untaken.cli.grammar import TakesMany, Verbs, verb
 from untaken.cli.inputs import Ledgers, UsageError, paths_of, read_graphs, read_ledgers
 from untaken.cli.verbs import VERBS
 from untaken.criteria import (
     ATTACKS,
     AcrossRuns,
+    CriterionAgreement,
     CriterionCheck,
     CriterionMeans,
     QuantifierRun,
     Verification,
     VerifierThresholds,
     across_runs,
+    criteria_against_people,
     criterion_means,
     join_runs,
     load_criteria,
@@ -47,6 +49,9 @@ def add_to(verbs: Verbs) -> None:
     parser = verb(inner, "quantify", does, run_quantify)
     _takes_runs(parser)
     parser.add_argument("--runs", action="store_true", help="list the values of each run in the document")
+    parser.add_argument(
+        "--people", metavar="FILE", help="people's values, as recorded replies: κ and confusion by criterion"
+    )
     parser = verb(inner, "verify", "show which criteria to keep, and why", run_verify)
     _takes_runs(parser)
     parser.add_argument(
@@ -114,8 +119,13 @@ def run_quantify(args: argparse.Namespace, console: Console) -> int:
         console.table(_ACROSS, [_across_row(across) for across in across_runs(found.passes)])
         console.say()
     console.say("Levels count from 0, the worst accepted value; n is the number of runs with one")
+    people = None
+    if args.people:
+        (theirs, *_) = read_quantifier_runs(args.people)
+        people = criteria_against_people(found.passes, theirs)
+        _say_people(people, console)
     console.findings(found.findings)
-    console.document(criteria_document(found.passes, runs=args.runs, findings=found.findings))
+    console.document(criteria_document(found.passes, runs=args.runs, people=people, findings=found.findings))
     return 1 if found.broken else 0
 
 
@@ -233,6 +243,22 @@ def _means_row(means: CriterionMeans, one: QuantifierRun) -> tuple[object, ...]:
         sum(means.name in item.unscored for item in one.items),
         said or NOTHING,
     )
+
+
+def _say_people(found: Sequence[CriterionAgreement], console: Console) -> None:
+    """κ with people by criterion; where they differ, the most frequent confusion."""
+    rows = []
+    for one in found:
+        differing = [cell for cell in one.confusion if cell.people != cell.quantifier]
+        most = max(differing, key=lambda cell: cell.n, default=None)
+        words = f"{most.people} → {most.quantifier}: {most.n}" if most else NOTHING
+        spans = span(one.low, one.high), span(one.kappa_low, one.kappa_high)
+        rows.append(
+            (one.run, one.name, one.n, rate(one.agreement), spans[0], rate(one.kappa), spans[1], words)
+        )
+    console.say()
+    headings = ("pass", "criterion", "n", "agree", "95 %", "kappa", "95 %", "people → quantifier")
+    console.table(headings, rows)
 
 
 _ACROSS = ("over all passes", "passes", "mean gap", "sd of a run", "runs", "right order")

@@ -42,6 +42,9 @@ def add_to(verbs: Verbs) -> None:
     parser.add_argument("--graphs", required=True, metavar="PATH", help=help_graphs, **many)  # type: ignore[arg-type]
     takes_model(parser)
     parser.add_argument("--sub-goals", default=[], metavar="ID", help="ask only about these", **many)  # type: ignore[arg-type]
+    parser.add_argument(
+        "--as", dest="signed", metavar="NAME", help="sign as judge:NAME, e.g. to compare two rubrics"
+    )
     parser.add_argument("--no-tools", action="store_true", help="send excerpts only")
     parser.add_argument(
         "--accept-claims", action="store_true", help="accept a pass based only on the agent's own words"
@@ -132,7 +135,7 @@ def _judged(
     return JudgeSummary(
         verdicts=verdicts,
         drafts=[
-            (file, run, partial(verdict_events, report=report))
+            (file, run, partial(verdict_events, report=report, signed=args.signed))
             for (file, run, _), report in zip(work, reports, strict=True)
         ],
         findings=[*(finding for report in reports for finding in report.findings), *_unanswered(verdicts)],

@@ -45,6 +45,7 @@ from untaken.criteria.model import (
     Value,
     read_value,
 )
+from untaken.criteria.people import ConfusionCell, CriterionAgreement, criteria_against_people
 from untaken.criteria.quantifier import quantify, quantify_disturbed
 from untaken.criteria.recorded import join_runs, read_quantifier_runs
 from untaken.criteria.side_by_side import CriterionDifference, agents_of, compare_agents
@@ -65,10 +66,12 @@ __all__ = [
     "AttackTest",
     "BeforeAfter",
     "Change",
+    "ConfusionCell",
     "ConsolidatedCriterion",
     "Consolidation",
     "CriteriaSet",
     "Criterion",
+    "CriterionAgreement",
     "CriterionCheck",
     "CriterionDifference",
     "CriterionMeans",
@@ -92,6 +95,7 @@ __all__ = [
     "change_criteria",
     "compare_agents",
     "consolidate",
+    "criteria_against_people",
     "criteria_bytes",
     "criterion_means",
     "disturb",

@@ -125,8 +125,10 @@ def settle(
     )
 
 
-def verdict_events(run: Run, report: JudgeReport) -> tuple[Draft, ...]:
+def verdict_events(run: Run, report: JudgeReport, *, signed: str | None = None) -> tuple[Draft, ...]:
     """What to append to the run's ledger: one VERDICT for each that counts and is not there already.
+
+    `signed` is the name after ``judge:``, by default the model's; another wording of a rubric gets its own.
 
     They carry the moment of the run's last event, so that the same verdicts give the same bytes. A verdict
     that differs from this author's latest one is appended: the latest counts.
@@ -138,7 +140,7 @@ def verdict_events(run: Run, report: JudgeReport) -> tuple[Draft, ...]:
             {
                 "sub_goal": verdict.sub_goal,
                 "passed": verdict.passed,
-                "by": author(verdict.model),
+                "by": author(signed or verdict.model),
                 "evidence": [Evidence(seq=c.seq, quote=c.quote) for c in verdict.evidence],
                 "reason": verdict.reason,
             },
@@ -146,7 +148,7 @@ def verdict_events(run: Run, report: JudgeReport) -> tuple[Draft, ...]:
         )
         for verdict in report.verdicts
         if verdict.unscored_reason is None
-        and latest.get((verdict.sub_goal, author(verdict.model)), verdict) != verdict.passed
+        and latest.get((verdict.sub_goal, author(signed or verdict.model)), verdict) != verdict.passed
     )
 
 
