@@ -139,12 +139,12 @@ def test_every_field_of_an_event_is_listed_and_marked_where_it_may_be_left_out(k
 
 def test_what_may_follow_the_end_of_a_run_is_listed() -> None:
     told = next(line for line in EVENTS.splitlines() if line.startswith("A run begins"))
-    after = told.split("After `RUN_FINISHED` only", 1)[1].split("may stand", 1)[0]
+    after = told.split("After `RUN_FINISHED` only", 1)[1].split("may follow", 1)[0]
     assert sorted(names(after)) == sorted(map(event_type, e.AFTER_RUN))
 
 
 def test_every_field_of_an_observation_is_listed() -> None:
-    told = EVENTS.split("holds one observation a line:", 1)[1].split("\n\n", 1)[0]
+    told = EVENTS.split("holds one observation per line:", 1)[1].split("\n\n", 1)[0]
     assert [name for name in Observed.__struct_fields__ if f"`{name}`" not in told] == []
 
 
