@@ -1,7 +1,8 @@
-"""The files that a code host, pre-commit and a package index read are valid and name what exists."""
+"""The files that a code host, pre-commit, MkDocs and a package index read are valid and name what exists."""
 
 from __future__ import annotations
 
+import ast
 import re
 import tomllib
 from pathlib import Path
@@ -80,6 +81,28 @@ def test_the_matrix_is_what_the_package_says_it_supports() -> None:
         "python": said,
     }
     assert project["requires-python"] == f">={said[0]}"
+
+
+def pages(nav: Any) -> list[str]:
+    """The pages of a navigation, in order."""
+    if isinstance(nav, str):
+        return [nav]
+    return [page for inner in (nav.values() if isinstance(nav, dict) else nav) for page in pages(inner)]
+
+
+def test_the_site_has_every_page_of_the_documentation_once() -> None:
+    source = ast.parse((ROOT / "scripts/docs_site.py").read_text("utf-8"))
+    (elsewhere,) = (
+        ast.literal_eval(node.value)
+        for node in source.body
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "ELSEWHERE"
+    )
+    assert [path for path in elsewhere if not (ROOT / path).exists()] == []
+    written = [path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*.md")]
+    generated = ["reference/python.md", "reference/schemas.md"]
+    assert sorted(pages(read(ROOT / "mkdocs.yml")["nav"])) == sorted(
+        [*written, *elsewhere.values(), *generated]
+    )
 
 
 def test_the_citation_says_what_a_citation_needs() -> None:

@@ -12,7 +12,14 @@ from doc_pages import ROOT, Block, blocks, page, session, shows
 
 from untaken.cli import main
 
-PAGES = ("README.md", "docs/errors.md", "docs/formats.md", "docs/your-own-runs.md")
+PAGES = (
+    "README.md",
+    "docs/errors.md",
+    "docs/formats.md",
+    "docs/tutorial.md",
+    "docs/your-own-runs.md",
+    *(f"docs/how-to/{name}.md" for name in ("bring-traces", "gate", "plan-graph")),
+)
 """`docs/cli.md` is held by the tests of the command line."""
 
 

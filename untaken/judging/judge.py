@@ -47,7 +47,7 @@ def judge_run(
         graph: its plan graph.
         model: who is asked.
         sub_goals: ids to ask about; by default those that neither a check nor `any_of` decided. A check
-        overrules a judge (run scoring keeps the order of authority).
+            overrules a judge (run scoring keeps the order of authority).
         tools: let the model read the ledger on its own; without, it sees the excerpts in the question only.
             By default wherever the model can use tools.
         accept_claims: let a pass rest on nothing but what the agent itself said.
