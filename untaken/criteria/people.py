@@ -52,7 +52,7 @@ def criteria_against_people(
     Args:
         passes: of quantifiers.
         people: their values as recorded replies; a subject is the name, the id, the digest or the task of a
-            run. A task that several runs have stands for none of them.
+            run. A task of several runs names none of them.
     """
     return tuple(
         _compared(one, name, _both(one, people, name))
