@@ -26,7 +26,7 @@ MOST_ROWS: Final = 40
 ROW: Final = 46
 COLUMN: Final = 128
 HEAD: Final = 92
-GONE: Final = StatusLook(word="not there", icon="∅", fill="#FFFFFF", line="#9AA3AE", dash=(2, 4))
+GONE: Final = StatusLook(word="not there", icon="∅", fill="#FFFFFF", line="#6B7280", dash=(2, 4))
 STRONG: Final = 3.5
 """Width of an edge that every run keeps; one at the threshold is as thin as any line."""
 
@@ -52,14 +52,17 @@ def status_changes(seen: Preview, *, dark: bool = False) -> go.Figure:
         for x, flow in enumerate(columns)
         if (name, *flow) in seen.flows
     ]
-    figure.update_layout(shapes=[shape for x, y, flow, _ in cells for shape in _cell(x, y, flow)])
+    figure.update_layout(shapes=[shape for x, y, flow, _ in cells for shape in _cell(x, y, flow, dark=dark)])
     figure.add_trace(
         go.Scatter(
             x=[x for x, *_ in cells],
             y=[y for _, y, *_ in cells],
             mode="text",
             text=[f"<b>{runs:,}</b>" for *_, runs in cells],
-            textfont={"size": 15, "color": [_style(flow[1]).ink for _, _, flow, _ in cells]},
+            textfont={
+                "size": 15,
+                "color": [_style(flow[1]).shaded(dark=dark).ink for _, _, flow, _ in cells],
+            },
             hovertext=[
                 f"{text.figure(rows[y])}: {_words(flow)}<br>{runs:,} of {seen.runs:,} runs"
                 for _, y, flow, runs in cells
@@ -83,8 +86,8 @@ def _ranked(flows: Mapping[tuple[str, Status | None, Status | None], int]) -> tu
     return [flow for flow, _ in columns.most_common()], [name for name, _ in rows.most_common(MOST_ROWS)]
 
 
-def _cell(x: int, y: int, flow: Flow) -> list[dict[str, Any]]:
-    before, after = map(_style, flow)
+def _cell(x: int, y: int, flow: Flow, *, dark: bool) -> list[dict[str, Any]]:
+    before, after = (_style(status).shaded(dark=dark) for status in flow)
     box = {"type": "rect", "y0": y - 0.36, "y1": y + 0.36, "layer": "below"}
     line = {"color": after.line, "width": BORDER, "dash": after.line_name}
     return [

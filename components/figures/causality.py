@@ -18,7 +18,7 @@ from components.figures.theme import message
 from components.plan.drawing import Box, wrapped
 from components.plan.layout import CanvasLayout, lay_out
 from components.shared import text
-from components.shared.palette import BORDER, CRITICAL_BORDER, INK, STAR, Tokens, tokens
+from components.shared.palette import BORDER, CRITICAL_BORDER, INK, STAR, Tokens, shade, tokens
 from untaken.crafter.scm import StructuralCausalModel
 from untaken.crafter.state_causality import CausalState, EdgeKind
 
@@ -95,7 +95,7 @@ def state_causality_figure(
     said = f"What acts on {text.figure(state.goal)}: {state.summary}, {len(state.edges)} edges"
     figure, scale = canvas(
         layout,
-        [*shapes, *_shapes(sizes, layout, looks)],
+        [*shapes, *_shapes(sizes, layout, looks, dark=dark)],
         _legend(nodes, state, look),
         said=said,
         dark=dark,
@@ -104,7 +104,7 @@ def state_causality_figure(
         least_width=_LEAST,
     )
     labels = ["<br>".join(text.figure(line) for line in box.lines) for box in boxes]
-    figure.add_trace(_labels(layout, labels, [box.said for box in boxes], scale))
+    figure.add_trace(_labels(layout, labels, [box.said for box in boxes], scale, dark=dark))
     return figure
 
 
@@ -135,8 +135,8 @@ def scm_figure(
     name = text.figure(graph.graph.get("name") or "Causal graph")
     figure, scale = canvas(
         layout,
-        [*shapes, *_shapes(sizes, layout, looks)],
-        [f"{_border(one)} {one.word}" for one in drawn],
+        [*shapes, *_shapes(sizes, layout, looks, dark=dark)],
+        [f"{_border(one, dark=dark)} {one.word}" for one in drawn],
         said=f"{name}: {len(names)} variables, {len(ends)} edges",
         dark=dark,
         width=width,
@@ -147,7 +147,7 @@ def scm_figure(
         f"{name}: {graph.nodes[name].get('words', '')} ({one.word})"
         for name, one in zip(names, looks, strict=True)
     ]
-    figure.add_trace(_labels(layout, [_symbol(name) for name in names], hover, scale))
+    figure.add_trace(_labels(layout, [_symbol(name) for name in names], hover, scale, dark=dark))
     if sliced:
         figure.add_trace(_captions(graph, look, scale))
     return figure
@@ -180,25 +180,27 @@ def _style(kind: EdgeKind, look: Tokens) -> dict[str, Any]:
 
 
 def _shapes(
-    sizes: tuple[tuple[float, float], ...], layout: CanvasLayout, looks: list[_Look]
+    sizes: tuple[tuple[float, float], ...], layout: CanvasLayout, looks: list[_Look], *, dark: bool
 ) -> Iterator[dict[str, Any]]:
     for size, look, centre in zip(sizes, looks, layout.centres, strict=True):
         yield {
             "type": "path",
             "path": rounded(*corners(size, centre)),
-            "fillcolor": look.fill,
-            "line": {"color": look.line, "width": look.width, "dash": look.dash},
+            "fillcolor": shade(look.fill, dark=dark),
+            "line": {"color": shade(look.line, dark=dark), "width": look.width, "dash": look.dash},
             "layer": "below",
         }
 
 
-def _labels(layout: CanvasLayout, labels: list[str], hover: list[str], scale: float) -> go.Scatter:
+def _labels(
+    layout: CanvasLayout, labels: list[str], hover: list[str], scale: float, *, dark: bool
+) -> go.Scatter:
     return go.Scatter(
         x=[x for x, _ in layout.centres],
         y=[y for _, y in layout.centres],
         mode="text",
         text=labels,
-        textfont={"size": max(7, round(14.5 * scale, 1)), "color": INK},
+        textfont={"size": max(7, round(14.5 * scale, 1)), "color": shade(INK, dark=dark)},
         hovertext=[text.figure(words, 160) for words in hover],
         hoverinfo="text",
     )
@@ -359,8 +361,8 @@ def _look_of(node: Mapping[str, Any]) -> _Look:
     return _EXOGENOUS if node.get("exogenous") else _ENDOGENOUS
 
 
-def _border(look: _Look) -> str:
-    return f'<span style="color:{look.line}">{"╌" if look.dash == "dash" else "━"}</span>'
+def _border(look: _Look, *, dark: bool) -> str:
+    return f'<span style="color:{shade(look.line, dark=dark)}">{"╌" if look.dash == "dash" else "━"}</span>'
 
 
 def _symbol(name: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import plotly.graph_objects as go
@@ -47,6 +47,7 @@ def compare_matrix(found: SideBySide, *, marked: str | None = None, dark: bool =
     the run's digest and the row's place in `found`, parted by a space.
     """
     rows, look = _shown(found), tokens(dark)
+    looks = {status: style.shaded(dark=dark) for status, style in CELLS.items()}
     if not rows:
         return message("These runs have neither sub-goals nor tool calls to align by", dark=dark)
     first = {one.digest: split.key for one in found.partings if (split := one.split("plan"))}
@@ -55,9 +56,9 @@ def compare_matrix(found: SideBySide, *, marked: str | None = None, dark: bool =
     for y, row in enumerate(rows):
         if row.key == marked:
             shapes.append(_band(y, len(found.runs), look))
-        shapes += [_box((x, y), row, cell) for x, cell in enumerate(row.cells)]
+        shapes += [_box((x, y), row, looks[cell.status]) for x, cell in enumerate(row.cells)]
     figure.update_layout(shapes=shapes)
-    figure.add_trace(_words(rows, first))
+    figure.add_trace(_words(rows, first, looks))
     figure.add_trace(_handles(found, rows))
     _frame(figure, found, rows, look, dark=dark)
     return figure
@@ -91,8 +92,7 @@ def _band(y: int, columns: int, look: Tokens) -> dict[str, Any]:
     }
 
 
-def _box(at: tuple[int, int], row: AlignedRow, cell: Cell) -> dict[str, Any]:
-    style = CELLS[cell.status]
+def _box(at: tuple[int, int], row: AlignedRow, style: StatusLook) -> dict[str, Any]:
     width = CRITICAL_BORDER if row.critical else BORDER
     return {
         "type": "rect",
@@ -106,14 +106,16 @@ def _box(at: tuple[int, int], row: AlignedRow, cell: Cell) -> dict[str, Any]:
     }
 
 
-def _words(rows: Sequence[AlignedRow], first: dict[str, str | None]) -> go.Scatter:
+def _words(
+    rows: Sequence[AlignedRow], first: dict[str, str | None], looks: Mapping[CellStatus, StatusLook]
+) -> go.Scatter:
     cells = [(x, y, row, cell) for y, row in enumerate(rows) for x, cell in enumerate(row.cells)]
     return go.Scatter(
         x=[x for x, _, _, _ in cells],
         y=[y for _, y, _, _ in cells],
         mode="text",
         text=[_cell_words(cell, parts=first.get(cell.digest) == row.key) for _, _, row, cell in cells],
-        textfont={"size": 14, "color": [CELLS[cell.status].ink for _, _, _, cell in cells]},
+        textfont={"size": 14, "color": [looks[cell.status].ink for _, _, _, cell in cells]},
         hoverinfo="skip",
         cliponaxis=False,
     )

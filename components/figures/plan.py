@@ -12,7 +12,7 @@ from components.figures.theme import message
 from components.plan.drawing import Drawing, draw
 from components.plan.layout import CanvasLayout, larger
 from components.shared import text
-from components.shared.palette import BORDER, CRITICAL_BORDER, STAR, STATUS, Tokens, tokens
+from components.shared.palette import BORDER, CRITICAL_BORDER, STAR, STATUS, StatusLook, Tokens, tokens
 from untaken.plans.model import PlanGraph
 from untaken.subgoals.model import RunScore
 
@@ -39,11 +39,12 @@ def plan_figure(
         return message("This graph has no sub-goals: nothing was expected", dark=dark)
     layout = larger(drawing.layouts, width, height)
     look = tokens(dark)
-    shapes = [*_lines(drawing, layout, look), *_boxes(drawing, layout)]
+    looks = [STATUS[box.status].shaded(dark=dark) for box in drawing.boxes]
+    shapes = [*_lines(drawing, layout, look), *_boxes(drawing, layout, looks)]
     figure, scale = canvas(
         layout, shapes, _legend(drawing, look), said=drawing.said, dark=dark, width=width, height=height
     )
-    _add_words(figure, drawing, layout, scale)
+    _add_words(figure, drawing, layout, scale, looks)
     return figure
 
 
@@ -53,9 +54,8 @@ def corners(size: tuple[float, float], centre: tuple[float, float]) -> tuple[flo
     return x - width / 2, y - height / 2, x + width / 2, y + height / 2
 
 
-def _boxes(drawing: Drawing, layout: CanvasLayout) -> Iterator[dict[str, Any]]:
-    for box, centre in zip(drawing.boxes, layout.centres, strict=True):
-        style = STATUS[box.status]
+def _boxes(drawing: Drawing, layout: CanvasLayout, looks: Sequence[StatusLook]) -> Iterator[dict[str, Any]]:
+    for box, centre, style in zip(drawing.boxes, layout.centres, looks, strict=True):
         width = CRITICAL_BORDER if box.critical else BORDER
         yield {
             "type": "path",
@@ -109,7 +109,9 @@ def _line_style(kind: str, look: Tokens) -> dict[str, Any]:
     return {"color": look.line, "width": 1.5, "dash": "dot" if kind == "option" else "solid"}
 
 
-def _add_words(figure: go.Figure, drawing: Drawing, layout: CanvasLayout, scale: float) -> None:
+def _add_words(
+    figure: go.Figure, drawing: Drawing, layout: CanvasLayout, scale: float, looks: Sequence[StatusLook]
+) -> None:
     figure.add_trace(
         go.Scatter(
             x=[x for x, _ in layout.centres],
@@ -118,7 +120,7 @@ def _add_words(figure: go.Figure, drawing: Drawing, layout: CanvasLayout, scale:
             text=["<br>".join(text.figure(line) for line in box.lines) for box in drawing.boxes],
             textfont={
                 "size": max(7, round(14.5 * scale, 1)),
-                "color": [STATUS[box.status].ink for box in drawing.boxes],
+                "color": [look.ink for look in looks],
             },
             hovertext=[text.figure(box.said, 160) for box in drawing.boxes],
             hoverinfo="text",

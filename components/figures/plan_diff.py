@@ -14,7 +14,7 @@ from components.figures.theme import message
 from components.plan.drawing import Box, wrapped
 from components.plan.layout import CanvasLayout, larger, lay_out
 from components.shared import text
-from components.shared.palette import BORDER, CRITICAL_BORDER, INK, STAR, Tokens, tokens
+from components.shared.palette import BORDER, CRITICAL_BORDER, INK, STAR, Tokens, shade, tokens
 from untaken.plans import GraphDiff, SubGoal, edges
 
 Change = Literal["kept", "added", "removed", "changed"]
@@ -62,9 +62,9 @@ def plan_diff_figure(
     looks = [LOOKS[changes.get(goal.id, "kept")] for goal in goals]
     look = tokens(dark)
     arrows = [part for ends, kind in lines.items() for part in arrow(ends, sizes, layout, _style(kind, look))]
-    shapes, legend = [*arrows, *_shapes(boxes, looks, layout)], _legend(changes, lines)
+    shapes, legend = [*arrows, *_shapes(boxes, looks, layout, dark=dark)], _legend(changes, lines)
     figure, scale = canvas(layout, shapes, legend, said=_said(diff), dark=dark, width=width, height=height)
-    figure.add_trace(_labels(boxes, layout, scale))
+    figure.add_trace(_labels(boxes, layout, scale, dark=dark))
     return figure
 
 
@@ -103,25 +103,27 @@ def _style(kind: Change, look: Tokens) -> dict[str, Any]:
     return {"color": look.line, "width": 1.5, "dash": "solid"}
 
 
-def _shapes(boxes: list[Box], looks: list[Look], layout: CanvasLayout) -> Iterator[dict[str, Any]]:
+def _shapes(
+    boxes: list[Box], looks: list[Look], layout: CanvasLayout, *, dark: bool
+) -> Iterator[dict[str, Any]]:
     for box, look, centre in zip(boxes, looks, layout.centres, strict=True):
         width = CRITICAL_BORDER if box.critical else BORDER
         yield {
             "type": "path",
             "path": rounded(*corners(box.size, centre)),
-            "fillcolor": look.fill,
-            "line": {"color": look.line, "width": width, "dash": look.dash},
+            "fillcolor": shade(look.fill, dark=dark),
+            "line": {"color": shade(look.line, dark=dark), "width": width, "dash": look.dash},
             "layer": "below",
         }
 
 
-def _labels(boxes: list[Box], layout: CanvasLayout, scale: float) -> go.Scatter:
+def _labels(boxes: list[Box], layout: CanvasLayout, scale: float, *, dark: bool) -> go.Scatter:
     return go.Scatter(
         x=[x for x, _ in layout.centres],
         y=[y for _, y in layout.centres],
         mode="text",
         text=["<br>".join(text.figure(line) for line in box.lines) for box in boxes],
-        textfont={"size": max(7, round(14.5 * scale, 1)), "color": INK},
+        textfont={"size": max(7, round(14.5 * scale, 1)), "color": shade(INK, dark=dark)},
         hovertext=[text.figure(box.said, 160) for box in boxes],
         hoverinfo="text",
     )

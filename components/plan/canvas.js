@@ -44,9 +44,14 @@ function makePlanCanvas(vis, root, act) {
   }
 
   function drawnNodes() {
+    const { shades } = theme();
+    const shade = (colour) => shades[colour] ?? colour;
     return data.nodes.map((node, place) => {
       const [x, y] = layout.centres[place];
-      return { ...node, x: x - layout.width / 2, y: y - layout.height / 2 };
+      const look = data.options.groups[node.group];
+      const color = { background: shade(look.color.background), border: shade(look.color.border) };
+      const font = { ...look.font, color: shade(look.font.color) };
+      return { ...node, color, font, x: x - layout.width / 2, y: y - layout.height / 2 };
     });
   }
 
@@ -208,6 +213,7 @@ function makePlanCanvas(vis, root, act) {
   });
 
   function drawLegend() {
+    const { shades, bad } = theme();
     legend.replaceChildren(
       ...data.legend.map((entry) => {
         const item = document.createElement("li");
@@ -217,11 +223,10 @@ function makePlanCanvas(vis, root, act) {
         mark.setAttribute("aria-hidden", "true");
         if (entry.fill) {
           mark.classList.add("plan-box");
-          mark.style.background = entry.fill;
-          mark.style.border = `${entry.thick ? 3 : 2}px ${entry.dash || "solid"} ${entry.line}`;
-          if (entry.fill === "transparent") mark.style.color = "inherit";
+          mark.style.background = shades[entry.fill] ?? entry.fill;
+          mark.style.border = `${entry.thick ? 3 : 2}px ${entry.dash || "solid"} ${shades[entry.line] ?? entry.line}`;
         }
-        if (entry.bad) mark.style.color = theme().bad;
+        if (entry.bad) mark.style.color = bad;
         item.append(mark, document.createTextNode(entry.word));
         return item;
       }),

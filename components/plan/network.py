@@ -15,7 +15,7 @@ import pyvis
 from pyvis.network import Network
 
 from components.plan.drawing import Drawing
-from components.shared.palette import BORDER, CRITICAL_BORDER, DARK, FONT, LIGHT, STAR, STATUS, Tokens
+from components.shared.palette import BORDER, CRITICAL_BORDER, DARK, FONT, LIGHT, NIGHT, STAR, STATUS, Tokens
 
 FONT_SIZE: Final = 15
 PADDING: Final = 5
@@ -66,7 +66,7 @@ def payload(drawing: Drawing, *, selected: str | None = None) -> dict[str, Any]:
         ],
         "selected": place.get(selected) if selected is not None else None,
         "legend": _legend(drawing),
-        "themes": {"light": _theme(LIGHT), "dark": _theme(DARK)},
+        "themes": {"light": _theme(LIGHT, {}), "dark": _theme(DARK, NIGHT)},
     }
 
 
@@ -148,5 +148,5 @@ def _legend(drawing: Drawing) -> list[dict[str, Any]]:
     return legend
 
 
-def _theme(look: Tokens) -> dict[str, str]:
-    return {"line": look.line, "bad": look.bad, "ring": look.text, "focus": look.good}
+def _theme(look: Tokens, shades: dict[str, str]) -> dict[str, Any]:
+    return {"line": look.line, "bad": look.bad, "ring": look.text, "focus": look.good, "shades": shades}

@@ -5,7 +5,7 @@ Colour is never the only sign of a status: each has its own icon and its own lin
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from untaken.counterfactual.model import DeltaVerdict
@@ -17,7 +17,29 @@ CRITICAL_BORDER: Final = 4
 """Pixels; other sub-goals have a border of `BORDER` pixels."""
 BORDER: Final = 2
 INK: Final = "#1B2530"
-"""Of labels inside a node: the fills are light in both themes."""
+"""Of labels inside a box, in the light theme."""
+NIGHT: Final[dict[str, str]] = {
+    "#BFE0F7": "#1F5C86",
+    "#FFD199": "#7A4A12",
+    "#EEF0F2": "#26313C",
+    "#F5F7F9": "#1A222B",
+    "#F7F8F9": "#141B22",
+    "#F3F7FB": "#1A222B",
+    "#FFFFFF": "#10161D",
+    "#0B5C94": "#7CC0F0",
+    "#B34E00": "#FFB25C",
+    "#6B7280": "#A3AFBB",
+    "#5B6773": "#A3AFBB",
+    "#4A5968": "#A3AFBB",
+    "#C3C9D0": "#4A5663",
+    INK: "#E6EBF0",
+}
+"""What each fill, border and label of a box becomes in the dark theme."""
+
+
+def shade(colour: str, *, dark: bool) -> str:
+    """A colour of a box in one of the themes."""
+    return NIGHT[colour] if dark else colour
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +59,11 @@ class StatusLook:
         if not self.dash:
             return "solid"
         return "dash" if self.dash[0] > 3 else "dot"
+
+    def shaded(self, *, dark: bool) -> StatusLook:
+        """The same look in one of the themes."""
+        fill, line, ink = (shade(colour, dark=dark) for colour in (self.fill, self.line, self.ink))
+        return replace(self, fill=fill, line=line, ink=ink)
 
 
 STATUS: Final[dict[Status, StatusLook]] = {

@@ -21,6 +21,7 @@ pytestmark = pytest.mark.xdist_group("browser")
 Open = Callable[..., Page]
 SAMPLES = Path(__file__).parents[2] / "sample_runs"
 COLOURS = {"completed": "#BFE0F7", "attempted": "#FFD199", "skipped": "#EEF0F2", "unscored": "#FFFFFF"}
+NIGHT = {"completed": "#1F5C86", "attempted": "#7A4A12", "skipped": "#26313C", "unscored": "#10161D"}
 FOCUSED = """() => {
   let element = document.activeElement;
   while (element?.shadowRoot) element = element.shadowRoot.activeElement;
@@ -100,7 +101,7 @@ def test_the_drawn_colours_are_the_status_of_each_sub_goal(
     drawn = boxes(page)
     assert [box["status"] for box in drawn] == [node.status for node in score.nodes]
     for box, fill in zip(drawn, fills(page, drawn), strict=True):
-        assert fill == COLOURS.get(box["status"], fill)
+        assert fill == (NIGHT if dark else COLOURS).get(box["status"], fill)
 
 
 def test_clicks_on_sub_goals_show_their_evidence_and_the_address_keeps_it(demo: str, open_page: Open) -> None:

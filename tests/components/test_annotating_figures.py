@@ -37,7 +37,11 @@ def test_each_change_has_the_colours_of_both_statuses_and_its_number_of_runs(dar
     assert told["policy: ✓ completed → ✗ attempted, not completed<br>4 of 12 runs"] == "<b>4</b>"
     assert told["polite: ? unscored → ∅ not there<br>4 of 12 runs"] == "<b>4</b>"
     fills = {shape.fillcolor for shape in drawn.layout.shapes}
-    assert fills >= {STATUS["attempted"].fill, STATUS["completed"].line, GONE.fill}
+    assert fills >= {
+        STATUS["attempted"].shaded(dark=dark).fill,
+        STATUS["completed"].shaded(dark=dark).line,
+        GONE.shaded(dark=dark).fill,
+    }
     heads = [one.text for one in drawn.layout.annotations]
     assert "✓ completed<br>↓<br>✗ attempted" in heads
 

@@ -14,7 +14,9 @@ from builders import a_run
 from drawn import a_graph, a_score
 
 from components import figures
-from components.shared.palette import DARK, LIGHT, STATUS
+from components.figures.annotating import GONE
+from components.figures.compare import CELLS
+from components.shared.palette import LIGHT, STATUS, tokens
 from untaken.counterfactual import Alternative, Decision, RunEvaluation, Summary
 from untaken.errors import Unscored
 from untaken.ranking import DiscordantPair, RankedAgent, RankReport
@@ -263,12 +265,39 @@ def test_the_distribution_counts_what_it_draws_and_what_it_cannot() -> None:
     assert "4 known; 1 unknown" in figure.layout.xaxis.title.text
 
 
-def test_light_and_dark_differ_in_ink_not_in_what_a_status_looks_like() -> None:
-    light, dark = (figures.plan_figure(GRAPH, SCORE, dark=d) for d in (False, True))
-    inks = [drawn.layout.template.layout.font.color for drawn in (light, dark)]
-    assert inks == [LIGHT.text, DARK.text]
-    assert {s.fillcolor for s in light.layout.shapes if s.line.dash} >= {STATUS["completed"].fill}
-    assert [s.fillcolor for s in light.layout.shapes][-2:] == [s.fillcolor for s in dark.layout.shapes][-2:]
+@pytest.mark.parametrize("dark", [False, True])
+def test_boxes_have_the_colours_of_the_theme(dark: bool) -> None:
+    figure = figures.plan_figure(GRAPH, SCORE, dark=dark)
+    assert figure.layout.template.layout.font.color == tokens(dark).text
+    looks = [STATUS[node.status].shaded(dark=dark) for node in SCORE.nodes]
+    drawn = [(s.fillcolor, s.line.color) for s in figure.layout.shapes if s.line.dash][-len(looks) :]
+    assert drawn == [(look.fill, look.line) for look in looks]
+    assert list(figure.data[-1].textfont.color) == [look.ink for look in looks]
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_labels_and_borders_of_every_box_can_be_read_in_both_themes(dark: bool) -> None:
+    background = tokens(dark).background
+    for look in {**CELLS, "gone": GONE}.values():
+        shown = look.shaded(dark=dark)
+        assert contrast(shown.ink, shown.fill) >= 4.5, look.word
+        assert (luminance(shown.fill) < 0.2) == dark, look.word
+        if look.word != "not required":
+            assert contrast(shown.line, background) >= 2.8, look.word
+
+
+def luminance(colour: str) -> float:
+    """Relative luminance as WCAG 2 defines it."""
+    parts = (int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5))
+    red, green, blue = (
+        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
+    )
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(one: str, other: str) -> float:
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
 
 
 @pytest.mark.parametrize(

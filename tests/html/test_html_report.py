@@ -21,7 +21,7 @@ from components.shared.palette import STATUS as APP_STATUS
 from untaken import html_report
 from untaken.answers import overview
 from untaken.corpus import Corpus, evaluate_corpus
-from untaken.html.style import STATUS
+from untaken.html.style import STATUS, css
 from untaken.ledger import read_ledger
 from untaken.plans import load_graphs
 from untaken.subgoals import RunScore
@@ -288,6 +288,9 @@ def test_a_status_looks_as_it_does_in_the_app() -> None:
         for s, y in STATUS.items()
     }
     assert page == app
+    dark = css()
+    for look in (style.shaded(dark=True) for style in APP_STATUS.values()):
+        assert f"{{ fill: {look.fill.lower()}; stroke: {look.line.lower()}; }}" in dark
 
 
 def test_a_graph_too_large_for_a_picture_is_told_in_words() -> None:
