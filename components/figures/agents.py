@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Mapping, Sequence
 from itertools import combinations, pairwise
 from typing import Any, Final
@@ -20,6 +19,8 @@ from untaken.ranking.model import RankedAgent
 from untaken.ranking.rank_report import RankReport
 
 MOST_PANELS: Final = 12
+MOST_CHARS: Final = 20
+"""Of a name beside the rank flow; hovering a mark shows all of it."""
 
 
 def markers(agents: Sequence[str]) -> dict[str, str]:
@@ -66,10 +67,12 @@ def rank_flow(report: RankReport, *, metrics: Sequence[str] | None = None, dark:
                 _label(figure, standing, (x, y), look.text, moved, left=x == 0)
     figure.layout.shapes = spans
     last = len(names) - 1
-    themed(figure, dark=dark, height=110 + 44 * len(agents), margin=(184, 200, 44, 8))
+    room = 62 + round(7.2 * max(len(text.short(agent, MOST_CHARS)) for agent in agents))
+    row = 44 if len(agents) <= 8 else 32
+    themed(figure, dark=dark, height=120 + row * len(agents), margin=(room, room + 24, 58, 8))
     figure.update_xaxes(
         tickvals=list(range(len(names))),
-        ticktext=[_two_lines(metric_words(m)) for m in names],
+        ticktext=[text.folded(metric_words(m), width=13, lines=3) for m in names],
         side="top",
         range=[-0.08, last + 0.08],
         showgrid=True,
@@ -77,7 +80,7 @@ def rank_flow(report: RankReport, *, metrics: Sequence[str] | None = None, dark:
         tickfont={"color": look.text, "size": 12},
     )
     figure.update_yaxes(visible=False, range=[len(agents) + 0.5, 0.5])
-    figure.update_layout(meta={"least_width": 384 + 90 * len(names)})
+    figure.update_layout(meta={"least_width": 2 * room + 24 + 82 * len(names)})
     return figure
 
 
@@ -164,7 +167,7 @@ def _label(
 ) -> None:
     value = number(standing.value)
     share = "unscored" if value is None else f"{value:.0%}"
-    name = text.figure(standing.agent, 20)
+    name = text.figure(text.short(standing.agent, MOST_CHARS))
     figure.add_annotation(
         x=at[0],
         y=at[1],
@@ -174,11 +177,6 @@ def _label(
         showarrow=False,
         font={"color": colour, "size": 13},
     )
-
-
-def _two_lines(words: str) -> str:
-    first, _, rest = words.partition(" ")
-    return f"{first}<br>{rest}" if rest else first
 
 
 def sub_goal_bars(table: pd.DataFrame, *, dark: bool = False) -> go.Figure:
@@ -212,7 +210,12 @@ def sub_goal_bars(table: pd.DataFrame, *, dark: bool = False) -> go.Figure:
     themed(figure, dark=dark, height=84 + 30 * len(goals), margin=(8, 8, 40, 8))
     for column, agent in enumerate(shown, start=1):
         figure.update_xaxes(
-            title_text=_panel_title(agent), side="top", range=[0, 1], showticklabels=False, row=1, col=column
+            title_text=text.folded(agent, width=12, lines=3),
+            side="top",
+            range=[0, 1],
+            showticklabels=False,
+            row=1,
+            col=column,
         )
     figure.update_xaxes(showgrid=False, title_font={"color": look.text, "size": 12}, title_standoff=4)
     named = dict(zip(counted["sub_goal"], counted["title"], strict=True))
@@ -256,7 +259,3 @@ def _add_panel(figure: go.Figure, column: int, places: list[int], shares: list[f
     )
     for trace in (track, numbers, bars):
         figure.add_trace(trace, row=1, col=column)
-
-
-def _panel_title(agent: str) -> str:
-    return "<br>".join(text.figure(line, 14) for line in textwrap.wrap(text.one_line(agent, 40), 10)[:3])

@@ -45,7 +45,7 @@ def agreement_figure(agreement: VerdictAgreement, *, dark: bool = False) -> go.F
             )
         )
     themed(figure, dark=dark, height=110 + 46 * len(parts), margin=(8, 8, 30, 8))
-    names = ["all" if one.part == "all" else text.figure(one.name, 40) for one in parts]
+    names = ["all" if one.part == "all" else text.figure(text.short(one.name, 32)) for one in parts]
     figure.update_yaxes(
         tickvals=list(range(len(parts))),
         ticktext=[f"{name}  n={one.n:,}" for name, one in zip(names, parts, strict=True)],

@@ -17,12 +17,13 @@ from untaken.errors import Unscored
 MOST_ROWS: Final = 60
 ROW: Final = 42
 """Pixels."""
-COLUMN: Final = 74
+COLUMN: Final = 60
 TITLE_CHARS: Final = 46
 MANY: Final = 6
 """With more runs than these, titles get less room."""
 SHORT_CHARS: Final = 30
-CHAR: Final = 7
+CHAR: Final = 6.5
+"""Pixels a character of a title takes, about."""
 HEAD: Final = 98
 PARTS: Final = "≠"
 FAILED: Final = "!"
@@ -179,16 +180,15 @@ def _frame(
         tickfont={"color": look.text, "size": 12},
     )
     figure.update_layout(
-        meta={"least_width": CHAR * chars + COLUMN * len(found.runs)}, clickmode="event+select"
+        meta={"least_width": round(CHAR * chars) + COLUMN * len(found.runs)}, clickmode="event+select"
     )
 
 
 def _head(run: ComparedRun, *, held: bool) -> str:
-    name = textwrap.wrap(text.one_line(run.agent, 40), 11)[:3]
     outcome = "? unknown" if isinstance(run.success, Unscored) else OUTCOMES[run.success]
     repeat = "" if run.task_repeat is None else f"#{run.task_repeat}"
-    lines = [text.figure(line, 12) for line in name]
-    return "<br>".join([*(["reference"] * held), *lines, *([repeat] if repeat else []), f"<b>{outcome}</b>"])
+    name = text.folded(run.agent, width=10, lines=3)
+    return "<br>".join([*(["reference"] * held), name, *([repeat] if repeat else []), f"<b>{outcome}</b>"])
 
 
 def _title(row: AlignedRow, chars: int) -> str:

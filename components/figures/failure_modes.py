@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -70,7 +69,7 @@ def mode_matrix(
     )
     figure.update_xaxes(
         tickvals=list(range(len(groups))),
-        ticktext=[_wrapped(group, 13) for group in groups],
+        ticktext=[text.folded(group, width=13, lines=2) for group in groups],
         range=[-0.5, len(groups) - 0.5],
         side="top",
         showgrid=False,
@@ -78,7 +77,7 @@ def mode_matrix(
     )
     figure.update_yaxes(
         tickvals=list(range(len(modes))),
-        ticktext=[_wrapped(names[mode], NAME_CHARS) for mode in modes],
+        ticktext=[text.folded(names[mode], width=NAME_CHARS, lines=2) for mode in modes],
         range=[len(modes) - 0.5, -0.5],
         showgrid=False,
     )
@@ -124,7 +123,7 @@ def mode_contrasts(
     )
     figure.update_yaxes(
         tickvals=list(range(len(known))),
-        ticktext=[_wrapped(names[one.mode], NAME_CHARS) for one in known],
+        ticktext=[text.folded(names[one.mode], width=NAME_CHARS, lines=2) for one in known],
         range=[len(known) - 0.5, -0.5],
     )
     return themed(figure, dark=dark, height=70 + 38 * len(known))
@@ -242,9 +241,3 @@ def _spans(values: Sequence[tuple[Any, Any, Any]], look: Tokens) -> dict[str, An
         "thickness": 1.5,
         "width": 4,
     }
-
-
-def _wrapped(name: str, wide: int) -> str:
-    """A name on up to two lines."""
-    lines = textwrap.wrap(text.one_line(name, 2 * wide), wide)[:2] or [""]
-    return "<br>".join(text.figure(line) for line in lines)

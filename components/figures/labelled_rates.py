@@ -39,7 +39,7 @@ def labelled_rates_figure(found: LabelledRates, *, dark: bool = False) -> go.Fig
         colour = (look.good, look.muted, look.bad)[place]
         figure.add_trace(_marks(parts, name, symbol, values, shift=SHIFT * (place - 1), colour=colour))
     themed(figure, dark=dark, height=120 + 58 * len(parts), margin=(8, 8, 30, 8))
-    names = ["all" if one.part == "all" else text.figure(one.name, 40) for one in parts]
+    names = ["all" if one.part == "all" else text.figure(text.short(one.name, 32)) for one in parts]
     figure.update_yaxes(
         tickvals=list(range(len(parts))),
         ticktext=[f"{name}  {one.labels:,} of {one.items:,}" for name, one in zip(names, parts, strict=True)],

@@ -159,7 +159,7 @@ def _spot(one: QuadrantPoint, symbol: str, side: str, look: Tokens) -> go.Scatte
             "color": look.warm if odd else look.background,
             "line": {"color": look.bad if odd else look.text, "width": 2.5 if odd else 2},
         },
-        text=[text.figure(one.agent, 22)],
+        text=[text.figure(text.short(one.agent, 22))],
         textposition=side,
         textfont={"size": 13, "color": look.text},
         hovertext=[
@@ -234,7 +234,7 @@ def _name_ends(figure: go.Figure, ends: Sequence[PassK], look: Tokens) -> None:
         figure.add_annotation(
             x=one.k,
             y=y,
-            text=text.figure(one.agent, 20),
+            text=text.figure(text.short(one.agent, 20)),
             xanchor="left",
             xshift=12,
             showarrow=False,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -124,11 +123,12 @@ def _handles(cells: Sequence[tuple[int, int, str, str]]) -> go.Scatter:
 
 
 def _frame(figure: go.Figure, agents: Sequence[str], look: Tokens, *, dark: bool) -> None:
-    themed(figure, dark=dark, height=78 + 54 * len(agents), margin=(8, 8, 54, 20))
+    row = 54 if len(agents) <= 8 else 44
+    themed(figure, dark=dark, height=78 + row * len(agents), margin=(8, 8, 54, 20))
     places = list(range(len(agents)))
     figure.update_xaxes(
         tickvals=places,
-        ticktext=[_wrapped(agent) for agent in agents],
+        ticktext=[text.folded(agent, width=13, lines=2) for agent in agents],
         side="top",
         range=[-0.55, len(agents) - 0.45],
         showgrid=False,
@@ -136,16 +136,12 @@ def _frame(figure: go.Figure, agents: Sequence[str], look: Tokens, *, dark: bool
     )
     figure.update_yaxes(
         tickvals=places,
-        ticktext=[text.figure(agent, 22) for agent in agents],
+        ticktext=[text.figure(text.short(agent, 22)) for agent in agents],
         range=[len(agents) - 0.45, -0.55],
         showgrid=False,
         tickfont={"color": look.text, "size": 12},
     )
-    figure.update_layout(meta={"least_width": 160 + 104 * len(agents)}, clickmode="event+select")
-
-
-def _wrapped(agent: str) -> str:
-    return "<br>".join(text.figure(line, 16) for line in textwrap.wrap(text.one_line(agent, 40), 14)[:2])
+    figure.update_layout(meta={"least_width": 170 + 100 * len(agents)}, clickmode="event+select")
 
 
 def _note(figure: go.Figure, words: str, look: Tokens) -> None:
@@ -195,8 +191,8 @@ def difference_bar(pair: PairedDifference, *, dark: bool = False) -> go.Figure:
     far = 1.15 * max(abs(low), abs(high), reach)
     _percent_axis(figure, [-far, far], dark=dark, height=132)
     for side, words in (
-        (0.0, f"◀ {text.figure(pair.second, 30)} better"),
-        (1.0, f"{text.figure(pair.first, 30)} better ▶"),
+        (0.0, f"◀ {text.figure(text.short(pair.second, 24))} better"),
+        (1.0, f"{text.figure(text.short(pair.first, 24))} better ▶"),
     ):
         figure.add_annotation(
             x=side,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Sequence
 from typing import Final
 
@@ -119,9 +118,8 @@ def _add_kind(figure: go.Figure, kind: OptionKind, shown: Sequence[EvaluatedDeci
 
 def _tick(each: EvaluatedDecision) -> str:
     option = each.decision.option
-    name = text.one_line(option.name or WORDS[option.kind], 26)
-    lines = "<br>".join(text.figure(line) for line in textwrap.wrap(name, 13)[:2])
-    return f"{each.decision.seq}<br>{lines}"
+    name = text.folded(option.name or WORDS[option.kind], width=13, lines=2)
+    return f"{each.decision.seq}<br>{name}"
 
 
 def _hover(each: EvaluatedDecision) -> str:

@@ -109,7 +109,7 @@ def _points(marks: Sequence[_Mark], name: str, found: Sequence[CriterionDifferen
         x=[mark.mean for mark in marks],
         y=[mark.at for mark in marks],
         mode="markers",
-        name=text.figure(name, 30),
+        name=text.figure(text.short(name, 30)),
         hovertext=words,
         hoverinfo="text",
         cliponaxis=False,

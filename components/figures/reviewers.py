@@ -66,7 +66,7 @@ def reliability_figure(found: Reviewers, *, dark: bool = False) -> go.Figure:
                 x=0.0, y=at, text=text.figure(one.alpha.reason, 60), showarrow=False, xanchor="left"
             )
     themed(figure, dark=dark, height=110 + 34 * len(parts), margin=(8, 8, 30, 8))
-    names = ["all" if one.part == "all" else text.figure(one.name, 40) for one in parts]
+    names = ["all" if one.part == "all" else text.figure(text.short(one.name, 32)) for one in parts]
     figure.update_yaxes(
         tickvals=list(range(len(parts))),
         ticktext=[f"{name}  n={one.items:,}" for name, one in zip(names, parts, strict=True)],

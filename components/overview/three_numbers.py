@@ -42,7 +42,8 @@ def _agreement_words(seen: Overview) -> str:
     low, high = (
         (number(end) for end in (seen.agreement.low, seen.agreement.high)) if seen.agreement else (None, None)
     )
-    span = f"95 % interval {low:+.2f} to {high:+.2f}; " if low is not None and high is not None else ""
+    known = low is not None and high is not None
+    span = f"95 % interval {low:+.2f} to {high:+.2f}; ".replace("-", "−") if known else ""
     return (
         f"{span}{len(seen.discordant)} of {seen.pairs} pairs of agents change order between outcome "
         "success and"

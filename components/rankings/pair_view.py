@@ -17,16 +17,21 @@ from untaken.ranking import Comparison, PairedDifference, RankReport, SubGoalGap
 
 MOST_TASKS: Final = 4
 MOST_GROUPS: Final = 4
+TABS: Final = "rankings_tabs"
+TAB: Final = "Who is really better?"
+"""The tab that compares a pair, and the key of the tabs."""
 USUAL: Final = ("critical_completion", "completion", "success_rate")
 
 
 def metric(report: RankReport) -> str:
     """The metric compared by: as the address asks, else the first of `USUAL` that ranks two agents."""
-    ranked = [name for name, found in report.metrics.items() if sum(s.rank is not None for s in found) > 1]
-    offered = ranked or list(report.metrics)
-    usual = next((name for name in USUAL if name in offered), offered[0])
-    asked = state.selected("metric")
-    st.session_state["metric_picker"] = asked if asked in offered else usual
+    return _metrics(report)[1]
+
+
+def pick_metric(report: RankReport) -> str:
+    """The same metric, to be chosen."""
+    offered, now = _metrics(report)
+    st.session_state["metric_picker"] = now
     chosen = st.segmented_control(
         "Compared by",
         offered,
@@ -35,7 +40,22 @@ def metric(report: RankReport) -> str:
         key="metric_picker",
         on_change=lambda: _select(metric=st.session_state["metric_picker"]),
     )
-    return str(chosen or usual)
+    return str(chosen or now)
+
+
+def _metrics(report: RankReport) -> tuple[list[str], str]:
+    """Those to choose from, and the one in force."""
+    ranked = [name for name, found in report.metrics.items() if sum(s.rank is not None for s in found) > 1]
+    offered = ranked or list(report.metrics)
+    usual = next((name for name in USUAL if name in offered), offered[0])
+    asked = state.selected("metric")
+    return offered, asked if asked in offered else usual
+
+
+def open_pair(metric: str, digest: str) -> None:
+    """Compare this pair of agents by this metric, from whatever tab is open."""
+    state.select(metric=metric, pair=digest)
+    st.session_state[TABS] = TAB
 
 
 def pick(digest: str) -> None:
@@ -125,8 +145,8 @@ def _sub_goals(gaps: Sequence[SubGoalGap]) -> None:
 
 
 def _tasks(one: PairedDifference, gaps: Sequence[TaskGap], runs: Mapping[str, Run]) -> None:
-    st.markdown("**By task, with each agent's most telling run**")
-    for place, name, sign in zip(st.columns(2, gap="large"), (one.first, one.second), (1, -1), strict=True):
+    sides = st.expander("By task, with each agent's most telling run").columns(2, gap="large")
+    for place, name, sign in zip(sides, (one.first, one.second), (1, -1), strict=True):
         side = [gap for gap in gaps if gap.difference * sign > 0]
         with place:
             st.caption(f"{text.label(name, 40)} ahead on {cards.counted(len(side), 'task')} of {one.n_tasks}")

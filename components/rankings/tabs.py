@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Final
 
 import streamlit as st
 
 from components import figures
-from components.rankings import labels, view
+from components.rankings import labels, pair_view, view
 from components.rankings.words import metric_words
 from components.shared import cards, state, tables, text
 from components.shared.panels import panel
@@ -18,44 +19,91 @@ from untaken.answers import (
     contradictory,
     discordant_table,
     missing_rule,
+    pairs_table,
     pass_k_table,
     rankings_table,
+    rates_with_labels,
     review_queue,
 )
 from untaken.corpus import Corpus
 from untaken.errors import Unscored
+from untaken.ranking import RankReport
 
 PERCENT: Final = st.column_config.NumberColumn(format="percent")
+THREE_PLACES: Final = st.column_config.NumberColumn(format="%.3f")
 TWO_PLACES: Final = st.column_config.NumberColumn(format="%+.2f")
 SHARES: Final = ("value", "low", "high")
 RATES: Final = ("_rate", "coverage", "completion", "_macro")
 
 
 @panel
-def draw(corpus: Corpus, metric: str) -> None:
-    """A tab a question.
-
-    Args:
-        corpus: the runs compared.
-        metric: what the agents are compared by, above.
-    """
-    views = {
-        "Where the outcome misleads": lambda: _misleading(corpus, metric),
-        "Workflow or agent?": lambda: view.workflows(corpus.ranking),
-        "Missing verdicts": lambda: view.rule(state.derived(missing_rule)),
-        "Labels and judge": labels.section,
-        "Agreement": lambda: _agreement(corpus),
-        "Reliability (pass^k)": lambda: _repeated(corpus),
-        "Standings": lambda: _standings(corpus),
-    }
-    for place, show in zip(st.tabs(list(views), key="rankings_tabs"), views.values(), strict=True):
-        with place:
-            show()
+def flow(report: RankReport) -> None:
+    """Ranks by each metric; without a second agent a sentence."""
+    if len({agent for agent, _ in report.cells}) < 2:
+        st.caption("One agent only: there is nobody to rank it against.")
+        return
+    st.subheader("Rank flow", anchor=False)
+    unranked = [
+        metric_words(name) for name, found in report.metrics.items() if not any(s.rank for s in found)
+    ]
+    if unranked:
+        st.caption(f"Not shown (no evidence): {', '.join(unranked)}.")
+    drawn = partial(figures.rank_flow, report, dark=state.is_dark())
+    tables.figure(drawn, key="flow", name="Rank flow by metric")
+    st.caption("Vertical lines: 95 % interval of the rank. Orange: two agents change order.")
 
 
 @panel
-def _misleading(corpus: Corpus, metric: str) -> None:
-    report, dark = corpus.ranking, state.is_dark()
+def draw(corpus: Corpus) -> None:
+    """One question per tab; only the open tab is drawn, and tabs with nothing to show are left out."""
+    views = _views(corpus)
+    if st.session_state.get(pair_view.TABS) not in views:
+        st.session_state.pop(pair_view.TABS, None)
+    for place, show in zip(
+        st.tabs(list(views), key=pair_view.TABS, on_change="rerun"), views.values(), strict=True
+    ):
+        if place.open:
+            with place:
+                show()
+
+
+def _views(corpus: Corpus) -> dict[str, Callable[[], None]]:
+    report = corpus.ranking
+    several = len({agent for agent, _ in report.cells}) > 1
+    offered: dict[str, tuple[bool, Callable[[], None]]] = {
+        pair_view.TAB: (several, lambda: _better(corpus)),
+        "Where the outcome misleads": (several, lambda: _misleading(corpus)),
+        "Workflow or agent?": (bool(report.workflows), lambda: view.workflows(report)),
+        "Missing verdicts": (True, lambda: view.rule(state.derived(missing_rule))),
+        "Labels and judge": (state.derived(rates_with_labels).overall.items > 0, labels.section),
+        "Agreement": (several, lambda: _agreement(corpus)),
+        "Reliability (pass^k)": (any(one.k > 1 for one in report.pass_k), lambda: _repeated(corpus)),
+        "Standings": (True, lambda: _standings(corpus)),
+    }
+    return {name: show for name, (there, show) in offered.items() if there}
+
+
+@panel
+def _better(corpus: Corpus) -> None:
+    report = corpus.ranking
+    compared = report.comparisons[pair_view.pick_metric(report)]
+    every, picked = st.container(), st.container()
+    with picked:
+        chosen = pair_view.pair(compared)
+        if chosen:
+            pair_view.detail(chosen, report, corpus.runs)
+    with every:
+        pair_view.matrix(compared, chosen)
+    with st.expander("Every pair under every metric, as a table"):
+        columns = dict.fromkeys(("difference", "low", "high", "p_above", "mde"), PERCENT)
+        columns |= dict.fromkeys(("p", "p_holm"), THREE_PLACES)
+        frame = state.derived(pairs_table)
+        tables.table(frame, key="every", name="Pairs of agents", columns=columns, height=320)
+
+
+@panel
+def _misleading(corpus: Corpus) -> None:
+    report, dark, metric = corpus.ranking, state.is_dark(), pair_view.metric(corpus.ranking)
     scatter, pairs = st.columns([6, 5], gap="large")
     with scatter:
         against = metric if metric != view.OUTCOME else "completion"

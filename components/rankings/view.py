@@ -93,9 +93,6 @@ def _values(report: RankReport, metric: str, first: str, second: str) -> str:
 @panel
 def workflows(report: RankReport) -> None:
     """Workflow against agent, by critical completion: who wins, how sure, and what would explain it."""
-    if not report.workflows:
-        st.info("No runs here are marked as `workflow` and `agent` (field `kind`).")
-        return
     st.caption(
         "By critical completion over common tasks. The workflow wins while its share is higher and the gap "
         "is unexplained. Possible explanations are below each verdict."
@@ -147,7 +144,7 @@ def _workflow(report: RankReport, one: WorkflowVerdict, place: int) -> None:
         st.button(
             "Compare this pair",
             key=f"workflow-{place}",
-            on_click=lambda: state.select(metric=gap.metric, pair=gap.digest),
+            on_click=lambda: pair_view.open_pair(gap.metric, gap.digest),
             type="tertiary",
         )
 

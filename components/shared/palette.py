@@ -11,7 +11,8 @@ from typing import Final
 from untaken.counterfactual.model import DeltaVerdict
 from untaken.subgoals.model import Status
 
-FONT: Final = "'Source Sans', 'Source Sans Pro', 'Helvetica Neue', Arial, sans-serif"
+FONT: Final = "'Helvetica Neue', Helvetica, Arial, 'Liberation Sans', sans-serif"
+"""Of figures and plan graphs: fonts of the system, because a saved picture has no other."""
 STAR: Final = "★"
 CRITICAL_BORDER: Final = 4
 """Pixels; other sub-goals have a border of `BORDER` pixels."""

@@ -9,6 +9,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
+from components.figures.page import figure_page
 from components.shared import text
 from components.shared.panels import panel
 from untaken.answers import csv_text
@@ -147,10 +148,13 @@ def figure(
             selection_mode="points",
         )
 
-    def page() -> bytes:
-        return str(drawn.to_html(include_plotlyjs=True, config=config)).encode()
-
-    download(page, label=f"{name} (HTML)", file=f"{stem}.html", mime="text/html", key=key)
+    download(
+        lambda: figure_page(drawn, name, config=config).encode(),
+        label=f"{name} (HTML)",
+        file=f"{stem}.html",
+        mime="text/html",
+        key=key,
+    )
 
 
 def _picked(key: str, on_pick: Callable[[str], None]) -> None:

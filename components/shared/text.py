@@ -7,6 +7,7 @@ a small HTML (and TeX) in every label. One function for each reader.
 from __future__ import annotations
 
 import re
+import textwrap
 import unicodedata
 from typing import Final
 
@@ -45,6 +46,24 @@ def figure(text: object, limit: int = 60) -> str:
     """Words for a plotly label, hover or title: no tags, no links, no TeX, no template fields."""
     escaped = one_line(text, limit).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return escaped.replace("$", "&#36;").replace("%{", f"%{JOINER}{{")
+
+
+def short(name: object, limit: int) -> str:
+    """A name on one line, cut in its middle: names of models begin alike and differ at their ends."""
+    shown = one_line(name, 400)
+    if len(shown) <= limit:
+        return shown
+    tail = (limit - 1) // 2
+    return f"{shown[: limit - 1 - tail]}…{shown[len(shown) - tail :]}"
+
+
+def folded(name: object, *, width: int, lines: int) -> str:
+    """A name for a plotly label, in at most `lines` lines of `width` characters."""
+    for limit in range(width * lines, 0, -1):
+        parts = textwrap.wrap(short(name, limit), width)
+        if len(parts) <= lines:
+            return "<br>".join(figure(part) for part in parts)
+    return ""
 
 
 def file_name(text: object, limit: int = 60) -> str:

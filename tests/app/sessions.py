@@ -50,7 +50,12 @@ def go_to(app: AppTest, page: str) -> AppTest:
 
 def open_tab(app: AppTest, name: str) -> AppTest:
     """The Run page with another of its tabs open: only the open one is drawn."""
-    app.session_state["run_tabs"] = name
+    return show_tab(app, "run_tabs", name)
+
+
+def show_tab(app: AppTest, key: str, name: str) -> AppTest:
+    """The same page with another tab open, of tabs of which only the open one is drawn."""
+    app.session_state[key] = name
     app.run()
     assert not app.exception
     return app

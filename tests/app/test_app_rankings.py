@@ -7,7 +7,7 @@ from pathlib import Path
 import desk
 import pytest
 from builders import RunBuilder
-from sessions import said, session
+from sessions import said, session, show_tab
 
 from untaken.store import Workspace
 
@@ -76,7 +76,7 @@ def test_an_address_that_names_no_pair_and_no_metric_shows_the_usual_ones(
 
 
 def test_the_runs_that_make_a_pair_change_places_are_linked(folder: Path, monkeypatch: Patch) -> None:
-    app = session(folder, monkeypatch, "rankings")
+    app = show_tab(session(folder, monkeypatch, "rankings"), "rankings_tabs", "Where the outcome misleads")
     assert "is above" in said(app)
     assert [found.label for found in app.expander if "behind the change" in found.label]
     links = {link.proto.label: link.proto.query_string for link in app.get("page_link")}
@@ -88,7 +88,7 @@ def test_the_runs_that_make_a_pair_change_places_are_linked(folder: Path, monkey
 
 
 def test_the_rule_is_a_switch_that_says_what_it_changes(folder: Path, monkeypatch: Patch) -> None:
-    app = session(folder, monkeypatch, "rankings")
+    app = show_tab(session(folder, monkeypatch, "rankings"), "rankings_tabs", "Missing verdicts")
     assert "It changes the values or ranks of 1 agent;" in said(app)
     switch = app.toggle(key="rule_switch")
     assert switch.value is False
@@ -101,8 +101,11 @@ def test_the_rule_is_a_switch_that_says_what_it_changes(folder: Path, monkeypatc
     assert app.toggle(key="rule_switch").value is False
 
 
-def test_agents_without_a_kind_are_neither_workflow_nor_agent(folder: Path, monkeypatch: Patch) -> None:
-    assert "marked as `workflow` and `agent`" in said(session(folder, monkeypatch, "rankings"))
+def test_tabs_that_would_be_empty_are_not_offered(folder: Path, tmp_path: Path, monkeypatch: Patch) -> None:
+    offered = [tab.label for tab in session(folder, monkeypatch, "rankings").tabs]
+    assert offered[0] == "Who is really better?"
+    assert "Workflow or agent?" not in offered
+    assert "Labels and judge" not in offered
 
 
 def test_a_workflow_is_judged_against_an_agent(tmp_path: Path, monkeypatch: Patch) -> None:
@@ -114,12 +117,13 @@ def test_a_workflow_is_judged_against_an_agent(tmp_path: Path, monkeypatch: Patc
     with Workspace(tmp_path) as store:
         store.add("desk.plan.yaml", desk.GRAPH)
         store.add("runs.jsonl", b"".join(run.ledger() for run in runs))
-    app = session(tmp_path, monkeypatch, "rankings")
+    app = show_tab(session(tmp_path, monkeypatch, "rankings"), "rankings_tabs", "Workflow or agent?")
     words = said(app)
     assert "**workflow** (workflow) against **agent** (agent)" in words
     app.button(key="workflow-0").click().run()
     assert not app.exception
     assert app.query_params["metric"] in ("critical_completion", ["critical_completion"])
+    assert "really better than" in said(app)
 
 
 def test_one_agent_alone_has_nobody_to_be_compared_with(tmp_path: Path, monkeypatch: Patch) -> None:
@@ -128,4 +132,6 @@ def test_one_agent_alone_has_nobody_to_be_compared_with(tmp_path: Path, monkeypa
         store.add("runs.jsonl", desk.careful(1).ledger())
     app = session(tmp_path, monkeypatch, "rankings")
     assert not app.selectbox
-    assert "really better than" not in said(app)
+    assert not app.get("plotly_chart")
+    assert "nobody to rank it against" in said(app)
+    assert [tab.label for tab in app.tabs] == ["Missing verdicts", "Standings"]

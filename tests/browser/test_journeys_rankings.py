@@ -42,6 +42,7 @@ def test_a_click_in_the_matrix_compares_two_agents_and_the_address_leads_back(
 
 def test_a_run_that_drives_a_difference_is_one_click_away(demo: str, open_page: Open) -> None:
     page = open_page(f"{demo}/rankings?metric=success_rate")
+    page.locator(".st-key-pair").get_by_text("By task, with each agent's most telling run").click()
     page.locator(".st-key-pair").get_by_role("link").first.click()
     page.wait_for_url(re.compile(r"/run\?run=[0-9a-f]{64}"))
     expect(page.get_by_role("heading", level=1)).to_have_text("Run")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 
 import pytest
@@ -68,3 +69,23 @@ def test_a_file_name_never_leaves_its_folder(words: str) -> None:
 
 def test_different_names_stay_different_in_a_figure() -> None:
     assert text.figure("<b>a</b>") != text.figure("a")
+
+
+@pytest.mark.parametrize(
+    ("name", "limit", "want"),
+    [
+        ("gpt-4.1", 20, "gpt-4.1"),
+        ("azureai/Meta-Llama-3-1-405B-Instruct-jqf", 20, "azureai/Me…truct-jqf"),
+        ("azureai/Meta-Llama-3-1-405B-Instruct-abc", 20, "azureai/Me…truct-abc"),
+        ("ab", 1, "…"),
+    ],
+)
+def test_a_long_name_keeps_its_beginning_and_its_end(name: str, limit: int, want: str) -> None:
+    assert text.short(name, limit) == want
+
+
+@given(st.text(max_size=120), st.integers(4, 20), st.integers(1, 4))
+def test_a_folded_name_has_room_in_its_lines(name: str, width: int, lines: int) -> None:
+    shown = text.folded(name, width=width, lines=lines).split("<br>")
+    assert len(shown) <= lines
+    assert all(len(html.unescape(line).replace(text.JOINER, "")) <= width for line in shown)
