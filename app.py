@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from components.shared import frame, navigation, reviewer, state
+from components.shared import frame, navigation, reviewer, saved_views, state
 from components.shared.theme_watch import watch_theme
 
 
@@ -17,8 +17,10 @@ def main() -> None:
             reviewer.ask_reviewer()
             st.stop()
         page = st.navigation(navigation.offered())
+        saved_views.follow()
         state.remember()
         state.rules_in_sidebar()
+        saved_views.draw(page.url_path)
         watch_theme()
         frame.draw()
         page.run()

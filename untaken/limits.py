@@ -61,6 +61,10 @@ REMARK_CHARS: Final = 10_000
 """Longest message of a saved version."""
 TEXT_DRAFT_CHARS: Final = 100_000
 """Of a text that was typed and not saved."""
+VIEWS: Final = 200
+VIEW_NAME_CHARS: Final = 80
+VIEW_CHARS: Final = 4_000
+"""Of the address of a saved view."""
 
 # Notes and failure modes
 NOTE_CHARS: Final = 4_000

@@ -215,4 +215,4 @@ marks = Table(
     Column("name", String(40), primary_key=True),
     Column("value", Text, nullable=False),
 )
-"""What the workspace remembers of itself: the folder it belongs to, when it was purged last."""
+"""What the workspace remembers of itself: its folder, when it was purged last, its saved views."""

@@ -37,6 +37,7 @@ from untaken.store.ledger_snapshots import as_it_stands, is_whole
 from untaken.store.model import Added, AuditEntry, StoredFile
 from untaken.store.readings import FileReading, joined, key_of, read_file
 from untaken.store.reviews import Reviews
+from untaken.store.saved_views import SavedViews
 from untaken.store.schema import DATABASE, is_workspace, prepare
 from untaken.store.text_drafts import TextDrafts
 
@@ -63,6 +64,7 @@ class Workspace(GraphStore):
         self._engine = open_engine(self.path / DATABASE, os.environ.get(STORE))
         self.reviews = Reviews(self._engine)
         self.text_drafts = TextDrafts(self._engine)
+        self.saved_views = SavedViews(self._engine)
         try:
             prepare(self._engine, self.path)
             self._purge_daily()
