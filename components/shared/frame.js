@@ -13,25 +13,15 @@ function nameSections() {
   }
 }
 
-const KEPT = "untaken";
-let asked = false; // of a page load, as a session is
-
-// The browser remembers the reviewer's name and that the tour is over; a new session asks for them once.
-function remember(data, setTriggerValue) {
-  try {
-    const kept = JSON.parse(localStorage.getItem(KEPT) ?? "null");
-    if (data?.name || data?.tour) localStorage.setItem(KEPT, JSON.stringify({ ...kept, ...present(data) }));
-    else if (kept && !asked) setTriggerValue("remembered", kept);
-    asked = true;
-  } catch {} // storage is off, or holds what another page wrote: nothing is remembered
-}
-
-function present({ name, tour }) {
-  return { ...(name && { name }), ...(tour && { tour }) };
+// A cookie, because the server reads it before it draws: a name that came later would run into what is typed.
+function remember({ cookie, name, tour }) {
+  if (!name && !tour) return;
+  const kept = encodeURIComponent(JSON.stringify({ name, tour }));
+  document.cookie = `${cookie}=${kept}; path=/; max-age=31536000; samesite=strict`;
 }
 
 export default function ({ data, setTriggerValue }) {
-  remember(data, setTriggerValue);
+  remember(data);
   nameSections();
   const watcher = new MutationObserver(nameSections);
   watcher.observe(document.body, { childList: true, subtree: true }); // the sidebar comes and goes

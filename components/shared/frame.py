@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Final
+from urllib.parse import unquote
 
 import streamlit as st
 
 from components.shared import first_steps, reviewer, searching, state
 from components.shared.palette import tokens
 
-REMEMBERED: Final = "frame_remembered"
 HERE: Final = Path(__file__).parent
 MARK: Final = """\
 <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} 32" width="{width}" height="32" fill="none">
@@ -48,22 +49,30 @@ def draw() -> None:
         icon_image=MARK.format(width=32, words="", **colours),
         size="large",
     )
+    _take_back()
     with st.container(key="page-frame", height=1, border=False):
         heard = _listen(
             key="page_keys",
-            data={"name": reviewer.kept_name(), "tour": first_steps.tour_is_over()},
+            data={"cookie": cookie(), "name": reviewer.kept_name(), "tour": first_steps.tour_is_over()},
             on_pressed_change=lambda: None,
-            on_remembered_change=lambda: None,
         )
-    _take_back(heard.remembered or st.session_state.pop(REMEMBERED, None))
     if heard.pressed == "?":
         _shortcuts()
     elif heard.pressed == "/":
         searching.search()
 
 
-def _take_back(kept: object) -> None:
+def cookie() -> str:
+    """Name of the cookie in which a browser keeps the reviewer's name; servers of one host have their own."""
+    return f"untaken_{st.get_option('server.port')}"
+
+
+def _take_back() -> None:
     """What this browser remembers of an earlier session: the reviewer's name, and that the tour is over."""
+    try:
+        kept = json.loads(unquote(str(st.context.cookies.get(cookie(), ""))))
+    except (ValueError, RecursionError):  # none, or one that another page wrote
+        return
     if not isinstance(kept, dict):
         return
     reviewer.suggest_name(kept.get("name"))

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from urllib.parse import quote
 
+import desk
 import pytest
 from sessions import go_to, said, session
+from streamlit.runtime.context import ContextProxy
 from test_app_pages import QUESTIONS, TITLES
 
+from components.shared import frame
 from components.shared.explanations import COMPUTED
 from components.shared.first_steps import RECORDED, TOUR
 from untaken import read_ledger
@@ -53,21 +58,27 @@ def test_every_page_says_how_its_numbers_are_computed() -> None:
     assert [TITLES[page] for page in QUESTIONS if TITLES[page] not in COMPUTED] == []
 
 
-def test_the_browser_gives_back_the_name_and_the_dismissed_tour(tmp_path: Path, monkeypatch: Patch) -> None:
+def remembered(kept: str, monkeypatch: Patch) -> None:
+    """A browser that sends this in the app's cookie."""
+    monkeypatch.setattr(ContextProxy, "cookies", {frame.cookie(): kept})
+
+
+def test_a_remembered_name_and_dismissed_tour_are_there_when_a_page_is_first_drawn(
+    tmp_path: Path, monkeypatch: Patch
+) -> None:
+    remembered(quote(json.dumps({"name": "Ada *L*\n", "tour": True})), monkeypatch)
+    (tmp_path / "run.jsonl").write_bytes(desk.failing(1).ledger())
     app = session(tmp_path, monkeypatch)
-    app.session_state["frame_remembered"] = {"name": "Ada *L*\n", "tour": True}
-    app.button(key="add_samples").click().run()
     assert not [button for button in app.button if button.key == "tour_next"]
-    go_to(app, "review")
-    assert app.text_input(key="reviewer_field").value == "Ada *L*"
+    assert session(tmp_path, monkeypatch, "review").text_input(key="reviewer_field").value == "Ada *L*"
 
 
 @pytest.mark.parametrize(
-    "kept", [None, 7, [], {"name": 7, "tour": "x"}, {"name": "", "tour": False}, {"other": 1}]
+    "kept",
+    ["", "null", "7", "[]", "{", "%", "[" * 99_999, '{"name": 7, "tour": "x"}', '{"name": "", "other": 1}'],
 )
-def test_what_a_browser_keeps_may_be_anything(kept: object, tmp_path: Path, monkeypatch: Patch) -> None:
+def test_what_a_browser_keeps_may_be_anything(kept: str, tmp_path: Path, monkeypatch: Patch) -> None:
+    remembered(kept, monkeypatch)
     app = session(tmp_path, monkeypatch)
-    app.session_state["frame_remembered"] = kept
-    app.run()
     assert not app.exception
     assert not app.error
