@@ -284,13 +284,14 @@ while True:
     if event.seq % 7 == 0:
         ledger.checkpoint()
 """
-KILLS = 25
 
 
-def test_whenever_a_writing_process_is_killed_no_acknowledged_event_is_lost(tmp_path: Path) -> None:
+def test_whenever_a_writing_process_is_killed_no_acknowledged_event_is_lost(
+    tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
     """Kill after kill on one ledger, each process continuing what the one before it left behind."""
     path, acknowledged, moment = tmp_path / "a.jsonl", dict[str, int](), random.Random(25)
-    for n in range(KILLS):
+    for n in range(200 if request.config.getoption("--slow") else 15):
         run_id, policy = f"r{n}", ("always", "close", "never")[n % 3]
         command = [sys.executable, "-c", AGENT, str(path), policy, run_id]
         with subprocess.Popen(command, stdout=subprocess.PIPE) as agent:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import random
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -68,3 +70,48 @@ def test_two_writers_and_four_readers_see_a_whole_chain_at_every_moment(
         written = [note.text for note in run.of(ReviewNote)]
     assert sorted(written) == sorted(f"{name} {n}" for name in ("ann", "ben") for n in range(count))
     assert [text for text in written if text.startswith("ann")] == [f"ann {n}" for n in range(count)]
+
+
+SAVER = """
+import sys
+from untaken.ledger import Draft, ReviewNote
+from untaken.store import Workspace
+GRAPH = b"{schema: untaken.plan/1, id: desk, title: v%d, sub_goals: [{id: a, check: {outcome: true}}]}"
+with Workspace(sys.argv[1]) as workspace:
+    (run,), _ = workspace.read_runs()
+    notes, versions = len(run.of(ReviewNote)), len(workspace.graph_history("desk"))
+    while True:
+        workspace.append_events(run, [Draft(ReviewNote, {"author": "ann", "text": str(notes)})])
+        notes += 1
+        print(notes, versions, flush=True)
+        saved = workspace.save_graph(GRAPH % versions, author="ann", message="", based_on=versions or None)
+        versions += 1
+        assert saved.version == versions, saved
+        print(notes, versions, flush=True)
+"""
+
+
+def test_whenever_a_saving_process_is_killed_all_it_acknowledged_is_there_and_nothing_twice(
+    tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    """Kill after kill on one workspace, each process continuing what the one before it left behind."""
+    folder, moment = tmp_path / "w", random.Random(20)
+    with Workspace(folder) as workspace:
+        workspace.add("r.jsonl", a_run("r").call("x").finish().ledger())
+    for _ in range(200 if request.config.getoption("--slow") else 5):
+        with process(SAVER, folder) as saver:
+            assert saver.stdout
+            said = saver.stdout.readline()
+            time.sleep(moment.uniform(0, 0.1))
+            saver.kill()
+            said += saver.stdout.read()
+        acknowledged = [int(number) for number in said.split("\n")[-2].split()]
+        with Workspace(folder) as workspace:
+            (run,), findings = workspace.read_runs()
+            assert (run.integrity.verdict, findings) == ("INTACT", [])
+            notes = [note.text for note in run.of(ReviewNote)]
+            versions = sorted(one.version for one in workspace.graph_history("desk"))
+        assert notes == [str(n) for n in range(len(notes))]
+        assert versions == list(range(1, len(versions) + 1))
+        unsaid = [len(kept) - number for kept, number in zip((notes, versions), acknowledged, strict=True)]
+        assert unsaid in ([0, 0], [0, 1], [1, 0])
