@@ -11,10 +11,15 @@ import sys
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import parse_qs, urlsplit
+from weakref import WeakKeyDictionary
 
 import pytest
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 sync_api = pytest.importorskip(
     "playwright.sync_api", reason="playwright is not installed: make test installs it"
@@ -133,6 +138,7 @@ def open_page(
         page.on("request", lambda request: asked.append(request.url))
         page.on("pageerror", lambda error: faults.append(str(error)))
         page.on("dialog", surprise)
+        watch_script(page)
         page.goto(address)
         if address.startswith("http"):
             page.get_by_role(
@@ -152,13 +158,105 @@ def open_page(
     assert faults == []
 
 
-def settle(page: sync_api.Page) -> None:
-    """Wait until the script has run to its end."""
+@dataclass
+class Script:
+    """The script behind a page: whether the page waits for it, and how often it came to its end."""
+
+    awaited: bool = False
+    ended: int = 0
+
+
+SCRIPTS: WeakKeyDictionary[sync_api.Page, Script] = WeakKeyDictionary()
+
+
+def watch_script(page: sync_api.Page) -> None:
+    """Keep account of what this page asks its script and of the answers, from now on."""
+    script = SCRIPTS[page] = Script()
+
+    def sent(frame: bytes | str) -> None:
+        if BackMsg.FromString(as_bytes(frame)).WhichOneof("type") == "rerun_script":
+            script.awaited = True
+
+    def received(frame: bytes | str) -> None:
+        message = ForwardMsg.FromString(as_bytes(frame))
+        if (
+            message.WhichOneof("type") == "script_finished"
+            and message.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN
+        ):
+            script.awaited = False
+            script.ended += 1
+
+    def connected(socket: sync_api.WebSocket) -> None:
+        socket.on("framesent", sent)
+        socket.on("framereceived", received)
+
+    def left(request: sync_api.Request) -> None:
+        if request.is_navigation_request() and request.frame == page.main_frame:
+            script.awaited = request.url.startswith("http")  # a page from a file has no script
+
+    page.on("websocket", connected)
+    page.on("request", left)
+
+
+def as_bytes(frame: bytes | str) -> bytes:
+    return frame if isinstance(frame, bytes) else frame.encode()
+
+
+def settle(page: sync_api.Page, *, ended: int = 0) -> None:
+    """Wait until the script has answered all that the page asked, and the page shows the answer.
+
+    Until then what it showed before is there as well, so that a name may be found twice.
+    """
+    quiet, deadline, script = 0, time.monotonic() + PATIENCE, SCRIPTS[page]
+    while quiet < 5:
+        page.wait_for_timeout(60)
+        quiet = 0 if script.awaited or script.ended < ended else quiet + 1
+        if time.monotonic() > deadline:
+            pytest.fail(f"no answer from the script of {page.url} in {PATIENCE} s")
     page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
-    page.wait_for_timeout(300)
+
+
+@contextmanager
+def answered(page: sync_api.Page) -> Iterator[None]:
+    """What is done in this block makes the script run: wait for its end, however late it begins."""
+    settle(page)
+    ended = SCRIPTS[page].ended
+    yield
+    settle(page, ended=ended + 1)
 
 
 def press(page: sync_api.Page, key: str) -> None:
-    """Press a key once the page is idle, because its target may be redrawn until then."""
+    """Press a key once the page is idle, for its target may be redrawn until then; await the answer."""
     settle(page)
     page.keyboard.press(key)
+    settle(page)
+
+
+def sign(page: sync_api.Page, name: str) -> None:
+    """Enter the reviewer's name, and leave the field."""
+    settle(page)
+    field = page.get_by_role("textbox", name="Your name", exact=True)
+    with answered(page):
+        field.fill(name)
+        field.press("Enter")
+    page.evaluate("document.activeElement?.blur()")
+
+
+def go_to(page: sync_api.Page, name: str) -> None:
+    """Go to a page by the navigation."""
+    with answered(page):
+        page.get_by_test_id("stSidebarNav").get_by_role("link", name=name, exact=True).click()
+    headline(page, name)
+
+
+def headline(page: sync_api.Page, name: str) -> None:
+    """Wait until this page is shown."""
+    settle(page)
+    sync_api.expect(page.get_by_role("heading", level=1)).to_have_text(name)
+    settle(page)
+
+
+def selection(page: sync_api.Page) -> dict[str, str]:
+    """What the address says is selected."""
+    settle(page)
+    return {name: values[0] for name, values in parse_qs(urlsplit(page.url).query).items()}

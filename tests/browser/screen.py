@@ -9,6 +9,7 @@ from collections import Counter
 from itertools import product
 from typing import TypedDict
 
+from conftest import settle
 from PIL import Image
 from playwright.sync_api import Locator, Page
 
@@ -24,6 +25,16 @@ EVERYWHERE = """() => {
 }"""
 """Elements of the document and of every component in it that satisfy a condition."""
 
+STILL = """(element) => { const before = element.getBoundingClientRect(); return new Promise((answer) =>
+  setTimeout(() => { const now = element.getBoundingClientRect();
+    answer(before.width > 0 && ["x", "y", "width", "height"].every((side) => before[side] === now[side]));
+  }, 400)) }"""
+AT = """([plot, x, y]) => {
+  const { xaxis, yaxis } = plot._fullLayout, at = plot.getBoundingClientRect();
+  return [at.x + xaxis._offset + xaxis.d2p(x), at.y + yaxis._offset + yaxis.d2p(y)];
+}"""
+"""Where on the screen a point of a figure is."""
+
 
 class Box(TypedDict):
     """A sub-goal as drawn: its status, and its centre in pixels of the stage."""
@@ -35,6 +46,7 @@ class Box(TypedDict):
 
 def boxes(page: Page) -> list[Box]:
     """The sub-goals of the plan graph, once it no longer moves."""
+    settle(page)
     stage = page.locator(".plan-stage[data-boxes]")
     stage.wait_for()
     page.wait_for_function(
@@ -63,6 +75,26 @@ def click(page: Page, box: Box) -> None:
     page.locator(".plan-stage").click(position={"x": box["x"], "y": box["y"]})
 
 
+def still(page: Page, element: Locator) -> Locator:
+    """This element, once it is in view and neither moves nor changes its size."""
+    settle(page)
+    element.scroll_into_view_if_needed()
+    page.wait_for_function(STILL, arg=element.element_handle())
+    return element
+
+
+def click_in(page: Page, plot: Locator, x: float, y: float) -> None:
+    """Click a point of a figure, given in its own units."""
+    at = page.evaluate(AT, [still(page, plot).element_handle(), x, y])
+    page.mouse.move(*at)
+    page.mouse.click(*at)
+
+
+def button(page: Page, words: str) -> Locator:
+    """The button with these words and no others; a screen reader reads its shortcut after them."""
+    return page.get_by_role("button", name=re.compile(rf"^{re.escape(words)}( Shortcut \S+)?$"))
+
+
 def cells(grid: Locator, column: str) -> list[str]:
     """One column of a table, as a screen reader reads it (the rows in view)."""
     grid.get_by_test_id("stDataFrameResizable").scroll_into_view_if_needed()
@@ -74,6 +106,7 @@ def cells(grid: Locator, column: str) -> list[str]:
 
 def tick(table: Locator, row: int) -> None:
     """Choose a row of a table by a click in it."""
+    table.locator("[role=gridcell]").first.wait_for(state="attached")  # the rows are drawn
     table.get_by_test_id("stDataFrameResizable").click(position={"x": 18, "y": 52 + 35 * row})
 
 

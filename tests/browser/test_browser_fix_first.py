@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from conftest import answered, headline, selection
 from playwright.sync_api import Locator, Page, expect
+from screen import still
 
 pytestmark = pytest.mark.xdist_group("browser")
 Open = Callable[..., Page]
@@ -21,8 +22,8 @@ def chosen(page: Page) -> Locator:
 def follow(page: Page) -> dict[str, str]:
     """Go to the first run of the chosen item; what the address then says is selected."""
     chosen(page).get_by_test_id("stPageLink-NavLink").first.click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("Run")
-    return {name: values[0] for name, values in parse_qs(urlsplit(page.url).query).items()}
+    headline(page, "Run")
+    return selection(page)
 
 
 def test_the_weightiest_sub_goal_stands_first_and_leads_to_a_run_in_which_it_failed(
@@ -45,8 +46,9 @@ def test_a_click_on_a_bar_chooses_the_item_and_leads_to_its_sub_goal(demo: str, 
     bars = page.locator(".st-key-scroll-fix-sub_goal .js-plotly-plot .bars .point path")
     expect(bars.first).to_be_visible()
     before = chosen(page).get_by_role("combobox").input_value()
-    box = bars.nth(1).bounding_box()
+    box = still(page, bars.nth(1)).bounding_box()
     assert box is not None
-    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + 4)  # above the interval, which is drawn over it
+    with answered(page):
+        page.mouse.click(box["x"] + box["width"] / 2, box["y"] + 4)  # above the interval drawn over it
     expect(chosen(page).get_by_role("combobox")).not_to_have_value(before)
     assert follow(page)["sub_goal"] == "intent"

@@ -7,6 +7,7 @@ from typing import Final
 
 import desk
 import pytest
+from conftest import answered
 from playwright.sync_api import Page, expect
 from screen import boxes, click
 
@@ -53,7 +54,8 @@ def test_a_click_selects_and_the_viewport_stays(demo: str, open_page: Callable[.
     page.get_by_label("Larger").click()
     near = [box for box in boxes(page) if 60 < box["x"] < 400 and 60 < box["y"] < 400]
     before = page.locator(".plan-stage").get_attribute("data-scale")
-    click(page, near[0])
+    with answered(page):
+        click(page, near[0])
     page.wait_for_url("**sub_goal=**")
     expect(page.locator(".plan-live")).to_contain_text("Selected:")
     expect(page.get_by_text("How it is checked")).to_be_visible()
@@ -72,5 +74,5 @@ def test_a_link_to_a_page_works_as_the_first_visit_of_a_server(
 ) -> None:
     """Such a visit makes Streamlit take the folder of pages for an app of its own."""
     page = open_page(f"{serve('--demo')}/run")
-    page.get_by_role("link", name="Rankings").wait_for()
+    page.get_by_test_id("stSidebarNav").get_by_role("link", name="Rankings", exact=True).wait_for()
     expect(page.get_by_role("heading", name="Run", level=1)).to_be_visible()

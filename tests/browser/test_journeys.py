@@ -6,12 +6,11 @@ import re
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from conftest import press
+from conftest import answered, go_to, headline, press, selection, settle
 from playwright.sync_api import Locator, Page, expect
-from screen import boxes, cells, click, fills, tick
+from screen import boxes, button, cells, click, fills, still, tick
 
 from untaken.ledger import Run, read_ledger
 from untaken.plans import load_graph
@@ -46,23 +45,14 @@ def node(status: str) -> NodeScore:
     return next(node for node in telling_run()[1].nodes if node.status == status)
 
 
-def selection(page: Page) -> dict[str, str]:
-    """What the address says is selected."""
-    return {name: values[0] for name, values in parse_qs(urlsplit(page.url).query).items()}
-
-
 def picker(page: Page, name: str) -> Locator:
     """The list that shows, and changes, what is selected."""
     return page.get_by_role("combobox", name=name, exact=True)
 
 
-def headline(page: Page, name: str) -> None:
-    """Wait until this page is shown."""
-    expect(page.get_by_role("heading", level=1)).to_have_text(name)
-
-
 def evidence_of(page: Page, of: NodeScore) -> None:
     """The evidence beside the graph speaks of this sub-goal."""
+    settle(page)
     expect(picker(page, "Sub-goal")).to_have_value(re.compile(re.escape(of.title)))
     expect(page.get_by_text("How it is checked")).to_be_visible()
     expect(page.get_by_test_id("stText").filter(has_text=of.reason).first).to_be_visible()
@@ -83,7 +73,8 @@ def test_a_newcomer_comes_from_the_numbers_to_a_run_that_contradicts_them(demo: 
 
     link = page.get_by_test_id("stPageLink-NavLink").filter(has_text="lucky").first
     agent, task = re.findall(r"lucky · (\S+) on (\S+)", link.inner_text())[0]
-    link.click()
+    with answered(page):
+        link.click()
     headline(page, "Run")
     assert len(selection(page)["run"]) == 64
     expect(page.get_by_text("✓ success")).to_be_visible()
@@ -109,7 +100,8 @@ def test_clicks_on_sub_goals_show_their_evidence_and_the_address_keeps_it(demo: 
     page = open_page(f"{demo}/run?run={run.digest}", height=1400)
     for status in ("completed", "attempted", "skipped"):
         wanted = node(status)
-        click(page, boxes(page)[score.nodes.index(wanted)])
+        with answered(page):
+            click(page, boxes(page)[score.nodes.index(wanted)])
         evidence_of(page, wanted)
         assert selection(page) == {"run": run.digest, "sub_goal": wanted.sub_goal}
 
@@ -118,7 +110,10 @@ def test_clicks_on_sub_goals_show_their_evidence_and_the_address_keeps_it(demo: 
     expect(elsewhere.locator(".plan-live")).to_contain_text(f"Selected: {wanted.title}")
     assert [box["status"] for box in boxes(elsewhere)] == [node.status for node in score.nodes]
 
-    elsewhere.get_by_role("tab", name="Sub-goals").click()  # the graph's twin for those who cannot see it
+    with answered(elsewhere):
+        elsewhere.get_by_role(
+            "tab", name="Sub-goals", exact=True
+        ).click()  # the graph's twin for those who cannot see it
     twin = elsewhere.locator("[role=tabpanel]:not([hidden])")
     assert cells(twin, "sub-goal") == [node.title for node in score.nodes]
     words = {"attempted": "attempted, not completed", "not_required": "not required"}
@@ -140,7 +135,7 @@ def test_the_graph_can_be_read_and_used_by_keyboard_alone(demo: str, open_page: 
     page.keyboard.press("Home")
     for key in ways[f"{wanted.title}: skipped, critical"]:
         page.keyboard.press(key)
-    page.keyboard.press("Enter")
+    press(page, "Enter")
     evidence_of(page, wanted)
     assert selection(page)["sub_goal"] == wanted.sub_goal
     expect(page.locator(".plan-live")).to_have_text(f"Selected: {wanted.title}: skipped, critical")
@@ -166,13 +161,14 @@ def test_j_and_k_count_through_the_failing_runs_but_not_while_typing(demo: str, 
     page = open_page(f"{demo}/run")
     position = page.get_by_text(re.compile(r"Run to review \d+ of \d+"))
     expect(position).to_contain_text("Run to review 1 of")
-    expect(page.get_by_role("button", name=re.compile("^Next( Shortcut J)?$"))).to_be_enabled()
+    expect(button(page, "Next")).to_be_enabled()
     first = selection(page)["run"]
     for key, place in (("j", 2), ("j", 3), ("k", 2)):
         press(page, key)
         expect(position).to_contain_text(f"Run to review {place} of")
     second = selection(page)["run"]
     assert second != first
+    settle(page)
     typing = picker(page, "Run")
     typing.click()
     page.keyboard.type("jk")
@@ -186,15 +182,19 @@ def test_a_row_of_the_decisions_opens_its_run_at_that_decision(demo: str, open_p
     page = open_page(f"{demo}/decisions?view=skills", width=2600)  # wide enough for every column
     table = page.locator(".st-key-paths")
     wanted = {name: cells(table, name)[2] for name in ("agent", "task_id", "decision_point", "alternative")}
-    tick(table, 2)
+    with answered(page):
+        tick(table, 2)
     headline(page, "Run")
     assert selection(page)["decision"] == wanted["decision_point"]
     expect(picker(page, "Run")).to_have_value(re.compile(f"{wanted['task_id']} .* · {wanted['agent']} · "))
-    expect(page.get_by_role("tab", name="Decision points")).to_have_attribute("aria-selected", "true")
+    expect(page.get_by_role("tab", name="Decision points", exact=True)).to_have_attribute(
+        "aria-selected", "true"
+    )
     alternatives = page.locator("[role=tabpanel]:not([hidden])")
     assert set(cells(alternatives, "event")) == {wanted["decision_point"]}
     assert wanted["alternative"] in cells(alternatives, "alternative")
-    page.go_back()
+    with answered(page):
+        page.go_back()
     headline(page, "Decisions")
     expect(page.get_by_role("heading", name="All alternatives")).to_be_visible()
 
@@ -204,8 +204,7 @@ def test_the_navigation_keeps_the_selected_run(demo: str, open_page: Open) -> No
     page = open_page(f"{demo}/run?run={run.digest}&sub_goal=order")
     headline(page, "Run")
     for name in ("Rankings", "Overview", "Run"):
-        page.get_by_test_id("stSidebarNav").get_by_role("link", name=name).click()
-        headline(page, name)
+        go_to(page, name)
     expect(picker(page, "Run")).to_have_value(re.compile(re.escape(run.run_id)))
     expect(picker(page, "Sub-goal")).to_have_value("✓ Look up order")
     assert selection(page) == {"run": run.digest, "sub_goal": "order"}
@@ -217,16 +216,17 @@ def test_pages_are_reached_from_the_navigation_of_a_narrow_screen_and_follow_the
     page = open_page(f"{demo}/data", width=390, height=844, dark=True)
     expect(page.get_by_test_id("stApp")).to_have_css("background-color", BACKGROUND[True])
     for name in ("Decisions", "Overview"):
+        settle(page)
         if page.get_by_test_id("stExpandSidebarButton").is_visible():
             page.get_by_test_id("stExpandSidebarButton").click()
-        page.get_by_test_id("stSidebarNav").get_by_role("link", name=name).click()
-        headline(page, name)
+        go_to(page, name)
         expect(page.get_by_role("heading", level=1)).to_be_in_viewport()
     figure = page.locator(".st-key-scroll-flow .main-svg").first
-    for dark in (True, False):  # the system's theme changes while the page is open
-        page.emulate_media(color_scheme="dark" if dark else "light")
-        expect(page.get_by_test_id("stApp")).to_have_css("background-color", BACKGROUND[dark])
-        expect(figure).to_have_css("background-color", BACKGROUND[dark])
+    expect(figure).to_have_css("background-color", BACKGROUND[True])
+    with answered(page):
+        page.emulate_media(color_scheme="light")  # the system's theme changes while the page is open
+    expect(page.get_by_test_id("stApp")).to_have_css("background-color", BACKGROUND[False])
+    expect(figure).to_have_css("background-color", BACKGROUND[False])
 
 
 def test_a_mark_of_the_decisions_opens_its_choice_and_brings_it_into_view(demo: str, open_page: Open) -> None:
@@ -234,14 +234,18 @@ def test_a_mark_of_the_decisions_opens_its_choice_and_brings_it_into_view(demo: 
     marks = page.locator(".st-key-scroll-choices-Advantage .points path.point")
     expect(marks).to_have_count(20)
     assert "choice" not in selection(page)
-    marks.nth(3).click(force=True)  # plotly lays its own layer over the marks
+    still(page, page.locator(".st-key-scroll-choices-Advantage .js-plotly-plot"))
+    with answered(page):
+        marks.nth(3).click(force=True)  # plotly lays its own layer over the marks
     opened = page.locator(".st-key-choice")
     expect(opened).to_be_in_viewport(ratio=0.9)
     expect(opened).to_contain_text("search_by_email chosen, search_by_number alternative")
     expect(picker(page, "Choice")).to_have_value(re.compile("search_by_email → search_by_number"))
-    opened.get_by_test_id("stPageLink").first.click()
+    with answered(page):
+        opened.get_by_test_id("stPageLink").first.click()
     headline(page, "Run")
     assert {"run", "decision"} <= selection(page).keys()
-    page.go_back()
+    with answered(page):
+        page.go_back()
     headline(page, "Decisions")
     expect(page.locator(".st-key-choice")).to_contain_text("search_by_email chosen")

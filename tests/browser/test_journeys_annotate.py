@@ -7,7 +7,7 @@ from pathlib import Path
 
 import desk
 import pytest
-from conftest import press, settle
+from conftest import answered, press, settle, sign
 from playwright.sync_api import Page, expect
 from screen import boxes
 
@@ -24,24 +24,20 @@ def address(serve: Callable[..., str], tmp_path: Path) -> str:
     return serve(str(tmp_path))
 
 
-def sign(page: Page, name: str) -> None:
-    field = page.get_by_role("textbox", name="Your name")
-    field.fill(name)
-    field.press("Enter")
-    settle(page)
-
-
 def write(page: Page, label: str, words: str) -> None:
-    field = page.get_by_role("textbox", name=label, exact=True)
-    field.fill(words)
-    field.press("Control+Enter" if label == "Expression" else "Enter")
     settle(page)
+    field = page.get_by_role("textbox", name=label, exact=True)
+    with answered(page):
+        field.fill(words)
+        field.press("Control+Enter" if label == "Expression" else "Enter")
 
 
 def save(page: Page, name: str, message: str) -> None:
+    settle(page)
     page.get_by_test_id("stPopover").get_by_role("button", name="Save …").click()
-    page.get_by_role("textbox", name="What changed, and why").fill(message)
-    page.get_by_role("button", name=f"Save as {name}").click()
+    page.get_by_role("textbox", name="What changed, and why", exact=True).fill(message)
+    with answered(page):
+        page.get_by_role("button", name=f"Save as {name}", exact=True).click()
 
 
 def test_a_graph_is_edited_previewed_saved_and_merged(
@@ -52,15 +48,14 @@ def test_a_graph_is_edited_previewed_saved_and_merged(
     sign(page, "Ann")
     write(page, "Expression", "state.read == false")
     expect(page.get_by_text("4 of 12 runs")).to_be_visible()
-    page.get_by_role("heading", name="Annotate").click()
+    page.get_by_role("heading", name="Annotate", level=1).click()
     press(page, "Alt+z")
     expect(page.get_by_text("· no unsaved changes")).to_be_visible()
     press(page, "Alt+y")
     expect(page.get_by_text("kept as a draft")).to_be_visible()
 
-    settle(page)
     page.locator(".plan-frame").focus()
-    page.keyboard.press("x")
+    press(page, "x")
     expect(page.get_by_text("2 steps to undo")).to_be_visible()
 
     other = open_page(f"{address}/annotate?graph=desk&sub_goal=order", elsewhere=True)
@@ -71,7 +66,8 @@ def test_a_graph_is_edited_previewed_saved_and_merged(
 
     save(page, "Ann", "Reading is not enough")
     expect(page.get_by_text("Your edits are not saved.")).to_be_visible()
-    page.get_by_role("button", name="Merge with version 2").click()
+    with answered(page):
+        page.get_by_role("button", name="Merge with version 2", exact=True).click()
     expect(page.get_by_text("Check the result, then save")).to_be_visible()
     save(page, "Ann", "Both")
     expect(page.get_by_text("Saved as version 3.")).to_be_visible()
@@ -89,8 +85,8 @@ def test_a_graph_is_edited_previewed_saved_and_merged(
 
 def test_the_table_is_written_by_keyboard_alone(address: str, open_page: Callable[..., Page]) -> None:
     page = open_page(f"{address}/annotate?graph=desk&sub_goal=policy")
-    page.get_by_text("Table", exact=True).click()
-    settle(page)
+    with answered(page):
+        page.get_by_text("Table", exact=True).click()
     table = page.get_by_test_id("stDataFrame").last
     table.scroll_into_view_if_needed()
     table.locator("[role=gridcell]").first.wait_for(state="attached")  # the grid is drawn
@@ -99,9 +95,11 @@ def test_the_table_is_written_by_keyboard_alone(address: str, open_page: Callabl
     page.mouse.click(box["x"] + 200, box["y"] + 55)  # the first title; from here on the keyboard
     table.locator("[role=gridcell][aria-selected=true]").first.wait_for(state="attached")
     retype(page, "Find it")
+    settle(page)
     expect(page.get_by_text("1 step to undo")).to_be_visible()
     press(page, "ArrowDown")
     retype(page, "Pay back")
+    settle(page)
     expect(page.get_by_text("2 steps to undo")).to_be_visible()
     page.get_by_test_id("stButtonGroup").get_by_text("Versions and export").click()
     expect(page.get_by_text("Look up order → Find it")).to_be_visible()
@@ -156,24 +154,24 @@ def test_in_an_empty_workspace_a_graph_is_made_and_saved_by_keyboard_alone(
     for label, words in (("Graph id", "refund-desk"), ("Tasks", "refund-*"), ("First", "find_order")):
         tab_to(page, label)
         page.keyboard.type(words)
-    page.keyboard.press("Enter")
+    with answered(page):
+        page.keyboard.press("Enter")
     expect(page.get_by_text("a new graph · unsaved changes, kept as a draft")).to_be_visible()
     expect(page.get_by_role("textbox", name="Graph id")).to_be_hidden()
-    settle(page)
     tab_to(page, "Your name")
-    page.keyboard.type("Ann")
-    page.keyboard.press("Enter")
-    settle(page)
+    with answered(page):
+        page.keyboard.type("Ann")
+        page.keyboard.press("Enter")
     assert len(boxes(page)) == 1
 
     tab_to(page, "Plan graph to edit")
     page.keyboard.press("Home")
     page.keyboard.press("a")
     page.keyboard.type("Pay back")
-    page.keyboard.press("Enter")
+    with answered(page):
+        page.keyboard.press("Enter")
     page.wait_for_url("**/annotate?graph=refund-desk&sub_goal=pay_back")
-    settle(page)
-    page.keyboard.press("x")  # the canvas kept the focus, and the new sub-goal is the selected one
+    press(page, "x")  # the canvas kept the focus, and the new sub-goal is the selected one
     expect(page.get_by_text("2 steps to undo")).to_be_visible()
 
     tab_to(page, "Save …", back=True)
@@ -181,7 +179,7 @@ def test_in_an_empty_workspace_a_graph_is_made_and_saved_by_keyboard_alone(
     tab_to(page, "What changed, and why")
     page.keyboard.type("What should happen")
     tab_to(page, "Save as Ann")
-    page.keyboard.press("Enter")
+    press(page, "Enter")
     expect(page.get_by_text("Saved as version 1.")).to_be_visible()
     expect(page.get_by_role("textbox", name="What changed, and why")).to_be_hidden()
     with Workspace(tmp_path) as store:

@@ -6,24 +6,13 @@ import re
 from collections.abc import Callable
 
 import pytest
+from conftest import answered
 from playwright.sync_api import Page, expect
-from test_journeys_rankings import CELL
+from screen import click_in
 
 pytestmark = pytest.mark.xdist_group("browser")
 Open = Callable[..., Page]
 MATRIX = ".st-key-scroll-compare-matrix"
-STILL = """(plot) => { const before = plot.getBoundingClientRect().y; return new Promise((tell) =>
-  setTimeout(() => tell(before === plot.getBoundingClientRect().y), 400)) }"""
-
-
-def cell(page: Page, x: int, y: int) -> None:
-    """Click a cell of the matrix."""
-    plot = page.locator(f"{MATRIX} .js-plotly-plot")
-    plot.scroll_into_view_if_needed()
-    page.wait_for_function(STILL, arg=plot.element_handle())
-    at = page.evaluate(CELL, [plot.element_handle(), x, y])
-    page.mouse.move(*at)
-    page.mouse.click(*at)
 
 
 def test_a_click_in_the_matrix_sets_the_steps_side_by_side_and_the_address_leads_back(
@@ -33,7 +22,8 @@ def test_a_click_in_the_matrix_sets_the_steps_side_by_side_and_the_address_leads
     told = page.locator(".st-key-compare-steps")
     picked = told.get_by_role("combobox")
     expect(picked).to_have_value("≠ ★ Check policy applies")
-    cell(page, 1, 3)
+    with answered(page):
+        click_in(page, page.locator(f"{MATRIX} .js-plotly-plot"), 1, 3)
     expect(picked).to_have_value("≠ ★ Determine refund eligibility")
     expect(told.get_by_role("link").nth(1)).to_contain_text("careful-planner #1")  # the run that was clicked
     expect(told).to_contain_text(re.compile(r"17\s+check_eligibility"))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from builders import a_run
-from conftest import press, settle
+from conftest import answered, press, sign
 from playwright.sync_api import Page, expect
 
 from untaken.failure_modes import (
@@ -39,27 +39,25 @@ def test_a_note_is_written_and_modes_are_assigned_without_a_mouse(
             [note_draft("the order was paid twice", author=BOB), assignment_draft("paid-twice", by=BOB)],
         )
         page = open_page(f"{serve(str(store.path))}/run?run={run_of(store, 'r1').digest}")
-        name = page.get_by_role("textbox", name="Your name").first
-        name.fill("ann")
-        name.press("Enter")
-        settle(page)  # until then the closed field is there, too
+        sign(page, "ann")
         note = page.get_by_role("textbox", name="Note", exact=True)
         expect(note).to_be_enabled()
-        settle(page)
-        page.keyboard.press("n")
+        press(page, "n")
         expect(note).to_be_focused()
         page.keyboard.type("no, it paid twice for the order")
-        page.keyboard.press("Control+Enter")
+        with answered(page):
+            page.keyboard.press("Control+Enter")
         expect(page.get_by_text("not counted until you accept")).to_be_visible()
-        page.get_by_role("button", name="Add note").click()
+        with answered(page):
+            page.get_by_role("button", name="Add note", exact=True).click()
         expect(note).to_have_value("")
-        settle(page)
-        press(page, "a")
+        with answered(page):
+            page.keyboard.press("a")
         expect(page.get_by_role("button", name="Withdraw")).to_have_count(1)
-        settle(page)
-        page.keyboard.press("m")
+        press(page, "m")
         page.keyboard.type("thread")
-        page.keyboard.press("Enter")
+        with answered(page):
+            page.keyboard.press("Enter")
         expect(page.get_by_role("button", name="Withdraw")).to_have_count(2)
         run = run_of(store, "r1")
         assert [one.text for one in notes_of(run)] == ["no, it paid twice for the order"]

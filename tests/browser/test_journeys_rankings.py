@@ -6,24 +6,13 @@ import re
 from collections.abc import Callable
 
 import pytest
+from conftest import answered, headline
 from playwright.sync_api import Page, expect
+from screen import click_in
 
 pytestmark = pytest.mark.xdist_group("browser")
 Open = Callable[..., Page]
 PLOT = ".st-key-scroll-pairs-critical_completion .js-plotly-plot"
-CELL = """([plot, x, y]) => {
-  const { xaxis, yaxis } = plot._fullLayout, at = plot.getBoundingClientRect();
-  return [at.x + xaxis._offset + xaxis.d2p(x), at.y + yaxis._offset + yaxis.d2p(y)];
-}"""
-
-
-def cell(page: Page, x: int, y: int) -> None:
-    """Click a cell of the matrix."""
-    plot = page.locator(PLOT)
-    plot.scroll_into_view_if_needed()
-    at = page.evaluate(CELL, [plot.element_handle(), x, y])
-    page.mouse.move(*at)
-    page.mouse.click(*at)
 
 
 def test_a_click_in_the_matrix_compares_two_agents_and_the_address_leads_back(
@@ -32,7 +21,8 @@ def test_a_click_in_the_matrix_compares_two_agents_and_the_address_leads_back(
     page = open_page(f"{demo}/rankings")
     told = page.locator(".st-key-pair")
     expect(told).to_contain_text("Is full-workflow really better than careful-planner?")
-    cell(page, 3, 1)
+    with answered(page):
+        click_in(page, page.locator(PLOT), 3, 1)
     expect(told).to_contain_text("Is careful-planner really better than echo-agent? Yes.")
     expect(told).to_contain_text(re.compile(r"over the 24 tasks .*95 % interval \+\d"))
     page.wait_for_url(re.compile(r"pair=[0-9a-f]{16}"))
@@ -45,4 +35,4 @@ def test_a_run_that_drives_a_difference_is_one_click_away(demo: str, open_page: 
     page.locator(".st-key-pair").get_by_text("By task, with each agent's most telling run").click()
     page.locator(".st-key-pair").get_by_role("link").first.click()
     page.wait_for_url(re.compile(r"/run\?run=[0-9a-f]{64}"))
-    expect(page.get_by_role("heading", level=1)).to_have_text("Run")
+    headline(page, "Run")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import desk
 import pytest
+from conftest import answered
 from playwright.sync_api import Page, expect
 from screen import tick
 
@@ -20,13 +21,16 @@ def test_a_file_is_removed_after_a_second_thought_and_brought_back(
         (tmp_path / f"{run.run_id}.jsonl").write_bytes(run.ledger())
     page = open_page(f"{serve(str(tmp_path))}/data")
     expect(page.get_by_text("3 files · 3 runs")).to_be_visible()
-    tick(page.get_by_test_id("stDataFrame").first, 1)
-    page.get_by_role("button", name="Remove from this workspace").click()
+    with answered(page):
+        tick(page.get_by_test_id("stDataFrame").first, 1)
+    page.get_by_test_id("stPopover").get_by_role("button", name="Remove from this workspace …").click()
     expect(page.get_by_test_id("stText").get_by_text("failing-1.jsonl")).to_be_visible()
-    page.get_by_role("button", name="Remove it").click()
+    with answered(page):
+        page.get_by_role("button", name="Remove it", exact=True).click()
     expect(page.get_by_text("2 files · 2 runs")).to_be_visible()
     expect(page.get_by_text("Choose a row to remove its file.")).to_be_visible()
     page.get_by_text("Removed: 1").click()
-    page.get_by_role("button", name="Restore").click()
+    with answered(page):
+        page.get_by_role("button", name="Restore", exact=True).click()
     expect(page.get_by_text("3 files · 3 runs")).to_be_visible()
     assert (tmp_path / "failing-1.jsonl").exists()

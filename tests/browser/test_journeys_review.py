@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 from builders import a_run
-from conftest import press, settle
+from conftest import answered, press, settle, sign
 from playwright.sync_api import Page, expect
+from screen import button
 
 from untaken.store import Workspace
 
@@ -35,12 +36,10 @@ def address(tmp_path: Path, serve: Callable[..., str]) -> str:
     return serve(str(tmp_path / "w"))
 
 
-def sign(page: Page, name: str) -> None:
-    """Say who sits here, and leave the field."""
-    field = page.get_by_role("textbox", name="Your name").first
-    field.fill(name)
-    field.press("Enter")
-    field.blur()
+def at_run(page: Page, place: int) -> None:
+    """The run in this place of the queue is open."""
+    settle(page)  # until then the fields of the run before are there, too
+    expect(page.get_by_text(f"{place} of 3", exact=True)).to_be_visible()
 
 
 def test_two_reviewers_mark_differ_and_go_through_the_queue_by_keyboard(
@@ -48,47 +47,47 @@ def test_two_reviewers_mark_differ_and_go_through_the_queue_by_keyboard(
 ) -> None:
     ann = open_page(f"{address}/review")
     sign(ann, "ann")
-    expect(ann.get_by_text("1 of 3", exact=True)).to_be_visible()
-    settle(ann)
-    note = ann.get_by_role("textbox", name="Note")
-    note.fill("only of the first run")
-    note.blur()
+    at_run(ann, 1)
+    note = ann.get_by_role("textbox", name="Note", exact=True)
+    with answered(ann):
+        note.fill("only of the first run")
+        note.blur()
     press(ann, "j")
-    expect(ann.get_by_text("2 of 3", exact=True)).to_be_visible()
-    settle(ann)  # until then the first run's field is there, too
+    at_run(ann, 2)
     expect(note).to_have_value("")
     note.fill("of the second")
-    ann.get_by_role("button", name="Previous").click()  # leaves the field by the same click
-    expect(ann.get_by_text("1 of 3", exact=True)).to_be_visible()
-    settle(ann)
+    button(ann, "Previous").click()  # leaves the field by the same click
+    at_run(ann, 1)
     expect(note).to_have_value("only of the first run")
     press(ann, "j")
-    expect(ann.get_by_text("2 of 3", exact=True)).to_be_visible()
-    settle(ann)
+    at_run(ann, 2)
     expect(note).to_have_value("of the second")
     ann.wait_for_url(re.compile(r"run=[0-9a-f]{64}"))
     link = ann.url
     press(ann, "3")
     expect(ann.get_by_text("1 of 3 reviewed")).to_be_visible()
-    expect(ann.get_by_role("button", name="● Explained")).to_have_attribute("kind", "primary")
+    expect(button(ann, "● Explained")).to_have_attribute("kind", "primary")
     press(ann, "k")
-    expect(ann.get_by_text("1 of 3", exact=True)).to_be_visible()
+    at_run(ann, 1)
 
     bob = open_page(link, elsewhere=True)  # a colleague follows the link
-    expect(bob.get_by_text("2 of 3", exact=True)).to_be_visible()
-    expect(bob.get_by_role("button", name="● Explained")).to_have_attribute("kind", "primary")
-    expect(bob.get_by_role("button", name="✔ Fixed")).to_be_disabled()  # nobody knows yet who it is
+    at_run(bob, 2)
+    expect(button(bob, "● Explained")).to_have_attribute("kind", "primary")
+    expect(button(bob, "✔ Fixed")).to_be_disabled()  # nobody knows yet who it is
 
     run = link.replace("/review?", "/run?") + "&sub_goal=pay"
     for page, name, key, said in ((ann, "ann", "y", "✓ met"), (bob, "bob", "x", "✗ not met")):
         page.goto(run)
+        settle(page)
         if name == "ann":  # her browser remembers her
-            expect(page.get_by_role("textbox", name="Your name").first).to_have_value(name)
+            expect(page.get_by_role("textbox", name="Your name", exact=True)).to_have_value(name)
         else:
             sign(page, name)
-        expect(page.get_by_role("button", name="✓ Met")).to_be_visible()
-        page.get_by_role("textbox", name="Why").fill(f"{name} looked <b>closely</b>")
-        page.get_by_role("textbox", name="Why").blur()
+        expect(button(page, "✓ Met")).to_be_visible()
+        why = page.get_by_role("textbox", name="Why", exact=True)
+        with answered(page):
+            why.fill(f"{name} looked <b>closely</b>")
+            why.blur()
         press(page, key)
         expect(page.get_by_text(f"human:{name}", exact=True)).to_be_visible()
         expect(page.get_by_text(said, exact=True).first).to_be_visible()
@@ -96,7 +95,8 @@ def test_two_reviewers_mark_differ_and_go_through_the_queue_by_keyboard(
     expect(bob.get_by_text("reviewers disagree: human:ann say met, human:bob say not met")).to_be_visible()
 
     bob.goto(f"{address}/review")
-    bob.get_by_role("tab", name="Disagreements").click()
+    settle(bob)
+    bob.get_by_role("tab", name="Disagreements", exact=True).click()
     expect(bob.get_by_text("1 sub-goal where one reviewer says met and another not")).to_be_visible()
     bob.get_by_role("tab", name="Agreement", exact=True).click()
     expect(

@@ -13,10 +13,10 @@ import desk
 import msgspec
 import pytest
 from builders import RunBuilder, a_run
-from conftest import settle
+from conftest import answered, go_to, headline, settle
 from foreign_files import tau_record
 from playwright.sync_api import Download, FilePayload, Page, expect
-from screen import boxes, click, elements
+from screen import boxes, click, elements, still
 
 pytestmark = pytest.mark.xdist_group("browser")
 Open = Callable[..., Page]
@@ -52,20 +52,18 @@ def payload(name: str, content: bytes | str) -> FilePayload:
 
 def bring(page: Page, *files: FilePayload) -> None:
     """Choose these files on the Data page, add them, and wait for the account of what became of them."""
-    page.get_by_test_id("stFileUploader").locator("input[type=file]").set_input_files(list(files))
-    page.get_by_role("button", name=re.compile(rf"Add {len(files)} files?")).click()
+    settle(page)
+    with answered(page):
+        page.get_by_test_id("stFileUploader").locator("input[type=file]").set_input_files(list(files))
+    with answered(page):
+        page.get_by_role("button", name=re.compile(rf"Add {len(files)} files?$")).click()
     expect(page.get_by_text(re.compile(rf"\d+ of {len(files)} files added"))).to_be_visible()
 
 
-def go_to(page: Page, name: str) -> None:
-    page.get_by_test_id("stSidebarNav").get_by_role("link", name=name).click()
-    expect(page.get_by_role("heading", level=1)).to_have_text(name)
-    page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
-
-
 def download(page: Page, label: str) -> Download:
+    settle(page)
     with page.expect_download() as waiting:
-        page.get_by_role("button", name=label).click()
+        page.get_by_role("button", name=f"⤓ {label}", exact=True).click()
     return waiting.value
 
 
@@ -118,7 +116,8 @@ def test_many_files_at_once_then_the_overview_speaks_of_the_good_ones(
 ) -> None:
     page = open_page(f"{serve(str(tmp_path))}/")
     expect(page.get_by_text("No runs yet")).to_be_visible()
-    page.get_by_role("link", name="Go to Data").click()
+    with answered(page):
+        page.get_by_role("link", name="Go to Data", exact=True).click()
     runs = [desk.careful(1), desk.lucky(2), desk.failing(3)]
     cut = b"".join(desk.careful(4).ledger().splitlines(keepends=True)[:-1])
     bring(
@@ -137,7 +136,7 @@ def test_many_files_at_once_then_the_overview_speaks_of_the_good_ones(
     expect(page.get_by_text(re.compile("1 broken ledger"))).to_be_visible()
     expect(page.get_by_test_id("stMetricValue").first).to_have_text("67%")
     page.locator(".st-key-fix_first a[href*=sub_goal]").first.click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("Run")
+    headline(page, "Run")
     assert {box["status"] for box in boxes(page)} >= {"skipped"}
 
 
@@ -158,18 +157,19 @@ def test_hostile_files_are_shown_as_words_and_nothing_else(
     for name in ("Overview", "Decisions", "Rankings", "Memory", "Run"):
         go_to(page, name)
         if name == "Run":
-            page.get_by_role("tab", name="Events").click()
+            with answered(page):
+                page.get_by_role("tab", name="Events", exact=True).click()
         if name != "Decisions":
             expect(page.locator(".js-plotly-plot .main-svg:visible").first).to_be_visible()
         untouched(page)
     go_to(page, "Overview")
-    settle(page)
+    still(page, page.locator(".st-key-scroll-flow .js-plotly-plot"))
     page.locator(".st-key-scroll-flow .point").first.hover(force=True)
     expect(page.locator(".st-key-scroll-flow .hovertext").first).to_contain_text("![pixel]")
     untouched(page)
     opened_alone(open_page, download(page, "Rank flow (HTML)"), tmp_path, ".main-svg")
     page.locator(".st-key-fix_first a[href*=sub_goal]").first.click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("Run")
+    headline(page, "Run")
     expect(page.locator(".plan-live")).to_contain_text("Selected: ")
     untouched(page)
     page.goto(f"{address}/run?run={failed.head.sha256}")
@@ -178,7 +178,8 @@ def test_hostile_files_are_shown_as_words_and_nothing_else(
     click(page, drawn[0])
     expect(page.locator(".plan-live")).to_contain_text("Selected: <img src=")
     for tab in ("Decision points", "Progress", "Sub-goals", "Findings"):
-        page.get_by_role("tab", name=tab).click()
+        with answered(page):
+            page.get_by_role("tab", name=tab, exact=True).click()
         untouched(page)
 
     opened_alone(open_page, download(page, "Plan graph (HTML)"), tmp_path, ".plan-stage[data-boxes]")

@@ -7,8 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import settle
+from conftest import answered, settle
 from playwright.sync_api import Page, expect
+from screen import click_in
 
 from untaken.crafter.record import read_planning
 
@@ -16,10 +17,8 @@ pytestmark = pytest.mark.xdist_group("browser")
 PLANNED = Path(__file__).parents[2] / "sample_runs" / "crafter" / "planning"
 NAME = "noisy+sce+win.crafter-collect_iron-seed1"
 """The run that the page opens with."""
-PICTURE = """([plot, place]) => {
-  const { xaxis, yaxis } = plot._fullLayout, at = plot.getBoundingClientRect();
-  return [at.x + xaxis._offset + xaxis.d2p(place * 10 + 4), at.y + yaxis._offset + yaxis.d2p(3)];
-}"""
+PLACE = 10
+"""Units of the strip from one picture to the next."""
 
 
 def at_step(page: Page, step: int) -> None:
@@ -38,12 +37,12 @@ def test_keys_and_clicks_go_through_the_steps_and_the_address_leads_back(
     expect(page.get_by_role("heading", level=1)).to_have_text("What-If-Not")
     at_step(page, 30)
     for key, step in (("j", 31), ("k", 30), ("Shift+K", decision), ("n", worse)):
-        page.keyboard.press(key)
+        with answered(page):
+            page.keyboard.press(key)
         at_step(page, step)
     strip = page.locator(".st-key-scroll-strip .js-plotly-plot")
-    place = page.evaluate(PICTURE, [strip.element_handle(), 6])  # the chosen step is in place 4
-    page.mouse.move(*place)
-    page.mouse.click(*place)
+    with answered(page):
+        click_in(page, strip, 6 * PLACE + 4, 3)  # the chosen step is in place 4
     at_step(page, worse + 2)
     again = open_page(page.url, width=390, dark=True)
     at_step(again, worse + 2)
