@@ -12,8 +12,8 @@ from untaken.answers import contradictory, overview, review_queue, review_table,
 from untaken.corpus import corpus_doubts
 from untaken.errors import Unscored
 from untaken.fix_first import triage_by_agent
+from untaken.ranking import HEADLINE
 
-METRICS = ("success_rate", "completion", "critical_completion")
 MOST_RUNS = 200
 
 
@@ -49,7 +49,7 @@ st.caption(
     "change order."
 )
 tables.figure(
-    lambda: figures.rank_flow(corpus.ranking, metrics=METRICS, dark=state.is_dark()),
+    lambda: figures.rank_flow(corpus.ranking, metrics=HEADLINE, dark=state.is_dark()),
     key="flow",
     name="Rank flow",
 )

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from untaken.errors import Score, Unscored, UntakenError
 from untaken.ledger import Run
+from untaken.ranking import METRICS
 from untaken.subgoals import AgentScore, NodeScore, RunScore, score_agents
 
 if TYPE_CHECKING:
@@ -105,8 +106,6 @@ _UNBOUNDED: Final = frozenset({"replanning_events_per_trace", "violations_per_ru
 
 def gate_metrics() -> tuple[str, ...]:
     """What can be required: the metrics agents are ranked by, then figures of `untaken score`."""
-    from untaken.ranking import METRICS  # noqa: PLC0415 (slow: imports NumPy)
-
     return (*METRICS, *_POOLED)
 
 

@@ -17,6 +17,7 @@ from typing import Final, Literal
 from untaken.errors import Score, Unscored, UntakenError
 from untaken.gate import Requirement, refuse_unknown
 from untaken.ledger import Run
+from untaken.ranking import METRICS
 from untaken.subgoals import RunScore
 
 SequentialVerdict = Literal["pass", "fail", "keep_going", "unscored"]
@@ -125,15 +126,13 @@ def _in_time(runs: Iterable[Run], scores: Iterable[RunScore]) -> dict[str, list[
 
 
 def _metric(name: str) -> Callable[[RunScore], Score]:
-    from untaken.ranking import METRICS  # noqa: PLC0415 (slow: imports NumPy)
-
     if name not in METRICS:
         raise UntakenError(
             "requirement-invalid",
             f"{name} cannot be decided in sequence: its values have no upper bound, or no mean over tasks",
             hint=f"One of: {', '.join(METRICS)}.",
         )
-    return METRICS[name]
+    return METRICS[name].value
 
 
 def _held(agent: str, requirement: Requirement, scores: Sequence[RunScore]) -> SequentialCheck:

@@ -27,7 +27,7 @@ from untaken.answers import (
 )
 from untaken.corpus import Corpus
 from untaken.errors import Unscored
-from untaken.ranking import RankReport
+from untaken.ranking import OUTCOME, RankReport
 
 PERCENT: Final = st.column_config.NumberColumn(format="percent")
 THREE_PLACES: Final = st.column_config.NumberColumn(format="%.3f")
@@ -106,8 +106,8 @@ def _misleading(corpus: Corpus) -> None:
     report, dark, metric = corpus.ranking, state.is_dark(), pair_view.metric(corpus.ranking)
     scatter, pairs = st.columns([6, 5], gap="large")
     with scatter:
-        against = metric if metric != view.OUTCOME else "completion"
-        by_outcome, by_metric = report.metrics[view.OUTCOME], report.metrics[against]
+        against = metric if metric != OUTCOME else "completion"
+        by_outcome, by_metric = report.metrics[OUTCOME], report.metrics[against]
         drawn = partial(figures.outcome_scatter, report.placed(against), by_outcome, by_metric, dark=dark)
         tables.figure(drawn, key="scatter", name=f"Outcome against {metric_words(against)}")
     with pairs:

@@ -16,9 +16,8 @@ from components.shared.panels import panel
 from untaken.answers import rule_table
 from untaken.errors import number
 from untaken.ledger import Run
-from untaken.ranking import DiscordantPair, RankReport, RuleEffect, WorkflowVerdict
+from untaken.ranking import OUTCOME, DiscordantPair, RankReport, RuleEffect, WorkflowVerdict
 
-OUTCOME: Final = "success_rate"
 MOST_PULLS: Final = 3
 MOST_GAPS: Final = 3
 MOST_CARDS: Final = 4

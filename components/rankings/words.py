@@ -8,17 +8,8 @@ from typing import Final, Literal
 from components.shared import text
 from components.shared.palette import Tokens
 from untaken.errors import Score, number
-from untaken.ranking import PairedDifference, RunContribution
+from untaken.ranking import METRICS, PairedDifference, RunContribution
 
-METRIC_WORDS: Final = {
-    "success_rate": "outcome success",
-    "coverage": "attempted",
-    "completion": "completed",
-    "completion_weighted": "completed, by weight",
-    "critical_completion": "critical completed",
-    "completion_with_deps": "completed with dependencies",
-    "completion_with_deps_all": "completed with all dependencies",
-}
 Standing = Literal["above", "below", "level", "unknown"]
 SIGNS: Final[Mapping[Standing, str]] = {"above": "▲", "below": "▼", "level": "≈", "unknown": "?"}
 """Clearly above, clearly below, no clear difference, no interval."""
@@ -27,8 +18,8 @@ ALPHA: Final = 0.05
 
 
 def metric_words(name: str) -> str:
-    """A metric's name as people say it."""
-    return METRIC_WORDS.get(name, text.figure(name.replace("_", " "), 30))
+    """A metric's short name, safe in a figure."""
+    return METRICS[name].label if name in METRICS else text.figure(name.replace("_", " "), 30)
 
 
 def standing_of(pair: PairedDifference) -> Standing:

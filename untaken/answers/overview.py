@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
 
 from untaken.corpus import Corpus
 from untaken.errors import Score, Unscored
-from untaken.ranking import Agreement, DiscordantPair
+from untaken.ranking import OUTCOME, Agreement, DiscordantPair
 from untaken.subgoals import RunScore
-
-OUTCOME: Final = "success_rate"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

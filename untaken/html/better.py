@@ -6,11 +6,9 @@ from collections.abc import Sequence
 from itertools import combinations, pairwise
 from typing import Final
 
-from untaken.answers.overview import OUTCOME
 from untaken.errors import number
 from untaken.html.markup import Markup, short, tag, together
-from untaken.html.rank_flow import metric_words
-from untaken.ranking import PairedDifference, RankReport, WorkflowVerdict
+from untaken.ranking import OUTCOME, PairedDifference, RankReport, WorkflowVerdict, metric_words
 
 PAIRS: Final = 200
 """Pairs that the full report lists; the rankings' own document holds them all."""

@@ -8,18 +8,8 @@ from typing import Final
 
 from untaken.errors import Unscored, number
 from untaken.html.markup import Markup, short, tag, together
-from untaken.ranking import RankedAgent, RankReport
+from untaken.ranking import HEADLINE, RankedAgent, RankReport, metric_words
 
-METRICS: Final = ("success_rate", "completion", "critical_completion")
-METRIC_WORDS: Final = {
-    "success_rate": "outcome success",
-    "coverage": "sub-goals attempted",
-    "completion": "sub-goals completed",
-    "completion_weighted": "sub-goals completed, by weight",
-    "critical_completion": "critical sub-goals completed",
-    "completion_with_deps": "completed, with dependencies",
-    "completion_with_deps_all": "completed, with all dependencies",
-}
 MOST: Final = 16
 """Agents that a picture can hold; the table shows all."""
 COLUMN, ROW, TOP = 230.0, 44.0, 44.0
@@ -30,15 +20,10 @@ CHARACTER: Final = 9.0
 By = Mapping[str, Mapping[str, RankedAgent]]
 
 
-def metric_words(metric: str) -> str:
-    """A metric's name as people say it."""
-    return METRIC_WORDS.get(metric, metric.replace("_", " "))
-
-
 def flow_section(report: RankReport, *, full: bool) -> Markup | None:
     """The picture and its table, or ``None`` where there are not two rankings to compare."""
     names = [
-        m for m in (report.metrics if full else METRICS) if any(s.rank for s in report.metrics.get(m, ()))
+        m for m in (report.metrics if full else HEADLINE) if any(s.rank for s in report.metrics.get(m, ()))
     ]
     if len(names) < 2 or len({s.agent for m in names for s in report.metrics[m] if s.rank}) < 2:
         return None
@@ -53,7 +38,7 @@ def flow_section(report: RankReport, *, full: bool) -> Markup | None:
         f"them ran.{left_out} Crossing lines show disagreement. In brackets: 95% intervals; if they "
         "overlap widely, the order may be luck."
     )
-    drawn = [m for m in METRICS if m in names] if len(names) > len(METRICS) else names
+    drawn = [m for m in HEADLINE if m in names] if len(names) > len(HEADLINE) else names
     return together(
         tag("h2", "Do success and sub-goals agree?"),
         tag("p", note, class_="note"),

@@ -8,7 +8,7 @@ from untaken.errors import Unscored, number
 from untaken.fix_first import FixFirst, Triage
 from untaken.html.better import leaders
 from untaken.html.markup import Markup, short, tag, together
-from untaken.html.rank_flow import metric_words
+from untaken.ranking import metric_words
 
 
 def seen_by(corpus: Corpus) -> Overview:

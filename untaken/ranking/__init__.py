@@ -20,6 +20,7 @@ from untaken.ranking.comparisons import (
 )
 from untaken.ranking.contradictions import contradictory_runs
 from untaken.ranking.groups import Group, comparable_groups
+from untaken.ranking.metrics import HEADLINE, METRICS, OUTCOME, Metric, metric_words
 from untaken.ranking.model import (
     Agreement,
     Bootstrap,
@@ -34,16 +35,18 @@ from untaken.ranking.rules import rule_effect
 
 if TYPE_CHECKING:
     from untaken.ranking.rank import rank_agents, rank_comparable
-    from untaken.ranking.tables import METRICS
 
 __all__ = [
+    "HEADLINE",
     "METRICS",
+    "OUTCOME",
     "Agreement",
     "Bootstrap",
     "Comparison",
     "Contradiction",
     "DiscordantPair",
     "Group",
+    "Metric",
     "PairedDifference",
     "PassK",
     "QuadrantPoint",
@@ -58,6 +61,7 @@ __all__ = [
     "WorkflowVerdict",
     "comparable_groups",
     "contradictory_runs",
+    "metric_words",
     "pass_hat_k",
     "pooled_reversals",
     "rank_agents",
@@ -66,7 +70,6 @@ __all__ = [
 ]
 
 _NUMERIC: Final = {
-    "METRICS": "tables",
     "rank_agents": "rank",
     "rank_comparable": "rank",
 }

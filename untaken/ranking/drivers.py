@@ -15,13 +15,14 @@ import numpy as np
 
 from untaken.errors import Unscored
 from untaken.ranking.comparisons import RunContribution, SubGoalGap, TaskGap
+from untaken.ranking.metrics import METRICS
 from untaken.ranking.model import Bootstrap, DiscordantPair
 from untaken.ranking.pairs import Measured
-from untaken.ranking.tables import METRICS, WEIGHTED, RunsByCell
+from untaken.ranking.tables import RunsByCell
 from untaken.subgoals.model import NodeScore, RunScore
 
-BY_SUB_GOAL: Final = ("completion", WEIGHTED, "critical_completion")
-"""Metrics that are a share of sub-goals completed, and so a sum over sub-goals."""
+BY_SUB_GOAL: Final = {name: metric.weight for name, metric in METRICS.items() if metric.weight}
+"""Metrics that are a share of sub-goals completed, and so a sum over sub-goals: the weight of each."""
 NodeKey = tuple[str, str]
 """(graph, sub-goal)."""
 
@@ -156,11 +157,11 @@ def _common(
 
 
 def _has(run: RunScore, metric: str) -> bool:
-    return not isinstance(METRICS[metric](run), Unscored)
+    return not isinstance(METRICS[metric].value(run), Unscored)
 
 
 def _value(run: RunScore, metric: str) -> float:
-    value = METRICS[metric](run)
+    value = METRICS[metric].value(run)
     return 0.0 if isinstance(value, Unscored) else value
 
 
@@ -179,11 +180,12 @@ class _Share:
 
 def _shares(runs: Sequence[RunScore], metric: str) -> dict[NodeKey, _Share]:
     seen: dict[NodeKey, list[tuple[NodeScore, float]]] = defaultdict(list)
+    weight_of = BY_SUB_GOAL[metric]
     for run in runs:
-        nodes = [node for node in run.counted if node.critical or metric != "critical_completion"]
-        weights = [node.weight if metric == WEIGHTED else 1.0 for node in nodes]
-        for node, weight in zip(nodes, weights, strict=True):
-            part = weight / (fsum(weights) * len(runs)) if node.completed and weight else 0.0
+        weighed = [(node, weight) for node in run.counted if (weight := weight_of(node))]
+        whole = fsum(weight for _, weight in weighed)
+        for node, weight in weighed:
+            part = weight / (whole * len(runs)) if node.completed else 0.0
             seen[run.graph_id, node.sub_goal].append((node, part))
     return {
         key: _Share(

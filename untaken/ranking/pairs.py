@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from untaken.errors import Score, Unscored
 from untaken.limits import COMPARED_AGENTS
 from untaken.ranking.comparisons import Comparison, PairedDifference
+from untaken.ranking.metrics import OUTCOME
 from untaken.ranking.model import NO_INTERVAL, Bootstrap, RankedAgent
-from untaken.ranking.tables import OUTCOME, Cells, RunsByCell, metric_cells
+from untaken.ranking.tables import Cells, RunsByCell, metric_cells
 from untaken.ranking.ties import tie_groups
 from untaken.stats import paired
 from untaken.stats.multiple import holm

@@ -7,10 +7,11 @@ from itertools import combinations
 from typing import Final
 
 from untaken.errors import Finding, Score, Unscored
+from untaken.ranking.metrics import METRICS
 from untaken.ranking.rank_report import RankReport
 from untaken.subgoals.model import AgentScore
 
-POOLED: Final = ("success_rate", "coverage", "completion", "completion_weighted", "critical_completion")
+POOLED: Final = tuple(metric for metric in METRICS if metric in AgentScore.__dataclass_fields__)
 """Metrics that `untaken score` pools and `untaken rank` averages over tasks."""
 NAMED: Final = 5
 DECIMALS: Final = 12

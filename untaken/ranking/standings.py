@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from untaken.errors import Score, Unscored
+from untaken.ranking.metrics import OUTCOME
 from untaken.ranking.model import FEWEST_TASKS, NO_INTERVAL, RankedAgent
-from untaken.ranking.tables import OUTCOME, MetricTable
+from untaken.ranking.tables import MetricTable
 from untaken.stats.ranks import PairTests, rank_interval
 from untaken.stats.shares import share_interval
 

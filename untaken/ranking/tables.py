@@ -3,47 +3,17 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum
-from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from untaken.errors import Score, Unscored
+from untaken.errors import Unscored
+from untaken.ranking.metrics import METRICS, WEIGHTED
 from untaken.stats.rounding import Floats, quantise
 from untaken.subgoals.model import RunScore
-
-OUTCOME: Final = "success_rate"
-WEIGHTED: Final = "completion_weighted"
-
-
-def _outcome(score: RunScore) -> Score:
-    return score.success if isinstance(score.success, Unscored) else float(score.success)
-
-
-def _share(score: RunScore, completed: int) -> Score:
-    return score.completion if isinstance(score.completion, Unscored) else completed / score.required
-
-
-METRICS: Final[Mapping[str, Callable[[RunScore], Score]]] = {
-    OUTCOME: _outcome,
-    "coverage": lambda score: score.coverage,
-    "completion": lambda score: score.completion,
-    WEIGHTED: lambda score: score.completion_weighted,
-    "critical_completion": lambda score: score.critical_completion,
-    "completion_with_deps": lambda score: _share(score, score.completed_with_deps),
-    "completion_with_deps_all": lambda score: _share(score, score.completed_with_deps_all),
-}
-"""Every metric agents are ranked by, and how one run gets its value: outcome first."""
-
-
-def trials_of(metric: str, score: RunScore) -> int:
-    """How many yes-or-no questions a run's value under a metric is the mean of: intervals rest on it."""
-    if metric == OUTCOME:
-        return 1
-    return score.critical if metric.startswith("critical") else score.required
 
 
 def metrics_of(scores: Sequence[RunScore]) -> tuple[str, ...]:
@@ -64,7 +34,7 @@ class MetricTable:
         agents: in alphabetical order; the rows of `means` and `runs`.
         means: (agents, columns) mean over repeats, all finite.
         runs: (agents, columns) number of runs behind each mean.
-        trials: (agents,) number of binary trials behind each row (`trials_of`).
+        trials: (agents,) number of binary trials behind each row (`Metric.trials`).
         columns: index of each column in the shared tasks; never empty where there is an agent.
         absent: agent without the metric → why.
     """
@@ -130,7 +100,7 @@ class Cells:
 
 def metric_cells(metric: str, cells: RunsByCell, agents: tuple[str, ...], tasks: tuple[str, ...]) -> Cells:
     """The metric on each task, repeats averaged; an agent that did not run a task has no value there."""
-    value_of = METRICS[metric]
+    measured = METRICS[metric]
     means = np.full((len(agents), len(tasks)), np.nan)
     runs = np.zeros((len(agents), len(tasks)), dtype=np.int64)
     trials = np.zeros((len(agents), len(tasks)))
@@ -138,12 +108,12 @@ def metric_cells(metric: str, cells: RunsByCell, agents: tuple[str, ...], tasks:
     for row, agent in enumerate(agents):
         for column, task in enumerate(tasks):
             ran = cells.get((agent, task), ())
-            values = [value_of(score) for score in ran]
+            values = [measured.value(score) for score in ran]
             known = [value for value in values if not isinstance(value, Unscored)]
             if known:
                 means[row, column] = fsum(known) / len(known)
                 runs[row, column] = len(known)
-                trials[row, column] = sum(trials_of(metric, score) for score in ran) * len(known) / len(ran)
+                trials[row, column] = sum(measured.trials(score) for score in ran) * len(known) / len(ran)
             if len(known) < len(values):
                 why = min(value.reason for value in values if isinstance(value, Unscored))
                 reasons[agent] = min(why, reasons.get(agent, why))
