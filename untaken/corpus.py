@@ -123,7 +123,8 @@ class Corpus:
     @property
     def aborted(self) -> tuple[RunEvaluation, ...]:
         """Evaluations refused because the ledger is broken; for an audit log, never for the ledger itself."""
-        return tuple(e for e in self.evaluations.values() if e.status == "aborted")
+        made = self.evaluations
+        return tuple(made[digest] for digest in made if made.status(digest) == "aborted")
 
     @property
     def plans(self) -> PlanEvaluation:

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from untaken.answers.frame import Columns, count, figure, frame, moment, text, truth, why
 from untaken.corpus import Corpus
-from untaken.counterfactual import RunEvaluation
+from untaken.counterfactual import EvaluationStatus, Summary
 from untaken.errors import Score, Unscored
 from untaken.ledger import Run, RunFinished
 from untaken.ranking import Contradiction
@@ -26,7 +26,8 @@ class RunRow:
 
     run: Run
     score: RunScore | Unscored
-    evaluation: RunEvaluation
+    evaluation: EvaluationStatus
+    summary: Summary
     contradiction: Contradiction | None
 
     @property
@@ -100,7 +101,7 @@ def _replans(row: RunRow) -> int | None:
 
 
 def _max_delta(row: RunRow) -> Score:
-    return row.evaluation.summary.max_delta
+    return row.summary.max_delta
 
 
 RUNS: Final[Columns[RunRow]] = {
@@ -143,10 +144,10 @@ RUNS: Final[Columns[RunRow]] = {
     "transient_failures": count("failed observations", _scored("transient_failures")),
     "recovered": figure("share of failed attempts completed after a replan", _scored("recovered")),
     "contradiction": text("lucky, unlucky, or nothing", lambda row: getattr(row.contradiction, "kind", None)),
-    "evaluation": text("counterfactual evaluation: evaluated, skipped, aborted", "evaluation.status"),
-    "decisions": count("decision points", "evaluation.summary.decisions"),
+    "evaluation": text("counterfactual evaluation: evaluated, skipped, aborted", "evaluation"),
+    "decisions": count("decision points", "summary.decisions"),
     "better_alternatives": count(
-        "branches that scored better", "evaluation.summary.alternative_may_be_better"
+        "branches that scored better", "summary.alternative_may_be_better"
     ),
     "max_delta": figure("largest delta over all branches", _max_delta),
     "source": text("the file it was read from", "run.source"),
@@ -187,7 +188,8 @@ def run_rows(corpus: Corpus) -> list[RunRow]:
         RunRow(
             run=run,
             score=corpus.scores[digest],
-            evaluation=corpus.evaluations[digest],
+            evaluation=corpus.evaluations.status(digest),
+            summary=corpus.evaluations.summary(digest),
             contradiction=contradictions.get(digest),
         )
         for digest, run in corpus.runs.items()

@@ -29,9 +29,10 @@ from untaken.counterfactual.histories import (
     scored,
     unknown,
 )
+from untaken.counterfactual.insights import signals_expected
 from untaken.counterfactual.levels import at_level, finest
-from untaken.counterfactual.model import Alternative, Decision, Direction, Support
-from untaken.counterfactual.paths import outcome_of, verdict_of
+from untaken.counterfactual.model import Alternative, Decision, Direction, Summary, Support
+from untaken.counterfactual.paths import MAY_BE_BETTER, outcome_of, verdict_of
 from untaken.counterfactual.pooling import (
     NOT_POOLED,
     PooledAdvantages,
@@ -40,6 +41,7 @@ from untaken.counterfactual.pooling import (
     supported,
 )
 from untaken.counterfactual.scoring import Weights
+from untaken.counterfactual.summary import tally
 from untaken.errors import Score, Unscored
 from untaken.ledger.events import SkillSelection
 from untaken.ledger.model import Run
@@ -129,6 +131,33 @@ class DecisionScorer:
     def decisions(self, run: int) -> tuple[Decision, ...]:
         """A run's decision points, with a branch for each path not taken."""
         return tuple([self._decision(layers, number) for layers, number in self._places[run]])
+
+    def summary(self, run: int) -> Summary:
+        """The counts of a run's paths; its decisions are not made for it."""
+        places = self._places[run]
+        rows = [
+            (place, delta)
+            for place in places
+            for delta in self._deltas[place[0]][slice(*self._asked[place[0]].first[place[1] : place[1] + 2])]
+        ]
+        verdicts = [verdict_of(delta, self._threshold) for _, delta in rows]
+        better = [place for (place, _), v in zip(rows, verdicts, strict=True) if v == MAY_BE_BETTER]
+        return tally(
+            [("evaluated", None)],
+            decisions=len(places),
+            verdicts=verdicts,
+            deltas=[delta for _, delta in rows if not isinstance(delta, Unscored)],
+            signals=signals_expected(better),
+        )
+
+    @cached_property
+    def _deltas(self) -> dict[int, list[Score]]:
+        """The delta of each path."""
+        none = WHY[NO_FIGURE]
+        return {
+            layers: [scored(delta, none) for delta in np.where(paths.known, paths.delta, np.nan).tolist()]
+            for layers, paths in self.paths.items()
+        }
 
     def _compare(self, asked: Asked) -> Paths:
         by_decision, decision = np.array(asked.run, dtype=np.int64), asked.decision

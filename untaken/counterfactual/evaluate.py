@@ -12,7 +12,7 @@ from math import inf
 from typing import TYPE_CHECKING, Final
 
 from untaken.counterfactual.insights import insights_of, signals_of
-from untaken.counterfactual.model import Decision, EvaluationStatus, RunEvaluation
+from untaken.counterfactual.model import Decision, EvaluationStatus, RunEvaluation, Summary
 from untaken.counterfactual.paths import THRESHOLD
 from untaken.counterfactual.scoring import Weights
 from untaken.counterfactual.summary import tally
@@ -114,6 +114,18 @@ class Evaluations(Mapping[str, RunEvaluation]):
             self._made[digest] = self._make(digest)
         return self._made[digest]
 
+    def status(self, digest: str) -> EvaluationStatus:
+        """How the evaluation of a run ended."""
+        refusal = None if digest in self._scored else refusal_of(self._runs[digest])
+        return "evaluated" if refusal is None else refusal.status
+
+    def summary(self, digest: str) -> Summary:
+        """The counts of a run's evaluation, without the objects of its decisions."""
+        if digest in self._scored:
+            scorer, _, number = self._scored[digest]
+            return scorer.summary(number)
+        return self[digest].summary
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._runs)
 
@@ -150,7 +162,7 @@ class Evaluations(Mapping[str, RunEvaluation]):
             decisions=decisions,
             insights=insights,
             signals=signals,
-            summary=tally([("evaluated", None)], decisions, len(signals)),
+            summary=scorer.summary(number),
             memory_digest=used.digest,
             notes=tuple(_notes(run, given, used, decisions)),
         )
@@ -206,7 +218,7 @@ def _refused(
         decisions=(),
         insights=(),
         signals=(),
-        summary=tally([(refusal.status, refusal.code)], (), 0),
+        summary=tally([(refusal.status, refusal.code)]),
         memory_digest="",
         notes=(note,),
     )

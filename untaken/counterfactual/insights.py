@@ -11,6 +11,7 @@ from urllib.parse import quote
 import rfc8785
 
 from untaken.counterfactual.model import Decision, Insight, RunEvaluation
+from untaken.counterfactual.paths import MAY_BE_BETTER
 from untaken.counterfactual.summary import summary_mapping
 from untaken.errors import Unscored, number
 from untaken.ledger.events import CounterfactualInsight, EvaluationSummary
@@ -37,7 +38,7 @@ def insights_of(run_id: str, decisions: Sequence[Decision], memory_digest: str) 
         )
         for decision in decisions
         for branch in decision.branches
-        if branch.verdict == "alternative_may_be_better" and not isinstance(branch.delta, Unscored)
+        if branch.verdict == MAY_BE_BETTER and not isinstance(branch.delta, Unscored)
     )
 
 
@@ -60,6 +61,11 @@ def signals_of(
         _signal(some, contexts[point], skill, direction, ended.astimezone(UTC))
         for (point, direction, skill), some in behind.items()
     )
+
+
+def signals_expected(points: Sequence[object]) -> int:
+    """How many `signals_of` makes of insights, each given by its decision point."""
+    return len(points) + len(set(points))
 
 
 def gather_signals(evaluations: Iterable[RunEvaluation]) -> tuple[Signal, ...]:

@@ -12,6 +12,7 @@ from untaken.ledger.model import Run
 from untaken.memory import priced
 
 THRESHOLD: Final = 0.1
+MAY_BE_BETTER: Final = "alternative_may_be_better"
 
 
 def verdict_of(delta: Score, threshold: float = THRESHOLD) -> DeltaVerdict:
@@ -19,7 +20,7 @@ def verdict_of(delta: Score, threshold: float = THRESHOLD) -> DeltaVerdict:
     if isinstance(delta, Unscored):
         return "unknown"
     if delta > threshold:
-        return "alternative_may_be_better"
+        return MAY_BE_BETTER
     return "actual_was_better" if delta < -threshold else "equivalent"
 
 

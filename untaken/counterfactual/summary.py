@@ -7,32 +7,46 @@ from collections.abc import Iterable, Sequence
 from math import fsum
 from typing import Any
 
-from untaken.counterfactual.model import Decision, EvaluationStatus, RunEvaluation, Summary
+from untaken.counterfactual.model import DeltaVerdict, EvaluationStatus, RunEvaluation, Summary
 from untaken.errors import Unscored, number, reason
 
 
 def summarise(evaluations: Iterable[RunEvaluation]) -> Summary:
     """The counts of many evaluations together."""
     known = list(evaluations)
+    decisions = [decision for e in known for decision in e.decisions]
+    branches = [branch for decision in decisions for branch in decision.branches]
     return tally(
         [(e.status, e.code) for e in known],
-        [decision for e in known for decision in e.decisions],
-        sum(len(e.signals) for e in known),
+        decisions=len(decisions),
+        verdicts=[branch.verdict for branch in branches],
+        deltas=[branch.delta for branch in branches if not isinstance(branch.delta, Unscored)],
+        signals=sum(len(e.signals) for e in known),
     )
 
 
 def tally(
-    ends: Sequence[tuple[EvaluationStatus, str | None]], decisions: Sequence[Decision], signals: int
+    ends: Sequence[tuple[EvaluationStatus, str | None]],
+    *,
+    decisions: int = 0,
+    verdicts: Sequence[DeltaVerdict] = (),
+    deltas: Sequence[float] = (),
+    signals: int = 0,
 ) -> Summary:
-    """Count how evaluations ended, and the branches of their decisions."""
-    branches = [branch for decision in decisions for branch in decision.branches]
-    verdicts = [branch.verdict for branch in branches]
-    deltas = [branch.delta for branch in branches if not isinstance(branch.delta, Unscored)]
+    """Count how evaluations ended, and the paths not taken at their decisions.
+
+    Args:
+        ends: status and code of each evaluation.
+        decisions: number of decision points.
+        verdicts: of each path.
+        deltas: of each path that has one.
+        signals: number of weak signals.
+    """
     nothing = Unscored("no alternative has a delta")
     statuses = [status for status, _ in ends]
     return Summary(
-        decisions=len(decisions),
-        alternatives=len(branches),
+        decisions=decisions,
+        alternatives=len(verdicts),
         alternative_may_be_better=verdicts.count("alternative_may_be_better"),
         actual_was_better=verdicts.count("actual_was_better"),
         equivalent=verdicts.count("equivalent"),
