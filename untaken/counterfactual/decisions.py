@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Final, NamedTuple
 
@@ -64,7 +64,7 @@ class Paths:
         n_selected: outcomes of the selected skill at its finest level, by decision.
         advantage, pooled: of the alternative; `pooled` is ``None`` for one layer.
         direction: 1 where better is supported, -1 where worse is, else 0; `doubts` has what the guard says of
-            the rows `claimed`.
+            supported rows, `doubted` the place in it of each row that it refuses.
     """
 
     known: np.ndarray
@@ -82,8 +82,16 @@ class Paths:
     advantage: Advantages
     pooled: PooledAdvantages | None
     direction: np.ndarray
-    claimed: np.ndarray
     doubts: Doubts
+    doubted: dict[int, int]
+
+
+class Known(NamedTuple):
+    """What was known when a run began, and the run's id where it has put something in itself."""
+
+    snapshot: Snapshot
+    own: str | None
+    began: datetime
 
 
 class DecisionScorer:
@@ -121,16 +129,24 @@ class DecisionScorer:
 
     def actual_score(self, run: int) -> Score:
         """A run's own score over all the terms it has."""
-        at = np.array([run])
-        if np.isinf(self._scales.cost[0][run]) and np.isinf(self._scales.steps[0][run]):
-            return NOT_NORMALISED
-        own = Placed(*(column[at] for column in self._actual))
+        return self._actual_scores[run]
+
+    @cached_property
+    def _actual_scores(self) -> list[Score]:
         with np.errstate(all="ignore"):
-            return scored(self._scales.scores(own, Used.common(own, own))[0], WHY[NO_FIGURE])
+            scores = self._scales.scores(self._actual, Used.common(self._actual, self._actual))
+        spanless = np.isinf(self._scales.cost[0]) & np.isinf(self._scales.steps[0])
+        none = WHY[NO_FIGURE]
+        return [
+            NOT_NORMALISED if without else scored(score, none)
+            for without, score in zip(spanless.tolist(), scores.tolist(), strict=True)
+        ]
 
     def decisions(self, run: int) -> tuple[Decision, ...]:
         """A run's decision points, with a branch for each path not taken."""
-        return tuple([self._decision(layers, number) for layers, number in self._places[run]])
+        snapshot, run_id = self.snapshot(run), self.runs[run].run_id
+        known = Known(snapshot, run_id if snapshot.knows_run(run_id) else None, self.runs[run].started.ts)
+        return tuple([self._decision(layers, number, known) for layers, number in self._places[run]])
 
     def summary(self, run: int) -> Summary:
         """The counts of a run's paths; its decisions are not made for it."""
@@ -153,9 +169,10 @@ class DecisionScorer:
     @cached_property
     def _deltas(self) -> dict[int, list[Score]]:
         """The delta of each path."""
-        none = WHY[NO_FIGURE]
         return {
-            layers: [scored(delta, none) for delta in np.where(paths.known, paths.delta, np.nan).tolist()]
+            layers: _scores(
+                np.where(paths.known, paths.delta, np.nan), np.full(paths.known.size, NO_FIGURE)
+            )
             for layers, paths in self.paths.items()
         }
 
@@ -191,7 +208,8 @@ class DecisionScorer:
             above=direction[claimed] > 0,
         )
         doubts = doubts_of(self._history, claims)
-        direction[claimed[doubts.outcome != HOLDS]] = 0
+        refused = np.flatnonzero(doubts.outcome != HOLDS)
+        direction[claimed[refused]] = 0
         return Paths(
             known=level > 0,
             level=level,
@@ -208,8 +226,8 @@ class DecisionScorer:
             advantage=advantage,
             pooled=pooled,
             direction=direction,
-            claimed=claimed,
             doubts=doubts,
+            doubted=dict(zip(claimed[refused].tolist(), refused.tolist(), strict=True)),
         )
 
     def _looked_up(self, asked: Asked, by_decision: np.ndarray) -> tuple[list[Histories], list[Histories]]:
@@ -231,7 +249,7 @@ class DecisionScorer:
         strength = strengths_for(self._given, self._cut, self._weights)[by_path]
         return pooled_advantages(other, chosen, everything, strength, self._scales.rows(by_path))
 
-    def _decision(self, layers: int, number: int) -> Decision:
+    def _decision(self, layers: int, number: int, known: Known) -> Decision:
         asked, columns = self._asked[layers], self.paths[layers]
         selection, (first, last) = asked.selection[number], asked.first[number : number + 2].tolist()
         return Decision(
@@ -239,22 +257,19 @@ class DecisionScorer:
             selected=selection.selected,
             context_hash=selection.context_hash,
             n_selected=int(columns.n_selected[number]),
-            branches=tuple([self._branch(layers, row) for row in range(first, last)]),
+            branches=tuple([self._branch(layers, row, known) for row in range(first, last)]),
         )
 
-    def _branch(self, layers: int, row: int) -> Alternative:
+    def _branch(self, layers: int, row: int, known: Known) -> Alternative:
         asked, columns = self._asked[layers], self.paths[layers]
         decision, alternative = int(asked.decision[row]), asked.name(row)
         figures = self._figures[layers][row]
         if not figures.level:
             return _unknown(alternative, layers, int(columns.n_selected[decision]))
-        run, selection = asked.run[decision], asked.selection[decision]
-        snapshot, context = self.snapshot(run), selection.layers[figures.level - 1]
-        history = snapshot.record(alternative, context, without_run=self.runs[run].run_id)
+        context = asked.selection[decision].layers[figures.level - 1]
+        history = known.snapshot.record(alternative, context, without_run=known.own)
         if history is None:
             raise AssertionError("a known path has a history")
-        why, delta_why, none = WHY[figures.why], WHY[figures.delta_why], WHY[NO_FIGURE]
-        delta = scored(figures.delta, none)
         pooled = NOT_POOLED if columns.pooled is None else columns.pooled.row(row)
         support, reason, direction = self._called(columns, row)
         return Alternative(
@@ -264,25 +279,25 @@ class DecisionScorer:
             success_rate=history.success_rate,
             avg_cost=history.avg_cost,
             avg_steps=history.avg_steps,
-            score=scored(figures.score, none),
-            actual_score=scored(figures.actual, none),
-            delta=delta,
-            verdict=verdict_of(delta, self._threshold),
+            score=figures.score,
+            actual_score=figures.actual,
+            delta=figures.delta,
+            verdict=verdict_of(figures.delta, self._threshold),
             cost_used=figures.cost_used,
             steps_used=figures.steps_used,
-            advantage=scored(figures.advantage, why),
-            low=scored(figures.low, why),
-            high=scored(figures.high, why),
-            p_better=scored(figures.p_better, why),
+            advantage=figures.advantage,
+            low=figures.low,
+            high=figures.high,
+            p_better=figures.p_better,
             support=support,
             support_reason=reason,
             direction=direction,
             runs=history.runs,
-            delta_low=scored(figures.delta_low, delta_why),
-            delta_high=scored(figures.delta_high, delta_why),
+            delta_low=figures.delta_low,
+            delta_high=figures.delta_high,
             evidence_from=history.oldest,
             evidence_to=history.newest,
-            evidence_age_days=(self.runs[run].started.ts - history.newest) / DAY,
+            evidence_age_days=(known.began - history.newest) / DAY,
             level=figures.level,
             levels=layers,
             advantage_level=figures.shared or None,
@@ -300,8 +315,8 @@ class DecisionScorer:
             return {layers: _rows(paths, self._threshold) for layers, paths in self.paths.items()}
 
     def _called(self, columns: Paths, row: int) -> tuple[Support, str, Direction | None]:
-        at = int(np.searchsorted(columns.claimed, row))
-        if at < columns.claimed.size and columns.claimed[at] == row and columns.doubts.outcome[at] != HOLDS:
+        at = columns.doubted.get(row)
+        if at is not None:
             return "weak", columns.doubts.words(at), None
         if columns.pooled is None:
             return columns.advantage.call(row)
@@ -310,34 +325,43 @@ class DecisionScorer:
 
 
 class PathFigures(NamedTuple):
-    """One path's figures out of `Paths`, as plain numbers."""
+    """One path's figures out of `Paths`, as plain numbers, or why there is none."""
 
     level: int
     shared: int
     n_shared: int
-    score: float
-    actual: float
-    delta: float
-    delta_low: float
-    delta_high: float
-    delta_why: int
+    score: Score
+    actual: Score
+    delta: Score
+    delta_low: Score
+    delta_high: Score
     cost_used: bool
     steps_used: bool
-    advantage: float
-    low: float
-    high: float
-    p_better: float
-    why: int
+    advantage: Score
+    low: Score
+    high: Score
+    p_better: Score
 
 
 def _rows(paths: Paths, threshold: float) -> list[PathFigures]:
-    trust = paths.advantage
+    trust, none = paths.advantage, np.full(paths.why.size, NO_FIGURE)
     columns = (
-        paths.level, paths.shared, paths.n_shared,
-        paths.score, paths.actual, paths.delta, paths.low, paths.high, paths.why, *paths.used,
-        trust.advantage, trust.low, trust.high, trust.p_better(threshold), trust.why,
-    )  # fmt: skip
-    return list(map(PathFigures._make, zip(*(column.tolist() for column in columns), strict=True)))
+        *(column.tolist() for column in (paths.level, paths.shared, paths.n_shared)),
+        *(_scores(column, none) for column in (paths.score, paths.actual, paths.delta)),
+        *(_scores(column, paths.why) for column in (paths.low, paths.high)),
+        *(column.tolist() for column in paths.used),
+        *(_scores(c, trust.why) for c in (trust.advantage, trust.low, trust.high)),
+        _scores(trust.p_better(threshold), trust.why),
+    )
+    return list(map(PathFigures._make, zip(*columns, strict=True)))
+
+
+def _scores(column: np.ndarray, why: np.ndarray) -> list[Score]:
+    """The numbers of a column; for each NaN the reason with that code."""
+    found: list[Score] = column.tolist()
+    for row in np.flatnonzero(np.isnan(column)).tolist():
+        found[row] = WHY[why[row]]
+    return found
 
 
 def _unknown(alternative: str, levels: int, n_selected: int) -> Alternative:
