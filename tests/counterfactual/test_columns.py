@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from one_by_one.decisions import Bench
 
-from untaken.counterfactual import THRESHOLD, Alternative, Weights, evaluate_run, evaluate_runs
+from untaken.counterfactual import THRESHOLD, Alternative, Weights, evaluate_run, evaluate_runs, summarise
 from untaken.ledger import Run, SkillSelection, read_ledger
 from untaken.memory import Observed, PolicyMemory, Snapshot
 
@@ -67,6 +67,10 @@ def assert_same(runs: Sequence[Run], memory: PolicyMemory | Snapshot, weights: W
         assert evaluations[run.digest] == alone, "the same alone as among others"
     for run in runs:
         evaluation = evaluations[run.digest]
+        assert evaluations.status(run.digest) == evaluation.status
+        assert evaluations.summary(run.digest) == summarise([evaluation]), "counted without its objects"
+        assert evaluations.decisions(run.digest) == evaluation.decisions
+        assert evaluations.actual_score(run.digest) == evaluation.actual_score
         if evaluation.status != "evaluated":
             continue
         bench = Bench.of(run, given.at(run.started.ts), weights, THRESHOLD)

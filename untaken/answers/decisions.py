@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from untaken.answers.frame import Columns, count, figure, frame, text, truth, why
 from untaken.corpus import Corpus
-from untaken.counterfactual import Alternative, Decision, RunEvaluation
+from untaken.counterfactual import Alternative, Decision
 from untaken.errors import Score, Unscored
 from untaken.ledger import Run, readable
 
@@ -21,17 +21,18 @@ if TYPE_CHECKING:
 class BranchRow(Struct, frozen=True, gc=False):
     """One alternative at one decision point of one run."""
 
-    evaluation: RunEvaluation
+    run: Run
+    actual_score: Score
     decision: Decision
     branch: Alternative
     context: str | None
 
 
 DECISIONS: Final[Columns[BranchRow]] = {
-    "digest": text("content digest of the run", "evaluation.digest"),
-    "run_id": text("the run's own id", "evaluation.run_id"),
-    "task_id": text("what was to be done", "evaluation.task_id"),
-    "agent": text("who ran", "evaluation.agent"),
+    "digest": text("content digest of the run", "run.digest"),
+    "run_id": text("the run's own id", "run.run_id"),
+    "task_id": text("what was to be done", "run.task_id"),
+    "agent": text("who ran", "run.agent"),
     "decision_point": count("seq of the SKILL_SELECTION event", "decision.decision_point"),
     "selected": text("the skill that was taken", "decision.selected"),
     "context_hash": text("digest of the context of the choice", "decision.context_hash"),
@@ -44,7 +45,7 @@ DECISIONS: Final[Columns[BranchRow]] = {
     "avg_cost": figure("its mean cost", "branch.avg_cost"),
     "avg_steps": figure("its mean number of steps", "branch.avg_steps"),
     "score": figure("score of the alternative's history", "branch.score"),
-    "actual_score": figure("score of the run itself", "evaluation.actual_score"),
+    "actual_score": figure("score of the run itself", "actual_score"),
     "delta": figure("score − actual_score", "branch.delta"),
     "delta_low": figure("lower end of the delta's 95 % interval", "branch.delta_low"),
     "delta_high": figure("upper end of the delta's 95 % interval", "branch.delta_high"),
@@ -77,12 +78,13 @@ def decisions_table(corpus: Corpus) -> pd.DataFrame:
 
 
 def _branches(corpus: Corpus) -> Iterator[BranchRow]:
-    for digest, evaluation in corpus.evaluations.items():
-        contexts = contexts_of(corpus.runs[digest]) if evaluation.decisions else {}
-        for decision in evaluation.decisions:
-            context = contexts.get(decision.decision_point)
-            for branch in decision.branches:
-                yield BranchRow(evaluation, decision, branch, context)
+    for digest, run in corpus.runs.items():
+        if decisions := corpus.evaluations.decisions(digest):
+            contexts, actual = contexts_of(run), corpus.evaluations.actual_score(digest)
+            for decision in decisions:
+                context = contexts.get(decision.decision_point)
+                for branch in decision.branches:
+                    yield BranchRow(run, actual, decision, branch, context)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

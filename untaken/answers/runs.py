@@ -146,9 +146,7 @@ RUNS: Final[Columns[RunRow]] = {
     "contradiction": text("lucky, unlucky, or nothing", lambda row: getattr(row.contradiction, "kind", None)),
     "evaluation": text("counterfactual evaluation: evaluated, skipped, aborted", "evaluation"),
     "decisions": count("decision points", "summary.decisions"),
-    "better_alternatives": count(
-        "branches that scored better", "summary.alternative_may_be_better"
-    ),
+    "better_alternatives": count("branches that scored better", "summary.alternative_may_be_better"),
     "max_delta": figure("largest delta over all branches", _max_delta),
     "source": text("the file it was read from", "run.source"),
     "score_reason": why("the run", "score"),

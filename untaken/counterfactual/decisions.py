@@ -170,9 +170,7 @@ class DecisionScorer:
     def _deltas(self) -> dict[int, list[Score]]:
         """The delta of each path."""
         return {
-            layers: _scores(
-                np.where(paths.known, paths.delta, np.nan), np.full(paths.known.size, NO_FIGURE)
-            )
+            layers: _scores(np.where(paths.known, paths.delta, np.nan), np.full(paths.known.size, NO_FIGURE))
             for layers, paths in self.paths.items()
         }
 

@@ -16,7 +16,7 @@ from untaken.counterfactual.model import Decision, EvaluationStatus, RunEvaluati
 from untaken.counterfactual.paths import THRESHOLD
 from untaken.counterfactual.scoring import Weights
 from untaken.counterfactual.summary import tally
-from untaken.errors import Finding, Unscored, UntakenError, Where
+from untaken.errors import Finding, Score, Unscored, UntakenError, Where
 from untaken.ledger.model import Run
 from untaken.memory import Memories, PolicyMemory, Snapshot, by_memory
 
@@ -118,6 +118,20 @@ class Evaluations(Mapping[str, RunEvaluation]):
         """How the evaluation of a run ended."""
         refusal = None if digest in self._scored else refusal_of(self._runs[digest])
         return "evaluated" if refusal is None else refusal.status
+
+    def decisions(self, digest: str) -> tuple[Decision, ...]:
+        """A run's decision points; none where it was not evaluated. They are made anew each time."""
+        if digest not in self._scored:
+            return ()
+        scorer, _, number = self._scored[digest]
+        return scorer.decisions(number)
+
+    def actual_score(self, digest: str) -> Score:
+        """The run's own score, or why it has none."""
+        if digest not in self._scored:
+            return self[digest].actual_score
+        scorer, _, number = self._scored[digest]
+        return scorer.actual_score(number)
 
     def summary(self, digest: str) -> Summary:
         """The counts of a run's evaluation, without the objects of its decisions."""

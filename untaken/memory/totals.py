@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
+from operator import sub
 from typing import NamedTuple
 
 import numpy as np
@@ -79,7 +80,7 @@ class Totals:
     def sums(self, place: int, known: int) -> Sums:
         """The totals of a place after the first `known` of its observations."""
         begin = int(self._begin[place])
-        return Sums(*(int(column[begin + known] - column[begin]) for column in self._before))
+        return Sums._make(map(sub, self._rows[begin + known], self._rows[begin]))
 
     def figures(self, rows: Moment) -> Figures:
         """The figures of many places, each at its own moment; n = 0 where nothing was known.
@@ -167,6 +168,11 @@ class Totals:
     @cached_property
     def _before(self) -> SumColumns:
         return _running(self._entries)
+
+    @cached_property
+    def _rows(self) -> list[tuple[int, ...]]:
+        """The running sums row by row, for who asks for one place at a time."""
+        return list(zip(*(column.tolist() for column in self._before), strict=True))
 
     @cached_property
     def _before_by_run(self) -> SumColumns:
