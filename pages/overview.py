@@ -6,6 +6,7 @@ import streamlit as st
 
 from components import figures
 from components.annotate import first_graph, graph_doubts
+from components.figures.agents import ranked_metrics
 from components.overview import better_ways, fix_first, three_numbers, unhandled_failures
 from components.shared import cards, first_steps, state, tables, text
 from untaken.answers import contradictory, overview, review_queue, review_table, sub_goal_failures
@@ -43,37 +44,39 @@ graph_doubts.show(state.derived(corpus_doubts))
 fix_first.draw(corpus, state.derived(triage_by_agent))
 better_ways.draw(corpus)
 
-st.subheader("From outcome rank to sub-goal rank", anchor=False)
-st.caption(
-    f"Over the {len(corpus.ranking.shared_tasks)} tasks that every agent ran. Agents whose lines cross "
-    "change order."
-)
-tables.figure(
-    lambda: figures.rank_flow(corpus.ranking, metrics=HEADLINE, dark=state.is_dark()),
-    key="flow",
-    name="Rank flow",
-)
+if len(ranked_metrics(corpus.ranking, HEADLINE)) > 1:
+    st.subheader("From outcome rank to sub-goal rank", anchor=False)
+    shared = cards.counted(len(corpus.ranking.shared_tasks), "task")
+    st.caption(f"Over the {shared} that every agent ran. Agents whose lines cross change order.")
+    tables.figure(
+        lambda: figures.rank_flow(corpus.ranking, metrics=HEADLINE, dark=state.is_dark()),
+        key="flow",
+        name="Rank flow",
+    )
 
-st.subheader("Runs that contradict themselves", anchor=False)
 found = contradictory(state.derived(review_queue))
-st.caption(f"{cards.counted(len(found), 'run')} whose outcome and sub-goals disagree; largest effect first.")
-cards.run_links(found[:3], empty="No outcome contradicts its sub-goals here.")
+if found:
+    st.subheader("Runs that contradict themselves", anchor=False)
+    many = cards.counted(len(found), "run")
+    st.caption(f"{many} whose outcome and sub-goals disagree; largest effect first.")
+    cards.run_links(found[:3], empty="")
 unhandled_failures.links()
 
-st.subheader("Which sub-goals are missed", anchor=False)
-st.caption("Share of each agent's runs in which the sub-goal was completed. ★ critical.")
 failures = state.derived(sub_goal_failures)
 graphs = sorted(failures["graph"].unique())
-graph = graphs[0] if graphs else None
-if len(graphs) > 1:
-    graph = st.selectbox(
-        "Plan graph", graphs, format_func=lambda name: text.one_line(name, 80), key="overview_graph"
+if graphs:
+    st.subheader("Which sub-goals are missed", anchor=False)
+    st.caption("Share of each agent's runs in which the sub-goal was completed. ★ critical.")
+    graph = graphs[0]
+    if len(graphs) > 1:
+        graph = st.selectbox(
+            "Plan graph", graphs, format_func=lambda name: text.one_line(name, 80), key="overview_graph"
+        )
+    tables.figure(
+        lambda: figures.sub_goal_bars(failures[failures["graph"] == graph], dark=state.is_dark()),
+        key="missed",
+        name="Sub-goals by agent",
     )
-tables.figure(
-    lambda: figures.sub_goal_bars(failures[failures["graph"] == graph], dark=state.is_dark()),
-    key="missed",
-    name="Sub-goals by agent",
-)
 
 st.subheader("All runs in review order", anchor=False)
 every = state.derived(review_table)

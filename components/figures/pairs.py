@@ -191,8 +191,8 @@ def difference_bar(pair: PairedDifference, *, dark: bool = False) -> go.Figure:
     far = 1.15 * max(abs(low), abs(high), reach)
     _percent_axis(figure, [-far, far], dark=dark, height=132)
     for side, words in (
-        (0.0, f"◀ {text.figure(text.short(pair.second, 24))} better"),
-        (1.0, f"{text.figure(text.short(pair.first, 24))} better ▶"),
+        (0.0, f"◀ {text.figure(text.short(pair.second, 18))} better"),
+        (1.0, f"{text.figure(text.short(pair.first, 18))} better ▶"),
     ):
         figure.add_annotation(
             x=side,

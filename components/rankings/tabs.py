@@ -9,6 +9,7 @@ from typing import Final
 import streamlit as st
 
 from components import figures
+from components.figures.agents import ranked_metrics
 from components.rankings import labels, pair_view, view
 from components.rankings.words import metric_words
 from components.shared import cards, state, tables, text
@@ -36,16 +37,23 @@ SHARES: Final = ("value", "low", "high")
 RATES: Final = ("_rate", "coverage", "completion", "_macro")
 
 
+def several_agents(report: RankReport) -> bool:
+    """Whether there is anybody to compare."""
+    return len({agent for agent, _ in report.cells}) > 1
+
+
 @panel
 def flow(report: RankReport) -> None:
-    """Ranks by each metric; without a second agent a sentence."""
-    if len({agent for agent, _ in report.cells}) < 2:
+    """Ranks by each metric; without two rankings a sentence."""
+    if not several_agents(report):
         st.caption("One agent only: there is nobody to rank it against.")
         return
+    ranked = ranked_metrics(report)
+    if len(ranked) < 2:
+        st.caption("Ranked by the outcome alone: no sub-goal of these runs is scored for two agents.")
+        return
     st.subheader("Rank flow", anchor=False)
-    unranked = [
-        metric_words(name) for name, found in report.metrics.items() if not any(s.rank for s in found)
-    ]
+    unranked = [metric_words(name) for name in report.metrics if name not in ranked]
     if unranked:
         st.caption(f"Not shown (no evidence): {', '.join(unranked)}.")
     drawn = partial(figures.rank_flow, report, dark=state.is_dark())
@@ -69,14 +77,15 @@ def draw(corpus: Corpus) -> None:
 
 def _views(corpus: Corpus) -> dict[str, Callable[[], None]]:
     report = corpus.ranking
-    several = len({agent for agent, _ in report.cells}) > 1
+    several = several_agents(report)
+    rankings = several and len(ranked_metrics(report)) > 1
     offered: dict[str, tuple[bool, Callable[[], None]]] = {
         pair_view.TAB: (several, lambda: _better(corpus)),
-        "Where the outcome misleads": (several, lambda: _misleading(corpus)),
+        "Where the outcome misleads": (rankings, lambda: _misleading(corpus)),
         "Workflow or agent?": (bool(report.workflows), lambda: view.workflows(report)),
         "Missing verdicts": (True, lambda: view.rule(state.derived(missing_rule))),
         "Labels and judge": (state.derived(rates_with_labels).overall.items > 0, labels.section),
-        "Agreement": (several, lambda: _agreement(corpus)),
+        "Agreement": (rankings, lambda: _agreement(corpus)),
         "Reliability (pass^k)": (any(one.k > 1 for one in report.pass_k), lambda: _repeated(corpus)),
         "Standings": (True, lambda: _standings(corpus)),
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import desk
@@ -135,3 +136,16 @@ def test_one_agent_alone_has_nobody_to_be_compared_with(tmp_path: Path, monkeypa
     assert not app.get("plotly_chart")
     assert "nobody to rank it against" in said(app)
     assert [tab.label for tab in app.tabs] == ["Missing verdicts", "Standings"]
+
+
+@pytest.mark.parametrize("page", ["overview", "rankings"])
+def test_without_a_plan_graph_no_figure_is_empty(page: str, tmp_path: Path, monkeypatch: Patch) -> None:
+    with Workspace(tmp_path) as store:
+        store.add("runs.jsonl", b"".join(run.ledger() for run in desk.builders()))
+    app = session(tmp_path, monkeypatch, page)
+    drawn = [json.loads(chart.proto.spec) for chart in app.get("plotly_chart")]
+    assert [figure for figure in drawn if not figure["data"]] == []
+    assert {"Rank flow", "Runs that contradict themselves", "Which sub-goals are missed"}.isdisjoint(
+        title.value for title in app.subheader
+    )
+    assert "Agreement" not in [tab.label for tab in app.tabs]

@@ -10,7 +10,7 @@ from untaken.errors import UntakenError
 from untaken.store.database import reading, writing
 from untaken.store.tables import marks
 
-KEY = marks.c.name == "saved-views"
+KEY = marks.c.name == "saved_views"
 
 
 class SavedView(msgspec.Struct, frozen=True, kw_only=True):
@@ -76,4 +76,4 @@ def _read(connection: Connection) -> list[SavedView]:
 def _write(connection: Connection, views: list[SavedView]) -> None:
     ordered = sorted(views, key=lambda view: (view.name.casefold(), view.name))
     connection.execute(delete(marks).where(KEY))
-    connection.execute(insert(marks).values(name="saved-views", value=msgspec.json.encode(ordered).decode()))
+    connection.execute(insert(marks).values(name="saved_views", value=msgspec.json.encode(ordered).decode()))
