@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from untaken.cli.app import _settings
+from untaken.cli.verbs import VERBS
 from untaken.counterfactual import THRESHOLD
 
 ROOT = Path(__file__).parents[2]
@@ -165,3 +166,39 @@ def test_the_threshold_of_a_delta_is_declared_once_and_the_documents_say_it() ->
     ]
     assert repeated == []
     assert f"delta > {THRESHOLD:g}" in (ROOT / "docs" / "concepts.md").read_text("utf-8")
+
+
+VERB_OF_A_PAGE = {
+    "annotate": "graph",
+    "compare": "compare",
+    "criteria": "criteria",
+    "data": "convert",
+    "decisions": "counterfactual",
+    "failure_modes": "modes",
+    "memory": "memory",
+    "overview": "triage",
+    "rankings": "rank",
+    "review": "review",
+    "run": "score",
+    "what_if_not": "crafter",
+}
+
+
+def test_every_page_has_a_folder_of_components_and_a_verb() -> None:
+    pages = {path.stem for path in (ROOT / "pages").glob("*.py")}
+    folders = {path.parent.name for path in (ROOT / "components").glob("*/__init__.py")}
+    assert pages == VERB_OF_A_PAGE.keys()
+    assert folders - pages == {"figures", "plan", "shared", "transcript"}
+    assert pages <= folders
+    assert VERBS.keys() >= set(VERB_OF_A_PAGE.values())
+
+
+def test_every_verb_is_a_file_of_its_name() -> None:
+    assert {path.stem for path in (ROOT / "untaken" / "cli").glob("*.py")} >= VERBS.keys()
+
+
+def test_a_metric_is_named_in_its_declaration_alone() -> None:
+    name = re.compile(r"\"completion_with_deps(_all)?\"")
+    program = [path for path in CODE if path.parts[len(ROOT.parts)] != "sample_runs"]
+    named = {str(path.relative_to(ROOT)) for path in program if name.search(path.read_text("utf-8"))}
+    assert named == {"untaken/ranking/metrics.py"}
