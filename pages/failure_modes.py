@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from components.failure_modes import issues, reading, taxonomy_editor
+from components.failure_modes import guide, issues, reading, taxonomy_editor
 from components.failure_modes import view as failure_modes_view
 from components.shared import cards, state
 
@@ -25,6 +25,7 @@ def main() -> None:
         return
     found = failure_modes_view.analysis(corpus)
     failure_modes_view.progress(found)
+    guide.draw(corpus, home=True)
     asked = state.selected("view")
     st.session_state["modes_view"] = asked if asked in VIEWS else "modes"
     view = st.segmented_control(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from components.failure_modes import guide
 from components.review import agreement as review_agreement
 from components.review import order, panel, queue_filters, writing
 from components.review import queue as review_queue_view
@@ -20,6 +21,7 @@ def main() -> None:
     with st.container(key="review-who", width=320):
         reviewer.ask_reviewer()
     writing.say()
+    guide.draw(corpus)
     views = {
         "Queue": queue,
         "Disagreements": review_agreement.disagreements,

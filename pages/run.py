@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from components.compare import choice
+from components.failure_modes import guide
 from components.review import writing
 from components.run import (
     evidence,
@@ -30,6 +31,7 @@ def main() -> None:
     if chosen is None:
         return
     writing.say()
+    guide.draw(corpus)
     report = run_report(corpus, chosen)
     view.integrity_banner(report)
     view.facts(report)

@@ -23,6 +23,9 @@ with LedgerWriter("runs.jsonl") as ledger:
 """
 TOUR_DONE: Final = "tour_done"
 STEP: Final = "tour_step"
+GUIDE: Final = "guide_kept"
+GUIDE_STATES: Final = ("on", "seen", "off")
+"""Of the round of error analysis: followed, followed and the matrix was looked at, dismissed."""
 TOUR: Final = (
     ("Overview", "overview", "How often success misleads, and what to fix first."),
     ("Review", "review", "Failing runs in order of effect. J and K move, 1 to 4 set a status."),
@@ -91,6 +94,17 @@ def tour_is_over() -> bool:
 def end_tour() -> None:
     """Do not offer the tour again."""
     st.session_state[TOUR_DONE] = True
+
+
+def guide() -> str | None:
+    """Whether the round of error analysis is followed (`GUIDE_STATES`); ``None`` before anybody chose."""
+    found = st.session_state.get(GUIDE)
+    return found if found in GUIDE_STATES else None
+
+
+def keep_guide(chosen: str) -> None:
+    """Follow the round of error analysis, or no longer; the browser remembers it."""
+    st.session_state[GUIDE] = chosen
 
 
 def _go(step: int) -> None:

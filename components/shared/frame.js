@@ -14,9 +14,9 @@ function nameSections() {
 }
 
 // A cookie, because the server reads it before it draws: a name that came later would run into what is typed.
-function remember({ cookie, name, tour }) {
-  if (!name && !tour) return;
-  const kept = encodeURIComponent(JSON.stringify({ name, tour }));
+function remember({ cookie, name, tour, guide }) {
+  if (!name && !tour && !guide) return;
+  const kept = encodeURIComponent(JSON.stringify({ name, tour, guide }));
   document.cookie = `${cookie}=${kept}; path=/; max-age=31536000; samesite=strict`;
 }
 

@@ -53,7 +53,12 @@ def draw() -> None:
     with st.container(key="page-frame", height=1, border=False):
         heard = _listen(
             key="page_keys",
-            data={"cookie": cookie(), "name": reviewer.kept_name(), "tour": first_steps.tour_is_over()},
+            data={
+                "cookie": cookie(),
+                "name": reviewer.kept_name(),
+                "tour": first_steps.tour_is_over(),
+                "guide": first_steps.guide(),
+            },
             on_pressed_change=lambda: None,
         )
     if heard.pressed == "?":
@@ -68,7 +73,7 @@ def cookie() -> str:
 
 
 def _take_back() -> None:
-    """What this browser remembers of an earlier session: the reviewer's name, and that the tour is over."""
+    """What this browser remembers of an earlier session: the reviewer's name, the tour, the guide."""
     try:
         kept = json.loads(unquote(str(st.context.cookies.get(cookie(), ""))))
     except (ValueError, RecursionError):  # none, or one that another page wrote
@@ -78,6 +83,8 @@ def _take_back() -> None:
     reviewer.suggest_name(kept.get("name"))
     if kept.get("tour") is True:
         first_steps.end_tour()
+    if first_steps.guide() is None and kept.get("guide") in first_steps.GUIDE_STATES:
+        first_steps.keep_guide(kept["guide"])
 
 
 @st.dialog("Keyboard shortcuts")
