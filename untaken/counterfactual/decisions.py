@@ -86,7 +86,7 @@ class Paths:
     doubted: dict[int, int]
 
 
-class Known(NamedTuple):
+class KnownAtStart(NamedTuple):
     """What was known when a run began, and the run's id where it has put something in itself."""
 
     snapshot: Snapshot
@@ -145,7 +145,7 @@ class DecisionScorer:
     def decisions(self, run: int) -> tuple[Decision, ...]:
         """A run's decision points, with a branch for each path not taken."""
         snapshot, run_id = self.snapshot(run), self.runs[run].run_id
-        known = Known(snapshot, run_id if snapshot.knows_run(run_id) else None, self.runs[run].started.ts)
+        known = KnownAtStart(snapshot, run_id if snapshot.knows_run(run_id) else None, self.runs[run].started.ts)
         return tuple([self._decision(layers, number, known) for layers, number in self._places[run]])
 
     def summary(self, run: int) -> Summary:
@@ -247,7 +247,7 @@ class DecisionScorer:
         strength = strengths_for(self._given, self._cut, self._weights)[by_path]
         return pooled_advantages(other, chosen, everything, strength, self._scales.rows(by_path))
 
-    def _decision(self, layers: int, number: int, known: Known) -> Decision:
+    def _decision(self, layers: int, number: int, known: KnownAtStart) -> Decision:
         asked, columns = self._asked[layers], self.paths[layers]
         selection, (first, last) = asked.selection[number], asked.first[number : number + 2].tolist()
         return Decision(
@@ -258,7 +258,7 @@ class DecisionScorer:
             branches=tuple([self._branch(layers, row, known) for row in range(first, last)]),
         )
 
-    def _branch(self, layers: int, row: int, known: Known) -> Alternative:
+    def _branch(self, layers: int, row: int, known: KnownAtStart) -> Alternative:
         asked, columns = self._asked[layers], self.paths[layers]
         decision, alternative = int(asked.decision[row]), asked.name(row)
         figures = self._figures[layers][row]
