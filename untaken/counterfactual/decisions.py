@@ -145,7 +145,8 @@ class DecisionScorer:
     def decisions(self, run: int) -> tuple[Decision, ...]:
         """A run's decision points, with a branch for each path not taken."""
         snapshot, run_id = self.snapshot(run), self.runs[run].run_id
-        known = KnownAtStart(snapshot, run_id if snapshot.knows_run(run_id) else None, self.runs[run].started.ts)
+        own = run_id if snapshot.knows_run(run_id) else None
+        known = KnownAtStart(snapshot, own, self.runs[run].started.ts)
         return tuple([self._decision(layers, number, known) for layers, number in self._places[run]])
 
     def summary(self, run: int) -> Summary:
