@@ -9,21 +9,23 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from untaken.counterfactual import Evaluations, RunEvaluation, evaluate_runs, gather_signals
+from untaken.counterfactual import Evaluations, RunEvaluation, gather_signals
 from untaken.errors import Finding, Unscored, UntakenError
 from untaken.ledger import Run
+from untaken.memories import memories_of
 from untaken.memory import (
     Memories,
-    Observed,
     PolicyMemory,
     Signal,
-    applied_signals,
     by_memory,
     waiting_signals,
 )
 from untaken.plans import GraphSet, PlanGraph, load_graphs
 from untaken.ranking import Contradiction, RankReport, RuleEffect, rule_effect
 from untaken.ranking.groups import left_out
+from untaken.scaling.evaluating import evaluate_at
+from untaken.scaling.opening import ClusterPlace, open_cluster
+from untaken.scaling.reading import Paths, Scoring, given_runs, outcome_of, score_one
 from untaken.subgoals import (
     AgentScore,
     GraphDoubt,
@@ -31,8 +33,6 @@ from untaken.subgoals import (
     RunScore,
     graph_doubts,
     score_agents,
-    score_outcome,
-    score_run,
 )
 from untaken.subgoals.verdicts import unmatched_authors
 
@@ -42,8 +42,6 @@ if TYPE_CHECKING:
 Progress = Callable[[int, int, str], None]
 """Called with (done, total, what is being done)."""
 
-POLICY: Final = "policy.memory.jsonl"
-"""The file of a workspace that keeps the weak signals folded into its memory, and nothing else."""
 OF_THE_RANKING: Final = ("agents-not-compared", "agents-not-paired")
 """Findings that go with the ranking they are about."""
 
@@ -173,7 +171,9 @@ def score_runs(
     for done, run in enumerate(everyone, start=1):
         same = known is not None and known.runs.get(run.digest) is run
         before = known.scores[run.digest] if known and same else None
-        scores[run.digest] = _score(run, gathered, rules, before, findings)
+        score, noticed = score_one(run, gathered, missing=missing, verdicts=verdicts, known=before)
+        scores[run.digest] = score
+        findings += noticed
         _tell(progress, done, len(everyone), "scoring runs")
     findings += [doubt.finding for doubt in doubts_of(everyone, scores, gathered)]
     return scores, tuple(findings)
@@ -241,13 +241,13 @@ def countable(
     """
     found = ((run, scores[run.digest]) for run in runs if not run.integrity.broken)
     return [
-        score_outcome(run, score, missing=missing) if isinstance(score, Unscored) else score
+        outcome_of(run, score, missing=missing) if isinstance(score, Unscored) else score
         for run, score in found
     ]
 
 
 def evaluate_corpus(
-    runs: Iterable[Run],
+    runs: Iterable[Run] | Paths,
     graphs: Graphs,
     *,
     memory: PolicyMemory | Memories | None = None,
@@ -257,6 +257,7 @@ def evaluate_corpus(
     verdicts: Sequence[str] = (),
     progress: Progress | None = None,
     resamples: int = 10_000,
+    cluster: ClusterPlace = None,
 ) -> Corpus:
     """Evaluates many runs; the time it takes grows with their number.
 
@@ -264,7 +265,8 @@ def evaluate_corpus(
     all the runs of agents that can be compared.
 
     Args:
-        runs: of one or many ledgers; a chain that is repeated counts once.
+        runs: of one or many ledgers; a chain that is repeated counts once. Or paths of ledgers: files,
+            folders or URLs that fsspec reads; what is wrong with a ledger is then in `findings`.
         graphs: the plan graphs, as for `score_runs`.
         memory: one policy memory for all, or that of each run by digest; `memories_of` the runs when not
             given.
@@ -275,16 +277,25 @@ def evaluate_corpus(
         verdicts: globs over VERDICT.by; empty counts everybody's.
         progress: called now and then with (done, total, what).
         resamples: of the bootstrap behind the ranking's intervals.
+        cluster: who shares the work, as for `untaken.scaling.open_cluster`: a number of processes, the
+            address of a Dask scheduler, or its client. The result is the same.
+
+    Raises:
+        UntakenError: as `open_cluster`; of paths, as `untaken.scaling.find_ledgers`.
     """
-    by_digest, gathered = {run.digest: run for run in runs}, _gathered(graphs)
-    scores, noticed = score_runs(
-        by_digest.values(), gathered, missing=missing, verdicts=verdicts, known=known, progress=progress
-    )
-    memories = _memories(by_digest, memory)
-    if evaluations is not None and evaluations.keys() >= by_digest.keys():
-        evaluated = evaluations.among(by_digest)
-    else:
-        evaluated = evaluate_runs(by_digest.values(), memories)
+    gathered = _gathered(graphs)
+    with open_cluster(cluster) as workers:
+        scoring = Scoring(graphs=gathered, missing=(missing,), verdicts=tuple(verdicts))
+        read, found = given_runs(runs, cluster=workers, scoring=scoring, progress=progress)
+        by_digest = {run.digest: run for run in read}
+        scores, noticed = score_runs(
+            by_digest.values(), gathered, missing=missing, verdicts=verdicts, known=known, progress=progress
+        )
+        memories = _memories(by_digest, memory)
+        if evaluations is not None and evaluations.keys() >= by_digest.keys():
+            evaluated = evaluations.among(by_digest)
+        else:
+            evaluated = evaluate_at(workers, by_digest, memories)
     _tell(progress, len(by_digest), len(by_digest), "evaluating alternatives")
     counted = countable(by_digest.values(), scores, missing)
     ranking, aside = _ranked(by_digest.values(), counted, missing, resamples)
@@ -299,7 +310,7 @@ def evaluate_corpus(
         memories=memories,
         missing=missing,
         verdicts=tuple(verdicts),
-        findings=tuple(dict.fromkeys((*gathered.findings, *noticed, *left_out, *aside))),
+        findings=tuple(dict.fromkeys((*found, *gathered.findings, *noticed, *left_out, *aside))),
         _plans=_plans_of(by_digest, gathered, scores, known),
     )
 
@@ -319,40 +330,6 @@ def _plans_of(
     ):
         return known._plans
     return cache(lambda: plan_evaluation(runs.values(), graphs, scores))
-
-
-def memories_of(runs: Iterable[Run], *, applied: Iterable[Observed] = ()) -> dict[str, PolicyMemory]:
-    """One policy memory for each set of agents with something in common (§3), by digest of each run.
-
-    In common are tasks that both ran, or the plan graph that both were started on, directly or through
-    others. What else there is changes no memory: neither the span of costs and steps nor any context is
-    shared with it.
-
-    Args:
-        runs: of one or many ledgers; a chain that is repeated counts once.
-        applied: weak observations that were folded in before. Each belongs to the set with the run that made
-            its choice; one whose run is gone stays in all of them.
-    """
-    by_digest = {run.digest: run for run in runs}
-    parts = _in_common(by_digest)
-    memories: dict[str, PolicyMemory] = {}
-    for part, weak in zip(parts, _shared_out(parts, tuple(applied)), strict=True):
-        memories |= dict.fromkeys((run.digest for run in part), PolicyMemory.build(part, applied=weak))
-    return memories
-
-
-def remembered(runs: Iterable[Run], folder: Path) -> dict[str, PolicyMemory]:
-    """The policy memories of a workspace: outcomes from its ledgers, so that the two never disagree.
-
-    Args:
-        runs: of the workspace.
-        folder: the workspace's; its file `POLICY` holds the weak signals that were folded in.
-    """
-    applied, unread = applied_signals(folder / POLICY)
-    memories = memories_of(runs, applied=applied)
-    for memory, _ in by_memory(memories, memories):
-        memory.findings += unread
-    return memories
 
 
 def signals_waiting(corpus: Corpus) -> tuple[Signal, ...]:
@@ -400,69 +377,12 @@ def _memories(runs: Mapping[str, Run], given: PolicyMemory | Memories | None) ->
     return dict.fromkeys(runs, given) if isinstance(given, PolicyMemory) else given
 
 
-def _in_common(runs: Mapping[str, Run]) -> list[list[Run]]:
-    """The runs of comparable agents, joined with those of others that were started on the same plan graph."""
-    from untaken.ranking import comparable_groups  # noqa: PLC0415 (slow: imports NetworkX)
-
-    parts: list[tuple[set[str], list[Run]]] = []
-    for group in comparable_groups(runs.values()):
-        part = [runs[digest] for digest in group.digests]
-        graphs = {run.started.graph for run in part if run.started.graph is not None}
-        apart = []
-        for others, members in parts:
-            if graphs.isdisjoint(others):
-                apart.append((others, members))
-            else:
-                graphs, part = graphs | others, members + part
-        parts = [*apart, (graphs, part)]
-    return [part for _, part in parts]
-
-
-def _shared_out(parts: Sequence[Sequence[Run]], applied: Sequence[Observed]) -> list[list[Observed]]:
-    """Of each part, the weak observations of its runs' choices, and those of choices that no part knows."""
-    from_runs = {observed.run_id for observed in applied}
-    made = [
-        {
-            (run.run_id, selection.context_hash, skill)
-            for run in part
-            if run.run_id in from_runs
-            for selection in run.selections
-            for skill in (selection.selected, *selection.alternatives)
-        }
-        for part in parts
-    ]
-    every = frozenset[tuple[str, str, str]]().union(*made)
-    placed = [(observed, (observed.run_id, observed.context_hash, observed.skill)) for observed in applied]
-    return [[observed for observed, place in placed if place in own or place not in every] for own in made]
-
-
 def _gathered(graphs: Graphs) -> GraphSet:
     if isinstance(graphs, GraphSet):
         return graphs
     if isinstance(graphs, str | Path):
         return load_graphs(graphs)
     return GraphSet.of([graphs] if isinstance(graphs, PlanGraph) else graphs)
-
-
-def _score(
-    run: Run,
-    graphs: GraphSet,
-    rules: tuple[MissingRule, tuple[str, ...]],
-    known: RunScore | Unscored | None,
-    findings: list[Finding],
-) -> RunScore | Unscored:
-    if run.integrity.broken:
-        return Unscored(f"the ledger is {run.integrity.verdict}: {run.integrity.reason}")
-    graph, noticed = graphs.for_task(run.task_id, run.started.graph)
-    findings.extend(noticed)
-    if isinstance(graph, Unscored):
-        return graph
-    missing, verdicts = rules
-    score = known
-    if not isinstance(score, RunScore):
-        score = score_run(run, graph, missing=missing, verdicts=verdicts)
-    findings.extend(score.findings)
-    return score
 
 
 def other_rule(

@@ -22,10 +22,11 @@ import streamlit as st
 
 from components.shared import navigation, text
 from components.shared.panels import failing_alone
-from untaken.corpus import POLICY, Corpus, evaluate_corpus, part_of, remembered
+from untaken.corpus import Corpus, evaluate_corpus, part_of
 from untaken.counterfactual.evaluate import ABORTED
 from untaken.errors import Finding
 from untaken.ledger import Run, Verdict, unread_runs
+from untaken.memories import POLICY, remembered
 from untaken.memory import applied_digest
 from untaken.plans import escape_glob
 from untaken.ranking import Group, comparable_groups

@@ -10,8 +10,9 @@ import pytest
 
 from untaken.answers import EXPORTED, dump
 from untaken.cli import main
-from untaken.corpus import evaluate_corpus, remembered
+from untaken.corpus import evaluate_corpus
 from untaken.ledger import unread_runs
+from untaken.memories import remembered
 from untaken.store import Workspace
 
 VERBS = {

@@ -12,7 +12,8 @@ from sessions import go_to, said, session
 from streamlit.testing.v1 import AppTest
 
 from components.shared import state
-from untaken.corpus import POLICY, evaluate_corpus, remembered, signals_waiting
+from untaken.corpus import evaluate_corpus, signals_waiting
+from untaken.memories import POLICY, remembered
 from untaken.memory import PolicyMemory, applied_signals
 from untaken.store import Workspace
 

@@ -349,7 +349,7 @@ def test_no_reserved_name_exists() -> None:
     )
     assert {info.name for info in formats()}.isdisjoint(names(RESERVED.get("formats", "")))
     assert set(untaken.__all__).isdisjoint(names(RESERVED.get("Python", "")))
-    assert set(options(parser())).isdisjoint(names(RESERVED["options"]))
+    assert set(options(parser())).isdisjoint(names(RESERVED.get("options", "")))
 
 
 def test_every_page_of_the_navigation_is_there_or_reserved() -> None:

@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import Final
 
 from untaken.cli.console import Console, counted
-from untaken.cli.inputs import Ledgers, UsageError
+from untaken.cli.inputs import UsageError
 from untaken.errors import Finding, Where
 from untaken.ledger import Draft, LedgerWriter, Run, read_ledger
 from untaken.ledger.lines import is_compressed
+from untaken.scaling.places import Place
+from untaken.scaling.reading import Ledgers
 
 DraftsOf = Callable[[Run], Sequence[Draft]]
 """What to append to a run, given all that its ledger holds by then."""
@@ -23,9 +25,9 @@ def refuse_compressed(ledgers: Ledgers) -> None:
     """Said before a byte is written, so that no ledger gets its events when another cannot.
 
     Raises:
-        UsageError: ``ledger-compressed``.
+        UsageError: ``ledger-compressed``, ``ledger-remote``.
     """
-    for file in dict.fromkeys(file for file, _ in ledgers.runs):
+    for file in dict.fromkeys(_of_this_machine(place) for place, _ in ledgers.runs):
         with file.open("rb") as stream:
             if is_compressed(stream.read(4)):
                 raise UsageError(
@@ -36,14 +38,25 @@ def refuse_compressed(ledgers: Ledgers) -> None:
                 )
 
 
-def broken_files(ledgers: Ledgers) -> set[Path]:
+def _of_this_machine(place: Place) -> Path:
+    if isinstance(place, Path):
+        return place
+    raise UsageError(
+        "ledger-remote",
+        "a remote ledger cannot be appended to; nothing was written",
+        where=Where(file=str(place)),
+        hint="Download the ledger and its heads file, and name the copy.",
+    )
+
+
+def broken_files(ledgers: Ledgers) -> set[Place]:
     """The files in which anything is broken; nothing is appended to them."""
     broken = {fault.where.file for fault in ledgers.findings if fault.severity == "error"}
     return {file for file, _ in ledgers.runs if str(file) in broken}
 
 
 def append_drafts(
-    ledgers: Ledgers, wanted: Iterable[tuple[Path, Run, DraftsOf]], console: Console, *, code: str
+    ledgers: Ledgers, wanted: Iterable[tuple[Place, Run, DraftsOf]], console: Console, *, code: str
 ) -> list[Finding]:
     """Appends what was found out about runs, that of one run in one transaction.
 
@@ -59,7 +72,7 @@ def append_drafts(
     by_file: dict[Path, list[tuple[Run, DraftsOf]]] = defaultdict(list)
     for file, run, drafts_of in wanted:
         if drafts_of(run):
-            by_file[file].append((run, drafts_of))
+            by_file[_of_this_machine(file)].append((run, drafts_of))
     broken = broken_files(ledgers)
     sound = [file for file in by_file if file not in broken]
     written = sum(_append(file, by_file[file]) for file in sound)

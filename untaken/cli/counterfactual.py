@@ -11,29 +11,31 @@ from untaken.answers.documents import Document
 from untaken.cli.appending import append_drafts, broken_files, refuse_compressed
 from untaken.cli.console import Console, counted, rate, signed
 from untaken.cli.counterfactual_diagnostics import interval, say_diagnostics
-from untaken.cli.grammar import TakesMany, Verbs, takes_ledgers, verb
-from untaken.cli.inputs import Ledgers, UsageError, paths_of, read_ledgers
+from untaken.cli.grammar import TakesMany, Verbs, takes_cluster, takes_ledgers, verb
+from untaken.cli.inputs import UsageError, paths_of, read_graphs, read_ledgers
 from untaken.cli.verbs import VERBS
-from untaken.corpus import memories_of
 from untaken.counterfactual import (
     THRESHOLD,
     RunEvaluation,
     Weights,
     abort_unread,
     diagnose,
-    evaluate_runs,
     gather_signals,
     insight_events,
     summarise,
 )
 from untaken.errors import Finding
+from untaken.memories import memories_of
 from untaken.memory import PolicyMemory, by_memory, queue_signals
+from untaken.scaling.evaluating import evaluate_at
+from untaken.scaling.reading import Ledgers, Scoring
 
 
 def add_to(verbs: Verbs) -> None:
     """Adds the verb."""
     parser = verb(verbs, "counterfactual", VERBS["counterfactual"], counterfactual)
     takes_ledgers(parser, few="*")
+    takes_cluster(parser)
     parser.add_argument("--memory", metavar="FILE", help="policy memory; by default built from these ledgers")
     parser.add_argument(
         "--graphs",
@@ -68,7 +70,9 @@ def counterfactual(args: argparse.Namespace, console: Console) -> int:
     weights = _weights(args.weights)
     if args.card and not args.graphs:
         raise UsageError("card-without-graphs", "--card needs plan decisions", hint="Add --graphs DIR.")
-    ledgers = read_ledgers(sorted(paths_of(args)), console)
+    paths, graphs = sorted(paths_of(args)), read_graphs(args.graphs) if args.graphs else None
+    scoring = Scoring(graphs=graphs) if graphs else None
+    ledgers = read_ledgers(paths, console, cluster=args.cluster, scoring=scoring)
     if args.append:
         refuse_compressed(ledgers)
     runs = [run for _, run in ledgers.runs]
@@ -77,7 +81,8 @@ def counterfactual(args: argparse.Namespace, console: Console) -> int:
         if args.memory
         else memories_of(runs)
     )
-    evaluated = evaluate_runs(runs, memories, weights=weights, threshold=args.threshold)
+    by_digest = {run.digest: run for run in runs}
+    evaluated = evaluate_at(args.cluster, by_digest, memories, weights=weights, threshold=args.threshold)
     evaluations = [evaluated[run.digest] for run in runs]
     console.progress(len(runs), len(runs), "evaluating alternatives")
     unread = [abort_unread(str(f.where.run), f.message, f.where) for f in ledgers.unread]
@@ -88,10 +93,10 @@ def counterfactual(args: argparse.Namespace, console: Console) -> int:
         say_diagnostics(diagnostics, console)
     plan: Document | None = None
     about_graphs: tuple[Finding, ...] = ()
-    if args.graphs:
+    if graphs:
         from untaken.cli.counterfactual_plan import plan_part  # noqa: PLC0415 (slow: it loads SciPy)
 
-        plan, about_graphs = plan_part(runs, args.graphs, console, card=args.card)
+        plan, about_graphs = plan_part(runs, graphs, console, card=args.card)
     aside = _append(ledgers, evaluations, console, args.memory) if args.append else []
     left_out = [finding for memory, _ in by_memory(memories, memories) for finding in memory.findings]
     findings = tuple(dict.fromkeys((*ledgers.findings, *about_graphs, *left_out, *aside)))

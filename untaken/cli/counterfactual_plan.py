@@ -9,25 +9,24 @@ from untaken.answers.documents import Document
 from untaken.answers.plan_decisions import plan_document
 from untaken.answers.plan_words import LABELS, distinct, option_words, situation_words
 from untaken.cli.console import NOTHING, Console, counted, rate, signed
-from untaken.cli.inputs import read_graphs
 from untaken.corpus import plan_evaluation, score_runs
 from untaken.counterfactual.plan import CalibrationCard, PlanEvaluation, calibration_card
 from untaken.errors import Finding, Unscored, number
 from untaken.ledger import Run
+from untaken.plans import GraphSet
 
 SHOWN: Final = 12
 """Statements of the table; the JSON document has all of them."""
 
 
 def plan_part(
-    runs: Sequence[Run], folders: Sequence[str], console: Console, *, card: bool
+    runs: Sequence[Run], graphs: GraphSet, console: Console, *, card: bool
 ) -> tuple[Document, tuple[Finding, ...]]:
     """Evaluates the plan decisions of the runs and prints the statements.
 
     Returns:
         The ``plan`` part of the document, and what was noticed about the graphs.
     """
-    graphs = read_graphs(folders)
     scores, noticed = score_runs(runs, graphs)
     evaluation = plan_evaluation(runs, graphs, scores)
     _say_statements(evaluation, console)

@@ -13,7 +13,7 @@ from untaken.cli import criteria_propose
 from untaken.cli.asking import model_of, say_cost, takes_model
 from untaken.cli.console import NOTHING, Console, counted, plain, rate, signed, span
 from untaken.cli.grammar import TakesMany, Verbs, verb
-from untaken.cli.inputs import Ledgers, UsageError, paths_of, read_graphs, read_ledgers
+from untaken.cli.inputs import UsageError, paths_of, read_graphs, read_ledgers
 from untaken.cli.verbs import VERBS
 from untaken.criteria import (
     ATTACKS,
@@ -36,6 +36,7 @@ from untaken.criteria import (
 )
 from untaken.errors import Finding, Unscored, UntakenError
 from untaken.plans import GraphSet
+from untaken.scaling.reading import Ledgers
 
 _LIMITS = {field.name: field.default for field in fields(VerifierThresholds)}
 

@@ -9,12 +9,13 @@ from untaken.answers import proposal_document
 from untaken.cli.asking import model_of, say_cost, takes_model
 from untaken.cli.console import Console, counted, plain
 from untaken.cli.grammar import Verbs, verb
-from untaken.cli.inputs import Ledgers, UsageError, read_ledgers
+from untaken.cli.inputs import UsageError, read_ledgers
 from untaken.criteria import Proposal, example_pair, propose, save_criteria
 from untaken.criteria.critic import TASK_CHARS, not_proposed
 from untaken.criteria.embedding import WORDS_IN
 from untaken.errors import Where
 from untaken.ledger import Run
+from untaken.scaling.reading import Ledgers
 
 SEEDS = 5
 

@@ -57,7 +57,7 @@ def takes_ledgers(parser: argparse.ArgumentParser, *, few: str = "+") -> None:
         "paths",
         nargs=few,
         metavar="PATH",
-        help="ledger, or folder with .jsonl, .jsonl.gz or .jsonl.zst files",
+        help="ledger, or folder with .jsonl, .jsonl.gz or .jsonl.zst files; or its URL, e.g. s3://…",
     )
 
 
@@ -79,6 +79,7 @@ class TakesMany(argparse.Action):
 def takes_graphs(parser: argparse.ArgumentParser) -> None:
     """``PATH…``, ``--graphs`` and the two rules every rate depends on (the paths: `inputs.paths_of`)."""
     takes_ledgers(parser, few="*")
+    takes_cluster(parser)
     parser.add_argument(
         "--graphs",
         nargs="+",
@@ -102,6 +103,15 @@ def takes_graphs(parser: argparse.ArgumentParser) -> None:
         help="whose recorded verdicts count, e.g. 'human:*'; '!judge:m' leaves one out; default: all",
     )
     takes_least_kappa(parser)
+
+
+def takes_cluster(parser: argparse.ArgumentParser) -> None:
+    """``--cluster``; `running` opens it."""
+    parser.add_argument(
+        "--cluster",
+        metavar="WORKERS",
+        help="who shares the work: a number of local processes, or a Dask scheduler, e.g. tcp://10.0.0.1:8786",
+    )
 
 
 def takes_least_kappa(parser: argparse.ArgumentParser, *, default: float | None = None) -> None:

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 
 from untaken.answers import judge_document
 from untaken.asking import ModelAccess
@@ -16,7 +15,7 @@ from untaken.cli.appending import DraftsOf, append_drafts, refuse_compressed
 from untaken.cli.asking import model_of, say_cost, takes_model
 from untaken.cli.console import NOTHING, Console, counted, plain
 from untaken.cli.grammar import TakesMany, Verbs, takes_ledgers, verb
-from untaken.cli.inputs import Ledgers, UsageError, paths_of, read_graphs, read_ledgers
+from untaken.cli.inputs import UsageError, paths_of, read_graphs, read_ledgers
 from untaken.cli.verbs import VERBS
 from untaken.errors import Finding, Unscored
 from untaken.judging import (
@@ -31,6 +30,8 @@ from untaken.judging import (
 from untaken.judging.model import UNSCORED_WORDS
 from untaken.ledger import Run
 from untaken.plans import GraphSet, PlanGraph
+from untaken.scaling.places import Place
+from untaken.scaling.reading import Ledgers
 
 
 def add_to(verbs: Verbs) -> None:
@@ -77,7 +78,7 @@ def judge(args: argparse.Namespace, console: Console) -> int:
     return 1 if ledgers.broken or invalid or said.silent else 0
 
 
-Work = tuple[Path, Run, PlanGraph]
+Work = tuple[Place, Run, PlanGraph]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +92,7 @@ class JudgeSummary:
 
     verdicts: Sequence[NodeVerdict] = ()
     mappings: Sequence[JudgedMapping] = ()
-    drafts: Sequence[tuple[Path, Run, DraftsOf]]
+    drafts: Sequence[tuple[Place, Run, DraftsOf]]
     findings: Sequence[Finding]
     silent: bool
 

@@ -13,7 +13,7 @@ from untaken.answers import (
 )
 from untaken.cli.console import Console, counted, rate
 from untaken.cli.grammar import Verbs, takes_ledgers, verb
-from untaken.cli.inputs import Ledgers, moment, read_ledgers
+from untaken.cli.inputs import moment, read_ledgers
 from untaken.counterfactual import evaluate_runs, gather_signals
 from untaken.memory import (
     PolicyMemory,
@@ -25,6 +25,7 @@ from untaken.memory import (
     verify_memory,
     waiting_signals,
 )
+from untaken.scaling.reading import Ledgers
 
 WORDS = {"none": "", "against": "! against", "no_effect": "= no effect", "no_outcome": "? no outcome"}
 """The symbol and word of each flag."""

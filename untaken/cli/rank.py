@@ -51,7 +51,7 @@ def rank(args: argparse.Namespace, console: Console) -> int:
     from untaken.judging import labelled_rates  # noqa: PLC0415 (slow: it brings NumPy)
     from untaken.ranking import rank_comparable  # noqa: PLC0415 (slow: it brings NumPy)
 
-    scored = scored_paths(args, console)
+    scored = scored_paths(args, console, also=("fail", "drop") if args.cluster else ())
     runs = [run for _, run in scored.ledgers.runs if not run.integrity.broken]
     report, aside = rank_comparable(
         runs, scored.counted, missing=args.missing, resamples=args.resamples, seed=args.seed

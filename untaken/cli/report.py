@@ -8,8 +8,7 @@ from pathlib import Path
 from untaken.answers import rates_with_labels
 from untaken.cli.console import Console, counted, plain
 from untaken.cli.grammar import Verbs, takes_graphs, verb
-from untaken.cli.inputs import paths_of, read_graphs, read_ledgers
-from untaken.cli.score import leave_out_unreliable
+from untaken.cli.score import read_to_score
 from untaken.cli.verbs import VERBS
 from untaken.corpus import evaluate_corpus
 from untaken.html import html_report, report_document
@@ -37,9 +36,7 @@ def add_to(verbs: Verbs) -> None:
 
 def report(args: argparse.Namespace, console: Console) -> int:
     """Writes the report; 1 where a ledger is broken or a plan graph invalid: the report says so, too."""
-    ledgers = read_ledgers(paths_of(args), console)
-    leave_out_unreliable(args, [run for _, run in ledgers.runs], console)
-    graphs = read_graphs(args.graphs)
+    ledgers, graphs = read_to_score(args, console)
     memory = PolicyMemory.load(Path(args.memory)) if args.memory else None
     corpus = evaluate_corpus(
         (run for _, run in ledgers.runs),
@@ -48,6 +45,7 @@ def report(args: argparse.Namespace, console: Console) -> int:
         missing=args.missing,
         verdicts=args.verdicts,
         progress=console.progress,
+        cluster=args.cluster,
     )
     labels = rates_with_labels(corpus) if args.labels else None
     page = html_report(corpus, full=args.full, title=args.title, date=args.date, labels=labels).encode()

@@ -25,9 +25,10 @@ from untaken.cli.console import NOTHING, Console, plain, rate, span
 from untaken.cli.grammar import MISSING_WORDS, Verbs, rules_in_words, verb
 from untaken.cli.inputs import UsageError
 from untaken.cli.verbs import VERBS
-from untaken.corpus import evaluate_corpus, remembered
+from untaken.corpus import evaluate_corpus
 from untaken.errors import Unscored
 from untaken.judging import Reliability, ReviewerPair, Reviewers, reviewer_pairs
+from untaken.memories import remembered
 from untaken.store.review_model import STATUSES, ReviewConflict
 
 if TYPE_CHECKING:

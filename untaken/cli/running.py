@@ -20,6 +20,10 @@ _AS_GIVEN: Final = frozenset(
     {
         "agent-unknown",
         "backup-exists",
+        "cluster-extra-missing",
+        "cluster-invalid",
+        "cluster-unreachable",
+        "cluster-version",
         "compare-too-few",
         "crafter-extra-missing",
         "criteria-missing",
@@ -37,6 +41,7 @@ _AS_GIVEN: Final = frozenset(
         "note-invalid",
         "output-not-a-folder",
         "policy-option-invalid",
+        "remote-extra-missing",
         "replies-missing",
         "requirement-invalid",
         "restore-not-empty",
@@ -64,7 +69,7 @@ def carry_out(args: argparse.Namespace) -> int:
     """
     console = Console.of_process(json=getattr(args, "json", False))
     try:
-        code: int = args.run(args, console)
+        code = _with_workers(args, console)
         sys.stdout.flush()
     except UntakenError as error:
         console.error(error)
@@ -77,6 +82,17 @@ def carry_out(args: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     return code
+
+
+def _with_workers(args: argparse.Namespace, console: Console) -> int:
+    """Runs the verb, with who shares its work in place of the words after ``--cluster``."""
+    if getattr(args, "cluster", None) is None:
+        code: int = args.run(args, console)
+        return code
+    from untaken.scaling.opening import open_cluster  # noqa: PLC0415 (only where it is asked for)
+
+    with open_cluster(args.cluster) as args.cluster:
+        return int(args.run(args, console))
 
 
 def _reader_left() -> int:

@@ -11,13 +11,14 @@ from io import StringIO
 from untaken.answers import score_document
 from untaken.cli.console import NOTHING, Console, counted, plain, rate
 from untaken.cli.grammar import Verbs, rules_in_words, takes_graphs, verb
-from untaken.cli.inputs import Ledgers, paths_of, read_graphs, read_ledgers
+from untaken.cli.inputs import paths_of, read_graphs, read_ledgers
 from untaken.cli.verbs import VERBS
 from untaken.corpus import countable, score_runs
 from untaken.errors import Finding, Unscored
 from untaken.judging import distrusted, judge_trust
 from untaken.ledger import Run
 from untaken.plans import GraphSet
+from untaken.scaling.reading import Ledgers, Scoring
 from untaken.subgoals import AgentScore, MissingRule, RunScore, score_agents
 
 
@@ -54,11 +55,33 @@ class Scored:
         return [score for score in self.scores.values() if isinstance(score, RunScore)]
 
 
-def scored_paths(args: argparse.Namespace, console: Console) -> Scored:
-    """Reads and scores what the command line names; `args.verdicts` then says which judges were left out."""
-    ledgers = read_ledgers(paths_of(args), console)
-    leave_out_unreliable(args, [run for _, run in ledgers.runs], console)
-    return _scored(ledgers, args.graphs, args.missing, args.verdicts, console)
+def scored_paths(args: argparse.Namespace, console: Console, *, also: Sequence[MissingRule] = ()) -> Scored:
+    """Reads and scores what the command line names, as `read_to_score`."""
+    ledgers, graphs = read_to_score(args, console, also=also)
+    return _scored(ledgers, graphs, args.missing, args.verdicts, console)
+
+
+def read_to_score(
+    args: argparse.Namespace, console: Console, *, also: Sequence[MissingRule] = ()
+) -> tuple[Ledgers, GraphSet]:
+    """Reads ledgers and graphs; `args.verdicts` then says which judges were left out.
+
+    The workers of a cluster score the runs while they have them.
+
+    Args:
+        args: of the command line.
+        console: where to print progress.
+        also: rules for missing verdicts that a score is wanted under, besides the one in force.
+    """
+    paths, graphs = paths_of(args), read_graphs(args.graphs)
+    if args.min_kappa is not None:
+        ledgers = read_ledgers(paths, console, cluster=args.cluster)
+        leave_out_unreliable(args, [run for _, run in ledgers.runs], console)
+        if args.cluster is None:
+            return ledgers, graphs
+    rules = tuple(dict.fromkeys((args.missing, *also)))
+    scoring = Scoring(graphs=graphs, missing=rules, verdicts=tuple(args.verdicts))
+    return read_ledgers(paths, console, cluster=args.cluster, scoring=scoring), graphs
 
 
 def leave_out_unreliable(args: argparse.Namespace, runs: Sequence[Run], console: Console) -> None:
@@ -89,13 +112,12 @@ def read_and_score(
         console: where to print progress; nowhere by default.
     """
     told = console or Console(out=StringIO(), err=StringIO())
-    return _scored(read_ledgers(paths, told), folders, missing, verdicts, told)
+    return _scored(read_ledgers(paths, told), read_graphs(folders), missing, verdicts, told)
 
 
 def _scored(
-    ledgers: Ledgers, folders: Sequence[str], missing: MissingRule, verdicts: Sequence[str], console: Console
+    ledgers: Ledgers, graphs: GraphSet, missing: MissingRule, verdicts: Sequence[str], console: Console
 ) -> Scored:
-    graphs = read_graphs(folders)
     runs = [run for _, run in ledgers.runs]
     scores, noticed = score_runs(runs, graphs, missing=missing, verdicts=verdicts, progress=console.progress)
     findings = tuple(dict.fromkeys((*ledgers.findings, *graphs.findings, *noticed)))

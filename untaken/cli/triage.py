@@ -10,8 +10,8 @@ from untaken.answers import triage_document
 from untaken.answers.plan_words import option_words, situation_words
 from untaken.cli.console import NOTHING, Console, counted, plain
 from untaken.cli.grammar import Verbs, takes_graphs, verb
-from untaken.cli.inputs import UsageError, paths_of, read_graphs, read_ledgers
-from untaken.cli.score import Scored, leave_out_unreliable, say_rules
+from untaken.cli.inputs import UsageError
+from untaken.cli.score import Scored, read_to_score, say_rules
 from untaken.cli.verbs import VERBS
 from untaken.corpus import Corpus, evaluate_corpus
 from untaken.errors import number
@@ -51,8 +51,7 @@ def run_triage(args: argparse.Namespace, console: Console) -> int:
     """Prints the fix-first list and the contradictory runs; 1 where a ledger or graph is broken."""
     if args.top < 0:
         raise UsageError("top-invalid", f"--top {args.top} is not a number of rows", hint="0 lists all.")
-    ledgers, graphs = read_ledgers(paths_of(args), console), read_graphs(args.graphs)
-    leave_out_unreliable(args, [run for _, run in ledgers.runs], console)
+    ledgers, graphs = read_to_score(args, console)
     corpus = evaluate_corpus(
         [run for _, run in ledgers.runs],
         graphs,
@@ -61,6 +60,7 @@ def run_triage(args: argparse.Namespace, console: Console) -> int:
         verdicts=args.verdicts,
         progress=console.progress,
         resamples=0,
+        cluster=args.cluster,
     )
     found, top = triage(corpus, agents=args.agent), args.top or None
     ways = better_ways(corpus, [d for d, r in corpus.runs.items() if not args.agent or r.agent in args.agent])

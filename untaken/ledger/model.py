@@ -130,6 +130,11 @@ class Run:
         return self.of(ToolCall)
 
     @cached_property
+    def tools(self) -> frozenset[str]:
+        """Names of the tools that were called."""
+        return frozenset([call.tool for call in self.actions])
+
+    @cached_property
     def answers(self) -> Mapping[int, Observation]:
         """By `seq` of a tool call, the last answer that the run records to it; none for a call without."""
         during = self.of(Observation)

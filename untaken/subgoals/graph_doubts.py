@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from typing import Final, Literal, get_args
 
 from untaken.errors import Finding
-from untaken.ledger.events import ToolCall
 from untaken.ledger.model import Run
 from untaken.plans.globs import matches_glob
 from untaken.plans.model import PlanGraph, SubGoal
@@ -66,9 +65,8 @@ class _Seen:
     completed: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
 
     def add(self, run: Run, score: RunScore) -> None:
-        called = {call.tool for call in run.of(ToolCall)}
-        self.tools |= called
-        self.runs += bool(called)
+        self.tools |= run.tools
+        self.runs += bool(run.tools)
         for node in score.nodes:
             self._count(node, success=run.success is True)
 

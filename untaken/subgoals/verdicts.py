@@ -81,7 +81,7 @@ def unmatched_authors(globs: Sequence[str], runs: Iterable[Run]) -> Iterator[Fin
     wanted = [glob for glob in dict.fromkeys(globs) if glob != RECORDED]
     if not wanted:
         return
-    authors = {event.by for run in runs for event in run.events if isinstance(event, Verdict)}
+    authors = {verdict.by for run in runs for verdict in run.of(Verdict)}
     groups = sorted({f"{by.partition(':')[0]}:*" if ":" in by else by for by in authors})
     for glob in wanted:
         author = glob.removeprefix(EXCEPT).partition(PLACE)[0] if glob.startswith(EXCEPT) else glob

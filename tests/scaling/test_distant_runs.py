@@ -1,0 +1,78 @@
+"""A run that a worker has read answers as the run itself does."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+from typing import get_args
+
+import pytest
+from builders import a_run
+from in_chunks import InChunks
+
+from untaken.errors import UntakenError
+from untaken.ledger import AnyEvent, Run
+from untaken.scaling.distant import DistantRun
+from untaken.scaling.places import find_ledgers
+from untaken.scaling.reading import read_ledgers
+
+SAMPLES = Path(__file__).parents[2] / "sample_runs"
+ASKED = (
+    "run_id",
+    "agent",
+    "task_id",
+    "digest",
+    "own",
+    "tools",
+    "started",
+    "finished",
+    "selections",
+    "success",
+)
+
+
+def both(path: Path) -> list[tuple[Run, Run]]:
+    places, others = find_ledgers([path])
+    near, far = (read_ledgers(places, others, cluster=cluster) for cluster in (None, InChunks()))
+    assert near.findings == far.findings
+    assert near.unread == far.unread
+    return [(run, other) for (_, run), (_, other) in zip(near.runs, far.runs, strict=True)]
+
+
+@pytest.mark.parametrize("folder", ["ledgers", "tampered"])
+def test_a_distant_run_answers_as_the_run_does(folder: str) -> None:
+    for run, distant in both(SAMPLES / folder):
+        assert isinstance(distant, DistantRun)
+        for name in ASKED:
+            assert getattr(distant, name) == getattr(run, name), name
+        assert "events" not in vars(distant), "nothing so far needs the whole ledger"
+        for kind in get_args(AnyEvent):
+            assert list(distant.of(kind)) == list(run.of(kind))
+        assert distant.events == run.events
+        assert distant.answers == run.answers
+
+
+def test_a_moment_keeps_its_time_zone(tmp_path: Path) -> None:
+    ledger = tmp_path / "a.jsonl"
+    line = a_run("r").lines[0].replace(b"Z", b"+02:00")
+    ledger.write_bytes(line + b"\n")
+    [(run, distant)] = both(ledger)
+    assert distant.started.ts.isoformat() == run.started.ts.isoformat()
+    assert run.started.ts.isoformat().endswith("+02:00")
+
+
+def test_a_detail_of_a_ledger_that_changed_meanwhile_is_an_error(tmp_path: Path) -> None:
+    ledger = tmp_path / "a.jsonl"
+    ledger.write_bytes(b"\n".join(a_run("r").call("search").finish(True).lines))
+    [(_, distant)] = both(ledger)
+    ledger.write_bytes(b"\n".join(a_run("r").call("read").finish(True).lines))
+    with pytest.raises(UntakenError) as error:
+        distant.actions  # noqa: B018
+    assert error.value.code == "ledger-changed"
+
+
+def test_a_distant_run_can_be_sent_on(tmp_path: Path) -> None:
+    ledger = tmp_path / "a.jsonl"
+    ledger.write_bytes(b"\n".join(a_run("r").call("search").finish(True).lines))
+    [(run, distant)] = both(ledger)
+    assert pickle.loads(pickle.dumps(distant)).events == run.events

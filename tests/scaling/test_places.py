@@ -1,0 +1,98 @@
+"""Ledgers by URL, and workers that are not there."""
+
+from __future__ import annotations
+
+import gzip
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from builders import a_run
+
+from untaken.corpus import evaluate_corpus
+from untaken.errors import UntakenError
+from untaken.ledger import Head, save_heads
+from untaken.scaling.opening import open_cluster
+from untaken.scaling.places import find_ledgers
+
+fsspec = pytest.importorskip("fsspec", reason="the extra untaken[remote] is not installed")
+LINES = a_run("r").call("search").finish(True).lines
+LEDGER = b"".join(line + b"\n" for line in LINES)
+
+
+@pytest.fixture
+def bucket() -> Iterator[str]:
+    """A store in memory with a ledger in a folder, and things that are none."""
+    store = fsspec.filesystem("memory")
+    for name, content in (
+        ("a.jsonl", LEDGER),
+        ("deep/b.jsonl.gz", gzip.compress(LEDGER.replace(b'"r"', b'"s"'), mtime=0)),
+        ("policy.memory.jsonl", b"{}\n"),
+        ("other.jsonl", b"{}\n"),
+        ("notes.txt", b"hello"),
+    ):
+        store.pipe_file(f"/runs/{name}", content)
+    yield "memory://runs"
+    store.rm("/runs", recursive=True)
+
+
+def test_a_folder_of_a_store_is_searched_as_one_on_disk(bucket: str, tmp_path: Path) -> None:
+    store = fsspec.filesystem("memory")
+    for name in store.find("/runs"):
+        copy = tmp_path / name.removeprefix("/runs/")
+        copy.parent.mkdir(exist_ok=True)
+        copy.write_bytes(store.cat_file(name))
+    places, others = find_ledgers([bucket])
+    on_disk, others_on_disk = find_ledgers([tmp_path])
+    ends = [str(place).partition("runs/")[2] for place in places]
+    assert ends == [str(place.relative_to(tmp_path)) for place in on_disk] == ["a.jsonl", "deep/b.jsonl.gz"]
+    assert [o.code for o in others] == [o.code for o in others_on_disk] == ["not-a-ledger"]
+
+
+def test_a_remote_ledger_is_verified_against_its_remote_heads(bucket: str, tmp_path: Path) -> None:
+    heads = tmp_path / "heads.json"
+    save_heads(heads, {"r": Head(events=len(LINES) + 1, sha256="0" * 64)})
+    fsspec.filesystem("memory").pipe_file("/runs/a.jsonl.heads.json", heads.read_bytes())
+    corpus = evaluate_corpus(f"{bucket}/a.jsonl", [], resamples=0)
+    [run] = corpus.runs.values()
+    assert (run.source, run.integrity.verdict) == ("memory:///runs/a.jsonl", "TRUNCATED")
+    assert [finding.code for finding in corpus.findings][:1] == ["ledger-truncated"]
+
+
+WRONG_PATHS = [
+    ("memory://nothing/here.jsonl", "remote-unreadable"),
+    ("nosuch://bucket/a.jsonl", "remote-unreadable"),
+    ("nothing/here.jsonl", "path-not-found"),
+]
+
+
+@pytest.mark.parametrize(("path", "code"), WRONG_PATHS)
+def test_what_cannot_be_reached_is_named(path: str, code: str) -> None:
+    with pytest.raises(UntakenError) as error:
+        find_ledgers([path])
+    assert error.value.code == code
+    assert path in (error.value.where.file or "")
+
+
+def test_without_fsspec_a_url_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "fsspec.core", None)
+    with pytest.raises(UntakenError) as error:
+        find_ledgers(["s3://bucket/runs"])
+    assert error.value.code == "remote-extra-missing"
+    assert "untaken[remote]" in error.value.hint
+
+
+def test_without_dask_an_address_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(UntakenError) as error, open_cluster("tcp://127.0.0.1:1"):
+        pass
+    assert error.value.code == "cluster-extra-missing"
+    assert "untaken[cluster]" in error.value.hint
+
+
+@pytest.mark.parametrize("place", ["0", 0, -1, "many"])
+def test_a_cluster_is_a_number_of_processes_or_an_address(place: object) -> None:
+    with pytest.raises(UntakenError) as error, open_cluster(place):
+        pass
+    assert error.value.code == "cluster-invalid"

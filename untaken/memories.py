@@ -1,0 +1,83 @@
+"""The policy memories of many runs: one for each set of agents that can be compared at all (§3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from untaken.ledger import Run
+from untaken.memory import Observed, PolicyMemory, applied_signals, by_memory
+
+POLICY: Final = "policy.memory.jsonl"
+"""The file of a workspace that keeps the weak signals folded into its memory, and nothing else."""
+
+
+def memories_of(runs: Iterable[Run], *, applied: Iterable[Observed] = ()) -> dict[str, PolicyMemory]:
+    """One policy memory for each set of agents with something in common (§3), by digest of each run.
+
+    In common are tasks that both ran, or the plan graph that both were started on, directly or through
+    others. What else there is changes no memory: neither the span of costs and steps nor any context is
+    shared with it.
+
+    Args:
+        runs: of one or many ledgers; a chain that is repeated counts once.
+        applied: weak observations that were folded in before. Each belongs to the set with the run that made
+            its choice; one whose run is gone stays in all of them.
+    """
+    by_digest = {run.digest: run for run in runs}
+    parts = _in_common(by_digest)
+    memories: dict[str, PolicyMemory] = {}
+    for part, weak in zip(parts, _shared_out(parts, tuple(applied)), strict=True):
+        memories |= dict.fromkeys((run.digest for run in part), PolicyMemory.build(part, applied=weak))
+    return memories
+
+
+def remembered(runs: Iterable[Run], folder: Path) -> dict[str, PolicyMemory]:
+    """The policy memories of a workspace: outcomes from its ledgers, so that the two never disagree.
+
+    Args:
+        runs: of the workspace.
+        folder: the workspace's; its file `POLICY` holds the weak signals that were folded in.
+    """
+    applied, unread = applied_signals(folder / POLICY)
+    memories = memories_of(runs, applied=applied)
+    for memory, _ in by_memory(memories, memories):
+        memory.findings += unread
+    return memories
+
+
+def _in_common(runs: Mapping[str, Run]) -> list[list[Run]]:
+    """The runs of comparable agents, joined with those of others that were started on the same plan graph."""
+    from untaken.ranking import comparable_groups  # noqa: PLC0415 (slow: imports NetworkX)
+
+    parts: list[tuple[set[str], list[Run]]] = []
+    for group in comparable_groups(runs.values()):
+        part = [runs[digest] for digest in group.digests]
+        graphs = {run.started.graph for run in part if run.started.graph is not None}
+        apart = []
+        for others, members in parts:
+            if graphs.isdisjoint(others):
+                apart.append((others, members))
+            else:
+                graphs, part = graphs | others, members + part
+        parts = [*apart, (graphs, part)]
+    return [part for _, part in parts]
+
+
+def _shared_out(parts: Sequence[Sequence[Run]], applied: Sequence[Observed]) -> list[list[Observed]]:
+    """Of each part, the weak observations of its runs' choices, and those of choices that no part knows."""
+    from_runs = {observed.run_id for observed in applied}
+    made = [
+        {
+            (run.run_id, selection.context_hash, skill)
+            for run in part
+            if run.run_id in from_runs
+            for selection in run.selections
+            for skill in (selection.selected, *selection.alternatives)
+        }
+        for part in parts
+    ]
+    every = frozenset[tuple[str, str, str]]().union(*made)
+    placed = [(observed, (observed.run_id, observed.context_hash, observed.skill)) for observed in applied]
+    return [[observed for observed, place in placed if place in own or place not in every] for own in made]

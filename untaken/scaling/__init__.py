@@ -1,0 +1,1 @@
+"""Many runs evaluated by many processes: of this machine, or of a Dask cluster."""

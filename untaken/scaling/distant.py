@@ -1,0 +1,174 @@
+"""A run that another process has read: decisions and outcome are here, the rest is read when asked for."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property, lru_cache
+from typing import Any, Final, TypeVar, cast
+
+import msgspec
+
+from untaken.errors import Finding, Unscored, UntakenError, Where
+from untaken.ledger import (
+    AnyEvent,
+    Event,
+    Integrity,
+    Message,
+    Observation,
+    Plan,
+    Run,
+    RunStarted,
+    State,
+    ToolCall,
+    read_ledger,
+)
+from untaken.plans import GraphSet
+from untaken.scaling.places import Place, at_hand
+from untaken.subgoals import MissingRule, RunScore
+
+E = TypeVar("E", bound=Event)
+DETAIL: Final = frozenset({Message, Observation, Plan, State, ToolCall})
+"""Events that stay in the ledger: by far the most of its bytes."""
+FILES_OPEN: Final = 2
+"""Ledgers whose runs are held, once their detail was asked for."""
+
+_events = msgspec.json.Decoder(tuple[AnyEvent, ...])
+
+
+class ScoreRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """The score of a run under one rule, as another process computed it.
+
+    Attributes:
+        score: against its plan graph; ``None`` for the reason in `why`.
+        findings: what was noticed on the way.
+        outcome: what an unbroken run without a score counts by.
+    """
+
+    missing: MissingRule
+    score: RunScore | None = None
+    why: str = ""
+    findings: tuple[Finding, ...] = ()
+    outcome: RunScore | None = None
+
+    @property
+    def value(self) -> RunScore | Unscored:
+        """The score, or why there is none."""
+        return Unscored(self.why) if self.score is None else self.score
+
+
+class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """What is sent of a run.
+
+    Attributes:
+        events: those that are no `DETAIL`, as a JSON array: it keeps the time zones as written.
+        own: number of the run's own events; `tools` the names of those it called.
+        scored: under each rule that was asked for.
+    """
+
+    events: bytes
+    integrity: Integrity
+    source: str
+    digest: str
+    own: int
+    tools: frozenset[str]
+    scored: tuple[ScoreRecord, ...] = ()
+
+    @classmethod
+    def of(cls, run: Run, scored: Iterable[ScoreRecord] = ()) -> RunRecord:
+        """The record of a run."""
+        kept = run.kept if isinstance(run, DistantRun) else [e for e in run.events if type(e) not in DETAIL]
+        return cls(
+            events=msgspec.json.encode(kept),
+            integrity=run.integrity,
+            source=run.source,
+            digest=run.digest,
+            own=run.own,
+            tools=run.tools,
+            scored=tuple(scored),
+        )
+
+
+class DistantRun(Run):
+    """A run as `Run`, whose `events` are read from its ledger when somebody asks for a detail.
+
+    Attributes:
+        kept: the events that are no `DETAIL`.
+        graphs, verdicts: what `scored` holds under.
+        scored: scores by the rule for missing verdicts.
+    """
+
+    kept: tuple[AnyEvent, ...]
+    graphs: GraphSet | None
+    verdicts: tuple[str, ...]
+    scored: Mapping[MissingRule, ScoreRecord]
+
+    def __init__(
+        self,
+        record: RunRecord,
+        place: Place | None,
+        *,
+        graphs: GraphSet | None = None,
+        verdicts: tuple[str, ...] = (),
+    ) -> None:
+        """A run of the ledger at `place`; without a place, its detail cannot be asked for."""
+        self.__dict__.update(
+            integrity=record.integrity,
+            source=record.source,
+            appended_here=frozenset[int](),
+            kept=_events.decode(record.events),
+            digest=record.digest,
+            own=record.own,
+            tools=record.tools,
+            graphs=graphs,
+            verdicts=verdicts,
+            scored={each.missing: each for each in record.scored},
+            _place=place,
+        )
+
+    def __repr__(self) -> str:
+        return f"<DistantRun {self.run_id!r} of {self.source}>"
+
+    @cached_property
+    def started(self) -> RunStarted:
+        """As of `Run`."""
+        return cast(RunStarted, self.kept[0])
+
+    def of(self, kind: type[E]) -> Sequence[E]:
+        """As of `Run`."""
+        return super().of(kind) if kind in DETAIL else cast(Sequence[E], self._kept_by_kind.get(kind, ()))
+
+    @cached_property
+    def _kept_by_kind(self) -> dict[type[Event], list[AnyEvent]]:
+        found: dict[type[Event], list[AnyEvent]] = defaultdict(list)
+        for event in self.kept:
+            found[type(event)].append(event)
+        return dict(found)
+
+    def __getattr__(self, name: str) -> Any:
+        if name != "events":
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return self._read()
+
+    def _read(self) -> tuple[AnyEvent, ...]:
+        """The events, from the ledger as it is now.
+
+        Raises:
+            UntakenError: ``ledger-changed`` where it no longer holds this very run.
+        """
+        place: Place | None = self.__dict__["_place"]
+        run = _runs_at(place, self.source).get(self.digest) if place is not None else None
+        if run is None:
+            raise UntakenError(
+                "ledger-changed",
+                "the ledger no longer holds this run as it was read before",
+                where=Where(file=self.source, run=self.run_id),
+                hint="Evaluate the ledgers again, while nobody writes to them.",
+            )
+        return run.events
+
+
+@lru_cache(maxsize=FILES_OPEN)
+def _runs_at(place: Place, name: str) -> dict[str, Run]:
+    with at_hand(place) as file:
+        return {run.digest: run for run in read_ledger(file, strict=False, name=name)[0]}

@@ -1,0 +1,221 @@
+"""Ledgers read, verified and scored: in this process, or by the workers of a cluster."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import msgspec
+
+from untaken.errors import Finding, Unscored, UntakenError, Where
+from untaken.ledger import Run, read_ledger, unread_runs
+from untaken.plans import GraphSet
+from untaken.scaling.chunks import chunks
+from untaken.scaling.distant import DistantRun, RunRecord, ScoreRecord
+from untaken.scaling.held import held
+from untaken.scaling.packing import pack, unpack
+from untaken.scaling.places import Place, at_hand, find_ledgers, size_of
+from untaken.scaling.pool import Cluster
+from untaken.subgoals import MissingRule, RunScore, score_outcome, score_run
+
+Progress = Callable[[int, int, str], None]
+Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
+"""Ledgers: files, folders, or URLs of either."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scoring:
+    """What runs are scored against, and under which rules.
+
+    Attributes:
+        missing: every rule that a score is wanted under.
+        verdicts: globs over VERDICT.by.
+    """
+
+    graphs: GraphSet
+    missing: tuple[MissingRule, ...] = ("fail",)
+    verdicts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ledgers:
+    """What was read from paths.
+
+    Attributes:
+        runs: each chain once, with the file that holds it.
+        unread: for each run of which not even the start can be read, what is wrong with it.
+        broken: number of runs, and of faults outside any run, that mean a ledger is not to be trusted.
+    """
+
+    runs: tuple[tuple[Place, Run], ...]
+    unread: tuple[Finding, ...]
+    findings: tuple[Finding, ...]
+    broken: int
+
+    @classmethod
+    def none(cls) -> Ledgers:
+        """Where no path was given, and none was needed."""
+        return cls(runs=(), unread=(), findings=(), broken=0)
+
+
+def read_ledgers(
+    places: Sequence[Place],
+    others: Iterable[Finding] = (),
+    *,
+    cluster: Cluster | None = None,
+    scoring: Scoring | None = None,
+    progress: Progress | None = None,
+) -> Ledgers:
+    """Reads every ledger leniently: what is broken is a finding, and the rest is still read.
+
+    Args:
+        places: ledgers, as `find_ledgers` finds them.
+        others: what was noticed in finding them.
+        cluster: who reads them; this process when not given.
+        scoring: what its workers score the runs against, while they have them.
+        progress: called with (ledgers read, ledgers, what is being done).
+    """
+    findings = list(others)
+    runs: dict[str, tuple[Place, Run]] = {}
+    unread: list[Finding] = []
+    files = map(read_leniently, places) if cluster is None else _read_at(cluster, places, scoring)
+    for done, (place, (read, noticed)) in enumerate(zip(places, files, strict=True), start=1):
+        findings.extend(noticed)
+        unread.extend(unread_runs(read, noticed))
+        for run in read:
+            if run.digest in runs:
+                findings.append(_twice(place, run))
+            runs.setdefault(run.digest, (place, run))
+        if progress:
+            progress(done, len(places), "reading ledgers")
+    broken = sum(finding.severity == "error" for finding in findings)
+    return Ledgers(runs=tuple(runs.values()), unread=tuple(unread), findings=tuple(findings), broken=broken)
+
+
+def given_runs(
+    source: Iterable[Run] | Paths, *, cluster: Cluster | None, scoring: Scoring, progress: Progress | None
+) -> tuple[Iterable[Run], tuple[Finding, ...]]:
+    """The runs given, or those of the paths given with what was noticed about their ledgers.
+
+    Args:
+        source: runs, or paths as `find_ledgers` takes them; a single path, too.
+        cluster: as `read_ledgers`.
+        scoring: as `read_ledgers`.
+        progress: as `read_ledgers`.
+    """
+    given = [source] if isinstance(source, str | os.PathLike) else list(source)
+    paths = [each for each in given if not isinstance(each, Run)]
+    if not paths:
+        return [each for each in given if isinstance(each, Run)], ()
+    ledgers = read_ledgers(*find_ledgers(paths), cluster=cluster, scoring=scoring, progress=progress)
+    return [run for _, run in ledgers.runs], ledgers.findings
+
+
+def read_leniently(place: Place) -> tuple[list[Run], list[Finding]]:
+    """A ledger whose recorded heads cannot be read is left out: nothing vouches for it."""
+    try:
+        with at_hand(place) as file:
+            return read_ledger(file, strict=False, name=str(place))
+    except UntakenError as error:
+        return [], [error.finding()]
+
+
+def _twice(place: Place, run: Run) -> Finding:
+    return Finding(
+        code="run-twice",
+        message="this run was already read; it counts once",
+        where=Where(file=str(place), run=run.run_id),
+        severity="note",
+    )
+
+
+def score_one(
+    run: Run,
+    graphs: GraphSet,
+    *,
+    missing: MissingRule,
+    verdicts: Sequence[str],
+    known: RunScore | Unscored | None = None,
+) -> tuple[RunScore | Unscored, list[Finding]]:
+    """The score of a run against the graph of its task, or why there is none; and what was noticed.
+
+    Args:
+        run: broken or not. What a worker has scored under these very rules is not scored again.
+        graphs: the plan graphs.
+        missing: how sub-goals without a verdict count.
+        verdicts: globs over VERDICT.by; empty counts everybody's.
+        known: its score under these rules and graphs, if it was scored before.
+    """
+    if isinstance(run, DistantRun) and run.graphs is graphs and run.verdicts == tuple(verdicts):
+        before = run.scored.get(missing)
+        if before is not None:
+            return before.value, list(before.findings)
+    if run.integrity.broken:
+        return Unscored(f"the ledger is {run.integrity.verdict}: {run.integrity.reason}"), []
+    graph, noticed = graphs.for_task(run.task_id, run.started.graph)
+    if isinstance(graph, Unscored):
+        return graph, noticed
+    score = known
+    if not isinstance(score, RunScore):
+        score = score_run(run, graph, missing=missing, verdicts=verdicts)
+    return score, [*noticed, *score.findings]
+
+
+def outcome_of(run: Run, why: Unscored, *, missing: MissingRule) -> RunScore:
+    """What an unbroken run without a score counts by, as `untaken.subgoals.score_outcome`."""
+    before = run.scored.get(missing) if isinstance(run, DistantRun) else None
+    if before is not None and before.outcome is not None and before.why == why.reason:
+        return before.outcome
+    return score_outcome(run, why, missing=missing)
+
+
+class _FileRead(msgspec.Struct, frozen=True, kw_only=True):
+    """What a worker sends of one ledger."""
+
+    runs: tuple[RunRecord, ...]
+    findings: tuple[Finding, ...]
+
+
+_part = msgspec.msgpack.Decoder(list[_FileRead])
+
+
+def _read_at(
+    cluster: Cluster, places: Sequence[Place], scoring: Scoring | None
+) -> Iterator[tuple[list[Run], list[Finding]]]:
+    parts = list(chunks(places, [size_of(place) for place in places], workers=cluster.workers))
+    answers = cluster.map(read_part, [pack(part) for part in parts], pack(scoring))
+    graphs, verdicts = (scoring.graphs, scoring.verdicts) if scoring else (None, ())
+    for part, answer in zip(parts, answers, strict=True):
+        for place, file in zip(part, _part.decode(answer), strict=True):
+            runs = [DistantRun(record, place, graphs=graphs, verdicts=verdicts) for record in file.runs]
+            yield list[Run](runs), list(file.findings)
+
+
+def read_part(shared: bytes, chunk: bytes) -> bytes:
+    """What a worker does first: it reads and verifies ledgers, and scores their runs.
+
+    Args:
+        shared: a `Scoring`, packed; or ``None``, to score nothing.
+        chunk: the places of the ledgers, packed.
+    """
+    scoring: Scoring | None = held(shared, unpack)
+    return msgspec.msgpack.encode([_read(place, scoring) for place in unpack(chunk)])
+
+
+def _read(place: Place, scoring: Scoring | None) -> _FileRead:
+    runs, findings = read_leniently(place)
+    records = [RunRecord.of(run, _scores(run, scoring)) for run in runs]
+    return _FileRead(runs=tuple(records), findings=tuple(findings))
+
+
+def _scores(run: Run, scoring: Scoring | None) -> Iterable[ScoreRecord]:
+    if scoring is None:
+        return
+    for missing in scoring.missing:
+        score, noticed = score_one(run, scoring.graphs, missing=missing, verdicts=scoring.verdicts)
+        if isinstance(score, RunScore):
+            yield ScoreRecord(missing=missing, score=score, findings=tuple(noticed))
+            continue
+        outcome = None if run.integrity.broken else score_outcome(run, score, missing=missing)
+        yield ScoreRecord(missing=missing, why=score.reason, findings=tuple(noticed), outcome=outcome)
