@@ -56,6 +56,15 @@ def serve(workspace: str | None) -> tuple[subprocess.Popen[bytes], str]:
     raise SystemExit("the app did not start")
 
 
+def settle(page: Page) -> None:
+    """Wait until the script has run and nothing is left to draw."""
+    page.get_by_test_id("stApp").wait_for()
+    page.wait_for_timeout(1500)
+    page.wait_for_function(IDLE, timeout=90_000)
+    page.wait_for_function("() => !document.querySelector('[data-testid=stSkeleton]')", timeout=90_000)
+    page.wait_for_timeout(2000)
+
+
 def shoot(browser: Browser, url: str, target: Path, size: tuple[int, int], *, dark: bool, full: bool) -> None:
     """One screenshot, once the page is idle."""
     context = browser.new_context(
@@ -63,11 +72,7 @@ def shoot(browser: Browser, url: str, target: Path, size: tuple[int, int], *, da
     )
     page: Page = context.new_page()
     page.goto(url)
-    page.get_by_test_id("stApp").wait_for()
-    page.wait_for_timeout(1500)
-    page.wait_for_function(IDLE, timeout=90_000)
-    page.wait_for_function("() => !document.querySelector('[data-testid=stSkeleton]')", timeout=90_000)
-    page.wait_for_timeout(2000)
+    settle(page)
     if full:
         inner = "() => document.querySelector('[data-testid=stMain]').scrollHeight"
         page.set_viewport_size({"width": size[0], "height": int(page.evaluate(inner))})
