@@ -120,7 +120,7 @@ class Evaluations(Mapping[str, RunEvaluation]):
         return "evaluated" if refusal is None else refusal.status
 
     def decisions(self, digest: str) -> tuple[Decision, ...]:
-        """A run's decision points; none where it was not evaluated. They are made anew each time."""
+        """A run's decision points; none where it was not evaluated. They are made again each time."""
         if digest not in self._scored:
             return ()
         scorer, _, number = self._scored[digest]
