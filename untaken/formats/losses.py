@@ -12,6 +12,8 @@ FINDINGS_PER_KIND: Final = 100
 """Findings of one code listed for one file; the rest are counted: a hostile file cannot fill the report."""
 FIRST_PLACES: Final = 3
 """Of each dropped or defaulted field, so many places are named, then counted."""
+KEY_CHARS: Final = 80
+"""Of the name of a member, in a place."""
 _CLIP: Final = 160
 
 
@@ -23,6 +25,8 @@ def clip(text: object, limit: int = _CLIP) -> str:
 
 def ascii_safe(text: str) -> str:
     """The text with control characters made visible."""
+    if text.isprintable():
+        return text
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
@@ -76,13 +80,13 @@ class Held(Counter[str]):
     """Values of one record by place.
 
     Attributes:
-        at: of each place, where its first values are in the record, with the numbers of list elements:
-            ``messages[3].role``.
+        at: of each place, where its first values are in the record: names and the numbers of list elements,
+            from the outside in.
     """
 
     def __init__(self) -> None:
         super().__init__()
-        self.at: dict[str, list[str]] = {}
+        self.at: dict[str, list[tuple[str | int, ...]]] = {}
 
 
 class Noted(Counter[str]):
@@ -149,7 +153,7 @@ class FileLog:
                 continue
             first = self._dropped_at.setdefault(path, [])
             inside = held.at.get(path, ())[: FIRST_PLACES - len(first)]
-            first += [f"record {max(1, self.records)}" + (f": {place}" if place else "") for place in inside]
+            first += [_located(max(1, self.records), path) for path in inside]
 
     def loss(self) -> FileLoss:
         """The loss report so far."""
@@ -171,3 +175,10 @@ class FileLog:
             synthesised_at={place: tuple(first) for place, first in self.synthesised.at.items()},
             findings=self.findings.all(),
         )
+
+
+def _located(record: int, path: tuple[str | int, ...]) -> str:
+    """Where a value is: ``record 2: messages[3].role``."""
+    parts = (f"[{part}]" if isinstance(part, int) else f".{clip(part, KEY_CHARS)}" for part in path)
+    place = clip("".join(parts).lstrip("."))
+    return f"record {record}" + (f": {place}" if place else "")

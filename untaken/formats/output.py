@@ -12,6 +12,8 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any, Final
 
+import msgspec
+
 from untaken.errors import Finding, UntakenError, Where
 from untaken.formats.model import FieldCount, FileLoss
 from untaken.ledger import Draft, LedgerWriter, heads_path
@@ -65,7 +67,7 @@ class Output:
             def write(run_id: str, drafts: Sequence[Draft]) -> None:
                 nonlocal writer
                 if writer is None:
-                    writer = opened.enter_context(LedgerWriter(path, fsync="never"))
+                    writer = opened.enter_context(LedgerWriter(path, scratch=True))
                     self._ledgers.append(name)
                 writer.append(run_id, drafts)
 
@@ -99,8 +101,8 @@ class Output:
             (self._out / room).mkdir(exist_ok=True)
         ledgers = tuple(self._place("ledgers", name) for name in self._ledgers)
         graphs = tuple(self._place("graphs", name) for name in sorted(self._graphs))
-        text = json.dumps(_merged(self._out / "loss.json", reports), ensure_ascii=False, indent=1)
-        (self._staging / "loss.json").write_text(text + "\n", encoding="utf-8", newline="\n")
+        text = msgspec.json.encode(_merged(self._out / "loss.json", reports))
+        (self._staging / "loss.json").write_bytes(msgspec.json.format(text, indent=1) + b"\n")
         return ledgers, graphs, self._place("", "loss.json")
 
     def _place(self, room: str, name: str) -> Path:

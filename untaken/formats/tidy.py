@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from untaken import limits
-from untaken.formats.losses import FIRST_PLACES, Findings, Held, clip
+from untaken.formats.losses import FIRST_PLACES, KEY_CHARS, Findings, Held, clip
 
 DEPTH: Final = limits.JSON_DEPTH - 8
 """Levels of nesting kept in a value; an event wraps it in a few more."""
@@ -17,7 +17,6 @@ PLACES: Final = 1_000
 """Maximum of distinct places per file; more names, as in a hostile file, are counted together."""
 OTHER: Final = "(other places)"
 _INTEGER: Final = 1 << (limits.INTEGER_BITS - 1)
-_KEY_CHARS: Final = 80
 
 
 class Places:
@@ -45,7 +44,7 @@ class Places:
         if known is None:
             if len(self._known) >= PLACES:
                 return OTHER
-            known = f"{place}[]" if name == "[]" else f"{place}.{clip(name, _KEY_CHARS)}".lstrip(".")
+            known = f"{place}[]" if name == "[]" else f"{place}.{clip(name, KEY_CHARS)}".lstrip(".")
             known = f"{known}.**" if known in self._whole else known
             self._known[place, name] = known
         return known
@@ -107,8 +106,7 @@ class Tidier:
     def _count(self, place: str) -> None:
         self._held[place] += 1
         if self._held[place] <= FIRST_PLACES:
-            parts = (f"[{p}]" if isinstance(p, int) else f".{clip(p, _KEY_CHARS)}" for p in self._path)
-            self._held.at.setdefault(place, []).append(clip("".join(parts).lstrip(".")))
+            self._held.at.setdefault(place, []).append(tuple(self._path))
 
     def _text(self, text: str, place: str) -> str:
         if len(text) > TEXT_CHARS:

@@ -197,6 +197,35 @@ class LedgerFile:
         return UntakenError(code, message, where=Where(file=str(self.path)), hint=hint)
 
 
+class ScratchFile:
+    """A new ledger that no other program sees before it is moved to its place: no lock, no journal.
+
+    A crash loses it, as it loses the folder it is in. The attributes are those of `LedgerFile`.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.heads: dict[str, Head] = {}
+        self.findings: list[Finding] = []
+        self.size = 0
+        self.torn = b""
+        self._path = path
+        self._ledger = path.open("xb")
+
+    def append(self, run_id: str, data: bytes, end: Head) -> None:
+        """Append `data`, whole lines of one run, which move its head to `end`."""
+        self._ledger.write(data)
+        self.heads[run_id] = end
+
+    def checkpoint(self) -> None:
+        """There is nothing to do: the heads are written on closing."""
+
+    def close(self) -> None:
+        """Write what is left, and the heads."""
+        if not self._ledger.closed:
+            self._ledger.close()
+            save_heads(heads_path(self._path), self.heads, sync=False)
+
+
 def _locked(path: Path, timeout: float) -> filelock.BaseFileLock:
     path.parent.mkdir(parents=True, exist_ok=True)
     lock = filelock.FileLock(path.with_name(f".{path.name}.lock"), timeout=timeout, thread_local=False)

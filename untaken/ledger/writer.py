@@ -27,7 +27,7 @@ from untaken.ledger.decoding import decode_event, encode_event
 from untaken.ledger.encoding import plain_fields
 from untaken.ledger.events import AnyEvent, Event, RunStarted, event_type
 from untaken.ledger.journal import journal_path
-from untaken.ledger.ledger_file import FsyncPolicy, LedgerFile
+from untaken.ledger.ledger_file import FsyncPolicy, LedgerFile, ScratchFile
 from untaken.ledger.model import Draft, Head
 from untaken.ledger.reading import Reading
 from untaken.ledger.run_writer import RunWriter
@@ -63,6 +63,8 @@ class LedgerWriter:
         on_error: ``raise``; or ``warn``, for agents in production: nothing raises into the agent, not even a
             full disk. What could not be recorded is logged (``untaken.ledger``), listed in `findings`, and
             noted in the run as a MESSAGE of the role ``untaken``, as far as that can be written.
+        scratch: the file is new, in a folder that no other program uses, and is moved to its place when it is
+            closed: neither lock nor journal, no waiting for the disk.
 
     Raises:
         UntakenError: ``ledger-locked``, ``ledger-compressed``, ``ledger-torn-line``, ``ledger-heads``,
@@ -78,15 +80,19 @@ class LedgerWriter:
         timeout: float = 10.0,
         torn: Literal["remove", "refuse"] = "remove",
         on_error: OnError = "raise",
+        scratch: bool = False,
     ) -> None:
         self.path = Path(path)
         self._torn = torn
         self._clock = clock or _now
         self._turn = threading.Lock()
         self._unrecorded = Unrecorded(self.path, on_error)
-        self._file: LedgerFile | ClosedFile = ClosedFile(self.path)
+        self._file: LedgerFile | ScratchFile | ClosedFile = ClosedFile(self.path)
         self._chains: dict[str, Chain] = {}
         with self._unrecorded.guard("the ledger cannot be opened"):
+            if scratch:
+                self._file = ScratchFile(self.path)
+                return
             self._file = LedgerFile(self.path, fsync=fsync, timeout=timeout)
             try:
                 self._chains = self._read_chains(self._file)
