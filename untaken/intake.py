@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-import shutil
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
-from itertools import chain, count
+from itertools import chain
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import Final, TypeVar
@@ -28,8 +27,9 @@ from untaken.formats import (
 from untaken.formats.archives import Archive
 from untaken.formats.likeness import likeness
 from untaken.formats.losses import Findings
+from untaken.formats.sources import OnDisk, Source, stem_of
 from untaken.ledger import Integrity, heads_path
-from untaken.store import Added, Workspace
+from untaken.store import Added, Incoming, Trace, Workspace
 from untaken.store import sniff as sniff_native
 from untaken.store.content import digest_of, source_identity
 
@@ -47,7 +47,6 @@ BATCH_BYTES: Final = 1 << 20
 """At most so much is written in one transaction: nobody else can write meanwhile."""
 
 Item = TypeVar("Item")
-Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -214,31 +213,30 @@ def _native(desk: ImportContext, brought: Sequence[IntakeFile]) -> Iterator[tupl
     heads = {b.name.removesuffix(HEADS): b for b in brought if b.kind == "heads"}
     ledgers = {b.name for b in brought if b.kind == "ledger"}
 
-    def row(one: IntakeFile) -> Taken:
-        desk.tell(one.name)
+    def row(one: IntakeFile, added: Mapping[int, Added]) -> Taken:
         if one.kind == "heads" and one.name.removesuffix(HEADS) in ledgers:
             return Taken(name=one.name, kind="heads", new=True)
-        if one.kind == PLANNING:
-            return _planning(desk, one)
-        sidecar = heads.get(one.name) if one.kind == "ledger" else None
-        return _row(one, desk.workspace.add(one.name, one.data, heads=sidecar.data if sidecar else None))
+        return _row(one, added[one.position]) if one.position in added else _planning(desk, one)
+
+    def add(part: Sequence[IntakeFile]) -> list[Taken]:
+        for one in part:
+            desk.tell(one.name)
+        own = [
+            one
+            for one in part
+            if one.kind != PLANNING and not (one.kind == "heads" and one.name.removesuffix(HEADS) in ledgers)
+        ]
+        sidecars = (heads.get(one.name) if one.kind == "ledger" else None for one in own)
+        given = [
+            Incoming(name=one.name, data=one.data, heads=sidecar.data if sidecar else None)
+            for one, sidecar in zip(own, sidecars, strict=True)
+        ]
+        added = dict(zip((one.position for one in own), desk.workspace.add_all(given), strict=True))
+        return [row(one, added) for one in part]
 
     own = [one for one in brought if one.kind in (None, "ledger", "graph", "heads", PLANNING)]
-    for one, taken in zip(own, _batched(desk.workspace, own, lambda one: _size(one.data), row), strict=True):
-        yield one.position, taken
-
-
-def _batched(
-    workspace: Workspace, items: Sequence[Item], size: Callable[[Item], int], work: Callable[[Item], Result]
-) -> Iterator[Result]:
-    """What `work` gives for each item; small ones are written in one transaction, then given."""
-    for part in _parts(items, size):
-        if len(part) == 1:  # a large file takes long to read: others may write meanwhile
-            yield work(part[0])
-            continue
-        with workspace.together():
-            done = [work(one) for one in part]
-        yield from done
+    for part in _parts(own, lambda one: _size(one.data)):
+        yield from zip((one.position for one in part), add(part), strict=True)
 
 
 def _parts(items: Iterable[Item], size: Callable[[Item], int]) -> Iterator[list[Item]]:
@@ -279,7 +277,7 @@ def _planning(desk: ImportContext, one: IntakeFile) -> Taken:
         parse_planning(data, where=Where(file=one.name))
     except UntakenError as error:
         return Taken(name=one.name, kind=PLANNING, findings=(error.finding(),))
-    new = desk.workspace.keep_source(one.name, data, PLANNING, agent=None, findings=(), loss=())
+    (new,) = desk.workspace.keep_traces([Trace(name=one.name, data=data, kind=PLANNING)])
     return Taken(name=one.name, kind=PLANNING, new=new)
 
 
@@ -306,20 +304,22 @@ def _foreign(desk: ImportContext, brought: Sequence[IntakeFile]) -> Iterator[tup
 
 def _converted(desk: ImportContext, format: str, batch: Sequence[IntakeFile]) -> Iterator[tuple[int, Taken]]:
     """One row per trace: converted with the others of its format, and added to the workspace."""
-    sources, out = desk.scratch / format / "in", desk.scratch / format / "out"
-    places = count()
-    staged = {_placed(sources / f"{next(places):06}", one.name, one.data, format): one for one in batch}
+    scratch = desk.scratch / format
+    scratch.mkdir()
+    sources = [_source(n, one.name, one.data, format, scratch) for n, one in enumerate(batch)]
+    staged = {source.name: one for source, one in zip(sources, batch, strict=True)}
     earlier: dict[str, str] = {}
     if importers()[format].joins:
-        for source in desk.workspace.sources(format):
-            if source.origin == desk.agent and source.path:
-                place = _placed(sources / f"{next(places):06}", source.name, source.path, format)
-                earlier[place] = source.digest
+        for kept in desk.workspace.sources(format):
+            if kept.origin == desk.agent and kept.path:
+                source = _source(len(sources), kept.name, kept.path, format, scratch)
+                sources.append(source)
+                earlier[source.name] = kept.digest
     try:
         done = convert(
             format,
-            [sources],
-            out,
+            sources,
+            scratch / "out",
             agent=desk.agent,
             progress=lambda _done, _total, place: desk.tell(staged[place].name if place in staged else place),
         )
@@ -333,15 +333,11 @@ def _converted(desk: ImportContext, format: str, batch: Sequence[IntakeFile]) ->
     for place, digest in earlier.items():
         if place in losses:
             desk.workspace.link_source(digest, _results(losses[place], added))
-    rows = _batched(
-        desk.workspace,
-        list(staged.items()),
-        lambda item: _size(item[1].data),
-        lambda item: _kept(desk, item[1], format, losses.get(item[0]), added),
-    )
-    for one, row in zip(staged.values(), rows, strict=True):
-        yield one.position, replace(row, findings=(*row.findings, *noticed))
-        noticed = ()  # what is true of the conversion as a whole is said once
+    for part in _parts(staged.items(), lambda item: _size(item[1].data)):
+        traces = [(one, losses.get(place)) for place, one in part]
+        for one, row in zip((one for one, _ in traces), _kept(desk, format, traces, added), strict=True):
+            yield one.position, replace(row, findings=(*row.findings, *noticed))
+            noticed = ()  # what is true of the conversion as a whole is said once
 
 
 def _results(loss: FileLoss, added: Mapping[str, str]) -> list[str]:
@@ -350,23 +346,39 @@ def _results(loss: FileLoss, added: Mapping[str, str]) -> list[str]:
 
 
 def _kept(
-    desk: ImportContext, one: IntakeFile, format: str, loss: FileLoss | None, added: Mapping[str, str]
-) -> Taken:
-    """Stores a converted trace and its loss report under its uploaded name."""
+    desk: ImportContext,
+    format: str,
+    traces: Sequence[tuple[IntakeFile, FileLoss | None]],
+    added: Mapping[str, str],
+) -> list[Taken]:
+    """Stores converted traces and their loss reports under their uploaded names."""
+    rows = [_converted_row(one, format, loss) for one, loss in traces]
+    read = [number for number, row in enumerate(rows) if row.loss is not None]
+    kept = [
+        Trace(
+            name=rows[n].name,
+            data=traces[n][0].data,
+            kind=format,
+            agent=desk.agent,
+            findings=rows[n].findings,
+            loss=loss.lines(),
+            results=_results(loss, added),
+        )
+        for n in read
+        if (loss := rows[n].loss) is not None
+    ]
+    for number, new in zip(read, desk.workspace.keep_traces(kept), strict=True):
+        rows[number] = replace(rows[number], new=new)
+    return rows
+
+
+def _converted_row(one: IntakeFile, format: str, loss: FileLoss | None) -> Taken:
+    """The result for one trace, under its uploaded name."""
     if loss is None:
         return Taken(name=one.name, kind=format)
     findings = tuple(replace(f, where=replace(f.where, file=one.name)) for f in loss.findings)
-    new = desk.workspace.keep_source(
-        one.name,
-        one.data,
-        format,
-        agent=desk.agent,
-        findings=findings,
-        loss=loss.lines(),
-        results=_results(loss, added),
-    )
     account = replace(loss, name=one.name, findings=findings)
-    return Taken(name=one.name, kind=format, new=new, runs=loss.runs, loss=account, findings=findings)
+    return Taken(name=one.name, kind=format, runs=loss.runs, loss=account, findings=findings)
 
 
 def _add_conversion(
@@ -381,43 +393,46 @@ def _add_conversion(
     findings = [finding for finding in done.findings if finding.where.file is None]
     traces = frozenset(made_from)
 
-    def add(path: Path) -> Added:
-        heads = heads_path(path)
-        return workspace.add(
-            f"{done.format}/{path.name}",
-            path,
-            heads=heads if heads.exists() else None,
-            origin=done.format,
-            made_from=traces,
-        )
+    def add(paths: Sequence[Path]) -> Iterator[tuple[str, Added]]:
+        for part in _parts(paths, _size):
+            given = [
+                Incoming(
+                    name=f"{done.format}/{path.name}",
+                    data=path,
+                    heads=heads_path(path) if heads_path(path).exists() else None,
+                    origin=done.format,
+                    made_from=traces,
+                )
+                for path in part
+            ]
+            yield from zip((path.name for path in part), workspace.add_all(given), strict=True)
 
-    for path, added in zip(done.ledgers, _batched(workspace, done.ledgers, _size, add), strict=True):
-        digests[path.name] = added.digest
+    for name, added in add(done.ledgers):
+        digests[name] = added.digest
         findings += added.findings
-    for added in _batched(workspace, done.graphs, _size, add):
+    for _, added in add(done.graphs):
         findings += [finding for finding in added.findings if finding.severity == "error"]
     return digests, tuple(findings)
 
 
-def _placed(folder: Path, name: str, data: bytes | Path, format: str) -> str:
-    """Puts a trace where the importer looks, and gives its place: its name with nothing harmful in it.
+def _source(number: int, name: str, data: bytes | Path, format: str, scratch: Path) -> Source:
+    """A trace as the importer sees it: its name with nothing harmful in it.
 
     Folders are kept, because some formats say by folder whose run a file speaks of. Each trace has a root of
-    its own, `folder`, so that no two can meet; it ends in a word that no importer takes for the name of an
-    agent.
+    its own, so that no two can meet; it ends in a word that no importer takes for the name of an agent.
     """
     parts = [part for part in (_safe(part) for part in PurePosixPath(name.replace("\\", "/")).parts) if part]
-    place = PurePosixPath(*(parts[-_DEPTH:] or ["trace"]))
-    endings = next(info.extensions for info in formats() if info.name == format)
-    if not place.name.lower().removesuffix(".gz").removesuffix(".zst").endswith(endings):
-        place = place.with_name(place.name + endings[0])
-    target = folder / "benchmark" / place
-    target.parent.mkdir(parents=True)
-    if isinstance(data, Path):
-        shutil.copyfile(data, target)
-    else:
-        target.write_bytes(data)
-    return target.relative_to(folder.parent).as_posix()
+    *folders, last = parts[-_DEPTH:] or ["trace"]
+    endings = importers()[format].info.extensions
+    if not last.lower().removesuffix(".gz").removesuffix(".zst").endswith(endings):
+        last += endings[0]
+    folders = [f"{number:06}", "benchmark", *folders]
+    return Source(
+        name="/".join((*folders, last)),
+        stem=stem_of(last),
+        folders=tuple(folders),
+        place=OnDisk(path=_on_disk(data, scratch / f"{number}")),
+    )
 
 
 def _safe(part: str) -> str:

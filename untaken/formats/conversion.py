@@ -54,7 +54,7 @@ def _whole() -> tuple[str, ...]:
 
 def convert(
     format: str | None,
-    sources: Sequence[Path | str],
+    sources: Sequence[Path | str | Source],
     out: Path | str,
     *,
     progress: Progress | None = None,
@@ -70,6 +70,7 @@ def convert(
     Args:
         format: a name of `formats`; ``None`` to recognise the format of each file by what it holds.
         sources: files, folders (searched recursively) and zip archives; gzip and zstd are read as they are.
+            A `Source` names a file whose name and folders are said to be others.
         out: a folder, made where it does not exist; files in it of the same names are replaced.
         progress: called before each file; an exception it raises cancels the conversion and leaves nothing
             behind.
@@ -81,7 +82,7 @@ def convert(
             ``output-not-a-folder``, ``outcomes-invalid``.
     """
     known = Outcomes() if outcomes is None else read_outcomes(Path(outcomes))
-    paths = [Path(source) for source in sources]
+    paths = [source if isinstance(source, Source) else Path(source) for source in sources]
     names = _recognised(paths, Path(out)) if format is None else [format]
     endings = importer_named(names[0]).info.extensions if len(names) == 1 else _extensions()
     findings = Findings(None)
@@ -173,7 +174,7 @@ def _name_other_formats(sources: Sequence[Source], intake: Intake, importer: Imp
             intake.findings.add("other-format", message, hint=f"Convert it with --from {other}.")
 
 
-def _recognised(paths: Sequence[Path], out: Path) -> list[str]:
+def _recognised(paths: Sequence[Path | Source], out: Path) -> list[str]:
     """The formats that are recognised in the sources, in the order of the registry."""
     with found_sources(paths, _extensions(), Findings(None), leave=out, whole=_whole()) as sources:
         found = set(recognise_files(map(source_sample, sources)))
@@ -184,6 +185,9 @@ def _recognised(paths: Sequence[Path], out: Path) -> list[str]:
     raise UntakenError("format-not-recognised", message, hint=hint)
 
 
-def _files(paths: Sequence[Path]) -> Iterator[Path]:
+def _files(paths: Sequence[Path | Source]) -> Iterator[Path]:
     for path in paths:
-        yield from (file for file in sorted(path.rglob("*")) if file.is_file()) if path.is_dir() else [path]
+        if isinstance(path, Path):
+            yield from (
+                (file for file in sorted(path.rglob("*")) if file.is_file()) if path.is_dir() else [path]
+            )

@@ -166,7 +166,7 @@ def head(stored: bytes, size: int = HEAD_BYTES) -> bytes:
 
 @contextmanager
 def found_sources(
-    paths: Sequence[Path],
+    paths: Sequence[Path | Source],
     extensions: tuple[str, ...],
     findings: Findings,
     *,
@@ -176,7 +176,7 @@ def found_sources(
     """Every file to read, in a stable order: folders are searched, archives listed, and held open meanwhile.
 
     Args:
-        paths: files, folders and archives.
+        paths: files, folders and archives; a `Source` is taken as it is.
         extensions: endings of files wanted of a folder or an archive.
         findings: where what is left out is noted.
         leave: a folder to leave out, should it lie in one of those searched: what was written there before.
@@ -192,7 +192,7 @@ def found_sources(
 
 
 def _find(
-    paths: Sequence[Path],
+    paths: Sequence[Path | Source],
     extensions: tuple[str, ...],
     findings: Findings,
     *,
@@ -203,6 +203,9 @@ def _find(
     found: list[Source] = []
     skipped = 0
     for path in paths:
+        if isinstance(path, Source):
+            found.append(path)
+            continue
         if not path.exists():
             raise UntakenError("source-not-found", "no such file or folder", where=Where(file=str(path)))
         inside = sorted(_walk(path, leave), key=lambda file: file.parts) if path.is_dir() else [path]

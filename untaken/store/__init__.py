@@ -9,6 +9,7 @@ from untaken.store.content import LEDGERS, ledgers_and_graphs, peek, sniff
 from untaken.store.model import Added, AuditEntry, FileKind, StoredFile
 
 if TYPE_CHECKING:
+    from untaken.store.adding_many import Incoming, Trace
     from untaken.store.backing_up import Backup
     from untaken.store.diagnosing import Diagnosis, HealthCheck
     from untaken.store.drafts import GraphDraft
@@ -23,9 +24,11 @@ _SLOW: Final = {
     "GraphDraft": "drafts",
     "GraphVersion": "versions",
     "HealthCheck": "diagnosing",
+    "Incoming": "adding_many",
     "Progress": "workspace",
     "Restored": "restoring",
     "Saved": "versions",
+    "Trace": "adding_many",
     "Workspace": "workspace",
     "restore_workspace": "restoring",
 }
@@ -41,11 +44,13 @@ __all__ = [
     "GraphDraft",
     "GraphVersion",
     "HealthCheck",
+    "Incoming",
     "Progress",
     "Restored",
     "SaveConflict",
     "Saved",
     "StoredFile",
+    "Trace",
     "Workspace",
     "ledgers_and_graphs",
     "peek",

@@ -75,7 +75,7 @@ def add_ledger(arrival: Arrival, sidecar: Mapping[str, Head]) -> Added:
     with writing(arrival.engine) as connection:
         met = _meet_recorded(connection, runs, sidecar, path, arrival)
         integrity = (*(anchored.integrity for anchored in met.values()), *faults)
-        findings = records.bounded(_noticed(name, met.values(), faults))
+        findings = ledger_findings(name, met.values(), faults)
         file = replace(arrival.file("ledger", path, findings), runs=len(runs))
         new = records.insert_file(connection, file, arrival.folder)
         if new:
@@ -182,11 +182,11 @@ def _extending(path: Path, recorded: Mapping[str, Head]) -> frozenset[str]:
     )
 
 
-def _noticed(name: str, met: Iterable[Anchored], faults: Iterable[Integrity]) -> list[Finding]:
+def ledger_findings(name: str, met: Iterable[Anchored], faults: Iterable[Integrity]) -> tuple[Finding, ...]:
     """What the anchoring said, and each fault that it said nothing about."""
     findings = [a.finding or _fault(name, a.integrity) for a in met if a.finding or a.integrity.broken]
     located = [replace(f, where=replace(f.where, file=name)) for f in findings]
-    return located + [_fault(name, fault) for fault in faults]
+    return records.bounded(located + [_fault(name, fault) for fault in faults])
 
 
 def _fault(name: str, integrity: Integrity) -> Finding:

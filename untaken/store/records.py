@@ -61,25 +61,45 @@ def stored_file(row: Row[Any], folder: Path) -> StoredFile:
 
 def insert_file(connection: Connection, file: StoredFile, folder: Path) -> bool:
     """Writes the row of a file; false where another writer was first with the same bytes."""
-    if find_file(connection, file.digest, folder) is not None:
+    if known_files(connection, [file.digest]):
         return False
-    connection.execute(
-        insert(files).values(
-            digest=file.digest,
-            name=file.name,
-            kind=file.kind,
-            added_at=file.added_at.isoformat(timespec="microseconds"),
-            bytes=file.bytes,
-            path=file.path.relative_to(folder).as_posix() if file.path else None,
-            runs=file.runs,
-            origin=file.origin,
-            graph_id=file.graph_id,
-            graph_version=file.graph_version,
-            findings=msgspec.json.encode(bounded(file.findings)).decode(),
-            loss=msgspec.json.encode(file.loss).decode(),
-        )
-    )
+    insert_files(connection, [file], folder)
     return True
+
+
+def insert_files(connection: Connection, given: Iterable[StoredFile], folder: Path) -> None:
+    """Writes the rows of files that are not here yet."""
+    rows = [
+        {
+            "digest": file.digest,
+            "name": file.name,
+            "kind": file.kind,
+            "added_at": file.added_at.isoformat(timespec="microseconds"),
+            "bytes": file.bytes,
+            "path": file.path.relative_to(folder).as_posix() if file.path else None,
+            "runs": file.runs,
+            "origin": file.origin,
+            "graph_id": file.graph_id,
+            "graph_version": file.graph_version,
+            "findings": msgspec.json.encode(bounded(file.findings)).decode(),
+            "loss": msgspec.json.encode(file.loss).decode(),
+        }
+        for file in given
+    ]
+    if rows:
+        connection.execute(insert(files), rows)
+
+
+def known_files(connection: Connection, digests: Iterable[str]) -> set[str]:
+    """Those of the digests that are in the workspace, or were and are removed."""
+    asked = (select(files.c.digest).where(part) for part in among(files.c.digest, digests))
+    return {digest for one in asked for digest in connection.scalars(one)}
+
+
+def known_runs(connection: Connection, run_ids: Iterable[str]) -> set[str]:
+    """Those of the run ids of which a head is recorded, of whatever file."""
+    asked = (select(heads.c.run_id).where(part) for part in among(heads.c.run_id, run_ids))
+    return {run_id for one in asked for run_id in connection.scalars(one)}
 
 
 def update_account(connection: Connection, file: StoredFile) -> bool:
@@ -166,6 +186,11 @@ def insert_heads(connection: Connection, file: str, anchored: Mapping[str, Ancho
             .where(heads.c.run_id == run_id, heads.c.accepted)
             .values(accepted=False, superseded=True)
         )
+    insert_new_heads(connection, {file: anchored})
+
+
+def insert_new_heads(connection: Connection, anchored: Mapping[str, Mapping[str, Anchored]]) -> None:
+    """Writes what the runs of files (by digest) are compared with; no accepted one has a head yet."""
     rows = [
         {
             "run_id": run_id,
@@ -176,7 +201,8 @@ def insert_heads(connection: Connection, file: str, anchored: Mapping[str, Ancho
             "superseded": False,
             "recorded_at": now(),
         }
-        for run_id, a in anchored.items()
+        for file, runs in anchored.items()
+        for run_id, a in runs.items()
         if a.expected is not None
     ]
     if rows:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
@@ -22,10 +22,13 @@ PURGED: Final = "purged_at"
 """The mark that holds when the workspace was purged last."""
 
 
-def link(connection: Connection, source: str, results: Iterable[str]) -> None:
-    """Remembers which files came out of a foreign trace."""
-    known = set(connection.scalars(select(conversions.c.result).where(conversions.c.source == source)))
-    rows = [{"source": source, "result": result} for result in dict.fromkeys(results) if result not in known]
+def link(connection: Connection, results: Mapping[str, Iterable[str]]) -> None:
+    """Remembers which files came out of each foreign trace."""
+    before = select(conversions.c.source, conversions.c.result)
+    asked = (before.where(part) for part in records.among(conversions.c.source, results))
+    known = {(row.source, row.result) for one in asked for row in connection.execute(one)}
+    pairs = dict.fromkeys((source, result) for source, found in results.items() for result in found)
+    rows = [{"source": source, "result": result} for source, result in pairs if (source, result) not in known]
     if rows:
         connection.execute(insert(conversions), rows)
 

@@ -16,6 +16,7 @@ from untaken.ledger import Draft, Head, Run, verify_ledger
 from untaken.ledger.writer import Clock
 from untaken.store import drafts, records, removing
 from untaken.store.adding import Arrival, add_graph, add_heads, add_ledger, read_heads
+from untaken.store.adding_many import Incoming, Trace, add_new_ledgers, keep_traces, one_transaction
 from untaken.store.appending import append_to_run, extended_here, settle_all, standing
 from untaken.store.backing_up import Backup, back_up
 from untaken.store.confirming import Extension, confirm, waiting
@@ -23,14 +24,12 @@ from untaken.store.content import (
     LEDGERS,
     Staged,
     clear_staged,
-    folders_synced_once,
     ledgers_and_graphs,
     peek,
     sniff,
-    source_identity,
     staged,
 )
-from untaken.store.database import STORE, open_engine, reading, together, writing
+from untaken.store.database import STORE, open_engine, reading, writing
 from untaken.store.diagnosing import Diagnosis, diagnose
 from untaken.store.graph_store import GraphStore
 from untaken.store.ledger_snapshots import as_it_stands, is_whole
@@ -147,13 +146,29 @@ class Workspace(GraphStore):
         """
         return self._take(name, data, heads, origin, back=True, made_from=frozenset(made_from))
 
+    def add_all(self, incoming: Sequence[Incoming]) -> list[Added]:
+        """`add` for each of many small files, in one transaction: all of them or none.
+
+        Other writers wait meanwhile.
+        """
+        if len(incoming) == 1:  # a large file takes long to read: others may write meanwhile
+            (one,) = incoming
+            return [self.add(one.name, one.data, heads=one.heads, origin=one.origin, made_from=one.made_from)]
+        with self.together():
+            new = add_new_ledgers(self._engine, self.path, incoming)
+            return [
+                new.get(number)
+                or self.add(one.name, one.data, heads=one.heads, origin=one.origin, made_from=one.made_from)
+                for number, one in enumerate(incoming)
+            ]
+
     @contextmanager
     def together(self) -> Iterator[None]:
         """What is added or kept inside is one transaction: for many small files, of which each is soon done.
 
         Other writers wait meanwhile.
         """
-        with together(self._engine), folders_synced_once():  # on disk before their rows are committed
+        with one_transaction(self._engine):
             yield
 
     def _take(
@@ -194,49 +209,19 @@ class Workspace(GraphStore):
             except UntakenError as error:
                 return arrival.answer(kind, new=False, findings=(error.finding(),))
 
-    def keep_source(
-        self,
-        name: str,
-        data: bytes | Path,
-        kind: str,
-        *,
-        agent: str | None,
-        findings: Sequence[Finding],
-        loss: Sequence[str],
-        results: Sequence[str] = (),
-    ) -> bool:
-        """Keeps a foreign trace beside its conversion, so that it can be joined with traces added later.
-
-        Args:
-            name: what it was added under.
-            data: its content.
-            kind: the name of its format.
-            agent: the name given to the agent, where the trace does not record it.
-            findings: what the conversion noticed in it.
-            loss: what the conversion could not carry over, in words.
-            results: digests of the ledgers that its runs went to; they are removed with it.
+    def keep_traces(self, traces: Sequence[Trace]) -> list[bool]:
+        """Keeps foreign traces beside their conversion, so that they can be joined with traces added later.
 
         Returns:
-            False if the same content was already stored under this name; its loss report is updated.
+            For each, false if the same content was already stored under this name; its loss report is then
+            updated.
         """
-        with staged(data, self.path) as copy:
-            arrival = Arrival(
-                name=name[: limits.NAME_CHARS], copy=copy, folder=self.path, engine=self._engine, origin=agent
-            )
-            identity = source_identity(arrival.name, copy.digest)
-            with writing(self._engine) as connection:  # also while the copy is placed: it could be purged
-                path = arrival.place("sources", "")
-                account = arrival.file(kind, path, records.bounded(findings))
-                file = replace(account, digest=identity, loss=tuple(loss))
-                back = removing.restore(connection, identity, self.path)
-                new = records.insert_file(connection, file, self.path)
-                removing.link(connection, identity, results)
-                return new or records.update_account(connection, file) or back
+        return keep_traces(self._engine, self.path, traces)
 
     def link_source(self, source: str, results: Sequence[str]) -> None:
         """Remembers that a kept trace's runs went to these ledgers too (digests of each)."""
         with writing(self._engine) as connection:
-            removing.link(connection, source, results)
+            removing.link(connection, {source: results})
 
     def remove(self, digest: str) -> bool:
         """Takes a file out of the workspace: its runs or its plan graph are no longer read.
