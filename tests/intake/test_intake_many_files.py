@@ -13,7 +13,7 @@ from builders import a_run
 from sqlalchemy import Engine, event
 
 from untaken import intake
-from untaken.intake import take_in
+from untaken.intake import Taken, take_in
 from untaken.ledger import Draft, ReviewNote
 from untaken.store import Workspace
 
@@ -55,23 +55,54 @@ def test_a_file_costs_the_same_however_many_are_there(
     assert many < 1.2 * few
 
 
+def statements_of(work: Callable[[], object]) -> list[str]:
+    """The database statements of a piece of work."""
+    begun: list[str] = []
+
+    def note(*arguments: object) -> None:
+        begun.append(str(arguments[2]))
+
+    event.listen(Engine, "before_cursor_execute", note)
+    try:
+        work()
+    finally:
+        event.remove(Engine, "before_cursor_execute", note)
+    return begun
+
+
+@pytest.mark.parametrize("make", [ledger, trace])
+def test_new_files_of_one_transaction_need_no_statements_of_their_own(
+    make: Callable[[int], tuple[str, bytes]], tmp_path: Path
+) -> None:
+    with Workspace(tmp_path) as workspace:
+        few = statements_of(lambda: take_in(workspace, [make(n) for n in range(2)]))
+        many = statements_of(lambda: take_in(workspace, [make(n) for n in range(2, 42)]))
+        assert len(many) == len(few)
+        assert len(workspace.heads()) == 42
+
+
+def test_files_that_are_known_or_share_a_run_are_compared_when_many_come_at_once(tmp_path: Path) -> None:
+    other = a_run("r1").call("something else").finish().ledger()
+    with Workspace(tmp_path) as workspace:
+        take_in(workspace, [ledger(0), trace(0)])
+        rows = take_in(
+            workspace, [ledger(0), ledger(1), ("other.jsonl", other), ledger(1), trace(0), trace(1), trace(1)]
+        )
+        assert [row.new for row in rows] == [False, True, True, False, False, True, False]
+        verdicts = [found.verdict for row in rows for found in row.integrity]
+        assert verdicts == ["INTACT", "UNANCHORED", "ALTERED", "INTACT"]
+        assert workspace.diagnose().healthy
+
+
 def test_small_files_share_a_transaction_and_a_large_one_has_its_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    begun: list[str] = []
-
-    def count(*arguments: object) -> None:
-        begun.append(str(arguments[2]))
-
     monkeypatch.setattr(intake, "BATCH_FILES", 20)
     large = a_run("large").say("x" * intake.BATCH_BYTES).finish().ledger()
     files = [*(ledger(n) for n in range(30)), ("large.jsonl", large), *(ledger(n) for n in range(30, 60))]
     with Workspace(tmp_path) as workspace:
-        event.listen(Engine, "before_cursor_execute", count)
-        try:
-            rows = take_in(workspace, files)
-        finally:
-            event.remove(Engine, "before_cursor_execute", count)
+        rows: list[Taken] = []
+        begun = statements_of(lambda: rows.extend(take_in(workspace, files)))
         assert [row.name for row in rows] == [name for name, _ in files]
         assert all(row.new and row.runs == 1 for row in rows)
         assert len(workspace.files()) == len(files)
