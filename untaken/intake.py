@@ -29,7 +29,7 @@ from untaken.formats.likeness import likeness
 from untaken.formats.losses import Findings
 from untaken.formats.sources import OnDisk, Source, stem_of
 from untaken.ledger import Integrity, heads_path
-from untaken.store import Added, Incoming, Trace, Workspace
+from untaken.store import Added, Incoming, KeptTrace, Workspace
 from untaken.store import sniff as sniff_native
 from untaken.store.content import digest_of, source_identity
 
@@ -277,7 +277,7 @@ def _planning(desk: ImportContext, one: IntakeFile) -> Taken:
         parse_planning(data, where=Where(file=one.name))
     except UntakenError as error:
         return Taken(name=one.name, kind=PLANNING, findings=(error.finding(),))
-    (new,) = desk.workspace.keep_traces([Trace(name=one.name, data=data, kind=PLANNING)])
+    (new,) = desk.workspace.keep_traces([KeptTrace(name=one.name, data=data, kind=PLANNING)])
     return Taken(name=one.name, kind=PLANNING, new=new)
 
 
@@ -355,7 +355,7 @@ def _kept(
     rows = [_converted_row(one, format, loss) for one, loss in traces]
     read = [number for number, row in enumerate(rows) if row.loss is not None]
     kept = [
-        Trace(
+        KeptTrace(
             name=rows[n].name,
             data=traces[n][0].data,
             kind=format,

@@ -20,7 +20,7 @@ from sqlalchemy import Engine, event
 
 from untaken.errors import UntakenError
 from untaken.ledger import Draft, ReviewNote, disk
-from untaken.store import Trace, Workspace
+from untaken.store import KeptTrace, Workspace
 
 GRAPH = b"schema: untaken.plan/1\nid: desk\nsub_goals:\n- {id: look, check: {outcome: true}}\n"
 FIRST, SECOND = a_run("r1").call("x").finish(), a_run("r2").finish()
@@ -100,7 +100,7 @@ def remove(workspace: Workspace) -> None:
 
 
 def keep(workspace: Workspace) -> None:
-    workspace.keep_traces([Trace(name="t.json", data=b"[1]", kind="tau-bench")])
+    workspace.keep_traces([KeptTrace(name="t.json", data=b"[1]", kind="tau-bench")])
 
 
 def together(workspace: Workspace) -> None:

@@ -11,7 +11,7 @@ import pytest
 from builders import RunBuilder, a_run
 
 from untaken.ledger import Draft, Head, ReviewNote
-from untaken.store import Added, Trace, Workspace
+from untaken.store import Added, KeptTrace, Workspace
 from untaken.store.content import digest_of, source_identity
 
 
@@ -173,7 +173,9 @@ def converted(workspace: Workspace, name: str, built: RunBuilder, *, made_from: 
     sources = [source_identity(trace, digest_of(trace.encode())) for trace in made_from]
     added = workspace.add(name, built.ledger(), heads=sidecar(built), origin="devai", made_from=sources)
     for trace in made_from:
-        workspace.keep_traces([Trace(name=trace, data=trace.encode(), kind="devai", results=[added.digest])])
+        workspace.keep_traces(
+            [KeptTrace(name=trace, data=trace.encode(), kind="devai", results=[added.digest])]
+        )
     return added
 
 

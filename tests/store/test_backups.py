@@ -15,7 +15,7 @@ from test_versions import TEXT, graph
 
 from untaken.errors import UntakenError
 from untaken.ledger import Draft, ReviewNote
-from untaken.store import Trace, Workspace
+from untaken.store import KeptTrace, Workspace
 from untaken.store.database import writing
 from untaken.store.restoring import restore_workspace
 from untaken.store.tables import appends
@@ -32,7 +32,7 @@ def filled(folder: Path) -> Workspace:
     workspace.save_graph(TEXT, author="ann", message="begun\x00", based_on=None)
     workspace.save_graph(graph("two"), author="ben", message="", based_on=1)
     workspace.keep_draft("desk", author="ann", content="id: [", based_on=2)
-    workspace.keep_traces([Trace(name="t.json", data=b"[]", kind="devai", agent="x", loss=("all",))])
+    workspace.keep_traces([KeptTrace(name="t.json", data=b"[]", kind="devai", agent="x", loss=("all",))])
     (run, _), _ = workspace.read_runs()
     workspace.append_events(run, [Draft(ReviewNote, {"author": "ann", "text": "why?"})])
     workspace.remove(gone.digest)

@@ -10,7 +10,7 @@ import pytest
 from builders import a_run
 from sqlalchemy import update
 
-from untaken.store import Trace, Workspace
+from untaken.store import KeptTrace, Workspace
 from untaken.store.database import writing
 from untaken.store.tables import marks, removals
 
@@ -103,7 +103,7 @@ def test_a_foreign_trace_kept_beside_its_conversion_can_be_removed_and_kept_agai
     with Workspace(tmp_path / "w") as store:
 
         def keep() -> bool:
-            return store.keep_traces([Trace(name="t.json", data=b"[]", kind="tau-bench")])[0]
+            return store.keep_traces([KeptTrace(name="t.json", data=b"[]", kind="tau-bench")])[0]
 
         assert (keep(), keep()) == (True, False)
         store.remove(store.files()[0].digest)
@@ -149,7 +149,9 @@ def test_what_was_deleted_can_be_added_again_and_is_not_brought_by_its_folder(tm
 
 def test_bytes_that_another_file_needs_are_not_deleted(tmp_path: Path) -> None:
     with Workspace(tmp_path / "w") as store:
-        store.keep_traces([Trace(name=name, data=b"[]", kind="tau-bench") for name in ("a.json", "b.json")])
+        store.keep_traces(
+            [KeptTrace(name=name, data=b"[]", kind="tau-bench") for name in ("a.json", "b.json")]
+        )
         first, other = store.sources("tau-bench")
         assert first.path == other.path
         assert first.path is not None
@@ -185,7 +187,7 @@ def test_with_a_foreign_trace_go_the_ledgers_that_came_out_of_it_alone(tmp_path:
             store.add(f"{r.head.sha256}.jsonl", r.ledger(), origin="devai") for r in (FIRST, OTHER)
         )
         for name, results in (("a.json", [alone.digest, shared.digest]), ("b.json", [shared.digest])):
-            store.keep_traces([Trace(name=name, data=name.encode(), kind="devai", results=results)])
+            store.keep_traces([KeptTrace(name=name, data=name.encode(), kind="devai", results=results)])
         a, b = store.sources("devai")
         before = store.digest()
         assert [file.digest for file in store.goes_with(a.digest)] == [alone.digest]
@@ -202,7 +204,7 @@ def test_with_a_foreign_trace_go_the_ledgers_that_came_out_of_it_alone(tmp_path:
 def test_what_was_removed_by_itself_does_not_come_back_with_its_trace(tmp_path: Path) -> None:
     with Workspace(tmp_path / "w") as store:
         ledger = store.add("first.jsonl", FIRST.ledger(), origin="devai")
-        store.keep_traces([Trace(name="a.json", data=b"a", kind="devai", results=[ledger.digest])])
+        store.keep_traces([KeptTrace(name="a.json", data=b"a", kind="devai", results=[ledger.digest])])
         store.remove(ledger.digest)
         (trace,) = store.sources("devai")
         store.remove(trace.digest)

@@ -9,7 +9,7 @@ from untaken.store.content import LEDGERS, ledgers_and_graphs, peek, sniff
 from untaken.store.model import Added, AuditEntry, FileKind, StoredFile
 
 if TYPE_CHECKING:
-    from untaken.store.adding_many import Incoming, Trace
+    from untaken.store.adding_many import Incoming, KeptTrace
     from untaken.store.backing_up import Backup
     from untaken.store.diagnosing import Diagnosis, HealthCheck
     from untaken.store.drafts import GraphDraft
@@ -28,7 +28,7 @@ _SLOW: Final = {
     "Progress": "workspace",
     "Restored": "restoring",
     "Saved": "versions",
-    "Trace": "adding_many",
+    "KeptTrace": "adding_many",
     "Workspace": "workspace",
     "restore_workspace": "restoring",
 }
@@ -45,12 +45,12 @@ __all__ = [
     "GraphVersion",
     "HealthCheck",
     "Incoming",
+    "KeptTrace",
     "Progress",
     "Restored",
     "SaveConflict",
     "Saved",
     "StoredFile",
-    "Trace",
     "Workspace",
     "ledgers_and_graphs",
     "peek",

@@ -32,7 +32,7 @@ class Incoming:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Trace:
+class KeptTrace:
     """A foreign trace to keep beside its conversion.
 
     Attributes:
@@ -140,7 +140,7 @@ def _insert(connection: Connection, folder: Path, chosen: dict[int, _Verified]) 
     return added
 
 
-def keep_traces(engine: Engine, folder: Path, traces: Sequence[Trace]) -> list[bool]:
+def keep_traces(engine: Engine, folder: Path, traces: Sequence[KeptTrace]) -> list[bool]:
     """What `Workspace.keep_traces` does."""
     with ExitStack() as copies:
         arrivals = [_arrival(copies.enter_context(staged(t.data, folder)), t, engine, folder) for t in traces]
@@ -165,7 +165,7 @@ def keep_traces(engine: Engine, folder: Path, traces: Sequence[Trace]) -> list[b
     return [fresh.pop(one, None) is not None or back.pop(one, False) for one in identities]
 
 
-def _arrival(copy: Staged, trace: Trace, engine: Engine, folder: Path) -> Arrival:
+def _arrival(copy: Staged, trace: KeptTrace, engine: Engine, folder: Path) -> Arrival:
     return Arrival(
         name=trace.name[: limits.NAME_CHARS], copy=copy, folder=folder, engine=engine, origin=trace.agent
     )

@@ -16,7 +16,7 @@ from untaken.ledger import Draft, Head, Run, verify_ledger
 from untaken.ledger.writer import Clock
 from untaken.store import drafts, records, removing
 from untaken.store.adding import Arrival, add_graph, add_heads, add_ledger, read_heads
-from untaken.store.adding_many import Incoming, Trace, add_new_ledgers, keep_traces, one_transaction
+from untaken.store.adding_many import Incoming, KeptTrace, add_new_ledgers, keep_traces, one_transaction
 from untaken.store.appending import append_to_run, extended_here, settle_all, standing
 from untaken.store.backing_up import Backup, back_up
 from untaken.store.confirming import Extension, confirm, waiting
@@ -209,7 +209,7 @@ class Workspace(GraphStore):
             except UntakenError as error:
                 return arrival.answer(kind, new=False, findings=(error.finding(),))
 
-    def keep_traces(self, traces: Sequence[Trace]) -> list[bool]:
+    def keep_traces(self, traces: Sequence[KeptTrace]) -> list[bool]:
         """Keeps foreign traces beside their conversion, so that they can be joined with traces added later.
 
         Returns:
