@@ -18,6 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import config
 from streamlit.starlette import App
 
+from components.data.spooling import SpooledUploads
 from untaken.cli.app import TEMPORARY
 
 SECONDS_TO_END: Final = 4.0
@@ -78,5 +79,6 @@ app = App(
             allowed_hosts=config.get_option("server.allowedHosts") or ["*"],
             www_redirect=False,
         ),
+        Middleware(SpooledUploads),
     ],
 )

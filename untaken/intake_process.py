@@ -246,7 +246,8 @@ def work() -> None:
                 progress=lambda done, total, name: say(IntakeProgress(done=done, total=total, name=name)),
                 each=lambda row: say(Row(row)),
             )
+        last: Message = Rows(rows)
     except UntakenError as error:
-        say(Failed(error.finding()))
-    else:
-        say(Rows(rows))
+        last = Failed(error.finding())
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # it ends by itself now
+    say(last)

@@ -13,6 +13,7 @@ from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileMan
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
+from components.data.spooling import SpooledBytes
 from components.shared import cards, tables, text
 from components.shared.panels import panel
 from untaken.answers.uploads import Upload, uploads, uploads_table
@@ -72,13 +73,16 @@ def _with_progress(workspace: Workspace, files: Sequence[UploadedFile], agent: s
 
 
 def _on_disk(file: UploadedFile, target: Path) -> Path:
+    context = get_script_run_ctx()
+    records = context.uploaded_file_mgr.get_files(context.session_id, [file.file_id]) if context else []
+    content = next((record.data for record in records), b"")
     with target.open("wb") as stream:
-        copyfileobj(file, stream)
+        copyfileobj(content.rewound() if isinstance(content, SpooledBytes) else file, stream)
     return target
 
 
 def _free(files: Sequence[UploadedFile]) -> None:
-    """Give back the memory that Streamlit would keep the files in until the session ends."""
+    """Give back what Streamlit would keep of the files until the session ends."""
     context = get_script_run_ctx()
     if context is not None and isinstance(context.uploaded_file_mgr, MemoryUploadedFileManager):
         for file in files:

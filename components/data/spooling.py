@@ -1,0 +1,140 @@
+"""Uploads on disk: what a browser sends goes to a file as it comes, and never into memory as a whole."""
+
+from __future__ import annotations
+
+import re
+from typing import BinaryIO, Final, cast
+
+from starlette.datastructures import Headers, UploadFile
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from streamlit import config
+from streamlit.runtime import Runtime
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+from streamlit.runtime.uploaded_file_manager import UploadedFileRec
+
+_PLACE: Final = re.compile(r"/_stcore/upload_file/(?P<session>[^/]+)/(?P<file>[^/]+)\Z")
+_FRAMING_BYTES: Final = 1 << 20
+_BOUNDARY: Final = b"untaken"
+_EMPTY: Final = (
+    b'--%b\r\nContent-Disposition: form-data; name="file"; filename="upload"\r\n\r\n\r\n--%b--\r\n'
+    % (_BOUNDARY, _BOUNDARY)
+)
+
+
+class SpooledBytes(bytes):
+    """The content of an upload that is on disk: no bytes, but a file, closed with the last reference.
+
+    Streamlit keeps it as the content of the upload, and drops it with the upload or its session.
+    """
+
+    file: BinaryIO
+
+    @classmethod
+    def of(cls, file: BinaryIO) -> SpooledBytes:
+        """For an open temporary file."""
+        made = cls()
+        made.file = file
+        return made
+
+    def rewound(self) -> BinaryIO:
+        """The file, from its beginning."""
+        self.file.seek(0)
+        return self.file
+
+
+class SpooledUploads:
+    """ASGI middleware that takes the content out of an upload before Streamlit reads it into memory.
+
+    Streamlit gets the same request with an empty file, so that its checks hold; where it accepts that, its
+    record of the upload gets the file on disk.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answers a request."""
+        place = _PLACE.search(scope["path"]) if scope["type"] == "http" else None
+        if place is None or scope["method"] != "PUT" or not _is_welcome(scope, place["session"]):
+            await self._app(scope, receive, send)
+            return
+        try:
+            upload = await _spooled(scope, receive)
+        except (HTTPException, ClientDisconnect) as error:
+            status = error.status_code if isinstance(error, HTTPException) else 400
+            await PlainTextResponse("The upload was not read.", status)(scope, receive, send)
+            return
+        record = UploadedFileRec(
+            file_id=place["file"],
+            name=upload.filename or "",
+            type=upload.content_type or "application/octet-stream",
+            data=SpooledBytes.of(cast(BinaryIO, upload.file)),
+        )
+
+        async def send_and_keep(message: Message) -> None:
+            if message["type"] == "http.response.start" and message["status"] == 204:
+                _manager().add_file(place["session"], record)
+            await send(message)
+
+        sent = False
+
+        async def receive_empty() -> Message:
+            nonlocal sent
+            if sent:
+                return await receive()
+            sent = True
+            return {"type": "http.request", "body": _EMPTY, "more_body": False}
+
+        await self._app(_with_empty_body(scope), receive_empty, send_and_keep)
+
+
+def _manager() -> MemoryUploadedFileManager:
+    return cast(MemoryUploadedFileManager, Runtime.instance().uploaded_file_mgr)
+
+
+def _most_bytes() -> int:
+    return int(config.get_option("server.maxUploadSize")) << 20
+
+
+def _is_welcome(scope: Scope, session: str) -> bool:
+    """False for what Streamlit refuses before it reads the content; nothing is put on disk then."""
+    length = Headers(scope=scope).get("content-length", "0")
+    fits = length.isdecimal() and int(length) <= _most_bytes()
+    return fits and Runtime.exists() and Runtime.instance().is_active_session(session)
+
+
+async def _spooled(scope: Scope, receive: Receive) -> UploadFile:
+    """The one file of a request, on disk unless it is small.
+
+    Raises:
+        HTTPException: it is too large, or not one file.
+    """
+    most, read = _most_bytes(), 0
+
+    async def bounded() -> Message:
+        nonlocal read
+        message = await receive()
+        read += len(message.get("body", b""))
+        if read > most + _FRAMING_BYTES:
+            raise HTTPException(413)
+        return message
+
+    form = await Request(scope, bounded).form(max_files=1, max_fields=10)
+    files = [value for value in form.values() if isinstance(value, UploadFile)]
+    if len(files) != 1 or (files[0].size or 0) > most:
+        await form.close()
+        raise HTTPException(413 if files else 400)
+    return files[0]
+
+
+def _with_empty_body(scope: Scope) -> Scope:
+    replaced = (b"content-type", b"content-length", b"transfer-encoding")
+    kept = [(name, value) for name, value in scope["headers"] if name not in replaced]
+    own = [
+        (b"content-type", b"multipart/form-data; boundary=" + _BOUNDARY),
+        (b"content-length", str(len(_EMPTY)).encode()),
+    ]
+    return {**scope, "headers": [*kept, *own]}
