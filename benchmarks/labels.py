@@ -207,7 +207,7 @@ def main() -> None:
         for n in (6, 8, 12):
             print(shown(f"DevAI, {n} whole tasks", coverage(everything, whole_tasks(n), draws=draws)))
         naive = coverage(everything, whole_tasks(8), draws=draws, naive=True)
-        print(shown("  8 whole tasks, taken for independent", naive))
+        print(shown("  8 whole tasks, treated as independent", naive))
         agents = {agent: devai_items(runs, agent) for agent in sorted({run.agent for run in runs})}
         for agent, items in agents.items():
             print(shown(f"{agent}, 30 labels", coverage(items, some(30), draws=draws)))

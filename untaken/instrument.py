@@ -1,6 +1,6 @@
 """Record instrumented agents as they run: an OpenTelemetry span exporter that writes ledgers.
 
-Any agent whose spans carry ``gen_ai.*`` or OpenInference names is recorded, one run per trace::
+Any agent whose spans carry ``gen_ai.*`` or OpenInference names is recorded, one run per trace:
 
     provider = TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(LedgerSpanExporter("runs")))

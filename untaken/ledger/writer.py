@@ -41,8 +41,6 @@ E = TypeVar("E", bound=Event)
 class LedgerWriter:
     """Appends events to a ledger file, whose lock it holds until it is closed.
 
-    ::
-
         with LedgerWriter("runs.jsonl") as ledger:
             with ledger.start(run_id="r1", agent="desk", task_id="refund-17") as run:
                 call = run.tool_call("search_orders", {"order": 17})

@@ -105,10 +105,8 @@ class _Call:
 class RunRecorder:
     """Writes a run, turn by turn.
 
-    ::
-
-        recorder = RunRecorder(ledger, clock, run_id="r1", agent="scripted", task=None, seed=3)
-        recorder.finish(play(world, policy, task=None, steps=500, seed=3, record=recorder.turn))
+    recorder = RunRecorder(ledger, clock, run_id="r1", agent="scripted", task=None, seed=3)
+    recorder.finish(play(world, policy, task=None, steps=500, seed=3, record=recorder.turn))
     """
 
     def __init__(
