@@ -4,12 +4,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from builders import RunBuilder, a_graph, a_run
 
 from untaken.errors import Unscored, UntakenError
-from untaken.ledger import RunFinished
-from untaken.subgoals import RunScore, score_outcome, score_run
+from untaken.ledger import RunFinished, read_ledger
+from untaken.plans import load_graphs
+from untaken.subgoals import MissingRule, RunScore, score_outcome, score_run
 
 
 def ready(name: str, *deps: str, critical: bool = False, **fields) -> dict:
@@ -461,3 +464,19 @@ def test_a_violation_advises_to_require_what_was_left_out() -> None:
     score = score_run(did("refund").finish().run(), graph)
     assert score.diagnosis == "violation"
     assert score.diagnosis_advice == "Require 'eligibility' before the agent can reach 'refund'."
+
+
+SAMPLES = Path(__file__).parents[2] / "sample_runs"
+
+
+@pytest.mark.parametrize("missing", ["fail", "drop"])
+def test_a_graph_that_scored_many_runs_scores_each_like_one_that_scored_none(missing: MissingRule) -> None:
+    """What follows from a pattern of results is remembered with the graph."""
+    path = SAMPLES / "graphs" / "refund-desk.plan.yaml"
+    runs = [run for ledger in sorted(SAMPLES.glob("ledgers/*.jsonl")) for run in read_ledger(ledger)][::3]
+    (used,) = load_graphs(path).graphs
+    for run in runs:
+        score_run(run, used, missing=missing)
+    for run in runs:
+        (fresh,) = load_graphs(path).graphs
+        assert score_run(run, used, missing=missing) == score_run(run, fresh, missing=missing)

@@ -18,7 +18,11 @@ from untaken.subgoals.model import RunScore
 
 def metrics_of(scores: Sequence[RunScore]) -> tuple[str, ...]:
     """The metrics of these runs; without weights, `WEIGHTED` is ``completion`` and left out."""
-    weighted = any(node.weight != 1 for score in scores for node in score.counted)
+    weighted = any(
+        any(node.weight != 1 for node in score.counted)
+        for score in scores
+        if {node.weight for node in score.nodes} != {1}
+    )
     return tuple(metric for metric in METRICS if weighted or metric != WEIGHTED)
 
 

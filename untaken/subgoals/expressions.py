@@ -91,6 +91,8 @@ class ExpressionResults:
             if not (moved or begun):
                 continue
             due = [one for one in trying if one[1].could_differ(moved)] + begun if moved else begun
+            if not due:
+                continue
             budget -= len(due)
             if budget < 0:
                 too_long = Unscored("the run has too many steps to check after each one")
