@@ -45,13 +45,16 @@ def local(packaged_model: None) -> Iterator[str]:
         yield address
 
 
-hypothesis.settings.register_profile("quiet", deadline=None)  # a busy machine is no failed claim
-hypothesis.settings.load_profile("quiet")
-
-
 def pytest_addoption(parser: pytest.Parser) -> None:
     """``make test-slow``: the tests of faults, load and hostile input try about ten times as much."""
     parser.addoption("--slow", action="store_true", help="try ten times as many faults and hostile inputs")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """A busy machine is no failed claim; make test tries fewer examples of a property than test-slow."""
+    examples = 400 if config.getoption("--slow") else 40
+    hypothesis.settings.register_profile("untaken", deadline=None, max_examples=examples)
+    hypothesis.settings.load_profile("untaken")
 
 
 MAIN = sys.modules["__main__"]

@@ -142,9 +142,10 @@ class Reviewing(RuleBasedStateMachine):
         self.folder.cleanup()
 
 
-def test_no_word_is_lost_and_none_lands_on_another_run() -> None:
+def test_no_word_is_lost_and_none_lands_on_another_run(request: pytest.FixtureRequest) -> None:
+    examples = 40 if request.config.getoption("--slow") else 4
     run_state_machine_as_test(
-        Reviewing, settings=settings(max_examples=8, stateful_step_count=12, deadline=None)
+        Reviewing, settings=settings(max_examples=examples, stateful_step_count=12, deadline=None)
     )
 
 

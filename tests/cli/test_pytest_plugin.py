@@ -10,9 +10,30 @@ from xml.etree import ElementTree
 import desk
 import pytest
 
+from untaken.cli import main
+
 pytest_plugins = "pytester"
 ROOT = Path(__file__).parents[2]
 REQUIRE = "--untaken-require=critical_completion>=0.9"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def loaded(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """What a gate loads: a pytest inside this one would forget it at its end, and numpy loads only once."""
+    at = tmp_path_factory.mktemp("loaded")
+    desk.write_folder(at)
+    main(
+        [
+            "gate",
+            f"{at}/ledgers",
+            "--graphs",
+            f"{at}/graphs",
+            "--require",
+            "coverage>=0.1",
+            "--resamples",
+            "9",
+        ]
+    )
 
 
 @pytest.fixture
@@ -24,8 +45,8 @@ def folder(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def checked(pytester: pytest.Pytester, *words: str) -> pytest.RunResult:
-    """One run of pytest, in a process of its own."""
-    return pytester.runpytest_subprocess("-W", "error", "-p", "no:cacheprovider", *words)
+    """One run of pytest inside this one."""
+    return pytester.runpytest_inprocess("-W", "error", "-p", "no:cacheprovider", *words)
 
 
 def test_each_agent_and_requirement_is_a_test(folder: Path, pytester: pytest.Pytester) -> None:
@@ -138,7 +159,8 @@ def test_a_pytest_run_without_requirements_is_left_alone(
     pytester.makepyfile(
         test_other="import sys\ndef test_other(): assert not {'untaken.gate', 'numpy'} & set(sys.modules)"
     )
-    checked(pytester, *words).assert_outcomes(passed=1)
+    done = pytester.runpytest_subprocess("-W", "error", "-p", "no:cacheprovider", *words)
+    done.assert_outcomes(passed=1)
 
 
 def test_a_program_that_has_imported_untaken_may_still_run_pytest(pytester: pytest.Pytester) -> None:

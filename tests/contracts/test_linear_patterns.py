@@ -11,7 +11,7 @@ import subprocess
 import sys
 
 import pytest
-from hostile_patterns import ROOT, Found, found_patterns, offence
+from hostile_patterns import ROOT, Found, offence
 
 GENEROUS = 600
 """Seconds after which an attack is taken for endless; all of them together need a few."""
@@ -34,13 +34,10 @@ def test_the_attacks_find_a_pattern_that_goes_back(desc: str, pattern: str, use:
     assert offence(found), desc
 
 
-def test_the_patterns_of_every_room_are_found() -> None:
-    rooms = {found.place.split("/")[1] for found in found_patterns() if found.place.startswith("untaken/")}
-    assert rooms >= {"ledger", "plans", "formats", "criteria", "store", "judging"}
-
-
-def test_no_pattern_works_much_longer_than_its_text() -> None:
-    attacked = subprocess.run(
+@pytest.fixture(scope="module")
+def attacked() -> subprocess.CompletedProcess[str]:
+    """Every pattern of the program, attacked in a process that can be ended."""
+    return subprocess.run(
         [sys.executable, ROOT / "tests/hostile_patterns.py"],
         capture_output=True,
         text=True,
@@ -48,6 +45,15 @@ def test_no_pattern_works_much_longer_than_its_text() -> None:
         check=False,
         env={"PYTHONPATH": f"{ROOT}:{ROOT / 'tests'}", "PYTHONIOENCODING": "utf-8"},
     )
+
+
+def test_the_patterns_of_every_room_are_found(attacked: subprocess.CompletedProcess[str]) -> None:
+    places = [line.split("/") for line in attacked.stdout.splitlines() if line.startswith("untaken/")]
+    rooms = {place[1] for place in places}
+    assert rooms >= {"ledger", "plans", "formats", "criteria", "store", "judging"}
+
+
+def test_no_pattern_works_much_longer_than_its_text(attacked: subprocess.CompletedProcess[str]) -> None:
     offences = [line for line in attacked.stdout.splitlines() if line.startswith("OFFENCE")]
     assert not offences
     assert attacked.returncode == 0, attacked.stderr

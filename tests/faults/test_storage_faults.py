@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -140,7 +141,7 @@ def test_wherever_storage_fails_an_operation_is_whole_or_absent_and_can_be_tried
     operation: Callable[[Workspace], None], tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     before = content(prepared(tmp_path / "before"))
-    with Workspace(prepared(tmp_path / "after")) as workspace:
+    with Workspace(shutil.copytree(tmp_path / "before", tmp_path / "after")) as workspace:
         operation(workspace)
     after = content(tmp_path / "after")
     assert before != after
@@ -149,7 +150,7 @@ def test_wherever_storage_fails_an_operation_is_whole_or_absent_and_can_be_tried
     points = 0
     for desc, lasting, error, torn in [(d, s, e, t) for d, s, e, _ in KINDS for t in tears]:
         for fail_at in range(1, 500, step):
-            folder = prepared(tmp_path / f"{desc}-{torn}-{fail_at}")
+            folder = shutil.copytree(tmp_path / "before", tmp_path / f"{desc}-{torn}-{fail_at}")
             fault = Fault(fail_at=fail_at, lasting=lasting, error=error, torn=torn)
             failed = False
             with Workspace(folder) as workspace, fault.at_work():

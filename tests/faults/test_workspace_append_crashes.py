@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -67,10 +68,11 @@ def test_wherever_a_crash_comes_all_events_are_there_or_none(
 ) -> None:
     assert set(CALLS) <= set(dir(disk))
     seen = set()
+    with Workspace(tmp_path / "before") as workspace:
+        workspace.add("a.jsonl", data)
     for fail_at in range(1, 200):
-        folder = tmp_path / str(fail_at)
+        folder = shutil.copytree(tmp_path / "before", tmp_path / str(fail_at))
         with Workspace(folder) as workspace:
-            workspace.add("a.jsonl", data)
             crashed = crash(workspace, fail_at, torn, monkeypatch)
             meanwhile, _ = state(workspace)  # a reader before anybody recovers
         with Workspace(folder) as workspace:
