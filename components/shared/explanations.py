@@ -54,8 +54,8 @@ COMPUTED: Final = {
         "the ones that change. Saving makes a new version; old versions stay."
     ),
     "What-If-Not": (
-        "Each alternative action is tried in a clone of the simulator. WIN is the share of comparisons "
-        "in which the action taken did better; 0.5 is no difference."
+        "Each alternative action is tried in a clone of the simulator. WIN is the mean of σ(r − r̃), the "
+        "reward of the action less that of an alternative: above 0.5 it was better, 0.5 is a tie."
     ),
     "Data": (
         "Each event of a ledger holds the SHA-256 of the line before. INTACT: the chain holds and "

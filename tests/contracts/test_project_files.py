@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from scripts import release
+from scripts import moving_picture, release
 
 ROOT = Path(__file__).parents[2]
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
@@ -133,6 +133,11 @@ def test_the_readme_and_the_metadata_lead_to_the_repository() -> None:
     ] == []
     pyproject = release.with_addresses((ROOT / "pyproject.toml").read_text("utf-8"), BASE, "v1")
     assert tomllib.loads(pyproject)["project"]["urls"]["Repository"] == BASE
+
+
+def test_the_readme_has_one_picture_that_loads_quickly() -> None:
+    (shown,) = re.findall(r"!\[[^\]]+\]\(([^)]+)\)", (ROOT / "README.md").read_text("utf-8"))
+    assert (ROOT / shown).stat().st_size <= moving_picture.LIMIT
 
 
 @pytest.mark.parametrize(

@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 Side = Literal["before", "after"]
 
 CHANGES: Final[Columns[StatusChange]] = {
-    "agent": text("who ran", "agent"),
+    "agent": text("name of the agent", "agent"),
     "run_id": text("the run", "run_id"),
     "sub_goal": text("the sub-goal", "sub_goal"),
-    "before": text("its status under the graph in force; empty where it has none", "before"),
-    "after": text("its status under the edited graph; empty where it has none", "after"),
+    "before": text("its status with the current graph; empty if it has none", "before"),
+    "after": text("its status with the edited graph; empty if it has none", "after"),
     "digest": text("content digest of the run, for links", "digest"),
 }
 """Columns of `changes_table`."""
@@ -41,19 +41,19 @@ def _of(side: Side, field: str) -> Callable[[AgentEffect], object]:
 
 
 EFFECTS: Final[Columns[AgentEffect]] = {
-    "agent": text("who ran", "agent"),
-    "runs": count("its runs under the graph in force", _of("before", "runs")),
+    "agent": text("name of the agent", "agent"),
+    "runs": count("its runs with the current graph", _of("before", "runs")),
     "runs_after": count("its runs under the edited graph", _of("after", "runs")),
     "completion": figure("completed of the required sub-goals now, pooled", _of("before", "completion")),
-    "completion_after": figure("the same under the edited graph", _of("after", "completion")),
+    "completion_after": figure("the same with the edited graph", _of("after", "completion")),
     "critical_completion": figure("the same of critical ones, now", _of("before", "critical_completion")),
     "critical_completion_after": figure(
-        "the same under the edited graph", _of("after", "critical_completion")
+        "the same with the edited graph", _of("after", "critical_completion")
     ),
     "violations": count("reached without a critical dependency, now", _of("before", "violations")),
-    "violations_after": count("the same under the edited graph", _of("after", "violations")),
+    "violations_after": count("the same with the edited graph", _of("after", "violations")),
     "unscored": count("sub-goals without evidence, now", _of("before", "unscored")),
-    "unscored_after": count("the same under the edited graph", _of("after", "unscored")),
+    "unscored_after": count("the same with the edited graph", _of("after", "unscored")),
 }
 """Columns of `effects_table`."""
 
@@ -67,10 +67,10 @@ UNMAPPED: Final[Columns[Unmapped]] = {
     "tool": text("the tool that was called", "tool"),
     "arguments": text("names of the arguments given", lambda one: ", ".join(one.arguments)),
     "actions": count("calls that serve no sub-goal", "actions"),
-    "runs": count("runs they stand in", "runs"),
+    "runs": count("runs that contain them", "runs"),
     "agents": count("agents that made them", "agents"),
     "failed_runs": count("of these runs, those that failed", "failed_runs"),
-    "example": text("a run that holds one", lambda one: one.examples[0].run_id),
+    "example": text("a run that contains one", lambda one: one.examples[0].run_id),
     "seq": count("position of that event in the run", lambda one: one.examples[0].seq),
     "likely": text("sub-goals that share words with the tool", lambda one: ", ".join(one.likely)),
     "digest": text("content digest of that run, for links", lambda one: one.examples[0].digest),
@@ -78,11 +78,13 @@ UNMAPPED: Final[Columns[Unmapped]] = {
 """Columns of `unmapped_table`."""
 
 CONTESTED: Final[Columns[Contested]] = {
-    "served": text("the sub-goal that gets these actions: its rules stand first", lambda c: c.sub_goals[0]),
+    "served": text(
+        "the sub-goal that gets these actions, because its rules come first", lambda c: c.sub_goals[0]
+    ),
     "rivals": text("the others whose rules claim them, too", lambda c: ", ".join(c.sub_goals[1:])),
     "actions": count("number of actions", "actions"),
-    "runs": count("runs they stand in", "runs"),
-    "example": text("a run that holds one", lambda one: one.examples[0].run_id),
+    "runs": count("runs that contain them", "runs"),
+    "example": text("a run that contains one", lambda one: one.examples[0].run_id),
     "seq": count("position of that event in the run", lambda one: one.examples[0].seq),
     "digest": text("content digest of that run, for links", lambda one: one.examples[0].digest),
 }
@@ -90,14 +92,12 @@ CONTESTED: Final[Columns[Contested]] = {
 
 RULES: Final[Columns[RuleUse]] = {
     "sub_goal": text("the sub-goal that has the rule", "sub_goal"),
-    "place": count("which of its rules, from 0", "place"),
+    "place": count("index of the rule, from 0", "place"),
     "rule": text("the rule, as JSON", lambda use: rule_words(use.rule)),
     "claims": count("actions that it fits and that no tag of their own places", "claims"),
     "serves": count("of them, those that its sub-goal gets", "serves"),
     "idle": truth("whether the rule has no effect", "idle"),
-    "taken_by": text(
-        "sub-goals whose rules stand before it and take the others", lambda u: ", ".join(u.taken_by)
-    ),
+    "taken_by": text("sub-goals whose rules come first and take the others", lambda u: ", ".join(u.taken_by)),
 }
 """Columns of `rules_table`."""
 

@@ -43,7 +43,7 @@ CHOICES: Final[Columns[Choice]] = {
     "high": figure("upper end of the advantage's 95 % interval", "high"),
     "p_better": figure("probability that the advantage exceeds the threshold", "p_better"),
     "support": text("none, weak or supported", "support"),
-    "direction": text("better or worse: what is supported of the alternative", "direction"),
+    "direction": text("whether the alternative is supported as better or worse", "direction"),
     "support_reason": text("why, in words", "support_reason"),
     "q": figure("two-sided p-value of no advantage, adjusted for being one of q_family", "q"),
     "q_family": count("pairs of skills with an interval, each counted once", "q_family"),

@@ -70,11 +70,11 @@ VALUES: Final[Columns[_Said]] = {
     "seed": count("seed of the pass", "by.seed"),
     "subject": text("content digest of the run, or name of the recorded problem", "item.subject"),
     "run_id": text("the run's own id", lambda row: row.item.run_id or None),
-    "agent": text("who ran", lambda row: row.item.agent or None),
-    "task_id": text("what was to be done", lambda row: row.item.task_id or None),
+    "agent": text("name of the agent", lambda row: row.item.agent or None),
+    "task_id": text("the task", lambda row: row.item.task_id or None),
     "success": truth("the recorded outcome", "item.success"),
     "criterion": text("name of the criterion", "criterion.name"),
-    "value": text("what was said, as it was said", "said"),
+    "value": text("the value as it was given", "said"),
     "level": count("place among the accepted values, 0 is worst", "level"),
     "level_reason": text("why level is unscored", "reason"),
 }
@@ -82,7 +82,7 @@ VALUES: Final[Columns[_Said]] = {
 
 OUTCOME_MEANS: Final[Columns[OutcomeMean]] = {
     "criterion": text("name of the criterion", "name"),
-    "agent": text("who ran; empty over all agents", lambda row: row.agent or None),
+    "agent": text("name of the agent; empty over all agents", lambda row: row.agent or None),
     "success": truth("the recorded outcome of these runs", "success"),
     "n": count("runs with a value", "n"),
     "mean": figure("mean level over runs, 0 is worst; of a run, the mean over passes", "mean"),
@@ -119,14 +119,14 @@ VERIFICATION: Final[Columns[CriterionCheck]] = {
     "superiority_reason": why("superiority", "discrimination.separation.superiority"),
     "notices": text("disturbances that it notices", lambda row: _attacks(row, noticed=True)),
     "rewards": text("disturbances that it rewards", lambda row: _attacks(row, noticed=False)),
-    "redundant_with": text("the kept criterion that says the same", "redundant_with"),
+    "redundant_with": text("the kept criterion that it repeats", "redundant_with"),
     "correlation": figure("rank correlation with it", "correlation"),
 }
 """Columns of `verification_table`."""
 
 ATTACK_TESTS: Final[Columns[_Tested]] = {
     "criterion": text("name of the criterion", "name"),
-    "attack": text("what was done to the runs", "test.attack"),
+    "attack": text("how the runs were disturbed", "test.attack"),
     "n": count("runs with a value before and after", "test.n"),
     "worse": count("of them, lost level by it", "test.wins"),
     "equal": count("of them, kept their level", "test.ties"),

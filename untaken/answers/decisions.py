@@ -31,8 +31,8 @@ class BranchRow(Struct, frozen=True, gc=False):
 DECISIONS: Final[Columns[BranchRow]] = {
     "digest": text("content digest of the run", "run.digest"),
     "run_id": text("the run's own id", "run.run_id"),
-    "task_id": text("what was to be done", "run.task_id"),
-    "agent": text("who ran", "run.agent"),
+    "task_id": text("the task", "run.task_id"),
+    "agent": text("name of the agent", "run.agent"),
     "decision_point": count("seq of the SKILL_SELECTION event", "decision.decision_point"),
     "selected": text("the skill that was taken", "decision.selected"),
     "context_hash": text("digest of the context of the choice", "decision.context_hash"),
@@ -55,7 +55,7 @@ DECISIONS: Final[Columns[BranchRow]] = {
     "low": figure("lower end of the advantage's 95 % interval", "branch.low"),
     "high": figure("upper end of the advantage's 95 % interval", "branch.high"),
     "support": text("none, weak or supported", "branch.support"),
-    "direction": text("better or worse: what is supported of the alternative", "branch.direction"),
+    "direction": text("whether the alternative is supported as better or worse", "branch.direction"),
     "support_reason": text("why, in words", "branch.support_reason"),
     "evidence_age_days": figure(
         "days from the last outcome in that history to the run's start", "branch.evidence_age_days"

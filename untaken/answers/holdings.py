@@ -55,9 +55,9 @@ FILES: Final[Columns[FileRow]] = {
 
 AUDIT: Final[Columns[AuditEntry]] = {
     "ts": moment("when", "ts"),
-    "code": text("what kind of event", "code"),
+    "code": text("type of the event", "code"),
     "message": text("in words", "message"),
-    "run": text("the run it speaks of", "run"),
+    "run": text("the run it concerns", "run"),
 }
 """Columns of `audit_table`."""
 

@@ -101,8 +101,8 @@ class MatchingRun:
 
 ISSUE_RUNS: Final[Columns[MatchingRun]] = {
     "after_fix": truth("whether the run began after the fix", "after"),
-    "agent": text("who ran", "run.agent"),
-    "task_id": text("what was to be done", "run.task_id"),
+    "agent": text("name of the agent", "run.agent"),
+    "task_id": text("the task", "run.task_id"),
     "version": text("version of the agent", lambda row: version_of(row.run)),
     "started": moment("when it began; empty without a clock", lambda row: started_at(row.run)),
     "run_id": text("the run's own id", "run.run_id"),

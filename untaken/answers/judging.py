@@ -128,7 +128,7 @@ CONCORD: Final[Columns[AgreementEstimate]] = {
     "part": text("`all`, `agent` or `sub_goal`", "part"),
     "name": text("which agent or sub-goal", "name"),
     "graph": text("the plan graph of a sub-goal, where the run names it", "graph"),
-    "n": count("sub-goals of runs on which both have an opinion", "n"),
+    "n": count("sub-goals of runs on which both gave a verdict", "n"),
     "both_met": count("both say met", "both_met"),
     "only_a": count("the first says met, the second not met", "only_a"),
     "only_b": count("the second says met, the first not met", "only_b"),
@@ -145,7 +145,7 @@ CONCORD: Final[Columns[AgreementEstimate]] = {
 }
 
 DISAGREEMENTS: Final[Columns[VerdictPair]] = {
-    "agent": text("who ran", "agent"),
+    "agent": text("name of the agent", "agent"),
     "task_id": text("the task", "task_id"),
     "sub_goal": text("the sub-goal", "sub_goal"),
     "a": truth("whether the first author says it was met", "a"),

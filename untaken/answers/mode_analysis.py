@@ -358,8 +358,8 @@ def _unseen(found: Saturation) -> Document:
 
 
 MODE_RUNS: Final[Columns[ReadRun]] = {
-    "agent": text("who ran", "agent"),
-    "task_id": text("what was to be done", "task_id"),
+    "agent": text("name of the agent", "agent"),
+    "task_id": text("the task", "task_id"),
     "version": text("version of the agent", "version"),
     "run_id": text("the run's own id", "run_id"),
     "digest": text("content digest: the run's id in links", "run"),
@@ -379,8 +379,8 @@ class RunToRead:
 
 READING_ORDER: Final[Columns[RunToRead]] = {
     "why": text("why it comes here", "one.words"),
-    "agent": text("who ran", "agent"),
-    "task_id": text("what was to be done", "task_id"),
+    "agent": text("name of the agent", "agent"),
+    "task_id": text("the task", "task_id"),
     "alike": count("unread runs that went the same way, itself included", "one.alike"),
     "shape": text("how it went", lambda row: " → ".join(row.one.shape)),
     "run_id": text("the run's own id", "run_id"),

@@ -39,7 +39,7 @@ STATEMENTS: Final[Columns[Statement]] = {
     "estimate": text("same_agent or between_agents", "estimate"),
     "layer": count("of the plan's four layers, 1 being the finest", "situation.layer"),
     "reason": text("why it is not supported", "reason"),
-    "words": text("all that in words", statement_words),
+    "words": text("the whole result in words", statement_words),
     "q_reason": why("q", "q"),
 }
 """Columns of `statements_table`."""
@@ -50,7 +50,7 @@ PLAN_CHANGES: Final[Columns[EvaluatedDecision]] = {
     "left": count("expected changes still open before it", "decision.left"),
     "did": text("what the run did", lambda d: option_words(d.decision.option)),
     "forecast": figure("chance of success after it, from other tasks", "forecast"),
-    "change": figure("that minus the chance before it", "change"),
+    "change": figure("the change from the forecast before it", "change"),
     "others": count(
         "runs of this task that took another way from here",
         lambda d: len({digest for a in d.alternatives for digest in a.siblings}),

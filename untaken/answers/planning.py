@@ -114,7 +114,7 @@ PLANNED_STEPS: Final[Columns[StepRow]] = {
     "unlocked": text(
         "achievements reached for the first time", lambda row: " · ".join(row.step.unlocked) or None
     ),
-    "reward": figure("the environment's own reward of what was done", "step.reward"),
+    "reward": figure("the environment's own reward for the action", "step.reward"),
     "unanswered": text(
         "why a language model gave no usable answer, so that it waited",
         lambda row: " · ".join(filter(None, (row.step.unanswered, row.step.unanswered_again))) or None,

@@ -79,7 +79,7 @@ UNIQUE: Final[Columns[UniqueCount]] = {
 LISTED: Final[Columns[Criterion]] = {
     "name": text("name of the criterion", "name"),
     "status": text("`accepted`, `proposed` or `rejected`", "status"),
-    "description": text("what is looked at", "description"),
+    "description": text("what the criterion measures", "description"),
     "accepted_values": text("from worst to best", lambda c: " < ".join(c.accepted_values)),
     "merged": text("similar criteria merged into it", lambda c: ", ".join(c.merged)),
     "origin": text("`ledger`, `human`, `task`, `solution`, or a file", "origin"),

@@ -135,7 +135,7 @@ ESTIMATES: Final[Columns[EstimateRow]] = {
 """Columns of `estimates_table`."""
 
 SIGNALS: Final[Columns[SignalRow]] = {
-    "skill": text("the skill it speaks of", "effect.signal.skill"),
+    "skill": text("the skill it concerns", "effect.signal.skill"),
     "direction": text("meant against the skill (negative) or for it", "effect.signal.direction"),
     "flag": text("against, no_effect, no_outcome or none", "effect.flag"),
     "supported": truth("an insight behind it has a supported advantage above 0", "effect.signal.supported"),
@@ -144,7 +144,7 @@ SIGNALS: Final[Columns[SignalRow]] = {
     "after_all": figure("the same with all pending signals of the skill in the context", "effect.after_all"),
     "n": count("outcomes behind the estimate", "effect.n"),
     "context": text("the context, readable", "context"),
-    "outcome": figure("success that it claims", "effect.signal.outcome"),
+    "outcome": figure("success rate that it claims", "effect.signal.outcome"),
     "weak_before": figure("weak weight now", "effect.weak_before"),
     "weak_after": figure("weak weight with this signal alone", "effect.weak_after"),
     "cap": figure("what the weak weight can never exceed", "effect.cap"),
@@ -160,9 +160,9 @@ SIGNALS: Final[Columns[SignalRow]] = {
 
 APPLIED: Final[Columns[AppliedRow]] = {
     "ts": moment("from when on it is known", "observed.ts"),
-    "skill": text("the skill it speaks of", "observed.skill"),
+    "skill": text("the skill it concerns", "observed.skill"),
     "context": text("the context, readable", "context"),
-    "success": figure("success that it claims", "observed.success"),
+    "success": figure("success rate that it claims", "observed.success"),
     "run_id": text("the run it comes from", "observed.run_id"),
     "context_hash": text("digest of the context", "observed.context_hash"),
     "key": text("the signal's key", "observed.key"),

@@ -53,8 +53,8 @@ class ReviewItem:
 
 REVIEW: Final[Columns[ReviewItem]] = {
     "kind": text("failed, unlucky, lucky, unfinished, broken or fine", "kind"),
-    "agent": text("who ran", "agent"),
-    "task_id": text("what was to be done", "task_id"),
+    "agent": text("name of the agent", "agent"),
+    "task_id": text("the task", "task_id"),
     "task_repeat": count("which repeat of the task", "task_repeat"),
     "why": text("what there is to see", "why"),
     "completion": figure("completed / required", "completion"),

@@ -180,8 +180,8 @@ def disagreement_queue(corpus: Corpus) -> tuple[Parted, ...]:
 CASES: Final[Columns[Case]] = {
     "status": text("new, in review, explained or fixed", "review.status"),
     "kind": text("failed, unlucky, lucky, unfinished or broken", "item.kind"),
-    "agent": text("who ran", "item.agent"),
-    "task_id": text("what was to be done", "item.task_id"),
+    "agent": text("name of the agent", "item.agent"),
+    "task_id": text("the task", "item.task_id"),
     "task_repeat": count("which repeat of the task", "item.task_repeat"),
     "why": text("what there is to see", "item.why"),
     "first": text("sub-goals that failed first", lambda case: "; ".join(case.first) or None),
@@ -241,7 +241,7 @@ REVIEWER_PAIRS: Final[Columns[ReviewerPair]] = {
 """Columns of `reviewer_pairs_table`."""
 
 PARTED: Final[Columns[Parted]] = {
-    "agent": text("who ran", "judged.agent"),
+    "agent": text("name of the agent", "judged.agent"),
     "task_id": text("the task", "judged.task_id"),
     "sub_goal": text("the sub-goal", "judged.sub_goal"),
     "title": text("its title", "title"),

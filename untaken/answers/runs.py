@@ -106,9 +106,9 @@ def _max_delta(row: RunRow) -> Score:
 
 RUNS: Final[Columns[RunRow]] = {
     "run_id": text("the run's own id", "run.run_id"),
-    "task_id": text("what was to be done", "run.task_id"),
+    "task_id": text("the task", "run.task_id"),
     "task_repeat": count("which repeat of the task", "run.started.task_repeat"),
-    "agent": text("who ran", "run.agent"),
+    "agent": text("name of the agent", "run.agent"),
     "model": text("the model behind the agent", "run.started.model"),
     "kind": text("agent or workflow", "run.started.kind"),
     "success": truth("the recorded outcome", "run.success"),
@@ -134,7 +134,7 @@ RUNS: Final[Columns[RunRow]] = {
     "completion": figure("completed / required", _scored("completion")),
     "completion_weighted": figure("completed / required by weight", _scored("completion_weighted")),
     "critical_completion": figure("the same over critical sub-goals", _scored("critical_completion")),
-    "diagnosis": text("what mostly went wrong", _scored("diagnosis")),
+    "diagnosis": text("the main reason for the result", _scored("diagnosis")),
     "diagnosis_reason": text("the diagnosis in words", _scored("diagnosis_reason")),
     "diagnosis_advice": text("what to change", _scored("diagnosis_advice")),
     "violations": count("reached without a critical dependency", lambda row: _violations(row, "critical")),
@@ -161,9 +161,9 @@ RUNS: Final[Columns[RunRow]] = {
 SUB_GOALS: Final[Columns[NodeRow]] = {
     "digest": text("content digest of the run", "score.digest"),
     "run_id": text("the run's own id", "score.run_id"),
-    "task_id": text("what was to be done", "score.task_id"),
+    "task_id": text("the task", "score.task_id"),
     "task_repeat": count("which repeat of the task", "score.task_repeat"),
-    "agent": text("who ran", "score.agent"),
+    "agent": text("name of the agent", "score.agent"),
     "graph": text("the plan graph", "score.graph_id"),
     "sub_goal": text("id of the sub-goal", "node.sub_goal"),
     "title": text("its title", "node.title"),

@@ -91,7 +91,7 @@ _COUNTS: Final = {
 
 def _agent_columns() -> dict[str, Column[AgentScore]]:
     columns: dict[str, Column[AgentScore]] = {
-        "agent": text("who ran", "agent"),
+        "agent": text("name of the agent", "agent"),
         "kind": text("agent or workflow", "kind"),
     }
     columns |= {name: count(meaning, name) for name, meaning in _COUNTS.items()}
@@ -104,16 +104,16 @@ AGENTS: Final[Columns[AgentScore]] = _agent_columns()
 """Columns of `agents_table`."""
 
 RANKINGS: Final[Columns[StandingRow]] = {
-    "metric": text("what is ranked by", "metric"),
-    "agent": text("who is ranked", "standing.agent"),
+    "metric": text("the metric that ranks the agents", "metric"),
+    "agent": text("the ranked agent", "standing.agent"),
     "value": figure("mean over tasks of the mean over repeats", "standing.value"),
     "low": figure("lower end of its 95 % interval", "standing.low"),
     "high": figure("upper end of its 95 % interval", "standing.high"),
     "rank": count("1 is best; ties share the smallest", "standing.rank"),
     "rank_low": count("best rank in its 95 % interval", "standing.rank_low"),
     "rank_high": count("worst rank in its 95 % interval", "standing.rank_high"),
-    "n_tasks": count("tasks the value rests on", "standing.n_tasks"),
-    "n_runs": count("runs the value rests on", "standing.n_runs"),
+    "n_tasks": count("number of tasks behind the value", "standing.n_tasks"),
+    "n_runs": count("number of runs behind the value", "standing.n_runs"),
     "value_reason": why("value", "standing.value"),
 }
 """Columns of `rankings_table`."""
@@ -143,8 +143,8 @@ CONTRADICTIONS: Final[Columns[Contradiction]] = {
     "kind": text("lucky: success, critical sub-goal undone; unlucky: failure, all completed", "kind"),
     "run_id": text("the run's own id", "run_id"),
     "digest": text("content digest of the run", "digest"),
-    "agent": text("who ran", "agent"),
-    "task_id": text("what was to be done", "task_id"),
+    "agent": text("name of the agent", "agent"),
+    "task_id": text("the task", "task_id"),
     "sub_goals": text("the sub-goals that contradict the outcome", lambda row: ", ".join(row.sub_goals)),
     "weight": figure("order of review, largest first", "weight"),
 }
@@ -155,7 +155,7 @@ FAILURES: Final[Columns[FailureRow]] = {
     "sub_goal": text("id of the sub-goal", "sub_goal"),
     "title": text("its title", "title"),
     "critical": truth("marked critical in the graph", "critical"),
-    "agent": text("who ran", "agent"),
+    "agent": text("name of the agent", "agent"),
     "runs": count("scored runs in which it counts", "runs"),
     "completed": count("of them completed", "completed"),
     "attempted": count("of them attempted, not completed", "attempted"),
@@ -174,36 +174,36 @@ PAIRS: Final[Columns[PairedDifference]] = {
     "difference": figure("first minus second, mean over the tasks that both have a value on", "difference"),
     "low": figure("lower end of its 95 % interval", "low"),
     "high": figure("upper end of its 95 % interval", "high"),
-    "told_apart": truth("the interval leaves 0 out", "told_apart"),
+    "told_apart": truth("whether the interval excludes 0", "told_apart"),
     "p": figure("two-sided p of no difference", "p"),
     "p_holm": figure("p adjusted for all pairs under the metric", "p_holm"),
     "family": count("pairs under the metric that have a p", "family"),
-    "p_above": figure("share of task resamples with first above, ties by half", "p_above"),
+    "p_above": figure("share of task resamples with first above; ties count half", "p_above"),
     "mde": figure("smallest true difference found in 80 % of such comparisons", "mde"),
     "test": text("mcnemar: exact, of single trials; sign_flip: agents swapped inside tasks", "test"),
     "interval": text("adjusted_wald or student_t", "interval"),
     "first_only": count("tasks that only first succeeded at", "first_only"),
     "second_only": count("tasks that only second succeeded at", "second_only"),
-    "n_tasks": count("tasks the difference rests on", "n_tasks"),
-    "n_runs": count("runs of both it rests on", "n_runs"),
+    "n_tasks": count("number of tasks behind the difference", "n_tasks"),
+    "n_runs": count("number of runs of both behind it", "n_runs"),
     "difference_reason": why("difference", "difference"),
     "low_reason": why("low", "low"),
 }
 """Columns of `pairs_table`."""
 
 PASS_K: Final[Columns[PassK]] = {
-    "agent": text("who ran", "agent"),
+    "agent": text("name of the agent", "agent"),
     "k": count("trials of a task that must all succeed", "k"),
     "value": figure("chance that they do, mean over tasks", "value"),
     "low": figure("lower end of its 95 % interval", "low"),
     "high": figure("upper end of its 95 % interval", "high"),
-    "n_tasks": count("tasks it rests on", "n_tasks"),
-    "n_runs": count("trials it rests on", "n_runs"),
+    "n_tasks": count("number of tasks behind it", "n_tasks"),
+    "n_runs": count("number of trials behind it", "n_runs"),
 }
 """Columns of `pass_k_table`."""
 
 MISSING_RULE: Final[Columns[RuleChange]] = {
-    "metric": text("what is ranked by", "metric"),
+    "metric": text("the metric that ranks the agents", "metric"),
     "agent": text("whose value or rank the rule changes", "agent"),
     "fail_value": figure("value where missing verdicts count as not completed", "fail_value"),
     "drop_value": figure("value where they are left out", "drop_value"),
