@@ -90,6 +90,5 @@ def _unreliable() -> None:
     more = f" and {len(shown) - MOST_NAMED} more" if len(shown) > MOST_NAMED else ""
     st.warning(
         f"Unreliable, κ below {LEAST_KAPPA:g}: {', '.join(named)}{more}. "
-        f"`--min-kappa {LEAST_KAPPA:g}` leaves these verdicts out of rates; "
-        "here, choose whose verdicts count in the sidebar."
+        f"To leave these verdicts out of rates, set the least κ in the sidebar to {LEAST_KAPPA:g}."
     )

@@ -6,26 +6,38 @@ Each function is called by a widget, before the page is drawn again; what came o
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Final
+
 import streamlit as st
 
+from components.criteria.proposing import REPLIES
 from components.review import writing
 from components.shared import drafts
-from untaken.errors import UntakenError
+from untaken.asking import ModelAccess, ReplyStore
+from untaken.errors import Unscored, UntakenError
 from untaken.failure_modes import (
     AssignmentStatus,
+    Note,
     Place,
     TaxonomyEdit,
     assignment_draft,
     change_taxonomy,
     create_mode,
+    filed_texts,
     find_mode,
     kept_taxonomy,
     note_draft,
+    withdrawal_draft,
 )
 from untaken.failure_modes.editing import one_line
 from untaken.failure_modes.files import plain_name
+from untaken.failure_modes.model_suggesting import model_suggestions, suggestion_drafts
 from untaken.ledger import Run
 from untaken.store import Workspace
+
+MOST_REQUESTS: Final = 4
+"""For one note: an answer in the wrong form is asked for again."""
 
 
 def save_note(store: Workspace, run: Run, field: drafts.DraftField, place: Place) -> None:
@@ -33,6 +45,32 @@ def save_note(store: Workspace, run: Run, field: drafts.DraftField, place: Place
     words = drafts.typed(field)
     if words and writing.append(store, run, [note_draft(words, author=field.author, place=place)]):
         drafts.forget(field)
+
+
+def withdraw_note(store: Workspace, run: Run, seq: int, author: str) -> None:
+    """Take back one's own note."""
+    writing.append(store, run, [withdrawal_draft(run, seq, author=author)])
+
+
+def ask_model(store: Workspace, runs: Sequence[Run], run: Run, note: Note, name: str) -> None:
+    """Ask a language model what a note may mean, and append its suggestion, or say why there is none."""
+    taxonomy = kept_taxonomy(store.path)
+    try:
+        with ModelAccess(name, ReplyStore(store.path / REPLIES), budget=MOST_REQUESTS) as model:
+            found = model_suggestions([note], taxonomy, filed_texts(runs, taxonomy), model)
+    except UntakenError as error:
+        writing.tell(f"Not asked: {error.message}. {error.hint}")
+        return
+    drafts = suggestion_drafts(run, found)
+    if drafts:
+        writing.append(store, run, drafts)
+    elif not found:
+        writing.tell("No failure modes yet. Create one first.")
+    else:
+        why = found[0].mode
+        writing.tell(
+            f"No suggestion: {why.reason if isinstance(why, Unscored) else 'none of the modes fits'}."
+        )
 
 
 def assign(

@@ -10,8 +10,13 @@ import streamlit as st
 from components import figures
 from components.shared import cards, state, tables, text
 from components.shared.panels import panel
-from untaken.answers import imported_in_words
-from untaken.answers.mode_agreement import mode_agreement_table
+from untaken.answers import dump, imported_in_words
+from untaken.answers.mode_agreement import (
+    corpus_root_causes,
+    mode_agreement_table,
+    modes_agree_document,
+    root_cause_table,
+)
 from untaken.answers.reviewing import (
     Parted,
     corpus_reviewer_pairs,
@@ -23,6 +28,7 @@ from untaken.answers.reviewing import (
 )
 from untaken.errors import Unscored
 from untaken.failure_modes import kept_taxonomy, mode_agreement
+from untaken.failure_modes.root_causes import RootCauseAgreement, ceiling_words
 from untaken.judging import ReviewerPair, Reviewers
 
 SEEN: Final = "parted_row_seen"
@@ -149,12 +155,35 @@ def _pairs_in_words(pairs: Sequence[ReviewerPair], reviewers: int) -> str:
     return " ".join(words)
 
 
+def _root_causes(causes: Sequence[RootCauseAgreement]) -> None:
+    """How far people name the same root cause, and automatic blame with each of them."""
+    st.caption(
+        "Root cause: where a person says that a run went wrong first. Automatic blame is the decisive step; "
+        f"it cannot be shown to do better than two people agree. {text.label(ceiling_words(causes), 300)}."
+    )
+    tables.table(
+        root_cause_table(causes),
+        key="root-causes",
+        name="Agreement on root causes",
+        columns={"same_low_reason": None, "kappa_reason": None},
+    )
+
+
 @panel
 def of_modes() -> None:
     """How far every two people see the same failure modes, and at the same step."""
     taxonomy = kept_taxonomy(state.workspace().path)
-    found = mode_agreement(state.runs(), taxonomy)
+    found, causes = mode_agreement(state.runs(), taxonomy), state.derived(corpus_root_causes, of_all=True)
     st.subheader("Failure modes")
+    if causes:
+        _root_causes(causes)
+    tables.download(
+        lambda: dump(modes_agree_document(found, causes, taxonomy, findings=state.findings())).encode(),
+        label="Agreement on modes and root causes (JSON)",
+        file="modes-agree.json",
+        mime="application/json",
+        key="modes-agree-json",
+    )
     if not found:
         st.info("No two people have read the same run yet. Write a note or assign a mode on the Run page.")
         return

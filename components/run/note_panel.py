@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from typing import Final
 
@@ -14,6 +15,7 @@ from components.shared.focus_keys import focus_keys
 from components.shared.panels import panel
 from untaken import limits
 from untaken.answers import RunReport
+from untaken.asking.access import SETTING
 from untaken.errors import Unscored
 from untaken.failure_modes import (
     RUN,
@@ -95,20 +97,29 @@ def _place(run: Run, offered: Sequence[Place]) -> Place:
 
 
 def _notes(run: Run, place: Place) -> None:
-    given = notes_of(run)
+    given, author = notes_of(run), reviewer.author()
     for note in given[-MOST_NOTES:]:
         with st.container(gap=None):
             who = text.label((note.author or "unnamed").removeprefix("human:"), 60)
             about = "" if note.place == RUN else f" · {text.label(place_words(note.place))}"
             origin = " · imported" if note.imported else ""
-            st.caption(f"{who}{about} · {note.at:%Y-%m-%d %H:%M} UTC{origin}")
+            with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+                st.caption(f"{who}{about} · {note.at:%Y-%m-%d %H:%M} UTC{origin}", width="stretch")
+                if author is not None and note.author == author and not run.integrity.broken:
+                    st.button(
+                        "Withdraw",
+                        key=f"withdraw-note-{run.digest[:16]}-{note.seq}",
+                        type="tertiary",
+                        on_click=mode_writing.withdraw_note,
+                        args=(state.workspace(), run, note.seq, author),
+                    )
             st.text(note.text[: limits.NOTE_CHARS])
     if len(given) > MOST_NOTES:
         st.caption(f"The last {MOST_NOTES} of {len(given):,}; see the events for the others.")
     if run.integrity.broken:
         st.caption("You cannot add a note: the ledger is broken.")
         return
-    author, field = reviewer.author(), note_field(run, place)
+    field = note_field(run, place)
     with st.container(key=NOTE_FIELD):
         drafts.text_area(
             "Note",
@@ -193,12 +204,28 @@ def _suggested(run: Run, place: Place, words: Sequence[Assignment], taxonomy: Ta
     if asked:
         without = settled | {mode for mode, _ in rows}
         rows += [(s.mode, _why(s.like, s.likeness)) for s in suggester.suggest(asked, without=without)]
+    _model_button(run, place)
     if not rows:
         return
     st.caption("Suggested, not counted until you accept. A accepts the first.", help=_quality_words(quality))
     with st.container(gap="xsmall"):
         for number, (mode, why) in enumerate(rows):
             _suggestion(run, place, mode, why, taxonomy, first=number == 0)
+
+
+def _model_button(run: Run, place: Place) -> None:
+    """Ask the language model that the server names about the last note at this place."""
+    name = os.environ.get(SETTING, "")
+    note = next((note for note in reversed(notes_of(run)) if note.place == place), None)
+    if name and note is not None:
+        st.button(
+            f"Ask {text.label(name, 40)} for a mode",
+            key=f"ask-model-{mode_key(run, place, '')}",
+            icon=":material/smart_toy:",
+            help="Sends the last note here and the failure modes to the model.",
+            on_click=mode_writing.ask_model,
+            args=(state.workspace(), state.runs(), run, note, name),
+        )
 
 
 def _suggestion(run: Run, place: Place, mode: str, why: str, taxonomy: Taxonomy, *, first: bool) -> None:

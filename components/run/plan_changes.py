@@ -10,11 +10,13 @@ from components import figures
 from components.compare import choice
 from components.shared import cards, state, tables, text
 from components.shared.panels import panel
+from untaken.answers.mode_agreement import corpus_root_causes
 from untaken.answers.plan_tables import plan_changes_table
 from untaken.answers.plan_words import alternative_words, did_words, doing_words, plan_silence
 from untaken.corpus import Corpus
 from untaken.counterfactual.plan import EvaluatedDecision, EvaluatedPath, PlanAlternative
 from untaken.errors import Unscored
+from untaken.failure_modes.root_causes import blame_words
 from untaken.ledger import Run
 
 LINKS: Final = 5
@@ -53,7 +55,8 @@ def changes(corpus: Corpus, digest: str) -> None:
         st.info(text.label(said, 500))
     st.caption(
         "Each change that the run made to its plan, and how likely success was after it, from runs of other "
-        "tasks. The decisive step of a failed run is the largest fall."
+        "tasks. The decisive step of a failed run is the largest fall. "
+        + text.label(blame_words(state.derived(corpus_root_causes, of_all=True)), 400)
     )
     tables.figure(
         figures.plan_changes_figure(run, dark=state.is_dark()),

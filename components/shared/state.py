@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import cache
@@ -25,6 +25,7 @@ from components.shared.panels import failing_alone
 from untaken.corpus import Corpus, evaluate_corpus, part_of
 from untaken.counterfactual.evaluate import ABORTED
 from untaken.errors import Finding
+from untaken.judging import distrusted, judge_trust
 from untaken.ledger import Run, Verdict, unread_runs
 from untaken.memories import POLICY, remembered
 from untaken.memory import applied_digest
@@ -51,7 +52,7 @@ _IN_FRAME: Final = ContextVar("in_frame", default=False)
 _CONTENT: Final[ContextVar[str | None]] = ContextVar("content", default=None)
 Made = TypeVar("Made")
 
-SCOPE: Final = ("agents", "missing", "verdicts")
+SCOPE: Final = ("agents", "missing", "verdicts", "min_kappa")
 """What of an address says which runs are counted, and how."""
 
 MISSING_WORDS: Final[dict[MissingRule, str]] = {
@@ -66,15 +67,20 @@ class RulesInForce:
 
     missing: MissingRule = "fail"
     verdicts: tuple[str, ...] = ()
+    least_kappa: float | None = None
+    unreliable: tuple[str, ...] = ()
 
     @property
     def globs(self) -> tuple[str, ...]:
-        """The authors as the engine takes them."""
-        return tuple(escape_glob(author) for author in self.verdicts)
+        """The authors as the engine takes them, without the judges whose κ is below `least_kappa`."""
+        return (*(escape_glob(author) for author in self.verdicts), *self.unreliable)
 
     def in_words(self) -> str:
         """The rules in use, as one line next to a rate."""
         whose = ", ".join(self.verdicts) if self.verdicts else "all"
+        if self.least_kappa is not None:
+            judges = ", ".join(glob.removeprefix("!") for glob in self.unreliable) or "no judge"
+            whose += f" · left out, κ with people below {self.least_kappa:g}: {judges}"
         return f"Sub-goals without a verdict {MISSING_WORDS[self.missing]} · verdicts counted: {whose}"
 
 
@@ -283,10 +289,20 @@ def _authors(folder: str, digest: str, _store: Workspace) -> tuple[str, ...]:
     return tuple(sorted({event.by for event in events if isinstance(event, Verdict)}))
 
 
+@st.cache_data(ttl=3600, max_entries=8, show_spinner=False)
+def _unreliable(folder: str, digest: str, least: float, _store: Workspace) -> tuple[str, ...]:
+    """What leaves the verdicts out that agree too little with people."""
+    return distrusted(judge_trust(_read(folder, digest, _store)[0], least=least))
+
+
 def rules() -> RulesInForce:
     """The rules in force in this session."""
     chosen = st.session_state.get("rules_verdicts", ())
-    return RulesInForce(missing=st.session_state.get("rules_missing", "fail"), verdicts=tuple(chosen))
+    least: float | None = st.session_state.get("rules_min_kappa")
+    store = workspace()
+    bad = () if least is None else _unreliable(str(store.path), content(store), least, store)
+    missing = st.session_state.get("rules_missing", "fail")
+    return RulesInForce(missing=missing, verdicts=tuple(chosen), least_kappa=least, unreliable=bad)
 
 
 def rules_in_sidebar() -> None:
@@ -295,6 +311,7 @@ def rules_in_sidebar() -> None:
     authors = _authors(str(store.path), content(store), store)
     now = rules()  # written back, because Streamlit forgets a widget that a page did not draw
     st.session_state["rules_missing"] = now.missing
+    st.session_state["rules_min_kappa"] = now.least_kappa
     st.session_state["rules_verdicts"] = [author for author in now.verdicts if author in authors]
     names = {group.name: group_words(group) for group in groups()}
     st.session_state["group"] = group_name()
@@ -328,6 +345,18 @@ def rules_in_sidebar() -> None:
                 placeholder="Everybody's",
                 help="Leave empty to count every recorded verdict.",
             )
+        if {author.partition(":")[0] for author in authors} >= {"human", "judge"}:
+            st.number_input(
+                "Least κ of a judge",
+                min_value=-1.0,
+                max_value=1.0,
+                step=0.1,
+                key="rules_min_kappa",
+                on_change=_forget_scope,
+                placeholder="any",
+                help="Verdicts of judges, or on sub-goals, whose Cohen's κ with people is below this count "
+                "nowhere: their sub-goals are unscored. Needs 10 common labels. Usual: 0.4.",
+            )
 
 
 def scope() -> dict[str, str | list[str]]:
@@ -340,6 +369,8 @@ def scope() -> dict[str, str | list[str]]:
         chosen["missing"] = now.missing
     if now.verdicts:
         chosen["verdicts"] = list(now.verdicts)
+    if now.least_kappa is not None:
+        chosen["min_kappa"] = f"{now.least_kappa:g}"
     return chosen
 
 
@@ -352,6 +383,9 @@ def _read_scope() -> None:
         st.session_state["rules_missing"] = asked["missing"]
     if "verdicts" in asked:
         st.session_state["rules_verdicts"] = asked.get_all("verdicts")
+    if "min_kappa" in asked:
+        with suppress(ValueError):  # an address may say anything
+            st.session_state["rules_min_kappa"] = max(-1.0, min(1.0, float(asked["min_kappa"])))
 
 
 def _write_scope() -> None:

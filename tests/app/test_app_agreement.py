@@ -7,8 +7,19 @@ from pathlib import Path
 import pytest
 from builders import a_run
 from sessions import said, session
+from streamlit.testing.v1 import AppTest
 
 from untaken.store import Workspace
+
+GRAPH = b"""schema: untaken.plan/1
+id: g
+tasks: ["*"]
+sub_goals: [{id: s, check: {verdict: true}}]
+"""
+
+
+def plain(app: AppTest) -> str:
+    return said(app).replace("\\", "").replace("\u2060", "")
 
 
 def workspace(folder: Path, *, judged: bool) -> None:
@@ -41,4 +52,31 @@ def test_a_judge_that_agrees_too_little_is_named(tmp_path: Path, monkeypatch: py
         store.add(f"{i}.jsonl", run.verdict("s", True, "judge:m").ledger())
     app = session(tmp_path, monkeypatch, "criteria")
     assert "Unreliable, κ below 0.4: judge" in said(app)
-    assert "m (κ 0.00, n = 12). `--min-kappa 0.4` leaves" in said(app)  # once, not for its sub-goal again
+    words = "m (κ 0.00, n = 12). To leave these verdicts out of rates, set the least κ in the sidebar to 0.4"
+    assert words in said(app)  # once, not for its sub-goal again
+
+
+def test_a_least_kappa_leaves_unreliable_judges_out_on_every_page_and_is_in_the_address(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Eleven runs have people's labels, one has only the judge's: without the judge it is unscored."""
+    with Workspace(tmp_path) as store:
+        store.add("g.plan.yaml", GRAPH)
+        for i in range(12):
+            run = a_run(f"r{i}", agent="x", task=f"t{i}").finish()
+            if i:
+                run.verdict("s", i % 2 == 0, "human:ann")
+            store.add(f"{i}.jsonl", run.verdict("s", True, "judge:m").ledger())
+    app = session(tmp_path, monkeypatch, "overview")
+    assert "verdicts counted: all" in plain(app)
+    app.number_input(key="rules_min_kappa").set_value(0.4).run()
+    assert not app.exception
+    assert "left out, κ with people below 0.4: judge:m" in plain(app)
+    assert app.query_params["min_kappa"] in ("0.4", ["0.4"])
+    theirs = session(tmp_path, monkeypatch, "overview")
+    theirs.query_params["min_kappa"] = "0.4"
+    theirs.run()
+    assert "below 0.4: judge:m" in plain(theirs)
+    theirs.query_params["min_kappa"] = "nonsense"
+    theirs.run()
+    assert not theirs.exception

@@ -7,10 +7,12 @@ from typing import Any
 
 import pytest
 from builders import a_run
+from judges import model_that
 from sessions import said, session
 from streamlit.testing.v1 import AppTest
 from test_app_review import button, field, named, on_run, plain, press, run_of, workspace
 
+from untaken.asking import ModelAccess, ReplyStore
 from untaken.failure_modes import (
     Place,
     assignment_draft,
@@ -18,15 +20,19 @@ from untaken.failure_modes import (
     change_taxonomy,
     counted,
     create_mode,
+    filed_texts,
+    judged_suggestions,
     kept_taxonomy,
     note_draft,
     notes_of,
     retire_mode,
 )
+from untaken.failure_modes.model_suggesting import model_suggestions
 from untaken.ledger import Run
 from untaken.store import Workspace
 
 BOB = "human:bob"
+PAY = Place(sub_goal="pay")
 
 
 def with_modes(folder: Path, *names: str) -> None:
@@ -238,7 +244,48 @@ def test_agreement_of_two_readers_on_modes_stands_on_the_review_page(
             words = [assignment_draft("paid-twice", by=f"human:{name}", place=Place(event=1)) for name in who]
             store.append_events(run_of(store, run_id), [*words, note_draft("read", author=BOB)])
         app = session(tmp_path, monkeypatch, "review")
-        (shown,) = [one.value for one in app.dataframe if "same_step" in one.value.columns]
+        shown, causes = (
+            next(one.value for one in app.dataframe if column in one.value.columns)
+            for column in ("only_a", "same_sub_goal")
+        )
+        assert causes[["a", "b", "same_step", "runs"]].to_numpy().tolist() == [["human:ann", BOB, 1, 1]]
+        assert "human ceiling: two people name the same step in 1 of 1 runs" in plain(app)
         whole, of_mode = shown.to_dict("records")
         assert (of_mode["mode"], of_mode["n"], of_mode["both"], of_mode["only_a"]) == ("Paid twice", 2, 1, 1)
         assert (of_mode["located"], of_mode["same_step"], whole["n"]) == (1, 1, 2)
+
+
+def test_a_note_is_withdrawn_by_its_author_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = workspace(tmp_path)
+    run = run_of(store, "r1")
+    store.append_events(run, [note_draft(f"by {who}", author=f"human:{who}") for who in ("ann", "bob")])
+    app = opened(tmp_path, monkeypatch, store)
+    named(app, "ann")
+    withdraw = [one for one in app.button if (one.key or "").startswith("withdraw-note-")]
+    assert len(withdraw) == 1
+    withdraw[0].click().run()
+    assert not app.exception
+    assert [note.text for note in notes_of(run_of(store, "r1"))] == ["by bob"]
+
+
+def test_the_model_that_the_server_names_is_asked_about_the_last_note(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its answer is in the reply store already, so that no model is needed."""
+    store = workspace(tmp_path)
+    with_modes(tmp_path, "Paid twice", "Wrong order")
+    store.append_events(run_of(store, "r1"), [note_draft("two charges", author=BOB, place=PAY)])
+    taxonomy, runs = kept_taxonomy(tmp_path), store.read_runs()[0]
+    answers = model_that(lambda _, code: {"code": code, "number": 1, "reason": "charged again"})
+    with ModelAccess(answers, ReplyStore(tmp_path / "replies")) as model:
+        filed = filed_texts(runs, taxonomy)
+        model_suggestions(notes_of(run_of(store, "r1")), taxonomy, filed, model)
+    monkeypatch.setenv("UNTAKEN_MODEL", "stand-in")
+    app = opened(tmp_path, monkeypatch, store)
+    named(app, "ann")
+    button(app, "ask-model").click().run()
+    assert not app.exception
+    (suggested,) = judged_suggestions(run_of(store, "r1"), taxonomy)
+    assert (suggested.by, suggested.mode) == ("judge:stand-in", "paid-twice")
+    assert "judge:stand-in: charged again" in plain(app)
+    assert modes_of(run_of(store, "r1")) == []

@@ -9,6 +9,7 @@ from untaken.errors import Unscored
 from untaken.failure_modes.root_causes import (
     DECISIVE,
     RootCause,
+    blame_words,
     ceiling_words,
     root_cause_agreement,
     root_causes,
@@ -75,3 +76,7 @@ def test_two_people_are_compared_and_blame_is_compared_with_each_of_them() -> No
     assert isinstance(blame[0].kappa, Unscored)
     assert ceiling_words([people, *blame]).startswith("human ceiling: two people name the same step in 1 of")
     assert "not known" in ceiling_words(blame)
+    assert blame_words([people, *blame]).startswith(
+        "It is the step that a person names in 2 of 3 runs (human:ann), 1 of 3 runs (human:bob); human"
+    )
+    assert blame_words([]).startswith("No person names a step here; human ceiling not known")

@@ -157,6 +157,15 @@ def _by_task(said: Iterable[tuple[str, tuple[Hashable, Hashable]]]) -> list[list
     return [*clusters.values()]
 
 
+def blame_words(found: Sequence[RootCauseAgreement]) -> str:
+    """How often the decisive step is the one that a person names, with the human ceiling beside it."""
+    hits = [f"{one.same_step:,} of {one.runs:,} runs ({one.b})" for one in found if one.automatic]
+    agrees = (
+        f"It is the step that a person names in {', '.join(hits)}" if hits else "No person names a step here"
+    )
+    return f"{agrees}; {ceiling_words(found)}."
+
+
 def ceiling_words(found: Iterable[RootCauseAgreement]) -> str:
     """How far two people agree, for beside automatic blame: of the pair with most runs in common."""
     pairs = [one for one in found if not one.automatic]
