@@ -107,7 +107,7 @@ def _notes(run: Run, place: Place) -> None:
                 st.caption(f"{who}{about} · {note.at:%Y-%m-%d %H:%M} UTC{origin}", width="stretch")
                 if author is not None and note.author == author and not run.integrity.broken:
                     st.button(
-                        "Withdraw",
+                        "Withdraw note",
                         key=f"withdraw-note-{run.digest[:16]}-{note.seq}",
                         type="tertiary",
                         on_click=mode_writing.withdraw_note,

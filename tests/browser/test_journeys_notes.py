@@ -53,12 +53,12 @@ def test_a_note_is_written_and_modes_are_assigned_without_a_mouse(
         expect(note).to_have_value("")
         with answered(page):
             page.keyboard.press("a")
-        expect(page.get_by_role("button", name="Withdraw")).to_have_count(1)
+        expect(page.get_by_role("button", name="Withdraw", exact=True)).to_have_count(1)
         press(page, "m")
         page.keyboard.type("thread")
         with answered(page):
             page.keyboard.press("Enter")
-        expect(page.get_by_role("button", name="Withdraw")).to_have_count(2)
+        expect(page.get_by_role("button", name="Withdraw", exact=True)).to_have_count(2)
         run = run_of(store, "r1")
         assert [one.text for one in notes_of(run)] == ["no, it paid twice for the order"]
         assert [one.mode for one in counted(run)] == ["paid-twice", "lost-the-thread"]
