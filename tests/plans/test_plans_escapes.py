@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,6 +14,9 @@ from builders import a_run
 from untaken import limits
 from untaken.errors import Unscored, UntakenError
 from untaken.plans import check_expression, evaluate_expression, parse_graph
+from untaken.plans.expression_cost import steps
+from untaken.plans.expression_state import measure
+from untaken.plans.expressions import _compiled
 from untaken.plans.globs import matches_glob
 from untaken.subgoals import score_run
 
@@ -159,3 +164,49 @@ def test_a_pattern_at_its_limit_is_read_and_one_past_it_is_not(kind: str) -> Non
 def test_globs_take_only_stars_and_question_marks_for_patterns() -> None:
     assert matches_glob("a*", "abc")
     assert not matches_glob("$(touch MARKER)", "touched")
+
+
+def generated(
+    chance: random.Random, depth: int, names: tuple[str, ...] = ("state.list", "state.text")
+) -> str:
+    """An expression, most of them with loops, texts and comparisons; some cannot be read."""
+    if depth == 0:
+        return chance.choice([*names, "1", "'x'", "true", "[1, 2]", "state.absent", "state.many"])
+    one, other = (generated(chance, depth - 1, names) for _ in range(2))
+    looped = generated(chance, depth - 1, (*names, "x"))
+    loop = chance.choice(["all", "exists", "filter", "map"])
+    return chance.choice(
+        [
+            f"({one} {chance.choice(['==', '!=', '<', '&&', '||', '+', '*', '%', 'in'])} {other})",
+            f"{one}.{loop}(x, {looped})",
+            f"state.many.{loop}(x, {looped})",
+            f"size({one})",
+            f"({one} ? {other} : {looped})",
+            f"{one}.{chance.choice(['contains', 'startsWith', 'matches'])}({other})",
+            f"[{one}, {other}]",
+            f"!({one})",
+        ]
+    )
+
+
+def test_every_generated_expression_is_refused_or_decided_within_the_limit_of_steps(
+    request: pytest.FixtureRequest,
+) -> None:
+    chance, met = random.Random(20), Counter[str]()
+    state = {"list": [1, "x", [2]], "text": "x" * 900, "many": list(range(5_000))}
+    for _ in range(10_000 if request.config.getoption("--slow") else 1_000):
+        expression = generated(chance, chance.randrange(1, 6)) + chance.choice(["", " == true", " == []"])
+        try:
+            check_expression(expression)
+        except UntakenError as refused:
+            met[refused.code] += 1
+            continue
+        decided = evaluate_expression(expression, state)
+        met[decided.reason if isinstance(decided, Unscored) else "decided"] += 1
+        if isinstance(decided, bool):
+            compiled = _compiled(expression)
+            seen = compiled.projection.of(state)
+            assert steps(compiled.source, seen, measure(seen)) <= limits.EXPRESSION_STEPS, expression
+    assert met["decided"] > 20
+    assert met["expression-nested-loop"] > 5
+    assert met["the state is too large for this expression: it would take too many steps"] > 0

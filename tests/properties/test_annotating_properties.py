@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import desk
 from builders import a_run
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from untaken.annotating import (
@@ -86,7 +86,6 @@ def valid(graph: PlanGraph) -> bool:
 
 
 @given(steps)
-@settings(deadline=None)
 def test_no_sequence_of_edits_leaves_a_graph_that_is_not_valid(wanted: list[Edit]) -> None:
     for graph in followed(BASE, wanted):
         assert valid(graph)
@@ -99,7 +98,6 @@ def test_a_command_comes_back_from_its_json(edit: Edit) -> None:
 
 
 @given(steps)
-@settings(deadline=None)
 def test_undoing_every_step_gives_back_the_bytes_and_redoing_the_last_graph(wanted: list[Edit]) -> None:
     session = Session.of(BASE)
     for edit in wanted:
@@ -117,7 +115,6 @@ def test_undoing_every_step_gives_back_the_bytes_and_redoing_the_last_graph(want
 
 
 @given(steps, steps)
-@settings(deadline=None)
 def test_the_commands_between_two_graphs_lead_from_one_to_the_other(a: list[Edit], b: list[Edit]) -> None:
     old, new = followed(BASE, a)[-1], followed(BASE, b)[-1]
     after = apply_all(old, edits_between(old, new))
@@ -126,7 +123,6 @@ def test_the_commands_between_two_graphs_lead_from_one_to_the_other(a: list[Edit
 
 
 @given(steps)
-@settings(deadline=None)
 def test_merging_with_who_did_nothing_gives_the_other(a: list[Edit]) -> None:
     mine = followed(BASE, a)[-1]
     for merged in (merge(BASE, mine, BASE), merge(BASE, BASE, mine), merge(BASE, mine, mine)):
@@ -135,7 +131,6 @@ def test_merging_with_who_did_nothing_gives_the_other(a: list[Edit]) -> None:
 
 
 @given(steps, steps, st.data())
-@settings(deadline=None, max_examples=200)
 def test_a_merge_is_valid_and_without_conflicts_the_same_from_both_sides(
     a: list[Edit], b: list[Edit], data: st.DataObject
 ) -> None:
@@ -173,7 +168,6 @@ desk_edits: st.SearchStrategy[Edit] = st.one_of(
 
 
 @given(st.lists(desk_edits, max_size=6), st.sampled_from(["fail", "drop"]))
-@settings(deadline=None, max_examples=60)
 def test_a_preview_says_what_scoring_everything_again_says(wanted: list[Edit], missing: str) -> None:
     graph = DESK.get("desk")
     assert graph is not None

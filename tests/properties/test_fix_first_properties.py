@@ -7,7 +7,7 @@ from math import fsum
 
 import pytest
 from builders import a_graph, a_run
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from untaken.corpus import evaluate_corpus
@@ -54,7 +54,6 @@ def known_shortfall(graph: PlanGraph, score: RunScore) -> float:
 
 
 @given(scored())
-@settings(deadline=None)
 def test_no_first_failure_holds_up_more_than_was_lost_and_together_they_hold_up_all_of_it(
     case: tuple[PlanGraph, RunScore],
 ) -> None:
@@ -66,7 +65,6 @@ def test_no_first_failure_holds_up_more_than_was_lost_and_together_they_hold_up_
 
 
 @given(scored(groups=False))
-@settings(deadline=None)
 def test_every_failure_is_a_first_one_or_depends_on_one(case: tuple[PlanGraph, RunScore]) -> None:
     graph, score = case
     first = {one.node.sub_goal for one in frontier(score, shape_of(graph))}
@@ -77,7 +75,6 @@ def test_every_failure_is_a_first_one_or_depends_on_one(case: tuple[PlanGraph, R
 
 
 @given(scored(groups=False))
-@settings(deadline=None)
 def test_a_first_failure_has_no_failed_dependency(case: tuple[PlanGraph, RunScore]) -> None:
     graph, score = case
     deps = {node.id: node.deps for node in graph.sub_goals}
@@ -87,7 +84,6 @@ def test_a_first_failure_has_no_failed_dependency(case: tuple[PlanGraph, RunScor
 
 
 @given(st.lists(st.dictionaries(st.sampled_from(IDS[:4]), st.booleans()), min_size=1, max_size=6))
-@settings(deadline=None)
 def test_without_edges_gains_are_plain_failure_rates_and_add_up_to_what_is_missing(
     runs: Sequence[dict[str, bool]],
 ) -> None:
@@ -110,7 +106,6 @@ def _firsts(found: Sequence[First]) -> set[str]:
 
 
 @given(scored(), st.randoms(use_true_random=False))
-@settings(deadline=None)
 def test_blame_does_not_depend_on_the_order_of_the_sub_goals(
     case: tuple[PlanGraph, RunScore], shuffle: object
 ) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from foreign_files import devai_human, devai_step, tau2_document, tau_record
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from untaken.formats import convert, importers, sniff
@@ -81,7 +81,6 @@ def check(format: str, name: str, content: bytes) -> None:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-@settings(max_examples=60, deadline=None)
 @given(data=st.data())
 def test_any_value_at_any_place_is_survived(seed: str, data: st.DataObject) -> None:
     name, document = SEEDS[seed]
@@ -92,7 +91,6 @@ def test_any_value_at_any_place_is_survived(seed: str, data: st.DataObject) -> N
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-@settings(max_examples=40, deadline=None)
 @given(data=st.data())
 def test_damaged_bytes_are_survived(seed: str, data: st.DataObject) -> None:
     name, document = SEEDS[seed]
@@ -102,7 +100,6 @@ def test_damaged_bytes_are_survived(seed: str, data: st.DataObject) -> None:
     check(seed.split(maxsplit=1)[0], name, bytes(content[: data.draw(st.integers(0, len(content)))]))
 
 
-@settings(max_examples=60, deadline=None)
 @given(content=st.binary(max_size=200), format=st.sampled_from(sorted(importers())))
 def test_any_bytes_are_survived(content: bytes, format: str) -> None:
     check(format, "x.jsonl", content)

@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from untaken.cli.console import plain
-from untaken.intake import _placed
+from untaken.intake import _source
 
 
 @given(st.text(max_size=300))
@@ -22,10 +22,11 @@ from untaken.intake import _placed
 def test_a_name_never_leads_out_of_its_folder(name: str) -> None:
     with TemporaryDirectory() as scratch:
         folder = Path(scratch) / "in"
-        place = _placed(folder, name, b"{}", "devai")
-        written = [path for path in Path(scratch).rglob("*") if path.is_file()]
-        assert written == [folder.parent / place]
-        assert written[0].resolve().is_relative_to(folder.resolve())
+        folder.mkdir()
+        source = _source(7, name, b"{}", "devai", folder)
+        assert [path for path in Path(scratch).rglob("*") if path.is_file()] == [folder / "7"]
+        assert (folder / source.name).resolve().is_relative_to(folder.resolve() / "000007")
+        assert Path(source.stem).name == source.stem
 
 
 @given(st.text(max_size=50))

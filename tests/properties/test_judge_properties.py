@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from builders import RunBuilder, a_graph
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from test_score_properties import IDS, graphs, runs
 
@@ -24,7 +24,6 @@ WORDS = st.lists(
 )
 
 
-@settings(max_examples=1_000, deadline=None)
 @given(runs(), graphs(), WORDS)
 def test_a_failed_check_is_never_overturned_by_judges(
     run: RunBuilder, graph: PlanGraph, words: list[tuple[str, bool | None, str]]
@@ -41,14 +40,12 @@ def test_a_failed_check_is_never_overturned_by_judges(
             assert (now.completed, now.decided_by) == (node.completed, node.decided_by)
 
 
-@settings(max_examples=300, deadline=None)
 @given(st.text(), st.text(alphabet="⟦⟧endrco 0123456789abcdf\n"))
 def test_no_text_ends_its_envelope_or_begins_another(text: str, marks: str) -> None:
     whole = enveloped(text + marks, "0123456789abcdef", "seq 1 MESSAGE")
     assert (whole.count(OPEN), whole.count(CLOSE)) == (2, 2)
 
 
-@settings(max_examples=300, deadline=None)
 @given(st.text(max_size=400))
 def test_any_text_can_be_looked_at(text: str) -> None:
     found = addresses_judge(text)

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 from builders import RunBuilder, a_run
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from untaken.errors import UntakenError
@@ -125,7 +125,6 @@ def test_the_order_in_which_runs_are_interleaved_does_not_matter(
     assert first == {run.run_id: run.events for run in read_ledger(joined(apart), heads=heads)}
 
 
-@settings(max_examples=50)
 @given(st.lists(EVENTS, max_size=6))
 def test_what_is_written_is_what_is_read(events: list[tuple[type, dict[str, Any]]]) -> None:
     with tempfile.TemporaryDirectory() as folder:

@@ -121,7 +121,6 @@ def test_drawing_formats_give_back_the_structure(format: GraphFormat, graph: Pla
 
 
 @given(graph=graphs())
-@settings(max_examples=30, deadline=None)
 def test_saved_files_load_as_the_same_graph(graph: PlanGraph) -> None:
     with tempfile.TemporaryDirectory() as folder:
         for name in ("g.plan.yaml", "g.plan.json"):
@@ -177,7 +176,6 @@ def fault_of(data: str | bytes, format: GraphFormat | None) -> UntakenError | No
 
 
 @given(text=hostile, format=st.sampled_from(["yaml", "json", "mermaid", "node-link", "csv", None]))
-@settings(max_examples=300, deadline=None)
 def test_any_text_is_a_graph_or_a_named_error(text: str, format: GraphFormat | None) -> None:
     for data in (text, f"flowchart TD\n{text}", f"id: g\nsub_goals:\n{text}", f"source,target\n{text}"):
         fault = fault_of(data, format)
@@ -199,7 +197,6 @@ pieces = st.sampled_from([*PIECES.split(), "\n"])
 @given(
     expression=st.one_of(st.lists(pieces, max_size=25).map(" ".join), st.text(max_size=40)), state=arguments
 )
-@settings(max_examples=400, deadline=None)
 def test_any_expression_passes_fails_or_is_unscored(expression: str, state: dict[str, Any]) -> None:
     result = evaluate_expression(expression, {"a": state, "b": {"c": [1, "x"]}})
     assert result is True or result is False or (isinstance(result, Unscored) and result.reason)
@@ -260,7 +257,6 @@ tools = st.sampled_from(["get", "get_order", "set", "x"])
     calls=st.lists(st.tuples(tools, st.none() | names), max_size=8),
     patterns=st.lists(st.sampled_from(["get*", "*", "set", "?"]), max_size=6),
 )
-@settings(deadline=None)
 def test_each_call_is_mapped_or_extra(
     graph: PlanGraph, calls: list[tuple[str, str | None]], patterns: list[str]
 ) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import combinations
 
 from builders import a_score
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from untaken.errors import Unscored
@@ -68,7 +68,6 @@ def test_wilson_holds_the_rate_and_stays_inside_0_and_1(n: int, data: st.DataObj
     assert successes / n - 1e-12 <= high <= 1
 
 
-@settings(max_examples=60, deadline=None)
 @given(scored_runs(), st.randoms())
 def test_a_ranking_does_not_depend_on_the_order_of_the_runs(runs: list[RunScore], rng) -> None:
     report = rank_agents(runs, resamples=50)
@@ -76,7 +75,6 @@ def test_a_ranking_does_not_depend_on_the_order_of_the_runs(runs: list[RunScore]
     assert rank_agents(runs, resamples=50) == report
 
 
-@settings(max_examples=60, deadline=None)
 @given(scored_runs())
 def test_standings_name_every_agent_once_best_first_over_the_same_tasks(runs: list[RunScore]) -> None:
     report = rank_agents(runs, resamples=50)
@@ -96,7 +94,6 @@ def test_standings_name_every_agent_once_best_first_over_the_same_tasks(runs: li
                 assert s.low <= s.high
 
 
-@settings(max_examples=60, deadline=None)
 @given(scored_runs())
 def test_a_discordant_pair_is_in_opposite_order_under_its_two_metrics(runs: list[RunScore]) -> None:
     report = rank_agents(runs, resamples=0)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 from builders import RunBuilder, a_graph, a_run
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from untaken.errors import Unscored
@@ -71,7 +71,6 @@ def recorded(steps: list[dict], passes: dict[str, bool]) -> RunBuilder:
     return run.finish(final_state=passes)
 
 
-@settings(max_examples=100, deadline=None)
 @given(
     st.lists(
         st.tuples(tagged_steps(), st.fixed_dictionaries(dict.fromkeys(IDS, st.booleans()))),
@@ -152,7 +151,6 @@ EITHER_RULE = st.sampled_from(["fail", "drop"])
 CHOICES = st.sampled_from([(), ("test",), ("human:*",), ("test", "judge:*")])
 
 
-@settings(max_examples=200, deadline=None)
 @given(runs(), graphs(), EITHER_RULE, CHOICES)
 def test_a_score_is_consistent_in_itself(run: RunBuilder, graph: PlanGraph, missing, verdicts) -> None:
     score = score_run(run.run(), graph, missing=missing, verdicts=verdicts)
@@ -179,7 +177,6 @@ def check_nodes(score: RunScore, run: RunBuilder) -> None:
         assert not (node.completed and by_action) or node.attempted
 
 
-@settings(max_examples=100, deadline=None)
 @given(runs(), graphs(), EITHER_RULE)
 def test_the_progress_curve_never_falls_and_never_exceeds_what_was_completed(run, graph, missing) -> None:
     score = score_run(run.run(), graph, missing=missing)
@@ -189,7 +186,6 @@ def test_the_progress_curve_never_falls_and_never_exceeds_what_was_completed(run
     assert [seq for seq, _ in score.progress] == sorted({seq for seq, _ in score.progress})
 
 
-@settings(max_examples=100, deadline=None)
 @given(runs(), graphs())
 def test_a_critical_violation_is_a_reached_sub_goal_with_a_missing_critical_ancestor(run, graph) -> None:
     score = score_run(run.run(), graph)
@@ -209,7 +205,6 @@ def test_a_critical_violation_is_a_reached_sub_goal_with_a_missing_critical_ance
     assert len(found) == len(want)
 
 
-@settings(max_examples=100, deadline=None)
 @given(runs(), graphs())
 def test_dropping_leaves_out_exactly_the_unscored(run: RunBuilder, graph: PlanGraph) -> None:
     fail, drop = (score_run(run.run(), graph, missing=rule) for rule in ("fail", "drop"))
@@ -218,7 +213,6 @@ def test_dropping_leaves_out_exactly_the_unscored(run: RunBuilder, graph: PlanGr
     assert fail.completed == drop.completed
 
 
-@settings(max_examples=100, deadline=None)
 @given(runs(), graphs(), st.sampled_from(IDS))
 def test_a_judge_never_turns_a_decided_check_around(run: RunBuilder, graph: PlanGraph, name: str) -> None:
     before = score_run(run.run(), graph).node(name)
@@ -232,7 +226,6 @@ def test_a_judge_never_turns_a_decided_check_around(run: RunBuilder, graph: Plan
             assert (after.completed, after.decided_by) == (before.completed, before.decided_by)
 
 
-@settings(max_examples=50, deadline=None)
 @given(st.lists(st.tuples(runs(), graphs()), max_size=4))
 def test_an_agents_counts_are_the_sums_of_its_runs(pairs) -> None:
     scores = [score_run(run.run(), graph) for run, graph in pairs]
