@@ -36,7 +36,8 @@ class DaskCluster:
             ) from None
         self._own = isinstance(place, str)
         try:
-            self._client = distributed.Client(place, set_as_default=False) if self._own else place
+            connect: Any = distributed.Client
+            self._client = connect(place, set_as_default=False) if self._own else place
             versions = self._client.run(_version)
         except (OSError, ValueError) as error:
             raise UntakenError(

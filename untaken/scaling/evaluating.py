@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
 from untaken.counterfactual import THRESHOLD, Evaluations, RunEvaluation, Weights, evaluate_runs
 from untaken.counterfactual.evaluate import refusal_of
-from untaken.ledger import Run
+from untaken.ledger import Run, SkillSelection
 from untaken.memory import Memories, Snapshot, by_memory
 from untaken.memory.model import Observed
 from untaken.scaling.chunks import chunks
@@ -20,6 +20,12 @@ from untaken.scaling.pool import Cluster
 
 if TYPE_CHECKING:
     from untaken.memory.history import History
+
+
+CHUNKS_PER_WORKER: Final = 2
+"""Few: what is known of a choice is laid out again for every chunk that compares it."""
+Place = str | int | tuple[str, int]
+"""What a worker leaves out: a run by its digest, a history by its number, a decision by run and number."""
 
 
 class _Known(msgspec.Struct, frozen=True, kw_only=True):
@@ -84,7 +90,7 @@ def evaluate_at(
     known = [_Known(log=each.history.log, cost_unit=each.cost_unit) for each in snapshots]
     shared = _Shared(memories=tuple(map(msgspec.json.encode, known)), weights=weights, threshold=threshold)
     sizes = [len(runs[digest].selections) for _, digest in asked]
-    parts = list(chunks(asked, sizes, workers=cluster.workers))
+    parts = list(chunks(asked, sizes, workers=cluster.workers, each=CHUNKS_PER_WORKER))
     sent = [msgspec.msgpack.encode([(n, RunRecord.of(runs[digest])) for n, digest in part]) for part in parts]
     answers = list(cluster.map(evaluate_part, sent, msgspec.msgpack.encode(shared)))
     return DistantEvaluations(runs, [each.history for each in snapshots], parts, answers)
@@ -116,8 +122,9 @@ class DistantEvaluations(Evaluations):
             self._open[number] = unpack(self._packed[number], inside=self._inside)
         return self._open[number][digest][digest]
 
-    def _inside(self, place: str | int) -> Run | History:
-        """What a worker leaves out, as it has it from here: a run by its digest, a history by its number."""
+    def _inside(self, place: Place) -> Run | History | SkillSelection:
+        if isinstance(place, tuple):
+            return self._everyone[place[0]].selections[place[1]]
         return self._everyone[place] if isinstance(place, str) else self._histories[place]
 
 
@@ -138,9 +145,8 @@ def evaluate_part(shared: bytes, chunk: bytes) -> bytes:
             runs, kept.snapshot(number), weights=kept.rules.weights, threshold=kept.rules.threshold
         )
         made |= dict.fromkeys(evaluated, evaluated)
-    numbers = {id(snapshot.history): number for number, snapshot in kept.snapshots.items()}
-
-    def outside(value: object) -> str | int | None:
-        return value.digest if isinstance(value, Run) else numbers.get(id(value))
-
-    return pack(made, outside=outside)
+    here: dict[int, Place] = {id(known.history): number for number, known in kept.snapshots.items()}
+    for run in (run for runs in by_number.values() for run in runs):
+        here[id(run)] = run.digest
+        here |= {id(each): (run.digest, number) for number, each in enumerate(run.selections)}
+    return pack(made, outside=lambda value: here.get(id(value)))
