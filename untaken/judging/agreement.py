@@ -37,21 +37,16 @@ class VerdictPair:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AgreementEstimate:
-    """How far both agree, over all pairs or a part of them.
+class PairedOpinions:
+    """How far two authors agree on the sub-goals of runs that both decided.
 
     Attributes:
-        part: ``all``, ``agent`` or ``sub_goal``; `name` says which one.
-        graph: of a sub-goal.
-        n: pairs; the four counts add up to it.
-        agreement: share of pairs of one opinion, with its 95 % interval.
+        n: sub-goals of runs; the four counts add up to it.
+        agreement: share of one opinion, with its 95 % interval.
         kappa: Cohen's κ, with its 95 % interval.
-        clusters: tasks (or runs) that the pairs come from; pairs of one are not taken for independent.
+        clusters: tasks (or runs) that these come from; those of one are not taken for independent.
     """
 
-    part: Literal["all", "agent", "sub_goal"]
-    name: str
-    graph: str
     n: int
     both_met: int
     only_a: int
@@ -64,6 +59,25 @@ class AgreementEstimate:
     kappa_low: Score
     kappa_high: Score
     clusters: int
+
+    @property
+    def agreed(self) -> int:
+        """On how many they have one opinion."""
+        return self.both_met + self.both_not
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgreementEstimate(PairedOpinions):
+    """How far both agree, over all pairs or a part of them.
+
+    Attributes:
+        part: ``all``, ``agent`` or ``sub_goal``; `name` says which one.
+        graph: of a sub-goal.
+    """
+
+    part: Literal["all", "agent", "sub_goal"]
+    name: str
+    graph: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

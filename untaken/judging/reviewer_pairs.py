@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from itertools import combinations
 from typing import Final, Literal
 
-from untaken.errors import Score, Unscored
-from untaken.judging.agreement import VerdictPair, concord, independent
+from untaken.errors import Unscored
+from untaken.judging.agreement import PairedOpinions, VerdictPair, concord, independent
 from untaken.judging.reviewers import ReviewedSubGoal, Reviewers
 
 MOST_REVIEWERS: Final = 20
@@ -17,37 +17,17 @@ MOST_REVIEWERS: Final = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReviewerPair:
+class ReviewerPair(PairedOpinions):
     """How far two reviewers agree on the sub-goals of runs on which both could tell.
 
     Attributes:
         a, b: who (VERDICT.by; untrusted).
-        n: sub-goals of runs; the four counts add up to it.
-        agreement: share of one opinion, with its 95 % interval.
-        kappa: Cohen's κ, with its 95 % interval.
-        clusters: tasks (or runs, by `cluster`) that these come from: what the intervals take for independent.
+        cluster: what the intervals take for independent.
     """
 
     a: str
     b: str
-    n: int
-    both_met: int
-    only_a: int
-    only_b: int
-    both_not: int
-    agreement: Score
-    low: Score
-    high: Score
-    kappa: Score
-    kappa_low: Score
-    kappa_high: Score
-    clusters: int
     cluster: Literal["task", "run"]
-
-    @property
-    def agreed(self) -> int:
-        """On how many they have one opinion."""
-        return self.both_met + self.both_not
 
 
 def reviewer_pairs(found: Reviewers, *, most: int = MOST_REVIEWERS) -> tuple[ReviewerPair, ...]:
@@ -87,23 +67,8 @@ def _pairs(one: ReviewedSubGoal, among: frozenset[str]) -> Iterator[VerdictPair]
 def _agreeing(a: str, b: str, pairs: list[VerdictPair]) -> ReviewerPair:
     cluster = independent(pairs)
     whole = concord("all", "", pairs, cluster)
-    return ReviewerPair(
-        a=a,
-        b=b,
-        n=whole.n,
-        both_met=whole.both_met,
-        only_a=whole.only_a,
-        only_b=whole.only_b,
-        both_not=whole.both_not,
-        agreement=whole.agreement,
-        low=whole.low,
-        high=whole.high,
-        kappa=whole.kappa,
-        kappa_low=whole.kappa_low,
-        kappa_high=whole.kappa_high,
-        clusters=whole.clusters,
-        cluster=cluster,
-    )
+    shared = {field.name: getattr(whole, field.name) for field in fields(PairedOpinions)}
+    return ReviewerPair(a=a, b=b, cluster=cluster, **shared)
 
 
 def _least_first(pair: ReviewerPair) -> tuple[float, int, str, str]:

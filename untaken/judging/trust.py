@@ -25,31 +25,15 @@ Trust = Literal["reliable", "unreliable", "too_few_labels"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class JudgeTrust:
-    """One judge against people: over everything it judged, or on one sub-goal.
+class JudgeTrust(AgreementEstimate):
+    """One judge against people (a: people, b: the judge): over everything it judged, or on one sub-goal.
 
     Attributes:
         judge: who (VERDICT.by; untrusted).
-        part: ``all`` or ``sub_goal``; `name` says which one, `graph` of which plan graph.
-        n: sub-goals of runs that both decided; the four counts add up to it (a: people, b: the judge).
         trust: ``unreliable`` where κ is below the threshold.
     """
 
     judge: str
-    part: Literal["all", "sub_goal"]
-    name: str
-    graph: str
-    n: int
-    both_met: int
-    only_a: int
-    only_b: int
-    both_not: int
-    agreement: Score
-    low: Score
-    high: Score
-    kappa: Score
-    kappa_low: Score
-    kappa_high: Score
     trust: Trust
 
 
@@ -194,10 +178,8 @@ def _trust(
 def _judged(author: str, one: AgreementEstimate, least: float, fewest: int) -> JudgeTrust:
     kappa = number(one.kappa)
     trust: Trust = "reliable" if kappa is None or kappa >= least else "unreliable"
-    shared = {
-        field.name: getattr(one, field.name) for field in fields(JudgeTrust) if hasattr(one, field.name)
-    }
-    return JudgeTrust(judge=author, trust=trust if one.n >= fewest else "too_few_labels", **shared)
+    known = {field.name: getattr(one, field.name) for field in fields(one)}
+    return JudgeTrust(judge=author, trust=trust if one.n >= fewest else "too_few_labels", **known)
 
 
 def _least_first(one: AgreementEstimate) -> float:
