@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from hashlib import sha256
+from itertools import chain
 from typing import Any, Protocol
 
 import msgspec
@@ -12,7 +13,7 @@ import msgspec
 from untaken import limits
 from untaken.errors import UntakenError
 from untaken.formats.graphs import GraphBook
-from untaken.formats.jsontext import JsonReader, decode_text
+from untaken.formats.jsontext import JsonReader, decode_text, decoded_pieces, note_not_text
 from untaken.formats.losses import FileLog, Findings, clip
 from untaken.formats.model import Progress
 from untaken.formats.outcomes import Outcomes
@@ -79,14 +80,39 @@ class Intake:
 
     def reader(self, source: Source, log: FileLog) -> JsonReader | None:
         """A reader of the file; ``None``, with a finding, where it cannot be had or its bytes came before."""
-        text = self.text(source, log)
+        long = source.streams()
+        text = self._examine(source, log) if long else self.text(source, log)
         if text is None:
             return None
         first = self._files.setdefault(log.sha256, log.name)
         if first == log.name:
-            return JsonReader(text, log.findings)
+            return JsonReader(text, log.findings, decoded_pieces(source.pieces()) if long else ())
         log.findings.add("duplicate-file", f"the same bytes as {clip(first)}; read once")
         return None
+
+    def _examine(self, source: Source, log: FileLog) -> str | None:
+        """Reads a long file through for its size, its digest and its faults; gives no text of it yet."""
+        hasher, blank = sha256(), True
+
+        def passing() -> Iterator[bytes]:
+            nonlocal blank
+            for piece in source.pieces():
+                hasher.update(piece)
+                log.bytes += len(piece)
+                blank = blank and not piece.strip()
+                yield piece
+
+        pieces = passing()
+        faults: list[tuple[int, str]] = []
+        for _ in chain(decoded_pieces(pieces, lambda *fault: faults.append(fault)), pieces):
+            pass
+        log.sha256 = hasher.hexdigest()
+        if blank:
+            log.findings.add("empty-file", "it is empty")
+            return None
+        for byte, encoding in faults:
+            note_not_text(log.findings, byte, encoding)
+        return ""
 
     def text(self, source: Source, log: FileLog) -> str | None:
         """The text of a file; ``None``, with a finding, where it cannot be had."""

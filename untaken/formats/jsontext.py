@@ -1,7 +1,8 @@
 """JSON as other programs write it: read record by record, tolerant of the faults that real traces have.
 
 A ledger is read strictly; a foreign file cannot be sent back. So a fault costs the record it is in and is
-named, and the records around it are read. One record at a time is in memory, besides the text of the file.
+named, and the records around it are read. One record at a time is in memory, and of the text a window that
+is at least as long as the longest record.
 """
 
 from __future__ import annotations
@@ -10,8 +11,9 @@ import codecs
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Final
 
 from untaken.formats.losses import Findings, clip
@@ -23,6 +25,8 @@ _FAULTS: Final = 1_000
 """Unreadable records after which the rest of a file is left alone."""
 _TOKEN: Final = re.compile(r'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)|[\[\]{}]', re.DOTALL)
 """An unclosed string ends with the text: failing there would begin again at every quote inside it."""
+_LONGEST_WORD: Final = len("-Infinity")
+_OPEN_STRING: Final = "Unterminated string"
 _ENCODINGS: Final = {
     codecs.BOM_UTF8: "utf-8",
     codecs.BOM_UTF16_LE: "utf-16-le",
@@ -52,10 +56,37 @@ def decode_text(data: bytes, findings: Findings) -> str:
     try:
         return data.decode(encoding)
     except UnicodeDecodeError as error:
-        findings.add(
-            "not-utf-8", f"byte {error.start} is not {encoding.upper()} text; such bytes were replaced by �"
-        )
+        note_not_text(findings, error.start, encoding)
         return data.decode(encoding, errors="replace")
+
+
+def note_not_text(findings: Findings, byte: int, encoding: str) -> None:
+    """Says that a file holds bytes that are no text, from this one on."""
+    message = f"byte {byte} is not {encoding.upper()} text; such bytes were replaced by �"
+    findings.add("not-utf-8", message)
+
+
+def decoded_pieces(pieces: Iterable[bytes], fault: Callable[[int, str], None] | None = None) -> Iterator[str]:
+    """The text of a file that comes in pieces, as `decode_text` gives it.
+
+    With `fault`, it is called with the place of the first byte that is no text, and the encoding; the text
+    from there on is not given.
+    """
+    decoder, seen = None, 0
+    for piece in chain(pieces, (b"",)):
+        if decoder is None:
+            marked = next((mark for mark in _ENCODINGS if piece.startswith(mark)), b"")
+            encoding = _ENCODINGS.get(marked, "utf-8")
+            decoder = codecs.getincrementaldecoder(encoding)("strict" if fault else "replace")
+            seen = -len(marked)
+        waiting = len(decoder.getstate()[0])
+        try:
+            yield decoder.decode(piece[max(0, -seen) :] if seen < 0 else piece, final=not piece)
+        except UnicodeDecodeError as error:
+            if fault:
+                fault(max(seen, 0) - waiting + error.start, encoding)
+            return
+        seen += len(piece)
 
 
 class JsonReader:
@@ -65,10 +96,13 @@ class JsonReader:
     `members` and `elements` go through one object or array without building it as a whole.
     """
 
-    def __init__(self, text: str, findings: Findings) -> None:
+    def __init__(self, text: str, findings: Findings, more: Iterable[str] = ()) -> None:
+        """Reads `text`, then what comes in `more` when it is needed."""
         self.text = text
         self.findings = findings
         self.at = 0
+        self._more = iter(more)
+        self._dropped = 0
         self._faults = 0
         self._line, self._counted = 1, 0
         self._decoder = json.JSONDecoder(
@@ -77,9 +111,11 @@ class JsonReader:
 
     def peek(self) -> str:
         """The next character that is not white space; empty at the end of the text."""
-        if (found := _SPACE.match(self.text, self.at)) is not None:
-            self.at = found.end()
-        return self.text[self.at : self.at + 1]
+        while True:
+            if (found := _SPACE.match(self.text, self.at)) is not None:
+                self.at = found.end()
+            if self.at < len(self.text) or not self._read_on():
+                return self.text[self.at : self.at + 1]
 
     def value(self) -> Any:
         """The value at the cursor, which moves past it.
@@ -88,13 +124,43 @@ class JsonReader:
             Broken: if there is none; the cursor stays.
         """
         self.peek()
-        try:
-            value, self.at = self._decoder.raw_decode(self.text, self.at)
-        except RecursionError as error:
-            raise Broken("it is nested too deep") from error
-        except ValueError as error:
-            raise Broken(f"it is not JSON: {clip(error)}") from error
-        return value
+        while True:
+            try:
+                value, end = self._decoder.raw_decode(self.text, self.at)
+            except RecursionError as error:
+                raise Broken("it is nested too deep") from error
+            except json.JSONDecodeError as error:
+                if self._may_be_cut(error) and self._read_on():
+                    continue
+                raise Broken(f"it is not JSON: {clip(error.msg if self._dropped else error)}") from error
+            except ValueError as error:
+                raise Broken(f"it is not JSON: {clip(error)}") from error
+            # A number may go on after what looks like its end: "3", then "e+" and more digits.
+            if end + 2 < len(self.text) or isinstance(value, dict | list | str) or not self._read_on():
+                self.at = end
+                return value
+
+    def _may_be_cut(self, error: json.JSONDecodeError) -> bool:
+        """Whether more text could make it a value: the fault is at the end, or a string is open there."""
+        return error.pos >= len(self.text) - _LONGEST_WORD or error.msg.startswith(_OPEN_STRING)
+
+    def _read_on(self) -> bool:
+        """Drops the text before the cursor, and doubles what is left at least; false where nothing is left.
+
+        Doubling keeps a long value linear, which is parsed again from its beginning.
+        """
+        piece = next(self._more, None)
+        if piece is None:
+            return False
+        self._count_lines()
+        kept = [self.text[self.at :], piece]
+        wanted = len(kept[0]) - len(piece)
+        while wanted > 0 and (piece := next(self._more, None)) is not None:
+            kept.append(piece)
+            wanted -= len(piece)
+        self._dropped += self.at
+        self.text, self.at, self._counted = "".join(kept), 0, 0
+        return True
 
     def whole(self) -> Any:
         """The one value that the text is.
@@ -116,13 +182,15 @@ class JsonReader:
                     yield Element(index, element.value, element.chars)
                     index += 1
                 continue
-            start = self.at
+            start = self._dropped + self.at
             try:
-                yield Element(index, self.value(), self.at - start)
+                yield Element(index, self.value(), self._dropped + self.at - start)
             except Broken as fault:
                 self._note(f"record {index} of the file cannot be read: {fault}")
-                following = _NEXT_RECORD.search(self.text, self.at + 1)
-                self.at = following.end() if following and self._may_go_on() else len(self.text)
+                if self._may_go_on():
+                    self._find(_NEXT_RECORD)
+                else:
+                    self._leave()
             index += 1
 
     def elements(self) -> Iterator[Element]:
@@ -133,9 +201,9 @@ class JsonReader:
             if not first:
                 self._cut_short()
                 return
-            start = self.at
+            start = self._dropped + self.at
             try:
-                yield Element(index, self.value(), self.at - start)
+                yield Element(index, self.value(), self._dropped + self.at - start)
             except Broken as fault:
                 self._note(f"record {index} of the list cannot be read: {fault}")
                 self._skip()
@@ -158,7 +226,7 @@ class JsonReader:
                 name = self._name()
             except Broken as fault:
                 self._note(f"the rest of the object cannot be read: {fault}")
-                self.at = len(self.text)
+                self._leave()
                 return
             yield name
             if self.peek() == ",":
@@ -185,23 +253,43 @@ class JsonReader:
     def _skip(self) -> None:
         """Moves past a value that cannot be read: by its brackets, or up to the next comma or bracket."""
         if not self._may_go_on():
-            self.at = len(self.text)
+            self._leave()
         elif self.text[self.at : self.at + 1] in ("[", "{"):
             self._skip_brackets()
         else:
-            found = _OUTER.search(self.text, self.at + (self.text[self.at : self.at + 1] != ","))
-            self.at = found.start() if found else len(self.text)
+            self.at -= self.text[self.at : self.at + 1] == ","
+            self._find(_OUTER, before=True)
+
+    def _find(self, pattern: re.Pattern[str], *, before: bool = False) -> None:
+        """Moves past the next match after the character at the cursor, or `before` it, or to the end."""
+        self.at += 1
+        while (found := pattern.search(self.text, self.at)) is None:
+            last = self.text.rfind("\n", self.at)  # a match may begin there
+            self.at = last if last >= 0 else len(self.text)
+            if not self._read_on():
+                self.at = len(self.text)
+                return
+        self.at = found.start() if before else found.end()
+
+    def _leave(self) -> None:
+        """Moves to the end: nothing more is read."""
+        self._more = iter(())
+        self.at = len(self.text)
 
     def _skip_brackets(self) -> None:
         depth = 0
-        for token in _TOKEN.finditer(self.text, self.at):
-            mark = token.group()
-            if len(mark) == 1:
-                depth += 1 if mark in "[{" else -1
-                if depth == 0:
-                    self.at = token.end()
-                    return
-        self.at = len(self.text)
+        while True:
+            for token in _TOKEN.finditer(self.text, self.at):
+                mark = token.group()
+                if len(mark) == 1:
+                    depth += 1 if mark in "[{" else -1
+                    if depth == 0:
+                        self.at = token.end()
+                        return
+            depth = 0
+            if not self._read_on():
+                self.at = len(self.text)
+                return
 
     def _may_go_on(self) -> bool:
         self._faults += 1
@@ -221,9 +309,12 @@ class JsonReader:
         )
 
     def _note(self, message: str) -> None:
+        self._count_lines()
+        self.findings.add("unreadable-record", message, line=self._line, severity="error")
+
+    def _count_lines(self) -> None:
         self._line += self.text.count("\n", self._counted, self.at)
         self._counted = self.at
-        self.findings.add("unreadable-record", message, line=self._line, severity="error")
 
     def _constant(self, name: str) -> None:
         self.findings.add("not-a-number", f"{name} is not a number; treated as not recorded")

@@ -22,6 +22,7 @@ _GZIP: Final = b"\x1f\x8b"
 _ZSTD: Final = b"\x28\xb5\x2f\xfd"
 ZIP: Final = b"PK\x03\x04"
 _CHUNK: Final = limits.MIB
+_STREAMED_FROM: Final = 8 * limits.MIB
 _NAME_CHARS: Final = 1024
 COMPRESSED: Final = (".gz", ".zst")
 HEAD_BYTES: Final = 64 * limits.KIB
@@ -84,6 +85,30 @@ class Source:
             UntakenError: ``file-too-large``, ``compression-ratio`` or ``unreadable-file``.
         """
         return decompressed(self.place.read(), self.name)
+
+    def streams(self) -> bool:
+        """Whether it is a long file that can be read in pieces: on disk, and not compressed."""
+        if not isinstance(self.place, OnDisk):
+            return False
+        size = self.place.path.stat().st_size
+        with self.place.path.open("rb") as stream:
+            return _STREAMED_FROM < size <= limits.IMPORT_FILE_BYTES and not stream.read(4).startswith(
+                (_GZIP, _ZSTD)
+            )
+
+    def pieces(self) -> Iterator[bytes]:
+        """The content of a file that `streams`; it is open only while a piece is read."""
+        if not isinstance(self.place, OnDisk):
+            return
+        at = 0
+        while True:
+            with self.place.path.open("rb") as stream:
+                stream.seek(at)
+                piece = stream.read(_CHUNK)
+            if not piece:
+                return
+            at += len(piece)
+            yield piece
 
 
 def stem_of(name: str) -> str:

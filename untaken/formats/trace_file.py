@@ -7,14 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
+from untaken import limits
 from untaken.formats.intake import Intake
 from untaken.formats.jsontext import JsonReader
 from untaken.formats.losses import FileLog, Findings
 from untaken.formats.sources import Source
 from untaken.formats.tidy import Places, Tidier
-from untaken.formats.trace_run import TraceRun, write_traces
+from untaken.formats.trace_run import TraceRun, tools_by_task, write_traces
+
+_READ_TWICE_FROM: Final = 8 * limits.MIB
+"""Longer files are read twice, so that their runs need not be in memory together."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +85,16 @@ def converter(
             if reader is None:
                 continue
             file = TraceFile(source, reader, log, Tidier(places, log.findings))
+            tools = _tools(source, intake) if log.bytes > _READ_TWICE_FROM else None
             stem = f"{source.stem}-{log.sha256[:8]}"
-            write_traces(read(file), stem, intake=intake, log=log, tidier=file.tidier)
+            write_traces(read(file), stem, intake=intake, log=log, tidier=file.tidier, tools=tools)
+
+    def _tools(source: Source, intake: Intake) -> dict[str, set[str]]:
+        """The tools of each task: known before the runs are read again, none of them is kept in memory."""
+        unsaid = FileLog(source.name)
+        reader = intake.reader(source, unsaid)
+        if reader is None:
+            return {}
+        return tools_by_task(read(TraceFile(source, reader, unsaid, Tidier(places, unsaid.findings))))
 
     return convert

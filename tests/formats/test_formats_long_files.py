@@ -1,0 +1,89 @@
+"""Long files are read in pieces: the result is the same, and memory does not grow with the file."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from untaken.formats import convert, sources, trace_file
+from untaken.formats.jsontext import JsonReader, decode_text, decoded_pieces
+from untaken.formats.losses import Findings
+
+RECORDED = sorted(file for file in Path(__file__).with_name("recorded").rglob("*.json*") if file.is_file())
+TEXTS = [
+    '{"a": [1, "x}y"]}\n{"b": "c\\"d"}\n12\n3.5e3 true null\n',
+    '[{"a": 1}, {"b": [2, 3]}, "é€", -7]',
+    '{"a": 1}\n{"broken": \n{"b": 2}\nwords\n[3, oops, {"c": 4}]\n{"d": "open\n{"e": 5}\n',
+    '[1, {"a": tru}, [2, }], {"b": 3}',
+    '{"a": {"b": [1, 2',
+    "  \n\t ",
+]
+
+
+def read(reader: JsonReader) -> tuple[object, ...]:
+    found = [(element.index, element.value, element.chars) for element in reader.values()]
+    return found, [(f.code, f.where.line) for f in reader.findings.all()]
+
+
+@given(text=st.sampled_from(TEXTS), cut=st.integers(0, 60), size=st.integers(1, 9))
+def test_text_in_pieces_gives_the_same_records_and_findings(text: str, cut: int, size: int) -> None:
+    text = text[: len(text) - cut] if cut < len(text) else text
+    pieces = (text[at : at + size] for at in range(0, len(text), size))
+    assert read(JsonReader("", Findings(None), pieces)) == read(JsonReader(text, Findings(None)))
+
+
+@given(data=st.sampled_from([t.encode(e) for t in TEXTS for e in ("utf-8-sig", "utf-16")] + [b"a\xffb\xc3"]))
+def test_bytes_in_pieces_give_the_same_text(data: bytes) -> None:
+    findings, faults = Findings(None), []
+    whole = decode_text(data, findings)
+    assert "".join(decoded_pieces(data[at : at + 3] for at in range(0, len(data), 3))) == whole
+    list(decoded_pieces((data[at : at + 3] for at in range(0, len(data), 3)), lambda *f: faults.append(f)))
+    assert [f"byte {byte} is" in findings.all()[0].message for byte, _ in faults] == [True] * len(faults)
+    assert bool(faults) is bool(findings.all())
+
+
+def outcome(folder: Path) -> dict[str, bytes]:
+    return {file.relative_to(folder).as_posix(): file.read_bytes() for file in folder.rglob("*.*")}
+
+
+@pytest.mark.parametrize("file", RECORDED, ids=[file.name for file in RECORDED])
+def test_a_file_that_is_read_in_pieces_is_converted_to_the_same_bytes(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    convert(None, [file], tmp_path / "whole")
+    monkeypatch.setattr(sources, "_STREAMED_FROM", 0)
+    monkeypatch.setattr(sources, "_CHUNK", 500)
+    monkeypatch.setattr(trace_file, "_READ_TWICE_FROM", 0)
+    convert(None, [file], tmp_path / "pieces")
+    assert outcome(tmp_path / "pieces") == outcome(tmp_path / "whole")
+
+
+MEASURED = """
+import sys
+from pathlib import Path
+from untaken.formats import convert
+convert(None, [Path(sys.argv[1])], Path(sys.argv[2]))
+lines = Path("/proc/self/status").read_text().splitlines()
+print(next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc")
+def test_the_memory_of_a_conversion_does_not_grow_with_the_file(tmp_path: Path) -> None:
+    def peak_mib(size: int) -> float:
+        file = tmp_path / f"{size}.jsonl"
+        with file.open("w") as out:
+            for number in range(size):
+                answer = {"role": "assistant", "content": "x" * (1 << 20)}
+                messages = [{"role": "user", "content": "hello"}, answer]
+                out.write(json.dumps({"id": f"t{number}", "messages": messages}) + "\n")
+        command = [sys.executable, "-c", MEASURED, str(file), str(tmp_path / f"out{size}")]
+        return int(subprocess.run(command, check=True, capture_output=True).stdout) / 1024
+
+    assert peak_mib(80) - peak_mib(20) < 15
