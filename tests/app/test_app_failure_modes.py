@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +52,23 @@ def plain(app: AppTest) -> str:
 
 def run_of(store: Workspace, run_id: str) -> Run:
     return next(run for run in store.read_runs()[0] if run.run_id == run_id)
+
+
+def with_issue(store: Workspace) -> datetime:
+    """Adds an issue of every run that failed, two days before the first began; gives when that was."""
+    began = run_of(store, "r0").started.ts
+    opened_at = IssueChange(status="open", by="human:ann", at=began - timedelta(days=2))
+    issue = Issue(id="i", title="Again", rule=IssueRule(expr="!state.success"), history=[opened_at])
+    change_issues(store.path / ISSUES, adding(issue))
+    return began
+
+
+def add_issue(app: AppTest, title: str, rule: str) -> None:
+    app.text_input(key="reviewer_field").input("ann").run()
+    app.text_input(key="issue-title").input(title)
+    app.text_area(key="issue-expr").input(rule)
+    next(one for one in app.button if one.label == "Add issue").click().run()
+    assert not app.exception
 
 
 def button(app: AppTest, key: str) -> Any:
@@ -120,11 +137,7 @@ def test_an_issue_is_added_and_called_fixed_on_the_page(
 ) -> None:
     workspace(tmp_path)
     app = opened(tmp_path, monkeypatch, view="issues")
-    app.text_input(key="reviewer_field").input("ann").run()
-    app.text_input(key="issue-title").input("Orders are not found")
-    app.text_area(key="issue-expr").input('"look" in state.failed_tools')
-    next(one for one in app.button if one.label == "Add issue").click().run()
-    assert not app.exception
+    add_issue(app, "Orders are not found", '"look" in state.failed_tools')
     (issue,) = kept_issues(tmp_path).issues
     assert (issue.id, issue.rule.expr, issue.last.by) == (
         "orders-are-not-found",
@@ -140,21 +153,13 @@ def test_a_rule_that_cannot_be_read_is_refused_with_its_reason(
 ) -> None:
     workspace(tmp_path)
     app = opened(tmp_path, monkeypatch, view="issues")
-    app.text_input(key="reviewer_field").input("ann").run()
-    app.text_input(key="issue-title").input("Python")
-    app.text_area(key="issue-expr").input("state.success is True")
-    next(one for one in app.button if one.label == "Add issue").click().run()
-    assert not app.exception
+    add_issue(app, "Python", "state.success is True")
     assert "Expressions are CEL, not Python" in plain(app)
     assert kept_issues(tmp_path).issues == []
 
 
 def test_a_reopened_issue_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    store = workspace(tmp_path)
-    began = run_of(store, "r0").started.ts
-    opened_at = IssueChange(status="open", by="human:ann", at=began - timedelta(days=2))
-    issue = Issue(id="i", title="Again", rule=IssueRule(expr="!state.success"), history=[opened_at])
-    change_issues(tmp_path / ISSUES, adding(issue))
+    began = with_issue(workspace(tmp_path))
     change_issues(tmp_path / ISSUES, setting("i", "fixed", by="human:bob", at=began - timedelta(days=1)))
     app = opened(tmp_path, monkeypatch, view="issues")
     table = next(table.value for table in app.dataframe if "first_seen" in table.value)
@@ -195,11 +200,7 @@ def test_the_random_run_of_the_review_page_opens_the_draw(
 
 
 def test_an_issue_has_an_address_that_lists_its_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    store = workspace(tmp_path)
-    began = run_of(store, "r0").started.ts
-    opened_at = IssueChange(status="open", by="human:ann", at=began - timedelta(days=2))
-    issue = Issue(id="i", title="Again", rule=IssueRule(expr="!state.success"), history=[opened_at])
-    change_issues(tmp_path / ISSUES, adding(issue))
+    with_issue(workspace(tmp_path))
     app = opened(tmp_path, monkeypatch, view="issues", issue="i")
     runs = next(table.value for table in app.dataframe if "after_fix" in table.value)
     assert sorted(runs["run_id"]) == ["r0", "r1", "r3", "r4"]
