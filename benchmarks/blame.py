@@ -191,7 +191,7 @@ def ceiling() -> Ceiling | None:
             gaps.append(abs(step - 1 - int(record["mistake_step"])))
             agents.append((agent, str(record["mistake_agent"]).casefold()))
     same = sum(a == b for a, b in agents)
-    first, other = (Counter(said) for said in zip(*agents, strict=True))
+    first, other = (Counter(answers) for answers in zip(*agents, strict=True))
     chance = sum(first[name] * other[name] for name in first) / len(agents) ** 2
     return Ceiling(
         runs=len(gaps),

@@ -47,7 +47,7 @@ SKILLS = ("search", "ask", "read", "refund")
 
 def story(random: Random, number: int) -> list[tuple[type[AnyEvent], dict[str, Any]]]:
     """The 52 events of one run."""
-    told: list[tuple[type[AnyEvent], dict[str, Any]]] = [
+    events: list[tuple[type[AnyEvent], dict[str, Any]]] = [
         (e.RunStarted, {"agent": f"agent-{number % AGENTS}", "task_id": f"task-{number // AGENTS % TASKS}"}),
         (e.Plan, {"sub_goals": ["intent", "order", "policy"]}),
     ]
@@ -55,21 +55,21 @@ def story(random: Random, number: int) -> list[tuple[type[AnyEvent], dict[str, A
         if step % 2 and step < 14:
             chosen, context = random.choice(SKILLS), f"context-{random.randrange(CONTEXTS)}"
             fields = {"selected": chosen, "alternatives": list(SKILLS), "context_hash": context}
-            told.append((e.SkillSelection, fields))
+            events.append((e.SkillSelection, fields))
         call = f"c{step}"
         arguments = {"order": random.randint(6, 8), "note": FILLER[: random.randint(50, 200)]}
-        told.append((e.ToolCall, {"call_id": call, "tool": random.choice(TOOLS), "arguments": arguments}))
-        told.append((e.Observation, {"call_id": call, "ok": random.random() < 0.9, "content": FILLER}))
+        events.append((e.ToolCall, {"call_id": call, "tool": random.choice(TOOLS), "arguments": arguments}))
+        events.append((e.Observation, {"call_id": call, "ok": random.random() < 0.9, "content": FILLER}))
         if step % 3 == 0:
-            told.append((e.State, {"state": random.choice(PATCHES)}))
+            events.append((e.State, {"state": random.choice(PATCHES)}))
         if step in (4, 10, 12):
-            told.append((e.Message, {"role": "assistant", "content": FILLER}))
-    told.append((e.Plan, {"sub_goals": ["order", "eligibility"]}))
+            events.append((e.Message, {"role": "assistant", "content": FILLER}))
+    events.append((e.Plan, {"sub_goals": ["order", "eligibility"]}))
     cost = round(random.random(), 3)
-    told.append(
+    events.append(
         (e.RunFinished, {"success": random.random() < 0.5, "steps": random.randint(5, 25), "cost": cost})
     )
-    return told
+    return events
 
 
 def a_ledger(runs: int) -> tuple[list[bytes], dict[str, Head]]:
@@ -111,15 +111,15 @@ def measure(runs: int, rounds: int) -> None:
         "decisions table": lambda: decisions_table(corpus),
         "agents table": lambda: agents_table(corpus),
     }
-    taken: dict[str, list[tuple[float, float]]] = {name: [] for name in stages}
+    times: dict[str, list[tuple[float, float]]] = {name: [] for name in stages}
     for _ in range(rounds):
         for name, work in stages.items():
             base = cpu(lambda: floor(lines))
-            taken[name].append((cpu(work), base))
+            times[name].append((cpu(work), base))
             gc.collect()
-    base = median(base for pairs in taken.values() for _, base in pairs)
+    base = median(base for pairs in times.values() for _, base in pairs)
     ratios = {"floor": 1.0} | {
-        name: median(work / under for work, under in some) for name, some in taken.items()
+        name: median(work / under for work, under in some) for name, some in times.items()
     }
     about = f"{runs:,} runs, {len(lines) // runs} events and {len(data) / runs / 1000:.0f} kB each"
     found = {

@@ -33,7 +33,7 @@ def seconds(work: Callable[[], object]) -> float:
     return (time.process_time() - started) / REPEATS
 
 
-def beside(name: str, ours: Callable[[], object], theirs: Callable[[], object]) -> None:
+def compare(name: str, ours: Callable[[], object], theirs: Callable[[], object]) -> None:
     pairs = []
     for _ in range(PAIRS):
         pairs.append((seconds(ours), seconds(theirs)))
@@ -71,9 +71,9 @@ def main() -> None:
     for when, steps in (("day", 20), ("night", 155)):
         world, env = ours_at(steps), stock_at(steps)
         stepped, stepped_env = world.clone(), copy.deepcopy(env)
-        beside(f"step, {when}", lambda w=stepped: w.step(NOOP), lambda e=stepped_env: e.step(NOOP))
-        beside(f"clone against deep copy, {when}", world.clone, lambda e=env: copy.deepcopy(e))
-        beside(f"clone and step, {when}", lambda w=world: w.clone().step(NOOP), lambda e=env: tried(e))
+        compare(f"step, {when}", lambda w=stepped: w.step(NOOP), lambda e=stepped_env: e.step(NOOP))
+        compare(f"clone against deep copy, {when}", world.clone, lambda e=env: copy.deepcopy(e))
+        compare(f"clone and step, {when}", lambda w=world: w.clone().step(NOOP), lambda e=env: tried(e))
 
 
 if __name__ == "__main__":

@@ -184,9 +184,9 @@ def bound(draws: Sequence[Draw], hits: int, *, upper: bool) -> float:
 
 
 def hits(name: str, draws: Sequence[Draw]) -> list[object]:
-    telling = [draw for draw in draws if 0 < draw.marked < draw.points]
-    n = sum(draw.hit for draw in telling)
-    if not telling:
+    informative = [draw for draw in draws if 0 < draw.marked < draw.points]
+    n = sum(draw.hit for draw in informative)
+    if not informative:
         every = f"{sum(d.hit for d in draws)}/{len(draws)}"
         return [
             name,
@@ -204,11 +204,11 @@ def hits(name: str, draws: Sequence[Draw]) -> list[object]:
         sum(draw.points for draw in draws),
         sum(draw.marked for draw in draws),
         f"{sum(draw.hit for draw in draws)}/{len(draws)}",
-        len(telling),
+        len(informative),
         n,
-        f"{math.fsum(draw.marked / draw.points for draw in telling):.2f}",
-        f"{math.fsum(chances(telling, 1.0)[n:]):.3f}",
-        f"{bound(telling, n, upper=False):.2f} to {bound(telling, n, upper=True):.2f}",
+        f"{math.fsum(draw.marked / draw.points for draw in informative):.2f}",
+        f"{math.fsum(chances(informative, 1.0)[n:]):.3f}",
+        f"{bound(informative, n, upper=False):.2f} to {bound(informative, n, upper=True):.2f}",
     ]
 
 
@@ -239,7 +239,7 @@ def main() -> None:
     if not RECORDS.is_dir():
         print(f"no records at {RECORDS}; set UNTAKEN_REAL_DATA to the folder that holds them")
         return
-    told: list[list[object]] = []
+    rows: list[list[object]] = []
     for name, format, folder in SOURCES:
         if not (RECORDS / folder).is_dir():
             print(f"no {name} records at {RECORDS / folder}")
@@ -247,9 +247,9 @@ def main() -> None:
         runs = runs_of(format, RECORDS / folder)
         memory = PolicyMemory.build(runs)
         found = [(way, [evaluate(run, memory) for run in runs]) for way, evaluate in WAYS]
-        told += [counts(name, way, evaluations) for way, evaluations in found]
-    show(COUNTED, told)
-    if told and told[-1][0] == LABELLED:
+        rows += [counts(name, way, evaluations) for way, evaluations in found]
+    show(COUNTED, rows)
+    if rows and rows[-1][0] == LABELLED:
         labelled(runs, found)
 
 

@@ -91,9 +91,9 @@ def growth(observations: int) -> None:
                 times[name].append(cost_of(work))
             fold()
     print(f"{len(lines):,} observations")
-    for name, taken in times.items():
-        ratio = median(t / floor for t, floor in zip(taken, times["floor"], strict=True))
-        print(f"  {name:28} {1000 * median(taken):7.0f} ms   {ratio:5.2f} × floor")
+    for name, used in times.items():
+        ratio = median(t / floor for t, floor in zip(used, times["floor"], strict=True))
+        print(f"  {name:28} {1000 * median(used):7.0f} ms   {ratio:5.2f} × floor")
 
 
 def scaling(observations: int) -> None:
@@ -101,8 +101,8 @@ def scaling(observations: int) -> None:
     for n in (observations // POINTS // 8, observations // POINTS // 4, observations // POINTS // 2):
         runs = [a_run(i) for i in range(n)]
         memory = PolicyMemory.build(runs)
-        taken = cost_of(lambda m=memory, r=runs: [evaluate_run(run, m) for run in r])
-        each = 1e6 * taken / n
+        used = cost_of(lambda m=memory, r=runs: [evaluate_run(run, m) for run in r])
+        each = 1e6 * used / n
         print(f"  {n:6,} runs   {each:6.0f} µs a run   {each / POINTS / 3:5.1f} µs a branch")
 
 

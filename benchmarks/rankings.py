@@ -40,7 +40,7 @@ Drawn = Callable[[np.random.Generator, tuple[int, int]], Floats]
 """Makes (simulations, tasks) values of an agent."""
 
 
-def taken(work: Callable[[], object]) -> float:
+def cpu(work: Callable[[], object]) -> float:
     """CPU seconds."""
     begun = process_time()
     work()
@@ -77,12 +77,12 @@ def cost() -> None:
     def tested(seed: int) -> None:
         agree(a, b, *(PairTests.of(table.means, task_flips(TASKS, seed)) for table in (a, b)))
 
-    loop = taken(lambda: naive(a.means, b.means, rng)) * RESAMPLES / LOOPED
-    ours = median(taken(partial(tested, seed)) for seed in range(5))
+    loop = cpu(lambda: naive(a.means, b.means, rng)) * RESAMPLES / LOOPED
+    ours = median(cpu(partial(tested, seed)) for seed in range(5))
     one, other = np.triu_indices(AGENTS, k=1)
     pairs = a.means[one] - a.means[other]
     binary = np.zeros(len(pairs), dtype=np.bool_)
-    compared = taken(lambda: Measured.of(pairs, binary, Bootstrap(resamples=RESAMPLES)))
+    compared = cpu(lambda: Measured.of(pairs, binary, Bootstrap(resamples=RESAMPLES)))
     print(f"{AGENTS} agents × {TASKS} tasks × {RESAMPLES:,} resamples, CPU seconds")
     print(f"τ-b with interval, from tests of all pairs {ours:8.2f}   1")
     print(f"a bootstrap of τ-b by a loop over SciPy    {loop:8.2f}   {loop / ours:.0f}")
@@ -120,10 +120,10 @@ def wrong_tests(simulations: int, rng: np.random.Generator) -> None:
         for tasks in (10, 24, 100):
             shape = (simulations, tasks)
             p = paired.sign_flip_p(drawn(rng, shape) - drawn(rng, shape), resamples=1_999, seed=1)
-            told(f"{name}, {tasks} tasks", p <= 0.05)
+            report(f"{name}, {tasks} tasks", p <= 0.05)
     for tasks in (24, 100, 500):
         first, second = rng.random((2, simulations, tasks)) < 0.5
-        told(f"single trials, exact McNemar, {tasks} tasks", mcnemar(first, second) <= 0.05)
+        report(f"single trials, exact McNemar, {tasks} tasks", mcnemar(first, second) <= 0.05)
 
 
 def mcnemar(first: Floats, second: Floats) -> Floats:
@@ -144,22 +144,22 @@ def coverage(simulations: int, rng: np.random.Generator) -> None:
             shape = (simulations, tasks)
             differences = one(rng, shape) - other(rng, shape)
             low, high = paired.student_interval(differences)
-            told(f"{name}, {tasks} tasks", (low <= truth) & (truth <= high))
+            report(f"{name}, {tasks} tasks", (low <= truth) & (truth <= high))
             if name == "paired, shares":
                 low, high = plain(differences)
-                told(f"  (plain percentiles, {tasks} tasks)", (low <= truth) & (truth <= high))
+                report(f"  (plain percentiles, {tasks} tasks)", (low <= truth) & (truth <= high))
     for tasks in (10, 24, 100):
         first = rng.random((simulations, tasks)) < 0.7
         second = rng.random((simulations, tasks)) < 0.5
         centre, error = paired.adjusted_wald(*paired.discordant_tasks(first * 1.0 - second), tasks)
         low, high = paired.wald_interval(centre, error)
-        told(f"paired, single trials, {tasks} tasks", (low <= 0.2) & (high >= 0.2))
+        report(f"paired, single trials, {tasks} tasks", (low <= 0.2) & (high >= 0.2))
         low, high = share_interval(first * 1.0, np.full(simulations, float(tasks)))
-        told(f"one agent, single trials, {tasks} tasks", (low <= 0.7) & (high >= 0.7))
+        report(f"one agent, single trials, {tasks} tasks", (low <= 0.7) & (high >= 0.7))
     for tasks in (8, 24, 60):
         values = mostly_whole(rng, (simulations, tasks))
         low, high = share_interval(values, np.full(simulations, 5.0 * tasks))
-        told(f"one agent, mostly whole, {tasks} tasks", (low <= 0.85) & (high >= 0.85))
+        report(f"one agent, mostly whole, {tasks} tasks", (low <= 0.85) & (high >= 0.85))
 
 
 def drawn_means(values: Floats) -> Floats:
@@ -173,7 +173,7 @@ def plain(differences: Floats) -> Floats:
     return np.quantile(drawn_means(differences), (0.025, 0.975), axis=0)
 
 
-def told(name: str, happened: np.ndarray) -> None:
+def report(name: str, happened: np.ndarray) -> None:
     """Print a share with its Monte-Carlo error."""
     rate = happened.mean()
     print(f"{name:52} {rate:6.1%} ± {sqrt(rate * (1 - rate) / happened.size):.1%}")

@@ -75,7 +75,7 @@ def a_ledger(runs: int) -> tuple[list[bytes], dict[str, Head]]:
 
 def story(random: Random, number: int) -> list[tuple[type[AnyEvent], dict]]:
     """The events of one run: plans, calls with their observations, states and talk."""
-    told: list[tuple[type[AnyEvent], dict]] = [
+    events: list[tuple[type[AnyEvent], dict]] = [
         (e.RunStarted, {"agent": f"agent-{number % 6}", "task_id": f"task-{number // 6 % 24}"}),
         (e.Plan, {"sub_goals": ["intent", "order", "policy"]}),
     ]
@@ -83,16 +83,16 @@ def story(random: Random, number: int) -> list[tuple[type[AnyEvent], dict]]:
         tool = random.choice(TOOLS)
         call = f"c{step}"
         arguments = {"order": random.randint(6, 8), "note": FILLER[: random.randint(50, 200)]}
-        told.append((e.ToolCall, {"call_id": call, "tool": tool, "arguments": arguments}))
-        told.append((e.Observation, {"call_id": call, "ok": random.random() < 0.9, "content": FILLER}))
+        events.append((e.ToolCall, {"call_id": call, "tool": tool, "arguments": arguments}))
+        events.append((e.Observation, {"call_id": call, "ok": random.random() < 0.9, "content": FILLER}))
         if step % 3 == 0:
-            told.append((e.State, {"state": random.choice(PATCHES)}))
+            events.append((e.State, {"state": random.choice(PATCHES)}))
         elif step % 3 == 1:
-            told.append((e.Message, {"role": "assistant", "content": FILLER}))
+            events.append((e.Message, {"role": "assistant", "content": FILLER}))
         if step == 9:
-            told.append((e.Plan, {"sub_goals": ["order", "eligibility"]}))
-    told.append((e.RunFinished, {"success": random.random() < 0.5, "steps": 19, "cost": 0.1}))
-    return told
+            events.append((e.Plan, {"sub_goals": ["order", "eligibility"]}))
+    events.append((e.RunFinished, {"success": random.random() < 0.5, "steps": 19, "cost": 0.1}))
+    return events
 
 
 def floor(lines: list[bytes]) -> list[AnyEvent]:

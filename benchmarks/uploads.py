@@ -55,7 +55,7 @@ def file(number: int) -> tuple[str, bytes]:
     ][number % 5]
 
 
-def bring(page: Page, number: int) -> None:
+def upload(page: Page, number: int) -> None:
     name, data = file(number)
     page.get_by_test_id("stFileUploader").locator("input[type=file]").set_input_files(
         {"name": name, "mimeType": "application/octet-stream", "buffer": data}
@@ -110,7 +110,7 @@ def main() -> int:
         mine.goto(f"{address}/data")
         other.goto(f"{address}/memory")
         for number in range(uploads):
-            bring(mine, number)
+            upload(mine, number)
             waits.append(go_to(other, OTHERS[number % 3]))
             if number % 4 == 3:  # leave in the middle: that cancels what is left
                 go_to(mine, "Memory")

@@ -60,7 +60,7 @@ def tried_in_stock(env: crafter.Env, result: WhatIfNot) -> list[float]:
     return [copy.deepcopy(env).step(ACTIONS.index(action))[1] for action in actions]
 
 
-def beside(
+def compare(
     name: str, ours: Callable[[], object], stock: Callable[[], object], clock: Callable[[], float]
 ) -> None:
     pairs: list[Pair] = []
@@ -86,7 +86,7 @@ def main() -> None:
     cases = (("env", None), ("shaped", "collect_iron"), ("shaped", None))
     for reward, task in cases:
         results = [what_if_not(world, "move_left", task=task, reward=reward) for world, _ in states]
-        beside(
+        compare(
             f"{reward}, {task or 'open play'}",
             lambda r=reward, t=task: [what_if_not(w, "move_left", task=t, reward=r) for w, _ in states],
             lambda r=results: [tried_in_stock(env, found) for (_, env), found in zip(states, r, strict=True)],
@@ -125,10 +125,10 @@ def pooled(
     after = [seconds(stock, time.perf_counter) for _ in range(3)]
     own = (max(end for _, end in spans) - min(start for start, _ in spans)) / (POOLED * ROUNDS)
     first, last = statistics.median(before), statistics.median(after)
-    told = f"{reward}, {task or 'open play'}, {POOLED} processes"
+    label = f"{reward}, {task or 'open play'}, {POOLED} processes"
     theirs = (first + last) / 2
     print(
-        f"{told:40} {own / STATES * 1e6:8.0f} {theirs / STATES * 1e6:8.0f} {theirs / own:7.1f} ×"
+        f"{label:40} {own / STATES * 1e6:8.0f} {theirs / STATES * 1e6:8.0f} {theirs / own:7.1f} ×"
         f"   ({first / own:.1f} before, {last / own:.1f} after; by the clock, {cpu_count()} cores)"
     )
 

@@ -161,7 +161,7 @@ def identical_skills(n: int, contexts: int, seed: int) -> untaken.PolicyMemory:
     return untaken.PolicyMemory(log)
 
 
-def told_apart(n: int, contexts: int = 250) -> tuple[float, float]:
+def differing(n: int, contexts: int = 250) -> tuple[float, float]:
     """Shares of contexts in which the rule, and the engine's support, call two identical skills different."""
     snapshot = identical_skills(n, contexts, seed=n).snapshot()
     scale = Scale(spans=snapshot.spans(), weights=Weights())
@@ -174,7 +174,7 @@ def told_apart(n: int, contexts: int = 250) -> tuple[float, float]:
 
 
 columns = ["runs of each", "called different by ±0.1", "supported"]
-pd.DataFrame([(n, *told_apart(n)) for n in (3, 5, 10, 30, 60)], columns=columns).set_index("runs of each")
+pd.DataFrame([(n, *differing(n)) for n in (3, 5, 10, 30, 60)], columns=columns).set_index("runs of each")
 
 # %% [markdown]
 # The rule is noise until there are many runs. Support stays near 5 % or below it, however few there are: that

@@ -190,17 +190,17 @@ pairs.loc[pairs["metric"] == "success_rate", columns].round(4)
 
 
 # %%
-def told_apart(comparison: Comparison) -> str:
+def clear_difference(comparison: Comparison) -> str:
     """How many pairs differ clearly, and how many of them still do after Holm."""
-    apart = [pair for pair in comparison.pairs if pair.told_apart]
+    apart = [pair for pair in comparison.pairs if pair.clear_difference]
     stand = sum(pair.p_holm <= 0.05 for pair in apart)
     return f"{len(apart)} of {len(comparison.pairs)} pairs differ clearly, {stand} after correction"
 
 
 first_trials = [score for score in ranking.runs if score.task_repeat == 1]
 single = untaken.rank_agents(first_trials).comparisons["success_rate"]
-print(f"three trials: {told_apart(ranking.comparisons['success_rate'])}")
-print(f"one trial: {told_apart(single)}")
+print(f"three trials: {clear_difference(ranking.comparisons['success_rate'])}")
+print(f"one trial: {clear_difference(single)}")
 columns = ["first", "second", "difference", "p", "test", "first_only", "second_only", "p_holm", "mde"]
 pd.DataFrame([[getattr(p, name) for name in columns] for p in single.pairs], columns=columns).round(4)
 
@@ -280,7 +280,7 @@ rows = [
         "gap": round(one.gap.difference, 3),
         "low": round(one.gap.low, 3),
         "high": round(one.gap.high, 3),
-        "clear difference": one.gap.told_apart,
+        "clear difference": one.gap.clear_difference,
     }
     for one in ranking.workflows
 ]

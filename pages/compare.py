@@ -6,7 +6,7 @@ import streamlit as st
 
 from components.compare import choice, view
 from components.shared import cards, into_view, state, tables
-from untaken.answers import matrix_table, outcome_splits_table, partings_table
+from untaken.answers import divergences_table, matrix_table, outcome_splits_table
 
 SIGNED = st.column_config.NumberColumn(format="%+.2f")
 THREE_PLACES = st.column_config.NumberColumn(format="%.3f")
@@ -28,7 +28,7 @@ def main() -> None:
     if found is None:
         return
     view.alignment(found)
-    view.first_parting(found)
+    view.first_divergence(found)
     row = view.choose_row(found)
     view.matrix(found, row)
     if row is not None:
@@ -42,9 +42,9 @@ def main() -> None:
     view.transcripts(corpus, found)
 
     st.subheader("Where each run differs from the reference", anchor=False)
-    view.partings(found)
+    view.divergences(found)
     with st.expander("All levels as a table"):
-        tables.table(partings_table(found), key="partings", name="Partings", height=320)
+        tables.table(divergences_table(found), key="partings", name="Divergences", height=320)
 
     st.subheader("What goes with success", anchor=False)
     view.outcomes(found)

@@ -17,7 +17,7 @@ st.caption(
 
 with st.container(border=True):
     upload.upload(store)
-upload.show_taken(upload.taken_in())
+upload.show_results(upload.uploaded())
 confirming.offer(store)
 
 files = store.files()
@@ -26,7 +26,7 @@ if not files:
     st.info(
         "No files yet. Upload run ledgers (.jsonl), plan graphs (.plan.yaml) or traces in a supported format."
     )
-    removing.bring_back(store)
+    removing.restore(store)
     st.stop()
 runs = state.runs()
 broken = [run for run in runs if run.integrity.broken]
@@ -48,7 +48,7 @@ if chosen is None:
     st.caption("Choose a row to remove its file.")
 else:
     removing.offer(store, files[chosen])
-removing.bring_back(store)
+removing.restore(store)
 if broken or unread:
     with st.container(border=True):
         many = cards.counted(len(broken) + len(unread), "broken run")
@@ -66,19 +66,19 @@ if broken or unread:
             st.markdown(f":material/link_off: UNREADABLE · {name} · {why}")
 
 addressing = state.derived(addressing_findings, of_all=True)
-noticed = [*state.findings(), *state.corpus().findings, *addressing]
-if noticed:
+findings = [*state.findings(), *state.corpus().findings, *addressing]
+if findings:
     st.subheader("Findings", anchor=False)
     st.caption("Problems found while reading and scoring. None of them stopped the scoring.")
     if addressing:
-        runs_meant = cards.counted(len({finding.where.run for finding in addressing}), "run")
-        st.caption(f"{runs_meant} with a possible prompt injection: passes by a judge do not count.")
-    tables.table(exports.findings_table(noticed), key="findings", name="Findings", height=240)
+        affected = cards.counted(len({finding.where.run for finding in addressing}), "run")
+        st.caption(f"{affected} with a possible prompt injection: passes by a judge do not count.")
+    tables.table(exports.findings_table(findings), key="findings", name="Findings", height=240)
 
 st.subheader("Export", anchor=False)
 corpus = state.compared()
 st.caption(
-    f"Every export has the scope of the pages: {cards.counted(len(corpus.runs), 'run')}{cards.aside()} · "
+    f"Every export has the scope of the pages: {cards.counted(len(corpus.runs), 'run')}{cards.left_out()} · "
     f"{text.label(state.rules().in_words(), 200)}"
 )
 st.caption("One HTML file with a written summary. Opens offline in any browser.")

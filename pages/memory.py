@@ -25,7 +25,7 @@ if not corpus.runs:
 if not len(corpus.memory):
     st.info("No history yet: it needs finished runs with a known outcome and a choice of skill.")
     st.stop()
-if state.runs_aside():
+if state.runs_left_out():
     st.caption(
         "The memory of the agents compared (“Agents compared” in the sidebar); agents without a common "
         "task have their own memory."

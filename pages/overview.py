@@ -34,7 +34,7 @@ broken = f" · {cards.counted(lost, 'broken ledger')}, excluded" if lost else ""
 st.caption(
     f"{cards.counted(seen.runs, 'run')} · {cards.counted(seen.agents, 'agent')} · "
     f"{cards.counted(seen.tasks, 'task')} · "
-    f"{cards.counted(seen.graphs, 'plan graph')}{broken}{cards.aside()}  \n"
+    f"{cards.counted(seen.graphs, 'plan graph')}{broken}{cards.left_out()}  \n"
     f"{text.label(state.rules().in_words(), 200)}"
 )
 first_steps.tour()

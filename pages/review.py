@@ -20,7 +20,7 @@ def main() -> None:
         return
     with st.container(key="review-who", width=320):
         reviewer.ask_reviewer()
-    writing.say()
+    writing.show_messages()
     guide.draw(corpus)
     views = {
         "Queue": queue,

@@ -30,7 +30,7 @@ def main() -> None:
     chosen = run_list.choose_run(corpus)
     if chosen is None:
         return
-    writing.say()
+    writing.show_messages()
     guide.draw(corpus)
     report = run_report(corpus, chosen)
     view.integrity_banner(report)

@@ -9,7 +9,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from untaken.counterfactual import Evaluations, RunEvaluation, gather_signals
+from untaken.counterfactual import Evaluations, RunEvaluation, collect_signals
 from untaken.errors import Finding, Unscored, UntakenError
 from untaken.ledger import Run
 from untaken.memories import memories_of
@@ -163,19 +163,19 @@ def score_runs(
         By run digest, the score or why there is none (a broken ledger, no graph, two graphs); and what was
         noticed on the way.
     """
-    everyone, gathered, rules = list(runs), _gathered(graphs), (missing, tuple(verdicts))
-    if known and (known.graphs, known.missing, known.verdicts) != (gathered, *rules):
+    everyone, graph_set, rules = list(runs), _graph_set(graphs), (missing, tuple(verdicts))
+    if known and (known.graphs, known.missing, known.verdicts) != (graph_set, *rules):
         known = None
     scores: dict[str, RunScore | Unscored] = {}
     findings: list[Finding] = list(unmatched_authors(verdicts, everyone))
     for done, run in enumerate(everyone, start=1):
         same = known is not None and known.runs.get(run.digest) is run
         before = known.scores[run.digest] if known and same else None
-        score, noticed = score_one(run, gathered, missing=missing, verdicts=verdicts, known=before)
+        score, graph_findings = score_one(run, graph_set, missing=missing, verdicts=verdicts, known=before)
         scores[run.digest] = score
-        findings += noticed
-        _tell(progress, done, len(everyone), "scoring runs")
-    findings += [doubt.finding for doubt in doubts_of(everyone, scores, gathered)]
+        findings += graph_findings
+        _report(progress, done, len(everyone), "scoring runs")
+    findings += [doubt.finding for doubt in doubts_of(everyone, scores, graph_set)]
     return scores, tuple(findings)
 
 
@@ -283,26 +283,26 @@ def evaluate_corpus(
     Raises:
         UntakenError: as `open_cluster`; of paths, as `untaken.scaling.find_ledgers`.
     """
-    gathered = _gathered(graphs)
+    graph_set = _graph_set(graphs)
     with open_cluster(cluster) as workers:
-        scoring = Scoring(graphs=gathered, missing=(missing,), verdicts=tuple(verdicts))
+        scoring = Scoring(graphs=graph_set, missing=(missing,), verdicts=tuple(verdicts))
         read, found = given_runs(runs, cluster=workers, scoring=scoring, progress=progress)
         by_digest = {run.digest: run for run in read}
-        scores, noticed = score_runs(
-            by_digest.values(), gathered, missing=missing, verdicts=verdicts, known=known, progress=progress
+        scores, graph_findings = score_runs(
+            by_digest.values(), graph_set, missing=missing, verdicts=verdicts, known=known, progress=progress
         )
         memories = _memories(by_digest, memory)
         if evaluations is not None and evaluations.keys() >= by_digest.keys():
             evaluated = evaluations.among(by_digest)
         else:
             evaluated = evaluate_at(workers, by_digest, memories)
-    _tell(progress, len(by_digest), len(by_digest), "evaluating alternatives")
+    _report(progress, len(by_digest), len(by_digest), "evaluating alternatives")
     counted = countable(by_digest.values(), scores, missing)
-    ranking, aside = _ranked(by_digest.values(), counted, missing, resamples)
+    ranking, not_ranked = _ranked(by_digest.values(), counted, missing, resamples)
     left_out = [finding for history, _ in by_memory(memories, by_digest) for finding in history.findings]
     return Corpus(
         runs=by_digest,
-        graphs=gathered,
+        graphs=graph_set,
         scores=scores,
         agents=tuple(score_agents(counted)),
         evaluations=evaluated,
@@ -310,8 +310,8 @@ def evaluate_corpus(
         memories=memories,
         missing=missing,
         verdicts=tuple(verdicts),
-        findings=tuple(dict.fromkeys((*found, *gathered.findings, *noticed, *left_out, *aside))),
-        _plans=_plans_of(by_digest, gathered, scores, known),
+        findings=tuple(dict.fromkeys((*found, *graph_set.findings, *graph_findings, *left_out, *not_ranked))),
+        _plans=_plans_of(by_digest, graph_set, scores, known),
     )
 
 
@@ -334,11 +334,11 @@ def _plans_of(
 
 def signals_waiting(corpus: Corpus) -> tuple[Signal, ...]:
     """The weak signals of all evaluations that the memory of their run does not hold, by key."""
-    chosen = frozenset(gather_signals(corpus.evaluations.values()))  # of two runs under one id, the first's
+    chosen = frozenset(collect_signals(corpus.evaluations.values()))  # of two runs under one id, the first's
     waiting = [
         signal
         for memory, digests in corpus.by_memory()
-        for signal in waiting_signals(memory, gather_signals(corpus.evaluations[d] for d in digests))
+        for signal in waiting_signals(memory, collect_signals(corpus.evaluations[d] for d in digests))
         if signal in chosen
     ]
     return tuple(sorted(waiting, key=lambda signal: signal.key))
@@ -356,7 +356,7 @@ def part_of(corpus: Corpus, digests: Collection[str], *, resamples: int = 10_000
     """
     runs = {digest: run for digest, run in corpus.runs.items() if digest in digests}
     counted = countable(runs.values(), corpus.scores, corpus.missing)
-    ranking, aside = _ranked(runs.values(), counted, corpus.missing, resamples)
+    ranking, not_ranked = _ranked(runs.values(), counted, corpus.missing, resamples)
     lasting = [finding for finding in corpus.findings if finding.code not in OF_THE_RANKING]
     return replace(
         corpus,
@@ -366,7 +366,7 @@ def part_of(corpus: Corpus, digests: Collection[str], *, resamples: int = 10_000
         evaluations=corpus.evaluations.among(runs),
         memories={digest: corpus.memories[digest] for digest in runs},
         ranking=ranking,
-        findings=(*lasting, *aside, *left_out(corpus.runs, runs)),
+        findings=(*lasting, *not_ranked, *left_out(corpus.runs, runs)),
         _plans=cache(lambda: corpus.plans.among(runs)),
     )
 
@@ -377,7 +377,7 @@ def _memories(runs: Mapping[str, Run], given: PolicyMemory | Memories | None) ->
     return dict.fromkeys(runs, given) if isinstance(given, PolicyMemory) else given
 
 
-def _gathered(graphs: Graphs) -> GraphSet:
+def _graph_set(graphs: Graphs) -> GraphSet:
     if isinstance(graphs, GraphSet):
         return graphs
     if isinstance(graphs, str | Path):
@@ -414,7 +414,7 @@ def _ranked(
     return rank_comparable(unbroken, counted, missing=missing, resamples=resamples)
 
 
-def _tell(progress: Progress | None, done: int, total: int, what: str) -> None:
+def _report(progress: Progress | None, done: int, total: int, what: str) -> None:
     """Reports progress at the end and every hundredth run: one call per run would cost more than the run."""
     if progress and (done % 100 == 0 or done == total):
         progress(done, total, what)

@@ -50,7 +50,7 @@ Item = TypeVar("Item")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Taken:
+class UploadResult:
     """The result for one file.
 
     Attributes:
@@ -91,7 +91,7 @@ class ImportContext:
     workspace: Workspace
     agent: str | None
     scratch: Path
-    tell: Callable[[str], None]
+    report: Callable[[str], None]
 
 
 def take_in(
@@ -100,8 +100,8 @@ def take_in(
     *,
     agent: str | None = None,
     progress: Progress | None = None,
-    each: Callable[[Taken], None] | None = None,
-) -> list[Taken]:
+    each: Callable[[UploadResult], None] | None = None,
+) -> list[UploadResult]:
     """Adds files of any known kind to a workspace; a bad one never stops the good ones.
 
     Heads sidecars are matched with their ledgers by name. Foreign traces of one format are converted
@@ -118,30 +118,30 @@ def take_in(
         One row per file, in upload order, each archive followed by its members.
     """
     with TemporaryDirectory(prefix="untaken-") as scratch:
-        rows: dict[int, Taken] = {}
-        brought: list[IntakeFile] = []
+        rows: dict[int, UploadResult] = {}
+        arrived: list[IntakeFile] = []
 
-        def tell(name: str) -> None:
+        def report(name: str) -> None:
             if progress:
-                progress(min(len(rows), len(brought)), len(brought), name)
+                progress(min(len(rows), len(arrived)), len(arrived), name)
 
-        desk = ImportContext(workspace=workspace, agent=agent, scratch=Path(scratch), tell=tell)
-        brought += _with_kinds(_brought(desk, files, rows))
-        for position, row in chain(_native(desk, brought), _foreign(desk, brought)):
+        desk = ImportContext(workspace=workspace, agent=agent, scratch=Path(scratch), report=report)
+        arrived += _with_kinds(_arriving(desk, files, rows))
+        for position, row in chain(_native(desk, arrived), _foreign(desk, arrived)):
             rows[position] = row
             if each:
                 each(row)
-            tell(row.name)
+            report(row.name)
     return [rows[position] for position in sorted(rows)]
 
 
-def _brought(
-    desk: ImportContext, files: Iterable[tuple[str, bytes | Path]], rows: dict[int, Taken]
+def _arriving(
+    desk: ImportContext, files: Iterable[tuple[str, bytes | Path]], rows: dict[int, UploadResult]
 ) -> Iterator[IntakeFile]:
     """Every file and every archive member, by kind; an archive gets its row immediately."""
     position = 0
     for name, data in files:
-        desk.tell(name)
+        desk.report(name)
         sample = sample_of(name, data)
         if sample.shape != "zip" or recognise(sample) is not None:
             yield IntakeFile(position=position, name=name, data=data)
@@ -153,23 +153,23 @@ def _brought(
         for member, path in members:
             yield IntakeFile(position=position, name=member, data=path)
             position += 1
-        rows[own] = Taken(name=name, kind="archive", new=bool(members), findings=findings)
+        rows[own] = UploadResult(name=name, kind="archive", new=bool(members), findings=findings)
 
 
-def _with_kinds(brought: Iterable[IntakeFile]) -> list[IntakeFile]:
+def _with_kinds(arrived: Iterable[IntakeFile]) -> list[IntakeFile]:
     """The files with what they are: by their content, by the files beside them, then by their name."""
     files: list[IntakeFile] = []
 
     def samples() -> Iterator[Sample]:
-        for one in brought:
+        for one in arrived:
             sample = sample_of(one.name, one.data)
             files.append(replace(one, kind=_own_kind(sample)))
             yield sample
 
-    told = recognise_files(samples())
+    formats = recognise_files(samples())
     return [
         one if one.kind is not None or format == "native" else replace(one, kind=format)
-        for one, format in zip(files, told, strict=True)
+        for one, format in zip(files, formats, strict=True)
     ]
 
 
@@ -208,19 +208,19 @@ def _on_disk(data: bytes | Path, target: Path) -> Path:
     return target
 
 
-def _native(desk: ImportContext, brought: Sequence[IntakeFile]) -> Iterator[tuple[int, Taken]]:
+def _native(desk: ImportContext, arrived: Sequence[IntakeFile]) -> Iterator[tuple[int, UploadResult]]:
     """Ledgers with their heads, graphs, heads that came alone, and what nobody knows."""
-    heads = {b.name.removesuffix(HEADS): b for b in brought if b.kind == "heads"}
-    ledgers = {b.name for b in brought if b.kind == "ledger"}
+    heads = {b.name.removesuffix(HEADS): b for b in arrived if b.kind == "heads"}
+    ledgers = {b.name for b in arrived if b.kind == "ledger"}
 
-    def row(one: IntakeFile, added: Mapping[int, Added]) -> Taken:
+    def row(one: IntakeFile, added: Mapping[int, Added]) -> UploadResult:
         if one.kind == "heads" and one.name.removesuffix(HEADS) in ledgers:
-            return Taken(name=one.name, kind="heads", new=True)
+            return UploadResult(name=one.name, kind="heads", new=True)
         return _row(one, added[one.position]) if one.position in added else _planning(desk, one)
 
-    def add(part: Sequence[IntakeFile]) -> list[Taken]:
+    def add(part: Sequence[IntakeFile]) -> list[UploadResult]:
         for one in part:
-            desk.tell(one.name)
+            desk.report(one.name)
         own = [
             one
             for one in part
@@ -234,7 +234,7 @@ def _native(desk: ImportContext, brought: Sequence[IntakeFile]) -> Iterator[tupl
         added = dict(zip((one.position for one in own), desk.workspace.add_all(given), strict=True))
         return [row(one, added) for one in part]
 
-    own = [one for one in brought if one.kind in (None, "ledger", "graph", "heads", PLANNING)]
+    own = [one for one in arrived if one.kind in (None, "ledger", "graph", "heads", PLANNING)]
     for part in _parts(own, lambda one: _size(one.data)):
         yield from zip((one.position for one in part), add(part), strict=True)
 
@@ -258,8 +258,8 @@ def _size(data: bytes | Path) -> int:
     return len(data) if isinstance(data, bytes) else data.stat().st_size
 
 
-def _row(one: IntakeFile, added: Added) -> Taken:
-    return Taken(
+def _row(one: IntakeFile, added: Added) -> UploadResult:
+    return UploadResult(
         name=one.name,
         kind=added.kind,
         new=added.new,
@@ -270,15 +270,15 @@ def _row(one: IntakeFile, added: Added) -> Taken:
     )
 
 
-def _planning(desk: ImportContext, one: IntakeFile) -> Taken:
+def _planning(desk: ImportContext, one: IntakeFile) -> UploadResult:
     """Keeps a record of planning that is exactly of its form; one that is not says why."""
     data = one.data if isinstance(one.data, bytes) else one.data.read_bytes()
     try:
         parse_planning(data, where=Where(file=one.name))
     except UntakenError as error:
-        return Taken(name=one.name, kind=PLANNING, findings=(error.finding(),))
+        return UploadResult(name=one.name, kind=PLANNING, findings=(error.finding(),))
     (new,) = desk.workspace.keep_traces([KeptTrace(name=one.name, data=data, kind=PLANNING)])
-    return Taken(name=one.name, kind=PLANNING, new=new)
+    return UploadResult(name=one.name, kind=PLANNING, new=new)
 
 
 def _unknown(one: IntakeFile) -> Finding:
@@ -293,16 +293,18 @@ def _unknown(one: IntakeFile) -> Finding:
     )
 
 
-def _foreign(desk: ImportContext, brought: Sequence[IntakeFile]) -> Iterator[tuple[int, Taken]]:
+def _foreign(desk: ImportContext, arrived: Sequence[IntakeFile]) -> Iterator[tuple[int, UploadResult]]:
     """The foreign traces, converted format by format."""
     known = {info.name for info in formats()}
-    for format in dict.fromkeys(one.kind for one in brought if one.kind in known):
+    for format in dict.fromkeys(one.kind for one in arrived if one.kind in known):
         if format is not None:
-            batch = [one for one in brought if one.kind == format]
+            batch = [one for one in arrived if one.kind == format]
             yield from _converted(desk, format, batch)
 
 
-def _converted(desk: ImportContext, format: str, batch: Sequence[IntakeFile]) -> Iterator[tuple[int, Taken]]:
+def _converted(
+    desk: ImportContext, format: str, batch: Sequence[IntakeFile]
+) -> Iterator[tuple[int, UploadResult]]:
     """One row per trace: converted with the others of its format, and added to the workspace."""
     scratch = desk.scratch / format
     scratch.mkdir()
@@ -321,14 +323,16 @@ def _converted(desk: ImportContext, format: str, batch: Sequence[IntakeFile]) ->
             sources,
             scratch / "out",
             agent=desk.agent,
-            progress=lambda _done, _total, place: desk.tell(staged[place].name if place in staged else place),
+            progress=lambda _done, _total, place: desk.report(
+                staged[place].name if place in staged else place
+            ),
         )
     except UntakenError as error:
         for one in batch:
-            yield one.position, Taken(name=one.name, kind=format, findings=(error.finding(),))
+            yield one.position, UploadResult(name=one.name, kind=format, findings=(error.finding(),))
         return
     made_from = [source_identity(one.name, digest_of(one.data)) for one in batch] + list(earlier.values())
-    added, noticed = _add_conversion(desk.workspace, done, made_from)
+    added, general = _add_conversion(desk.workspace, done, made_from)
     losses = {loss.name: loss for loss in done.losses}
     for place, digest in earlier.items():
         if place in losses:
@@ -336,8 +340,8 @@ def _converted(desk: ImportContext, format: str, batch: Sequence[IntakeFile]) ->
     for part in _parts(staged.items(), lambda item: _size(item[1].data)):
         traces = [(one, losses.get(place)) for place, one in part]
         for one, row in zip((one for one, _ in traces), _kept(desk, format, traces, added), strict=True):
-            yield one.position, replace(row, findings=(*row.findings, *noticed))
-            noticed = ()  # what is true of the conversion as a whole is said once
+            yield one.position, replace(row, findings=(*row.findings, *general))
+            general = ()  # what is true of the conversion as a whole is said once
 
 
 def _results(loss: FileLoss, added: Mapping[str, str]) -> list[str]:
@@ -350,7 +354,7 @@ def _kept(
     format: str,
     traces: Sequence[tuple[IntakeFile, FileLoss | None]],
     added: Mapping[str, str],
-) -> list[Taken]:
+) -> list[UploadResult]:
     """Stores converted traces and their loss reports under their uploaded names."""
     rows = [_converted_row(one, format, loss) for one, loss in traces]
     read = [number for number, row in enumerate(rows) if row.loss is not None]
@@ -372,13 +376,13 @@ def _kept(
     return rows
 
 
-def _converted_row(one: IntakeFile, format: str, loss: FileLoss | None) -> Taken:
+def _converted_row(one: IntakeFile, format: str, loss: FileLoss | None) -> UploadResult:
     """The result for one trace, under its uploaded name."""
     if loss is None:
-        return Taken(name=one.name, kind=format)
+        return UploadResult(name=one.name, kind=format)
     findings = tuple(replace(f, where=replace(f.where, file=one.name)) for f in loss.findings)
     account = replace(loss, name=one.name, findings=findings)
-    return Taken(name=one.name, kind=format, runs=loss.runs, loss=account, findings=findings)
+    return UploadResult(name=one.name, kind=format, runs=loss.runs, loss=account, findings=findings)
 
 
 def _add_conversion(

@@ -25,7 +25,7 @@ import msgspec
 
 from untaken import limits
 from untaken.errors import Finding, UntakenError, Where
-from untaken.intake import Progress, Taken, take_in
+from untaken.intake import Progress, UploadResult, take_in
 from untaken.store import Workspace
 
 _TICK: Final = 0.2
@@ -55,13 +55,13 @@ class IntakeProgress(msgspec.Struct, frozen=True, kw_only=True, tag=True):
 class Row(msgspec.Struct, frozen=True, tag=True):
     """The result for one file."""
 
-    row: Taken
+    row: UploadResult
 
 
 class Rows(msgspec.Struct, frozen=True, tag=True):
     """The results for all files: the last message."""
 
-    rows: list[Taken]
+    rows: list[UploadResult]
 
 
 class Failed(msgspec.Struct, frozen=True, tag=True):
@@ -87,7 +87,7 @@ def take_in_apart(
     *,
     agent: str | None = None,
     progress: Progress | None = None,
-) -> list[Taken]:
+) -> list[UploadResult]:
     """`take_in` in another process, with deadlines; a file that holds it up is left out, the others go on.
 
     Args:
@@ -101,7 +101,7 @@ def take_in_apart(
         was left out.
     """
     left = [(name.encode(errors="replace").decode(), path) for name, path in files]  # no half characters
-    left_out: list[Taken] = []
+    left_out: list[UploadResult] = []
     new: set[str] = set()
     ends = monotonic() + limits.INTAKE_SECONDS
     while left:
@@ -122,15 +122,17 @@ def _job(workspace: Workspace, files: Sequence[tuple[str, Path]], agent: str | N
     )
 
 
-def _left_out(name: str, finding: Finding) -> Taken:
-    return Taken(name=name, kind=None, findings=(replace(finding, where=Where(file=name)),))
+def _left_out(name: str, finding: Finding) -> UploadResult:
+    return UploadResult(name=name, kind=None, findings=(replace(finding, where=Where(file=name)),))
 
 
-def _attempt(job: IntakeJob, new: set[str], progress: Progress | None, ends: float) -> list[Taken] | Stopped:
+def _attempt(
+    job: IntakeJob, new: set[str], progress: Progress | None, ends: float
+) -> list[UploadResult] | Stopped:
     """One process from its start to its end; the names of files that were new are put into `new`."""
     at = IntakeProgress(done=0, total=len(job.files), name="")
     with _running(job) as (process, messages):
-        told, quiet_until = monotonic(), ends  # until the first word it is starting
+        reported_at, quiet_until = monotonic(), ends  # until the first word it is starting
         while True:
             try:
                 message = messages.get(timeout=_TICK)
@@ -151,8 +153,8 @@ def _attempt(job: IntakeJob, new: set[str], progress: Progress | None, ends: flo
             now = monotonic()
             if now >= quiet_until:
                 return Stopped(name=at.name, finding=_late(now >= ends))
-            if progress and now >= told + _TICK:
-                told = now
+            if progress and now >= reported_at + _TICK:
+                reported_at = now
                 progress(at.done, at.total, at.name)
 
 
@@ -225,16 +227,16 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 def work() -> None:
     """What the process does: reads its job, takes the files in, says how far it is and what they gave."""
-    said = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    output = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what a library prints is no message
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     if hasattr(os, "nice"):
         os.nice(10)  # pages come first
 
-    def say(message: Message) -> None:
+    def send(message: Message) -> None:
         data = msgspec.msgpack.encode(message)
-        said.write(len(data).to_bytes(_LENGTH) + data)
-        said.flush()
+        output.write(len(data).to_bytes(_LENGTH) + data)
+        output.flush()
 
     job = msgspec.msgpack.decode(sys.stdin.buffer.read(), type=IntakeJob)
     try:
@@ -243,11 +245,11 @@ def work() -> None:
                 workspace,
                 [(name, Path(path)) for name, path in job.files],
                 agent=job.agent,
-                progress=lambda done, total, name: say(IntakeProgress(done=done, total=total, name=name)),
-                each=lambda row: say(Row(row)),
+                progress=lambda done, total, name: send(IntakeProgress(done=done, total=total, name=name)),
+                each=lambda row: send(Row(row)),
             )
         last: Message = Rows(rows)
     except UntakenError as error:
         last = Failed(error.finding())
     signal.signal(signal.SIGTERM, signal.SIG_IGN)  # it ends by itself now
-    say(last)
+    send(last)

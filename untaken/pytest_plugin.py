@@ -174,8 +174,8 @@ class LedgerRecords(_Item):
             faults = [f for f in self.scored.findings if f.severity == "error"]
             named = [f"{plain(f.where)}: {plain(f.message)} [{f.code}]" for f in faults[:5]]
             more = [f"… and {len(faults) - 5} more"] if len(faults) > 5 else []
-            told = "\n".join(["the records cannot be trusted:", *named, *more, _NEXT_RECORDS])
-            pytest.fail(told, pytrace=False)
+            message = "\n".join(["the records cannot be trusted:", *named, *more, _NEXT_RECORDS])
+            pytest.fail(message, pytrace=False)
 
 
 class RequirementItem(_Item):

@@ -21,7 +21,7 @@ FILES: dict[GraphFormat, tuple[str, str]] = {
     "node-link": ("node-link JSON", ".node-link.json"),
     "csv": ("edge list (CSV)", ".csv"),
 }
-BROUGHT = "annotate_brought"
+IMPORTED = "annotate_brought"
 
 
 @panel
@@ -58,7 +58,7 @@ def choose() -> session.EditorSession | None:
         with popover("New …", key="annotate_pop_new"):
             _new(known)
         with popover("Import …", key="annotate_pop_import"):
-            _bring()
+            _import()
         ask_reviewer()
     session.sign_draft()
     _waiting()
@@ -92,7 +92,7 @@ def _new(known: list[str]) -> None:
                 st.rerun()
 
 
-def _bring() -> None:
+def _import() -> None:
     st.caption("YAML, JSON, Mermaid, node-link JSON, an edge list, or a benchmark's file (DevAI …).")
     file = st.file_uploader("Plan graph", key=f"annotate_file_{closed()}", label_visibility="collapsed")
     cards.shared_with_everybody()
@@ -104,31 +104,31 @@ def _bring() -> None:
         ending = {"node-link": ".json"}.get(kind, next(s for s in GRAPH_SUFFIXES if _fits(kind, s)))
         name, data = (file.name, file.getvalue()) if file else (f"pasted{ending}", typed.encode())
         try:
-            st.session_state[BROUGHT] = graphs_in(name, data)
+            st.session_state[IMPORTED] = graphs_in(name, data)
         except UntakenError as error:
-            st.session_state[BROUGHT] = ImportedGraphs(graphs=(), findings=(error.finding(),))
-    brought: ImportedGraphs | None = st.session_state.get(BROUGHT)
-    if brought is not None:
-        _offer(brought)
+            st.session_state[IMPORTED] = ImportedGraphs(graphs=(), findings=(error.finding(),))
+    imported: ImportedGraphs | None = st.session_state.get(IMPORTED)
+    if imported is not None:
+        _offer(imported)
 
 
 def _fits(kind: str, suffix: str) -> bool:
     return {"yaml": ".yaml", "json": ".json", "mermaid": ".mmd", "csv": ".csv"}.get(kind) == suffix
 
 
-def _offer(brought: ImportedGraphs) -> None:
+def _offer(imported: ImportedGraphs) -> None:
     """What was read, to be opened."""
-    for finding in brought.findings[:20]:
-        (st.error if finding.severity == "error" else st.caption)(_said(finding))
-    if not brought.graphs:
+    for finding in imported.findings[:20]:
+        (st.error if finding.severity == "error" else st.caption)(_finding_words(finding))
+    if not imported.graphs:
         return
-    graph = brought.graphs[0]
-    if len(brought.graphs) > 1:
-        by_id = {one.id: one for one in brought.graphs}
+    graph = imported.graphs[0]
+    if len(imported.graphs) > 1:
+        by_id = {one.id: one for one in imported.graphs}
         graph = by_id[st.selectbox("Which one", list(by_id), format_func=lambda n: text.one_line(n, 60))]
     st.caption(f"{len(graph.sub_goals):,} sub-goals, id {text.label(graph.id, 60)}")
     here = session.desk()
-    fill = brought.drawn and st.checkbox(
+    fill = imported.drawn and st.checkbox(
         "Keep the existing checks, rules, descriptions and tasks",
         value=True,
         key="annotate_fill",
@@ -148,12 +148,12 @@ def _offer(brought: ImportedGraphs) -> None:
 
 
 def _done() -> None:
-    st.session_state.pop(BROUGHT, None)
+    st.session_state.pop(IMPORTED, None)
     close()
     st.rerun()
 
 
-def _said(finding: Finding) -> str:
+def _finding_words(finding: Finding) -> str:
     where = f"{finding.where}: " if str(finding.where) else ""
     return text.label(f"{where}{finding.message}. {finding.hint}".strip(), 400)
 

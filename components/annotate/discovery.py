@@ -32,7 +32,7 @@ def first() -> None:
     """Draw the draft for the runs that have no plan graph, with the ways to accept, edit or leave it."""
     st.caption("For runs without a plan graph. Accept the draft as it is, edit it first, or leave it.")
     ask_reviewer()
-    _suggest(None, list(first_graph.runs_meant()))
+    _suggest(None, list(first_graph.chosen_runs()))
 
 
 @panel

@@ -38,7 +38,7 @@ def asked() -> bool:
     return bool(st.session_state.get(ASKED)) and bool(state.derived(runs_without_graph, of_all=True))
 
 
-def runs_meant() -> Sequence[Run]:
+def chosen_runs() -> Sequence[Run]:
     """The runs that such a draft is for."""
     return state.derived(runs_without_graph, of_all=True)
 

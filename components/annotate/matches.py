@@ -22,16 +22,16 @@ def matches(graph: PlanGraph, spec: ToolCallSpec) -> None:
     if not found.calls:
         st.caption("No run with this graph calls this tool.")
         return
-    said = [
+    sentences = [
         f"{found.counting:,} of {cards.counted(found.calls, 'call')} of this tool match, in"
         f" "
         f"{cards.counted(found.runs, 'run')}"
     ]
     if found.failed:
-        said.append(f"{found.failed:,} more match, but their result does not")
+        sentences.append(f"{found.failed:,} more match, but their result does not")
     if found.unclear:
-        said.append(f"{found.unclear:,} more match, but their result is not recorded")
-    st.caption(". ".join(said) + ".")
+        sentences.append(f"{found.unclear:,} more match, but their result is not recorded")
+    st.caption(". ".join(sentences) + ".")
     for label, examples in (("Match", found.examples), ("No match", found.misses)):
         for example in examples[:LINKS]:
             st.page_link(

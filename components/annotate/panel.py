@@ -317,8 +317,8 @@ def rule_row(rule: Rule) -> dict[str, str]:
 def rule_of(row: dict[Any, Any]) -> dict[str, Any]:
     """An edited row as a rule, in its file form; empty for an empty row."""
     given = {name: row[name] if isinstance(row[name], str) else "" for name in RULE}
-    said: dict[str, Any] = {name: given[name] for name in ("tool", "text") if given[name].strip()}
+    fields: dict[str, Any] = {name: given[name] for name in ("tool", "text") if given[name].strip()}
     for part in ("arguments", "answer"):
         value = read_value(given[part], f"{part} of a rule")
-        said |= {} if value is None else {part: value}
-    return said
+        fields |= {} if value is None else {part: value}
+    return fields

@@ -35,11 +35,11 @@ def headline(graph: PlanGraph, *, changed: bool) -> Preview | None:
         st.caption("No run in this workspace is scored with this graph, before or after saving.")
         return seen
     flips = len({change.digest for change in seen.changes})
-    told = f"**{flips:,} of {cards.counted(seen.runs, 'run')}** would change a sub-goal's status"
+    summary = f"**{flips:,} of {cards.counted(seen.runs, 'run')}** would change a sub-goal's status"
     others = len(seen.moved) - flips
     if others > 0:
-        told += f", {others:,} more would be mapped or counted differently"
-    st.markdown(f"If you save: {told}. {_edges(seen)}")
+        summary += f", {others:,} more would be mapped or counted differently"
+    st.markdown(f"If you save: {summary}. {_edges(seen)}")
     if seen.left:
         st.warning(f"{seen.left:,} more runs are not included yet. That takes longer.")
         if st.button("Include all runs", key="annotate_all"):
@@ -78,14 +78,14 @@ def details(seen: Preview | None) -> None:
 
 
 def _edges(seen: Preview) -> str:
-    told = []
+    parts = []
     if seen.joining:
-        told.append(f"{cards.counted(len(seen.joining), 'run')} would be scored with it for the first time")
+        parts.append(f"{cards.counted(len(seen.joining), 'run')} would be scored with it for the first time")
     if seen.leaving:
-        told.append(f"{cards.counted(len(seen.leaving), 'run')} would no longer be scored with it")
+        parts.append(f"{cards.counted(len(seen.leaving), 'run')} would no longer be scored with it")
     if seen.unmapped_before != seen.unmapped_after:
-        told.append(f"actions without a sub-goal: {seen.unmapped_before:,} → {seen.unmapped_after:,}")
-    return text.label(" · ".join(told), 300)
+        parts.append(f"actions without a sub-goal: {seen.unmapped_before:,} → {seen.unmapped_after:,}")
+    return text.label(" · ".join(parts), 300)
 
 
 def _agents(seen: Preview) -> None:

@@ -39,7 +39,7 @@ class EditorSession:
         session: the graph with all that can be undone.
         based_on: the version that was edited; ``None`` for a new graph.
         refused: why the last edit was refused; empty where it was not.
-        told: the result of the last save or other action, in words.
+        message: the result of the last save or other action, in words.
         turn: grows with every change, so that forms show what is there now.
         conflict: of the last save.
     """
@@ -47,7 +47,7 @@ class EditorSession:
     session: Session
     based_on: int | None
     refused: str = ""
-    told: str = ""
+    message: str = ""
     turn: int = 0
     conflict: SaveConflict | None = None
 
@@ -95,18 +95,18 @@ def open_graph(graph_id: str) -> EditorSession | None:
     return put(EditorSession(session=Session.of(graph), based_on=newest.version, turn=_turn()))
 
 
-def begin(graph: PlanGraph, told: str, *, fill: bool = False) -> None:
+def begin(graph: PlanGraph, message: str, *, fill: bool = False) -> None:
     """Open a new graph; if the id exists, open that graph with the new content as an undoable step."""
     state.select(graph=graph.id)
     here = open_graph(graph.id)
     if here is not None:
-        take_content(graph, told, fill=fill)
+        take_content(graph, message, fill=fill)
         now = desk()
         if now is not None and now.session is here.session and not now.refused:
-            put(replace(now, told="It is identical to the open graph."))
+            put(replace(now, message="It is identical to the open graph."))
     else:
         empty = Session.of(PlanGraph(id=graph.id, sub_goals=[]), graph)
-        keep(EditorSession(session=empty, based_on=None, told=told, turn=_turn()))
+        keep(EditorSession(session=empty, based_on=None, message=message, turn=_turn()))
 
 
 def put(made: EditorSession) -> EditorSession:
@@ -137,17 +137,17 @@ def edit(edits: Edit | Sequence[Edit]) -> bool:
     return _step(lambda session: session.edit(edits))
 
 
-def take(graph: PlanGraph, told: str) -> bool:
+def take(graph: PlanGraph, message: str) -> bool:
     """Another content as one step that can be undone."""
-    return _step(lambda session: session.take(graph, told))
+    return _step(lambda session: session.take(graph, message))
 
 
-def take_content(graph: PlanGraph, told: str, *, fill: bool = False) -> bool:
+def take_content(graph: PlanGraph, message: str, *, fill: bool = False) -> bool:
     """The content of another graph, under the id and version of this one.
 
     Args:
         graph: the other one.
-        told: the step in words.
+        message: the step in words.
         fill: keep from the current graph what a drawing cannot express.
     """
     here = desk()
@@ -155,7 +155,7 @@ def take_content(graph: PlanGraph, told: str, *, fill: bool = False) -> bool:
         return False
     if fill:
         graph = filled(graph, here.graph)
-    return take(replace_struct(graph, id=here.graph.id, version=here.graph.version), told)
+    return take(replace_struct(graph, id=here.graph.id, version=here.graph.version), message)
 
 
 def undo() -> None:
@@ -173,7 +173,7 @@ def refuse(error: UntakenError) -> None:
     """Say why an edit is refused."""
     here = desk()
     if here is not None:
-        put(replace(here, refused=words(error), told=""))
+        put(replace(here, refused=words(error), message=""))
 
 
 def words(error: UntakenError) -> str:
@@ -191,7 +191,7 @@ def _step(act: Callable[[Session], Session]) -> bool:
         refuse(error)
         return False
     if session is not here.session:
-        keep(replace(here, session=session, refused="", told="", turn=here.turn + 1))
+        keep(replace(here, session=session, refused="", message="", turn=here.turn + 1))
     else:
         put(replace(here, refused=""))
     return True
@@ -218,7 +218,7 @@ def save(message: str) -> bool:
         refuse(error)
         return False
     if isinstance(answer, SaveConflict):
-        put(replace(here, conflict=answer, told=""))
+        put(replace(here, conflict=answer, message=""))
         return False
     _saved(here, answer)
     return True
@@ -227,12 +227,12 @@ def save(message: str) -> bool:
 def _saved(here: EditorSession, answer: Saved) -> None:
     store, version = _store(), answer.version
     graph = store.graph_version(here.graph.id, version.version)
-    told = (
+    message = (
         f"Saved as version {version.version}." if answer.new else f"Version {version.version} is identical."
     )
     keep(
         EditorSession(
-            session=here.session.saved(graph), based_on=version.version, told=told, turn=here.turn + 1
+            session=here.session.saved(graph), based_on=version.version, message=message, turn=here.turn + 1
         )
     )
 
@@ -249,12 +249,12 @@ def versions_apart(here: EditorSession, newest: GraphVersion) -> tuple[PlanGraph
     return here.session.base, theirs
 
 
-def go_on(graph: PlanGraph, newest: GraphVersion, theirs: PlanGraph, told: str) -> None:
+def go_on(graph: PlanGraph, newest: GraphVersion, theirs: PlanGraph, message: str) -> None:
     """Go on from the newest version with this content; undo leads back to the own edits."""
     here = desk()
     if here is not None:
         session = replace(here.session, base=theirs).take(graph, f"version {newest.version} taken in")
-        keep(EditorSession(session=session, based_on=newest.version, told=told, turn=here.turn + 1))
+        keep(EditorSession(session=session, based_on=newest.version, message=message, turn=here.turn + 1))
 
 
 def draft_author() -> str:
@@ -296,8 +296,8 @@ def resume(draft: GraphDraft) -> bool:
     if state.selected("graph") != draft.graph_id:  # else the address names a sub-goal of it, too
         state.select(graph=draft.graph_id)
     session = Session.of(base).take(graph, "draft resumed") if base.sub_goals else Session.of(base, graph)
-    told = f"The draft of {draft.updated_at:%Y-%m-%d %H:%M} UTC is open again."
-    keep(EditorSession(session=session, based_on=draft.based_on, told=told, turn=_turn()))
+    message = f"The draft of {draft.updated_at:%Y-%m-%d %H:%M} UTC is open again."
+    keep(EditorSession(session=session, based_on=draft.based_on, message=message, turn=_turn()))
     if draft.author != draft_author():
         store.discard_draft(draft.graph_id, draft.author)
     return True

@@ -120,12 +120,12 @@ def _typed(sheet: TableEdit, changes: dict[str, Any]) -> list[SubGoalRow]:
 
 
 def _written(row: SubGoalRow, cells: dict[str, Any]) -> SubGoalRow:
-    said = {name: value for name, value in cells.items() if name in COLUMNS}
-    for name, value in said.items():
+    values = {name: value for name, value in cells.items() if name in COLUMNS}
+    for name, value in values.items():
         if name in LISTS:
-            said[name] = tuple(str(one) for one in value or ())
+            values[name] = tuple(str(one) for one in value or ())
         elif name == "critical":
-            said[name] = bool(value)
+            values[name] = bool(value)
         else:
-            said[name] = "" if value is None else str(value)
-    return replace(row, **said)
+            values[name] = "" if value is None else str(value)
+    return replace(row, **values)

@@ -46,14 +46,14 @@ def bar(here: EditorSession) -> None:
             _save(here)
         with popover("Save as …", key="annotate_pop_save_as"):
             _save_as(here)
-        st.markdown(_standing(here))
+        st.markdown(_saved_state(here))
     if here.refused:
         st.error(f"Refused: {text.label(here.refused, 600)}")
-    if here.told:
-        st.success(text.label(here.told, 300))
+    if here.message:
+        st.success(text.label(here.message, 300))
 
 
-def _standing(here: EditorSession) -> str:
+def _saved_state(here: EditorSession) -> str:
     version = "a new graph" if here.based_on is None else f"version {here.based_on}"
     if not here.session.changed:
         return f"{version} · no unsaved changes"
@@ -205,8 +205,8 @@ def _side_by_side(here: EditorSession, history: list[GraphVersion]) -> None:
 
 
 def _name(version: GraphVersion) -> str:
-    said = f": {version.message}" if version.message else ""
-    return text.one_line(f"version {version.version} · {version.author}{said}", 80)
+    message = f": {version.message}" if version.message else ""
+    return text.one_line(f"version {version.version} · {version.author}{message}", 80)
 
 
 def _diff(diff: GraphDiff, key: str) -> None:

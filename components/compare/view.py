@@ -1,4 +1,4 @@
-"""Pieces of the Compare page: where runs of a task part, and what each did at one sub-goal."""
+"""Pieces of the Compare page: where runs of a task diverge, and what each did at one sub-goal."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from components.shared.cards import counted
 from components.shared.palette import STAR
 from components.shared.panels import panel
 from components.transcript import view
-from untaken.comparing import AlignedRow, ComparedRun, SideBySide, Step, steps_of
+from untaken.comparing import AlignedRow, ComparedRun, Divergence, SideBySide, Step, steps_of
 from untaken.corpus import Corpus
 from untaken.errors import number
 from untaken.ledger import Run
 
-BESIDE: Final = 3
-MOST_BESIDE: Final = 6
+COLUMNS: Final = 3
+MOST_COLUMNS: Final = 6
 MOST_STEPS: Final = 12
 MOST_CHARS: Final = 400
 MOST_PLACES: Final = 4
 SMALL_P: Final = 0.05
-BESIDE_KEY: Final = "compare_beside"
+CHOSEN_KEY: Final = "compare_beside"
 
 
 @panel
@@ -46,7 +46,7 @@ def alignment(found: SideBySide) -> None:
 
 
 @panel
-def first_parting(found: SideBySide) -> None:
+def first_divergence(found: SideBySide) -> None:
     """Where the runs first diverge from the reference, in a sentence."""
     held = f"**{text.label(run_name(found.run(found.reference)), 60)}**"
     first = [f"{n} at **{text.label(row.title, 80)}**" for row, n in found.first_rows]
@@ -54,12 +54,11 @@ def first_parting(found: SideBySide) -> None:
     places = ", ".join(
         [*first[:MOST_PLACES], *([f"and at {more} other {_what(found)}s"] if more > 0 else [])]
     )
-    alike = sum(one.split("plan") is None for one in found.partings)
+    alike = sum(one.split("plan") is None for one in found.divergences)
     parts = f" First differences: {places}." if first else ""
     same = f" {alike} do not differ at any {_what(found)} known in both." if alike else ""
-    st.markdown(
-        f"{counted(len(found.partings), 'run')} compared with {held}, {found.reference_reason}.{parts}{same}"
-    )
+    runs = counted(len(found.divergences), "run")
+    st.markdown(f"{runs} compared with {held}, {found.reference_reason}.{parts}{same}")
 
 
 def _what(found: SideBySide) -> str:
@@ -89,7 +88,7 @@ def matrix(found: SideBySide, marked: AlignedRow | None) -> None:
 
 def _pick_cell(found: SideBySide, carried: str) -> None:
     digest, _, place = carried.partition(" ")
-    st.session_state[BESIDE_KEY] = digest
+    st.session_state[CHOSEN_KEY] = digest
     _pick_row(found.rows[int(place)].key)
 
 
@@ -129,23 +128,23 @@ def steps(found: SideBySide, row: AlignedRow, runs: Mapping[str, Run]) -> None:
     """What each run did at the row, the reference first, then the run clicked, then those that differ."""
     acted = steps_of(row, runs)
     ordered = _ordered(found, row)
-    if len(ordered) > MOST_BESIDE and not st.toggle(f"All {len(ordered)} runs", key="compare_all"):
-        ordered = ordered[:MOST_BESIDE]
-    for at in range(0, len(ordered), BESIDE):
-        for place, digest in zip(st.columns(BESIDE), ordered[at : at + BESIDE], strict=False):
+    if len(ordered) > MOST_COLUMNS and not st.toggle(f"All {len(ordered)} runs", key="compare_all"):
+        ordered = ordered[:MOST_COLUMNS]
+    for at in range(0, len(ordered), COLUMNS):
+        for place, digest in zip(st.columns(COLUMNS), ordered[at : at + COLUMNS], strict=False):
             with place, st.container(border=True, gap="xsmall"):
                 _column(found, row, found.run(digest), acted[digest])
 
 
 def _ordered(found: SideBySide, row: AlignedRow) -> list[str]:
-    beside, usual = st.session_state.get(BESIDE_KEY), row.cell(found.reference).status
+    picked, usual = st.session_state.get(CHOSEN_KEY), row.cell(found.reference).status
     return sorted(
         (run.digest for run in found.runs),
-        key=lambda d: (d != found.reference, d != beside, row.cell(d).status == usual),
+        key=lambda d: (d != found.reference, d != picked, row.cell(d).status == usual),
     )
 
 
-def _column(found: SideBySide, row: AlignedRow, run: ComparedRun, taken: Sequence[Step]) -> None:
+def _column(found: SideBySide, row: AlignedRow, run: ComparedRun, actions: Sequence[Step]) -> None:
     cell = row.cell(run.digest)
     style = CELLS[cell.status]
     target = {"run": run.digest} | ({"sub_goal": row.key} if found.basis == "sub_goal" else {})
@@ -154,12 +153,12 @@ def _column(found: SideBySide, row: AlignedRow, run: ComparedRun, taken: Sequenc
     st.markdown(f"**{style.icon} {style.word}**")
     if cell.reason:
         st.caption(text.label(cell.reason, 200))
-    if not taken:
+    if not actions:
         st.caption("No action of this run is mapped to it.")
         return
-    st.code("\n".join(_step_words(step) for step in taken[:MOST_STEPS]), language=None, wrap_lines=True)
-    if len(taken) > MOST_STEPS:
-        st.caption(f"The first {MOST_STEPS} of {len(taken):,} actions. The Run page shows them all.")
+    st.code("\n".join(_step_words(step) for step in actions[:MOST_STEPS]), language=None, wrap_lines=True)
+    if len(actions) > MOST_STEPS:
+        st.caption(f"The first {MOST_STEPS} of {len(actions):,} actions. The Run page shows them all.")
 
 
 def _step_words(step: Step) -> str:
@@ -199,25 +198,25 @@ def transcripts(corpus: Corpus, found: SideBySide) -> None:
 
 
 @panel
-def partings(found: SideBySide) -> None:
+def divergences(found: SideBySide) -> None:
     """Each run in a sentence or two: first by status, then by choice."""
     for place, half in zip(
-        st.columns(2, gap="large"), (found.partings[::2], found.partings[1::2]), strict=True
+        st.columns(2, gap="large"), (found.divergences[::2], found.divergences[1::2]), strict=True
     ):
         with place:
             for one in half:
-                _parting(found, one.digest)
+                _divergence(found, one)
 
 
-def _parting(found: SideBySide, digest: str) -> None:
-    run, one = found.run(digest), found.parting(digest)
-    if one is None:
-        return
+def _divergence(found: SideBySide, one: Divergence) -> None:
+    run = found.run(one.digest)
     status = one.split("plan")
     goal = {"sub_goal": status.key} if status and status.key and found.basis == "sub_goal" else {}
     unknown = f", {one.unknown} not known or not required" if one.unknown else ""
     with st.container(border=True, gap="xsmall"):
-        st.page_link(state.RUN_PAGE, label=text.label(run_name(run), 60), query_params={"run": digest} | goal)
+        st.page_link(
+            state.RUN_PAGE, label=text.label(run_name(run), 60), query_params={"run": one.digest} | goal
+        )
         st.caption(f"Differs at {one.different} of {one.alike + one.different} {_what(found)}s{unknown}")
         kept = [split for split in one.splits if split.level in ("plan", "decision")] or one.splits[:1]
         for split in kept:

@@ -27,7 +27,7 @@ from untaken.errors import Finding, UntakenError
 STATUS: Final = {"accepted": "✓ accepted", "proposed": "? proposed", "rejected": "✗ rejected"}
 STEPS: Final = {"accept": "Accept", "reject": "Reject", "take_back": "Undo last change"}
 DONE: Final = "criteria_done"
-BROUGHT: Final = "criteria_brought"
+UPLOADED: Final = "criteria_brought"
 
 
 def short(name: str) -> str:
@@ -38,9 +38,9 @@ def short(name: str) -> str:
 @panel
 def show_done() -> None:
     """The result of the last change of this session, shown once."""
-    told = st.session_state.pop(DONE, None)
-    if told:
-        (st.success if told.startswith("✓") else st.error)(text.label(told, 400))
+    message = st.session_state.pop(DONE, None)
+    if message:
+        (st.success if message.startswith("✓") else st.error)(text.label(message, 400))
 
 
 def author() -> str:
@@ -48,14 +48,14 @@ def author() -> str:
     return reviewer.author() or "human:reviewer"
 
 
-def _changed(edit: editing.Edit, told: str) -> bool:
+def _changed(edit: editing.Edit, message: str) -> bool:
     """Make the change, and keep its message."""
     try:
         change_criteria(state.workspace().path, edit)
     except UntakenError as error:
         st.session_state[DONE] = f"✗ Nothing was changed: {error.message}. {error.hint}"
         return False
-    st.session_state[DONE] = f"✓ {told}"
+    st.session_state[DONE] = f"✓ {message}"
     return True
 
 
@@ -75,16 +75,16 @@ def decide(criterion: Criterion) -> None:
         "accept": (criterion.status != "accepted", editing.accept, f"{name} is accepted."),
         "reject": (criterion.status != "rejected", editing.reject, f"{name} is rejected."),
         "take_back": (
-            any(change.before for change in editing.changes_standing(criterion)),
+            any(change.before for change in editing.changes_in_force(criterion)),
             editing.take_back,
             f"Undid the last change to {name}.",
         ),
     }
     with st.container(horizontal=True):
-        for step, (possible, edit, told) in steps.items():
+        for step, (possible, edit, message) in steps.items():
             if st.button(STEPS[step], key=f"criterion_{step}", disabled=not possible):
                 before = _before(criterion) if step == "take_back" else name
-                if _changed(partial(edit, name=name, **_signed(drafts.typed(why))), told):
+                if _changed(partial(edit, name=name, **_signed(drafts.typed(why))), message):
                     drafts.forget(why)
                     state.select(criterion=before)
                 st.rerun()
@@ -92,7 +92,7 @@ def decide(criterion: Criterion) -> None:
 
 def _before(criterion: Criterion) -> str:
     """What it is called once its last change is taken back."""
-    return next(c.before.name for c in reversed(editing.changes_standing(criterion)) if c.before)
+    return next(c.before.name for c in reversed(editing.changes_in_force(criterion)) if c.before)
 
 
 def reword(criterion: Criterion) -> None:
@@ -130,7 +130,7 @@ def write_new() -> None:
 
 def _places(which: str, criterion: Criterion | None) -> dict[str, drafts.DraftField]:
     """The fields of a criterion, each keyed by the criterion."""
-    said = {
+    defaults = {
         "name": criterion.name if criterion else "",
         "description": criterion.description if criterion else "",
         "values": "\n".join(criterion.accepted_values) if criterion else "",
@@ -139,7 +139,7 @@ def _places(which: str, criterion: Criterion | None) -> dict[str, drafts.DraftFi
     about = (criterion.name,) if criterion else ()
     return {
         field: drafts.DraftField(name=f"{which}_{field}", about=about, default=default)
-        for field, default in said.items()
+        for field, default in defaults.items()
     }
 
 
@@ -173,7 +173,7 @@ def _save(criterion: Criterion, fields: dict[str, str]) -> bool:
 
 
 @panel
-def bring(recorded: bool) -> None:
+def add_files(recorded: bool) -> None:
     """Upload of criteria files and recorded replies, with a result for each; download of the list."""
     turn = st.session_state.setdefault("criteria_turn", 0)
     files = st.file_uploader(
@@ -187,18 +187,18 @@ def bring(recorded: bool) -> None:
     with st.container(horizontal=True):
         if st.button("Add files", type="primary", disabled=not files, key="criteria_add"):
             folder = state.workspace().path
-            st.session_state[BROUGHT] = take_in_criteria(folder, [(f.name, f.getvalue()) for f in files])
+            st.session_state[UPLOADED] = take_in_criteria(folder, [(f.name, f.getvalue()) for f in files])
             st.session_state["criteria_turn"] = turn + 1
             st.rerun()
         if recorded and st.button("Remove the recorded replies", key="criteria_forget"):
             passes = forget_replies(state.workspace().path)
             st.session_state[DONE] = f"✓ {passes} passes of recorded replies removed. The criteria are kept."
-            st.session_state[BROUGHT] = ()
+            st.session_state[UPLOADED] = ()
             st.rerun()
-    _show_brought(st.session_state.get(BROUGHT, ()))
+    _show_uploaded(st.session_state.get(UPLOADED, ()))
 
 
-def _show_brought(findings: Sequence[Finding]) -> None:
+def _show_uploaded(findings: Sequence[Finding]) -> None:
     if findings:
         shown = exports.findings_table(findings).loc[:, ["severity", "file", "message", "hint", "code"]]
         tables.table(shown, key="brought", name="Criteria files added")

@@ -30,7 +30,7 @@ from untaken.ledger import Run
 
 REPLIES: Final = "replies"
 """Folder of model replies in the workspace."""
-TOLD: Final = "criteria_told"
+MESSAGE: Final = "criteria_told"
 
 
 @panel
@@ -73,7 +73,7 @@ def _pair_words(successful: Run | None, failed: Run | None) -> str:
 
 def _ask(name: str, task: str, pair: tuple[Run | None, Run | None], *, seeds: int, budget: int) -> None:
     if not task:
-        st.session_state[TOLD] = ("✗ Describe in one sentence what the agent is for.", ())
+        st.session_state[MESSAGE] = ("✗ Describe in one sentence what the agent is for.", ())
         return
     folder, bar = state.workspace().path, st.progress(0.0, text="Asking …")
 
@@ -97,33 +97,33 @@ def _ask(name: str, task: str, pair: tuple[Run | None, Run | None], *, seeds: in
         after = change_criteria(folder, partial(editing.add, others=found.criteria.criteria))
         keep_answers(folder, found.answers)
     except UntakenError as error:
-        st.session_state[TOLD] = (f"✗ {error.message}. {error.hint}", ())
+        st.session_state[MESSAGE] = (f"✗ {error.message}. {error.hint}", ())
     else:
-        told = _told(found, len(after.criteria) - before, spent)
-        st.session_state[TOLD] = (told, [finding.message for finding in found.findings])
+        message = _summary(found, len(after.criteria) - before, spent)
+        st.session_state[MESSAGE] = (message, [finding.message for finding in found.findings])
 
 
-def _told(found: Proposal, new: int, spent: Spent) -> str:
+def _summary(found: Proposal, new: int, spent: Spent) -> str:
     count = len(found.criteria.criteria)
     asked = f"{cards.counted(spent.requests, 'request')}, {spent.input_tokens:,} tokens in"
     noun = "criterion" if count == 1 else "criteria"
-    told = [
+    message = [
         f"✓ {count} {noun} proposed, {new} new here; review them in the list.",
         f"{asked}, {spent.output_tokens:,} out; {spent.from_store} answers from the reply store.",
     ]
     if found.unanswered:
-        told.append(f"{len(found.unanswered)} without an answer: {found.unanswered[0]}.")
-    return " ".join(told)
+        message.append(f"{len(found.unanswered)} without an answer: {found.unanswered[0]}.")
+    return " ".join(message)
 
 
 @panel
-def show_told() -> None:
+def show_message() -> None:
     """The result of the last proposal of this session, shown once, with its findings."""
-    told, findings = st.session_state.pop(TOLD, ("", ()))
-    if told:
-        (st.success if told.startswith("✓") else st.error)(text.label(told, 600))
-    for message in findings[:5]:
-        st.warning(text.label(message, 300))
+    message, findings = st.session_state.pop(MESSAGE, ("", ()))
+    if message:
+        (st.success if message.startswith("✓") else st.error)(text.label(message, 600))
+    for finding in findings[:5]:
+        st.warning(text.label(finding, 300))
 
 
 @panel

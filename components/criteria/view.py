@@ -285,8 +285,8 @@ def _verdict(check: CriterionCheck, status: str | None) -> None:
 
 def _grounds(check: CriterionCheck) -> list[str]:
     """The deciding reasons in a few lines; the full reason is shown with the criterion."""
-    telling = check.discrimination
-    apart = telling.separation
+    discrimination = check.discrimination
+    apart = discrimination.separation
     lines = [] if check.redundant_with is None else [f"✗ redundant with {check.redundant_with}"]
     lines.append(f"{SIGNS[check.stability.stable]} stable: {check.stability.note}")
     if isinstance(apart.superiority, Unscored) or isinstance(apart.low, Unscored):
@@ -297,11 +297,11 @@ def _grounds(check: CriterionCheck) -> list[str]:
             f"{SIGNS[known]} a success is above a failure in {apart.superiority:.0%} of pairs "
             f"(95 % {apart.low:.0%} to {number(apart.high):.0%}, n {apart.success_n} and {apart.failed_n})"
         )
-    noticed = [test.attack.replace("_", " ") for test in telling.attacks if test.detected]
-    rewarded = [test.attack.replace("_", " ") for test in telling.attacks if test.rewarded]
-    if telling.attacks:
-        sign = "✓" if noticed else "✗"
-        lines.append(f"{sign} disturbed: notices {', '.join(noticed) or 'nothing'}")
+    detected = [test.attack.replace("_", " ") for test in discrimination.attacks if test.detected]
+    rewarded = [test.attack.replace("_", " ") for test in discrimination.attacks if test.rewarded]
+    if discrimination.attacks:
+        sign = "✓" if detected else "✗"
+        lines.append(f"{sign} disturbed: notices {', '.join(detected) or 'nothing'}")
     else:
         lines.append("? disturbed: not run")
     if rewarded:
@@ -366,8 +366,8 @@ def one(review: CriteriaReview, known: CriteriaSet) -> None:
     name = chosen(review, known)
     criterion = next((c for c in known.criteria if c.name == name), None)
     check = next((c for c in review.verification.criteria if c.name == name), None)
-    said, decided = st.columns([3, 2], gap="large")
-    with said:
+    values, decided = st.columns([3, 2], gap="large")
+    with values:
         _described(criterion or _quantified(review, name))
         if check is None:
             st.info("No run has a value yet: not quantified.")

@@ -32,7 +32,7 @@ def offer(workspace: Workspace, file: StoredFile) -> None:
 
 
 @panel
-def bring_back(workspace: Workspace) -> None:
+def restore(workspace: Workspace) -> None:
     """Draw the removed files, if any, each with a button to restore it."""
     gone = workspace.removed()
     if not gone:

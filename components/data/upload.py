@@ -17,17 +17,17 @@ from components.data.spooling import SpooledBytes
 from components.shared import cards, tables, text
 from components.shared.panels import panel
 from untaken.answers.uploads import Upload, uploads, uploads_table
-from untaken.intake import Taken
+from untaken.intake import UploadResult
 from untaken.intake_process import take_in_apart
 from untaken.store import Workspace
 
-TAKEN: Final = "taken_in"
+UPLOADED: Final = "taken_in"
 MOST_REASONS: Final = 10
 
 
 @panel
 def upload(workspace: Workspace) -> None:
-    """Draw the uploader; on request, add the files and keep the result of each for `taken_in`.
+    """Draw the uploader; on request, add the files and keep the result of each for `uploaded`.
 
     Any click while the work goes on cancels what is left, the Cancel button among them; what was added stays.
     """
@@ -54,12 +54,14 @@ def upload(workspace: Workspace) -> None:
         if asked:
             st.button("Cancel", key="upload_cancel")
     if asked:
-        st.session_state[TAKEN] = _with_progress(workspace, files, agent.strip() or None)
+        st.session_state[UPLOADED] = _with_progress(workspace, files, agent.strip() or None)
         st.session_state["upload_turn"] = turn + 1
         st.rerun()
 
 
-def _with_progress(workspace: Workspace, files: Sequence[UploadedFile], agent: str | None) -> list[Taken]:
+def _with_progress(
+    workspace: Workspace, files: Sequence[UploadedFile], agent: str | None
+) -> list[UploadResult]:
     bar = st.progress(0.0, text="Reading files …")
 
     def progress(done: int, total: int, name: str) -> None:
@@ -67,9 +69,9 @@ def _with_progress(workspace: Workspace, files: Sequence[UploadedFile], agent: s
 
     with TemporaryDirectory(prefix="untaken-") as folder:
         staged = [(file.name, _on_disk(file, Path(folder, str(n)))) for n, file in enumerate(files)]
-        taken = take_in_apart(workspace, staged, agent=agent, progress=progress)
+        results = take_in_apart(workspace, staged, agent=agent, progress=progress)
     _free(files)
-    return taken
+    return results
 
 
 def _on_disk(file: UploadedFile, target: Path) -> Path:
@@ -89,15 +91,15 @@ def _free(files: Sequence[UploadedFile]) -> None:
             context.uploaded_file_mgr.remove_file(context.session_id, file.file_id)
 
 
-def taken_in() -> list[Taken]:
+def uploaded() -> list[UploadResult]:
     """Results of the last upload in this session."""
-    return list(st.session_state.get(TAKEN, ()))
+    return list(st.session_state.get(UPLOADED, ()))
 
 
 @panel
-def show_taken(taken: Sequence[Taken]) -> None:
+def show_results(results: Sequence[UploadResult]) -> None:
     """A row an upload: what it was, its integrity, what the conversion lost; then why what is wrong is so."""
-    found = uploads(taken)
+    found = uploads(results)
     if not found:
         return
     marks = [one.mark for one in found]
@@ -127,7 +129,7 @@ def _reasons(one: Upload) -> None:
     for finding in one.reasons[:MOST_REASONS]:
         where = finding.where.file or one.row.name
         place = f"{where}, line {finding.where.line}" if finding.where.line else where
-        said = f"{one.mark} {text.one_line(place, 80)}: {text.one_line(finding.message, 300)}."
-        st.text(f"{said} {text.one_line(finding.hint or '', 300)}")
+        sentence = f"{one.mark} {text.one_line(place, 80)}: {text.one_line(finding.message, 300)}."
+        st.text(f"{sentence} {text.one_line(finding.hint or '', 300)}")
     if len(one.reasons) > MOST_REASONS:
         st.caption(f"and {len(one.reasons) - MOST_REASONS:,} more reasons")

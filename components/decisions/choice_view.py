@@ -32,8 +32,8 @@ def evaluated_or_not(corpus: Corpus) -> None:
     skipped = [e for e in evaluations if e.status != "evaluated"]
     st.caption(
         f"{cards.counted(len(evaluations) - len(skipped), 'run')} evaluated, {len(skipped):,} not"
-        f"{cards.aside()} · each delta uses what was known when the run started, without its own outcome · "
-        "association in past runs, not causation"
+        f"{cards.left_out()} · each delta uses what was known when the run started, without its own outcome"
+        " · association in past runs, not causation"
     )
     if skipped:
         with st.expander(f"Why {cards.counted(len(skipped), 'run')} could not be evaluated"):
@@ -97,13 +97,13 @@ def detail(choice: Choice, review: ChoiceReview, runs: Mapping[str, Run]) -> Non
     """What is known of one choice."""
     style = SIDES[side_of(choice)]
     with st.container(border=True, key="choice"):
-        taken, other = text.one_line(choice.selected, 80), text.one_line(choice.alternative, 80)
-        st.text(f"{taken} chosen, {other} alternative")
+        chosen, other = text.one_line(choice.selected, 80), text.one_line(choice.alternative, 80)
+        st.text(f"{chosen} chosen, {other} alternative")
         st.caption(text.label(context_words(choice.context, choice.context_hash), 300))
         with st.container(horizontal=True, gap="xsmall"):
             st.badge(f"{style.icon} {style.words}", color=style.badge)
-            if told := level_words(choice.level, choice.levels):
-                st.badge(told, color="gray")
+            if level := level_words(choice.level, choice.levels):
+                st.badge(level, color="gray")
             if (q := number(choice.q)) is not None:
                 st.badge(f"q = {q:.2g} among {_pairs(choice)}", color="gray")
         st.text(text.one_line(choice.support_reason, 300))
@@ -168,8 +168,8 @@ def _pairs(choice: Choice) -> str:
 
 
 def _cards(choice: Choice, unit: str | None) -> None:
-    taken, other, between = st.columns(3)
-    with taken:
+    chosen, other, between = st.columns(3)
+    with chosen:
         _history("Taken", choice.selected, choice.taken, unit)
     with other:
         _history("Not taken", choice.alternative, choice.other, unit)

@@ -186,14 +186,14 @@ def _card(card: CalibrationCard | Unscored) -> None:
         "The chance of success after each plan change, from runs of other tasks, against what came of it. "
         "Runs of one task are alike, so the intervals count tasks."
     )
-    drawn, beside = st.columns([3, 2], gap="large")
+    drawn, side = st.columns([3, 2], gap="large")
     with drawn:
         tables.figure(
             figures.plan_calibration(card, dark=state.is_dark()),
             key="plan-calibration",
             name="Calibration of the forecasts",
         )
-    with beside:
+    with side:
         over = f"{cards.counted(card.n, 'forecast')} of {card.runs:,} runs, {card.tasks:,} tasks"
         cards.number_card("Skill over the mean of all runs", _skill(card.skill), over)
         cards.number_card(

@@ -26,15 +26,15 @@ STATES: Final = {"open": "○ open", "fixed": "✔ fixed", "reopened": "⚠ reop
 MOST_RUNS: Final = 500
 PERCENT: Final = st.column_config.NumberColumn(format="percent")
 DAY: Final = st.column_config.DateColumn(format="YYYY-MM-DD")
-SAID: Final = "issue_said"
+MESSAGE: Final = "issue_said"
 HIDDEN: Final = ("id", "rate_reason", "low", "high", "mode", "rule")
 
 
 @panel
 def draw(corpus: Corpus) -> None:
     """The list, the chosen issue, and the form for a new one."""
-    if said := st.session_state.pop(SAID, None):
-        st.error(text.label(said, 400))
+    if message := st.session_state.pop(MESSAGE, None):
+        st.error(text.label(message, 400))
     with st.container(width=320):
         reviewer.ask_reviewer()
     folder = state.workspace().path
@@ -180,4 +180,4 @@ def _save(edit: IssueEdit) -> None:
     try:
         change_issues(state.workspace().path / ISSUES, edit)
     except UntakenError as error:
-        st.session_state[SAID] = f"{error.message}. {error.hint}"
+        st.session_state[MESSAGE] = f"{error.message}. {error.hint}"

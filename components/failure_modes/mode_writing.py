@@ -1,7 +1,7 @@
 """What reviewers save of notes and failure modes: to the run's ledger, and new modes to the taxonomy.
 
 Each function is called by a widget, before the page is drawn again; what came of it is said by
-`review_writing.say`.
+`review.writing.show_messages`.
 """
 
 from __future__ import annotations
@@ -59,16 +59,16 @@ def ask_model(store: Workspace, runs: Sequence[Run], run: Run, note: Note, name:
         with ModelAccess(name, ReplyStore(store.path / REPLIES), budget=MOST_REQUESTS) as model:
             found = model_suggestions([note], taxonomy, filed_texts(runs, taxonomy), model)
     except UntakenError as error:
-        writing.tell(f"Not asked: {error.message}. {error.hint}")
+        writing.add_message(f"Not asked: {error.message}. {error.hint}")
         return
     drafts = suggestion_drafts(run, found)
     if drafts:
         writing.append(store, run, drafts)
     elif not found:
-        writing.tell("No failure modes yet. Create one first.")
+        writing.add_message("No failure modes yet. Create one first.")
     else:
         why = found[0].mode
-        writing.tell(
+        writing.add_message(
             f"No suggestion: {why.reason if isinstance(why, Unscored) else 'none of the modes fits'}."
         )
 
@@ -112,9 +112,9 @@ def change(store: Workspace, edit: TaxonomyEdit) -> bool:
     try:
         change_taxonomy(store.path, edit)
     except UntakenError as error:
-        writing.tell(f"Not saved: {error.message}. {error.hint}")
+        writing.add_message(f"Not saved: {error.message}. {error.hint}")
         return False
     except OSError as error:
-        writing.tell(f"Not saved, disk error: “{error.strerror or error}”.")
+        writing.add_message(f"Not saved, disk error: “{error.strerror or error}”.")
         return False
     return True

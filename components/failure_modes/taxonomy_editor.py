@@ -38,7 +38,7 @@ MOST_CHANGES: Final = 50
 def draw() -> None:
     """The taxonomy as a table, presets, and the form of one mode."""
     taxonomy = kept_taxonomy(state.workspace().path)
-    writing.say()
+    writing.show_messages()
     with st.container(width=320):
         reviewer.ask_reviewer()
     _presets(taxonomy)

@@ -64,13 +64,13 @@ def rank_flow(report: RankReport, *, metrics: Sequence[str] | None = None, dark:
     symbol, spans = markers(agents), []
     for agent in agents:
         at = [places[m].get(agent) for m in names]
-        words = [_standing_words(agent, m, standings[m].get(agent)) for m in names]
+        words = [_rank_words(agent, m, standings[m].get(agent)) for m in names]
         spans += _spans([standings[m].get(agent) for m in names], agents.index(agent), look)
         figure.add_trace(_marks(at, symbol[agent], words, look))
         for x, moved in ((0, ""), (len(names) - 1, _moved(at, look))):
-            standing, y = standings[names[x]].get(agent), at[x]
-            if y is not None and standing is not None:
-                _label(figure, standing, (x, y), look.text, moved, left=x == 0)
+            ranked, y = standings[names[x]].get(agent), at[x]
+            if y is not None and ranked is not None:
+                _label(figure, ranked, (x, y), look.text, moved, left=x == 0)
     figure.layout.shapes = spans
     last = len(names) - 1
     room = 62 + round(7.2 * max(len(text.short(agent, MOST_CHARS)) for agent in agents))
@@ -115,13 +115,13 @@ def _spans(standings: Sequence[RankedAgent | None], place: int, look: Tokens) ->
             "type": "line",
             "x0": column + 0.02 * (place % 5 - 2),
             "x1": column + 0.02 * (place % 5 - 2),
-            "y0": standing.rank_low - 0.12,
-            "y1": standing.rank_high + 0.12,
+            "y0": ranked.rank_low - 0.12,
+            "y1": ranked.rank_high + 0.12,
             "line": {"color": look.line, "width": 1.25},
             "layer": "below",
         }
-        for column, standing in enumerate(standings)
-        if standing is not None and standing.rank_low is not None and standing.rank_high is not None
+        for column, ranked in enumerate(standings)
+        if ranked is not None and ranked.rank_low is not None and ranked.rank_high is not None
     ]
 
 
@@ -148,16 +148,16 @@ def _places(standings: Sequence[RankedAgent], before: dict[str, float]) -> dict[
     return {s.agent: float(place) for place, s in enumerate(ranked, 1)}
 
 
-def _standing_words(agent: str, metric: str, standing: RankedAgent | None) -> str:
+def _rank_words(agent: str, metric: str, ranked: RankedAgent | None) -> str:
     name = f"{text.figure(agent)} · {metric_words(metric)}"
-    if standing is None or standing.rank is None:
+    if ranked is None or ranked.rank is None:
         return f"{name}: unscored"
-    low, high = number(standing.low), number(standing.high)
+    low, high = number(ranked.low), number(ranked.high)
     span = f" ({low:.0%} to {high:.0%})" if low is not None and high is not None else ""
-    ranks = f", 95 % {standing.rank_low} to {standing.rank_high}" if standing.rank_low is not None else ""
+    ranks = f", 95 % {ranked.rank_low} to {ranked.rank_high}" if ranked.rank_low is not None else ""
     return (
-        f"{name}: rank {standing.rank}{ranks}<br>{number(standing.value) or 0.0:.1%}{span}"
-        f"<br>{standing.n_runs} runs of {standing.n_tasks} tasks"
+        f"{name}: rank {ranked.rank}{ranks}<br>{number(ranked.value) or 0.0:.1%}{span}"
+        f"<br>{ranked.n_runs} runs of {ranked.n_tasks} tasks"
     )
 
 
@@ -169,11 +169,11 @@ def _moved(at: Sequence[float | None], look: Tokens) -> str:
 
 
 def _label(
-    figure: go.Figure, standing: RankedAgent, at: tuple[float, float], colour: str, moved: str, *, left: bool
+    figure: go.Figure, ranked: RankedAgent, at: tuple[float, float], colour: str, moved: str, *, left: bool
 ) -> None:
-    value = number(standing.value)
+    value = number(ranked.value)
     share = "unscored" if value is None else f"{value:.0%}"
-    name = text.figure(text.short(standing.agent, MOST_CHARS))
+    name = text.figure(text.short(ranked.agent, MOST_CHARS))
     figure.add_annotation(
         x=at[0],
         y=at[1],

@@ -73,7 +73,7 @@ def status_changes(seen: Preview, *, dark: bool = False) -> go.Figure:
     themed(figure, dark=dark, height=HEAD + ROW * len(rows) + 16, margin=(8, 8, HEAD, 8))
     _axes(figure, columns, rows, look)
     least = 220 + COLUMN * len(columns)
-    figure.update_layout(meta={"description": _said(seen), "least_width": min(least, 1_600)})
+    figure.update_layout(meta={"description": _description(seen), "least_width": min(least, 1_600)})
     return figure
 
 
@@ -131,7 +131,7 @@ def _words(flow: Flow) -> str:
     return f"{before.icon} {before.word} → {after.icon} {after.word}"
 
 
-def _said(seen: Preview) -> str:
+def _description(seen: Preview) -> str:
     runs = len({change.digest for change in seen.changes})
     return f"{runs} of {seen.runs} runs would change the status of a sub-goal if the graph were saved"
 
@@ -165,8 +165,10 @@ def draft_figure(
         f"on an edge: runs in this order / runs with both · θ = {draft.theta:g} · n = {draft.runs:,} runs"
     )
     counts = f"{len(goals)} sub-goals and {len(draft.edges)} edges"
-    said = f"Draft with {counts} from {draft.runs} runs"
-    figure, scale = canvas(layout, shapes, [legend], said=said, dark=dark, width=width, height=height)
+    description = f"Draft with {counts} from {draft.runs} runs"
+    figure, scale = canvas(
+        layout, shapes, [legend], description=description, dark=dark, width=width, height=height
+    )
     _write(figure, boxes, layout, scale)
     _counts(figure, known, layout, look)
     return figure
@@ -176,8 +178,10 @@ def _box(goal: SubGoal, runs: int | None, of: int) -> Box:
     name = text.one_line(goal.title or goal.id)
     count = f"any one of {len(goal.any_of)}" if runs is None else f"in {runs:,} of {of:,} runs"
     lines = (*wrapped(name), f"({count})")
-    said = f"{name}: {count}"
-    return Box(sub_goals=(goal.id,), status="unscored", critical=goal.critical, lines=lines, said=said)
+    description = f"{name}: {count}"
+    return Box(
+        sub_goals=(goal.id,), status="unscored", critical=goal.critical, lines=lines, description=description
+    )
 
 
 def _line(edge: Support | None, draft: ProposedGraph, look: Tokens) -> dict[str, Any]:
@@ -205,7 +209,7 @@ def _write(figure: go.Figure, boxes: Sequence[Box], layout: CanvasLayout, scale:
             mode="text",
             text=["<br>".join(text.figure(line) for line in box.lines) for box in boxes],
             textfont={"size": max(7, round(14.5 * scale, 1)), "color": INK},
-            hovertext=[text.figure(box.said, 160) for box in boxes],
+            hovertext=[text.figure(box.description, 160) for box in boxes],
             hoverinfo="text",
         )
     )

@@ -21,7 +21,7 @@ def canvas(
     shapes: Iterable[dict[str, Any]],
     legend: Sequence[str],
     *,
-    said: str,
+    description: str,
     dark: bool,
     width: int,
     height: int,
@@ -33,7 +33,7 @@ def canvas(
         layout: where the boxes are.
         shapes: boxes and lines, in the units of the layout.
         legend: what marks mean; from a ledger only where it is guarded.
-        said: the figure in words, for a screen reader.
+        description: the figure in words, for a screen reader.
         dark: the theme.
         width: room in pixels.
         height: room in pixels, the legend included; the scale, at most 1, makes the drawing fit.
@@ -48,7 +48,7 @@ def canvas(
     drawn.shapes = list(shapes)
     drawn.xaxis = {**hidden, "range": [-PAD, layout.width + PAD]}
     drawn.yaxis = {**hidden, "range": [layout.height + PAD, -PAD], "scaleanchor": "x"}
-    drawn.meta = {"description": said} | ({} if least_width is None else {"least_width": least_width})
+    drawn.meta = {"description": description} | ({} if least_width is None else {"least_width": least_width})
     figure.add_annotation(
         text=_GAP.join(legend),
         x=0.5,

@@ -92,19 +92,19 @@ def state_causality_figure(
     looks = [_NODES[kind] for kind in nodes.values()]
     shapes = [p for ends, way in ways.items() for p in _way(way, sizes, whole, _style(lines[ends], look))]
     shapes += [p for ends in back for p in _back(ends, sizes, layout, _style(lines[ends], look))]
-    said = f"What acts on {text.figure(state.goal)}: {state.summary}, {len(state.edges)} edges"
+    description = f"What acts on {text.figure(state.goal)}: {state.summary}, {len(state.edges)} edges"
     figure, scale = canvas(
         layout,
         [*shapes, *_shapes(sizes, layout, looks, dark=dark)],
         _legend(nodes, state, look),
-        said=said,
+        description=description,
         dark=dark,
         width=width,
         height=height,
         least_width=_LEAST,
     )
     labels = ["<br>".join(text.figure(line) for line in box.lines) for box in boxes]
-    figure.add_trace(_labels(layout, labels, [box.said for box in boxes], scale, dark=dark))
+    figure.add_trace(_labels(layout, labels, [box.description for box in boxes], scale, dark=dark))
     return figure
 
 
@@ -137,7 +137,7 @@ def scm_figure(
         layout,
         [*shapes, *_shapes(sizes, layout, looks, dark=dark)],
         [f"{_border(one, dark=dark)} {one.word}" for one in drawn],
-        said=f"{name}: {len(names)} variables, {len(ends)} edges",
+        description=f"{name}: {len(names)} variables, {len(ends)} edges",
         dark=dark,
         width=width,
         height=height,
@@ -167,8 +167,10 @@ def _box(name: str, kind: str, state: CausalState) -> Box:
     value = values.get(name, "") if kind == "kept" else "" if kind == "task" else look.word
     plain = text.one_line(name.replace("_", " "))
     lines = (*wrapped(f"{look.mark} {plain}".strip()), *(wrapped(text.one_line(value)) if value else ()))
-    said = text.one_line(f"{plain}: {value or look.word}", 160)
-    return Box(sub_goals=(name,), status="unscored", critical=kind == "task", lines=lines, said=said)
+    description = text.one_line(f"{plain}: {value or look.word}", 160)
+    return Box(
+        sub_goals=(name,), status="unscored", critical=kind == "task", lines=lines, description=description
+    )
 
 
 def _style(kind: EdgeKind, look: Tokens) -> dict[str, Any]:
@@ -210,8 +212,8 @@ def _legend(nodes: Mapping[str, str], state: CausalState, look: Tokens) -> list[
     there, drawn = set(nodes.values()), {edge.kind for edge in state.edges}
     words = [f"{one.mark or '▢'} {one.word}" for kind, one in _NODES.items() if kind in there]
     words += [
-        f'<span style="color:{_style(kind, look)["color"]}">{sign}</span> {said}'
-        for kind, (sign, said) in _EDGES.items()
+        f'<span style="color:{_style(kind, look)["color"]}">{sign}</span> {meaning}'
+        for kind, (sign, meaning) in _EDGES.items()
         if kind in drawn
     ]
     return words
@@ -372,4 +374,4 @@ def _symbol(name: str) -> str:
 
 def _named(name: str) -> Box:
     lines = wrapped(text.one_line(name))
-    return Box(sub_goals=(name,), status="unscored", critical=False, lines=lines, said=name)
+    return Box(sub_goals=(name,), status="unscored", critical=False, lines=lines, description=name)

@@ -51,9 +51,9 @@ def compare_matrix(found: SideBySide, *, marked: str | None = None, dark: bool =
     looks = {status: style.shaded(dark=dark) for status, style in CELLS.items()}
     if not rows:
         return message("These runs have neither sub-goals nor tool calls to align by", dark=dark)
-    first = {one.digest: split.key for one in found.partings if (split := one.split("plan"))}
+    first = {one.digest: split.key for one in found.divergences if (split := one.split("plan"))}
     figure = go.Figure()
-    shapes = [_line_of_parting(rows, look)] if any(row.parts for row in rows) else []
+    shapes = [_divergence_line(rows, look)] if any(row.parts for row in rows) else []
     for y, row in enumerate(rows):
         if row.key == marked:
             shapes.append(_band(y, len(found.runs), look))
@@ -73,7 +73,7 @@ def _shown(found: SideBySide) -> Sequence[AlignedRow]:
     return [found.rows[y] for y in sorted(kept)]
 
 
-def _line_of_parting(rows: Sequence[AlignedRow], look: Tokens) -> dict[str, Any]:
+def _divergence_line(rows: Sequence[AlignedRow], look: Tokens) -> dict[str, Any]:
     """Above the first row at which runs part."""
     y = next(place for place, row in enumerate(rows) if row.parts) - 0.5
     line = {"color": look.text, "width": 2, "dash": "dash"}

@@ -91,8 +91,8 @@ def outcome_scatter(
     return figure
 
 
-def _ends(standing: RankedAgent) -> list[float]:
-    low, high = number(standing.low), number(standing.high)
+def _ends(ranked: RankedAgent) -> list[float]:
+    low, high = number(ranked.low), number(ranked.high)
     return [] if low is None or high is None else [low, high]
 
 
@@ -122,7 +122,7 @@ def _label_sides(
     """Position of each name next to its mark: the first that meets no other name and no edge."""
     wide, high = x_range[1] - x_range[0], y_range[1] - y_range[0]
     spots = [((one.outcome - x_range[0]) / wide, (one.value - y_range[0]) / high) for one in placed]
-    taken = [(x - 0.015, y, 0.03) for x, y in spots]
+    occupied = [(x - 0.015, y, 0.03) for x, y in spots]
     sides = []
     for one, (x, y) in zip(placed, spots, strict=True):
         length = NAME_WIDTH * min(len(one.agent), 22)
@@ -131,19 +131,19 @@ def _label_sides(
             for across in ("right", "left")
             for up, lift in (("top", 0.045), ("bottom", -0.045))
         }
-        free = [side for side, box in boxes.items() if _fits(box, taken)]
+        free = [side for side, box in boxes.items() if _fits(box, occupied)]
         sides.append(free[0] if free else next(iter(boxes)))
-        taken.append(boxes[sides[-1]])
+        occupied.append(boxes[sides[-1]])
     return sides
 
 
-def _fits(box: tuple[float, float, float], taken: Sequence[tuple[float, float, float]]) -> bool:
+def _fits(box: tuple[float, float, float], occupied: Sequence[tuple[float, float, float]]) -> bool:
     """Whether a name of (left end, height, length), in shares of the figure, is in it and meets no other."""
     left, height, length = box
     inside = left >= 0 and left + length <= 1 and 0.02 <= height <= 0.98
     return inside and not any(
         abs(height - other) < 0.04 and left < begin + reach and begin < left + length
-        for begin, other, reach in taken
+        for begin, other, reach in occupied
     )
 
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 import plotly.graph_objects as go
 
 from components.figures.theme import message, themed
-from components.rankings.words import SIGNS, fill_of, p_words, points, share_words, standing_of
+from components.rankings.words import SIGNS, direction_of, fill_of, p_words, points, share_words
 from components.shared import text
 from components.shared.palette import Tokens, tokens
 from untaken.errors import number
@@ -56,7 +56,7 @@ def pair_matrix(compared: Comparison, *, marked: str | None = None, dark: bool =
 
 
 def _cell(column: int, row: int, pair: PairedDifference, marked: bool, look: Tokens) -> dict[str, Any]:
-    level = standing_of(pair) in ("level", "unknown")
+    level = direction_of(pair) in ("level", "unknown")
     return {
         "type": "rect",
         "x0": column - 0.47,
@@ -85,7 +85,7 @@ def _words(column: int, row: int, words: str, look: Tokens) -> dict[str, Any]:
 
 
 def _difference_words(pair: PairedDifference) -> str:
-    sign = SIGNS[standing_of(pair)]
+    sign = SIGNS[direction_of(pair)]
     if number(pair.low) is None:
         return f"{sign} {points(pair.difference)}"
     return f"<b>{sign} {points(pair.difference)}</b><br>{points(pair.low)} … {points(pair.high)}"
@@ -172,8 +172,8 @@ def difference_bar(pair: PairedDifference, *, dark: bool = False) -> go.Figure:
     figure = go.Figure()
     figure.add_vrect(x0=-reach, x1=reach, fillcolor=look.band, line_width=0, layer="below")
     figure.add_vline(x=0, line={"color": look.line, "width": 1.5})
-    colour = {"above": look.good, "below": look.bad}.get(standing_of(pair), look.muted)
-    line = {"color": colour, "width": 4, "dash": "solid" if pair.told_apart else "dot"}
+    colour = {"above": look.good, "below": look.bad}.get(direction_of(pair), look.muted)
+    line = {"color": colour, "width": 4, "dash": "solid" if pair.clear_difference else "dot"}
     figure.add_trace(go.Scatter(x=[low, high], y=[0, 0], mode="lines", line=line, hoverinfo="skip"))
     figure.add_trace(
         go.Scatter(
@@ -181,7 +181,7 @@ def difference_bar(pair: PairedDifference, *, dark: bool = False) -> go.Figure:
             y=[0],
             mode="markers+text",
             marker={"size": 14, "color": look.background, "line": {"color": colour, "width": 3}},
-            text=[f"{SIGNS[standing_of(pair)]} {points(middle)}"],
+            text=[f"{SIGNS[direction_of(pair)]} {points(middle)}"],
             textposition="top center",
             textfont={"size": 14, "color": look.text},
             hovertext=[_pair_hover(pair)],

@@ -42,7 +42,13 @@ def plan_figure(
     looks = [STATUS[box.status].shaded(dark=dark) for box in drawing.boxes]
     shapes = [*_lines(drawing, layout, look), *_boxes(drawing, layout, looks)]
     figure, scale = canvas(
-        layout, shapes, _legend(drawing, look), said=drawing.said, dark=dark, width=width, height=height
+        layout,
+        shapes,
+        _legend(drawing, look),
+        description=drawing.description,
+        dark=dark,
+        width=width,
+        height=height,
     )
     _add_words(figure, drawing, layout, scale, looks)
     return figure
@@ -122,7 +128,7 @@ def _add_words(
                 "size": max(7, round(14.5 * scale, 1)),
                 "color": [look.ink for look in looks],
             },
-            hovertext=[text.figure(box.said, 160) for box in drawing.boxes],
+            hovertext=[text.figure(box.description, 160) for box in drawing.boxes],
             hoverinfo="text",
         )
     )

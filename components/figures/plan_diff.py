@@ -63,7 +63,9 @@ def plan_diff_figure(
     look = tokens(dark)
     arrows = [part for ends, kind in lines.items() for part in arrow(ends, sizes, layout, _style(kind, look))]
     shapes, legend = [*arrows, *_shapes(boxes, looks, layout, dark=dark)], _legend(changes, lines)
-    figure, scale = canvas(layout, shapes, legend, said=_said(diff), dark=dark, width=width, height=height)
+    figure, scale = canvas(
+        layout, shapes, legend, description=_description(diff), dark=dark, width=width, height=height
+    )
     figure.add_trace(_labels(boxes, layout, scale, dark=dark))
     return figure
 
@@ -79,9 +81,13 @@ def _box(goal: SubGoal, changes: Mapping[str, Change]) -> Box:
     look = LOOKS[changes.get(goal.id, "kept")]
     marks = [look.mark, STAR if goal.critical else ""]
     words = text.one_line(" ".join([*filter(None, marks), goal.title or goal.id]))
-    said = text.one_line(f"{goal.title or goal.id} ({goal.id}): {look.word}", 160)
+    description = text.one_line(f"{goal.title or goal.id} ({goal.id}): {look.word}", 160)
     return Box(
-        sub_goals=(goal.id,), status="unscored", critical=goal.critical, lines=wrapped(words), said=said
+        sub_goals=(goal.id,),
+        status="unscored",
+        critical=goal.critical,
+        lines=wrapped(words),
+        description=description,
     )
 
 
@@ -124,7 +130,7 @@ def _labels(boxes: list[Box], layout: CanvasLayout, scale: float, *, dark: bool)
         mode="text",
         text=["<br>".join(text.figure(line) for line in box.lines) for box in boxes],
         textfont={"size": max(7, round(14.5 * scale, 1)), "color": shade(INK, dark=dark)},
-        hovertext=[text.figure(box.said, 160) for box in boxes],
+        hovertext=[text.figure(box.description, 160) for box in boxes],
         hoverinfo="text",
     )
 
@@ -138,7 +144,7 @@ def _legend(changes: Mapping[str, Change], lines: Mapping[tuple[int, int], Chang
     return words or ["nothing differs in what is drawn"]
 
 
-def _said(diff: GraphDiff) -> str:
+def _description(diff: GraphDiff) -> str:
     counts = {
         "added": len(diff.added),
         "removed": len(diff.removed),

@@ -50,8 +50,8 @@ def agents_by_criterion(
     for place, one in enumerate(found):
         figure.add_annotation(
             x=1, xref="paper", xanchor="left", xshift=10, y=place, showarrow=False,
-            text=f"{'≠' if one.told_apart else '≈'}  n = {one.tasks:,}",
-            font={"size": 12, "color": look.text if one.told_apart else look.muted},
+            text=f"{'≠' if one.clear_difference else '≈'}  n = {one.tasks:,}",
+            font={"size": 12, "color": look.text if one.clear_difference else look.muted},
         )  # fmt: skip
     figure.update_xaxes(
         range=[-0.03, 1.03], tickvals=[0, 0.25, 0.5, 0.75, 1], tickformat=".0%",

@@ -141,8 +141,8 @@ def _marks(
     colour: str,
 ) -> list[go.Scatter]:
     """Those with an interval, then those without: else plotly would draw bars of no length for these."""
-    told = [(at + shift, one, *map(number, values(one))) for at, one in enumerate(shown)]
-    known = [(at, one, value, low, high) for at, one, value, low, high in told if value is not None]
+    marks = [(at + shift, one, *map(number, values(one))) for at, one in enumerate(shown)]
+    known = [(at, one, value, low, high) for at, one, value, low, high in marks if value is not None]
     sure = [row for row in known if row[3] is not None and row[4] is not None]
     bare = [row for row in known if row not in sure]
     drawn = []

@@ -197,7 +197,7 @@ def _ours(marks: Marks, look: Tokens, name: str, axis: str) -> go.Scatter:
             "thickness": 3,
             "width": 0,
         },
-        hovertext=[f"{arm}: {_said(*mark)}" for arm, mark in marks.items()],
+        hovertext=[f"{arm}: {_value_words(*mark)}" for arm, mark in marks.items()],
         hoverinfo="text",
         xaxis=f"x{axis}",
         yaxis=f"y{axis}",
@@ -226,7 +226,7 @@ def _known(score: Score, otherwise: float) -> float:
     return otherwise if isinstance(score, Unscored) else score
 
 
-def _said(value: float, low: Score, high: Score) -> str:
+def _value_words(value: float, low: Score, high: Score) -> str:
     if isinstance(low, Unscored) or isinstance(high, Unscored):
         return f"{value:.2f}, no interval"
     return f"{value:.2f} ({low:.2f} to {high:.2f})"

@@ -181,6 +181,6 @@ def _fold(chosen: Sequence[Signal]) -> str:
 @panel
 def show_done() -> None:
     """The result of the last update of this session, shown once."""
-    told = st.session_state.pop(DONE, None)
-    if told:
-        (st.success if told.startswith("✓") else st.error)(text.label(told, 400))
+    message = st.session_state.pop(DONE, None)
+    if message:
+        (st.success if message.startswith("✓") else st.error)(text.label(message, 400))

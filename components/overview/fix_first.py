@@ -42,9 +42,9 @@ def draw(corpus: Corpus, found: Mapping[str | None, Triage]) -> None:
         corpus: what was evaluated.
         found: the list by agent; that of everybody under ``None``.
     """
-    heading, beside = st.columns([3, 1], vertical_alignment="bottom")
+    heading, side = st.columns([3, 1], vertical_alignment="bottom")
     heading.subheader("What to fix first", anchor=False)
-    with beside:
+    with side:
         agent = st.selectbox(
             "In the runs of",
             options=[agent for agent in found if agent is not None],

@@ -38,14 +38,14 @@ class Box:
     Attributes:
         sub_goals: the ids it shows; one id unless it is a collapsed branch.
         lines: the label, wrapped: icon and star first.
-        said: one line for a screen reader.
+        description: one line for a screen reader.
     """
 
     sub_goals: tuple[str, ...]
     status: Status
     critical: bool
     lines: tuple[str, ...]
-    said: str
+    description: str
 
     @property
     def collapsed(self) -> bool:
@@ -68,7 +68,7 @@ class Drawing:
     lines: tuple[Line, ...]
     sideways: CanvasLayout
     downwards: CanvasLayout
-    said: str
+    description: str
     hidden: int = 0
 
     @property
@@ -120,7 +120,7 @@ def draw(
         lines=lines,
         sideways=lay_out(sizes, pairs, "LR"),
         downwards=lay_out(sizes, pairs, "TB"),
-        said=_said(goals, status),
+        description=_description(goals, status),
         hidden=len(graph.sub_goals) - len(goals),
     )
 
@@ -232,15 +232,15 @@ def _box(group: list[SubGoal], status: dict[str, Status]) -> Box:
         words = first.title or first.id
     critical = any(goal.critical for goal in group)
     mark = f"{STATUS[shown].icon} {STAR} " if critical else f"{STATUS[shown].icon} "
-    said = f"{text.one_line(words)}: {STATUS[shown].word}{', critical' if critical else ''}"
+    description = f"{text.one_line(words)}: {STATUS[shown].word}{', critical' if critical else ''}"
     if len(group) > 1:
-        said = f"branch of {said}. Press Enter to open it."
+        description = f"branch of {description}. Press Enter to open it."
     return Box(
         sub_goals=tuple(goal.id for goal in group),
         status=shown,
         critical=critical,
         lines=wrapped(mark + text.one_line(words)),
-        said=said,
+        description=description,
     )
 
 
@@ -277,7 +277,7 @@ def _reduced(lines: tuple[Line, ...], boxes: int) -> tuple[Line, ...]:
     )
 
 
-def _said(goals: list[SubGoal], status: dict[str, Status]) -> str:
+def _description(goals: list[SubGoal], status: dict[str, Status]) -> str:
     counts = Counter(status[goal.id] for goal in goals)
     parts = [f"{counts[name]} {STATUS[name].word}" for name in STATUS if counts[name]]
     return f"Plan graph with {len(goals)} sub-goals: {', '.join(parts)}"

@@ -84,14 +84,14 @@ def plan_editor(
         can_redo: whether there is anything to do again.
         refused: why the last command was refused; read out and shown below the drawing.
     """
-    taken = f"{key}-taken"
-    st.session_state.setdefault(taken, 0)
+    counter = f"{key}-taken"
+    st.session_state.setdefault(counter, 0)
 
     def take_edits() -> None:
         try:
             for number, command in _commands(getattr(st.session_state.get(key), "edits", None)):
-                if number > st.session_state[taken]:
-                    st.session_state[taken] = number
+                if number > st.session_state[counter]:
+                    st.session_state[counter] = number
                     on_command(command)
         except UntakenError as error:
             on_refused(error)
@@ -105,7 +105,7 @@ def plan_editor(
     _edit(
         key=key,
         data=editor_payload(graph, selected=selected)
-        | {"taken": st.session_state[taken], "undo": can_undo, "redo": can_redo, "refused": refused},
+        | {"taken": st.session_state[counter], "undo": can_undo, "redo": can_redo, "refused": refused},
         on_edits_change=take_edits,
         on_selected_change=take_selection,
     )
@@ -133,25 +133,25 @@ def _command(edit: Any) -> Command:
 def editor_payload(graph: PlanGraph, *, selected: str | None = None) -> dict[str, Any]:
     """What the editor draws: every sub-goal and every line, and of each what its gestures need."""
     drawing = draw(graph, readable=ALL, every_line=True)
-    told = payload(drawing, selected=selected)
+    page = payload(drawing, selected=selected)
     goals = {goal.id: goal for goal in graph.sub_goals}
     shown = [goals[box.sub_goals[0]] for box in drawing.boxes]
-    for node, goal in zip(told["nodes"], shown, strict=True):
+    for node, goal in zip(page["nodes"], shown, strict=True):
         node |= {"label": "\n".join(wrapped(_label(goal))), "group": "plan"}
         node["borderWidth"] = CRITICAL_BORDER if goal.critical else BORDER
     straight = set(draw(graph, readable=ALL).lines)
-    for edge, line in zip(told["edges"], drawing.lines, strict=True):
+    for edge, line in zip(page["edges"], drawing.lines, strict=True):
         edge["bent"] = line not in straight  # it would run behind the boxes on the longer way
-    told["options"]["groups"]["plan"] = {
+    page["options"]["groups"]["plan"] = {
         "color": {"background": "#F3F7FB", "border": "#4A5968"},
-        "font": told["options"]["groups"]["completed"]["font"] | {"color": INK},
+        "font": page["options"]["groups"]["completed"]["font"] | {"color": INK},
         "shapeProperties": {"borderRadius": 8, "borderDashes": False},
     }
-    told["boxes"] = [_box(goal) for goal in shown]
-    told["legend"] = [entry for entry in told["legend"] if entry["word"] != "unscored"]
-    told["ids"] = list(goals)
-    told["said"] = _said(drawing, graph)
-    return told
+    page["boxes"] = [_box(goal) for goal in shown]
+    page["legend"] = [entry for entry in page["legend"] if entry["word"] != "unscored"]
+    page["ids"] = list(goals)
+    page["said"] = _description(drawing, graph)
+    return page
 
 
 def _label(goal: SubGoal) -> str:
@@ -175,7 +175,7 @@ def _box(goal: SubGoal) -> dict[str, Any]:
     }
 
 
-def _said(drawing: Drawing, graph: PlanGraph) -> str:
+def _description(drawing: Drawing, graph: PlanGraph) -> str:
     critical = sum(goal.critical for goal in graph.sub_goals)
     goals, lines = counted(len(graph.sub_goals), "sub-goal"), counted(len(drawing.lines), "line")
     counts = f"{goals}, {critical} critical, {lines}"

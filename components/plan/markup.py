@@ -48,8 +48,8 @@ def plan_html(graph: PlanGraph, score: RunScore | None = None, *, title: str = "
     environment = Environment(loader=FileSystemLoader(HERE), autoescape=True, undefined=StrictUndefined)
     return environment.get_template("page.html").render(
         title=text.one_line(title or graph.title or graph.id, 200),
-        said=drawing.said,
-        boxes=[box.said for box in drawing.boxes],
+        description=drawing.description,
+        boxes=[box.description for box in drawing.boxes],
         digests=[_digest(script) for script in scripts],
         scripts=[Markup(script) for script in scripts],  # noqa: S704 (our own and vis' source, nothing from outside)
         style=Markup(canvas_style()),  # noqa: S704

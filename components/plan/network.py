@@ -52,12 +52,17 @@ def payload(drawing: Drawing, *, selected: str | None = None) -> dict[str, Any]:
     place = {goal: number for number, box in enumerate(drawing.boxes) for goal in box.sub_goals}
     return {
         "key": drawing.digest,
-        "said": drawing.said,
+        "said": drawing.description,
         "nodes": network.nodes,
         "edges": [{"id": number, **edge} for number, edge in enumerate(network.edges)],
         "options": network.options,
         "boxes": [
-            {"id": box.sub_goals[0], "said": box.said, "status": box.status, "collapsed": box.collapsed}
+            {
+                "id": box.sub_goals[0],
+                "said": box.description,
+                "status": box.status,
+                "collapsed": box.collapsed,
+            }
             for box in drawing.boxes
         ],
         "layouts": [

@@ -88,7 +88,7 @@ def pair(compared: Comparison) -> PairedDifference | None:
 
 
 def _name(one: PairedDifference) -> str:
-    sign = ranking_words.SIGNS[ranking_words.standing_of(one)]
+    sign = ranking_words.SIGNS[ranking_words.direction_of(one)]
     names = f"{text.one_line(one.first, 40)} − {text.one_line(one.second, 40)}"
     return f"{sign} {names} · {points(one.difference)} points"
 
@@ -119,12 +119,12 @@ def detail(one: PairedDifference, report: RankReport, runs: Mapping[str, Run]) -
     first, second = text.label(one.first, 60), text.label(one.second, 60)
     with st.container(border=True, key="pair"):
         st.markdown(f"**Is {first} really better than {second}? {ranking_words.verdict(one)}.**")
-        told, driven = st.columns(2, gap="large")
-        with told:
+        verdict, driven = st.columns(2, gap="large")
+        with verdict:
             st.markdown(ranking_words.sentences(one, f"**{first}**", f"**{second}**"))
             drawn = figures.difference_bar(one, dark=state.is_dark())
             tables.figure(drawn, key="difference", name="Difference of two agents")
-            if ranking_words.standing_of(one) != "unknown":
+            if ranking_words.direction_of(one) != "unknown":
                 st.caption(f"{ranking_words.band_words(one)} · {ranking_words.method(one)}")
         with driven:
             _sub_goals(report.sub_goal_gaps(one.metric, one.first, one.second))

@@ -40,20 +40,20 @@ def discordant(report: RankReport, runs: Mapping[str, Run], metric: str) -> None
         runs: by content digest.
         metric: the metric whose turns the runs are shown of, where it turns the pair.
     """
-    told: dict[tuple[str, str], list[DiscordantPair]] = {}
+    by_pair: dict[tuple[str, str], list[DiscordantPair]] = {}
     for pair in report.discordant:
         if pair.a_metric == OUTCOME:
-            told.setdefault((pair.first, pair.second), []).append(pair)
-    if not told:
+            by_pair.setdefault((pair.first, pair.second), []).append(pair)
+    if not by_pair:
         st.info("No pair of agents changes order between outcome and a sub-goal metric.")
-    widest = sorted(told.values(), key=lambda pairs: -max(_parting(report, pair) for pair in pairs))
+    widest = sorted(by_pair.values(), key=lambda pairs: -max(_spread(report, pair) for pair in pairs))
     for pairs in widest[:MOST_TURNS]:
         _discordant(report, pairs, runs, metric)
     if len(widest) > MOST_TURNS:
         st.caption(f"The {MOST_TURNS} largest order changes, of {len(widest)}; the table shows all.")
 
 
-def _parting(report: RankReport, pair: DiscordantPair) -> float:
+def _spread(report: RankReport, pair: DiscordantPair) -> float:
     """How far the two metrics part over a pair."""
     a, b = (
         {s.agent: number(s.value) or 0.0 for s in report.metrics[m]} for m in (pair.a_metric, pair.b_metric)
@@ -85,7 +85,7 @@ def _discordant(
 
 
 def _values(report: RankReport, metric: str, first: str, second: str) -> str:
-    values = {standing.agent: standing.value for standing in report.metrics[metric]}
+    values = {ranked.agent: ranked.value for ranked in report.metrics[metric]}
     return f"{percent(values[first])} against {percent(values[second])}"
 
 
@@ -122,7 +122,7 @@ def _workflow(report: RankReport, one: WorkflowVerdict, place: int) -> None:
             f"**{text.label(one.workflow, 40)}** (workflow) against **{text.label(one.agent, 40)}** (agent): "
             f"{WINS[one.wins]}"
         )
-        sure = "" if gap.told_apart else " · no clear difference from 0"
+        sure = "" if gap.clear_difference else " · no clear difference from 0"
         st.caption(
             f"Gap {points(gap.difference)} points, 95 % {points(gap.low)} to {points(gap.high)}{sure} · "
             f"{gap.n_tasks} tasks, {gap.n_runs} runs"

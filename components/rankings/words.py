@@ -10,8 +10,8 @@ from components.shared.palette import Tokens
 from untaken.errors import Score, number
 from untaken.ranking import METRICS, PairedDifference, RunContribution
 
-Standing = Literal["above", "below", "level", "unknown"]
-SIGNS: Final[Mapping[Standing, str]] = {"above": "▲", "below": "▼", "level": "≈", "unknown": "?"}
+Direction = Literal["above", "below", "level", "unknown"]
+SIGNS: Final[Mapping[Direction, str]] = {"above": "▲", "below": "▼", "level": "≈", "unknown": "?"}
 """Clearly above, clearly below, no clear difference, no interval."""
 SMALLEST_P: Final = 0.001
 ALPHA: Final = 0.05
@@ -22,11 +22,11 @@ def metric_words(name: str) -> str:
     return METRICS[name].label if name in METRICS else text.figure(name.replace("_", " "), 30)
 
 
-def standing_of(pair: PairedDifference) -> Standing:
+def direction_of(pair: PairedDifference) -> Direction:
     """The comparison of the first agent with the second."""
     if number(pair.low) is None:
         return "unknown"
-    if not pair.told_apart:
+    if not pair.clear_difference:
         return "level"
     return "above" if (number(pair.difference) or 0) > 0 else "below"
 
@@ -34,7 +34,7 @@ def standing_of(pair: PairedDifference) -> Standing:
 def fill_of(pair: PairedDifference, look: Tokens) -> str:
     """The colour behind a pair; the sign beside it says the same."""
     fills = {"above": look.fill, "below": look.warm, "level": look.band, "unknown": look.background}
-    return fills[standing_of(pair)]
+    return fills[direction_of(pair)]
 
 
 def points(value: Score, *, sign: bool = True) -> str:
@@ -72,10 +72,10 @@ def share_words(value: Score) -> str:
 
 def verdict(pair: PairedDifference) -> str:
     """Is the one really better? In one word or two."""
-    standing = standing_of(pair)
-    if standing == "unknown":
+    direction = direction_of(pair)
+    if direction == "unknown":
         return "Unknown"
-    if standing == "level":
+    if direction == "level":
         return "No clear difference"
     return "Yes" if (number(pair.p_holm) or 0) <= ALPHA else "Only uncorrected"
 
@@ -90,7 +90,7 @@ def sentences(pair: PairedDifference, first: str, second: str) -> str:
     tasks = f"over the {pair.n_tasks} tasks that both have a value on ({pair.n_runs} runs)"
     above, below = (first, second) if difference >= 0 else (second, first)
     size = points(abs(difference), sign=False)
-    if not pair.told_apart:
+    if not pair.clear_difference:
         return (
             f"The log shows no clear difference between {first} and {second} by {metric}. {above} is ahead "
             f"by {size} "
@@ -98,8 +98,10 @@ def sentences(pair: PairedDifference, first: str, second: str) -> str:
             "equal: "
             f"{_detectable(pair)}"
         )
-    told = f"{above} is better than {below} by {metric}: {size} points {tasks}, {span}, p {p_words(pair.p)}."
-    return f"{told} {_family(pair)}"
+    sentence = (
+        f"{above} is better than {below} by {metric}: {size} points {tasks}, {span}, p {p_words(pair.p)}."
+    )
+    return f"{sentence} {_family(pair)}"
 
 
 def band_words(pair: PairedDifference) -> str:
@@ -122,14 +124,13 @@ def _family(pair: PairedDifference) -> str:
     if pair.family < 2:
         return "This is the only pair compared by this metric."
     holm = number(pair.p_holm) or 0.0
-    stands = "It is still clear" if holm <= ALPHA else "It is not clear any more"
-    return (
-        f"{stands} after correction for all {pair.family} pairs under this metric (Holm's p {p_words(holm)})."
-    )
+    still = "still clear" if holm <= ALPHA else "not clear any more"
+    pairs = f"all {pair.family} pairs under this metric"
+    return f"It is {still} after correction for {pairs} (Holm's p {p_words(holm)})."
 
 
 def method(pair: PairedDifference) -> str:
-    """How interval and p were had."""
+    """How interval and p were computed."""
     if pair.test == "mcnemar":
         return (
             f"Single trials: exact McNemar on {number(pair.first_only):.0f} tasks where only the first "
@@ -152,7 +153,7 @@ def pull_words(pull: RunContribution, metric: str) -> str:
 
 def turn_words(by_outcome: PairedDifference | None, by_metric: PairedDifference | None) -> str:
     """Whether either of two metrics shows a clear difference for a pair that they order oppositely."""
-    sure = [pair.metric for pair in (by_outcome, by_metric) if pair is not None and pair.told_apart]
+    sure = [pair.metric for pair in (by_outcome, by_metric) if pair is not None and pair.clear_difference]
     if not sure:
         return "Neither difference is clear: the order change may be chance."
     if len(sure) == 2:

@@ -100,9 +100,11 @@ def two_by_two(pairs: Sequence[ReviewerPair], reviewers: int) -> None:
             key="reviewer-pairs",
             name="Agreement by pair of reviewers",
         )
-    told = any(isinstance(value, Unscored) for pair in pairs for value in (pair.kappa, pair.kappa_low))
+    missing = any(isinstance(value, Unscored) for pair in pairs for value in (pair.kappa, pair.kappa_low))
     why = (
-        {"kappa_low_reason": st.column_config.TextColumn("why κ or its interval is missing")} if told else {}
+        {"kappa_low_reason": st.column_config.TextColumn("why κ or its interval is missing")}
+        if missing
+        else {}
     )
     tables.table(
         reviewer_pairs_table(pairs),

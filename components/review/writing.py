@@ -1,6 +1,6 @@
 """What reviewers save: verdicts and notes go to the run's ledger, status, assignee and tags to the workspace.
 
-Each function is called by a widget, before the page is drawn again; what came of it is said by `say`.
+Each function is called by a widget, before the page is drawn again; `show_messages` shows the result.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from untaken.ledger import Draft, Run, Verdict
 from untaken.store import Workspace
 from untaken.store.reviews import Review, ReviewConflict
 
-TOLD: Final = "review_told"
-MOST_TOLD: Final = 3
+MESSAGES: Final = "review_told"
+MOST_MESSAGES: Final = 3
 
 
 def save_verdict(
@@ -42,23 +42,23 @@ def save_review(store: Workspace, seen: Sequence[Review], *, author: str, **what
     try:
         answers = store.reviews.change(seen, author=author, **what)
     except UntakenError as error:
-        tell(f"{error.message}. {error.hint}")
+        add_message(f"{error.message}. {error.hint}")
         return
     refused = [answer for answer in answers if isinstance(answer, ReviewConflict)]
-    for answer in refused[:MOST_TOLD]:
-        tell(
+    for answer in refused[:MOST_MESSAGES]:
+        add_message(
             f"Not saved: {answer.now.updated_by} changed the review of {answer.now.run_id} in the "
             "meantime. It is "
             f"{answer.now.status} now. Check it and save again."
         )
-    if len(refused) > MOST_TOLD:
-        tell(f"and {len(refused) - MOST_TOLD} more that others changed in the meantime")
+    if len(refused) > MOST_MESSAGES:
+        add_message(f"and {len(refused) - MOST_MESSAGES} more that others changed in the meantime")
 
 
 @panel
-def say() -> None:
+def show_messages() -> None:
     """Show what could not be saved, once."""
-    for words in st.session_state.pop(TOLD, ()):
+    for words in st.session_state.pop(MESSAGES, ()):
         st.warning(text.label(words, 400), icon=":material/sync_problem:")
 
 
@@ -67,14 +67,14 @@ def append(store: Workspace, run: Run, events: Sequence[Draft]) -> bool:
     try:
         store.append_events(run, events)
     except UntakenError as error:
-        tell(f"Not saved: {error.message}. {error.hint}")
+        add_message(f"Not saved: {error.message}. {error.hint}")
         return False
     except OSError as error:
-        tell(f"Not saved, disk error: “{error.strerror or error}”. No data is lost.")
+        add_message(f"Not saved, disk error: “{error.strerror or error}”. No data is lost.")
         return False
     return True
 
 
-def tell(words: str) -> None:
+def add_message(words: str) -> None:
     """Have words said when the page is drawn again."""
-    st.session_state.setdefault(TOLD, []).append(words)
+    st.session_state.setdefault(MESSAGES, []).append(words)

@@ -61,12 +61,12 @@ def _verdicts(report: RunReport) -> None:
     given = report.run.of(Verdict)
     if not given:
         return
-    said = {True: "✓ met", False: "✗ not met", None: "? could not tell"}
+    marks = {True: "✓ met", False: "✗ not met", None: "? could not tell"}
     rows = [(verdict, one) for verdict in given for one in verdict.evidence or [None]]
     frame = pd.DataFrame(
         {
             "verdict on": [verdict.sub_goal for verdict, _ in rows],
-            "said": ["↩ withdrawn" if v.withdrawn else said[v.passed] for v, _ in rows],
+            "said": ["↩ withdrawn" if v.withdrawn else marks[v.passed] for v, _ in rows],
             "by": [verdict.by for verdict, _ in rows],
             "from": ["imported" if report.run.imported(v) else "this workspace" for v, _ in rows],
             "seen in event": pd.array([one.seq if one else None for _, one in rows], dtype="Int64"),

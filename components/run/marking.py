@@ -34,7 +34,7 @@ def marking(report: RunReport, node: NodeScore) -> None:
             return
         author = reviewer.author() or ""
         given = not_withdrawn(report.run.of(Verdict))
-        said = {v.by: v.passed for v in given if v.sub_goal == node.sub_goal}
+        passed_by = {v.by: v.passed for v in given if v.sub_goal == node.sub_goal}
         if decided_by_check(node):
             st.caption(
                 "This sub-goal is decided by its check. Your verdict is recorded but does not "
@@ -44,7 +44,7 @@ def marking(report: RunReport, node: NodeScore) -> None:
         drafts.text_input("Why", why, max_chars=REASON_CHARS, placeholder="what you saw (optional)")
         with st.container(horizontal=True, gap="xsmall"):
             for words, passed, key, name in WORDS:
-                mine = author in said and said[author] is passed
+                mine = author in passed_by and passed_by[author] is passed
                 st.button(
                     words,
                     key=f"mark-{name}-{why.key}",
@@ -60,7 +60,7 @@ def marking(report: RunReport, node: NodeScore) -> None:
                 key=f"withdraw-{why.key}",
                 shortcut="W",
                 type="tertiary",
-                disabled=author not in said,
+                disabled=author not in passed_by,
                 help="Withdraws your verdict. The history keeps it.",
                 on_click=writing.withdraw_verdict,
                 args=(state.workspace(), report.run, node.sub_goal),

@@ -50,9 +50,9 @@ def changes(corpus: Corpus, digest: str) -> None:
         if "mutates" in why.reason:
             st.page_link("pages/annotate.py", label="Say on Annotate which tools change something")
         return
-    said = plan_silence(run)
-    if said:
-        st.info(text.label(said, 500))
+    silence = plan_silence(run)
+    if silence:
+        st.info(text.label(silence, 500))
     st.caption(
         "Each change that the run made to its plan, and how likely success was after it, from runs of other "
         "tasks. The decisive step of a failed run is the largest fall. "

@@ -13,10 +13,10 @@ from components.shared.panels import panel
 from untaken.answers import RunReport, VerdictView, decided_by_check, verdict_views
 from untaken.subgoals import NodeScore
 
-MOST_VOICES: Final = 20
+MOST_VERDICTS: Final = 20
 MOST_WARNINGS: Final = 5
-SAID: Final = {True: ("✓ met", "blue"), False: ("✗ not met", "orange"), None: ("? could not tell", "gray")}
-STANDING_WORDS: Final = {
+ANSWERS: Final = {True: ("✓ met", "blue"), False: ("✗ not met", "orange"), None: ("? could not tell", "gray")}
+STATUS_WORDS: Final = {
     "decides": "decides",
     "outranked": "does not decide",
     "no opinion": "no opinion",
@@ -48,27 +48,27 @@ def verdicts_on(report: RunReport, node: NodeScore) -> None:
     with st.expander(f"Verdicts ({len(given)})", expanded=True):
         above = "Its own check decides. No verdict overrides it. " if decided_by_check(node) else ""
         st.caption(f"{above}Precedence: its check, recorded checks, reviewers, judges.")
-        for authority, some in groupby(given[:MOST_VOICES], key=lambda voice: voice.authority):
+        for authority, some in groupby(given[:MOST_VERDICTS], key=lambda view: view.authority):
             st.markdown(f"**{authority.capitalize()}**")
-            for voice in some:
-                _voice(report, voice)
-        if len(given) > MOST_VOICES:
-            st.caption(f"and {len(given) - MOST_VOICES} more in the events")
+            for view in some:
+                _verdict(report, view)
+        if len(given) > MOST_VERDICTS:
+            st.caption(f"and {len(given) - MOST_VERDICTS} more in the events")
 
 
-def _voice(report: RunReport, voice: VerdictView) -> None:
-    words, colour = SAID[voice.passed]
+def _verdict(report: RunReport, view: VerdictView) -> None:
+    words, colour = ANSWERS[view.passed]
     with st.container(horizontal=True, gap="xsmall"):
         st.badge(words, color=colour)  # type: ignore[arg-type]
-        st.badge(STANDING_WORDS[voice.standing], color="violet" if voice.standing == "decides" else "gray")
-        if voice.imported:
+        st.badge(STATUS_WORDS[view.standing], color="violet" if view.standing == "decides" else "gray")
+        if view.imported:
             st.badge("imported", color="gray")
-        st.text(text.one_line(voice.by, 80))
-    if voice.reason:
-        st.text(text.one_line(voice.reason, 600))
-    for number, cited in enumerate(voice.quotes):
+        st.text(text.one_line(view.by, 80))
+    if view.reason:
+        st.text(text.one_line(view.reason, 600))
+    for number, cited in enumerate(view.quotes):
         if cited.quote:
             st.code(text.one_line(cited.quote, 400), language=None, wrap_lines=True)
-        if not cited.stands:
+        if not cited.found:
             st.caption("✗ Quote not found in the cited event.")
-        event_link(report, cited.seq, key=f"quote-{voice.seq}-{number}")
+        event_link(report, cited.seq, key=f"quote-{view.seq}-{number}")

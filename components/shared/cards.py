@@ -44,9 +44,9 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
-def aside() -> str:
+def left_out() -> str:
     """How many runs a page leaves out, because their agents share no task with those compared; or nothing."""
-    left = state.runs_aside()
+    left = state.runs_left_out()
     words = "share no task with these. Use “Agents compared” in the sidebar to show them."
     return f" · {counted(left, 'more run')}, of agents that {words}" if left else ""
 

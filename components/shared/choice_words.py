@@ -67,16 +67,16 @@ def context_words(context: str | None, context_hash: str) -> str:
         return context
     if not isinstance(fields, dict):
         return context
-    plain = [_told(name, value) for name, value in fields.items() if not isinstance(value, dict)]
+    plain = [_field_words(name, value) for name, value in fields.items() if not isinstance(value, dict)]
     nested = [f"{name} {_listed(value)}" for name, value in fields.items() if isinstance(value, dict)]
     return " · ".join(plain + nested) or "empty context"
 
 
 def _listed(fields: dict[str, object]) -> str:
-    return ", ".join(_told(name, value) for name, value in fields.items()) or "nothing"
+    return ", ".join(_field_words(name, value) for name, value in fields.items()) or "nothing"
 
 
-def _told(name: str, value: object) -> str:
+def _field_words(name: str, value: object) -> str:
     """A flag that holds, one that does not, one that is unknown: ``late``, ``not late``, ``late ?``."""
     if value is None or isinstance(value, bool):
         return f"{name} ?" if value is None else name if value else f"not {name}"

@@ -29,15 +29,15 @@ def failing_alone() -> Iterator[None]:
     try:
         yield
     except UntakenError as error:  # a database that is locked or damaged, a file that went away
-        _say(error.finding())
+        _show(error.finding())
     except OSError as error:
         LOG.exception("disk error")
-        said = f"Disk error: {error.strerror or 'unknown'}"
-        _say(Finding(code="disk-error", message=said, hint="Check the disk of the server."))
+        message = f"Disk error: {error.strerror or 'unknown'}"
+        _show(Finding(code="disk-error", message=message, hint="Check the disk of the server."))
     except Exception:
         LOG.exception("a part of a page failed")
         hint = "Reload the page. If it happens again, report it with the log of the server."
-        _say(Finding(code="panel-failed", message="This part of the page could not be drawn", hint=hint))
+        _show(Finding(code="panel-failed", message="This part of the page could not be drawn", hint=hint))
 
 
 def panel(draw: Callable[Given, Answer]) -> Callable[Given, Answer | None]:
@@ -52,5 +52,5 @@ def panel(draw: Callable[Given, Answer]) -> Callable[Given, Answer | None]:
     return drawn
 
 
-def _say(found: Finding) -> None:
+def _show(found: Finding) -> None:
     st.error(text.label(f"{found.message} [{found.code}]. {found.hint}", 600), icon=":material/error:")

@@ -162,8 +162,8 @@ def derived(make: Callable[[Corpus], Made], *, of_all: bool = False) -> Made:
     """The result of `make`, an engine function, for the compared (or all) runs; computed once and shared."""
     store, now = workspace(), rules()
     whose = (str(store.path), content(store), now.missing, now.globs, None if of_all else group_name())
-    runs_meant = corpus() if of_all else compared()
-    made: Made = _derived(whose, f"{make.__module__}.{make.__qualname__}", runs_meant, make)
+    chosen_runs = corpus() if of_all else compared()
+    made: Made = _derived(whose, f"{make.__module__}.{make.__qualname__}", chosen_runs, make)
     return made
 
 
@@ -180,7 +180,7 @@ def group_name() -> str | None:
     return None if len(names) < 2 else (chosen if chosen in names else names[0])
 
 
-def runs_aside() -> int:
+def runs_left_out() -> int:
     """Number of runs of the agents that are not compared now."""
     name = group_name()
     return 0 if name is None else sum(len(group.digests) for group in groups() if group.name != name)
@@ -233,7 +233,7 @@ def _kept(folder: str) -> _Kept:  # noqa: ARG001 (cache key)
 def _evaluated(
     folder: str, digest: str, missing: MissingRule, verdicts: tuple[str, ...], _store: Workspace
 ) -> Corpus:
-    found, noticed = _read(folder, digest, _store)
+    found, findings = _read(folder, digest, _store)
     kept, learnt = _kept(folder), _learnt(found, _store)
     known = kept.corpus if kept.learnt == learnt else None
     whole = evaluate_corpus(
@@ -248,7 +248,7 @@ def _evaluated(
     kept.learnt, kept.corpus = learnt, whole
     for evaluation in whole.aborted:
         _store.audit(evaluation.code or "", evaluation.reason, evaluation.run_id)
-    for fault in unread_runs(found, noticed):
+    for fault in unread_runs(found, findings):
         _store.audit(ABORTED, f"the run is unreadable: {fault.message}", fault.where.run)
     return whole
 

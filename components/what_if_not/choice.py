@@ -70,8 +70,10 @@ def choose_step(record: PlanningRecord, run: str) -> int:
     """
     last = len(record.steps)
     asked = state.selected("step") or ""
-    told = int(asked) if asked.isascii() and asked.isdecimal() and len(asked) < len(str(last)) + 1 else 0
-    chosen = min(told, last) if told else _first(record, _decides) or 1
+    asked_step = (
+        int(asked) if asked.isascii() and asked.isdecimal() and len(asked) < len(str(last)) + 1 else 0
+    )
+    chosen = min(asked_step, last) if asked_step else _first(record, _decides) or 1
     st.session_state[SLIDER] = chosen
     if last > 1:
         st.slider("Step", 1, last, key=SLIDER, on_change=lambda: pick(run, st.session_state[SLIDER]))

@@ -86,12 +86,12 @@ def _agreement(found: Calibration, *, dark: bool) -> None:
     tables.figure(drawn, key="agreement", name="Agreement of estimates from ledgers")
 
 
-def _measured_how(told: Settings) -> str:
-    task = text.label(told.task.replace("_", " ")) if told.task else "open play"
+def _measured_how(settings: Settings) -> str:
+    task = text.label(settings.task.replace("_", " ")) if settings.task else "open play"
     return (
         f"Other pages estimate from ledgers alone. Here the alternatives were actually tried: "
-        f"{cards.counted(told.train, 'run')} of {text.label(told.policy)} ({task}) as history, then "
-        f"{cards.counted(told.decisions, 'decision')} on {told.held_out:,} other maps, each path "
-        f"{told.draws:,} times in clones. Intervals: 95 %, over maps. Measured for one policy, one task "
+        f"{cards.counted(settings.train, 'run')} of {text.label(settings.policy)} ({task}) as history, then "
+        f"{cards.counted(settings.decisions, 'decision')} on {settings.held_out:,} other maps, each path "
+        f"{settings.draws:,} times in clones. Intervals: 95 %, over maps. Measured for one policy, one task "
         "and one simulator. Agreement may differ elsewhere."
     )

@@ -37,8 +37,8 @@ def records() -> Shelf:
 @st.cache_resource(ttl=3600, max_entries=2, show_spinner=False)
 def _records(folder: str, digest: str, demo: bool, _store: Workspace) -> Shelf:  # noqa: ARG001 (cache key)
     files = records_under(state.PLANNED) if demo else []
-    beside = Path(folder).parent if Path(folder).name == ".untaken" else None
-    files += records_under(beside) if beside else []
+    parent = Path(folder).parent if Path(folder).name == ".untaken" else None
+    files += records_under(parent) if parent else []
     files += [file.path for file in _store.sources(PLANNING) if file.path]
     return shelf(files)
 

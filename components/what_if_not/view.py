@@ -40,9 +40,9 @@ BY_WIDTH: Final = (
 
 
 @panel
-def summary(told: PlanningSummary, settings: dict[str, Any]) -> None:
+def summary(planned: PlanningSummary, settings: dict[str, Any]) -> None:
     """Four numbers, each with what it rests on."""
-    wins = told.wins
+    wins = planned.wins
     scored = f"of {cards.counted(wins.steps - wins.unscored, 'action')} with a WIN"
     win = settings.get("win")
     where = (
@@ -51,9 +51,9 @@ def summary(told: PlanningSummary, settings: dict[str, Any]) -> None:
     numbers = (
         (
             "Steps",
-            f"{told.steps:,}",
+            f"{planned.steps:,}",
             f"{wins.steps:,} evaluated, {wins.unscored:,} of them without a WIN · "
-            f"{cards.counted(told.decisions, 'decision point')} with a causal graph",
+            f"{cards.counted(planned.decisions, 'decision point')} with a causal graph",
         ),
         (
             "Ties",
@@ -67,8 +67,8 @@ def summary(told: PlanningSummary, settings: dict[str, Any]) -> None:
         ),
         (
             "Revised",
-            f"{told.changed:,}",
-            f"of {cards.counted(told.asked_again, 'step')} at which the policy was asked again"
+            f"{planned.changed:,}",
+            f"of {cards.counted(planned.asked_again, 'step')} at which the policy was asked again"
             f"{f' ({where})' if where else ''}, it did something else",
         ),
     )

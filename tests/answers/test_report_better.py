@@ -12,7 +12,7 @@ from html_pages import Parsed
 from untaken import html_report
 from untaken.corpus import Corpus, evaluate_corpus
 from untaken.errors import Unscored
-from untaken.html.better import told
+from untaken.html.better import difference_words
 from untaken.ranking import PairedDifference
 
 PAIR = PairedDifference(
@@ -58,7 +58,7 @@ PAIR = PairedDifference(
 def test_a_difference_says_who_is_better_or_how_much_it_takes_to_show(
     pair: PairedDifference | None, says: str
 ) -> None:
-    assert says in Parsed(told(pair, 3)).words
+    assert says in Parsed(difference_words(pair, 3)).words
 
 
 def _compared(*makers: Any, tasks: int = 8) -> Corpus:

@@ -51,7 +51,7 @@ def test_a_quote_that_does_not_stand_in_its_event_is_marked() -> None:
     )
     found = run.run()
     (voice,) = verdict_views(found, score_run(found, GRAPH).node("x"))
-    assert [quoted.stands for quoted in voice.quotes] == [True, False, False, True]
+    assert [quoted.found for quoted in voice.quotes] == [True, False, False, True]
 
 
 NEXT: list[tuple[str, RunBuilder, str, int | None]] = [

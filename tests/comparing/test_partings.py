@@ -28,7 +28,9 @@ def reference() -> RunBuilder:
 def parted(other: RunBuilder) -> Divergence:
     runs = [reference().run(), other.run()]
     graphs = GraphSet.of([GRAPH])
-    (found,) = align_runs("t", runs, score_runs(runs, graphs)[0], graphs, reference=runs[0].digest).partings
+    (found,) = align_runs(
+        "t", runs, score_runs(runs, graphs)[0], graphs, reference=runs[0].digest
+    ).divergences
     return found
 
 
@@ -75,7 +77,7 @@ def test_what_is_unscored_in_one_of_them_is_not_known_to_differ() -> None:
         another().call("x").finish().run(),
     ]
     graphs = GraphSet.of([blind])
-    (found,) = align_runs("t", runs, score_runs(runs, graphs)[0], graphs).partings
+    (found,) = align_runs("t", runs, score_runs(runs, graphs)[0], graphs).divergences
     assert (found.alike, found.different, found.unknown, found.splits) == (0, 0, 1, ())
 
 

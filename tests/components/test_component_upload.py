@@ -7,30 +7,30 @@ from dataclasses import replace
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from components.data.upload import show_taken
+from components.data.upload import show_results
 from untaken.answers.uploads import uploads
 from untaken.errors import Finding
-from untaken.intake import Taken
+from untaken.intake import UploadResult
 from untaken.ledger import Integrity
 
 FAULT = Finding(
     code="file-not-recognised", message="<b>what</b> is this", severity="error", hint="Try again."
 )
-SOUND = Taken(name="sound.jsonl", kind="ledger", new=True, runs=2, integrity=())
-BROKEN = Taken(
+SOUND = UploadResult(name="sound.jsonl", kind="ledger", new=True, runs=2, integrity=())
+BROKEN = UploadResult(
     name="broken.jsonl",
     kind="ledger",
     new=True,
     integrity=(Integrity(run_id="r", verdict="ALTERED", reason="a byte differs"),),
 )
-UNKNOWN = Taken(name="![x](http://e.example).exe", kind=None, findings=(FAULT,))
+UNKNOWN = UploadResult(name="![x](http://e.example).exe", kind=None, findings=(FAULT,))
 
 
-def shown(*taken: Taken) -> AppTest:
+def shown(*taken: UploadResult) -> AppTest:
     def page(taken):  # the body is run as a script of its own, which knows no name from here
-        from components.data.upload import show_taken
+        from components.data.upload import show_results
 
-        show_taken(taken)
+        show_results(taken)
 
     return AppTest.from_function(page, args=(taken,)).run()
 
@@ -43,7 +43,9 @@ def shown(*taken: Taken) -> AppTest:
         ("an unknown file does not hide the good ones", (UNKNOWN, SOUND), ["✗", "✓"]),
     ],
 )
-def test_each_file_has_a_row_with_its_outcome(desc: str, taken: tuple[Taken, ...], marks: list[str]) -> None:
+def test_each_file_has_a_row_with_its_outcome(
+    desc: str, taken: tuple[UploadResult, ...], marks: list[str]
+) -> None:
     app = shown(*taken)
     assert not app.exception
     assert list(app.dataframe[0].value[""]) == marks, desc
@@ -62,14 +64,14 @@ def test_reasons_are_read_in_place_as_plain_text() -> None:
     assert reason.endswith("Try again.")
 
 
-ARCHIVE = Taken(name="all.zip", kind="archive", new=True)
+ARCHIVE = UploadResult(name="all.zip", kind="archive", new=True)
 
 
-def member(row: Taken, **changes: object) -> Taken:
+def member(row: UploadResult, **changes: object) -> UploadResult:
     return replace(row, name=f"all.zip/{row.name}", **changes)
 
 
-UPLOADS: list[tuple[str, tuple[Taken, ...], list[tuple[str, str, int, int]]]] = [
+UPLOADS: list[tuple[str, tuple[UploadResult, ...], list[tuple[str, str, int, int]]]] = [
     ("a rejected file is not already here", (UNKNOWN,), [("✗", "not added", 0, 0)]),
     ("a broken file that came before", (replace(BROKEN, new=False),), [("✗", "not added", 0, 0)]),
     ("an archive and its members are one row", (ARCHIVE, member(SOUND), SOUND), [
@@ -80,26 +82,26 @@ UPLOADS: list[tuple[str, tuple[Taken, ...], list[tuple[str, str, int, int]]]] = 
     ("an archive of traces without a run", (ARCHIVE, member(SOUND, runs=0)), [("✗", "not added", 0, 1)]),
     ("an archive with a bad member", (ARCHIVE, member(SOUND), member(UNKNOWN)), [("⚠", "new", 2, 2)]),
     ("an archive of broken ledgers", (ARCHIVE, member(BROKEN)), [("⚠", "new", 0, 1)]),
-    ("heads alone", (ARCHIVE, member(Taken(name="h", kind="heads", new=True))), [("✓", "new", 0, 1)]),
+    ("heads alone", (ARCHIVE, member(UploadResult(name="h", kind="heads", new=True))), [("✓", "new", 0, 1)]),
     ("an archive that was here", (ARCHIVE, member(SOUND, new=False)), [("✓", "already here", 2, 1)]),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("desc", "taken", "want"), UPLOADS, ids=[case[0] for case in UPLOADS])
 def test_an_upload_is_one_row_that_says_what_it_gave(
-    desc: str, taken: tuple[Taken, ...], want: list[tuple[str, str, int, int]]
+    desc: str, taken: tuple[UploadResult, ...], want: list[tuple[str, str, int, int]]
 ) -> None:
     assert [(one.mark, one.status, one.runs, len(one.members)) for one in uploads(taken)] == want, desc
 
 
 def test_nothing_brought_says_nothing() -> None:
-    assert show_taken(()) is None
+    assert show_results(()) is None
     assert not shown().dataframe
 
 
 def test_integrity_is_counted_by_verdict() -> None:
     runs = ("INTACT", "INTACT", "ALTERED")
     verdicts = tuple(Integrity(run_id=str(n), verdict=v, reason="") for n, v in enumerate(runs))
-    one = Taken(name="x", kind="ledger", integrity=verdicts)
+    one = UploadResult(name="x", kind="ledger", integrity=verdicts)
     (upload,) = uploads([one])
     assert upload.integrity == "2 INTACT · 1 ALTERED"

@@ -29,7 +29,7 @@ def a_pass(levels: dict[str, list[int]], *, successes: int = 0, seed: int = 0) -
         Quantified(
             subject=f"s{i}",
             success=i < successes,
-            values={name: Value(said=SCALE[found[i]], level=found[i]) for name, found in levels.items()},
+            values={name: Value(text=SCALE[found[i]], level=found[i]) for name, found in levels.items()},
         )
         for i in range(n)
     )

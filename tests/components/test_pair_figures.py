@@ -122,7 +122,7 @@ def test_where_a_pair_stands_is_told_by_a_sign_and_a_line_not_by_colour_alone(
     difference: float, reach: float | None, standing: ranking_words.Standing
 ) -> None:
     pair = a_pair(difference, reach)
-    assert ranking_words.standing_of(pair) == standing
+    assert ranking_words.direction_of(pair) == standing
     assert len(set(ranking_words.SIGNS.values())) == 4
     fills = [ranking_words.fill_of(pair, look) for look in (LIGHT, DARK)]
     assert fills[0] != fills[1]

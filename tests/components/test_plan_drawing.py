@@ -103,7 +103,7 @@ def test_statuses_are_told_by_icon_and_words_not_by_colour_alone() -> None:
     icons = [box.lines[0][0] for box in drawing.boxes]
     assert icons == ["✓", "✗", "–", "?", "·"]
     assert len({STATUS[name].dash for name in ("completed", "skipped", "unscored")}) == 3
-    assert drawing.said == (
+    assert drawing.description == (
         "Plan graph with 5 sub-goals: 1 completed, 1 attempted, not completed, 1 skipped, 1 unscored, "
         "1 not required"
     )

@@ -11,8 +11,8 @@ from histories import moment, past, seen
 
 from untaken.counterfactual import (
     as_observation,
+    collect_signals,
     evaluate_run,
-    gather_signals,
     insight_events,
     insights_bytes,
 )
@@ -118,7 +118,7 @@ def test_of_two_runs_under_one_id_the_signals_of_the_one_that_ended_first_count(
     assert one.signals
     assert other.signals
     wanted = tuple(sorted(one.signals, key=lambda signal: signal.key))
-    assert gather_signals([one, other]) == gather_signals([other, one]) == wanted
+    assert collect_signals([one, other]) == collect_signals([other, one]) == wanted
 
 
 def test_keys_of_signals_cannot_be_forged_by_names() -> None:

@@ -144,7 +144,7 @@ def test_taking_everything_back_leads_to_the_beginning_and_history_only_grows(st
     for step in steps:
         now = step(now)
         lengths.append(len(tone(now).history))
-    while any(change.before for change in editing.changes_standing(tone(now))):
+    while any(change.before for change in editing.changes_in_force(tone(now))):
         now = editing.take_back(now, "Tone", **WHO)
         lengths.append(len(tone(now).history))
     assert msgspec.structs.replace(tone(now), history=[]) == tone(SET)

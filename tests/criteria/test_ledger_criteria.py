@@ -80,7 +80,7 @@ def test_a_run_gets_the_value_that_its_ledger_shows(case: dict[str, Any]) -> Non
     (found,) = quantify([case["run"].run()], graphs=[PLAN])
     (item,) = found.items
     value = item.values.get(case["name"])
-    assert (value.said if value else None) == case["want"]
+    assert (value.text if value else None) == case["want"]
     assert bool(item.unscored.get(case["name"])) == (case["want"] is None)
 
 

@@ -47,7 +47,7 @@ def test_one_common_task_has_no_interval() -> None:
     found = the_one(a_pass(("a", "t", 2), ("b", "t", 0)))
     assert isinstance(found.low, Unscored)
     assert isinstance(found.first_low, Unscored)
-    assert not found.told_apart
+    assert not found.clear_difference
 
 
 def test_without_a_common_task_there_is_nothing_to_compare() -> None:
@@ -63,7 +63,7 @@ def test_over_several_passes_a_run_has_its_mean_level() -> None:
 def test_a_difference_that_holds_in_every_task_is_told_apart() -> None:
     rows = [(agent, f"t{n}", level + n % 2) for n in range(8) for agent, level in (("a", 1), ("b", 0))]
     found = the_one(a_pass(*rows))
-    assert (found.difference, found.low, found.high, found.told_apart) == (1.0, 1.0, 1.0, True)
+    assert (found.difference, found.low, found.high, found.clear_difference) == (1.0, 1.0, 1.0, True)
 
 
 def test_the_interval_of_the_difference_is_students() -> None:
@@ -85,7 +85,11 @@ def test_exchanging_the_agents_turns_the_difference_round(said: list[Any]) -> No
     assert len(there) == len(back)
     for one, other in zip(there, back, strict=True):
         assert one.difference == pytest.approx(-other.difference)
-        assert (one.first, one.second, one.told_apart) == (other.second, other.first, other.told_apart)
+        assert (one.first, one.second, one.clear_difference) == (
+            other.second,
+            other.first,
+            other.clear_difference,
+        )
         if not isinstance(one.low, Unscored) and not isinstance(other.high, Unscored):
             assert one.low == pytest.approx(-other.high)
             assert one.low <= one.difference + 1e-12

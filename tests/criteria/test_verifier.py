@@ -35,7 +35,7 @@ def a_pass(levels: dict[str, list[int | None]], *, successes: int = 0, seed: int
             subject=f"s{i}",
             success=i < successes,
             values={
-                name: Value(said=SCALE[level], level=level)
+                name: Value(text=SCALE[level], level=level)
                 for name, found in levels.items()
                 if (level := found[i]) is not None
             },

@@ -73,7 +73,7 @@ TABLES: dict[str, Columns[Any]] = {
     "review_table": report.REVIEW,
     "triage_table": report.FIX_FIRST,
     "matrix_table": report.MATRIX,
-    "partings_table": report.PARTINGS,
+    "divergences_table": report.DIVERGENCES,
     "outcome_splits_table": report.OUTCOME_SPLITS,
     "records_table": report.RECORDS,
     "estimates_table": report.ESTIMATES,

@@ -10,7 +10,7 @@ import pytest
 from histories import seen
 from test_ledger_crashes import points
 
-from untaken.counterfactual import evaluate_run, gather_signals, insight_events
+from untaken.counterfactual import collect_signals, evaluate_run, insight_events
 from untaken.ledger import LedgerWriter, append_events, event_type, read_ledger
 from untaken.ledger import events as e
 from untaken.memory import PolicyMemory, queue_signals, read_queue
@@ -38,7 +38,7 @@ def evaluate_and_append(path: Path, memory: Path) -> None:
     (run,) = read_ledger(path)
     evaluation = evaluate_run(run, PolicyMemory.load(memory))
     if drafts := insight_events(run, evaluation):
-        queue_signals(memory, gather_signals([evaluation]))
+        queue_signals(memory, collect_signals([evaluation]))
         append_events(path, run.run_id, drafts)
 
 

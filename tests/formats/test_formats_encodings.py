@@ -11,7 +11,7 @@ from builders import a_run
 
 from untaken.errors import UntakenError
 from untaken.formats.outcomes import read_outcomes
-from untaken.intake import Taken, take_in
+from untaken.intake import UploadResult, take_in
 from untaken.ledger.heads import parse_heads
 from untaken.plans import read_graph
 from untaken.store import Workspace
@@ -34,7 +34,7 @@ def saved(text: str, encoding: str) -> bytes:
     return MARKED[encoding] + text.encode(encoding)
 
 
-def added(folder: Path, name: str, data: bytes) -> Taken:
+def added(folder: Path, name: str, data: bytes) -> UploadResult:
     with Workspace(folder / "workspace") as workspace:
         (row,) = take_in(workspace, [(name, data)])
     return row

@@ -142,7 +142,7 @@ def test_one_task_or_none_tells_nobody_apart() -> None:
     pair = shares(rank_agents([a_score("a", "x", 4), a_score("b", "x", 0)], resamples=QUICK))
     assert pair.difference == 1.0
     assert all(isinstance(value, Unscored) for value in (pair.low, pair.high, pair.p, pair.mde, pair.p_above))
-    assert not pair.told_apart
+    assert not pair.clear_difference
     apart = shares(rank_agents([a_score("a", "x", 4), a_score("b", "y", 0)], resamples=QUICK))
     assert apart.difference == Unscored("no task has a value for both agents")
     assert apart.n_tasks == 0

@@ -44,7 +44,12 @@ TYPOS = [
 @pytest.mark.parametrize(("desc", "sub_goal", "meant"), TYPOS, ids=[case[0] for case in TYPOS])
 def test_a_misspelled_tool_is_named_from_the_first_run_on(desc, sub_goal, meant: Sequence[str]) -> None:
     (doubt,) = doubts(a_graph(sub_goal), 1, "search_orders", "refund")
-    assert (doubt.code, doubt.sub_goal, doubt.runs, doubt.meant) == ("graph-tool-unknown", "order", 1, meant)
+    assert (doubt.code, doubt.sub_goal, doubt.runs, doubt.suggestions) == (
+        "graph-tool-unknown",
+        "order",
+        1,
+        meant,
+    )
     assert doubt.hint == "Did you mean 'search_orders'?"
     assert "which none of 1 runs calls" in doubt.message
 
@@ -68,7 +73,7 @@ def test_a_tool_that_nobody_calls_is_doubted_from_five_runs_on_and_says_how_many
     graph = a_graph(expected("escalate"))
     assert doubts(graph, MIN_RUNS - 1, "search_orders") == ()
     (doubt,) = doubts(graph, MIN_RUNS, "search_orders")
-    assert (doubt.code, doubt.runs, doubt.meant) == ("graph-tool-unknown", 5, ())
+    assert (doubt.code, doubt.runs, doubt.suggestions) == ("graph-tool-unknown", 5, ())
     assert doubt.hint == "They call 'search_orders'."
 
 

@@ -113,7 +113,7 @@ def _valid(before: PlanGraph, after: PlanGraph) -> PlanGraph:
 def _added(graph: PlanGraph, edit: Add) -> PlanGraph:
     node = _read_again(edit.sub_goal)
     if any(known.id == node.id for known in graph.sub_goals):
-        raise _taken(graph, node.id)
+        raise _id_in_use(graph, node.id)
     at = len(graph.sub_goals) if edit.at is None else max(0, edit.at)
     return replace(graph, sub_goals=[*graph.sub_goals[:at], node, *graph.sub_goals[at:]])
 
@@ -122,7 +122,7 @@ def _renamed(graph: PlanGraph, edit: Rename) -> PlanGraph:
     sub_goal_of(graph, edit.sub_goal)
     _read_again(SubGoal(id=edit.id))
     if edit.id != edit.sub_goal and any(node.id == edit.id for node in graph.sub_goals):
-        raise _taken(graph, edit.id)
+        raise _id_in_use(graph, edit.id)
 
     def called(name: str) -> str:
         return edit.id if name == edit.sub_goal else name
@@ -219,7 +219,7 @@ def _invalid(message: str) -> UntakenError:
     return UntakenError("edit-invalid", f"edit rejected: {message}", hint=hint)
 
 
-def _taken(graph: PlanGraph, name: str) -> UntakenError:
+def _id_in_use(graph: PlanGraph, name: str) -> UntakenError:
     return UntakenError(
         "graph-duplicate-id",
         f"there is a sub-goal {name!r} already",

@@ -106,5 +106,5 @@ def _converted(name: str, data: bytes, format: str) -> ImportedGraphs:
             f"no plan graph in this {format} file",
             hint="Add traces on the Data page. Their runs can suggest a graph here.",
         )
-    noticed = [finding for finding in done.findings if finding.code != "no-runs"]
-    return ImportedGraphs(graphs=found.graphs, findings=(*noticed, *found.findings))
+    findings = [finding for finding in done.findings if finding.code != "no-runs"]
+    return ImportedGraphs(graphs=found.graphs, findings=(*findings, *found.findings))

@@ -139,7 +139,7 @@ def preview(
         seen.append(_Compared(run=run, before=before, after=after))
         if progress and (len(seen) % 50 == 0 or len(seen) == len(concerned)):
             progress(len(seen), len(concerned), "scoring runs again")
-    return _told(seen, len(concerned) - len(seen), edited, missing)
+    return _summary(seen, len(concerned) - len(seen), edited, missing)
 
 
 def with_graph(graphs: GraphSet, graph: PlanGraph) -> GraphSet:
@@ -197,7 +197,7 @@ class _Scoring:
         return score_run(run, graph, missing=self.missing, verdicts=self.verdicts) if graph else None
 
 
-def _told(seen: Sequence[_Compared], left: int, edited: PlanGraph, missing: MissingRule) -> Preview:
+def _summary(seen: Sequence[_Compared], left: int, edited: PlanGraph, missing: MissingRule) -> Preview:
     olds = [one.before for one in seen if one.before]
     news = [one.after for one in seen if one.after]
     return Preview(

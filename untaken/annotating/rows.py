@@ -115,7 +115,7 @@ def read_value(text: str, place: str) -> Any:
 
 def _node(row: SubGoalRow, known: SubGoal | None, renamed: dict[str, str], gone: Set[str]) -> dict[str, Any]:
     shown = row.id[:80]
-    said = {
+    fields = {
         "id": row.id,
         "title": row.title,
         "critical": row.critical,
@@ -126,4 +126,4 @@ def _node(row: SubGoalRow, known: SubGoal | None, renamed: dict[str, str], gone:
         "metadata": msgspec.to_builtins(known.metadata) if known else {},
     }
     typed = {field: read_value(getattr(row, field), f"{field} of {shown!r}") for field in JSON_FIELDS}
-    return said | {field: value for field, value in typed.items() if value is not None}
+    return fields | {field: value for field, value in typed.items() if value is not None}

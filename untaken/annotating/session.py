@@ -61,11 +61,11 @@ class Session:
         several: Sequence[Edit] = edits if isinstance(edits, Sequence) else (edits,)
         return self.take(apply_all(self.graph, several), words(several))
 
-    def take(self, graph: PlanGraph, told: str) -> Self:
+    def take(self, graph: PlanGraph, name: str) -> Self:
         """Another graph as one step that can be undone: an import, a merge, a draft that was discovered."""
         if graph_digest(graph) == graph_digest(self.graph):
             return self
-        done = (*self.done, UndoStep(words=told, before=self.graph))[-STEPS:]
+        done = (*self.done, UndoStep(words=name, before=self.graph))[-STEPS:]
         return replace(self, graph=graph, done=done, undone=())
 
     def undo(self) -> Self:
@@ -91,6 +91,6 @@ class Session:
 
 def words(edits: Iterable[Edit]) -> str:
     """Several commands in one line."""
-    told = [in_words(edit) for edit in edits]
-    more = " …" if len(told) > 3 else ""
-    return told[0] if len(told) == 1 else f"{len(told)} changes: {', '.join(told[:3])}{more}"
+    listed = [in_words(edit) for edit in edits]
+    more = " …" if len(listed) > 3 else ""
+    return listed[0] if len(listed) == 1 else f"{len(listed)} changes: {', '.join(listed[:3])}{more}"

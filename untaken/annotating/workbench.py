@@ -122,7 +122,7 @@ def unmapped(runs: Iterable[Run], graph: PlanGraph) -> Workbench:
     bench = _Bench(graph)
     for run in runs:
         bench.lay(run, map_actions(run, graph))
-    return bench.told()
+    return bench.summary()
 
 
 def made_rule(node: SubGoal, rule: Rule) -> list[Rule]:
@@ -216,7 +216,7 @@ class _Bench:
             self.by_tool[action.tool] = found
         return found
 
-    def told(self) -> Workbench:
+    def summary(self) -> Workbench:
         """What was found, ranked."""
         return Workbench(
             runs=self.runs,

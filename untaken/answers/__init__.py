@@ -28,14 +28,14 @@ from untaken.answers.choices import (
     placebo_of,
 )
 from untaken.answers.compare import (
+    DIVERGENCES,
     MATRIX,
     OUTCOME_SPLITS,
-    PARTINGS,
     compare_document,
     compared_tasks,
+    divergences_table,
     matrix_table,
     outcome_splits_table,
-    partings_table,
 )
 from untaken.answers.crafter import (
     crafter_ablation_document,
@@ -195,6 +195,7 @@ __all__ = [
     "DECISIONS",
     "DISAGREEMENTS",
     "DISCORDANT",
+    "DIVERGENCES",
     "EFFECTS",
     "ESTIMATES",
     "EXPORTED",
@@ -208,7 +209,6 @@ __all__ = [
     "OUTCOME_MEANS",
     "OUTCOME_SPLITS",
     "PAIRS",
-    "PARTINGS",
     "PASS_K",
     "PLANNED_STEPS",
     "PLAN_CHANGES",
@@ -278,6 +278,7 @@ __all__ = [
     "decisions_table",
     "disagreements_table",
     "discordant_table",
+    "divergences_table",
     "dump",
     "effects_table",
     "estimates_table",
@@ -303,7 +304,6 @@ __all__ = [
     "outcome_splits_table",
     "overview",
     "pairs_table",
-    "partings_table",
     "pass_k_table",
     "people_and_judges",
     "placebo_of",

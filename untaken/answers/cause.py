@@ -91,4 +91,4 @@ def cause_of(run: Run, score: RunScore | Unscored, kind: ReviewKind, shapes: Map
 def _ending(run: Run) -> str:
     end = run.finished
     given = () if end is None else (("error", end.error), ("limit", end.limit))
-    return "; ".join(f"{name} {said}" for name, said in given if said)
+    return "; ".join(f"{name} {text}" for name, text in given if text)

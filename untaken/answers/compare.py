@@ -31,9 +31,9 @@ class _Cell(NamedTuple):
     cell: Cell
 
 
-class _Split(NamedTuple):
+class _SplitRow(NamedTuple):
     run: ComparedRun
-    parting: Divergence
+    divergence: Divergence
     split: Split
 
 
@@ -61,7 +61,7 @@ MATRIX: Final[Columns[_Cell]] = {
 }
 """Columns of `matrix_table`."""
 
-PARTINGS: Final[Columns[_Split]] = {
+DIVERGENCES: Final[Columns[_SplitRow]] = {
     "agent": text("name of the agent", "run.agent"),
     "task_repeat": count("which repeat of the task", "run.task_repeat"),
     "success": truth("the recorded outcome of the run", "run.success"),
@@ -71,13 +71,13 @@ PARTINGS: Final[Columns[_Split]] = {
     "sub_goal": text("the sub-goal at which they diverge, if known", "split.key"),
     "reference_seq": count("event of the reference", "split.reference_seq"),
     "seq": count("event of this run", "split.seq"),
-    "rows_alike": count("sub-goals with the same status in both", "parting.alike"),
-    "rows_different": count("sub-goals with another status", "parting.different"),
-    "rows_unknown": count("sub-goals not known, or not required, in one of them", "parting.unknown"),
+    "rows_alike": count("sub-goals with the same status in both", "divergence.alike"),
+    "rows_different": count("sub-goals with another status", "divergence.different"),
+    "rows_unknown": count("sub-goals not known, or not required, in one of them", "divergence.unknown"),
     "run_id": text("the run's own id", "run.run_id"),
     "digest": text("content digest: the run's id in links", "run.digest"),
 }
-"""Columns of `partings_table`."""
+"""Columns of `divergences_table`."""
 
 OUTCOME_SPLITS: Final[Columns[OutcomeSplit]] = {
     "sub_goal": text("the sub-goal; without a common plan graph, the tool", "key"),
@@ -107,14 +107,14 @@ def matrix_table(found: SideBySide) -> pd.DataFrame:
     return frame(MATRIX, cells)
 
 
-def partings_table(found: SideBySide) -> pd.DataFrame:
-    """One row per run and kind of comparison: where it diverges from the reference (columns: `PARTINGS`)."""
+def divergences_table(found: SideBySide) -> pd.DataFrame:
+    """One row per run and kind of comparison with the reference (columns: `DIVERGENCES`)."""
     splits = (
-        _Split(found.run(parting.digest), parting, split)
-        for parting in found.partings
-        for split in parting.splits
+        _SplitRow(found.run(divergence.digest), divergence, split)
+        for divergence in found.divergences
+        for split in divergence.splits
     )
-    return frame(PARTINGS, splits)
+    return frame(DIVERGENCES, splits)
 
 
 def outcome_splits_table(found: SideBySide) -> pd.DataFrame:
@@ -146,8 +146,8 @@ def compare_document(
         "runs": [entry(run) for run in found.runs],
         "rows": [_row(row) for row in found.rows],
         "partings": [
-            entry(parting) | {"splits": [entry(split) for split in parting.splits]}
-            for parting in found.partings
+            entry(divergence) | {"splits": [entry(split) for split in divergence.splits]}
+            for divergence in found.divergences
         ],
         "outcome_splits": [entry(split) for split in found.outcome_splits],
         "findings": finding_entries(findings),

@@ -117,8 +117,8 @@ def _with_reasons(value: Any) -> Any:
 
 def _setup(setup: Setup) -> Document:
     win = setup.win
-    told = None if win is None else asdict(win) | {"interventions": list(win.interventions)}
-    return entry(setup) | {"options": dict(setup.options), "win": told}
+    win_options = None if win is None else asdict(win) | {"interventions": list(win.interventions)}
+    return entry(setup) | {"options": dict(setup.options), "win": win_options}
 
 
 def _arm(arm: AblationArm) -> Document:

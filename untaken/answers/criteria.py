@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Said:
+class _ValueRow:
     """One value: the result of one pass for a run and a criterion."""
 
     by: QuantifierRun
@@ -42,15 +42,15 @@ class _Said:
         return value.level if value else None
 
     @property
-    def said(self) -> str | None:
+    def text(self) -> str | None:
         value = self.item.values.get(self.criterion.name)
-        return value.said if value else None
+        return value.text if value else None
 
     @property
     def reason(self) -> str | None:
         if self.level is not None:
             return None
-        if self.said is not None:
+        if self.text is not None:
             return "none of the accepted values"
         why_not = self.item.unscored.get(self.criterion.name) or self.item.unparseable
         return why_not or "the reply leaves it out"
@@ -64,7 +64,7 @@ class _Tested:
     test: AttackTest
 
 
-VALUES: Final[Columns[_Said]] = {
+VALUES: Final[Columns[_ValueRow]] = {
     "pass": text("name of the pass", "by.name"),
     "by": text("recorded, ledger, or the model", "by.by"),
     "seed": count("seed of the pass", "by.seed"),
@@ -74,7 +74,7 @@ VALUES: Final[Columns[_Said]] = {
     "task_id": text("the task", lambda row: row.item.task_id or None),
     "success": truth("the recorded outcome", "item.success"),
     "criterion": text("name of the criterion", "criterion.name"),
-    "value": text("the value as it was given", "said"),
+    "value": text("the value as it was given", "text"),
     "level": count("place among the accepted values, 0 is worst", "level"),
     "level_reason": text("why level is unscored", "reason"),
 }
@@ -117,8 +117,8 @@ VERIFICATION: Final[Columns[CriterionCheck]] = {
     "high": figure("upper end of its 95 % interval", "discrimination.separation.high"),
     "p": figure("two-sided permutation p", "discrimination.separation.p"),
     "superiority_reason": why("superiority", "discrimination.separation.superiority"),
-    "notices": text("disturbances that it notices", lambda row: _attacks(row, noticed=True)),
-    "rewards": text("disturbances that it rewards", lambda row: _attacks(row, noticed=False)),
+    "notices": text("disturbances that it notices", lambda row: _attacks(row, detected=True)),
+    "rewards": text("disturbances that it rewards", lambda row: _attacks(row, detected=False)),
     "redundant_with": text("the kept criterion that it repeats", "redundant_with"),
     "correlation": figure("rank correlation with it", "correlation"),
 }
@@ -145,7 +145,10 @@ ATTACK_TESTS: Final[Columns[_Tested]] = {
 def values_table(passes: Iterable[QuantifierRun]) -> pd.DataFrame:
     """One row a pass, run and criterion (columns: `VALUES`)."""
     rows = (
-        _Said(by=run, item=item, criterion=c) for run in passes for item in run.items for c in run.criteria
+        _ValueRow(by=run, item=item, criterion=c)
+        for run in passes
+        for item in run.items
+        for c in run.criteria
     )
     return frame(VALUES, rows)
 
@@ -166,9 +169,9 @@ def attacks_table(found: Verification) -> pd.DataFrame:
     return frame(ATTACK_TESTS, tests)
 
 
-def _attacks(check: CriterionCheck, *, noticed: bool) -> str | None:
+def _attacks(check: CriterionCheck, *, detected: bool) -> str | None:
     tests = check.discrimination.attacks
-    return ", ".join(t.attack for t in tests if (t.detected if noticed else t.rewarded)) or None
+    return ", ".join(t.attack for t in tests if (t.detected if detected else t.rewarded)) or None
 
 
 def criteria_document(
@@ -231,7 +234,7 @@ def _values(one: QuantifierRun, item: Quantified) -> dict[str, Any]:
         "agent": item.agent,
         "task_id": item.task_id,
         "success": item.success,
-        "values": {name: value.said for name, value in item.values.items()},
+        "values": {name: value.text for name, value in item.values.items()},
         "levels": {name: value.level for name, value in item.values.items()},
         "unscored": dict(item.unscored),
         "unparseable": item.unparseable,
@@ -253,12 +256,12 @@ def criteria_verify_document(found: Verification, *, findings: Iterable[Finding]
 
 
 def _check(check: CriterionCheck) -> dict[str, Any]:
-    telling, drop = check.discrimination, check.discrimination.drop
+    found, drop = check.discrimination, check.discrimination.drop
     done = {"drop": None, "drop_reason": drop.reason} if isinstance(drop, Unscored) else {"drop": entry(drop)}
-    discrimination = entry(telling) | {
-        "separation": entry(telling.separation),
+    discrimination = entry(found) | {
+        "separation": entry(found.separation),
         **done,
-        "attacks": [entry(test) for test in telling.attacks],
+        "attacks": [entry(test) for test in found.attacks],
     }
     return entry(check) | {"stability": entry(check.stability), "discrimination": discrimination}
 

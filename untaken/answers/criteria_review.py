@@ -121,7 +121,7 @@ SIDE: Final[Columns[CriterionDifference]] = {
     "difference": figure("first − second, task by task", "difference"),
     "low": figure("lower end of the difference's 95 % interval", "low"),
     "high": figure("upper end", "high"),
-    "told_apart": truth("whether the interval of the difference excludes 0", "told_apart"),
+    "clear_difference": truth("whether the interval of the difference excludes 0", "clear_difference"),
     "tasks": count("common tasks with a value for both", "tasks"),
     "runs": count("runs of both on these tasks", "runs"),
     "best": count("the best level", "top"),

@@ -46,7 +46,7 @@ def criteria() -> Schema:
     across = entry_shape(AcrossRuns)
     across["properties"].pop("name")
     across["required"].remove("name")
-    said = fixed(
+    run = fixed(
         run=TEXT,
         subject=TEXT,
         run_id=TEXT,
@@ -61,7 +61,7 @@ def criteria() -> Schema:
     against_people = entry_shape(CriterionAgreement, confusion=list_of(entry_shape(ConfusionCell)))
     return document(
         "untaken.criteria/1",
-        optional={"runs": list_of(said), "against_people": list_of(against_people)},
+        optional={"runs": list_of(run), "against_people": list_of(against_people)},
         quantifier_runs=list_of(one),
         across_runs=values_of(across),
         findings=findings(),
@@ -71,11 +71,11 @@ def criteria() -> Schema:
 def criteria_verify() -> Schema:
     """``untaken.criteria-verify/1``."""
     test = entry_shape(AttackTest)
-    telling = entry_shape(
+    discrimination = entry_shape(
         Discrimination, separation=entry_shape(Separation), drop=or_null(test), attacks=list_of(test)
     )
-    telling["properties"]["drop_reason"] = TEXT
-    check = entry_shape(CriterionCheck, stability=entry_shape(Stability), discrimination=telling)
+    discrimination["properties"]["drop_reason"] = TEXT
+    check = entry_shape(CriterionCheck, stability=entry_shape(Stability), discrimination=discrimination)
     return document(
         "untaken.criteria-verify/1",
         passes=COUNT,

@@ -181,10 +181,10 @@ def _decision(decision: Decision) -> Document:
 
 def _branch(branch: Alternative) -> Document:
     """A branch; with a single layer the layer fields are omitted, because they are known."""
-    told = entry(branch)
+    fields = entry(branch)
     if branch.levels > 1:
-        return told
-    return {key: value for key, value in told.items() if key.removesuffix("_reason") not in LAYERED}
+        return fields
+    return {key: value for key, value in fields.items() if key.removesuffix("_reason") not in LAYERED}
 
 
 def gate_document(

@@ -39,8 +39,8 @@ def exported_scores(corpus: Corpus, reading: Iterable[Finding], unread: Unread) 
 
 def exported_rankings(corpus: Corpus, reading: Iterable[Finding], unread: Unread) -> Document:  # noqa: ARG001
     """``untaken rank --json``; arguments as for `exported_scores`."""
-    aside = [finding for finding in corpus.findings if finding.code == NOT_COMPARED]
-    findings = (*aside, *_scoring(corpus, reading))
+    left_out = [finding for finding in corpus.findings if finding.code == NOT_COMPARED]
+    findings = (*left_out, *_scoring(corpus, reading))
     return rank_document(corpus.ranking, rule=missing_rule(corpus), findings=findings)
 
 
@@ -51,17 +51,17 @@ def exported_counterfactuals(corpus: Corpus, reading: Iterable[Finding], unread:
     """
     aborted = [abort_unread(str(fault.where.run), fault.message, fault.where) for fault in unread]
     plan: Document | None = None
-    noticed = tuple(reading)
+    findings = tuple(reading)
     if corpus.graphs.graphs:
         from untaken.answers.plan_decisions import exported_plan  # noqa: PLC0415 (slow: it loads SciPy)
 
-        plan, noticed = exported_plan(corpus.plans), _scoring(corpus, reading)
+        plan, findings = exported_plan(corpus.plans), _scoring(corpus, reading)
     return counterfactual_document(
         [*corpus.evaluations.values(), *aborted],
         weights=Weights(),
         threshold=THRESHOLD,
         plan=plan,
-        findings=(*noticed, *_remembering(corpus)),
+        findings=(*findings, *_remembering(corpus)),
     )
 
 

@@ -133,19 +133,19 @@ def issue_runs_table(found: TrackedIssue, corpus: Corpus) -> pd.DataFrame:
 
 
 def issues_document(
-    found: Iterable[TrackedIssue], run_ids: Mapping[str, str], *, noticed: Sequence[Finding] = ()
+    found: Iterable[TrackedIssue], run_ids: Mapping[str, str], *, findings: Sequence[Finding] = ()
 ) -> Document:
     """``untaken.issues/1``: every issue with its state, rates and runs.
 
     Args:
         found: as `corpus_issues` tracks them.
         run_ids: run id of each digest.
-        noticed: what was noticed while the runs were read.
+        findings: what was noticed while the runs were read.
     """
     return {
         "schema": "untaken.issues/1",
         "issues": [_issue(one, run_ids) for one in found],
-        "findings": finding_entries(noticed),
+        "findings": finding_entries(findings),
     }
 
 

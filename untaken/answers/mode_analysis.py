@@ -223,14 +223,14 @@ def _named(found: ModeAnalysis, cells: Iterable[PivotCell]) -> list[NamedCell]:
 
 
 def modes_document(
-    found: ModeAnalysis, run_ids: Mapping[str, str], *, noticed: Sequence[Finding] = ()
+    found: ModeAnalysis, run_ids: Mapping[str, str], *, findings: Sequence[Finding] = ()
 ) -> Document:
     """``untaken.modes/1``: every mode with its rate and contrast, the pivot, saturation, what to read next.
 
     Args:
         found: the analysis.
         run_ids: run id of each digest.
-        noticed: what was noticed while the runs were read.
+        findings: what was noticed while the runs were read.
     """
     totals = {cell.mode: cell for cell in found.pivot.totals}
     contrasts = {one.mode: one for one in found.contrasts}
@@ -260,7 +260,7 @@ def modes_document(
             "outside": found.draw.outside,
             "next": run_ids[found.draw.following] if found.draw.following else None,
         },
-        "findings": finding_entries(noticed),
+        "findings": finding_entries(findings),
     }
 
 

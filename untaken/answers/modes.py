@@ -209,9 +209,13 @@ def _suggestion(one: Suggestion, taxonomy: Taxonomy) -> Document:
 
 def _by_model(one: ModelSuggestion, taxonomy: Taxonomy) -> Document:
     mode = one.mode if isinstance(one.mode, str) else ""
-    said: Document = {"model": one.model, "mode": mode or None, "name": taxonomy.name(mode) if mode else None}
+    suggested: Document = {
+        "model": one.model,
+        "mode": mode or None,
+        "name": taxonomy.name(mode) if mode else None,
+    }
     unscored = {"mode_reason": one.mode.reason} if isinstance(one.mode, Unscored) else {}
-    return said | {"reason": one.reason} | unscored
+    return suggested | {"reason": one.reason} | unscored
 
 
 _PLACE: Final[dict[str, Schema]] = {"sub_goal": or_null(TEXT), "event": or_null(COUNT)}

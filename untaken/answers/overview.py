@@ -92,11 +92,11 @@ def overview(corpus: Corpus, *, metric: str = "critical_completion") -> Overview
 
 
 def _contradictory(
-    corpus: Corpus, kind: str, scores: list[RunScore], can_tell: Callable[[RunScore], bool]
+    corpus: Corpus, kind: str, scores: list[RunScore], comparable: Callable[[RunScore], bool]
 ) -> Share:
-    told = [score for score in scores if can_tell(score)]
+    known = [score for score in scores if comparable(score)]
     count = sum(c.kind == kind for c in corpus.contradictions)
-    return Share(count=count, n=len(told), left_out=len(scores) - len(told))
+    return Share(count=count, n=len(known), left_out=len(scores) - len(known))
 
 
 def _has_critical(score: RunScore) -> bool:

@@ -38,8 +38,7 @@ def rank_document(
         "schema": "untaken.rank/1",
         "missing": report.missing,
         "metrics": {
-            metric: [_standing(standing) for standing in standings]
-            for metric, standings in report.metrics.items()
+            metric: [_agent(ranked) for ranked in standings] for metric, standings in report.metrics.items()
         },
         "agreement": [entry(agreement) for agreement in report.agreement],
         "discordant": [_discordant(report, pair) for pair in report.discordant],
@@ -57,9 +56,9 @@ def rank_document(
     }
 
 
-def _standing(standing: RankedAgent) -> Document:
-    ranks = {key: getattr(standing, key) for key in RANKS}
-    return entry(standing) | {f"{k}_reason": standing.unranked.reason for k, v in ranks.items() if v is None}
+def _agent(ranked: RankedAgent) -> Document:
+    ranks = {key: getattr(ranked, key) for key in RANKS}
+    return entry(ranked) | {f"{k}_reason": ranked.unranked.reason for k, v in ranks.items() if v is None}
 
 
 def _discordant(report: RankReport, pair: DiscordantPair) -> Document:

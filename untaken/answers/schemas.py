@@ -162,8 +162,8 @@ def _counterfactual() -> Schema:
 
 
 def _rank() -> Schema:
-    standing = entry_shape(RankedAgent)
-    standing["properties"] |= {f"{rank}_reason": TEXT for rank in RANKS}
+    ranked = entry_shape(RankedAgent)
+    ranked["properties"] |= {f"{rank}_reason": TEXT for rank in RANKS}
     change = entry_shape(RuleChange)
     change["properties"] |= {f"{rank}_reason": TEXT for rank in RULE_RANKS}
     workflow = entry_shape(
@@ -179,7 +179,7 @@ def _rank() -> Schema:
             "labels": _labels(),
         },
         missing={"enum": ["fail", "drop"]},
-        metrics=values_of(list_of(standing)),
+        metrics=values_of(list_of(ranked)),
         agreement=list_of(entry_shape(Agreement)),
         discordant=list_of(entry_shape(DiscordantPair, runs=list_of(entry_shape(RunContribution)))),
         contradictions=list_of(entry_shape(Contradiction)),

@@ -84,7 +84,7 @@ def run_report(corpus: Corpus, digest: str, graph: PlanGraph | None = None) -> R
             hint="The ledger may have been extended since the link was made; look the run up by its id.",
         )
     score, evaluation = corpus.scores[digest], corpus.evaluations[digest]
-    found, noticed = corpus.graphs.for_task(run.task_id, run.started.graph)
+    found, graph_findings = corpus.graphs.for_task(run.task_id, run.started.graph)
     addressing = () if run.integrity.broken else findings_of(run)
     mapped = {} if isinstance(score, Unscored) else {seq: goal for seq, goal, _ in score.mapped}
     contradiction = next((c for c in corpus.contradictions if c.digest == digest), None)
@@ -101,7 +101,7 @@ def run_report(corpus: Corpus, digest: str, graph: PlanGraph | None = None) -> R
             run, score, review_kind(run, contradiction.kind if contradiction else None), shapes_of(drawn)
         ),
         findings=(
-            *noticed,
+            *graph_findings,
             *(() if isinstance(score, Unscored) else score.findings),
             *evaluation.notes,
             *addressing,

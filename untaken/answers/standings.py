@@ -30,7 +30,7 @@ class StandingRow:
     """One agent under one metric."""
 
     metric: str
-    standing: RankedAgent
+    ranked: RankedAgent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,16 +105,16 @@ AGENTS: Final[Columns[AgentScore]] = _agent_columns()
 
 RANKINGS: Final[Columns[StandingRow]] = {
     "metric": text("the metric that ranks the agents", "metric"),
-    "agent": text("the ranked agent", "standing.agent"),
-    "value": figure("mean over tasks of the mean over repeats", "standing.value"),
-    "low": figure("lower end of its 95 % interval", "standing.low"),
-    "high": figure("upper end of its 95 % interval", "standing.high"),
-    "rank": count("1 is best; ties share the smallest", "standing.rank"),
-    "rank_low": count("best rank in its 95 % interval", "standing.rank_low"),
-    "rank_high": count("worst rank in its 95 % interval", "standing.rank_high"),
-    "n_tasks": count("number of tasks behind the value", "standing.n_tasks"),
-    "n_runs": count("number of runs behind the value", "standing.n_runs"),
-    "value_reason": why("value", "standing.value"),
+    "agent": text("the ranked agent", "ranked.agent"),
+    "value": figure("mean over tasks of the mean over repeats", "ranked.value"),
+    "low": figure("lower end of its 95 % interval", "ranked.low"),
+    "high": figure("upper end of its 95 % interval", "ranked.high"),
+    "rank": count("1 is best; ties share the smallest", "ranked.rank"),
+    "rank_low": count("best rank in its 95 % interval", "ranked.rank_low"),
+    "rank_high": count("worst rank in its 95 % interval", "ranked.rank_high"),
+    "n_tasks": count("number of tasks behind the value", "ranked.n_tasks"),
+    "n_runs": count("number of runs behind the value", "ranked.n_runs"),
+    "value_reason": why("value", "ranked.value"),
 }
 """Columns of `rankings_table`."""
 
@@ -174,7 +174,7 @@ PAIRS: Final[Columns[PairedDifference]] = {
     "difference": figure("first minus second, mean over the tasks that both have a value on", "difference"),
     "low": figure("lower end of its 95 % interval", "low"),
     "high": figure("upper end of its 95 % interval", "high"),
-    "told_apart": truth("whether the interval excludes 0", "told_apart"),
+    "clear_difference": truth("whether the interval excludes 0", "clear_difference"),
     "p": figure("two-sided p of no difference", "p"),
     "p_holm": figure("p adjusted for all pairs under the metric", "p_holm"),
     "family": count("pairs under the metric that have a p", "family"),
@@ -223,9 +223,9 @@ def agents_table(corpus: Corpus) -> pd.DataFrame:
 def rankings_table(corpus: Corpus) -> pd.DataFrame:
     """One row per metric and agent, best first (columns: `RANKINGS`)."""
     rows = [
-        StandingRow(metric=metric, standing=standing)
+        StandingRow(metric=metric, ranked=ranked)
         for metric, standings in corpus.ranking.metrics.items()
-        for standing in standings
+        for ranked in standings
     ]
     return frame(RANKINGS, rows)
 

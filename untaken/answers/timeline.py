@@ -129,9 +129,9 @@ def _state(event: ev.State) -> Words:
 
 
 def _verdict(event: ev.Verdict) -> Words:
-    said = {True: "met", False: "not met", None: "could not tell"}[event.passed]
+    answer = {True: "met", False: "not met", None: "could not tell"}[event.passed]
     seen = ", ".join(str(evidence.seq) for evidence in event.evidence or ())
-    words = f"{said}, by {event.by}" + (f", seen in event {seen}" if seen else "")
+    words = f"{answer}, by {event.by}" + (f", seen in event {seen}" if seen else "")
     return f"Verdict on {event.sub_goal}", words + (f": {event.reason}" if event.reason else "")
 
 

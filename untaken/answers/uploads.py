@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from untaken.answers.frame import Columns, count, frame, text
 from untaken.errors import Finding
-from untaken.intake import Taken
+from untaken.intake import UploadResult
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,11 +23,11 @@ Mark = Literal["✓", "⚠", "✗"]
 class Upload:
     """One file as it was chosen (untrusted name), with the members of an archive."""
 
-    row: Taken
-    members: tuple[Taken, ...] = ()
+    row: UploadResult
+    members: tuple[UploadResult, ...] = ()
 
     @property
-    def parts(self) -> tuple[Taken, ...]:
+    def parts(self) -> tuple[UploadResult, ...]:
         """What can hold runs: the members, or the file itself."""
         return self.members or (self.row,)
 
@@ -108,7 +108,7 @@ UPLOADS: Final[Columns[Upload]] = {
 """Columns of `uploads_table`."""
 
 
-def uploads(taken: Iterable[Taken]) -> tuple[Upload, ...]:
+def uploads(taken: Iterable[UploadResult]) -> tuple[Upload, ...]:
     """The rows of an intake by upload: the members of an archive follow it."""
     found: list[Upload] = []
     for row in taken:
@@ -125,18 +125,18 @@ def uploads_table(found: Sequence[Upload]) -> pd.DataFrame:
     return frame(UPLOADS, found)
 
 
-def _mark(one: Taken) -> Mark:
+def _mark(one: UploadResult) -> Mark:
     faulty = _faulty(one)
     if one.kind is None or (faulty and not one.new and not one.runs + one.graphs):
         return "✗"
     return "⚠" if faulty else "✓"
 
 
-def _faulty(one: Taken) -> bool:
+def _faulty(one: UploadResult) -> bool:
     return any(f.severity == "error" for f in one.findings) or any(v.broken for v in one.integrity)
 
 
-def _gave(member: Taken) -> bool:
+def _gave(member: UploadResult) -> bool:
     """Whether anything of a member is in the workspace; heads and planning records hold no runs."""
     holds = member.runs + member.graphs > 0 or member.integrity or member.kind in ("heads", "planning")
     return _mark(member) != "✗" and bool(holds)

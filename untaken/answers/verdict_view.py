@@ -25,7 +25,7 @@ class Quoted:
 
     seq: int
     quote: str
-    stands: bool
+    found: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,7 +90,7 @@ def verdict_views(run: Run, node: NodeScore, verdicts: Sequence[str] = ()) -> tu
         for verdict in given
     ]
     order = [title for title, _ in AUTHORITIES]
-    return tuple(sorted(found, key=lambda voice: (order.index(voice.authority), voice.seq)))
+    return tuple(sorted(found, key=lambda view: (order.index(view.authority), view.seq)))
 
 
 def decided_by_check(node: NodeScore) -> bool:
@@ -115,7 +115,7 @@ def _quotes(run: Run, verdict: Verdict) -> tuple[Quoted, ...]:
         Quoted(
             seq=cited.seq,
             quote=cited.quote,
-            stands=cited.seq in events and (not cited.quote or holds(events[cited.seq], cited.quote)),
+            found=cited.seq in events and (not cited.quote or holds(events[cited.seq], cited.quote)),
         )
         for cited in verdict.evidence or ()
     )

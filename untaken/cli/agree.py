@@ -12,7 +12,7 @@ from untaken.answers import agree_document
 from untaken.cli.console import NOTHING, Console, counted, plain, rate, signed, span
 from untaken.cli.grammar import TakesMany, Verbs, takes_least_kappa, takes_ledgers, verb
 from untaken.cli.inputs import UsageError, paths_of, read_ledgers
-from untaken.cli.review import say_reliability
+from untaken.cli.review import print_reliability
 from untaken.cli.verbs import VERBS
 from untaken.errors import Where
 from untaken.judging import (
@@ -72,13 +72,13 @@ def agree(args: argparse.Namespace, console: Console) -> int:
     differences = judge_differences(runs, args.a, args.b)
     rates = labelled_rates(runs, args.a, args.b, target=args.target, odds=read_odds(args.odds))
     findings = (*ledgers.findings, *rates.findings)
-    _say_agreement(found, console)
+    _print_agreement(found, console)
     console.say()
-    say_reliability(everybody, console)
-    _say_trust(trust, differences, console)
+    print_reliability(everybody, console)
+    _print_trust(trust, differences, console)
     if rates.adds:
         console.say()
-        say_rates(rates, console)
+        print_rates(rates, console)
     console.findings(findings)
     console.document(
         agree_document(found, everybody, rates, trust=trust, differences=differences, findings=findings)
@@ -86,7 +86,9 @@ def agree(args: argparse.Namespace, console: Console) -> int:
     return 1 if ledgers.broken else 0
 
 
-def _say_trust(trust: Sequence[JudgeTrust], differences: Sequence[JudgeDifference], console: Console) -> None:
+def _print_trust(
+    trust: Sequence[JudgeTrust], differences: Sequence[JudgeDifference], console: Console
+) -> None:
     """Each judge overall and where it is unreliable; any two judges on the same labels."""
     shown = [one for one in trust if one.part == "all" or one.trust == "unreliable"]
     if shown:
@@ -152,7 +154,7 @@ def read_odds(path: str | None) -> dict[tuple[str, str], float] | None:
     return found
 
 
-def say_rates(rates: LabelledRates, console: Console) -> None:
+def print_rates(rates: LabelledRates, console: Console) -> None:
     """Rates from labels and judge, the labels alone, the judge alone; sub-goals only in the document."""
     shown = [one for one in rates.rates if one.part != "sub_goal"]
     headings = (
@@ -196,7 +198,7 @@ def _ledger_paths(args: argparse.Namespace) -> list[str]:
     return paths_of(args)
 
 
-def _say_agreement(found: VerdictAgreement, console: Console) -> None:
+def _print_agreement(found: VerdictAgreement, console: Console) -> None:
     whose = f"a = {', '.join(found.a)}; b = {', '.join(found.b)}"
     headings = ("", "n", "agree", "share", "95 %", "kappa", "95 %", "only a", "only b")
     console.table(headings, [_row(one) for one in (found.overall, *found.agents)])

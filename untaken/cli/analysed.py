@@ -61,13 +61,13 @@ def read_analysed(args: argparse.Namespace, console: Console) -> Analysed:
     from untaken.store import Workspace  # noqa: PLC0415 (slow: it loads SQLAlchemy)
 
     with Workspace.open_folder(folder, progress=console.progress) as store:
-        runs, noticed = store.read_runs()
+        runs, unread = store.read_runs()
         corpus = _evaluated(args, runs, store.graph_set(), console)
         return Analysed(
             corpus=corpus,
             taxonomy=kept_taxonomy(store.path),
             reviews=store.reviews.every(),
-            findings=tuple(noticed),
+            findings=tuple(unread),
             broken=any(run.integrity.broken for run in runs),
         )
 

@@ -29,7 +29,7 @@ def model_of(args: argparse.Namespace) -> ModelAccess:
     return ModelAccess(args.model, replies, budget=args.budget, offline=args.offline)
 
 
-def say_cost(model: ModelAccess, console: Console) -> None:
+def print_cost(model: ModelAccess, console: Console) -> None:
     """On stderr: what a run of the command cost is no part of what it found."""
     spent = model.spent
     console.warn(

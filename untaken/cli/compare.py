@@ -11,7 +11,7 @@ from untaken.cli.console import NOTHING, Console, counted, plain, signed
 from untaken.cli.grammar import TakesMany, Verbs, takes_graphs, verb
 from untaken.cli.inputs import UsageError
 from untaken.cli.rank import p_words
-from untaken.cli.score import say_rules, scored_paths
+from untaken.cli.score import print_rules, scored_paths
 from untaken.cli.verbs import VERBS
 from untaken.comparing import (
     MOST_SHOWN,
@@ -74,8 +74,8 @@ def compare(args: argparse.Namespace, console: Console) -> int:
         shown=[run.digest for run in (*named, *held)] if named else (),
         reference=held[0].digest if held else None,
     )
-    _say(found, console)
-    say_rules(args, scored, console)
+    _print(found, console)
+    print_rules(args, scored, console)
     console.findings(scored.findings)
     console.document(
         compare_document(found, missing=args.missing, verdicts=args.verdicts, findings=scored.findings)
@@ -113,7 +113,7 @@ def _task(asked: str | None, named: Sequence[Run], runs: Sequence[Run]) -> str:
     return asked or next(iter([*of_named, *listed]), "")
 
 
-def _say(found: SideBySide, console: Console) -> None:
+def _print(found: SideBySide, console: Console) -> None:
     console.say(plain(_head(found)))
     console.say()
     for number, run in enumerate(found.runs, start=1):
@@ -124,8 +124,8 @@ def _say(found: SideBySide, console: Console) -> None:
     console.table(headings, [_row(row) for row in found.rows])
     console.say("status and number of actions; ! where one of them failed")
     console.say()
-    _say_partings(found, console)
-    _say_outcomes(found.outcome_splits, what, console)
+    _print_divergences(found, console)
+    _print_outcomes(found.outcome_splits, what, console)
 
 
 def _head(found: SideBySide) -> str:
@@ -154,19 +154,19 @@ def _row(row: AlignedRow) -> tuple[object, ...]:
     return (f"{row.title}{' ★' * row.critical}", *cells, "≠" if row.parts else "")
 
 
-def _say_partings(found: SideBySide, console: Console) -> None:
+def _print_divergences(found: SideBySide, console: Console) -> None:
     """Where each run differs from the reference, in each way of looking at it."""
-    for number, parting in enumerate(found.partings, start=2):
-        known = parting.alike + parting.different
-        console.say(plain(f"{number} differs at {parting.different} of {known} rows known in both"))
-        for split in parting.splits:
+    for number, divergence in enumerate(found.divergences, start=2):
+        known = divergence.alike + divergence.different
+        console.say(plain(f"{number} differs at {divergence.different} of {known} rows known in both"))
+        for split in divergence.splits:
             console.say(plain(f"    {split.level:<9}  {split.words}"))
-        if not parting.splits:
+        if not divergence.splits:
             console.say("    no recorded status, choice or call differs")
     console.say()
 
 
-def _say_outcomes(splits: Sequence[OutcomeSplit], what: str, console: Console) -> None:
+def _print_outcomes(splits: Sequence[OutcomeSplit], what: str, console: Console) -> None:
     rows = [
         (
             split.title,

@@ -49,7 +49,7 @@ def convert_traces(args: argparse.Namespace, console: Console) -> int:
     console.table(("file", "records", "runs", "values kept"), [_loss_row(loss) for loss in shown])
     if len(done.losses) > len(shown):
         console.say(f"… and {counted(len(done.losses) - len(shown), 'more file')}")
-    _say_loss(done, console)
+    _print_loss(done, console)
     console.findings(done.findings)
     console.document(_document(done))
     return 0 if done.runs or done.graphs else 1
@@ -64,7 +64,7 @@ def _loss_row(loss: FileLoss) -> tuple[object, ...]:
     return loss.name, loss.records, loss.runs, f"{kept}/{held}"
 
 
-def _say_loss(done: Conversion, console: Console) -> None:
+def _print_loss(done: Conversion, console: Console) -> None:
     """What was not carried over, over all files, the most frequent first."""
     dropped: Counter[str] = Counter()
     for loss in done.losses:

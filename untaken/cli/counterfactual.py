@@ -10,7 +10,7 @@ from untaken.answers import counterfactual_document
 from untaken.answers.documents import Document
 from untaken.cli.appending import append_drafts, broken_files, refuse_compressed
 from untaken.cli.console import Console, counted, rate, signed
-from untaken.cli.counterfactual_diagnostics import interval, say_diagnostics
+from untaken.cli.counterfactual_diagnostics import interval, print_diagnostics
 from untaken.cli.grammar import TakesMany, Verbs, takes_cluster, takes_ledgers, verb
 from untaken.cli.inputs import UsageError, paths_of, read_graphs, read_ledgers
 from untaken.cli.verbs import VERBS
@@ -19,8 +19,8 @@ from untaken.counterfactual import (
     RunEvaluation,
     Weights,
     abort_unread,
+    collect_signals,
     diagnose,
-    gather_signals,
     insight_events,
     summarise,
 )
@@ -86,20 +86,20 @@ def counterfactual(args: argparse.Namespace, console: Console) -> int:
     evaluations = [evaluated[run.digest] for run in runs]
     console.progress(len(runs), len(runs), "evaluating alternatives")
     unread = [abort_unread(str(f.where.run), f.message, f.where) for f in ledgers.unread]
-    _say([*evaluations, *unread], args.threshold, console)
+    _print([*evaluations, *unread], args.threshold, console)
     diagnostics = None
     if args.diagnostics:
         diagnostics = diagnose(runs, memories, evaluations, weights=weights, threshold=args.threshold)
-        say_diagnostics(diagnostics, console)
+        print_diagnostics(diagnostics, console)
     plan: Document | None = None
     about_graphs: tuple[Finding, ...] = ()
     if graphs:
         from untaken.cli.counterfactual_plan import plan_part  # noqa: PLC0415 (slow: it loads SciPy)
 
         plan, about_graphs = plan_part(runs, graphs, console, card=args.card)
-    aside = _append(ledgers, evaluations, console, args.memory) if args.append else []
+    unwritten = _append(ledgers, evaluations, console, args.memory) if args.append else []
     left_out = [finding for memory, _ in by_memory(memories, memories) for finding in memory.findings]
-    findings = tuple(dict.fromkeys((*ledgers.findings, *about_graphs, *left_out, *aside)))
+    findings = tuple(dict.fromkeys((*ledgers.findings, *about_graphs, *left_out, *unwritten)))
     console.findings(findings)
     console.document(
         counterfactual_document(
@@ -124,8 +124,8 @@ def _weights(text: str) -> Weights:
     return Weights(success=success, cost=cost, steps=steps)
 
 
-def _say(evaluations: list[RunEvaluation], threshold: float, console: Console) -> None:
-    told = [
+def _print(evaluations: list[RunEvaluation], threshold: float, console: Console) -> None:
+    better = [
         (
             b.levels,
             e.run_id,
@@ -146,10 +146,10 @@ def _say(evaluations: list[RunEvaluation], threshold: float, console: Console) -
         if b.verdict == "alternative_may_be_better"
     ]
     heads = ("run", "at", "taken", "not taken", "n", "score", "delta", "95 %", "advantage", "support")
-    if any(levels > 1 for levels, *_ in told):
-        console.table((*heads, "level"), [tuple(row) for _, *row in told])
+    if any(levels > 1 for levels, *_ in better):
+        console.table((*heads, "level"), [tuple(row) for _, *row in better])
     else:
-        console.table(heads, [tuple(row[:-1]) for _, *row in told])
+        console.table(heads, [tuple(row[:-1]) for _, *row in better])
     total = summarise(evaluations)
     console.say()
     console.say(
@@ -186,7 +186,7 @@ def _append(
         broken = broken_files(ledgers)
         fresh = [evaluation for file, _, evaluation in evaluated if file not in broken]
         run_ids = [evaluation.run_id for evaluation in fresh]
-        new = queue_signals(memory, gather_signals(fresh), evaluated=run_ids)
+        new = queue_signals(memory, collect_signals(fresh), evaluated=run_ids)
         console.say(f"{counted(new, 'signal')} queued")
     wanted = [(file, run, partial(insight_events, evaluation=one)) for file, run, one in evaluated]
     return append_drafts(ledgers, wanted, console, code="insights-not-appended")

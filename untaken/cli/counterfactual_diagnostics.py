@@ -19,13 +19,13 @@ from untaken.errors import Score, Unscored
 CONTEXT_CHARS: Final = 12
 
 
-def say_diagnostics(diagnostics: Diagnostics, console: Console) -> None:
+def print_diagnostics(diagnostics: Diagnostics, console: Console) -> None:
     """The placebo, what hangs on single runs, and what logged odds say."""
     console.say()
-    _say_placebo(diagnostics.placebo, console)
-    _say_balance(diagnostics.balance, console)
-    _say_influence(diagnostics.influence, console)
-    _say_contrasts(diagnostics.contrasts, console)
+    _print_placebo(diagnostics.placebo, console)
+    _print_balance(diagnostics.balance, console)
+    _print_influence(diagnostics.influence, console)
+    _print_contrasts(diagnostics.contrasts, console)
 
 
 def interval(low: Score, high: Score) -> str:
@@ -33,7 +33,7 @@ def interval(low: Score, high: Score) -> str:
     return NOTHING if isinstance(low, Unscored) else f"{signed(low)} to {signed(high)}"
 
 
-def _say_placebo(placebo: Placebo, console: Console) -> None:
+def _print_placebo(placebo: Placebo, console: Console) -> None:
     console.say(
         f"placebo: skills shuffled within context, task and agent, {counted(placebo.rounds, 'round')}, "
         f"{counted(placebo.comparisons, 'comparison')}"
@@ -48,7 +48,7 @@ def _say_placebo(placebo: Placebo, console: Console) -> None:
     console.say("  means away from 0 are what tasks and agents alone make of it")
 
 
-def _say_balance(balance: tuple[Balance, ...], console: Console) -> None:
+def _print_balance(balance: tuple[Balance, ...], console: Console) -> None:
     console.say()
     if not balance:
         console.say("balance: no two skills of one context have both been taken")
@@ -74,7 +74,7 @@ def _say_balance(balance: tuple[Balance, ...], console: Console) -> None:
     )
 
 
-def _say_influence(influence: tuple[Influence, ...], console: Console) -> None:
+def _print_influence(influence: tuple[Influence, ...], console: Console) -> None:
     console.say()
     if not influence:
         console.say("leaving out single runs: no comparison is supported")
@@ -112,7 +112,7 @@ def _say_influence(influence: tuple[Influence, ...], console: Console) -> None:
     )
 
 
-def _say_contrasts(contrasts: tuple[OffPolicyContrast, ...], console: Console) -> None:
+def _print_contrasts(contrasts: tuple[OffPolicyContrast, ...], console: Console) -> None:
     console.say()
     if not contrasts:
         console.say(f"no probabilities were logged for these choices: each figure is an {ASSOCIATION}")

@@ -27,16 +27,16 @@ def plan_part(
     Returns:
         The ``plan`` part of the document, and what was noticed about the graphs.
     """
-    scores, noticed = score_runs(runs, graphs)
+    scores, score_findings = score_runs(runs, graphs)
     evaluation = plan_evaluation(runs, graphs, scores)
-    _say_statements(evaluation, console)
+    _print_statements(evaluation, console)
     made = calibration_card(evaluation) if card else None
     if made is not None:
-        _say_card(made, console)
-    return plan_document(evaluation, made), (*graphs.findings, *noticed)
+        _print_card(made, console)
+    return plan_document(evaluation, made), (*graphs.findings, *score_findings)
 
 
-def _say_statements(evaluation: PlanEvaluation, console: Console) -> None:
+def _print_statements(evaluation: PlanEvaluation, console: Console) -> None:
     console.say()
     rows = [
         (
@@ -85,7 +85,7 @@ def _say_statements(evaluation: PlanEvaluation, console: Console) -> None:
         console.say(f"  {counted(count, 'run')} without plan decisions: {reason}")
 
 
-def _say_card(card: CalibrationCard | Unscored, console: Console) -> None:
+def _print_card(card: CalibrationCard | Unscored, console: Console) -> None:
     console.say()
     if isinstance(card, Unscored):
         console.say(f"No calibration card: {card.reason}")

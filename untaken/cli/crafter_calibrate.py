@@ -64,15 +64,15 @@ def run(args: argparse.Namespace, console: Console) -> int:
     if args.out is not None:
         args.out.parent.mkdir(parents=True, exist_ok=True)  # before the long work, not after it
     found = calibrate(plan, workers=args.workers, progress=console.progress)
-    _say(found, console)
+    _print(found, console)
     if args.out is not None:
         write_calibration(args.out, found)
         console.say(f"written to {plain(args.out)}")
     return 0
 
 
-def _say(found: Calibration, console: Console) -> None:
-    told = found.settings
+def _print(found: Calibration, console: Console) -> None:
+    used = found.settings
     console.table(
         (
             "estimate",
@@ -90,11 +90,11 @@ def _say(found: Calibration, console: Console) -> None:
     )
     console.say()
     console.say(
-        f"{told.policy}, {told.task or 'open play'}: {counted(told.train, 'training run')}"
-        f" ({told.success_train:.0%} succeeded), {counted(told.held_out, 'held-out run')} on other maps"
-        f" ({told.success_held_out:.0%}), {counted(told.decisions, 'decision')},"
-        f" {counted(told.draws, 'draw')} a skill; {counted(told.unknown, 'path')} without a history,"
-        f" {told.not_begun} could not start"
+        f"{used.policy}, {used.task or 'open play'}: {counted(used.train, 'training run')}"
+        f" ({used.success_train:.0%} succeeded), {counted(used.held_out, 'held-out run')} on other maps"
+        f" ({used.success_held_out:.0%}), {counted(used.decisions, 'decision')},"
+        f" {counted(used.draws, 'draw')} a skill; {counted(used.unknown, 'path')} without a history,"
+        f" {used.not_begun} could not start"
     )
     console.say(
         f"verdicts and signs at ±{found.threshold}; 95 % intervals resample held-out maps; ceiling: "

@@ -9,7 +9,7 @@ from inspect import signature
 from typing import Any, Final
 
 from untaken.asking import ModelAccess
-from untaken.cli.asking import model_of, say_cost
+from untaken.cli.asking import model_of, print_cost
 from untaken.cli.console import Console, counted
 from untaken.cli.inputs import UsageError
 from untaken.crafter.players import POLICIES
@@ -109,7 +109,7 @@ def player(args: argparse.Namespace, console: Console) -> Iterator[ModelAccess |
         return
     with model_of(args) as model:
         yield model
-        say_cost(model, console)
+        print_cost(model, console)
 
 
 def model_options(model: ModelAccess | None) -> Mapping[str, Any]:
@@ -117,16 +117,16 @@ def model_options(model: ModelAccess | None) -> Mapping[str, Any]:
     return {} if model is None else {"model": model.name}
 
 
-def say_silence(model: ModelAccess | None, reasons: Iterable[str], console: Console) -> bool:
+def print_silence(model: ModelAccess | None, reasons: Iterable[str], console: Console) -> bool:
     """Warns of questions without a usable answer; whether there were questions, and no answer to any."""
     if model is None or not model.spent.unanswered:
         return False
-    told, lost = model.spent, model.spent.unanswered
-    asked = counted(told.answered + lost, "question")
+    answers, lost = model.spent, model.spent.unanswered
+    asked = counted(answers.answered + lost, "question")
     message = f"{lost} of {asked} without a usable answer; the policy waited"
     hint = "Answers are kept: the next run asks only the missing ones."
     console.findings(
         Finding(code="questions-unanswered", message=f"{message}: {reason}", hint=hint)
         for reason in dict.fromkeys(reasons)
     )
-    return not told.answered
+    return not answers.answered

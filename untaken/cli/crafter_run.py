@@ -18,8 +18,8 @@ from untaken.cli.crafter_players import (
     chances,
     model_options,
     player,
+    print_silence,
     require_counts,
-    say_silence,
     takes_chance,
     without_effect,
 )
@@ -88,7 +88,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     with player(args, console) as model:
         setup = replace(setup, options={**setup.options, **model_options(model)})
         reasons = _play(args, setup, model, console)
-    return 1 if say_silence(model, reasons, console) else 0
+    return 1 if print_silence(model, reasons, console) else 0
 
 
 def _play(
@@ -109,9 +109,9 @@ def _play(
     if args.ablation:
         from untaken.crafter.ablating import ablation  # noqa: PLC0415 (slow: imports NumPy)
 
-        _say_ablation(ablation(arms[FULL], played), console)
+        _print_ablation(ablation(arms[FULL], played), console)
     else:
-        _say_run(setup, jobs, episodes, console)
+        _print_run(setup, jobs, episodes, console)
     if args.out is not None:
         graph = args.out / GRAPH_FILE
         if not graph.exists():
@@ -155,7 +155,9 @@ def _played(jobs: Sequence[EpisodeJob], workers: int, console: Console) -> list[
     return episodes
 
 
-def _say_run(setup: Setup, jobs: Sequence[EpisodeJob], episodes: Sequence[Episode], console: Console) -> None:
+def _print_run(
+    setup: Setup, jobs: Sequence[EpisodeJob], episodes: Sequence[Episode], console: Console
+) -> None:
     from untaken.crafter.ablating import summarise  # noqa: PLC0415 (slow: imports NumPy)
 
     arm = summarise(setup.agent, episodes)
@@ -192,7 +194,7 @@ def _episode_row(episode: Episode) -> tuple[object, ...]:
     )
 
 
-def _say_ablation(found: Ablation, console: Console) -> None:
+def _print_ablation(found: Ablation, console: Console) -> None:
     console.table(
         ("arm", "score", "95 %", "n", "achievements", "success", "asked again", "revised", *_PUBLISHED),
         [_arm_row(arm) for arm in found.arms],

@@ -10,7 +10,7 @@ from untaken.answers import crafter_win_document
 from untaken.asking import ModelAccess
 from untaken.cli.asking import takes_model
 from untaken.cli.console import NOTHING, Console, counted, rate
-from untaken.cli.crafter_players import player, require_counts, say_silence
+from untaken.cli.crafter_players import player, print_silence, require_counts
 from untaken.cli.grammar import verb
 from untaken.cli.inputs import UsageError
 from untaken.crafter.players import POLICIES, policy_named
@@ -61,8 +61,8 @@ def run(args: argparse.Namespace, console: Console) -> int:
         for step in watch(CrafterWorld(args.seed), policy_named(args.policy, **options), settings):
             steps.append(step)
             console.progress(step.step, args.steps, "steps")
-        _say(settings, steps, console)
-    silent = say_silence(model, (step.unanswered for step in steps if step.unanswered), console)
+        _print(settings, steps, console)
+    silent = print_silence(model, (step.unanswered for step in steps if step.unanswered), console)
     return 1 if silent else 0
 
 
@@ -96,7 +96,7 @@ def _settings(args: argparse.Namespace, model: ModelAccess | None) -> Watching:
     )
 
 
-def _say(settings: Watching, steps: Sequence[Watched], console: Console) -> None:
+def _print(settings: Watching, steps: Sequence[Watched], console: Console) -> None:
     summary, found = summarise([step.found for step in steps]), found_mistakes(steps)
     headings = ("step", "action", "r", *INTERVENTIONS, "WIN", "verdict", "injected")
     console.table(headings, [_row(step) for step in steps[:SHOWN]])

@@ -10,7 +10,7 @@ from pathlib import Path
 from untaken.answers import criteria_document, criteria_verify_document
 from untaken.asking.access import SETTING
 from untaken.cli import criteria_propose
-from untaken.cli.asking import model_of, say_cost, takes_model
+from untaken.cli.asking import model_of, print_cost, takes_model
 from untaken.cli.console import NOTHING, Console, counted, plain, rate, signed, span
 from untaken.cli.grammar import TakesMany, Verbs, verb
 from untaken.cli.inputs import UsageError, paths_of, read_graphs, read_ledgers
@@ -138,7 +138,7 @@ def run_verify(args: argparse.Namespace, console: Console) -> int:
     console.table(_CHECKS, [_check_row(check) for check in verified.criteria])
     console.say()
     if verified.attacks:
-        _say_attacks(verified, console)
+        _print_attacks(verified, console)
     for check in verified.criteria:
         console.say(plain(f"{check.name}: {check.reason}"))
     console.say()
@@ -169,8 +169,8 @@ def _found(args: argparse.Namespace, console: Console, attacks: Sequence[str]) -
     ledgers = read_ledgers(_paths(args), console)
     graphs = read_graphs(args.graphs) if args.graphs else GraphSet()
     passes, disturbed = _quantified(args, ledgers, graphs, attacks, console)
-    noticed = [finding for one in passes for finding in one.findings]
-    findings = tuple(dict.fromkeys((*ledgers.findings, *graphs.findings, *noticed)))
+    pass_findings = [finding for one in passes for finding in one.findings]
+    findings = tuple(dict.fromkeys((*ledgers.findings, *graphs.findings, *pass_findings)))
     invalid = any(finding.severity == "error" for finding in graphs.findings)
     return _Found(
         passes=passes,
@@ -223,7 +223,7 @@ def _quantified(
         more = {"graphs": graphs, "criteria": criteria, "model": model, "seeds": args.seeds}
         passes = quantify(runs, progress=console.progress, **more)
         worse = quantify_disturbed(runs, attacks=chosen, progress=console.progress, **more)
-        say_cost(model, console)
+        print_cost(model, console)
     return passes, worse
 
 
@@ -235,14 +235,14 @@ _MEANS = ("criterion", "success", "failed", "gap", "unscored", "not accepted val
 
 
 def _means_row(means: CriterionMeans, one: QuantifierRun) -> tuple[object, ...]:
-    said = ", ".join(f"{value} ({n})" for value, n in means.out_of_vocabulary.items())
+    unlisted = ", ".join(f"{value} ({n})" for value, n in means.out_of_vocabulary.items())
     return (
         means.name,
         rate(means.success_mean, of=f"n={means.success_n}"),
         rate(means.failed_mean, of=f"n={means.failed_n}"),
         signed(means.gap),
         sum(means.name in item.unscored for item in one.items),
-        said or NOTHING,
+        unlisted or NOTHING,
     )
 
 
@@ -295,7 +295,7 @@ def _check_row(check: CriterionCheck) -> tuple[object, ...]:
     )
 
 
-def _say_attacks(found: Verification, console: Console) -> None:
+def _print_attacks(found: Verification, console: Console) -> None:
     """The criterion × attack matrix: win rates, marked where the attack is noticed or rewarded."""
     rows = []
     for check in found.criteria:

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from untaken.answers import proposal_document
-from untaken.cli.asking import model_of, say_cost, takes_model
+from untaken.cli.asking import model_of, print_cost, takes_model
 from untaken.cli.console import Console, counted, plain
 from untaken.cli.grammar import Verbs, verb
 from untaken.cli.inputs import UsageError, read_ledgers
@@ -58,8 +58,8 @@ def run_propose(args: argparse.Namespace, console: Console) -> int:
             tau=args.tau,
             progress=console.progress,
         )
-    _say(found, console)
-    say_cost(model, console)
+    _print(found, console)
+    print_cost(model, console)
     console.findings([*ledgers.findings, *found.findings])
     console.document(
         proposal_document(
@@ -117,7 +117,7 @@ def _pair(args: argparse.Namespace, runs: list[Run]) -> tuple[Run | None, Run | 
     return by_id.get(args.successful), by_id.get(args.failed)
 
 
-def _say(found: Proposal, console: Console) -> None:
+def _print(found: Proposal, console: Console) -> None:
     rows = [
         (g.criterion.name, g.proposals, g.criterion.origin, " < ".join(g.criterion.accepted_values))
         for g in found.consolidation.groups
@@ -130,8 +130,8 @@ def _say(found: Proposal, console: Console) -> None:
                 f"{plain(group.criterion.name)} also covers {plain(', '.join(group.criterion.merged))}"
             )
     asked = sum(len(seeds) for seeds in found.answers.values()) + len(found.unanswered)
-    told = f"{counted(len(rows), 'criterion') if len(rows) == 1 else f'{len(rows)} criteria'}"
-    console.say(f"{told} of {counted(asked, 'question')}; {len(found.unanswered)} without an answer")
+    proposed = f"{counted(len(rows), 'criterion') if len(rows) == 1 else f'{len(rows)} criteria'}"
+    console.say(f"{proposed} of {counted(asked, 'question')}; {len(found.unanswered)} without an answer")
     console.say(f"Merged above a cosine of {found.consolidation.tau:g}: {WORDS_IN[found.consolidation.by]}")
     for why in dict.fromkeys(found.unanswered):
         console.say(f"  unanswered: {plain(why)}")

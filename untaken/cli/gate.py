@@ -13,8 +13,8 @@ from untaken.answers.issues import reopened_entry, statements_of
 from untaken.cli.console import NOTHING, Console, counted, plain, rate, signed
 from untaken.cli.grammar import Verbs, takes_graphs, verb
 from untaken.cli.inputs import UsageError
-from untaken.cli.issues import say_issues
-from untaken.cli.score import Scored, say_rules, scored_paths
+from untaken.cli.issues import print_issues
+from untaken.cli.score import Scored, print_rules, scored_paths
 from untaken.cli.verbs import VERBS
 from untaken.corpus import plan_evaluation
 from untaken.failure_modes import kept_taxonomy
@@ -104,7 +104,7 @@ def gate(args: argparse.Namespace, console: Console) -> int:
     if args.sequential:
         in_sequence = _in_sequence(args, runs, scored.counted, requirements)
         checks: tuple[GateCheck, ...] = ()
-        _say_sequence(in_sequence, console)
+        _print_sequence(in_sequence, console)
     else:
         in_sequence = ()
         checks = check_requirements(
@@ -117,15 +117,15 @@ def gate(args: argparse.Namespace, console: Console) -> int:
             seed=args.seed,
         )
         console.table(_HEADINGS, [_row(check) for check in checks])
-        _say_short(checks, console)
+        _print_short(checks, console)
     issues, run_ids = _issues(args, scored), {run.digest: run.run_id for run in runs}
     if issues:
         console.say()
-        say_issues(issues, run_ids, console)
+        print_issues(issues, run_ids, console)
     for finding in scored.findings:
         if finding.code in DOUBTS:
             console.say(plain(f"{finding.message}. {finding.hint}"))
-    say_rules(args, scored, console)
+    print_rules(args, scored, console)
     console.findings(scored.findings)
     verdicts = {*(check.verdict for check in checks), *(check.verdict for check in in_sequence)}
     again = any(one.state == "reopened" for one in issues)
@@ -153,8 +153,8 @@ def _issues(args: argparse.Namespace, scored: Scored) -> tuple[TrackedIssue, ...
     file = Path(args.issues)
     issues, runs = load_issues(file).issues, [run for _, run in scored.ledgers.runs]
     asked = asks_for_statements(issues)
-    said = statements_of(plan_evaluation(runs, scored.graphs, scored.scores)) if asked else {}
-    return track_issues(issues, runs, scored.scores, kept_taxonomy(file.parent), statements=said)
+    statements = statements_of(plan_evaluation(runs, scored.graphs, scored.scores)) if asked else {}
+    return track_issues(issues, runs, scored.scores, kept_taxonomy(file.parent), statements=statements)
 
 
 def _in_sequence(
@@ -172,7 +172,7 @@ def _in_sequence(
     return held + compared
 
 
-def _say_sequence(checks: Sequence[SequentialCheck], console: Console) -> None:
+def _print_sequence(checks: Sequence[SequentialCheck], console: Console) -> None:
     headings = ("agent", "requirement", "verdict", "value", "at every look", "n", "left out")
     console.table(
         headings,
@@ -219,7 +219,7 @@ def _row(check: GateCheck) -> tuple[object, ...]:
     )
 
 
-def _say_short(checks: Iterable[GateCheck], console: Console) -> None:
+def _print_short(checks: Iterable[GateCheck], console: Console) -> None:
     console.say()
     for check in checks:
         if check.verdict != "met":

@@ -36,8 +36,8 @@ class Parser(argparse.ArgumentParser):
         if left_over:
             known = [option for action in self._actions for option in action.option_strings]
             near = get_close_matches(left_over[0].partition("=")[0], known, n=1)
-            meant = f"; did you mean {near[0]}?" if near else ""
-            self.error(f"unrecognized arguments: {' '.join(left_over)}{meant}")
+            suggestion = f"; did you mean {near[0]}?" if near else ""
+            self.error(f"unrecognized arguments: {' '.join(left_over)}{suggestion}")
         return found, left_over
 
 

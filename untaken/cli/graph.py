@@ -10,7 +10,7 @@ from typing import Any
 from untaken.answers import finding_entries, graph_diff_document
 from untaken.cli.console import NOTHING, Console, counted, plain
 from untaken.cli.grammar import Verbs, verb
-from untaken.cli.graph_diff import say_diff
+from untaken.cli.graph_diff import print_diff
 from untaken.cli.graph_discover import add_discover
 from untaken.cli.inputs import UsageError, read_ledgers
 from untaken.cli.verbs import VERBS
@@ -90,7 +90,7 @@ def diff(args: argparse.Namespace, console: Console) -> int:
     except UntakenError as error:
         raise UsageError(error.code, error.message, where=error.where, hint=error.hint) from error
     found = diff_graphs(old, new)
-    say_diff(found, console)
+    print_diff(found, console)
     console.document(graph_diff_document(found, before=args.old, after=args.new))
     return 0 if found.equal else 1
 

@@ -10,7 +10,7 @@ from untaken.plans import GraphDiff
 from untaken.plans.yaml_text import flow
 
 
-def say_diff(found: GraphDiff, console: Console) -> None:
+def print_diff(found: GraphDiff, console: Console) -> None:
     """The differences as a table, and the renames that they may be."""
     old, new = (f"{graph.id} version {graph.version}" for graph in (found.before, found.after))
     console.say(plain(f"{old} → {new}"))

@@ -9,7 +9,7 @@ from pathlib import Path
 from untaken.answers import graph_discover_document
 from untaken.cli.console import Console, counted, plain
 from untaken.cli.grammar import TakesMany, Verbs, takes_ledgers, verb
-from untaken.cli.graph_diff import say_diff
+from untaken.cli.graph_diff import print_diff
 from untaken.cli.inputs import UsageError, paths_of, read_graphs, read_ledgers
 from untaken.discovery import FoundSubGoal, ProposedGraph, Support, discover
 from untaken.discovery.draft import MIN_RUNS, MIN_SHARE, THETA
@@ -84,7 +84,7 @@ def run_discover(args: argparse.Namespace, console: Console) -> int:
     if args.out:
         save_graph(draft.graph, args.out)
         console.warn(f"written: {plain(args.out)}")
-    _say(draft, console, counted(draft.runs, "run" if args.source == "plans" else "successful run"))
+    _print(draft, console, counted(draft.runs, "run" if args.source == "plans" else "successful run"))
     console.findings([*ledgers.findings, *draft.findings])
     console.document(graph_discover_document(draft, findings=ledgers.findings))
     return 1 if ledgers.broken else 0
@@ -130,7 +130,7 @@ def _graph(folders: list[str], runs: list[Run]) -> tuple[PlanGraph, list[Run]]:
     return next(iter(by_graph.values()))
 
 
-def _say(draft: ProposedGraph, console: Console, used: str) -> None:
+def _print(draft: ProposedGraph, console: Console, used: str) -> None:
     agents = ", ".join(f"{agent} {runs}" for agent, runs in draft.agents.items())
     console.say(plain(f"{used} used ({agents})"))
     for words, count in draft.left_out.items():
@@ -155,7 +155,7 @@ def _say(draft: ProposedGraph, console: Console, used: str) -> None:
     )
     if draft.current:
         console.say()
-        say_diff(diff_graphs(draft.current, draft.graph), console)
+        print_diff(diff_graphs(draft.current, draft.graph), console)
 
 
 def _found(found: FoundSubGoal) -> tuple[object, ...]:

@@ -46,9 +46,9 @@ def issues(args: argparse.Namespace, console: Console) -> int:
     given = read_analysed(args, console)
     found = corpus_issues(given.corpus, known.issues, given.taxonomy)
     run_ids = {digest: run.run_id for digest, run in given.corpus.runs.items()}
-    say_issues(found, run_ids, console)
+    print_issues(found, run_ids, console)
     console.findings(given.findings)
-    console.document(issues_document(found, run_ids, noticed=given.findings))
+    console.document(issues_document(found, run_ids, findings=given.findings))
     return 1 if given.broken or any(one.state == "reopened" for one in found) else 0
 
 
@@ -77,7 +77,7 @@ def _change(args: argparse.Namespace, file: Path) -> None:
         change_issues(file, setting(args.reopen, "open", by=by, at=at))
 
 
-def say_issues(found: Sequence[TrackedIssue], run_ids: dict[str, str], console: Console) -> None:
+def print_issues(found: Sequence[TrackedIssue], run_ids: dict[str, str], console: Console) -> None:
     """Each issue with its rates, and the runs that reopened one."""
     headings = ("issue", "state", "runs", "rate", "95 %", "since fix", "first seen", "last seen", "title")
     console.table(headings, [_row(one) for one in found])

@@ -12,7 +12,7 @@ from untaken.answers import judge_document
 from untaken.asking import ModelAccess
 from untaken.asking.access import Progress
 from untaken.cli.appending import DraftsOf, append_drafts, refuse_compressed
-from untaken.cli.asking import model_of, say_cost, takes_model
+from untaken.cli.asking import model_of, print_cost, takes_model
 from untaken.cli.console import NOTHING, Console, counted, plain
 from untaken.cli.grammar import TakesMany, Verbs, takes_ledgers, verb
 from untaken.cli.inputs import UsageError, paths_of, read_graphs, read_ledgers
@@ -64,18 +64,20 @@ def judge(args: argparse.Namespace, console: Console) -> int:
     graphs = read_graphs(args.graphs)
     if args.append:
         refuse_compressed(ledgers)
-    work, noticed = _work(ledgers, graphs, args.sub_goals)
+    work, work_findings = _work(ledgers, graphs, args.sub_goals)
     with model_of(args) as model:
-        said = _mapped(work, model, console) if args.map else _judged(work, model, args, console)
-        say_cost(model, console)
-    findings = [*ledgers.findings, *graphs.findings, *noticed, *said.findings]
+        judged = _mapped(work, model, console) if args.map else _judged(work, model, args, console)
+        print_cost(model, console)
+    findings = [*ledgers.findings, *graphs.findings, *work_findings, *judged.findings]
     if args.append:
-        findings += append_drafts(ledgers, said.drafts, console, code="verdicts-not-appended")
-    told = tuple(dict.fromkeys(findings))
-    console.findings(told)
-    console.document(judge_document(said.verdicts, model=model.name, mappings=said.mappings, findings=told))
+        findings += append_drafts(ledgers, judged.drafts, console, code="verdicts-not-appended")
+    distinct = tuple(dict.fromkeys(findings))
+    console.findings(distinct)
+    console.document(
+        judge_document(judged.verdicts, model=model.name, mappings=judged.mappings, findings=distinct)
+    )
     invalid = any(finding.severity == "error" for finding in graphs.findings)
-    return 1 if ledgers.broken or invalid or said.silent else 0
+    return 1 if ledgers.broken or invalid or judged.silent else 0
 
 
 Work = tuple[Place, Run, PlanGraph]
@@ -104,8 +106,8 @@ def _work(ledgers: Ledgers, graphs: GraphSet, sub_goals: Sequence[str]) -> tuple
     for file, run in ledgers.runs:
         if run.integrity.broken:
             continue
-        graph, noticed = graphs.for_task(run.task_id, run.started.graph)
-        findings += noticed
+        graph, graph_findings = graphs.for_task(run.task_id, run.started.graph)
+        findings += graph_findings
         if not isinstance(graph, Unscored):
             work.append((file, run, graph))
     known = {node.id for _, _, graph in work for node in graph.sub_goals}
@@ -128,11 +130,11 @@ def _judged(
             sub_goals=asked,
             tools=False if args.no_tools else None,
             accept_claims=args.accept_claims,
-            progress=_telling(console, f"run {at} of {len(work)}: asking {model.name}"),
+            progress=_progress(console, f"run {at} of {len(work)}: asking {model.name}"),
         )
         reports.append(report)
     verdicts = [verdict for report in reports for verdict in report.verdicts]
-    _say(verdicts, console)
+    _print(verdicts, console)
     return JudgeSummary(
         verdicts=verdicts,
         drafts=[
@@ -147,7 +149,7 @@ def _judged(
 def _mapped(work: Sequence[Work], model: ModelAccess, console: Console) -> JudgeSummary:
     found = [
         judge_mapping(
-            run, graph, model, progress=_telling(console, f"run {at} of {len(work)}: asking {model.name}")
+            run, graph, model, progress=_progress(console, f"run {at} of {len(work)}: asking {model.name}")
         )
         for at, (_, run, graph) in enumerate(work, start=1)
     ]
@@ -172,11 +174,11 @@ def _mapped(work: Sequence[Work], model: ModelAccess, console: Console) -> Judge
     )
 
 
-def _telling(console: Console, what: str) -> Progress:
-    def tell(done: int, total: int, _what: str) -> None:
+def _progress(console: Console, what: str) -> Progress:
+    def report(done: int, total: int, _what: str) -> None:
         console.progress(done, total, what)
 
-    return tell
+    return report
 
 
 def _unanswered(verdicts: Sequence[NodeVerdict]) -> Iterator[Finding]:
@@ -189,23 +191,23 @@ def _unanswered(verdicts: Sequence[NodeVerdict]) -> Iterator[Finding]:
         )
 
 
-def _say(verdicts: Sequence[NodeVerdict], console: Console) -> None:
-    said = {True: "met", False: "not met", None: "unscored"}
+def _print(verdicts: Sequence[NodeVerdict], console: Console) -> None:
+    wording = {True: "met", False: "not met", None: "unscored"}
     rows = [
         (
             verdict.run_id,
             verdict.sub_goal,
-            said[verdict.passed],
+            wording[verdict.passed],
             ", ".join(str(cited.seq) for cited in verdict.evidence) or NOTHING,
             verdict.reason,
         )
         for verdict in verdicts
     ]
     console.table(("run", "sub-goal", "verdict", "events", "why"), rows)
-    counts = Counter(said[verdict.passed] for verdict in verdicts)
-    told = ", ".join(f"{counts[word]} {word}" for word in said.values() if counts[word])
+    counts = Counter(wording[verdict.passed] for verdict in verdicts)
+    totals = ", ".join(f"{counts[word]} {word}" for word in wording.values() if counts[word])
     console.say()
-    console.say(f"{counted(len(verdicts), 'question')}{': ' + told if told else ''}")
+    console.say(f"{counted(len(verdicts), 'question')}{': ' + totals if totals else ''}")
     for why, words in UNSCORED_WORDS.items():
         if count := sum(verdict.unscored_reason == why for verdict in verdicts):
             console.say(f"  {count} {why}: {words}")

@@ -14,7 +14,7 @@ from untaken.answers import (
 from untaken.cli.console import Console, counted, rate
 from untaken.cli.grammar import Verbs, takes_ledgers, verb
 from untaken.cli.inputs import moment, read_ledgers
-from untaken.counterfactual import evaluate_runs, gather_signals
+from untaken.counterfactual import collect_signals, evaluate_runs
 from untaken.memory import (
     PolicyMemory,
     Signal,
@@ -60,7 +60,7 @@ def queue(args: argparse.Namespace, console: Console) -> int:
     every = evaluate_runs((run for _, run in ledgers.runs), memory).values()
     evaluations = [evaluation for evaluation in every if evaluation.status == "evaluated"]
     evaluated = [evaluation.run_id for evaluation in evaluations]
-    new = queue_signals(args.file, gather_signals(evaluations), evaluated=evaluated) if evaluated else 0
+    new = queue_signals(args.file, collect_signals(evaluations), evaluated=evaluated) if evaluated else 0
     waiting = waiting_signals(memory, read_queue(args.file))
     applied = sum(observed.kind == "weak" for observed in memory.log)
     heads = ("run", "at", "skill", "context", "claims", "meant", "delta", "supported")

@@ -15,7 +15,7 @@ from untaken.cli import modes_agree, modes_pivot, modes_suggest, modes_taxonomy
 from untaken.cli.console import NOTHING, Console, counted, plain
 from untaken.cli.grammar import Verbs, verb
 from untaken.cli.inputs import UsageError
-from untaken.cli.modes_taxonomy import open_workspace, say_modes, takes_workspace
+from untaken.cli.modes_taxonomy import open_workspace, print_modes, takes_workspace
 from untaken.cli.verbs import VERBS
 from untaken.failure_modes import (
     AssignmentStatus,
@@ -65,7 +65,7 @@ def listed(args: argparse.Namespace, console: Console) -> int:
     """Prints the taxonomy with counts."""
     with open_workspace(args) as store:
         found = modes_overview(store.read_runs()[0], kept_taxonomy(store.path))
-    say_modes(found, args.top or None, console)
+    print_modes(found, args.top or None, console)
     console.document(modes_list_document(found))
     return 0
 
@@ -87,7 +87,7 @@ def assign(args: argparse.Namespace, console: Console) -> int:
             drafts.append(draft)
         store.append_events(run, drafts)
         (run,) = _chosen(store.read_runs()[0], [run.digest])
-    _say_notes([run], taxonomy, None, console)
+    _print_notes([run], taxonomy, None, console)
     console.document(modes_notes_document([run], taxonomy))
     return 0
 
@@ -97,7 +97,7 @@ def notes(args: argparse.Namespace, console: Console) -> int:
     with open_workspace(args) as store:
         taxonomy, runs = kept_taxonomy(store.path), store.read_runs()[0]
     chosen = _chosen(runs, args.runs) if args.runs else runs
-    _say_notes(chosen, taxonomy, args.top or None, console)
+    _print_notes(chosen, taxonomy, args.top or None, console)
     console.document(modes_notes_document(chosen, taxonomy))
     return 0
 
@@ -138,7 +138,7 @@ def _assigned(
     return taxonomy, assignment_draft(mode.id, by=by, status=status, place=place)
 
 
-def _say_notes(runs: Sequence[Run], taxonomy: Taxonomy, top: int | None, console: Console) -> None:
+def _print_notes(runs: Sequence[Run], taxonomy: Taxonomy, top: int | None, console: Console) -> None:
     lines = [(run, note) for run in runs for note in notes_of(run)]
     rows = [
         (note.run_id, note.seq, note.author or NOTHING, _place(note.place), note.text)

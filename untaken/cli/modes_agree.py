@@ -30,16 +30,16 @@ def agree(args: argparse.Namespace, console: Console) -> int:
     given = read_analysed(args, console)
     modes = mode_agreement(given.corpus.runs.values(), given.taxonomy)
     causes = corpus_root_causes(given.corpus)
-    _say_modes(modes[: args.top or None], given.taxonomy, console)
+    _print_modes(modes[: args.top or None], given.taxonomy, console)
     console.say()
-    _say_causes(causes[: args.top or None], console)
+    _print_causes(causes[: args.top or None], console)
     console.say(ceiling_words(causes))
     console.findings(given.findings)
     console.document(modes_agree_document(modes, causes, given.taxonomy, findings=given.findings))
     return 1 if given.broken else 0
 
 
-def _say_modes(found: Sequence[ModeAgreement], taxonomy: Taxonomy, console: Console) -> None:
+def _print_modes(found: Sequence[ModeAgreement], taxonomy: Taxonomy, console: Console) -> None:
     if not found:
         console.say("no two people have read the same run: a note, or a word on a mode")
         return
@@ -63,7 +63,7 @@ def _say_modes(found: Sequence[ModeAgreement], taxonomy: Taxonomy, console: Cons
     console.table(headings, rows)
 
 
-def _say_causes(found: Sequence[RootCauseAgreement], console: Console) -> None:
+def _print_causes(found: Sequence[RootCauseAgreement], console: Console) -> None:
     if not found:
         return
     rows = [

@@ -48,13 +48,13 @@ def pivot(args: argparse.Namespace, console: Console) -> int:
         seed=args.seed,
     )
     run_ids = {digest: run.run_id for digest, run in given.corpus.runs.items()}
-    _say(found, args.top or None, run_ids, console)
+    _print(found, args.top or None, run_ids, console)
     console.findings(given.findings)
-    console.document(modes_document(found, run_ids, noticed=given.findings))
+    console.document(modes_document(found, run_ids, findings=given.findings))
     return 1 if given.broken else 0
 
 
-def _say(found: ModeAnalysis, top: int | None, run_ids: dict[str, str], console: Console) -> None:
+def _print(found: ModeAnalysis, top: int | None, run_ids: dict[str, str], console: Console) -> None:
     totals = [*found.pivot.totals, *(cell for cell in found.pivot.cells if cell.count)]
     ordered = sorted(totals, key=lambda cell: found.pivot.modes.index(cell.mode))
     console.table(

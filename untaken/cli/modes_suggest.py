@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from untaken.answers.modes import UnfiledNote, modes_suggest_document, unfiled_notes
 from untaken.asking.access import SETTING
-from untaken.cli.asking import model_of, say_cost, takes_model
+from untaken.cli.asking import model_of, print_cost, takes_model
 from untaken.cli.console import NOTHING, Console, counted, rate, span
 from untaken.cli.grammar import Verbs, verb
 from untaken.cli.inputs import UsageError
@@ -47,8 +47,8 @@ def suggest(args: argparse.Namespace, console: Console) -> int:
             found = _asked(found, runs, taxonomy, args, console)
         if args.append:
             _append(found, runs, store)
-    _say(found[: args.top or None], len(found), taxonomy, asked, console)
-    _say_quality(quality, console)
+    _print(found[: args.top or None], len(found), taxonomy, asked, console)
+    _print_quality(quality, console)
     console.document(modes_suggest_document(found, quality, taxonomy))
     return 0
 
@@ -64,7 +64,7 @@ def _asked(
         notes = [one.note for one in found]
         filed = filed_texts(runs, taxonomy)
         answers = model_suggestions(notes, taxonomy, filed, model, progress=console.progress)
-        say_cost(model, console)
+        print_cost(model, console)
     if not answers:
         console.warn("the taxonomy has no active mode to choose from")
         return tuple(found)
@@ -78,21 +78,23 @@ def _append(found: Sequence[UnfiledNote], runs: Sequence[Run], store: Workspace)
             store.append_events(run, drafts)
 
 
-def _say(found: Sequence[UnfiledNote], total: int, taxonomy: Taxonomy, asked: bool, console: Console) -> None:
+def _print(
+    found: Sequence[UnfiledNote], total: int, taxonomy: Taxonomy, asked: bool, console: Console
+) -> None:
     more = ("by the model", "because") if asked else ()
     rows = []
     for one in found:
         first = one.suggestions[0] if one.suggestions else None
         near = (taxonomy.name(first.mode), f"{first.likeness:.2f}") if first else (NOTHING, NOTHING)
         rows.append(
-            (one.note.run_id, one.note.seq, one.note.text, *near, *_said(one.by_model, taxonomy, asked))
+            (one.note.run_id, one.note.seq, one.note.text, *near, *_by_model(one.by_model, taxonomy, asked))
         )
     console.table(("run", "note", "text", "may be", "likeness", *more), rows)
     console.say()
     console.say(f"{counted(total, 'note')} without a mode; suggestions do not count until accepted")
 
 
-def _said(answer: ModelSuggestion | None, taxonomy: Taxonomy, asked: bool) -> tuple[str, ...]:
+def _by_model(answer: ModelSuggestion | None, taxonomy: Taxonomy, asked: bool) -> tuple[str, ...]:
     if not asked or answer is None:
         return (NOTHING, NOTHING) if asked else ()
     if isinstance(answer.mode, Unscored):
@@ -100,7 +102,7 @@ def _said(answer: ModelSuggestion | None, taxonomy: Taxonomy, asked: bool) -> tu
     return taxonomy.name(answer.mode) if answer.mode else "none of them", answer.reason
 
 
-def _say_quality(quality: SuggestionQuality, console: Console) -> None:
+def _print_quality(quality: SuggestionQuality, console: Console) -> None:
     if number(quality.right) is None:
         console.say("how often suggestions by similar notes are right is not known: file notes on two runs")
         return

@@ -84,7 +84,7 @@ def changed(args: argparse.Namespace, console: Console) -> int:
     with open_workspace(args) as store:
         after = change_taxonomy(store.path, lambda known: args.change(known, args, f"human:{args.by}"))
         found = modes_overview(store.read_runs()[0], after)
-    say_modes(found, None, console)
+    print_modes(found, None, console)
     console.document(modes_list_document(found))
     return 0
 
@@ -127,7 +127,7 @@ def open_workspace(args: argparse.Namespace) -> Workspace:
     return Workspace.open_folder(folder)
 
 
-def say_modes(found: ModesOverview, top: int | None, console: Console) -> None:
+def print_modes(found: ModesOverview, top: int | None, console: Console) -> None:
     """The taxonomy with counts."""
     rows = [
         (mode.id, mode.name, mode.status, ", ".join(mode.into) or NOTHING, mode.runs)

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from typing import Final
 
 from untaken.answers import rank_document
-from untaken.cli.agree import read_odds, say_rates, takes_odds
+from untaken.cli.agree import print_rates, read_odds, takes_odds
 from untaken.cli.console import NOTHING, Console, counted, plain, rate, signed
 from untaken.cli.grammar import Verbs, takes_graphs, verb
-from untaken.cli.score import say_rules, scored_paths
+from untaken.cli.score import print_rules, scored_paths
 from untaken.cli.verbs import VERBS
 from untaken.corpus import other_rule
 from untaken.errors import Score, Unscored
@@ -53,11 +53,11 @@ def rank(args: argparse.Namespace, console: Console) -> int:
 
     scored = scored_paths(args, console, also=("fail", "drop") if args.cluster else ())
     runs = [run for _, run in scored.ledgers.runs if not run.integrity.broken]
-    report, aside = rank_comparable(
+    report, left_out = rank_comparable(
         runs, scored.counted, missing=args.missing, resamples=args.resamples, seed=args.seed
     )
     labels = labelled_rates(runs, target="tasks", odds=read_odds(args.odds)) if args.labels else None
-    findings = (*aside, *scored.findings, *(labels.findings if labels else ()))
+    findings = (*left_out, *scored.findings, *(labels.findings if labels else ()))
     rule = other_rule(runs, scored.graphs, report, verdicts=args.verdicts)
     for metric, standings in report.metrics.items():
         console.say(metric)
@@ -65,33 +65,33 @@ def rank(args: argparse.Namespace, console: Console) -> int:
             ("rank", "agent", "value", "95 %", "ranks", "tasks", "runs"), [_row(s) for s in standings]
         )
         console.say()
-        _say_pairs(report.comparisons[metric], console)
-    _say_agreement(report, console)
-    _say_workflows(report, console)
+        _print_pairs(report.comparisons[metric], console)
+    _print_agreement(report, console)
+    _print_workflows(report, console)
     if labels:
         console.say()
-        say_rates(labels, console)
-    say_rules(args, scored, console)
-    _say_rule(rule, console)
+        print_rates(labels, console)
+    print_rules(args, scored, console)
+    _print_rule(rule, console)
     console.findings(findings)
     console.document(rank_document(report, rule=rule, labels=labels, findings=findings))
     return 1 if scored.broken else 0
 
 
-def _row(standing: RankedAgent) -> tuple[object, ...]:
-    ranks = f"{standing.rank_low}–{standing.rank_high}" if standing.rank_low is not None else NOTHING
+def _row(ranked: RankedAgent) -> tuple[object, ...]:
+    ranks = f"{ranked.rank_low}–{ranked.rank_high}" if ranked.rank_low is not None else NOTHING
     return (
-        standing.rank if standing.rank is not None else NOTHING,
-        standing.agent,
-        rate(standing.value),
-        f"{rate(standing.low)}–{rate(standing.high)}",
+        ranked.rank if ranked.rank is not None else NOTHING,
+        ranked.agent,
+        rate(ranked.value),
+        f"{rate(ranked.low)}–{rate(ranked.high)}",
         ranks,
-        standing.n_tasks,
-        standing.n_runs,
+        ranked.n_tasks,
+        ranked.n_runs,
     )
 
 
-def _say_pairs(compared: Comparison, console: Console) -> None:
+def _print_pairs(compared: Comparison, console: Console) -> None:
     """Every pair, the higher-ranked agent first, and the groups without a clear difference."""
     if not compared.pairs:
         return
@@ -124,7 +124,7 @@ def p_words(value: Score) -> str:
     return rate(value) if isinstance(value, Unscored) or value >= SMALLEST_P else f"<{SMALLEST_P}"
 
 
-def _say_workflows(report: RankReport, console: Console) -> None:
+def _print_workflows(report: RankReport, console: Console) -> None:
     """Workflow against agent: who wins by critical completion, and the sub-goal most of the gap is at."""
     for verdict in report.workflows:
         gap = verdict.gap
@@ -132,18 +132,18 @@ def _say_workflows(report: RankReport, console: Console) -> None:
         words = f"workflow {verdict.workflow} against agent {verdict.agent}: {WINS[verdict.wins]}"
         span = f" (critical completion {signed(gap.difference)}, 95 % {signed(gap.low)} … {signed(gap.high)})"
         where = f"; most of the gap is at {most.sub_goal} ({most.contribution:+.3f})" if most else ""
-        where += "" if gap.told_apart else "; the gap does not differ clearly from 0"
+        where += "" if gap.clear_difference else "; the gap does not differ clearly from 0"
         console.say(plain(words + span + where))
 
 
-def _say_rule(rule: RuleEffect, console: Console) -> None:
+def _print_rule(rule: RuleEffect, console: Console) -> None:
     """What the other rule for missing verdicts changes."""
     agents = len({change.agent for change in rule.changes})
     flips = f"{counted(len(rule.flips), 'pair')} change order" if rule.flips else "no pair changes order"
     console.say(f"with the other rule, the values or ranks of {counted(agents, 'agent')} differ; {flips}")
 
 
-def _say_agreement(report: RankReport, console: Console) -> None:
+def _print_agreement(report: RankReport, console: Console) -> None:
     rows = [
         (a.a, a.b, signed(a.tau_b), f"{signed(a.low)} … {signed(a.high)}", rate(a.p), signed(a.spearman), a.n)
         for a in report.agreement

@@ -89,7 +89,7 @@ def review(args: argparse.Namespace, console: Console) -> int:
         now = with_reviews(everything, workspace.reviews.every())
         shown = tuple(case for case in now if case.item.digest in kept)
     found, parted = corpus_reviewers(corpus), disagreement_queue(corpus)
-    _say(shown, found, parted, args.top or None, console)
+    _print(shown, found, parted, args.top or None, console)
     console.say(rules_in_words(args.missing, []))
     for one in refused:
         console.warn(f"not set: {plain(one.now.updated_by)} changed {plain(one.now.run_id)} in the meantime")
@@ -123,7 +123,7 @@ def _change(workspace: Workspace, shown: Sequence[Case], args: argparse.Namespac
     return [answer for answer in answers if isinstance(answer, ReviewConflict)]
 
 
-def _say(
+def _print(
     shown: Sequence[Case], found: Reviewers, parted: Sequence[Parted], top: int | None, console: Console
 ) -> None:
     headings = ("status", "kind", "agent", "task", "assignee", "tags", "notes", "run", "why")
@@ -135,8 +135,8 @@ def _say(
     console.say(f"{progress.reviewed} of {progress.total} reviewed ({counts})")
     if found.overall.reviewers:
         console.say()
-        say_reliability(found, console, top)
-        _say_pairs([pair for pair in reviewer_pairs(found) if pair.n], console, top)
+        print_reliability(found, console, top)
+        _print_pairs([pair for pair in reviewer_pairs(found) if pair.n], console, top)
     if parted:
         console.say()
         columns = ("run", "sub-goal", "critical", "met", "not met", "cannot tell")
@@ -145,7 +145,7 @@ def _say(
         console.say()
 
 
-def say_reliability(found: Reviewers, console: Console, top: int | None = TOP) -> None:
+def print_reliability(found: Reviewers, console: Console, top: int | None = TOP) -> None:
     """How far reviewers agree: Krippendorff's α over all, and by sub-goal with the least first."""
     rows = [one for one in (found.overall, *found.sub_goals) if one.items]
     headings = ("", "items", "one opinion", "alpha", "95 %", "runs", "cannot tell")
@@ -158,7 +158,7 @@ def say_reliability(found: Reviewers, console: Console, top: int | None = TOP) -
     )
 
 
-def _say_pairs(pairs: Sequence[ReviewerPair], console: Console, top: int | None) -> None:
+def _print_pairs(pairs: Sequence[ReviewerPair], console: Console, top: int | None) -> None:
     """Share and Cohen's κ of every two reviewers who judged something in common."""
     if not pairs:
         return
@@ -205,9 +205,9 @@ def _reliability(one: Reliability) -> tuple[object, ...]:
 
 
 def _parted(one: Parted) -> tuple[object, ...]:
-    voices = (one.judged.met, one.judged.not_met, one.judged.unsure)
-    said = (", ".join(some) or NOTHING for some in voices)
-    return one.judged.run_id, one.judged.sub_goal, "yes" if one.critical else "no", *said
+    groups = (one.judged.met, one.judged.not_met, one.judged.unsure)
+    names = (", ".join(some) or NOTHING for some in groups)
+    return one.judged.run_id, one.judged.sub_goal, "yes" if one.critical else "no", *names
 
 
 def _more(count: int, top: int | None, what: str, console: Console) -> None:

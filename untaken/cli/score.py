@@ -111,16 +111,18 @@ def read_and_score(
         verdicts: whose recorded verdicts count, as globs; empty for everybody's.
         console: where to print progress; nowhere by default.
     """
-    told = console or Console(out=StringIO(), err=StringIO())
-    return _scored(read_ledgers(paths, told), read_graphs(folders), missing, verdicts, told)
+    output = console or Console(out=StringIO(), err=StringIO())
+    return _scored(read_ledgers(paths, output), read_graphs(folders), missing, verdicts, output)
 
 
 def _scored(
     ledgers: Ledgers, graphs: GraphSet, missing: MissingRule, verdicts: Sequence[str], console: Console
 ) -> Scored:
     runs = [run for _, run in ledgers.runs]
-    scores, noticed = score_runs(runs, graphs, missing=missing, verdicts=verdicts, progress=console.progress)
-    findings = tuple(dict.fromkeys((*ledgers.findings, *graphs.findings, *noticed)))
+    scores, score_findings = score_runs(
+        runs, graphs, missing=missing, verdicts=verdicts, progress=console.progress
+    )
+    findings = tuple(dict.fromkeys((*ledgers.findings, *graphs.findings, *score_findings)))
     counted = countable(runs, scores, missing)
     return Scored(ledgers=ledgers, graphs=graphs, scores=scores, counted=counted, findings=findings)
 
@@ -145,7 +147,7 @@ def score(args: argparse.Namespace, console: Console) -> int:
     if args.runs:
         console.say()
         console.table(_RUN_HEADINGS, [_run_row(run) for run in scored.known])
-    say_rules(args, scored, console)
+    print_rules(args, scored, console)
     console.findings(findings)
     console.document(
         score_document(
@@ -207,7 +209,7 @@ def _run_row(run: RunScore) -> tuple[object, ...]:
     )
 
 
-def say_rules(args: argparse.Namespace, scored: Scored, console: Console) -> None:
+def print_rules(args: argparse.Namespace, scored: Scored, console: Console) -> None:
     """The rules in force, and what could not be scored."""
     unscored = sum(score.unscored for score in scored.known)
     console.say()

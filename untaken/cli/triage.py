@@ -11,7 +11,7 @@ from untaken.answers.plan_words import option_words, situation_words
 from untaken.cli.console import NOTHING, Console, counted, plain
 from untaken.cli.grammar import Verbs, takes_graphs, verb
 from untaken.cli.inputs import UsageError
-from untaken.cli.score import Scored, read_to_score, say_rules
+from untaken.cli.score import Scored, print_rules, read_to_score
 from untaken.cli.verbs import VERBS
 from untaken.corpus import Corpus, evaluate_corpus
 from untaken.errors import number
@@ -66,8 +66,8 @@ def run_triage(args: argparse.Namespace, console: Console) -> int:
     ways = better_ways(corpus, [d for d, r in corpus.runs.items() if not args.agent or r.agent in args.agent])
     findings = tuple(dict.fromkeys((*ledgers.findings, *corpus.findings)))
     scored = Scored(ledgers=ledgers, graphs=graphs, scores=corpus.scores, counted=[], findings=findings)
-    _say(found, corpus, ways, top, console)
-    say_rules(args, scored, console)
+    _print(found, corpus, ways, top, console)
+    print_rules(args, scored, console)
     console.findings(findings)
     console.document(
         triage_document(
@@ -83,13 +83,15 @@ def run_triage(args: argparse.Namespace, console: Console) -> int:
     return 1 if scored.broken else 0
 
 
-def _say(found: Triage, corpus: Corpus, ways: Sequence[BetterWay], top: int | None, console: Console) -> None:
+def _print(
+    found: Triage, corpus: Corpus, ways: Sequence[BetterWay], top: int | None, console: Console
+) -> None:
     if found.reason:
         console.say(plain(f"Nothing to fix: {found.reason}."))
     if found.patterns:
-        _say_patterns(found.patterns[:top], console)
+        _print_patterns(found.patterns[:top], console)
     if items := found.of_kind("sub_goal"):
-        _say_items(items, corpus, top, console)
+        _print_items(items, corpus, top, console)
         over = counted(found.scored, "scored run")
         console.say(f"Gain in completion, at most, over {over}; {found.unscored} more could not be scored")
         if found.harmless:
@@ -97,7 +99,7 @@ def _say(found: Triage, corpus: Corpus, ways: Sequence[BetterWay], top: int | No
             console.say(f"{what} also failed first, without critical dependents")
         console.say()
     if items := found.of_kind("decision"):
-        _say_items(items, corpus, top, console)
+        _print_items(items, corpus, top, console)
         over = counted(found.evaluated, "evaluated run")
         console.say(f"Gain in score, by association, over {over}; {found.not_evaluated} more not evaluated")
         console.say()
@@ -107,7 +109,7 @@ def _say(found: Triage, corpus: Corpus, ways: Sequence[BetterWay], top: int | No
     for conflict in found.conflicts:
         console.say(plain(f"Conflict: {conflict.words}."))
     if ways:
-        _say_ways(ways, corpus, top, console)
+        _print_ways(ways, corpus, top, console)
     rows = [
         (c.kind, c.run_id, c.agent, c.task_id, ", ".join(c.sub_goals)) for c in found.contradictions[:top]
     ]
@@ -116,7 +118,7 @@ def _say(found: Triage, corpus: Corpus, ways: Sequence[BetterWay], top: int | No
     console.say(f"{len(rows)} of {counted(len(found.contradictions), 'contradictory run')}")
 
 
-def _say_patterns(patterns: Sequence[FailurePattern], console: Console) -> None:
+def _print_patterns(patterns: Sequence[FailurePattern], console: Console) -> None:
     rows = [
         (
             f"{one.gain:.3f}",
@@ -135,7 +137,7 @@ def _say_patterns(patterns: Sequence[FailurePattern], console: Console) -> None:
     console.say()
 
 
-def _say_ways(ways: Sequence[BetterWay], corpus: Corpus, top: int | None, console: Console) -> None:
+def _print_ways(ways: Sequence[BetterWay], corpus: Corpus, top: int | None, console: Console) -> None:
     rows = [
         (
             f"{way.gain:.3f}",
@@ -165,7 +167,7 @@ _HEADINGS: dict[Kind, tuple[str, ...]] = {
 }
 
 
-def _say_items(items: Sequence[FixFirst], corpus: Corpus, top: int | None, console: Console) -> None:
+def _print_items(items: Sequence[FixFirst], corpus: Corpus, top: int | None, console: Console) -> None:
     rows = [_row(item, corpus.runs[item.runs[0]].run_id) for item in items[:top]]
     console.table(_HEADINGS[items[0].kind], rows)
     if len(rows) < len(items):

@@ -142,9 +142,9 @@ def _aligned(
     held = chosen[0]
     graph = _graph(held, graphs) if basis == "sub_goal" else None
     rows = tool_rows(chosen) if graph is None else sub_goal_rows(chosen, graph)
-    meant = sides if graph is None else [side for side in sides if side.plan == held.plan]
-    tools = tools_of(meant) if graph is None else None
-    patterns = {side.run.digest: side.pattern(tools) for side in meant}
+    same_plan = sides if graph is None else [side for side in sides if side.plan == held.plan]
+    tools = tools_of(same_plan) if graph is None else None
+    patterns = {side.run.digest: side.pattern(tools) for side in same_plan}
     known = {row.key: (row.key, row.title, row.critical) for row in rows}
     named = [known.get(tool, (tool, tool, False)) for tool in tools] if tools else list(known.values())
     return SideBySide(
@@ -159,8 +159,8 @@ def _aligned(
         broken=broken,
         runs=tuple(side.column for side in chosen),
         rows=rows,
-        partings=tuple(part(held, side, rows) for side in chosen[1:]),
-        outcome_splits=outcome_splits(meant, patterns, named),
+        divergences=tuple(part(held, side, rows) for side in chosen[1:]),
+        outcome_splits=outcome_splits(same_plan, patterns, named),
     )
 
 

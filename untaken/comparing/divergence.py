@@ -196,9 +196,9 @@ def differing_arguments(one: ToolCall, other: ToolCall) -> list[str]:
 
 def _differing(one: ToolCall, other: ToolCall) -> str:
     names = differing_arguments(one, other)
-    told = [f"{_short(name)}: {_value(one, name)} ≠ {_value(other, name)}" for name in names[:MOST_NAMES]]
+    changes = [f"{_short(name)}: {_value(one, name)} ≠ {_value(other, name)}" for name in names[:MOST_NAMES]]
     more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
-    return "; ".join(told) + more
+    return "; ".join(changes) + more
 
 
 def _value(call: ToolCall, name: str) -> str:

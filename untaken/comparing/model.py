@@ -170,7 +170,7 @@ class SideBySide:
         basis: what rows are; `basis_reason` says why there are no sub-goals to align by, else empty.
         reference: digest of the reference run; `reference_reason`: why this one.
         runs: those shown, the reference first, then by agent and repeat.
-        partings: of every run shown but the reference.
+        divergences: of every run shown but the reference.
         outcome_splits: over all runs of the task, what separates best first.
         of_task: unbroken runs of the task; `broken`: those left out because nothing may be concluded from
             their ledger.
@@ -187,7 +187,7 @@ class SideBySide:
     broken: int
     runs: tuple[ComparedRun, ...]
     rows: tuple[AlignedRow, ...]
-    partings: tuple[Divergence, ...]
+    divergences: tuple[Divergence, ...]
     outcome_splits: tuple[OutcomeSplit, ...]
 
     def run(self, digest: str) -> ComparedRun:
@@ -205,12 +205,8 @@ class SideBySide:
         """The row of a sub-goal or tool, if there is one."""
         return next((row for row in self.rows if row.key == key), None)
 
-    def parting(self, digest: str) -> Divergence | None:
-        """How a run differs from the reference; ``None`` for the reference itself."""
-        return next((one for one in self.partings if one.digest == digest), None)
-
     @property
     def first_rows(self) -> tuple[tuple[AlignedRow, int], ...]:
         """The rows where runs first diverge from the reference, in order, with the number of runs."""
-        first = [split.key for one in self.partings if (split := one.split("plan"))]
+        first = [split.key for one in self.divergences if (split := one.split("plan"))]
         return tuple((row, first.count(row.key)) for row in self.rows if row.key in first)

@@ -31,7 +31,7 @@ def outcome_splits(
     ended = [side for side in sides if not isinstance(side.run.success, Unscored)]
     circular = {name for side in ended for name, node in side.nodes.items() if node.decided_by == "outcome"}
     found = [_split(row, ended, patterns) for row in named if row[0] not in circular]
-    return tuple(sorted(_adjusted(found), key=_most_telling))
+    return tuple(sorted(_adjusted(found), key=_by_p_value))
 
 
 def _split(
@@ -70,6 +70,6 @@ def _adjusted(found: Sequence[OutcomeSplit]) -> list[OutcomeSplit]:
     ]
 
 
-def _most_telling(split: OutcomeSplit) -> tuple[float, float]:
+def _by_p_value(split: OutcomeSplit) -> tuple[float, float]:
     p, difference = number(split.p), number(split.difference)
     return (2.0 if p is None else p, -abs(difference or 0.0))

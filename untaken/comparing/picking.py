@@ -55,15 +55,15 @@ def differing_most(
     if len(sides) <= most:
         return list(sides)
     best = reference_of(sides)[0]
-    taken = [best, *(side for side in include if side is not best)]
-    _extend(taken, _both_ends(sides), patterns, most)
+    picked = [best, *(side for side in include if side is not best)]
+    _extend(picked, _both_ends(sides), patterns, most)
     looks: dict[object, Side] = {}
     for side in sides:
         looks.setdefault(_look(side, patterns), side)
-    seen = {_look(side, patterns) for side in taken}
-    _extend(taken, [side for look, side in looks.items() if look not in seen], patterns, most)
-    _extend(taken, sides, patterns, 2)  # it takes two, however alike they look
-    return taken
+    seen = {_look(side, patterns) for side in picked}
+    _extend(picked, [side for look, side in looks.items() if look not in seen], patterns, most)
+    _extend(picked, sides, patterns, 2)  # it takes two, however alike they look
+    return picked
 
 
 def _both_ends(sides: Sequence[Side]) -> list[Side]:
@@ -83,16 +83,16 @@ def _look(side: Side, patterns: Mapping[str, Pattern]) -> object:
     return (side.run.success, frozenset(patterns[side.run.digest].items()))
 
 
-def _extend(taken: list[Side], offered: Sequence[Side], patterns: Mapping[str, Pattern], most: int) -> None:
+def _extend(picked: list[Side], offered: Sequence[Side], patterns: Mapping[str, Pattern], most: int) -> None:
     """Takes the farthest from all that is taken, until nothing is offered or enough are taken."""
     left = {side.run.digest: side for side in offered}
-    for side in taken:
+    for side in picked:
         left.pop(side.run.digest, None)
-    nearest = {d: min(_apart(side, old, patterns) for old in taken) for d, side in left.items()}
-    while left and len(taken) < most:
+    nearest = {d: min(_apart(side, old, patterns) for old in picked) for d, side in left.items()}
+    while left and len(picked) < most:
         farthest = left.pop(max(nearest, key=nearest.__getitem__))
         del nearest[farthest.run.digest]
-        taken.append(farthest)
+        picked.append(farthest)
         for digest, side in left.items():
             nearest[digest] = min(nearest[digest], _apart(side, farthest, patterns))
 

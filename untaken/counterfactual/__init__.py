@@ -13,7 +13,7 @@ from untaken.counterfactual.diagnostics import (
 from untaken.counterfactual.evaluate import Evaluations, abort_unread, evaluate_run, evaluate_runs
 from untaken.counterfactual.insights import (
     OUTCOMES,
-    gather_signals,
+    collect_signals,
     insight_events,
     insight_mapping,
     insights_bytes,
@@ -81,11 +81,11 @@ __all__ = [
     "as_observation",
     "choices",
     "coarse_contexts",
+    "collect_signals",
     "contrast",
     "diagnose",
     "evaluate_run",
     "evaluate_runs",
-    "gather_signals",
     "influence",
     "insight_events",
     "insight_mapping",

@@ -68,7 +68,7 @@ def signals_expected(points: Sequence[object]) -> int:
     return len(points) + len(set(points))
 
 
-def gather_signals(evaluations: Iterable[RunEvaluation]) -> tuple[Signal, ...]:
+def collect_signals(evaluations: Iterable[RunEvaluation]) -> tuple[Signal, ...]:
     """The weak signals of many evaluations, by key, whatever order these come in.
 
     Of two different runs under one run id, those of the one that finished first count, as in the memory.

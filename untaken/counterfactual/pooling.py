@@ -229,9 +229,9 @@ def _foretell(
             for level in reversed(range(len(outcomes[0].layers)))
         ]
         came, base = scales.scores(own, used), scales.scores(everything.placed, used)
-        told = everything.known & ~np.isnan(came) & ~np.isnan(base)
+        both_known = everything.known & ~np.isnan(came) & ~np.isnan(base)
         nothing = np.zeros_like(base)
         return [
-            (k, ((came - shrunk(levels, base, nothing, np.full_like(base, k)).mean) ** 2)[told])
+            (k, ((came - shrunk(levels, base, nothing, np.full_like(base, k)).mean) ** 2)[both_known])
             for k in STRENGTHS
         ]

@@ -202,7 +202,7 @@ class _Tally:
         self._dead = False
         self._counts: Counter[str] = Counter()
         self._kept: Counter[str] = Counter()
-        self._told: list[str] = []
+        self._unanswered: list[str] = []
 
     def add(self, turn: Turn) -> None:
         """One more turn."""
@@ -211,7 +211,7 @@ class _Tally:
         self._dead = turn.outcome.dead
         self._counts.update(asked=turn.asked_again, revised=turn.revised)
         self._kept.update(turn.causes.kept if turn.causes else ())
-        self._told += [why for why in (turn.unanswered, turn.unanswered_again) if why is not None]
+        self._unanswered += [why for why in (turn.unanswered, turn.unanswered_again) if why is not None]
 
     def episode(self, policy: str, task: str | None, seed: int) -> Episode:
         """All turns."""
@@ -226,6 +226,6 @@ class _Tally:
             asked_again=self._counts["asked"],
             revised=self._counts["revised"],
             kept=dict(sorted(self._kept.items())),
-            unanswered=sum(map(bool, self._told)) if self._told else None,
-            why_unanswered=tuple(dict.fromkeys(filter(None, self._told))),
+            unanswered=sum(map(bool, self._unanswered)) if self._unanswered else None,
+            why_unanswered=tuple(dict.fromkeys(filter(None, self._unanswered))),
         )

@@ -100,12 +100,12 @@ def unrepeated_actions(reading: RunFacts) -> Score:
 
 def valid_actions(reading: RunFacts) -> Score:
     """Share of actions that worked, of those that are recorded to have worked or failed."""
-    told = [step for step in reading.steps if step.ok is not None]
-    if not told:
+    known = [step for step in reading.steps if step.ok is not None]
+    if not known:
         return (
             Unscored("no observation records whether its action succeeded") if reading.steps else NO_ACTIONS
         )
-    return sum(step.ok is True for step in told) / len(told)
+    return sum(step.ok is True for step in known) / len(known)
 
 
 def changed_course(reading: RunFacts) -> Score:
@@ -124,16 +124,16 @@ def recovered(reading: RunFacts) -> Score:
     goals = (
         {} if isinstance(reading.score, Unscored) else {seq: goal for seq, goal, _ in reading.score.mapped}
     )
-    mended = 0
+    recoveries = 0
     for place in reading.failed:
         call = reading.steps[place].call
         goal = goals.get(call.seq)
-        mended += any(
+        recoveries += any(
             step.ok is True
             and (step.call.tool == call.tool or (goal is not None and goals.get(step.call.seq) == goal))
             for step in reading.steps[place + 1 :]
         )
-    return mended / len(reading.failed)
+    return recoveries / len(reading.failed)
 
 
 def plan_completion(reading: RunFacts) -> Score:
@@ -205,7 +205,7 @@ class LedgerCriterion:
         if isinstance(measured, Unscored):
             return measured
         level = sum(measured >= bound for bound in self.bounds)
-        return Value(said=self.criterion.accepted_values[level], level=level)
+        return Value(text=self.criterion.accepted_values[level], level=level)
 
 
 def _of(

@@ -36,7 +36,7 @@ from untaken.plans import GraphSet
 
 SHARE: Final = 0.25
 """Of sentences, actions or sub-goals that an attack touches; the paper's share."""
-TOLD: Final = frozenset({"user", "system", "human"})
+INPUT_ROLES: Final = frozenset({"user", "system", "human"})
 """Roles whose words are the task's, not the agent's."""
 _SENTENCE: Final = re.compile(r"(?<=[.!?])\s+|\n+")
 _INVENTED: Final = "no_such_tool"
@@ -186,13 +186,13 @@ def shuffle(reading: RunFacts, random: Random, _share: float) -> Events | Unscor
     if len(set(made)) < 2:
         return Unscored("no two different actions with results to swap")
     order = list(range(len(pairs)))
-    while [made[taken] for taken in order] == made:
+    while [made[source] for source in order] == made:
         random.shuffle(order)
     instead: dict[int, AnyEvent] = {}
-    for place, taken in enumerate(order):
+    for place, source in enumerate(order):
         call, answer = pairs[place]
-        instead[call.seq] = msgspec.structs.replace(pairs[taken][0], ts=call.ts)
-        instead[answer.seq] = msgspec.structs.replace(pairs[taken][1], ts=answer.ts)
+        instead[call.seq] = msgspec.structs.replace(pairs[source][0], ts=call.ts)
+        instead[answer.seq] = msgspec.structs.replace(pairs[source][1], ts=answer.ts)
     return [instead.get(e.seq, e) for e in reading.run.events]
 
 
@@ -252,7 +252,7 @@ def _pair(near: AnyEvent, call_id: str, tool: str, arguments: Mapping[str, Any],
 
 
 def _of_agent(event: Message) -> bool:
-    return isinstance(event.content, str) and event.role.casefold() not in TOLD
+    return isinstance(event.content, str) and event.role.casefold() not in INPUT_ROLES
 
 
 def _judged(reading: RunFacts, sub_goal: str) -> bool:

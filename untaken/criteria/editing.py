@@ -135,26 +135,26 @@ def take_back(criteria: CriteriaSet, name: str, *, by: str, at: datetime, why: s
         UntakenError: ``criterion-unknown``, or ``nothing-to-take-back``.
     """
     known = find(criteria, name)
-    standing = changes_standing(known)
-    if not standing or (before := standing[-1].before) is None:
+    effective = changes_in_force(known)
+    if not effective or (before := effective[-1].before) is None:
         raise UntakenError(
             "nothing-to-take-back",
             f"no change to {name!r} is left that could be taken back",
             hint="To remove a criterion, reject it.",
         )
-    change = replace(_change(by, at, f"undid: {standing[-1].what}", why), takes_back=True)
+    change = replace(_change(by, at, f"undid: {effective[-1].what}", why), takes_back=True)
     return _with(criteria, known, msgspec.structs.asdict(before), change)
 
 
-def changes_standing(criterion: Criterion) -> list[Change]:
+def changes_in_force(criterion: Criterion) -> list[Change]:
     """Its changes without those that were taken back, oldest first."""
-    standing: list[Change] = []
+    effective: list[Change] = []
     for change in criterion.history:
-        if change.takes_back and standing:
-            standing.pop()
+        if change.takes_back and effective:
+            effective.pop()
         elif not change.takes_back:
-            standing.append(change)
-    return standing
+            effective.append(change)
+    return effective
 
 
 def add(criteria: CriteriaSet, others: Iterable[Criterion]) -> CriteriaSet:

@@ -81,8 +81,8 @@ def embedder() -> WordLlamaInference:
 
     import wordllama  # noqa: PLC0415 (an extra, slow)
 
-    beside = Path(wordllama.__file__).parent  # the weights in the wheel; it looks for them elsewhere
-    return wordllama.WordLlama.load(cache_dir=beside, disable_download=True)
+    weights = Path(wordllama.__file__).parent  # the weights in the wheel; it looks for them elsewhere
+    return wordllama.WordLlama.load(cache_dir=weights, disable_download=True)
 
 
 def _embedded(texts: Sequence[str]) -> tuple[tuple[float, ...], ...]:

@@ -107,7 +107,7 @@ def take_in_criteria(folder: Path, files: Sequence[tuple[str, bytes]]) -> tuple[
     Returns:
         One finding per file: a note on the result, or the problem.
     """
-    return tuple(_taken(folder, name, data, files) for name, data in files)
+    return tuple(_take_in(folder, name, data, files) for name, data in files)
 
 
 def forget_replies(folder: Path) -> int:
@@ -118,15 +118,15 @@ def forget_replies(folder: Path) -> int:
     return sum(file.name.endswith(REPLIES) for file in files)
 
 
-def _taken(folder: Path, name: str, data: bytes, files: Sequence[tuple[str, bytes]]) -> Finding:
+def _take_in(folder: Path, name: str, data: bytes, files: Sequence[tuple[str, bytes]]) -> Finding:
     try:
         if name.endswith(REPLIES):
-            said = _take_replies(folder, name, data, files)
+            message = _take_replies(folder, name, data, files)
         else:
-            said = _take_criteria(folder, name, data)
+            message = _take_criteria(folder, name, data)
     except UntakenError as error:
         return _named(error, name).finding()
-    return Finding(code="criteria-taken-in", message=said, where=Where(file=name), severity="note")
+    return Finding(code="criteria-taken-in", message=message, where=Where(file=name), severity="note")
 
 
 def _take_criteria(folder: Path, name: str, data: bytes) -> str:
@@ -138,8 +138,8 @@ def _take_criteria(folder: Path, name: str, data: bytes) -> str:
 
 def _take_replies(folder: Path, name: str, data: bytes, files: Sequence[tuple[str, bytes]]) -> str:
     stem = name.removesuffix(REPLIES)
-    beside = next((content for other, content in files if other in {stem + e for e in CRITERIA}), None)
-    if beside is None:
+    criteria = next((content for other, content in files if other in {stem + e for e in CRITERIA}), None)
+    if criteria is None:
         raise UntakenError(
             "criteria-missing",
             "these replies have no criteria file",
@@ -149,11 +149,11 @@ def _take_replies(folder: Path, name: str, data: bytes, files: Sequence[tuple[st
     plain = _STEM.sub("-", stem.replace("\\", "/").rsplit("/", maxsplit=1)[-1]).strip("-")[:60] or "run"
     place = folder / RECORDED
     place.mkdir(exist_ok=True)
-    kept, other = place / f"{plain}{REPLIES}", sha256(beside + data).hexdigest()[:6]
+    kept, other = place / f"{plain}{REPLIES}", sha256(criteria + data).hexdigest()[:6]
     if kept.exists() and kept.read_bytes() != data:
         plain = f"{plain}-{other}"  # another pass of the same name
     with tempfile.TemporaryDirectory(dir=folder, prefix=".criteria-") as draft:
-        for ending, content in ((CRITERIA[1], beside), (REPLIES, data)):
+        for ending, content in ((CRITERIA[1], criteria), (REPLIES, data)):
             (Path(draft) / f"{plain}{ending}").write_bytes(content)
         (run,) = read_quantifier_runs(Path(draft) / f"{plain}{REPLIES}")
         for ending in (CRITERIA[1], REPLIES):  # the criteria first: replies are read beside them

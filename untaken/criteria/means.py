@@ -147,12 +147,12 @@ def top_level(passes: Iterable[QuantifierRun], name: str) -> int:
 
 
 def _means(run: QuantifierRun, name: str) -> CriterionMeans:
-    said = [(item.success, item.values[name]) for item in run.items if name in item.values]
-    success = [v.level for outcome, v in said if outcome is True and v.level is not None]
-    failed = [v.level for outcome, v in said if outcome is False and v.level is not None]
+    values = [(item.success, item.values[name]) for item in run.items if name in item.values]
+    success = [v.level for outcome, v in values if outcome is True and v.level is not None]
+    failed = [v.level for outcome, v in values if outcome is False and v.level is not None]
     best, worst = _mean(success), _mean(failed)
     gap = best if isinstance(best, Unscored) else worst if isinstance(worst, Unscored) else best - worst
-    other = Counter(v.said for _, v in said if v.out_of_vocabulary)
+    other = Counter(v.text for _, v in values if v.out_of_vocabulary)
     return CriterionMeans(
         name=name,
         success_mean=best,

@@ -79,7 +79,7 @@ class Value(Struct, frozen=True, kw_only=True, gc=False):
     them: then `out_of_vocabulary`, kept as it was said and never turned into something near.
     """
 
-    said: str
+    text: str
     level: int | None
 
     @property
@@ -136,8 +136,8 @@ class QuantifierRun:
         return tuple(item.subject for item in self.items if item.unparseable)
 
 
-def read_value(criterion: Criterion, said: str) -> Value:
+def read_value(criterion: Criterion, text: str) -> Value:
     """The value as the criterion knows it; upper and lower case, and white space, make no difference."""
-    plain = " ".join(said.split()).casefold()
+    plain = " ".join(text.split()).casefold()
     known = [" ".join(value.split()).casefold() for value in criterion.accepted_values]
-    return Value(said=said, level=known.index(plain) if plain in known else None)
+    return Value(text=text, level=known.index(plain) if plain in known else None)

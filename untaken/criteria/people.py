@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from untaken.criteria.model import Quantified, QuantifierRun, Value
 from untaken.errors import Score
-from untaken.stats.kappa import Said, agreement_share, cohen_kappa
+from untaken.stats.kappa import Pair, agreement_share, cohen_kappa
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,14 +87,14 @@ def _named(items: Sequence[Quantified]) -> dict[str, Quantified]:
 def _word(one: QuantifierRun, name: str, value: Value) -> str:
     """The accepted value as the criterion spells it; others as they were said."""
     if value.level is None:
-        return value.said
+        return value.text
     return next(criterion for criterion in one.criteria if criterion.name == name).accepted_values[
         value.level
     ]
 
 
 def _compared(one: QuantifierRun, name: str, both: Sequence[tuple[str, str, str]]) -> CriterionAgreement:
-    clusters: dict[str, list[Said]] = defaultdict(list)
+    clusters: dict[str, list[Pair]] = defaultdict(list)
     for task, a, b in both:
         clusters[task].append((a, b))
     said = [*clusters.values()]

@@ -264,8 +264,8 @@ def _settled(
         return quantified(asked.run, {}, unparseable=NO_CODE)
     if addressed:
         return quantified(asked.run, {}, unscored={c.name: ADDRESSED for c in criteria})
-    said = [getattr(answer.output.values, key) for key in _keys(criteria)]
-    values = {c.name: read_value(c, value) for c, value in zip(criteria, said, strict=True)}
+    replies = [getattr(answer.output.values, key) for key in _keys(criteria)]
+    values = {c.name: read_value(c, value) for c, value in zip(criteria, replies, strict=True)}
     return quantified(asked.run, values)
 
 

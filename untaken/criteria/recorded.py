@@ -77,8 +77,8 @@ def _joined(item: Quantified, runs: Mapping[str, Run | None]) -> Quantified:
 
 def _read(file: Path) -> QuantifierRun:
     name = file.name.removesuffix(REPLIES).removesuffix(".json")
-    beside = [file.with_name(name + ending) for ending in CRITERIA]
-    criteria = load_criteria(next((f for f in beside if f.exists()), beside[0])).criteria
+    candidates = [file.with_name(name + ending) for ending in CRITERIA]
+    criteria = load_criteria(next((f for f in candidates if f.exists()), candidates[0])).criteria
     if file.stat().st_size > FILE_BYTES:
         raise _invalid(f"a file of replies has at most {FILE_BYTES} bytes", file)
     try:
@@ -111,8 +111,8 @@ def _values(reply: Any, criteria: Sequence[Criterion]) -> tuple[dict[str, Value]
     if not isinstance(reply, dict):
         return {}, "the reply is no JSON object"
     known = {c.name: reply[c.name] for c in criteria if c.name in reply}
-    said = {name: value if isinstance(value, str) else str(value) for name, value in known.items()}
-    return {c.name: read_value(c, said[c.name]) for c in criteria if c.name in said}, ""
+    texts = {name: value if isinstance(value, str) else str(value) for name, value in known.items()}
+    return {c.name: read_value(c, texts[c.name]) for c in criteria if c.name in texts}, ""
 
 
 def _object_in(reply: str) -> tuple[Any, str]:

@@ -40,7 +40,7 @@ class CriterionDifference:
     top: int
 
     @property
-    def told_apart(self) -> bool:
+    def clear_difference(self) -> bool:
         """Whether the interval of the difference leaves 0 out."""
         if isinstance(self.low, Unscored) or isinstance(self.high, Unscored):
             return False

@@ -256,10 +256,10 @@ def _check(one: _Measured, twin: _Twin | None) -> CriterionCheck:
 
 
 def _reason(one: _Measured, twin: _Twin | None) -> str:
-    steady, telling = one.stability, one.discrimination
+    steady, shown = one.stability, one.discrimination
     stable = {True: "stable", False: "not stable", None: "stability unknown"}[steady.stable]
-    tells = {True: "discriminates", False: "does not discriminate", None: "discrimination unknown"}
-    words = f"{stable} ({steady.note}); {tells[telling.discriminates]} ({telling.note})"
+    verdicts = {True: "discriminates", False: "does not discriminate", None: "discrimination unknown"}
+    words = f"{stable} ({steady.note}); {verdicts[shown.discriminates]} ({shown.note})"
     if twin is not None:
         return f"rejected: says what {twin.name!r} says ({twin.words}); {words}"
     return f"{'kept' if one.passes else 'rejected'}: {words}"

@@ -33,7 +33,7 @@ def alternatives(
     """
     places = [n for n, name in enumerate(counts.names) if name in among]
     places.sort(key=lambda n: (-counts.both[n, n], counts.names[n]))
-    standing = _Standing(counts, ways, min_runs)
+    order = _PairOrder(counts, ways, min_runs)
     tested = max(1, len(places) * (len(places) - 1) // 2)
     found, used = [], set[int]()
     for start in places:
@@ -42,9 +42,7 @@ def alternatives(
         group = [start]
         for other in places:
             fits = other not in used and other not in group
-            if fits and all(
-                _apart(counts, a, other, theta, tested) and standing.same(a, other) for a in group
-            ):
+            if fits and all(_apart(counts, a, other, theta, tested) and order.same(a, other) for a in group):
                 group.append(other)
         proposed = _proposed(counts, sorted(group), theta) if len(group) > 1 else None
         if proposed:
@@ -86,7 +84,7 @@ def fewer_by_chance(both: int, of_a: int, of_b: int, n: int) -> float:
     return ways / comb(n, of_b)
 
 
-class _Standing:
+class _PairOrder:
     """The order of two sub-goals: before, after, none, or unknown."""
 
     def __init__(self, counts: Precedence, ways: Sequence[Pair], min_runs: int) -> None:

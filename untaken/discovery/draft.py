@@ -144,8 +144,8 @@ class _Drafting:
         proposed = self.proposed(counts)
         if proposed:
             counts = precedence(self.courses, kept, {group.sub_goal: group.options for group in proposed})
-        taken, dropped = without_circles(self.relation(counts, proposed), len(counts.names))
-        graph = self.graph(counts, taken, proposed)
+        ordered, dropped = without_circles(self.relation(counts, proposed), len(counts.names))
+        graph = self.graph(counts, ordered, proposed)
         edges = _edges(graph, counts)
         return ProposedGraph(
             graph=msgspec.structs.replace(graph, metadata=self.metadata(graph, edges, proposed)),
@@ -188,10 +188,10 @@ class _Drafting:
                     unwanted |= {(other, n) for n in range(len(place)) if (one, n) in there}
         return [way for way in ways if way not in unwanted]
 
-    def graph(self, counts: Precedence, taken: Sequence[Pair], proposed: Sequence[Alternatives]) -> PlanGraph:
+    def graph(self, counts: Precedence, kept: Sequence[Pair], proposed: Sequence[Alternatives]) -> PlanGraph:
         """The draft without what it rests on: reduced, each sub-goal after what it needs."""
         deps: dict[str, list[str]] = {name: [] for name in counts.names}
-        for a, b in taken:
+        for a, b in kept:
             deps[counts.names[b]].append(counts.names[a])
         known = {node.id: node for node in self.base.sub_goals}
         offered = {group.sub_goal: group for group in proposed}

@@ -129,20 +129,20 @@ def without_circles(pairs: Iterable[Pair], size: int) -> tuple[list[Pair], list[
     """
     after = [1 << n for n in range(size)]  # bits: what comes after each, itself included
     ahead = [1 << n for n in range(size)]
-    taken: list[Pair] = []
+    kept: list[Pair] = []
     left: list[Pair] = []
     for a, b in pairs:
         if after[b] >> a & 1:
             left.append((a, b))
             continue
-        taken.append((a, b))
+        kept.append((a, b))
         if not after[a] >> b & 1:
             upper, lower = ahead[a], after[b]
             for n in bits(upper):
                 after[n] |= lower
             for n in bits(lower):
                 ahead[n] |= upper
-    return taken, left
+    return kept, left
 
 
 def bits(mask: int) -> list[int]:

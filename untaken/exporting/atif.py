@@ -23,11 +23,11 @@ def atif_documents(runs: Iterable[EvaluatedRun]) -> Iterator[tuple[str, bytes]]:
 
     Two runs of one id, which differ, get names with their digest.
     """
-    taken: set[str] = set()
+    names: set[str] = set()
     for each in runs:
         name = file_stem(each.run.run_id)
-        name = f"{name}-{each.run.digest[:12]}" if name in taken else name
-        taken.add(name)
+        name = f"{name}-{each.run.digest[:12]}" if name in names else name
+        names.add(name)
         yield f"{name}.json", msgspec.json.format(msgspec.json.encode(_trajectory(each)), indent=1) + b"\n"
 
 
@@ -73,7 +73,7 @@ def _steps(each: EvaluatedRun) -> Iterator[dict[str, Any]]:
     for event in run.events[: run.own]:
         step: dict[str, Any] | None = None
         if isinstance(event, Message):
-            step = _said(event)
+            step = _message_step(event)
         elif isinstance(event, ToolCall):
             step = _called(event, each)
         elif isinstance(event, Observation) and event.seq not in answered:
@@ -83,14 +83,14 @@ def _steps(each: EvaluatedRun) -> Iterator[dict[str, Any]]:
             yield {"step_id": number, "timestamp": event.ts, **step}
 
 
-def _said(message: Message) -> dict[str, Any]:
-    said = readable(message.content) or ""
+def _message_step(message: Message) -> dict[str, Any]:
+    content = readable(message.content) or ""
     if message.role == "reasoning":
-        return {"source": "agent", "message": "", "reasoning_content": said}
+        return {"source": "agent", "message": "", "reasoning_content": content}
     source = SOURCES.get(message.role)
     if source is None:
-        return {"source": "agent", "message": said, "extra": {"role": message.role}}
-    return {"source": source, "message": said}
+        return {"source": "agent", "message": content, "extra": {"role": message.role}}
+    return {"source": source, "message": content}
 
 
 def _called(call: ToolCall, each: EvaluatedRun) -> dict[str, Any]:

@@ -85,7 +85,7 @@ class _Trace:
 def _spans(each: EvaluatedRun) -> Iterator[dict[str, Any]]:
     run, trace = each.run, _Trace(each.run)
     yield _root(each, trace)
-    heard: list[Message] = []
+    input_messages: list[Message] = []
     for event in run.events[: run.own]:
         if isinstance(event, ToolCall):
             yield _tool(event, each, trace)
@@ -94,12 +94,12 @@ def _spans(each: EvaluatedRun) -> Iterator[dict[str, Any]]:
             yield trace.span(event.seq, "plan", event.ts, event.ts, plan)
         elif isinstance(event, Message):
             if event.role in AGENT_ROLES:
-                yield _chat(event.seq, heard, [event], run, trace)
-                heard = []
+                yield _chat(event.seq, input_messages, [event], run, trace)
+                input_messages = []
             else:
-                heard.append(event)
-    if heard:
-        yield _chat(heard[-1].seq, heard, [], run, trace)
+                input_messages.append(event)
+    if input_messages:
+        yield _chat(input_messages[-1].seq, input_messages, [], run, trace)
 
 
 def _root(each: EvaluatedRun, trace: _Trace) -> dict[str, Any]:
@@ -155,18 +155,20 @@ def _tool(call: ToolCall, each: EvaluatedRun, trace: _Trace) -> dict[str, Any]:
 
 
 def _chat(
-    seq: int, heard: Sequence[Message], said: Sequence[Message], run: Run, trace: _Trace
+    seq: int, input_messages: Sequence[Message], output: Sequence[Message], run: Run, trace: _Trace
 ) -> dict[str, Any]:
     """A turn: what was said to the agent since its last one, and what it said."""
-    at = (said or heard)[-1].ts
+    at = (output or input_messages)[-1].ts
     attributes = {
         "gen_ai.operation.name": "chat",
         "gen_ai.request.model": run.started.model,
-        "gen_ai.input.messages": _json([_message(each) for each in heard]) if heard else None,
-        "gen_ai.output.messages": _json([_message(each) for each in said]),
+        "gen_ai.input.messages": _json([_message(each) for each in input_messages])
+        if input_messages
+        else None,
+        "gen_ai.output.messages": _json([_message(each) for each in output]),
         "untaken.input.new": True,
     }
-    return trace.span(seq, "chat", heard[0].ts if heard else at, at, attributes)
+    return trace.span(seq, "chat", input_messages[0].ts if input_messages else at, at, attributes)
 
 
 def _message(message: Message) -> dict[str, Any]:

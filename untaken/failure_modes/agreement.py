@@ -17,7 +17,7 @@ from untaken.errors import Score, Unscored
 from untaken.failure_modes.assignments import assignments_of, readers_of
 from untaken.failure_modes.model import Taxonomy
 from untaken.ledger import Run
-from untaken.stats.kappa import Said, agreement_share, cohen_kappa
+from untaken.stats.kappa import Pair, agreement_share, cohen_kappa
 
 MOST_PEOPLE: Final = 20
 """People who are paired: those who read most runs."""
@@ -109,7 +109,7 @@ def _of_two(a: str, b: str, pairs: Sequence[tuple[_Reading, _Reading]]) -> list[
 def _agreement(
     a: str, b: str, mode: str, modes: Sequence[str], pairs: Sequence[tuple[_Reading, _Reading]]
 ) -> ModeAgreement:
-    by_task: dict[str, list[Said]] = defaultdict(list)
+    by_task: dict[str, list[Pair]] = defaultdict(list)
     distances: list[int] = []
     for one, other in pairs:
         for name in modes:

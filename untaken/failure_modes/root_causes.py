@@ -16,7 +16,7 @@ from untaken.errors import Score, Unscored
 from untaken.failure_modes.agreement import MOST_PEOPLE, NEAR
 from untaken.failure_modes.assignments import counted
 from untaken.ledger import Run, Verdict
-from untaken.stats.kappa import Said, agreement_share, cohen_kappa
+from untaken.stats.kappa import Pair, agreement_share, cohen_kappa
 from untaken.subgoals.verdicts import not_withdrawn
 
 DECISIVE: Final = "rule:decisive step"
@@ -150,8 +150,8 @@ def _of_two(a: str, b: str, causes: Sequence[tuple[Run, RootCause, RootCause]]) 
     )
 
 
-def _by_task(said: Iterable[tuple[str, tuple[Hashable, Hashable]]]) -> list[list[Said]]:
-    clusters: dict[str, list[Said]] = defaultdict(list)
+def _by_task(said: Iterable[tuple[str, tuple[Hashable, Hashable]]]) -> list[list[Pair]]:
+    clusters: dict[str, list[Pair]] = defaultdict(list)
     for task, pair in said:
         clusters[task].append(pair)
     return [*clusters.values()]

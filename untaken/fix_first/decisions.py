@@ -24,7 +24,7 @@ class Advantage:
     q: float
 
 
-def decisions_to_mend(
+def decisions_to_fix(
     corpus: Corpus, made: Iterable[Choice], digests: Collection[str]
 ) -> tuple[tuple[FixFirst, ...], int]:
     """One item for each (selected, context) of the runs named that has an alternative `to_fix`.
@@ -108,8 +108,8 @@ def _item(
 def _reason(choice: Choice, often: Often, advantage: Advantage) -> str:
     low, high = advantage.ends
     many = f"; q = {advantage.q:.2g} among {choice.q_family} pairs of skills"
-    if told := level_words(choice.level, choice.levels):
-        many += f"; {told}"
+    if level := level_words(choice.level, choice.levels):
+        many += f"; {level}"
     return (
         f"In {often.count} of {often.n} evaluated runs {choice.selected} was taken where "
         f"{choice.alternative} has a better history: {advantage.mean:+.2f} ({low:+.2f} to {high:+.2f}; "

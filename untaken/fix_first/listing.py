@@ -8,9 +8,9 @@ from untaken.corpus import Corpus
 from untaken.counterfactual.choices import SMALL_Q, Choice, choices
 from untaken.errors import UntakenError
 from untaken.fix_first.conflicts import conflicts
-from untaken.fix_first.decisions import decisions_to_mend
+from untaken.fix_first.decisions import decisions_to_fix
 from untaken.fix_first.model import FixFirst, Triage
-from untaken.fix_first.sub_goals import Mending, sub_goals_to_mend
+from untaken.fix_first.sub_goals import SubGoalsToFix, sub_goals_to_fix
 
 
 def triage(corpus: Corpus, *, agents: Collection[str] = ()) -> Triage:
@@ -47,20 +47,20 @@ def _choices(corpus: Corpus) -> tuple[Choice, ...]:
 
 def _triage(corpus: Corpus, made: Iterable[Choice], agents: Collection[str]) -> Triage:
     digests = {digest: None for digest, run in corpus.runs.items() if not agents or run.agent in agents}
-    mending = sub_goals_to_mend(corpus, digests)
-    decisions, evaluated = decisions_to_mend(corpus, made, digests)
-    items = sorted((*mending.items, *decisions), key=_order)
+    sub_goals = sub_goals_to_fix(corpus, digests)
+    decisions, evaluated = decisions_to_fix(corpus, made, digests)
+    items = sorted((*sub_goals.items, *decisions), key=_order)
     return Triage(
         items=tuple(items),
         contradictions=tuple(c for c in corpus.contradictions if c.digest in digests),
         agents=tuple(sorted(agents)),
-        scored=mending.scored,
-        unscored=len(digests) - mending.scored,
+        scored=sub_goals.scored,
+        unscored=len(digests) - sub_goals.scored,
         evaluated=evaluated,
         not_evaluated=len(digests) - evaluated,
-        harmless=mending.harmless,
-        reason="" if items else f"{_no_sub_goal(mending)}; {no_decision(evaluated)}",
-        patterns=mending.patterns,
+        harmless=sub_goals.harmless,
+        reason="" if items else f"{_no_sub_goal(sub_goals)}; {no_decision(evaluated)}",
+        patterns=sub_goals.patterns,
         conflicts=conflicts(corpus, items),
     )
 
@@ -70,12 +70,12 @@ def _order(item: FixFirst) -> tuple[object, ...]:
     return (-item.gain, -item.often.count, item.kind, *(name or "" for name in names))
 
 
-def _no_sub_goal(mending: Mending) -> str:
-    if not mending.scored:
+def _no_sub_goal(sub_goals: SubGoalsToFix) -> str:
+    if not sub_goals.scored:
         return "no run is scored against a plan graph"
-    if mending.harmless:
-        return f"no sub-goal that failed in the {mending.scored} scored runs blocks a critical one"
-    return f"no required sub-goal is known to have failed in the {mending.scored} scored runs"
+    if sub_goals.harmless:
+        return f"no sub-goal that failed in the {sub_goals.scored} scored runs blocks a critical one"
+    return f"no required sub-goal is known to have failed in the {sub_goals.scored} scored runs"
 
 
 def no_decision(evaluated: int) -> str:

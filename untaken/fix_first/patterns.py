@@ -73,8 +73,8 @@ def failure_patterns(
                 one.arguments.update({NUMBERED.sub("", name) for name in unmet})
     units = {graph.id for graph in corpus.graphs.graphs if any(node.critical for node in graph.sub_goals)}
     made = [_pattern(corpus, name, one, sample, units) for name, one in alike.items()]
-    told = [one for one in made if one is not None]
-    return tuple(sorted(told, key=lambda one: (-one.gain, -one.often.count, one.title or "")))
+    gains = [one for one in made if one is not None]
+    return tuple(sorted(gains, key=lambda one: (-one.gain, -one.often.count, one.title or "")))
 
 
 def subject_of(node: SubGoal) -> str:

@@ -22,7 +22,7 @@ Key = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Mending:
+class SubGoalsToFix:
     """The sub-goals of a corpus.
 
     Attributes:
@@ -54,26 +54,26 @@ class SubGoalTally:
     unknown: Counter[Key] = field(default_factory=Counter)
 
 
-def sub_goals_to_mend(corpus: Corpus, digests: Iterable[str]) -> Mending:
+def sub_goals_to_fix(corpus: Corpus, digests: Iterable[str]) -> SubGoalsToFix:
     """The sub-goals that fail first in some of the runs named.
 
     Gains are means over all scored runs, so those of different graphs can be compared: a sub-goal of a graph
     that few runs use gains little over all of them, and `FixFirst.required` says how few they are.
     """
-    gathered = _gathered(corpus, digests)
-    if not gathered.tasks:
-        return Mending(items=(), harmless=0, scored=0)
-    sample = TaskSample(gathered.tasks)
+    tally = _tally(corpus, digests)
+    if not tally.tasks:
+        return SubGoalsToFix(items=(), harmless=0, scored=0)
+    sample = TaskSample(tally.tasks)
     heavy = {
         key: {digest: first for digest, first in hits.items() if first.much > 0}
-        for key, hits in gathered.hits.items()
+        for key, hits in tally.hits.items()
     }
-    items = tuple(_item(corpus, key, hits, gathered, sample) for key, hits in heavy.items() if hits)
+    items = tuple(_item(corpus, key, hits, tally, sample) for key, hits in heavy.items() if hits)
     patterns = failure_patterns(corpus, heavy, sample)
-    return Mending(items=items, harmless=len(heavy) - len(items), scored=sample.n, patterns=patterns)
+    return SubGoalsToFix(items=items, harmless=len(heavy) - len(items), scored=sample.n, patterns=patterns)
 
 
-def _gathered(corpus: Corpus, digests: Iterable[str]) -> SubGoalTally:
+def _tally(corpus: Corpus, digests: Iterable[str]) -> SubGoalTally:
     found = SubGoalTally()
     for digest in digests:
         score = corpus.scores[digest]
@@ -101,14 +101,14 @@ def _shape(corpus: Corpus, graph_id: str, known: dict[str, Shape]) -> Shape:
 
 
 def _item(
-    corpus: Corpus, key: Key, hits: dict[str, First], gathered: SubGoalTally, sample: TaskSample
+    corpus: Corpus, key: Key, hits: dict[str, First], tally: SubGoalTally, sample: TaskSample
 ) -> FixFirst:
     values = {digest: first.much for digest, first in hits.items()}
     total = fsum(values.values())
     often = often_of(hits, sample)
     low, high = sample.interval(values)
     node = next(iter(hits.values())).node
-    critical = gathered.shapes[key[0]].critical
+    critical = tally.shapes[key[0]].critical
     runs = {digest: corpus.runs[digest] for digest in hits}
     return FixFirst(
         kind="sub_goal",
@@ -118,14 +118,14 @@ def _item(
         title=node.title or key[1],
         critical=node.critical,
         often=often,
-        required=gathered.required[key],
-        unknown=gathered.unknown[key],
+        required=tally.required[key],
+        unknown=tally.unknown[key],
         much=total / len(hits),
         gain=total / sample.n,
         low=low,
         high=high,
         unit="critical completion" if critical else "completion",
-        reason=_reason(hits.values(), often, gathered.required[key], total / len(hits), critical),
+        reason=_reason(hits.values(), often, tally.required[key], total / len(hits), critical),
         runs=weightiest_first(runs, values),
         agents=dict(Counter(sorted(run.agent for run in runs.values())).most_common()),
     )

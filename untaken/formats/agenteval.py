@@ -28,7 +28,7 @@ from untaken.formats.who_and_when_texts import code_in, exit_code
 from untaken.ledger import Message, Observation, RunFinished, RunStarted, ToolCall
 
 AGENT: Final = "autogen"
-SAID: Final = (
+METADATA: Final = (
     "problem",
     "level",
     "type",
@@ -42,7 +42,7 @@ SAID: Final = (
 """Parts of a record kept, as they are, in RUN_STARTED.metadata."""
 PLACES: Final = Places(
     kept=[
-        *SAID,
+        *METADATA,
         "is_correct",
         "round",
         "time",
@@ -94,8 +94,8 @@ def _read(source: Source, intake: Intake) -> tuple[Source, dict[str, Any], FileL
 
 def _category(record: Mapping[str, Any], source: Source) -> str:
     """The kind of problem, as the folders of the logs spell it."""
-    said = text(record.get("type")) or (source.folders[-1] if source.folders else "")
-    return re.sub(r"\W+", "_", said.casefold()).strip("_")[:64] or "problem"
+    words = text(record.get("type")) or (source.folders[-1] if source.folders else "")
+    return re.sub(r"\W+", "_", words.casefold()).strip("_")[:64] or "problem"
 
 
 def _run(source: Source, record: Mapping[str, Any], intake: Intake, log: FileLog) -> RunDraft | None:
@@ -118,17 +118,17 @@ def _run(source: Source, record: Mapping[str, Any], intake: Intake, log: FileLog
         metadata={
             "format": "agenteval",
             "timestamps": "synthesised",
-            **{key: record[key] for key in SAID if record.get(key) is not None},
+            **{key: record[key] for key in METADATA if record.get(key) is not None},
         },
     )
-    steps = _tell(run, record, log)
+    steps = _write_entries(run, record, log)
     _finish(run, record, steps, log)
     message = "only the length of a run is recorded; event times are generated in sequence"
     intake.findings.once("synthetic-timestamps", message, severity="note")
     return run
 
 
-def _tell(run: RunDraft, record: Mapping[str, Any], log: FileLog) -> int:
+def _write_entries(run: RunDraft, record: Mapping[str, Any], log: FileLog) -> int:
     """Puts the messages down; returns the number of the assistant's."""
     messages = objects(record["messages"])
     if not messages:
@@ -137,8 +137,8 @@ def _tell(run: RunDraft, record: Mapping[str, Any], log: FileLog) -> int:
     code: str | None = None
     for now, call_id, message in _numbered(messages):
         role, content = text(message.get("role")) or "unknown", message.get("content")
-        said = content if isinstance(content, str) else ""
-        ended = None if role == _AGENTS else exit_code(said)
+        output = content if isinstance(content, str) else ""
+        ended = None if role == _AGENTS else exit_code(output)
         if ended is not None:
             arguments = {"run_by": role} | ({"code": code} if code else {})
             run.add(ToolCall, now, call_id=call_id, tool=TOOL, arguments=arguments)
@@ -148,7 +148,7 @@ def _tell(run: RunDraft, record: Mapping[str, Any], log: FileLog) -> int:
             run.add(Message, now, role=role, content=content)
         if role == _AGENTS:
             steps += 1
-            code = code_in(said) or code
+            code = code_in(output) or code
     return steps
 
 

@@ -23,7 +23,7 @@ from untaken.formats.readings import cut_name, mapping, objects, text, whole
 from untaken.formats.recording import EPOCH, TICK, RunDraft
 from untaken.formats.sample import Confidence, Sample
 from untaken.formats.sources import Source
-from untaken.formats.tau_bench_runs import Survey, TauRecords, told
+from untaken.formats.tau_bench_runs import Survey, TauRecords, named_file
 from untaken.formats.tidy import Places, Tidier
 from untaken.formats.who_and_when_texts import first_line
 from untaken.ledger import Evidence, Message, ModeAssignment, Observation, ReviewNote, ToolCall, Verdict
@@ -93,7 +93,7 @@ def _convert(sources: Sequence[Source], intake: Intake) -> None:
             runs.append(source)
     for source in runs:
         for record in _records(source, intake):
-            survey.add(record, told(source.stem))
+            survey.add(record, named_file(source.stem))
     for source in sources:
         intake.step(source.name)
         if source in runs:
@@ -136,7 +136,7 @@ def _write(source: Source, survey: Survey, labels: AgentRxLabels, intake: Intake
     if reader is None:
         return
     tidier = Tidier(tau_bench.PLACES, log.findings)
-    records = TauRecords(told(source.stem), survey, intake=intake, log=log, tidier=tidier)
+    records = TauRecords(named_file(source.stem), survey, intake=intake, log=log, tidier=tidier)
     with intake.ledger(f"{source.stem}-{log.sha256[:8]}") as write:
         for record in tau_bench.records(reader, tidier, log):
             if (run := records.run(record)) is not None:

@@ -234,9 +234,9 @@ def _continuation(each: AtifTrajectory, read: dict[str, AtifTrajectory]) -> str 
     ref = text(each.document.get("continued_trajectory_ref"))
     if ref is None:
         return None
-    beside = (PurePosixPath(each.name).parent / ref).as_posix()
-    if beside in read:
-        return beside
+    sibling = (PurePosixPath(each.name).parent / ref).as_posix()
+    if sibling in read:
+        return sibling
     same = [
         name for name in read if PurePosixPath(name).name == PurePosixPath(ref).name and name != each.name
     ]

@@ -86,7 +86,7 @@ def session_run(lines: Sequence[Line], name: str, findings: Findings) -> TraceRu
     times = [at for line in own if (at := moment(line.get("timestamp"), findings, "timestamp"))]
     started = moment(meta.get("timestamp"), findings, "timestamp") or (times[0] if times else None)
     instructions = mapping(meta.get("base_instructions")).get("text") or meta.get("base_instructions")
-    told = text(instructions) or text(meta.get("instructions"))
+    system = text(instructions) or text(meta.get("instructions"))
     return TraceRun(
         run_id=f"codex/{session}",
         agent=f"codex/{model}" if model else "codex",
@@ -94,7 +94,7 @@ def session_run(lines: Sequence[Line], name: str, findings: Findings) -> TraceRu
         record=[_payload(line) for line in spoken],
         model=model,
         items=[
-            *([Said(role="system", content=told, at=started)] if told else []),
+            *([Said(role="system", content=system, at=started)] if system else []),
             *_items(own, events, findings),
         ],
         started=started,

@@ -25,22 +25,22 @@ def join_by_id_or_text(plan: Sheet, sheet: Sheet, run_id: str, findings: Finding
     ours, theirs = plan.requirements, sheet.requirements
     moved = _moved(ours, theirs)
     shifted = bool(moved) or ours.keys() != theirs.keys()
-    taken = {theirs[row].id for row in moved.values()}
+    used = {theirs[row].id for row in moved.values()}
     joined: dict[str, DevAIRequirement] = {}
     lost: list[str] = []
     for key, planned in ours.items():
         row = theirs.get(moved.get(key, key))
-        if row is None or (key not in moved and row.id in taken):
+        if row is None or (key not in moved and row.id in used):
             continue
         if key in moved or _agree(planned, row) or not shifted:
             joined[key] = replace(row, id=key)
-            taken.add(row.id)
+            used.add(row.id)
         else:
             lost.append(key)
     others = {
         f"{key} (in the sheet)" if key in ours else key: row
         for key, row in theirs.items()
-        if row.id not in taken
+        if row.id not in used
     }
     if moved:
         pairs = ", ".join(f"{row} → {key}" for key, row in moved.items())

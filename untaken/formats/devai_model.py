@@ -46,7 +46,7 @@ class Sheet:
 
     task: str
     requirements: Mapping[str, DevAIRequirement]
-    said: Mapping[str, Any]
+    metadata: Mapping[str, Any]
     executed: bool | None
     all_requirements: bool | None
     all_preferences: bool | None
@@ -90,7 +90,7 @@ def read_sheet(record: Mapping[str, Any], task: str, log: FileLog) -> Sheet:
     return Sheet(
         task=task,
         requirements=requirements,
-        said=_said(record),
+        metadata=_metadata(record),
         executed=flags["executed_successfully"],
         all_requirements=flags["satisfied_all_requirements"],
         all_preferences=flags["satisfied_all_preferences"],
@@ -113,7 +113,7 @@ def plan_graph(sheet: Sheet, findings: Findings) -> PlanGraph:
         metadata={
             "format": "devai",
             **({} if sheet.requirements else {"nothing_expected": True}),
-            **sheet.said,
+            **sheet.metadata,
         },
     )
 
@@ -139,12 +139,14 @@ def _requirement(entry: Mapping[str, Any], position: int, log: FileLog) -> DevAI
     )
 
 
-def _said(record: Mapping[str, Any]) -> dict[str, Any]:
-    said = {key: record.get(key) for key in ("query", "tags", "hint")}
-    said |= {key: value for key, value in record.items() if key.startswith("is_") and isinstance(value, bool)}
+def _metadata(record: Mapping[str, Any]) -> dict[str, Any]:
+    metadata = {key: record.get(key) for key in ("query", "tags", "hint")}
+    metadata |= {
+        key: value for key, value in record.items() if key.startswith("is_") and isinstance(value, bool)
+    }
     preferences = [text(one.get("criteria")) for one in objects(record.get("preferences"))]
-    said["preferences"] = [criteria for criteria in preferences if criteria]
-    return {key: value for key, value in said.items() if value not in (None, [], "")}
+    metadata["preferences"] = [criteria for criteria in preferences if criteria]
+    return {key: value for key, value in metadata.items() if value not in (None, [], "")}
 
 
 def _sub_goal(one: DevAIRequirement, deps: Sequence[str]) -> SubGoal:

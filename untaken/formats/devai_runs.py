@@ -214,9 +214,9 @@ def _finish(run: RunDraft, bundle: Bundle, totals: DevAITotals | None, now: date
 
 
 def _success(human: list[Sheet], run_id: str, log: FileLog) -> bool | None:
-    said = {sheet.executed for sheet in human if sheet.executed is not None}
-    if len(said) > 1:
+    answers = {sheet.executed for sheet in human if sheet.executed is not None}
+    if len(answers) > 1:
         log.findings.add("reviewers-disagree", "people disagree on executed_successfully", run=run_id)
-    if not said:
+    if not answers:
         log.defaulted["RUN_FINISHED.success"] += 1
-    return said.pop() if len(said) == 1 else None
+    return answers.pop() if len(answers) == 1 else None

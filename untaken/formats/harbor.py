@@ -134,7 +134,7 @@ class _Reader:
             recorded = number((written or "").strip(), findings, "verifier/reward.txt")
         return recorded
 
-    def told(self) -> TraceRun | None:
+    def trace_run(self) -> TraceRun | None:
         """What the agent did: its trajectory, else its own log."""
         name = next(
             (n for n in self.trial.files if n.startswith("agent/") and n.endswith("trajectory.json")), None
@@ -184,9 +184,9 @@ def _graph(task: str, tests: dict[str, str]) -> PlanGraph | None:
 
 def _run(reader: _Reader, result: dict[str, Any], config: dict[str, Any]) -> TraceRun:
     log = reader.log("result.json")
-    told = reader.told()
-    run = told or TraceRun(run_id="", agent="unknown-agent", record=result)
-    if told is None:
+    trace_run = reader.trace_run()
+    run = trace_run or TraceRun(run_id="", agent="unknown-agent", record=result)
+    if trace_run is None:
         message = "there is no trajectory and no log of the agent that can be read: no actions are known"
         log.findings.add("missing-trajectory", message, run=reader.trial.name)
     info, outcome = mapping(result.get("agent_info")), mapping(result.get("agent_result"))

@@ -158,9 +158,9 @@ def _answer(node: Node, call_id: str | None, ended: datetime | None) -> Answered
     outputs = mapping(node.get("outputs"))
     given = outputs.get("output", outputs)
     message = next(message_items(given), None) if is_message(given) else None
-    said = message if isinstance(message, Answered) else Answered(content=given)
-    failed = error is not None or node.get("status") == "error" or said.ok is False
-    content = error if error is not None and not outputs else said.content
+    reply = message if isinstance(message, Answered) else Answered(content=given)
+    failed = error is not None or node.get("status") == "error" or reply.ok is False
+    content = error if error is not None and not outputs else reply.content
     return Answered(content=content, source_id=call_id, ok=not failed, at=ended)
 
 

@@ -108,6 +108,6 @@ def ignored(files: Iterable[Path]) -> str:
     paths = list(files)
     if not paths:
         return "it holds no file"
-    told = [f"{clip(p.name, 80)} ({likeness(sample_of(p.name, p)).what})" for p in paths[:NAMED]]
+    names = [f"{clip(p.name, 80)} ({likeness(sample_of(p.name, p)).what})" for p in paths[:NAMED]]
     more = f" and {len(paths) - NAMED} more" if len(paths) > NAMED else ""
-    return f"{len(paths)} {'file' if len(paths) == 1 else 'files'} ignored: {', '.join(told)}{more}"
+    return f"{len(paths)} {'file' if len(paths) == 1 else 'files'} ignored: {', '.join(names)}{more}"

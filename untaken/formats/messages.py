@@ -95,7 +95,7 @@ def message_items(message: Mapping[str, Any], at: datetime | None = None) -> Ite
     kind = _kind(message)
     role = text(message.get("role")) or ROLES.get(kind, kind) or "unknown"
     if kind == "reasoning":
-        yield from _said("reasoning", [*items(message.get("summary")), *items(message.get("content"))], at)
+        yield from _message("reasoning", [*items(message.get("summary")), *items(message.get("content"))], at)
     elif kind.endswith(_OUTPUT):
         yield _output(message, at)
     elif kind.endswith(_CALL) and kind != "tool_call":
@@ -199,7 +199,7 @@ def _key(item: Item) -> bytes:
     return msgspec.json.encode(item.sub_goals)
 
 
-def _said(role: str, content: Any, at: datetime | None) -> Iterator[Said]:
+def _message(role: str, content: Any, at: datetime | None) -> Iterator[Said]:
     flat = _flat(content)
     if flat not in (None, "", [], {}):
         yield Said(role=role, content=flat, at=at)
@@ -208,9 +208,9 @@ def _said(role: str, content: Any, at: datetime | None) -> Iterator[Said]:
 def _flat(content: Any) -> Any:
     """The text of a content list where it holds text alone, else the content as it is."""
     parts = items(content)
-    said = [part if isinstance(part, str) else _part_text(mapping(part)) for part in parts]
-    if parts and all(each is not None for each in said):
-        return "\n".join(each for each in said if each)
+    texts = [part if isinstance(part, str) else _part_text(mapping(part)) for part in parts]
+    if parts and all(each is not None for each in texts):
+        return "\n".join(each for each in texts if each)
     return content
 
 
@@ -223,7 +223,7 @@ def _part_text(part: Mapping[str, Any]) -> str | None:
 
 def _chat(message: Mapping[str, Any], role: str, at: datetime | None) -> Iterator[Item]:
     called = objects(message.get("tool_calls"))
-    yield from _said("reasoning", message.get("reasoning_content"), at)
+    yield from _message("reasoning", message.get("reasoning_content"), at)
     content = message.get("content")
     if called and isinstance(content, list):  # the same calls stand among the blocks
         content = [part for part in content if _kind(mapping(part)) not in USES]
@@ -232,8 +232,8 @@ def _chat(message: Mapping[str, Any], role: str, at: datetime | None) -> Iterato
         for part in blocks:
             yield from _block(part, role, at)
     else:
-        yield from _said(role, content, at)
-    yield from _said(role, message.get("refusal"), at)
+        yield from _message(role, content, at)
+    yield from _message(role, message.get("refusal"), at)
     for call in (*called, *objects([message.get("function_call")])):
         function = mapping(call.get("function")) or call
         arguments = function.get("arguments", function.get("args"))
@@ -253,9 +253,9 @@ def _block(part: Mapping[str, Any], role: str, at: datetime | None) -> Iterator[
         content = _flat(part.get("content"))
         yield Answered(content=content, source_id=text(part.get("tool_use_id")), ok=ok, at=at)
     elif kind in THOUGHTS:
-        yield from _said("reasoning", part.get("thinking", part.get("reasoning")), at)
+        yield from _message("reasoning", part.get("thinking", part.get("reasoning")), at)
     else:
-        yield from _said(role, [part], at)
+        yield from _message(role, [part], at)
 
 
 def _response_call(message: Mapping[str, Any], tool: str, at: datetime | None) -> Iterator[Item]:

@@ -168,15 +168,15 @@ def _items(root: Span, spans: Sequence[Span]) -> Iterator[Item]:
     if not any(_kind(span) in MODELS for span in spans):
         yield from transcript.of(asked(root.attributes.get(INPUTS)), root.start)
     for span in spans:
-        given, said = span.attributes.get(INPUTS), span.attributes.get(OUTPUTS)
+        given, reply = span.attributes.get(INPUTS), span.attributes.get(OUTPUTS)
         if _kind(span) in MODELS:
             yield from transcript.of(asked(given), span.start)
-            yield from transcript.of(replied(said), span.end)
+            yield from transcript.of(replied(reply), span.end)
         elif _kind(span) == "TOOL":
             arguments = given if isinstance(given, dict) or given is None else {"input": given}
             yield Called(tool=span.name, arguments=arguments, source_id=span.id, at=span.start)
             ok = {"ok": True, "error": False}.get(span.status)
-            content = said if said is not None else span.message or ""
+            content = reply if reply is not None else span.message or ""
             yield Answered(content=content, source_id=span.id, ok=ok, at=span.end)
     yield from transcript.of(replied(root.attributes.get(OUTPUTS)), root.end)
 

@@ -139,10 +139,10 @@ def _items(spans: Sequence[Span], findings: Findings) -> Iterator[Item]:
         kind = _type(span)
         if kind in MODELS:
             given = next((data[name] for name in INPUTS if data.get(name)), None)
-            said = next((data[name] for name in OUTPUTS if data.get(name)), None)
-            silent += given is None and said is None
+            reply = next((data[name] for name in OUTPUTS if data.get(name)), None)
+            silent += given is None and reply is None
             yield from transcript.of(asked(given), began)
-            yield from transcript.of(replied(said), ended)
+            yield from transcript.of(replied(reply), ended)
         elif kind == "function":
             yield from _call(span, data.get("name"), data.get("input"), data.get("output"), findings)
         elif kind == "handoff":

@@ -64,16 +64,16 @@ def _listed(record: Any) -> list[dict[str, Any]]:
     document = mapping(record)
     state = next((mapping(document.get(name)) for name in STATES if mapping(document.get(name))), {})
     answer = mapping(document.get("response")) or document
-    said = replied({name: answer[name] for name in ("choices", "output") if items(answer.get(name))})
+    reply = replied({name: answer[name] for name in ("choices", "output") if items(answer.get(name))})
     given = document.get("messages") or state.get("messages") or document.get("input") or state.get("input")
-    if isinstance(given, str) and said:
+    if isinstance(given, str) and reply:
         given = [{"role": "user", "content": given}]
     asked = [each for each in objects(given) if is_message(each)]
-    if not asked and not said:
+    if not asked and not reply:
         return []
     instructions = document.get("instructions") or state.get("instructions")
-    told = [{"role": "system", "content": instructions}] if isinstance(instructions, str) else []
-    return [*told, *asked, *said]
+    system = [{"role": "system", "content": instructions}] if isinstance(instructions, str) else []
+    return [*system, *asked, *reply]
 
 
 def _conversations(reader: JsonReader) -> Iterator[Any]:

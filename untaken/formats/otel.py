@@ -237,8 +237,12 @@ def _model_items(span: Span, *, first: bool, calls: bool) -> Iterator[Item]:
 
 def _inputs(span: Span) -> list[dict[str, Any]]:
     """What the model was asked: attributes old and new, events, OpenInference."""
-    told = parsed(span.first("gen_ai.system_instructions"))
-    system = [{"role": "system", "parts": told if isinstance(told, list) else [told]}] if told else []
+    instructions = parsed(span.first("gen_ai.system_instructions"))
+    system = (
+        [{"role": "system", "parts": instructions if isinstance(instructions, list) else [instructions]}]
+        if instructions
+        else []
+    )
     given = parsed(span.first("gen_ai.input.messages", "gen_ai.prompt"))
     if isinstance(given, list):
         return [*system, *objects(given)]
@@ -299,8 +303,8 @@ def _spoken(message: Mapping[str, Any], at: datetime | None, *, calls: bool) -> 
     parts = objects(message.get("parts"))
     content = message.get("content")
     if parts:
-        said = [text(p.get("content")) for p in parts if p.get("type") in ("text", None)]
-        content = "\n".join(each for each in said if each)
+        texts = [text(p.get("content")) for p in parts if p.get("type") in ("text", None)]
+        content = "\n".join(each for each in texts if each)
     if role == "tool":
         if calls:
             yield Answered(content=content_text(content), source_id=text(message.get("tool_call_id")), at=at)

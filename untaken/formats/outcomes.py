@@ -107,18 +107,18 @@ def _rows(path: Path, content: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
 
 def _fields(path: Path, line: int, row: Mapping[str, Any], findings: Findings) -> dict[str, Any]:
     """What the row says; an empty cell says nothing."""
-    said = {name: row[name] for name in COLUMNS[1:] if row.get(name) not in (None, "")}
-    fields: dict[str, Any] = {name: str(said[name]) for name in ("error", "limit") if name in said}
-    if "success" in said:
-        success = truth(said["success"], findings, "success")
+    given = {name: row[name] for name in COLUMNS[1:] if row.get(name) not in (None, "")}
+    fields: dict[str, Any] = {name: str(given[name]) for name in ("error", "limit") if name in given}
+    if "success" in given:
+        success = truth(given["success"], findings, "success")
         if success is None:
-            raise _invalid(path, line, f"success is {clip(said['success'])!r}, neither true nor false")
+            raise _invalid(path, line, f"success is {clip(given['success'])!r}, neither true nor false")
         fields["success"] = success
     for name in ("cost", "steps"):
-        if name in said:
-            value = amount(said[name], findings, name)
+        if name in given:
+            value = amount(given[name], findings, name)
             if value is None:
-                raise _invalid(path, line, f"{name} is {clip(said[name])!r}, no amount")
+                raise _invalid(path, line, f"{name} is {clip(given[name])!r}, no amount")
             fields[name] = int(value) if name == "steps" else value
     return fields
 

@@ -114,15 +114,15 @@ def history_run(messages: Sequence[Mapping[str, Any]], name: str, findings: Find
 
 
 def _items(messages: Sequence[Mapping[str, Any]], findings: Findings) -> Iterator[Item]:
-    told: str | None = None
+    latest: str | None = None
     for message in messages:
         sent = moment(message.get("timestamp"), findings, "timestamp")
         parts = objects(message.get("parts"))
         times = [moment(part.get("timestamp"), findings, "parts[].timestamp") or sent for part in parts]
         instructions = text(message.get("instructions"))
-        if instructions is not None and instructions != told:
-            told = instructions
-            yield Said(role="system", content=told, at=times[0] if times else sent)
+        if instructions is not None and instructions != latest:
+            latest = instructions
+            yield Said(role="system", content=latest, at=times[0] if times else sent)
         for part, at in zip(parts, times, strict=True):
             yield from _part(part, at)
 

@@ -245,10 +245,10 @@ def _find(
     if skipped:
         message = f"{skipped} files of other types were skipped"
         findings.add("files-skipped", message, severity="note")
-    return _told_apart(found)
+    return _distinct(found)
 
 
-def _told_apart(sources: list[Source]) -> list[Source]:
+def _distinct(sources: list[Source]) -> list[Source]:
     """The sources with names that differ: two folders may hold files of one name."""
     seen: Counter[str] = Counter()
     for index, source in enumerate(sources):
@@ -290,9 +290,9 @@ def _open(
         if wanted(member.name, extensions):
             inside = PurePosixPath(member.name).parts[:-1]
             place = InArchive(archive=archive, member=member)
-            told = f"{name}/{clip(member.name, _NAME_CHARS)}"
+            shown = f"{name}/{clip(member.name, _NAME_CHARS)}"
             yield Source(
-                name=told, stem=stem_of(member.name), folders=(*folders, file.stem, *inside), place=place
+                name=shown, stem=stem_of(member.name), folders=(*folders, file.stem, *inside), place=place
             )
 
 

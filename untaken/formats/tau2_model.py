@@ -37,7 +37,7 @@ class Tau2Document:
     domain: str
     metadata: Mapping[str, Any]
     expected: Mapping[str, tuple[Expected, ...]]
-    said: Mapping[str, Mapping[str, str]]
+    task_metadata: Mapping[str, Mapping[str, str]]
     unpriced: bool
 
     def task_id(self, source_task: str) -> str:
@@ -47,7 +47,7 @@ class Tau2Document:
     def graph(self, source_task: str, expected: tuple[Expected, ...]) -> PlanGraph:
         """The plan graph of a task."""
         title = f"tau2-bench {self.domain} {source_task}"
-        metadata = {"format": "tau2-bench", **self.said.get(source_task, {})}
+        metadata = {"format": "tau2-bench", **self.task_metadata.get(source_task, {})}
         return action_graph(
             self.task_id(source_task), title, expected, "call_keys", metadata, domain=self.domain
         )
@@ -60,7 +60,7 @@ def read_document(header: Mapping[str, Any], stem: str, *, unpriced: bool, log: 
     model = text(agent_info.get("llm"))
     implementation = text(agent_info.get("implementation"))
     expected: dict[str, tuple[Expected, ...]] = {}
-    said: dict[str, dict[str, str]] = {}
+    task_metadata: dict[str, dict[str, str]] = {}
     for task in objects(header.get("tasks")):
         source_task = text(task.get("id"))
         criteria = mapping(task.get("evaluation_criteria"))
@@ -72,14 +72,14 @@ def read_document(header: Mapping[str, Any], stem: str, *, unpriced: bool, log: 
             continue
         if isinstance(criteria.get("actions"), list) or task.get("evaluation_criteria") is not None:
             expected[source_task] = expected_actions(items(criteria.get("actions")), source_task, log)
-        said[source_task] = _said(task)
+        task_metadata[source_task] = _metadata_of(task)
     return Tau2Document(
         agent=agent_name(model, implementation),
         model=model,
         domain=_domain(info, stem),
         metadata=_metadata(info, agent_info),
         expected=expected,
-        said=said,
+        task_metadata=task_metadata,
         unpriced=unpriced,
     )
 
@@ -108,8 +108,8 @@ def expected_actions(actions: list[Any], source_task: str, log: FileLog) -> tupl
 
 def requestor(call: Mapping[str, Any], message: Mapping[str, Any]) -> Literal["agent", "user"]:
     """Whose call it is: as recorded, else by who sent the message."""
-    said = text(call.get("requestor")) or text(message.get("role"))
-    return "user" if said == "user" else "agent"
+    role = text(call.get("requestor")) or text(message.get("role"))
+    return "user" if role == "user" else "agent"
 
 
 def agent_name(model: str | None, implementation: str | None) -> str | None:
@@ -139,20 +139,20 @@ def _domain(info: Mapping[str, Any], stem: str) -> str:
 
 
 def _metadata(info: Mapping[str, Any], agent_info: Mapping[str, Any]) -> dict[str, Any]:
-    said = {
+    fields = {
         "format": "tau2-bench",
         "implementation": text(agent_info.get("implementation")),
         "llm_args": agent_info.get("llm_args"),
         "user_llm": text(mapping(info.get("user_info")).get("llm")),
         "git_commit": text(info.get("git_commit")),
     }
-    return {key: value for key, value in said.items() if value}
+    return {key: value for key, value in fields.items() if value}
 
 
-def _said(task: Mapping[str, Any]) -> dict[str, str]:
+def _metadata_of(task: Mapping[str, Any]) -> dict[str, str]:
     instructions = mapping(mapping(task.get("user_scenario")).get("instructions"))
-    said = {
+    fields = {
         "purpose": text(mapping(task.get("description")).get("purpose")),
         "reason_for_call": text(instructions.get("reason_for_call")),
     }
-    return {key: value for key, value in said.items() if value}
+    return {key: value for key, value in fields.items() if value}

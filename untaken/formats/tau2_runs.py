@@ -87,7 +87,7 @@ class Simulations:
             now=start + tick,
             tick=tick,
         )
-        steps = self._tell(simulation, chat, recorded=begun is not None)
+        steps = self._write_messages(simulation, chat, recorded=begun is not None)
         self._judge(run, simulation, expected, chat)
         self._finish(run, simulation, chat, steps)
         return run
@@ -172,7 +172,7 @@ class Simulations:
             },
         )
 
-    def _tell(self, simulation: Mapping[str, Any], chat: Conversation, *, recorded: bool) -> int:
+    def _write_messages(self, simulation: Mapping[str, Any], chat: Conversation, *, recorded: bool) -> int:
         """Puts the messages down; returns the number of the agent's."""
         if not isinstance(simulation.get("messages"), list):
             self._log.findings.add("missing-trajectory", "there are no messages", run=chat.run.run_id)
@@ -209,7 +209,7 @@ class Simulations:
         calls = [_as_call(draft.fields, chat.now) for draft in run.drafts if draft.event is ToolCall]
         judged: set[int] = set()
         for position, check in enumerate(_checks(simulation)):
-            index = _meant(position, mapping(check.get("action")), expected or ())
+            index = _checked_index(position, mapping(check.get("action")), expected or ())
             if index is None or index in judged:
                 message = f"check {position} matches no expected action, or one already checked; left out"
                 findings.add("verdict-without-sub-goal", message, run=run.run_id)
@@ -313,7 +313,7 @@ def _flat(messages: Any) -> list[dict[str, Any]]:
     return flat
 
 
-def _meant(position: int, action: Mapping[str, Any], expected: tuple[Expected, ...]) -> int | None:
+def _checked_index(position: int, action: Mapping[str, Any], expected: tuple[Expected, ...]) -> int | None:
     """Which expected action a recorded check is of: the one with its id, else the one at its position."""
     source_id = text(action.get("action_id"))
     same = [i for i, one in enumerate(expected) if source_id is not None and one.source_id == source_id]

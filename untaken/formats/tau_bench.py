@@ -19,7 +19,7 @@ from untaken.formats.model import FormatInfo
 from untaken.formats.readings import text
 from untaken.formats.sample import Confidence, Sample
 from untaken.formats.sources import Source
-from untaken.formats.tau_bench_runs import Survey, TauRecords, told
+from untaken.formats.tau_bench_runs import Survey, TauRecords, named_file
 from untaken.formats.tidy import Places, Tidier
 
 PLACES: Final = Places(
@@ -61,7 +61,7 @@ def _convert(sources: Sequence[Source], intake: Intake) -> None:
         unsaid = FileLog(source.name)
         reader = intake.reader(source, unsaid)
         for record in records(reader, Tidier(PLACES, unsaid.findings), unsaid) if reader else ():
-            survey.add(record, told(source.stem))
+            survey.add(record, named_file(source.stem))
     for source in sources:
         intake.step(source.name)
         _write(source, survey, intake)
@@ -73,7 +73,7 @@ def _write(source: Source, survey: Survey, intake: Intake) -> None:
     if reader is None:
         return
     tidier = Tidier(PLACES, log.findings)
-    runs = TauRecords(told(source.stem), survey, intake=intake, log=log, tidier=tidier)
+    runs = TauRecords(named_file(source.stem), survey, intake=intake, log=log, tidier=tidier)
     with intake.ledger(f"{source.stem}-{log.sha256[:8]}") as write:
         for record in records(reader, tidier, log):
             if (run := runs.run(record)) is not None:

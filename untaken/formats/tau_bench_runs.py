@@ -106,7 +106,7 @@ class TauRecords:
             tidier=self._tidier,
             now=start + TICK,
         )
-        steps, self.places = _tell(record, chat, log)
+        steps, self.places = _write_messages(record, chat, log)
         self._finish(run, record, chat, steps)
         return run
 
@@ -168,7 +168,7 @@ class TauRecords:
         )
 
 
-def _tell(record: dict[str, Any], chat: Conversation, log: FileLog) -> tuple[int, list[int]]:
+def _write_messages(record: dict[str, Any], chat: Conversation, log: FileLog) -> tuple[int, list[int]]:
     """Puts the trajectory down; returns the number of the agent's messages, and where each message begins."""
     if not isinstance(record.get("traj"), list):
         log.findings.add("missing-trajectory", "there is no trajectory", run=chat.run.run_id)
@@ -217,9 +217,9 @@ def _expected_graph(task_id: str, record: dict[str, Any], findings: Findings) ->
             findings.add("malformed-action", message)
         elif named != TALK:
             actions.append(Expected(name=tool_name(named), arguments=mapping(action.get("kwargs"))))
-    said = {key: task[key] for key in ("instruction", "user_id", "outputs") if task.get(key)}
+    stated = {key: task[key] for key in ("instruction", "user_id", "outputs") if task.get(key)}
     name = task_id.removeprefix("tau-bench-")
-    metadata = {"format": "tau-bench", **said}
+    metadata = {"format": "tau-bench", **stated}
     return action_graph(
         task_id, f"tau-bench {name}", actions, "exact", metadata, domain=name.partition("-")[0]
     )
@@ -235,12 +235,12 @@ def _domain(record: dict[str, Any], file: NamedFile) -> str:
     if file.domain:
         return file.domain
     first = next(iter(objects(record.get("traj"))), {})
-    said = first.get("content")
-    found = _POLICY.match(said) if isinstance(said, str) else None
+    content = first.get("content")
+    found = _POLICY.match(content) if isinstance(content, str) else None
     return found.group(1).strip().lower() if found else "unknown"
 
 
-def told(stem: str) -> NamedFile:
+def named_file(stem: str) -> NamedFile:
     """Agent and domain by the file names in use.
 
     ``gpt-4o-airline`` and ``airline-gpt-4o``; ``tool-calling-gpt-4o-0.0_range_0-115_user-gpt-4o-llm_0612``.

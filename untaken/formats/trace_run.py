@@ -257,13 +257,13 @@ def planned_by(tool: Any, arguments: Mapping[str, Any]) -> list[str]:
     argument, names = PLAN_TOOLS[name]
     entries = []
     for entry in items(arguments.get(argument)):
-        said = (
+        words = (
             entry
             if isinstance(entry, str)
             else next((found for key in names if (found := text(mapping(entry).get(key)))), None)
         )
-        if said:
-            entries.append(cut_name(said))
+        if words:
+            entries.append(cut_name(words))
     return entries
 
 

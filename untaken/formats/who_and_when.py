@@ -17,11 +17,11 @@ from untaken.formats.model import FormatInfo
 from untaken.formats.sample import Confidence, Sample
 from untaken.formats.sources import Source
 from untaken.formats.tidy import Places, Tidier
-from untaken.formats.who_and_when_runs import SAID, write_record
+from untaken.formats.who_and_when_runs import METADATA, write_record
 
 PLACES: Final = Places(
     kept=[
-        *(place for place in SAID if place != "system_prompt"),
+        *(place for place in METADATA if place != "system_prompt"),
         "system_prompt.**",
         "question_ID",
         "is_correct",

@@ -43,7 +43,7 @@ HAND_CRAFTED: Final = "hand-crafted"
 GENERATED: Final = "algorithm-generated"
 BY: Final = "human:who-and-when"
 """Author of the failure labels."""
-SAID: Final = (
+METADATA: Final = (
     "question",
     "ground_truth",
     "level",
@@ -122,26 +122,26 @@ def write_record(record: Mapping[str, Any], stem: str, intake: Intake, log: File
             "format": "who-and-when",
             "set": name,
             "timestamps": "synthesised",
-            **{key: record[key] for key in SAID if record.get(key) is not None},
+            **{key: record[key] for key in METADATA if record.get(key) is not None},
         },
     )
-    telling = RunBuilder(run, entries, log)
+    builder = RunBuilder(run, entries, log)
     for entry in entries:
-        telling.tell(entry)
+        builder.add(entry)
     if not entries:
         log.findings.add("missing-trajectory", "the history is empty", run=run_id)
-    _finish(run, record, telling, log)
+    _finish(run, record, builder, log)
     message = "no times are recorded; generated so that all runs start together"
     intake.findings.once("synthetic-timestamps", message, severity="note")
-    _label(run, record, entries, telling, log)
+    _label(run, record, entries, builder, log)
     return run
 
 
 def _task_id(record: Mapping[str, Any], stem: str) -> str:
     """The question's id, else a digest of its words, else the file's name."""
-    said, asked = text(record.get("question_ID")), text(record.get("question"))
+    stated, asked = text(record.get("question_ID")), text(record.get("question"))
     digest = sha256(asked.encode(errors="replace")).hexdigest()[:16] if asked else None
-    return cut_name(f"who-and-when-{said or digest or stem}")
+    return cut_name(f"who-and-when-{stated or digest or stem}")
 
 
 class RunBuilder:
@@ -166,20 +166,20 @@ class RunBuilder:
         self._code: str | None = None
         self._calls = 0
 
-    def tell(self, entry: HistoryEntry) -> None:
+    def add(self, entry: HistoryEntry) -> None:
         """Takes the next entry."""
-        said = entry.content if isinstance(entry.content, str) else ""
+        content = entry.content if isinstance(entry.content, str) else ""
         chosen = chosen_by(entry.role)
         if chosen is not None:
             self._decide(cut_name(chosen))
         if is_terminal(entry.speaker):
-            self._observe(entry, said)
+            self._observe(entry, content)
             return
         self.steps += entry.speaker.casefold() != _HUMAN
         self._put(Message, role=entry.role, content=entry.content)
-        self._code = code_in(said) or self._code
+        self._code = code_in(content) or self._code
         if entry.speaker.casefold() == ORCHESTRATOR and chosen is None:
-            self._consider(said)
+            self._consider(content)
 
     def _add(self, kind: Any, **fields: Any) -> None:
         self._run.add(kind, self.now, **fields)
@@ -227,9 +227,9 @@ class RunBuilder:
         self._log.synthesised["SKILL_SELECTION"] += 1
         self._last = chosen
 
-    def _observe(self, entry: HistoryEntry, said: str) -> None:
+    def _observe(self, entry: HistoryEntry, content: str) -> None:
         """What a terminal answered; with an exit code it ran the code that was written last."""
-        code = exit_code(said)
+        code = exit_code(content)
         if code is None:
             self._put(Observation, content=entry.content)
             return
@@ -246,33 +246,33 @@ def _seen(entries: list[HistoryEntry]) -> tuple[str, ...]:
     return tuple(sorted({cut_name(name) for entry in entries if (name := chosen_by(entry.role))}))
 
 
-def _finish(run: RunDraft, record: Mapping[str, Any], telling: RunBuilder, log: FileLog) -> None:
+def _finish(run: RunDraft, record: Mapping[str, Any], builder: RunBuilder, log: FileLog) -> None:
     log.defaulted["RUN_FINISHED.cost"] += 1
     run.add(
         RunFinished,
-        telling.now,
+        builder.now,
         success=_success(record, run.run_id, log),
         cost=None,
-        steps=telling.steps,
-        limit=telling.limit,
+        steps=builder.steps,
+        limit=builder.limit,
     )
 
 
 def _success(record: Mapping[str, Any], run_id: str, log: FileLog) -> bool | None:
     """As recorded; a run in which people found the mistake that made it fail has failed."""
-    said = truth(record.get("is_correct"), log.findings, "is_correct")
+    correct = truth(record.get("is_correct"), log.findings, "is_correct")
     labelled = text(record.get("mistake_agent")) is not None or text(record.get("mistake_step")) is not None
-    if said is None:
+    if correct is None:
         log.synthesised["RUN_FINISHED.success"] += 1
         return False if labelled else None
-    if said and labelled:
+    if correct and labelled:
         message = "is_correct says the run succeeded, but a mistake is labelled; both are kept"
         log.findings.add("flag-contradicts-label", message, run=run_id)
-    return said
+    return correct
 
 
 def _label(
-    run: RunDraft, record: Mapping[str, Any], entries: list[HistoryEntry], telling: RunBuilder, log: FileLog
+    run: RunDraft, record: Mapping[str, Any], entries: list[HistoryEntry], builder: RunBuilder, log: FileLog
 ) -> None:
     """The failing agent and step as a verdict, pointing at the event of the step."""
     findings = log.findings
@@ -293,10 +293,10 @@ def _label(
         if blamed is not None and entry.speaker.casefold() != blamed.casefold():
             message = f"{clip(blamed)!r} is blamed for step {step}, where {clip(entry.role)!r} speaks"
             findings.add("label-differs-from-speaker", message, run=run.run_id)
-        evidence = [Evidence(seq=telling.at[step], quote=first_line(entry.content, _QUOTE_CHARS))]
+        evidence = [Evidence(seq=builder.at[step], quote=first_line(entry.content, _QUOTE_CHARS))]
     run.add(
         Verdict,
-        telling.now + TICK,
+        builder.now + TICK,
         sub_goal=cut_name(f"work of {blamed or 'the team'}"),
         passed=False,
         by=BY,

@@ -82,9 +82,9 @@ def exit_code(answer: str) -> int | None:
     return int(found.group(1)[:9]) if found else None
 
 
-def code_in(said: str) -> str | None:
+def code_in(content: str) -> str | None:
     """The code blocks of a message; ``None`` if there is none."""
-    return "\n".join(_FENCED.findall(said)) or None
+    return "\n".join(_FENCED.findall(content)) or None
 
 
 def is_update(thought: str) -> bool:
@@ -98,10 +98,10 @@ def progress_in(thought: str, findings: Findings) -> Progress | None:
     if start < 0:
         return None
     try:
-        said = JsonReader(thought[start:], findings).value()
+        answered = JsonReader(thought[start:], findings).value()
     except Broken:
         return None
-    answers = {key: mapping(said).get(key) for key in (*FLAGS, "next_speaker")}
+    answers = {key: mapping(answered).get(key) for key in (*FLAGS, "next_speaker")}
     plain = {key: value.get("answer") if isinstance(value, dict) else value for key, value in answers.items()}
     named = text(plain["next_speaker"])
     return Progress(
@@ -116,18 +116,18 @@ def plan_in(thought: str) -> TaskPlan | None:
     if not colon or kind.strip().lower() not in _PLANS:
         return None
     before, marker, after = _parted(rest, _STEPS)
-    told, _, facts = _parted(before, _FACTS)
+    opening, _, facts = _parted(before, _FACTS)
     steps = after if marker else rest
     lines = [line.strip() for line in steps.splitlines() if line.strip()]
     listed = [item.group(1) for line in lines if (item := _ITEM.fullmatch(line))]
     return TaskPlan(
-        kind=kind.strip().lower(), team=_team(told), steps=tuple(listed or lines), facts=facts.strip()
+        kind=kind.strip().lower(), team=_team(opening), steps=tuple(listed or lines), facts=facts.strip()
     )
 
 
-def _team(told: str) -> tuple[str, ...]:
+def _team(opening: str) -> tuple[str, ...]:
     """Names before a colon, one a line, up to a gap of two empty lines."""
-    _, marker, after = _parted(told, _TEAM)
+    _, marker, after = _parted(opening, _TEAM)
     section = after.strip("\n").split("\n\n\n", 1)[0] if marker else ""
     found = (_MEMBER.match(line) for line in section.splitlines())
     names = tuple(dict.fromkeys(match.group(1).strip() for match in found if match))

@@ -60,15 +60,15 @@ def _ahead_of(report: RankReport, metric: str, first: Sequence[str]) -> str:
 
 
 def _apart(report: RankReport, metric: str, one: str, other: str, them: str) -> str:
-    sure = [m for m in (OUTCOME, metric) if _told_apart(report.comparisons[m].pair(one, other))]
+    sure = [m for m in (OUTCOME, metric) if _clear(report.comparisons[m].pair(one, other))]
     if not sure:
         return f"The records show no clear difference between {them} by either"
     by = "both" if len(sure) == 2 else f"{metric_words(sure[0])} alone"
     return f"The records show a clear difference between {them} by {by}"
 
 
-def _told_apart(pair: PairedDifference | None) -> bool:
-    return pair is not None and pair.told_apart
+def _clear(pair: PairedDifference | None) -> bool:
+    return pair is not None and pair.clear_difference
 
 
 def better_section(report: RankReport, metric: str, *, full: bool) -> Markup | None:
@@ -99,13 +99,16 @@ def better_section(report: RankReport, metric: str, *, full: bool) -> Markup | N
 
 def _row(report: RankReport, metric: str, first: str, second: str) -> Markup:
     cells = (
-        tag("td", told(report.comparisons[m].pair(first, second), len(report.comparisons[m].pairs)))
+        tag(
+            "td",
+            difference_words(report.comparisons[m].pair(first, second), len(report.comparisons[m].pairs)),
+        )
         for m in (OUTCOME, metric)
     )
     return tag("tr", tag("th", f"{short(first, 40)} and {short(second, 40)}", scope="row"), *cells)
 
 
-def told(pair: PairedDifference | None, family: int) -> Markup:
+def difference_words(pair: PairedDifference | None, family: int) -> Markup:
     """A difference in words: who is better by how much, or how large a difference would show.
 
     Args:
@@ -122,7 +125,7 @@ def told(pair: PairedDifference | None, family: int) -> Markup:
     ends = sorted((sign * low, sign * high))
     span = f"{_points(abs(difference))} ({_points(ends[0])} to {_points(ends[1])})"
     rests = f"{pair.n_tasks} tasks, {pair.n_runs} runs"
-    if not pair.told_apart:
+    if not pair.clear_difference:
         lead = f"{short(ahead, 40)} ahead by {span}" if difference else f"level, {span}"
         seen = f"; these tasks can show about {_points(pair.mde)}" if number(pair.mde) else ""
         return together(tag("strong", "no clear difference"), tag("br"), f"{lead}{seen}", _facts(rests))
@@ -151,8 +154,8 @@ def _workflows(verdicts: Sequence[WorkflowVerdict]) -> list[Markup]:
         "A workflow follows fixed steps; an agent decides for itself. Prefer the workflow while it "
         "completes more critical sub-goals, until you understand why."
     )
-    told_of = (tag("li", _workflow(name, against)) for name, against in by_workflow.items())
-    return [tag("h3", "Workflow or agent?"), tag("p", note, class_="note"), tag("ul", *told_of)]
+    lines = (tag("li", _workflow(name, against)) for name, against in by_workflow.items())
+    return [tag("h3", "Workflow or agent?"), tag("p", note, class_="note"), tag("ul", *lines)]
 
 
 def _workflow(name: str, against: Sequence[WorkflowVerdict]) -> Markup:
@@ -162,7 +165,8 @@ def _workflow(name: str, against: Sequence[WorkflowVerdict]) -> Markup:
     if not ahead:
         return together(tag("strong", short(name, 40)), f"{words}.")
     listed = ", ".join(
-        short(one.agent, 40) + ("" if one.gap.told_apart else " (no clear difference)") for one in ahead[:8]
+        short(one.agent, 40) + ("" if one.gap.clear_difference else " (no clear difference)")
+        for one in ahead[:8]
     )
     more = f" and {len(ahead) - 8} more" if len(ahead) > 8 else ""
     return together(tag("strong", short(name, 40)), f"{words}: {listed}{more}.")

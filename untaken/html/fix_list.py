@@ -168,8 +168,8 @@ def choices_section(corpus: Corpus) -> Markup | None:
 
 def _choice(choice: Choice) -> Markup:
     runs = counted(len({point.run for point in choice.points}), "run")
-    told = level_words(choice.level, choice.levels)
-    histories = f"{choice.n_selected} taken, {choice.n_alternative} not" + (f"; {told}" if told else "")
+    level = level_words(choice.level, choice.levels)
+    histories = f"{choice.n_selected} taken, {choice.n_alternative} not" + (f"; {level}" if level else "")
     return tag(
         "tr",
         tag("td", short(choice.selected, 60), class_="break"),

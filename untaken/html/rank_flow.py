@@ -133,35 +133,35 @@ def _heading(metric: str, x: float, height: float) -> Markup:
     )
 
 
-def _label(standing: RankedAgent, y: float, x: float, *, left: bool) -> Markup:
+def _label(ranked: RankedAgent, y: float, x: float, *, left: bool) -> Markup:
     at, anchor = (x - 16, "end") if left else (x + 16, "start")
     return together(
         tag(
             "text",
-            f"{standing.rank}. {short(standing.agent, NAME_CHARS)}",
+            f"{ranked.rank}. {short(ranked.agent, NAME_CHARS)}",
             x=at,
             y=y - 2,
             text_anchor=anchor,
             class_="strong",
         ),
-        tag("text", share(standing), x=at, y=y + 15, text_anchor=anchor, class_="muted"),
+        tag("text", share(ranked), x=at, y=y + 15, text_anchor=anchor, class_="muted"),
     )
 
 
-def share(standing: RankedAgent) -> str:
+def share(ranked: RankedAgent) -> str:
     """The value with its interval; a word if there is none."""
-    value, low, high = number(standing.value), number(standing.low), number(standing.high)
+    value, low, high = number(ranked.value), number(ranked.low), number(ranked.high)
     if value is None:
         return "unscored"
     return f"{value:.0%}" + (f" ({low:.0%} to {high:.0%})" if low is not None and high is not None else "")
 
 
 def _described(by: By, metrics: Sequence[str]) -> str:
-    told = (
+    rankings = (
         f"By {metric_words(m)}: " + ", ".join(f"{s.rank} {short(a, 40)} {share(s)}" for a, s in by[m].items())
         for m in metrics
     )
-    return ". ".join(told)
+    return ". ".join(rankings)
 
 
 def standings_table(report: RankReport, metrics: Sequence[str]) -> Markup:
@@ -179,9 +179,9 @@ def standings_table(report: RankReport, metrics: Sequence[str]) -> Markup:
     return tag("div", tag("table", caption, tag("thead", head), tag("tbody", *rows)), class_="card scroll")
 
 
-def _cell(standing: RankedAgent | None) -> Markup:
-    if standing is None or standing.rank is None:
-        why = standing.unranked.reason if standing and isinstance(standing.value, Unscored) else "not ranked"
+def _cell(ranked: RankedAgent | None) -> Markup:
+    if ranked is None or ranked.rank is None:
+        why = ranked.unranked.reason if ranked and isinstance(ranked.value, Unscored) else "not ranked"
         return tag("td", f"unscored: {short(why, 120)}")
-    rests = f"rank {standing.rank} · {standing.n_tasks} tasks, {standing.n_runs} runs"
-    return tag("td", share(standing), tag("br"), tag("span", rests, class_="facts"))
+    rests = f"rank {ranked.rank} · {ranked.n_tasks} tasks, {ranked.n_runs} runs"
+    return tag("td", share(ranked), tag("br"), tag("span", rests, class_="facts"))

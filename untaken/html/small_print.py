@@ -103,7 +103,7 @@ def made_section(corpus: Corpus, *, full: bool, date: str) -> Markup:
             f"{corpus_digest(corpus)} (of runs, plan graphs and rules: same digest, same figures)",
         ),
     )
-    pairs = (together(tag("dt", name), tag("dd", said)) for name, said in facts)
+    pairs = (together(tag("dt", name), tag("dd", fact)) for name, fact in facts)
     return together(
         tag("h2", "How this was made"), tag("div", tag("dl", *pairs, class_="words"), class_="card")
     )

@@ -26,8 +26,8 @@ def lead(corpus: Corpus, seen: Overview, found: Triage) -> Markup:
     """The paragraph to read if one reads nothing else."""
     first = leaders(corpus.ranking, seen.metric)
     sentences = [_worked(seen), _misleads(seen), first, _agree(seen), _first(found)]
-    said = [part for sentence in sentences if sentence for part in (sentence, " ")]
-    return tag("section", tag("p", *said[:-1]), class_="lead", aria_label="Summary")
+    parts = [part for sentence in sentences if sentence for part in (sentence, " ")]
+    return tag("section", tag("p", *parts[:-1]), class_="lead", aria_label="Summary")
 
 
 def _strong(words: str) -> Markup:
@@ -128,8 +128,8 @@ def numbers(seen: Overview) -> Markup:
 
 
 def _number(name: str, figure: str, rests: str) -> Markup:
-    said = together(tag("dd", figure, class_="figure"), tag("dd", rests, class_="facts"))
-    return tag("div", tag("dt", name), said, class_="number")
+    value = together(tag("dd", figure, class_="figure"), tag("dd", rests, class_="facts"))
+    return tag("div", tag("dt", name), value, class_="number")
 
 
 def signed(value: float) -> str:

@@ -164,8 +164,8 @@ def _pairs(run: Run, a: Sequence[str], b: Sequence[str]) -> tuple[list[VerdictPa
                     sub_goal=sub_goal,
                     a=one.passed,
                     b=two.passed,
-                    a_by=tuple(voice.by for voice in one.voices),
-                    b_by=tuple(voice.by for voice in two.voices),
+                    a_by=tuple(verdict.by for verdict in one.verdicts),
+                    b_by=tuple(verdict.by for verdict in two.verdicts),
                 )
             )
         else:
@@ -194,9 +194,9 @@ def concord(
     clusters: dict[str, list[VerdictPair]] = defaultdict(list)
     for pair in pairs:
         clusters[pair.task_id if cluster == "task" else pair.digest].append(pair)
-    said = [[(pair.a, pair.b) for pair in some] for some in clusters.values()]
-    share = agreement_share(said)
-    kappa = cohen_kappa(said, share)
+    verdicts = [[(pair.a, pair.b) for pair in some] for some in clusters.values()]
+    share = agreement_share(verdicts)
+    kappa = cohen_kappa(verdicts, share)
     return AgreementEstimate(
         part=part,
         name=name,

@@ -207,13 +207,13 @@ def _void(run: Run, nonce: str, given: JudgeAnswer, *, addressed: bool, claims: 
     if passed and not given.evidence:
         return "evidence_missing"
     events = record_of(run)
-    if not all(_stands(events.get(cited.seq), cited) for cited in given.evidence):
+    if not all(_supported(events.get(cited.seq), cited) for cited in given.evidence):
         return "evidence_not_found"
     if passed and not any(is_evidence(events[c.seq], c.quote, claims=claims) for c in given.evidence):
         return "claims_only" if all(is_claim(events[c.seq]) for c in given.evidence) else "no_result_cited"
     return "judge_addressed" if passed and addressed else None
 
 
-def _stands(event: Event | None, cited: Citation) -> bool:
-    meant = sum(c.isalnum() for c in cited.quote) >= MIN_QUOTE
-    return event is not None and meant and holds(event, cited.quote)
+def _supported(event: Event | None, cited: Citation) -> bool:
+    long_enough = sum(c.isalnum() for c in cited.quote) >= MIN_QUOTE
+    return event is not None and long_enough and holds(event, cited.quote)

@@ -112,7 +112,7 @@ def _items(
         if judged is None:
             outside += label is not None and not np.isnan(label)
             continue
-        people_say = np.nan if label is None else label
+        given_label = np.nan if label is None else label
         found.append(
             _Item(
                 agent=run.agent,
@@ -120,8 +120,8 @@ def _items(
                 sub_goal=sub_goal,
                 cluster=cluster,
                 judge=judged,
-                people=people_say,
-                odds=None if odds is None or np.isnan(people_say) else _odds_of(run, sub_goal, odds),
+                people=given_label,
+                odds=None if odds is None or np.isnan(given_label) else _odds_of(run, sub_goal, odds),
             )
         )
     return found, outside
@@ -129,10 +129,10 @@ def _items(
 
 def _opinion(verdicts: Sequence[Verdict]) -> float | None:
     """1 or 0; NaN where they could not tell or are split; ``None`` where nobody was asked."""
-    said = ruling(verdicts)
-    if said is None:
+    ruled = ruling(verdicts)
+    if ruled is None:
         return None
-    return np.nan if isinstance(said.passed, Unscored) else float(said.passed)
+    return np.nan if isinstance(ruled.passed, Unscored) else float(ruled.passed)
 
 
 def _odds_of(run: Run, sub_goal: str, odds: Odds) -> float:

@@ -19,7 +19,7 @@ _PAIRS: Final = (
     ("օոսցհıɑɡɩłøđħƅʋ", "onughiagilodhbv"),
 )
 _LOOKALIKES: Final = (
-    {ord(shown): meant for pair in _PAIRS for shown, meant in zip(*pair, strict=True)}
+    {ord(shown): letter for pair in _PAIRS for shown, letter in zip(*pair, strict=True)}
     | {0x1F1E6 + i: chr(97 + i) for i in range(26)}  # flags
     | {first + i: chr(97 + i) for first in (0x1F130, 0x1F150, 0x1F170) for i in range(26)}  # boxes
 )
@@ -111,9 +111,9 @@ def _base64(text: str) -> Iterator[str]:
     chunks = [run[0] for run in _BASE64.finditer(text)]
     joined = (run[0] for run in _BASE64.finditer(_BETWEEN.sub("", text)))
     chunks += [chunk for chunk in joined if 4 * len(chunk.translate(_LOWER)) > len(chunk)]  # no plain words
-    said = [_decoded(chunk[offset:]) for chunk in dict.fromkeys(chunks) for offset in range(4)]
-    if said:
-        yield _blanks("\n".join(said))
+    decoded = [_decoded(chunk[offset:]) for chunk in dict.fromkeys(chunks) for offset in range(4)]
+    if decoded:
+        yield _blanks("\n".join(decoded))
 
 
 def _decoded(chunk: str) -> str:

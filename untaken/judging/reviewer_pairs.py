@@ -48,8 +48,8 @@ def reviewer_pairs(found: Reviewers, *, most: int = MOST_REVIEWERS) -> tuple[Rev
 
 
 def _pairs(one: ReviewedSubGoal, among: frozenset[str]) -> Iterator[VerdictPair]:
-    said = dict.fromkeys(one.met, True) | dict.fromkeys(one.not_met, False)
-    for a, b in combinations(sorted(said.keys() & among), 2):
+    verdicts = dict.fromkeys(one.met, True) | dict.fromkeys(one.not_met, False)
+    for a, b in combinations(sorted(verdicts.keys() & among), 2):
         yield VerdictPair(
             run_id=one.run_id,
             digest=one.digest,
@@ -57,8 +57,8 @@ def _pairs(one: ReviewedSubGoal, among: frozenset[str]) -> Iterator[VerdictPair]
             task_id=one.task_id,
             graph=one.graph,
             sub_goal=one.sub_goal,
-            a=said[a],
-            b=said[b],
+            a=verdicts[a],
+            b=verdicts[b],
             a_by=(a,),
             b_by=(b,),
         )

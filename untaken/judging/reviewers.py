@@ -144,13 +144,13 @@ def _judged(run: Run, whose: Sequence[str]) -> list[ReviewedSubGoal]:
             task_id=run.task_id,
             graph=run.started.graph or "",
             sub_goal=sub_goal,
-            met=tuple(by for by, verdict in said.items() if verdict.passed is True),
-            not_met=tuple(by for by, verdict in said.items() if verdict.passed is False),
-            unsure=tuple(by for by, verdict in said.items() if verdict.passed is None),
-            reasons=tuple((by, verdict.reason) for by, verdict in said.items() if verdict.reason),
-            imported=tuple(by for by, verdict in said.items() if run.imported(verdict)),
+            met=tuple(by for by, verdict in verdicts.items() if verdict.passed is True),
+            not_met=tuple(by for by, verdict in verdicts.items() if verdict.passed is False),
+            unsure=tuple(by for by, verdict in verdicts.items() if verdict.passed is None),
+            reasons=tuple((by, verdict.reason) for by, verdict in verdicts.items() if verdict.reason),
+            imported=tuple(by for by, verdict in verdicts.items() if run.imported(verdict)),
         )
-        for sub_goal, said in latest.items()
+        for sub_goal, verdicts in latest.items()
     ]
 
 

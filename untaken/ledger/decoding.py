@@ -183,7 +183,7 @@ def _examine(line: bytes) -> AnyEvent:
     if not isinstance(value, dict):
         raise LineFault("not-an-object", f"a line holds one JSON object, not {_kind(value)}")
     try:
-        event = _as_meant(line, value)
+        event = _with_whole_numbers(line, value)
         event.ts.astimezone(UTC)
     except msgspec.MsgspecError as error:
         raise LineFault("bad-event", *_explain(str(error), line)) from None
@@ -193,7 +193,7 @@ def _examine(line: bytes) -> AnyEvent:
     return event
 
 
-def _as_meant(line: bytes, value: dict[str, Any]) -> AnyEvent:
+def _with_whole_numbers(line: bytes, value: dict[str, Any]) -> AnyEvent:
     """The event, also where a count is written as ``3.0``, or an optional text as null instead of left out.
 
     Raises:
@@ -203,11 +203,11 @@ def _as_meant(line: bytes, value: dict[str, Any]) -> AnyEvent:
         return _decode(line)
     except msgspec.ValidationError as as_written:
         counts = {key: value.get(key) for key in WHOLE_FIELDS}
-        meant = value | {key: int(n) for key, n in counts.items() if isinstance(n, float) and n.is_integer()}
-        if meant.get("cost_unit", "") is None:
-            del meant["cost_unit"]
+        whole = value | {key: int(n) for key, n in counts.items() if isinstance(n, float) and n.is_integer()}
+        if whole.get("cost_unit", "") is None:
+            del whole["cost_unit"]
         try:
-            event: AnyEvent = msgspec.convert(meant, AnyEvent)
+            event: AnyEvent = msgspec.convert(whole, AnyEvent)
         except msgspec.ValidationError:
             raise as_written from None
         return event

@@ -51,8 +51,8 @@ def plain_fields(event: type[Event], values: Mapping[str, Any], changed: Changed
         place = f"{name}.{field}"
         if field not in event.__struct_fields__:
             near = get_close_matches(field, event.__struct_fields__, n=1)
-            meant = f"; did you mean {near[0]!r}?" if near else ""
-            raise TypeError(f"{place}: unknown field{meant}")
+            suggestion = f"; did you mean {near[0]!r}?" if near else ""
+            raise TypeError(f"{place}: unknown field{suggestion}")
         is_free = field == free and value is not None
         given[field] = plain(value, place, changed) if is_free else _typed(value, place)
     return given

@@ -146,11 +146,11 @@ def unread_runs(runs: Iterable[Run], findings: Iterable[Finding]) -> tuple[Findi
     """
     given = list(runs)
     known = {(run.source, run.run_id) for run in given}
-    told = {run.run_id for run in given if run.integrity.broken}
+    broken = {run.run_id for run in given if run.integrity.broken}
     faults: dict[tuple[str, str], Finding] = {}
     for finding in findings:
         place = finding.where.file or "", finding.where.run or ""
-        if finding.severity == "error" and place[1] and place not in known and place[1] not in told:
+        if finding.severity == "error" and place[1] and place not in known and place[1] not in broken:
             faults.setdefault(place, finding)
     return tuple(faults.values())
 

@@ -48,11 +48,11 @@ def without_repeats(run: Run, drafts: Iterable[Draft]) -> Sequence[Draft]:
 def _content(kind: type[Event], fields: Mapping[str, Any]) -> tuple[Hashable, bytes]:
     """What an event is about, and what it says."""
     usual = {field.name: field.default for field in msgspec.structs.fields(kind)}  # a draft need not say it
-    said = {
+    given = {
         name: value
         for name, value in fields.items()
         if value is not None and value != usual.get(name) and name not in _ENVELOPE
     }
-    content = msgspec.json.encode(said, order="deterministic")
-    about = tuple(said.get(name) for name in _ABOUT[kind]) if kind in _ABOUT else content
+    content = msgspec.json.encode(given, order="deterministic")
+    about = tuple(given.get(name) for name in _ABOUT[kind]) if kind in _ABOUT else content
     return (kind, about), content

@@ -60,8 +60,8 @@ class RunWriter:
         if kind is None:
             self.finish(success=None)
             return
-        said = f"{kind.__name__}: {error}".encode("utf-8", "replace").decode()[:_ERROR_CHARS]
-        self.finish(success=False if issubclass(kind, Exception) else None, error=said)
+        message = f"{kind.__name__}: {error}".encode("utf-8", "replace").decode()[:_ERROR_CHARS]
+        self.finish(success=False if issubclass(kind, Exception) else None, error=message)
 
     def write(self, event: type[E], **fields: Any) -> E | None:
         """Append one event of any class to this run (see `LedgerWriter.write`)."""

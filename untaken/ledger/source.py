@@ -124,7 +124,7 @@ def _recorded_view(path: Path, name: str) -> View:
     if settled.undone is None:
         end = max(before, min(size, journal.end))
         return View(name=name, heads=settled.heads, path=path, size=end)
-    noticed = Finding(
+    finding = Finding(
         code="ledger-interrupted-append",
         message="the last append is incomplete: a writer is active or was interrupted; read without it",
         where=Where(file=name, run=settled.undone.run_id),
@@ -132,7 +132,7 @@ def _recorded_view(path: Path, name: str) -> View:
         severity="note",
     )
     end = min(size, settled.undone.offset)
-    return View(name=name, heads=settled.heads, path=path, size=end, findings=(noticed,))
+    return View(name=name, heads=settled.heads, path=path, size=end, findings=(finding,))
 
 
 def _content(path: Path) -> bytes | None:

@@ -80,9 +80,9 @@ def _figures(sums: SumColumns, runs: np.ndarray) -> Figures:
         spoken = np.flatnonzero((weak > 0) & (n > 0))
         if spoken.size:
             weight = np.minimum(WEIGHTS["weak"] * weak[spoken], WEAK_SHARE * n[spoken])
-            said = _ratio(sums.weak_x[spoken], weak[spoken], SCALE_BITS)
+            weak_ratio = _ratio(sums.weak_x[spoken], weak[spoken], SCALE_BITS)
             outcomes = (sums.x[spoken] / (1 << SCALE_BITS)).astype(float)
-            success[spoken] = (outcomes + weight * said) / (n[spoken] + weight)
+            success[spoken] = (outcomes + weight * weak_ratio) / (n[spoken] + weight)
         xx, cc, ss, xc, xs, cs = (
             _scaled(count * products - first * second) / count / count
             for count, products, first, second in (

@@ -33,7 +33,7 @@ TWICE: Final = Left(
 )
 
 
-class GatheredObservations(NamedTuple):
+class CollectedObservations(NamedTuple):
     """Observations in log order, with findings on what was left out."""
 
     observations: list[Observed]
@@ -86,7 +86,7 @@ def observe(run: Run) -> tuple[Observed, ...] | Left:
     )
 
 
-def gather(runs: Iterable[Run]) -> GatheredObservations:
+def collect(runs: Iterable[Run]) -> CollectedObservations:
     """The observations of many runs in log order, whatever order the runs come in.
 
     Two different runs with one id cannot be distinguished when a run's own outcome must be left out: the one
@@ -109,7 +109,7 @@ def gather(runs: Iterable[Run]) -> GatheredObservations:
     observations.sort(key=lambda o: (o.ts, o.key))
     findings = [_finding(why, [run_id for run_id, _ in runs]) for why, runs in sorted(left.items())]
     twice = [run_id for run_id, outcomes in several.items() for _ in range(len(outcomes) - 1)]
-    return GatheredObservations(observations, (*findings, *_findings_of(TWICE, twice), *priced_otherwise))
+    return CollectedObservations(observations, (*findings, *_findings_of(TWICE, twice), *priced_otherwise))
 
 
 def _first(outcomes: tuple[Observed, ...]) -> tuple[object, ...]:

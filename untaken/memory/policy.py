@@ -13,7 +13,7 @@ from untaken.ledger.model import Run
 from untaken.memory.lines import locked
 from untaken.memory.log import checked, read_log, write_log
 from untaken.memory.model import Observed
-from untaken.memory.observing import gather
+from untaken.memory.observing import collect
 from untaken.memory.snapshot import Snapshot
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class PolicyMemory:
             runs: of one or many ledgers.
             applied: weak observations that were folded in before, and stay.
         """
-        observations, findings = gather(runs)
+        observations, findings = collect(runs)
         return cls((*observations, *applied), findings=findings)
 
     @classmethod

@@ -107,8 +107,8 @@ def _flagged(signal: Signal, now: Sums, then: Sums) -> tuple[Flag, str]:
     if (after > before) == (signal.direction == "positive"):
         return "none", ""
     moves = "raises" if after > before else "lowers"
-    meant = "for" if signal.direction == "positive" else "against"
-    return "against", f"meant {meant} the skill, but it {moves} the estimate, {before:.3f}, to {after:.3f}"
+    wanted = "for" if signal.direction == "positive" else "against"
+    return "against", f"meant {wanted} the skill, but it {moves} the estimate, {before:.3f}, to {after:.3f}"
 
 
 def _added(signals: Iterable[Signal]) -> Sums:

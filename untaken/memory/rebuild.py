@@ -96,5 +96,7 @@ def _difference(key: str, held: Observed | None, wanted: Observed | None) -> Dif
     if wanted is None:
         return Difference(kind="extra", key=key, message="in the memory but not in the ledgers")
     fields = [name for name in Observed.__struct_fields__ if getattr(held, name) != getattr(wanted, name)]
-    told = ", ".join(f"{name} is {getattr(held, name)}, not {getattr(wanted, name)}" for name in fields)
-    return Difference(kind="other", key=key, message=told)
+    differences = ", ".join(
+        f"{name} is {getattr(held, name)}, not {getattr(wanted, name)}" for name in fields
+    )
+    return Difference(kind="other", key=key, message=differences)

@@ -100,8 +100,8 @@ class Totals:
         runs = self._first_seen[end] - self._first_seen[begin]
         if own.size:
             part = _between(self._before_by_run, own_begin, own_end)
-            for column, taken in zip(sums, part, strict=True):
-                column[-own.size :] -= taken
+            for column, removed in zip(sums, part, strict=True):
+                column[-own.size :] -= removed
             runs[-own.size :] -= part.n > 0
         return Figures(*(column[back] for column in figures_of(sums, runs)))
 

@@ -77,7 +77,7 @@ def answer_patterns(expected: AnswerSpec) -> tuple[Pattern, ...]:
     made: tuple[Pattern, ...] | None = expected.__dict__.get("patterns")
     if made is None:
         given = [(kind, getattr(expected, kind)) for kind in TEXT_KINDS]
-        made = tuple(text_pattern(kind, said) for kind, said in given if said is not None)
+        made = tuple(text_pattern(kind, text) for kind, text in given if text is not None)
         expected.__dict__["patterns"] = made
     return made
 
@@ -102,8 +102,8 @@ def reads_text(spec: ToolCallSpec | Rule) -> bool:
 
 def chars_of(call: ToolCall, answer: Observation | None) -> int:
     """How much a pattern may have to read of a call and its answer."""
-    said = text_of(answer.content) if answer is not None else None
-    return len(msgspec.json.encode(call.arguments)) + len(said or "")
+    text = text_of(answer.content) if answer is not None else None
+    return len(msgspec.json.encode(call.arguments)) + len(text or "")
 
 
 def json_equal(a: Any, b: Any) -> bool:

@@ -28,14 +28,14 @@ def expected_call_faults(spec: ToolCallSpec | Rule, whose: str, path: Path) -> I
             hint="A check covers one tool. To map several, use a rule, where `tool` is a glob.",
             severity="warning",
         )
-    for place, said in leaves(spec.arguments or {}):
+    for place, expected in leaves(spec.arguments or {}):
         where, argument = (*path, "arguments", *place), _dotted(place)
-        if isinstance(said, dict):
-            yield from _unusable(said, f"{whose}, argument {argument!r}", where)
-        elif looks_like_pattern(said):
+        if isinstance(expected, dict):
+            yield from _unusable(expected, f"{whose}, argument {argument!r}", where)
+        elif looks_like_pattern(expected):
             yield Fault(
                 code="graph-literal-wildcard",
-                message=f"{whose} expects {argument!r} to be exactly {said!r}, not a pattern",
+                message=f"{whose} expects {argument!r} to be exactly {expected!r}, not a pattern",
                 path=where,
                 hint="For a pattern write {glob: …}, {contains: …} or {regex: …}; "
                 "write {literal: …} to match exactly this text.",
@@ -53,8 +53,8 @@ def too_many_regexes(graph: PlanGraph) -> Fault | None:
         if node.check and node.check.tool_call:
             calls.append(node.check.tool_call)
         for spec in calls:
-            for _, said in leaves(spec.arguments or {}):
-                found.update(text for text in _regexes(said) if isinstance(text, str))
+            for _, expected in leaves(spec.arguments or {}):
+                found.update(text for text in _regexes(expected) if isinstance(text, str))
             found.update([spec.answer.regex] if spec.answer and spec.answer.regex else [])
         if len(found) > limits.REGEXES:
             return Fault(
@@ -66,13 +66,13 @@ def too_many_regexes(graph: PlanGraph) -> Fault | None:
     return None
 
 
-def _regexes(said: object) -> list[object]:
-    return [said["regex"]] if isinstance(said, dict) and "regex" in said else []
+def _regexes(expected: object) -> list[object]:
+    return [expected["regex"]] if isinstance(expected, dict) and "regex" in expected else []
 
 
-def _unusable(said: dict[str, object], whose: str, path: Path) -> Iterator[Fault]:
+def _unusable(expected: dict[str, object], whose: str, path: Path) -> Iterator[Fault]:
     try:
-        expectation(said)
+        expectation(expected)
     except UntakenError as error:
         yield Fault(code=error.code, message=f"{whose}: {error.message}", path=path, hint=error.hint)
 

@@ -32,16 +32,16 @@ def refuse_regexes(source: ExpressionSource) -> None:
             continue
         pattern = _pattern(source.tokens, i)
         if pattern is None:
-            said = (
+            message = (
                 "the pattern of matches() must be written out in the expression, like x.matches('ORD-[0-9]+')"
             )
         elif len(pattern) > _REGEX_CHARS:
-            said = f"the pattern of matches() has {len(pattern)} characters; {_REGEX_CHARS} are allowed"
+            message = f"the pattern of matches() has {len(pattern)} characters; {_REGEX_CHARS} are allowed"
         elif _repeats(pattern) > _REGEX_REPEATS:
-            said = f"the counted repetitions in matches() multiply to more than {_REGEX_REPEATS}"
+            message = f"the counted repetitions in matches() multiply to more than {_REGEX_REPEATS}"
         else:
             continue
-        raise UntakenError("expression-regex", said)
+        raise UntakenError("expression-regex", message)
 
 
 def steps(source: ExpressionSource, state: Any, size: Size) -> float:

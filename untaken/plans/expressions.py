@@ -120,10 +120,10 @@ def _parsed(expression: str) -> Any:
     try:
         return cel.compile(expression)
     except Exception as error:  # the library's parser raises ValueError, its lexer others
-        said = str(error).split("ERROR: <input>:", 1)[-1].split("\n", 1)[0]
+        message = str(error).split("ERROR: <input>:", 1)[-1].split("\n", 1)[0]
         raise UntakenError(
             "expression-unreadable",
-            f"the expression cannot be read: {said[:300]}",
+            f"the expression cannot be read: {message[:300]}",
             hint=_python_hint(expression) or 'Write it like `state.decision == "approve"`.',
         ) from None
 
@@ -151,18 +151,18 @@ def _known_names(program: Any, source: ExpressionSource) -> None:
 def _python_hint(expression: str) -> str:
     """How CEL writes what looks like Python; empty where nothing does."""
     words = dict.fromkeys(_WORD.findall(_QUOTED.sub("", expression)))
-    said = [f"`{CEL_WORDS[word]}` for `{word}`" for word in words if word in CEL_WORDS]
-    return f"Expressions are CEL, not Python: write {', '.join(said)}." if said else ""
+    replacements = [f"`{CEL_WORDS[word]}` for `{word}`" for word in words if word in CEL_WORDS]
+    return f"Expressions are CEL, not Python: write {', '.join(replacements)}." if replacements else ""
 
 
 def _in_words(error: Exception) -> str:
-    said = str(error)
-    undefined = _UNDEFINED.match(said)
+    message = str(error)
+    undefined = _UNDEFINED.match(message)
     if undefined:  # unknown names are refused before: here it is the values that do not fit
         return f"{undefined.group(1)!r} does not apply to these values"
-    if said.startswith("Conversion Error"):
+    if message.startswith("Conversion Error"):
         return "the part of the state that the expression reads holds a value that is not JSON"
-    return f"the expression failed: {said.split('. ', 1)[0][:300]}"
+    return f"the expression failed: {message.split('. ', 1)[0][:300]}"
 
 
 def _type_name(value: object) -> str:

@@ -231,8 +231,8 @@ def _key_hint(message: str) -> str:
     if unknown is None or keys is None:
         return FORMAT_HINT
     near = get_close_matches(unknown.group(1), keys, n=1)
-    meant = f"Did you mean `{near[0]}`? " if near else ""
-    return f"{meant}Keys here: {', '.join(keys)}. {FORMAT_HINT}"
+    suggestion = f"Did you mean `{near[0]}`? " if near else ""
+    return f"{suggestion}Keys here: {', '.join(keys)}. {FORMAT_HINT}"
 
 
 def _path_in(message: str) -> tuple[str | int, ...]:

@@ -32,7 +32,7 @@ class GraphSet:
     @classmethod
     def of(cls, graphs: Iterable[PlanGraph], findings: Sequence[Finding] = ()) -> GraphSet:
         """Gather graphs: of one id, the highest version counts; one version twice must be the same graph."""
-        return _gathered([(graph, Where()) for graph in graphs], list(findings))
+        return _graph_set([(graph, Where()) for graph in graphs], list(findings))
 
     def get(self, graph_id: str) -> PlanGraph | None:
         """The graph with this id."""
@@ -121,7 +121,7 @@ def load_graphs(paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
     findings: list[Finding] = []
     for path in graph_files(paths):
         try:
-            graph, noticed = read_graph(read_bytes(path), name=str(path))
+            graph, graph_findings = read_graph(read_bytes(path), name=str(path))
         except UntakenError as error:
             findings.append(error.finding())
         except OSError as error:
@@ -131,11 +131,11 @@ def load_graphs(paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
             )
         else:
             read.append((graph, Where(file=str(path))))
-            findings += noticed
-    return _gathered(read, findings)
+            findings += graph_findings
+    return _graph_set(read, findings)
 
 
-def _gathered(read: list[tuple[PlanGraph, Where]], findings: list[Finding]) -> GraphSet:
+def _graph_set(read: list[tuple[PlanGraph, Where]], findings: list[Finding]) -> GraphSet:
     kept: dict[str, PlanGraph] = {}
     ambiguous: set[str] = set()
     for graph, where in read:

@@ -182,8 +182,8 @@ class _Mapper:
                 self.message(event)
             else:
                 self.plan = self.only_sub_goal(event)
-        noticed = self.unknown_tags or self.conflicts or self.comparisons > limits.MAPPING_COMPARISONS
-        findings = tuple(self.findings()) if noticed else ()
+        has_findings = self.unknown_tags or self.conflicts or self.comparisons > limits.MAPPING_COMPARISONS
+        findings = tuple(self.findings()) if has_findings else ()
         contested = tuple((names, tuple(seqs)) for names, seqs in self.conflicts.items())
         return Mapping(
             mapped=tuple(self.mapped), extra=tuple(self.extra), findings=findings, contested=contested

@@ -28,7 +28,7 @@ _ID = re.compile(r"\w(?:[\w.]|-(?![-.>=]))*")
 _CLASS_MARK = re.compile(r":::([\w-]+)")
 _AND = re.compile(r"[ \t]*&")
 _BLANK = re.compile(r"[ \t]*")
-_PARTING = re.compile(r"[; \t]*")
+_SEPARATORS = re.compile(r"[; \t]*")
 _ARROW = re.compile(r"(?:\w+@)?<?(?:--+[->xo]|==+[=>xo]|-\.+-[>xo]?|~~~+)")
 _ARROW_WITH_TEXT = re.compile(r"(?:\w+@)?<?(?:--|==|-\.)")
 _ARROW_END = re.compile(r"--(?:-++[>xo]?|[>xo])|==(?:=++[>xo]?|[>xo])|\.-[>xo]?")
@@ -128,9 +128,9 @@ class _Reader:
 
     def statements(self, text: str) -> None:
         """The statements of one line, parted by semicolons."""
-        at = _skip(_PARTING, text, 0)
+        at = _skip(_SEPARATORS, text, 0)
         while at < len(text):
-            at = _skip(_PARTING, text, self.statement(text, at))
+            at = _skip(_SEPARATORS, text, self.statement(text, at))
 
     def statement(self, text: str, at: int) -> int:
         """Read one statement and return where it ends."""

@@ -36,10 +36,10 @@ Path = tuple[str | int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """A pattern, ready to be compared: `kind` is one of `KINDS` but ``literal``, `said` its text."""
+    """A pattern, ready to be compared: `kind` is one of `KINDS` but ``literal``, `text` its text."""
 
     kind: str
-    said: str = ""
+    text: str = ""
 
     def fits(self, value: Any) -> bool:
         """Whether a recorded value is as expected; ``null`` fits ``any`` alone."""
@@ -51,10 +51,10 @@ class Pattern:
     def fits_text(self, text: str) -> bool:
         """Whether a text is: the whole of it (``glob``), or a part (``contains``, ``regex``)."""
         if self.kind == "contains":
-            return self.said in text
+            return self.text in text
         if self.kind == "glob":
-            return matches_glob(self.said, text)
-        return _regex(self.said).search(text) is not None
+            return matches_glob(self.text, text)
+        return _regex(self.text).search(text) is not None
 
 
 def text_of(value: Any) -> str | None:
@@ -102,17 +102,17 @@ def expected_arguments(arguments: dict[str, Any]) -> dict[str, Any]:
     return made if any(made[name] is not arguments[name] for name in arguments) else arguments
 
 
-def text_pattern(kind: str, said: Any) -> Pattern:
+def text_pattern(kind: str, text: Any) -> Pattern:
     """A pattern on a text.
 
     Raises:
         UntakenError: ``graph-pattern-invalid``.
     """
-    if not isinstance(said, str) or not 0 < len(said) <= limits.PATTERN_CHARS:
+    if not isinstance(text, str) or not 0 < len(text) <= limits.PATTERN_CHARS:
         raise _invalid(f"`{kind}` takes a text of 1 to {limits.PATTERN_CHARS} characters")
     if kind == "regex":
-        _regex(said)
-    return Pattern(kind, said)
+        _regex(text)
+    return Pattern(kind, text)
 
 
 def leaves(arguments: dict[str, Any]) -> Iterator[tuple[Path, Any]]:
@@ -171,30 +171,30 @@ def _kind(value: dict[str, Any]) -> str | None:
     return next(iter(value))
 
 
-def _pattern(kind: str, said: Any) -> Pattern:
+def _pattern(kind: str, text: Any) -> Pattern:
     if kind != "any":
-        return text_pattern(kind, said)
-    if said is not True:
+        return text_pattern(kind, text)
+    if text is not True:
         raise _invalid("`any` takes true: the argument is present, with any value")
     return Pattern("any")
 
 
 @lru_cache(maxsize=4096)
-def _regex(said: str) -> Any:
+def _regex(text: str) -> Any:
     import re2  # noqa: PLC0415 (many graphs have no regular expression)
 
-    if len(said) > limits.REGEX_CHARS:
-        raise _invalid(f"`regex` takes up to {limits.REGEX_CHARS} characters, this one has {len(said)}")
+    if len(text) > limits.REGEX_CHARS:
+        raise _invalid(f"`regex` takes up to {limits.REGEX_CHARS} characters, this one has {len(text)}")
     options = re2.Options()
     options.max_mem = _REGEX_BYTES
     options.log_errors = False
     options.never_capture = True  # no groups: RE2 then needs its fastest automaton only
     try:
-        return re2.compile(said, options)
+        return re2.compile(text, options)
     except (re2.error, UnicodeEncodeError) as error:
         reason = error.args[0].decode(errors="replace") if isinstance(error, re2.error) else "not valid text"
         raise _invalid(
-            f"the regular expression {said!r} cannot be used: {reason}",
+            f"the regular expression {text!r} cannot be used: {reason}",
             hint="The syntax is RE2's: no look-ahead, no look-behind, no back-references.",
         ) from None
 

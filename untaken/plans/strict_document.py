@@ -145,8 +145,8 @@ class _YamlReader:
                 if mark
                 else Where(file=self.name)
             )
-            said = " ".join(part for part in (error.context, error.problem) if part)
-            raise UntakenError("plan-yaml", f"not valid YAML: {said}", where=where) from None
+            problem = " ".join(part for part in (error.context, error.problem) if part)
+            raise UntakenError("plan-yaml", f"not valid YAML: {problem}", where=where) from None
         except (yaml.YAMLError, RecursionError) as error:
             raise UntakenError(
                 "plan-yaml", f"not valid YAML: {str(error) or _too_deep()}", where=Where(file=self.name)

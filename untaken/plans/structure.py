@@ -112,10 +112,10 @@ def _content(value: Any) -> Any:
     before, by which judges' replies are kept, stays what it was.
     """
     if isinstance(value, msgspec.Struct):
-        said = {field: getattr(value, field) for field in value.__struct_fields__}
+        values = {field: getattr(value, field) for field in value.__struct_fields__}
         return {
             field: _content(part)
-            for field, part in said.items()
+            for field, part in values.items()
             if field not in _LATER or part != _LATER[field]
         }
     return [_content(item) for item in value] if isinstance(value, list) else value

@@ -152,10 +152,10 @@ def _check(node: SubGoal, path: tuple[str | int, ...]) -> Iterator[Fault]:
         return
     kinds = [kind for kind in ("expr", "tool_call", "verdict", "outcome") if _given(getattr(check, kind))]
     if len(kinds) != 1:
-        said = f"it has {len(kinds)} ({', '.join(kinds)})" if kinds else "it has none"
+        found = f"it has {len(kinds)} ({', '.join(kinds)})" if kinds else "it has none"
         yield Fault(
             code="graph-check-kind",
-            message=f"the check of {node.id!r} must be one of expr, tool_call, verdict, outcome; {said}",
+            message=f"the check of {node.id!r} must be one of expr, tool_call, verdict, outcome; {found}",
             path=path,
         )
     yield from _expression(node, check, path)

@@ -59,7 +59,7 @@ class PairedDifference:
         return sha256(names.encode()).hexdigest()[:DIGEST_CHARS]
 
     @property
-    def told_apart(self) -> bool:
+    def clear_difference(self) -> bool:
         """Whether the interval leaves 0 out; no interval tells nobody apart."""
         if isinstance(self.low, Unscored) or isinstance(self.high, Unscored):
             return False

@@ -38,8 +38,8 @@ def task_gaps(cells: RunsByCell, metric: str, first: str, second: str) -> tuple[
                 task_id=task,
                 difference=difference,
                 contribution=difference / len(tasks),
-                first_runs=_telling(metric, ours, best=difference > 0),
-                second_runs=_telling(metric, theirs, best=difference < 0),
+                first_runs=_extreme_runs(metric, ours, best=difference > 0),
+                second_runs=_extreme_runs(metric, theirs, best=difference < 0),
             )
         )
     return tuple(
@@ -47,7 +47,7 @@ def task_gaps(cells: RunsByCell, metric: str, first: str, second: str) -> tuple[
     )
 
 
-def _telling(metric: str, runs: Sequence[RunScore], *, best: bool) -> tuple[str, ...]:
+def _extreme_runs(metric: str, runs: Sequence[RunScore], *, best: bool) -> tuple[str, ...]:
     """Digests, those first that make the most of the difference."""
     ordered = sorted(
         runs, key=lambda run: (-_value(run, metric) if best else _value(run, metric), run.digest)

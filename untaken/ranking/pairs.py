@@ -37,7 +37,7 @@ def compare(
         standings: the agents in order, best first.
         bootstrap: behind the intervals of repeated or non-binary trials.
     """
-    agents = tuple(standing.agent for standing in standings[:COMPARED_AGENTS])
+    agents = tuple(ranked.agent for ranked in standings[:COMPARED_AGENTS])
     tasks = tuple(sorted({task for _, task in cells}))
     found = metric_cells(metric, cells, agents, tasks)
     pairs = _adjusted(_pairs(found, bootstrap))

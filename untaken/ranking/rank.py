@@ -101,7 +101,7 @@ def rank_comparable(
     tasks = {*report.unmatched_tasks, *(task for group in others for task in group.tasks)}
     contradictions = contradictory_runs(everyone)
     whole = replace(report, unmatched_tasks=tuple(sorted(tasks)), contradictions=contradictions)
-    return whole, (*_set_aside(others), *compared_agents(report))
+    return whole, (*_not_compared(others), *compared_agents(report))
 
 
 def guaranteed_standings(report: RankReport) -> dict[str, tuple[RankedAgent, ...]]:
@@ -142,7 +142,7 @@ def compared_agents(report: RankReport) -> tuple[Finding, ...]:
     return (finding,)
 
 
-def _set_aside(groups: Sequence[Group]) -> tuple[Finding, ...]:
+def _not_compared(groups: Sequence[Group]) -> tuple[Finding, ...]:
     if not groups:
         return ()
     agents = sorted({agent for group in groups for agent in group.agents})

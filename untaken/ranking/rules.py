@@ -18,8 +18,8 @@ def rule_effect(fail: RankReport, drop: RankReport) -> RuleEffect:
     """
     changes, flips = [], []
     for metric, standings in fail.metrics.items():
-        other = {standing.agent: standing for standing in drop.metrics.get(metric, ())}
-        both = [(standing, other[standing.agent]) for standing in standings if standing.agent in other]
+        other = {agent.agent: agent for agent in drop.metrics.get(metric, ())}
+        both = [(agent, other[agent.agent]) for agent in standings if agent.agent in other]
         changes += [_change(metric, a, b) for a, b in both if (a.value, a.rank) != (b.value, b.rank)]
         flips += [
             RuleFlip(metric=metric, first=a.agent, second=c.agent)

@@ -40,7 +40,7 @@ def standings(table: MetricTable, tests: PairTests | None) -> tuple[RankedAgent,
                 n_runs=int(table.runs[row].sum()),
             )
         )
-    ranked.sort(key=lambda standing: (standing.rank or 0, standing.agent))
+    ranked.sort(key=lambda one: (one.rank or 0, one.agent))
     return (*ranked, *(_unranked(agent, why) for agent, why in table.absent.items()))
 
 

@@ -21,7 +21,7 @@ def tie_groups(agents: Sequence[str], pairs: Iterable[PairedDifference]) -> tupl
         agents: best first; groups and their members keep this order.
         pairs: of these agents.
     """
-    apart = {frozenset((pair.first, pair.second)) for pair in pairs if pair.told_apart}
+    apart = {frozenset((pair.first, pair.second)) for pair in pairs if pair.clear_difference}
     tied = {one: {other for other in agents if frozenset((one, other)) not in apart} for one in agents}
     together: set[frozenset[str]] = set()
     groups: list[tuple[str, ...]] = []

@@ -37,14 +37,14 @@ def agreement_interval(
     if len(clusters) < FEWEST_CLUSTERS:
         return TOO_FEW, TOO_FEW
     units = [_added(cluster) for cluster in clusters]
-    telling, total = sum(unit[0] > 0 for unit in units), _added(units)
+    informative, total = sum(unit[0] > 0 for unit in units), _added(units)
     whole = ratio(total)
     spread = [
         _variance(some, total, ratio) for some in (units, [item for items in clusters for item in items])
     ]
-    if telling < 2 or not isfinite(whole) or None in spread:
+    if informative < 2 or not isfinite(whole) or None in spread:
         return TOO_RARE, TOO_RARE
-    reach = student_quantile(telling - 1) * sqrt(max(value for value in spread if value is not None))
+    reach = student_quantile(informative - 1) * sqrt(max(value for value in spread if value is not None))
     return max(-1.0, 1 - whole * exp(min(reach, FARTHEST))), 1 - whole * exp(-reach)
 
 

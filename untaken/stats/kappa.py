@@ -10,9 +10,9 @@ from untaken.errors import Score, Unscored
 from untaken.stats.jackknife import agreement_interval
 from untaken.stats.means import student_quantile
 
-Said = tuple[Hashable, Hashable]
+Pair = tuple[Hashable, Hashable]
 """Both answers on one item: yes or no, or one of several categories without an order."""
-Clusters = Sequence[Sequence[Said]]
+Clusters = Sequence[Sequence[Pair]]
 """The pairs of each cluster; those of one are not taken for independent."""
 Interval = tuple[Score, Score, Score]
 """A value with both ends of its 95 % interval."""
@@ -50,7 +50,7 @@ def cohen_kappa(clusters: Clusters, share: Interval) -> Interval:
     observed = share[0]
     if isinstance(observed, Unscored):
         return observed, observed, observed
-    a, b = (Counter(said) for said in zip(*pairs, strict=True))
+    a, b = (Counter(answers) for answers in zip(*pairs, strict=True))
     chance = sum(a[answer] * b[answer] for answer in a) / n**2
     if chance == 1:
         same = Unscored("both always give the same answer, so chance explains the agreement")

@@ -70,21 +70,21 @@ def alpha_interval(clusters: Mapping[str, Sequence[Unit]]) -> tuple[Score, Score
     By the jackknife over clusters (`untaken.stats.jackknife`). Where nothing differs there is no spread to
     see: there the lower end takes Dₒ at the exact upper end for none of so many clusters.
     """
-    said = [[Counter(unit) for unit in some if len(unit) > 1] for some in clusters.values()]
-    said = [some for some in said if some]
-    alpha = nominal_alpha([list(unit.elements()) for some in said for unit in some])
+    groups = [[Counter(unit) for unit in some if len(unit) > 1] for some in clusters.values()]
+    groups = [some for some in groups if some]
+    alpha = nominal_alpha([list(unit.elements()) for some in groups for unit in some])
     if isinstance(alpha, Unscored):
         return alpha, alpha
-    if len(said) < 2:
+    if len(groups) < 2:
         few = Unscored("an interval needs at least two tasks or runs")
         return few, few
-    answers = list(dict.fromkeys(answer for some in said for unit in some for answer in unit))
+    answers = list(dict.fromkeys(answer for some in groups for unit in some for answer in unit))
     sums = [
-        [[_differing(unit), *(float(unit[answer]) for answer in answers)] for unit in some] for some in said
+        [[_differing(unit), *(float(unit[answer]) for answer in answers)] for unit in some] for some in groups
     ]
     if alpha == 1.0:
-        total = [sum(unit[answer] for some in said for unit in some) for answer in answers]
-        most = 1 - TAIL ** (1 / len(said))  # Clopper and Pearson's upper end for 0 of n
+        total = [sum(unit[answer] for some in groups for unit in some) for answer in answers]
+        most = 1 - TAIL ** (1 / len(groups))  # Clopper and Pearson's upper end for 0 of n
         return max(-1.0, 1.0 - most * sum(total) / _expected(total)), 1.0
     return agreement_interval(sums, _ratio)
 

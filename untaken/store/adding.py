@@ -89,11 +89,11 @@ def add_graph(arrival: Arrival) -> Added:
     if copy.bytes > limits.GRAPH_FILE_BYTES:
         raise versions.too_large(name, copy.bytes)
     data = copy.path.read_bytes()
-    graph, noticed = read_graph(data, name=name)
+    graph, graph_findings = read_graph(data, name=name)
     path = arrival.place("graphs", graph_suffix(data))
     with writing(arrival.engine) as connection:
         number = versions.free_number(connection, graph.id, graph.version)
-        findings = records.bounded([*noticed, *_renumbered(name, graph.version, number)])
+        findings = records.bounded([*graph_findings, *_renumbered(name, graph.version, number)])
         file = replace(arrival.file("graph", path, findings), graph_id=graph.id, graph_version=number)
         new = records.insert_file(connection, file, arrival.folder)
         if new:

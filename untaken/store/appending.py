@@ -137,7 +137,7 @@ def settle_all(engine: Engine, folder: Path) -> None:
 
 
 @contextmanager
-def standing(engine: Engine, folder: Path, digest: str) -> Iterator[LedgerSnapshot]:
+def ledger_snapshot(engine: Engine, folder: Path, digest: str) -> Iterator[LedgerSnapshot]:
     """A stored ledger and its heads, of one moment, while others append.
 
     The database is asked before and after the file is measured: where it says the same, every byte within
@@ -310,7 +310,7 @@ def _holder(engine: Engine, folder: Path, run: Run) -> str:
         if Head(events=row.events, sha256=row.sha256) == run.integrity.head:
             return str(row.file)
     for row in rows:
-        with standing(engine, folder, row.file) as now:
+        with ledger_snapshot(engine, folder, row.file) as now:
             found, _ = read_ledger(now.front, strict=False, heads=now.heads)
         if any(one.digest == run.digest for one in found):
             return str(row.file)
@@ -326,7 +326,7 @@ def _holding(connection: Connection, run_id: str) -> list[Row[Any]]:
     """Rows of `heads` of the files that are here and hold the run, the recorded head first."""
     chosen = select(heads).where(heads.c.run_id == run_id, ~heads.c.file.in_(records.removed_files()))
     rows = connection.execute(chosen.order_by(heads.c.accepted.desc(), heads.c.position)).all()
-    return [row for row in rows if not (row.superseded and records.taken_over(connection, row))]
+    return [row for row in rows if not (row.superseded and records.has_successor(connection, row))]
 
 
 def _recorded(

@@ -41,15 +41,15 @@ class Extension:
 def waiting(engine: Engine, folder: Path) -> list[Extension]:
     """What nobody has confirmed: events that still follow a recorded head, conversions that still differ."""
     with reading(engine) as connection:
-        stored = [f for f in records.all_files(connection, folder) if _meant(f)]
+        stored = [f for f in records.all_files(connection, folder) if _waiting_codes(f)]
         recorded = records.recorded_heads(connection) if stored else {}
         chosen = select(heads.c.file, heads.c.run_id).where(heads.c.accepted | heads.c.superseded)
         settled = {(row.file, row.run_id) for row in connection.execute(chosen)} if stored else set()
     found = []
     for file in stored:
-        meant = _meant(file)
+        codes = _waiting_codes(file)
         for run in _runs(file):
-            code, known = meant.get(run.run_id), recorded.get(run.run_id)
+            code, known = codes.get(run.run_id), recorded.get(run.run_id)
             if code is None or known is None or (file.digest, run.run_id) in settled:
                 continue
             if words := _words_of(run, code, known[0]):
@@ -72,12 +72,12 @@ def confirm(engine: Engine, folder: Path, extension: Extension, author: str) -> 
         if records.recorded_heads(connection)[run.run_id][0] != extension.recorded:
             return False
         move_head(connection, extension.file.digest, run.run_id, run.integrity.head)
-        said = f"{author} confirmed {extension.words} from {extension.file.name}"
-        records.insert_audit(connection, "run-extended", said, run.run_id)
+        message = f"{author} confirmed {extension.words} from {extension.file.name}"
+        records.insert_audit(connection, "run-extended", message, run.run_id)
     return True
 
 
-def _meant(file: StoredFile) -> dict[str, str]:
+def _waiting_codes(file: StoredFile) -> dict[str, str]:
     """The codes of the findings on what waits, by run."""
     return {n.where.run: n.code for n in file.findings if n.code in (WAITS, DIFFERS) and n.where.run}
 

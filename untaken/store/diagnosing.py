@@ -102,9 +102,11 @@ def _unasked(name: str, error: UntakenError) -> HealthCheck:
 def _database(connection: Connection) -> HealthCheck:
     known = revision(connection)
     if connection.dialect.name == "sqlite":
-        said = str(connection.exec_driver_sql("PRAGMA quick_check(1)").scalar_one())
-        if said != "ok":
-            return HealthCheck(name="database", state="fault", message=f"SQLite says: {said}", hint=_RESTORE)
+        result = str(connection.exec_driver_sql("PRAGMA quick_check(1)").scalar_one())
+        if result != "ok":
+            return HealthCheck(
+                name="database", state="fault", message=f"SQLite says: {result}", hint=_RESTORE
+            )
         return HealthCheck(name="database", state="ok", message=f"SQLite, tables at {known}")
     version = connection.exec_driver_sql("SHOW server_version").scalar_one()
     return HealthCheck(name="database", state="ok", message=f"PostgreSQL {version}, tables at {known}")
@@ -175,18 +177,18 @@ def _fault(engine: Engine, folder: Path, file: StoredFile) -> str | None:
 
 def _broken(engine: Engine, folder: Path, file: StoredFile, *, same: bool) -> str | None:
     """The runs that are not what was recorded here; one that came broken, and is as it came, is no fault."""
-    from untaken.store.appending import standing  # noqa: PLC0415 (slow)
+    from untaken.store.appending import ledger_snapshot  # noqa: PLC0415 (slow)
 
     with reading(engine) as connection:
         own = select(heads.c.run_id).where(heads.c.file == file.digest, heads.c.accepted)
         accepted = set(connection.scalars(own))
     try:
-        with standing(engine, folder, file.digest) as now:
+        with ledger_snapshot(engine, folder, file.digest) as now:
             verdicts = verify_ledger(now.front, heads=now.heads, name=file.name)
     except UntakenError as error:
         return error.message
-    meant = accepted if same else {"", *now.heads} - now.superseded
-    broken = [f"{i.run_id}: {i.verdict}" for i in verdicts if i.broken and i.run_id in meant]
+    checked = accepted if same else {"", *now.heads} - now.superseded
+    broken = [f"{i.run_id}: {i.verdict}" for i in verdicts if i.broken and i.run_id in checked]
     return ", ".join(broken[:3]) or None
 
 
@@ -194,7 +196,9 @@ def _orphans(folder: Path, stored: list[StoredFile]) -> HealthCheck:
     """Files in the workspace's rooms that no row names, left by a crash or put there by hand."""
     known = {file.path for file in stored}
     found = (path for room in ROOMS for path in (folder / room).iterdir())
-    strange = [p for p in (*found, *folder.glob(".adding-*")) if p not in known and not _beside(p, known)]
+    strange = [
+        p for p in (*found, *folder.glob(".adding-*")) if p not in known and not _is_companion(p, known)
+    ]
     if not strange:
         return HealthCheck(name="orphans", state="ok", message="no file without a row")
     return HealthCheck(
@@ -206,7 +210,7 @@ def _orphans(folder: Path, stored: list[StoredFile]) -> HealthCheck:
     )
 
 
-def _beside(path: Path, known: set[Path | None]) -> bool:
+def _is_companion(path: Path, known: set[Path | None]) -> bool:
     """Whether a file is kept beside a ledger: its heads, its journal, a lock."""
     if path.name.startswith(".") and path.name.endswith(".lock"):
         return True

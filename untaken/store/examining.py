@@ -66,8 +66,8 @@ def examine(folder: Path, url: str | None = None, progress: Progress | None = No
         finally:
             engine.dispose()
     if all(check.state != "fault" for check in checks if check.name == "database"):
-        said = HealthCheck(name="database", state="fault", message=fault.message, hint=_hint(fault))
-        checks = (said, *(check for check in checks if check.name != "database"))
+        broken = HealthCheck(name="database", state="fault", message=fault.message, hint=_hint(fault))
+        checks = (broken, *(check for check in checks if check.name != "database"))
     kept = list(kept_files(folder))
     rest = [_whole(kept), free_space(folder)]
     known = {check.name for check in checks}
@@ -108,8 +108,8 @@ def _opened(folder: Path, url: str | None) -> UntakenError | None:
     try:
         with writing(engine):
             pass
-        if engine.dialect.name == "sqlite" and (said := integrity(engine)) != "ok":
-            return damaged(engine.url, said)
+        if engine.dialect.name == "sqlite" and (damage := integrity(engine)) != "ok":
+            return damaged(engine.url, damage)
         with Workspace(folder) as workspace:
             workspace.purge()
     except UntakenError as error:

@@ -52,8 +52,8 @@ def in_words(engine: Engine) -> Iterator[None]:
     except (DBAPIError, sqlite3.Error) as error:
         raise as_untaken(error, engine) from error
     except (*_ODD_ROW, SQLAlchemyError) as error:
-        if engine.dialect.name == "sqlite" and (said := integrity(engine)) != "ok":
-            raise damaged(engine.url, said) from error
+        if engine.dialect.name == "sqlite" and (damage := integrity(engine)) != "ok":
+            raise damaged(engine.url, damage) from error
         raise
 
 
@@ -83,7 +83,7 @@ def integrity(engine: Engine) -> str:
         with engine.connect() as connection:
             return str(connection.exec_driver_sql("PRAGMA quick_check(1)").scalar_one())
     except (SQLAlchemyError, sqlite3.Error, ValueError) as error:  # its own words may be no text
-        return _said(error)
+        return _reason(error)
 
 
 def as_untaken(error: DBAPIError | sqlite3.Error, engine: Engine) -> UntakenError:
@@ -92,23 +92,23 @@ def as_untaken(error: DBAPIError | sqlite3.Error, engine: Engine) -> UntakenErro
     return (_sqlite if engine.dialect.name == "sqlite" else _postgresql)(driver or error, engine.url)
 
 
-def damaged(url: URL, said: str) -> UntakenError:
+def damaged(url: URL, reason: str) -> UntakenError:
     """The error for a SQLite file whose content cannot be."""
     return UntakenError(
         "workspace-damaged",
-        f"the workspace's database is damaged: {said[:300]}",
+        f"the workspace's database is damaged: {reason[:300]}",
         where=place(url),
         hint=DOCTOR,
     )
 
 
-def unreachable(url: URL, said: str) -> UntakenError:
+def unreachable(url: URL, reason: str) -> UntakenError:
     """The error for a server that does not answer (any more)."""
     if url.password:
-        said = said.replace(str(url.password), "***")
+        reason = reason.replace(str(url.password), "***")
     return UntakenError(
         "store-unreachable",
-        f"cannot connect to the workspace's database: {said[:300]}",
+        f"cannot connect to the workspace's database: {reason[:300]}",
         where=place(url),
         hint="Check that the server is running and that UNTAKEN_STORE has a valid address, user and "
         "database.",
@@ -117,7 +117,7 @@ def unreachable(url: URL, said: str) -> UntakenError:
 
 def _sqlite(error: BaseException, url: URL) -> UntakenError:
     """By SQLite's result code; what has none is a text that cannot be decoded, or no database at all."""
-    result, said = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF, _said(error)
+    result, reason = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF, _reason(error)
     if result in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return _locked(url)
     if result == sqlite3.SQLITE_FULL:
@@ -130,25 +130,25 @@ def _sqlite(error: BaseException, url: URL) -> UntakenError:
     ):
         return UntakenError(
             "workspace-unwritable",
-            f"the workspace's database cannot be opened or written: {said}",
+            f"the workspace's database cannot be opened or written: {reason}",
             where=place(url),
             hint="Check that the disk is available and the folder is writable. Nothing was saved.",
         )
-    return damaged(url, said)
+    return damaged(url, reason)
 
 
 def _postgresql(error: BaseException, url: URL) -> UntakenError:
     """By SQLSTATE; an error without one is a lost connection."""
-    state, said = str(getattr(error, "sqlstate", None) or ""), _said(error)
+    state, message = str(getattr(error, "sqlstate", None) or ""), _reason(error)
     if state in ("55P03", "40001", "40P01", "57014"):  # lock timeout, serialisation, deadlock, cancelled
         return _locked(url)
     if state.startswith("53"):
         return _full(url)
     if not state or state.startswith(("08", "57")):
-        return unreachable(url, said)
+        return unreachable(url, message)
     return UntakenError(
         "workspace-database",
-        f"the workspace's database rejected the operation: {said[:300]}",
+        f"the workspace's database rejected the operation: {message[:300]}",
         where=place(url),
         hint="Check that the database user owns the tables, or run `untaken workspace doctor`.",
     )
@@ -172,6 +172,6 @@ def _full(url: URL) -> UntakenError:
     )
 
 
-def _said(error: BaseException) -> str:
+def _reason(error: BaseException) -> str:
     driver = error.orig if isinstance(error, DBAPIError) and error.orig else error
     return " ".join(str(driver).split())

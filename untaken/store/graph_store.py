@@ -42,12 +42,12 @@ class GraphStore:
         findings: list[Finding] = []
         for file in newest.values():
             try:
-                graph, noticed = stored_graph(file)
+                graph, graph_findings = stored_graph(file)
             except UntakenError as error:
                 findings.append(error.finding())
             else:
                 graphs.append(graph)
-                findings += noticed
+                findings += graph_findings
         return GraphSet.of(graphs, findings)
 
     def save_graph(

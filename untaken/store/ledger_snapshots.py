@@ -16,7 +16,7 @@ from untaken.store.model import StoredFile
 from untaken.store.versions import as_version
 
 
-def as_it_stands(path: Path) -> tuple[bytes | Path, bytes | Path | None]:
+def current_content(path: Path) -> tuple[bytes | Path, bytes | Path | None]:
     """A file of a folder, and its recorded heads, if any.
 
     Of a ledger caught in the middle of an append: the events that are whole, and the heads they lead to.
@@ -52,5 +52,5 @@ def stored_graph(file: StoredFile) -> tuple[PlanGraph, list[Finding]]:
             where=Where(file=file.name),
             hint="Add the file again.",
         )
-    graph, noticed = read_graph(file.path.read_bytes(), name=file.name)
-    return as_version(graph, graph.version if file.graph_version is None else file.graph_version), noticed
+    graph, findings = read_graph(file.path.read_bytes(), name=file.name)
+    return as_version(graph, graph.version if file.graph_version is None else file.graph_version), findings

@@ -12,7 +12,7 @@ from sqlalchemy import Engine
 from untaken.errors import Finding, UntakenError
 from untaken.ledger import Head, Run, read_ledger
 from untaken.store import records
-from untaken.store.appending import NOT_FOUND, standing
+from untaken.store.appending import NOT_FOUND, ledger_snapshot
 from untaken.store.database import reading
 from untaken.store.model import StoredFile
 from untaken.store.own_events import own_spans, with_own_events
@@ -42,7 +42,7 @@ def key_of(engine: Engine, file: StoredFile) -> str:
 def read_file(engine: Engine, folder: Path, file: StoredFile) -> FileReading:
     """Reads a stored ledger and compares each run with its head; a missing file is a finding."""
     try:
-        with standing(engine, folder, file.digest) as now:
+        with ledger_snapshot(engine, folder, file.digest) as now:
             key = _key(file, now.heads, now.superseded)
             runs, findings = read_ledger(now.front, strict=False, heads=now.heads, name=file.name)
     except UntakenError as error:

@@ -12,7 +12,7 @@ from untaken.errors import Finding, UntakenError
 from untaken.store import records
 from untaken.store.database import open_engine, reading
 from untaken.store.examining import PATIENCE, KeptFile, kept_files, loose_files, unusable
-from untaken.store.ledger_snapshots import as_it_stands
+from untaken.store.ledger_snapshots import current_content
 from untaken.store.restoring import refuse_used
 from untaken.store.schema import DATABASE
 from untaken.store.tables import files
@@ -53,21 +53,21 @@ def rebuild_workspace(damaged: Path, folder: Path, url: str | None = None) -> Re
     names, removed = _salvaged(damaged, url)
     order = {digest: place for place, digest in enumerate(names)}
     kept = sorted(kept_files(damaged), key=lambda file: (order.get(file.digest, len(order)), file.path.name))
-    taken: list[KeptFile] = []
+    used: list[KeptFile] = []
     findings = [unusable(file) for file in kept if file.fault and file.digest not in removed]
     with Workspace(folder) as workspace:
         for file in kept:
             if file.fault or file.digest in removed:
                 continue
-            data, heads = as_it_stands(file.path)
+            data, heads = current_content(file.path)
             added = workspace.add(names.get(file.digest, file.path.name), data, heads=heads)
             findings += added.findings
-            taken.append(file)
+            used.append(file)
         for path in loose_files(damaged):
             shutil.copyfile(path, folder / path.name)
-        workspace.audit("workspace-rebuilt", f"made of {len(taken)} files of a workspace without a database")
-    ledgers = sum(file.kind == "ledger" for file in taken)
-    return Rebuilt(folder=folder, ledgers=ledgers, graphs=len(taken) - ledgers, findings=tuple(findings))
+        workspace.audit("workspace-rebuilt", f"made of {len(used)} files of a workspace without a database")
+    ledgers = sum(file.kind == "ledger" for file in used)
+    return Rebuilt(folder=folder, ledgers=ledgers, graphs=len(used) - ledgers, findings=tuple(findings))
 
 
 def _salvaged(folder: Path, url: str | None) -> tuple[dict[str, str], set[str]]:

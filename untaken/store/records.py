@@ -214,11 +214,11 @@ def expected_heads(connection: Connection, file: str) -> tuple[dict[str, Head], 
     rows = connection.execute(select(heads).where(heads.c.file == file)).all()
     return (
         {r.run_id: head_of(r) for r in rows},
-        frozenset(r.run_id for r in rows if r.superseded and taken_over(connection, r)),
+        frozenset(r.run_id for r in rows if r.superseded and has_successor(connection, r)),
     )
 
 
-def taken_over(connection: Connection, row: Row[Any]) -> bool:
+def has_successor(connection: Connection, row: Row[Any]) -> bool:
     """Whether a file that took over the run is still here: a removed one gives it back."""
     later = (
         (heads.c.run_id == row.run_id)

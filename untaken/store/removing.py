@@ -112,8 +112,8 @@ def sweep(connection: Connection, folder: Path) -> None:
     for path in connection.scalars(chosen).all():
         needing = select(files.c.digest).where(files.c.path == path, ~files.c.digest.in_(_expired())).limit(1)
         if connection.execute(needing).first() is None:
-            for beside in (folder / path, heads_path(folder / path), journal_path(folder / path)):
-                beside.unlink(missing_ok=True)
+            for related in (folder / path, heads_path(folder / path), journal_path(folder / path)):
+                related.unlink(missing_ok=True)
 
 
 def purge_is_due(connection: Connection, moment: datetime) -> bool:

@@ -31,7 +31,7 @@ def save_version(
     graph = versions.parsed(given) if isinstance(given, bytes) else given
     with writing(engine) as connection:
         newest = versions.newest(connection, graph.id)
-        if newest is not None and _says(connection, newest, graph, folder):
+        if newest is not None and _is_same(connection, newest, graph, folder):
             return Saved(version=newest, new=False)
         if (newest.version if newest else None) != based_on:
             return SaveConflict(graph_id=graph.id, based_on=based_on, newest=newest)
@@ -43,7 +43,7 @@ def save_version(
         return Saved(version=version, new=True)
 
 
-def _says(connection: Connection, newest: GraphVersion, graph: PlanGraph, folder: Path) -> bool:
+def _is_same(connection: Connection, newest: GraphVersion, graph: PlanGraph, folder: Path) -> bool:
     """Whether the newest version is the same graph; one that was damaged is not."""
     file = records.find_file(connection, newest.file, folder)
     if file is None:

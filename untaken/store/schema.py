@@ -51,12 +51,12 @@ def prepare(engine: Engine, folder: Path) -> None:
         known = revision(connection)
     if known != REVISION:
         with FileLock(folder / ".creating.lock"), writing(engine) as connection:
-            _bring_up(connection, where)
+            _migrate(connection, where)
     if engine.dialect.name != "sqlite":
         _belongs(engine, folder, where)
 
 
-def _bring_up(connection: Connection, where: Where) -> None:
+def _migrate(connection: Connection, where: Where) -> None:
     known = revision(connection)  # another process may have been faster
     if known is None:
         metadata.create_all(connection)

@@ -93,8 +93,8 @@ def free_number(connection: Connection, graph_id: str, stated: int) -> int:
     Raises:
         UntakenError: ``graph-versions-full``.
     """
-    taken = graph_versions.c.graph_id == graph_id
-    holder = select(graph_versions.c.position).where(taken & (graph_versions.c.version == stated))
+    same_graph = graph_versions.c.graph_id == graph_id
+    holder = select(graph_versions.c.position).where(same_graph & (graph_versions.c.version == stated))
     if 0 <= stated < HIGHEST and connection.execute(holder).first() is None:
         return stated
     return next_number(connection, graph_id)

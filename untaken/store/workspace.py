@@ -17,7 +17,7 @@ from untaken.ledger.writer import Clock
 from untaken.store import drafts, records, removing
 from untaken.store.adding import Arrival, add_graph, add_heads, add_ledger, read_heads
 from untaken.store.adding_many import Incoming, KeptTrace, add_new_ledgers, keep_traces, one_transaction
-from untaken.store.appending import append_to_run, extended_here, settle_all, standing
+from untaken.store.appending import append_to_run, extended_here, ledger_snapshot, settle_all
 from untaken.store.backing_up import Backup, back_up
 from untaken.store.confirming import Extension, confirm, waiting
 from untaken.store.content import (
@@ -32,7 +32,7 @@ from untaken.store.content import (
 from untaken.store.database import STORE, open_engine, reading, writing
 from untaken.store.diagnosing import Diagnosis, diagnose
 from untaken.store.graph_store import GraphStore
-from untaken.store.ledger_snapshots import as_it_stands, is_whole
+from untaken.store.ledger_snapshots import current_content, is_whole
 from untaken.store.model import Added, AuditEntry, StoredFile
 from untaken.store.readings import FileReading, joined, key_of, read_file
 from untaken.store.reviews import Reviews
@@ -94,7 +94,7 @@ class Workspace(GraphStore):
         for done, path in enumerate(found, start=1):
             name = path.relative_to(source).as_posix()
             try:
-                data, heads = as_it_stands(path)
+                data, heads = current_content(path)
             except UntakenError as error:  # without its journal, a cut of it could not be seen
                 workspace.audit(error.code, f"{name} was not added: {error.message}")
             else:
@@ -189,7 +189,7 @@ class Workspace(GraphStore):
             return Added(name=name, digest="", kind=None, new=False, findings=(_unknown(name),))
         with staged(data, self.path) as copy:
             if (known := self._find(copy.digest)) is not None:
-                restored = self._mend(known, copy, back=back)
+                restored = self._restore(known, copy, back=back)
                 return replace(self._again(known, name), new=restored)
             if kind == "ledger" and (later := extended_here(self._engine, self.path, copy)) is not None:
                 return self._again(later, name)
@@ -389,7 +389,7 @@ class Workspace(GraphStore):
         if due:
             self.purge()
 
-    def _mend(self, known: StoredFile, copy: Staged, *, back: bool) -> bool:
+    def _restore(self, known: StoredFile, copy: Staged, *, back: bool) -> bool:
         """Puts the bytes back that are damaged or gone; with `back`, a removed file too: then true."""
         with reading(self._engine) as connection:
             removed = records.is_removed(connection, known.digest)
@@ -419,7 +419,7 @@ class Workspace(GraphStore):
         )
         if known.kind != "ledger" or known.path is None or not known.path.is_file():
             return answer  # its bytes are there unless it was purged
-        with standing(self._engine, self.path, known.digest) as now:
+        with ledger_snapshot(self._engine, self.path, known.digest) as now:
             return replace(answer, integrity=tuple(verify_ledger(now.front, heads=now.heads, name=name)))
 
     def _add_ledger(self, arrival: Arrival, heads: bytes | Path | None) -> Added:

@@ -223,12 +223,12 @@ class CheckRunner:
             return NodeDecision(completed=False, by="tool_call", reason=f"{spec.name} was never called")
         nearest, differences = found
         times = "once" if len(calls) == 1 else f"{len(calls)} times"
-        said = differences_in_words(differences)
+        described = differences_in_words(differences)
         place = f" (nearest: event {nearest.seq})" if len(calls) > 1 else ""
         return NodeDecision(
             completed=False,
             by="tool_call",
-            reason=f"{spec.name} was called {times}, never with the expected arguments{place}: {said}",
+            reason=f"{spec.name} was called {times}, never with the expected arguments{place}: {described}",
             evidence=tuple(call.seq for call in calls[:NEAR_MISSES]),
             differences=differences,
             nearest=nearest.seq,
@@ -238,11 +238,11 @@ class CheckRunner:
         """The call was made as expected. A doubt about its answer is named; where the check asks for what an
         answer says, nothing is decided by a call without it.
         """
-        said = f"{spec.name} was called as expected" + (f"; {doubt}" if doubt else "")
+        described = f"{spec.name} was called as expected" + (f"; {doubt}" if doubt else "")
         if doubt and spec.answer is not None:
-            return NodeDecision(completed=None, by="none", reason=said, evidence=self._exchanges([call]))
+            return NodeDecision(completed=None, by="none", reason=described, evidence=self._exchanges([call]))
         evidence = (call.seq,) if spec.answer is None else self._exchanges([call])
-        return NodeDecision(completed=True, by="tool_call", reason=said, evidence=evidence, at=call.seq)
+        return NodeDecision(completed=True, by="tool_call", reason=described, evidence=evidence, at=call.seq)
 
     def _exchanges(self, calls: Sequence[ToolCall]) -> tuple[int, ...]:
         """The calls with the answers to them."""
@@ -270,51 +270,56 @@ class CheckRunner:
                 completed=None,
                 by="none",
                 reason=before + ruled.passed.reason,
-                evidence=tuple(sorted(voice.seq for voice in ruled.voices)),
+                evidence=tuple(sorted(verdict.seq for verdict in ruled.verdicts)),
             )
         return NodeDecision(
             completed=ruled.passed,
-            by="verdict:" + ", ".join(voice.by for voice in ruled.voices),
-            reason=_spoken(ruled.voices, passed=ruled.passed),
-            evidence=self._cited(ruled.voices),
-            at=self._verdict_moment(ruled.voices) if ruled.passed else None,
-            differences=() if ruled.passed else _verdict_differences(ruled.voices),
+            by="verdict:" + ", ".join(verdict.by for verdict in ruled.verdicts),
+            reason=_spoken(ruled.verdicts, passed=ruled.passed),
+            evidence=self._cited(ruled.verdicts),
+            at=self._verdict_moment(ruled.verdicts) if ruled.passed else None,
+            differences=() if ruled.passed else _verdict_differences(ruled.verdicts),
         )
 
-    def _cited(self, voices: Sequence[Verdict]) -> tuple[int, ...]:
+    def _cited(self, verdicts: Sequence[Verdict]) -> tuple[int, ...]:
         """The verdicts and the events they cite, as far as those exist."""
-        cited = {item.seq for voice in voices for item in voice.evidence or () if item.seq <= self._trace.end}
-        return tuple(sorted(cited | {voice.seq for voice in voices}))
+        cited = {
+            item.seq for verdict in verdicts for item in verdict.evidence or () if item.seq <= self._trace.end
+        }
+        return tuple(sorted(cited | {verdict.seq for verdict in verdicts}))
 
-    def _verdict_moment(self, voices: Sequence[Verdict]) -> int | None:
+    def _verdict_moment(self, verdicts: Sequence[Verdict]) -> int | None:
         """When what was judged met was met: at the last event cited, else when it was judged."""
         cited = [
-            item.seq for voice in voices for item in voice.evidence or () if item.seq <= self._trace.last
+            item.seq
+            for verdict in verdicts
+            for item in verdict.evidence or ()
+            if item.seq <= self._trace.last
         ]
-        during = [voice.seq for voice in voices if voice.seq <= self._trace.last]
+        during = [verdict.seq for verdict in verdicts if verdict.seq <= self._trace.last]
         return max(cited, default=None) if cited else min(during, default=None)
 
 
-def _spoken(voices: Sequence[Verdict], *, passed: bool) -> str:
-    names = ", ".join(voice.by for voice in voices)
-    said = next((voice.reason for voice in voices if voice.reason), None)
-    return f"{names} judged it {'met' if passed else 'not met'}" + (f": {said}" if said else "")
+def _spoken(verdicts: Sequence[Verdict], *, passed: bool) -> str:
+    names = ", ".join(verdict.by for verdict in verdicts)
+    reason = next((verdict.reason for verdict in verdicts if verdict.reason), None)
+    return f"{names} judged it {'met' if passed else 'not met'}" + (f": {reason}" if reason else "")
 
 
 def _outcome_difference(finished: RunFinished) -> tuple[FieldDifference, ...]:
     why = finished.error or finished.limit
-    said = f": {shown(why)}" if why else ""
-    return (FieldDifference(field="outcome", expected="success", actual=f"failure{said}"),)
+    because = f": {shown(why)}" if why else ""
+    return (FieldDifference(field="outcome", expected="success", actual=f"failure{because}"),)
 
 
-def _verdict_differences(voices: Sequence[Verdict]) -> tuple[FieldDifference, ...]:
+def _verdict_differences(verdicts: Sequence[Verdict]) -> tuple[FieldDifference, ...]:
     return tuple(
         FieldDifference(
-            field=f"verdict of {voice.by}",
+            field=f"verdict of {verdict.by}",
             expected="met",
-            actual="not met" + (f": {shown(voice.reason)}" if voice.reason else ""),
+            actual="not met" + (f": {shown(verdict.reason)}" if verdict.reason else ""),
         )
-        for voice in voices
+        for verdict in verdicts
     )
 
 

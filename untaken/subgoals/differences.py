@@ -64,7 +64,7 @@ def shown(value: Any) -> str:
     if isinstance(value, str):
         value = value[: VALUE_CHARS + 1]
     if isinstance(value, Pattern):
-        return "any value" if value.kind == "any" else f"{value.kind} {shown(value.said)}"
+        return "any value" if value.kind == "any" else f"{value.kind} {shown(value.text)}"
     text = (readable([value]) or "")[1:-1]
     return _cut(text, VALUE_CHARS)
 
@@ -168,14 +168,14 @@ def _is_path(tokens: Sequence[Token]) -> bool:
 
 
 def _spelled(tokens: Sequence[Token]) -> str:
-    said = ""
+    spelled = ""
     for before, token in zip([None, *tokens], tokens, strict=False):
         tight = before is None or before.text in _TIGHT_AFTER or token.text in _TIGHT_BEFORE
         opens = (
             token.text in ("(", "[") and before is not None and before.kind == "name" and before.text != "in"
         )
-        said += token.text if tight or opens else f" {token.text}"
-    return said
+        spelled += token.text if tight or opens else f" {token.text}"
+    return spelled
 
 
 def _values(paths: Sequence[tuple[str, ...]], state: Mapping[str, Any]) -> str:
@@ -186,8 +186,8 @@ def _values(paths: Sequence[tuple[str, ...]], state: Mapping[str, Any]) -> str:
 
 def _with_values(expected: str, paths: Sequence[tuple[str, ...]], state: Mapping[str, Any]) -> str:
     """An expectation that reads fields itself, after what these hold."""
-    said = ", ".join(_value(path, state) for path in paths[:MOST_IN_WORDS])
-    return f"{said} ({expected})" if said else expected
+    current = ", ".join(_value(path, state) for path in paths[:MOST_IN_WORDS])
+    return f"{current} ({expected})" if current else expected
 
 
 def _value(path: tuple[str, ...], state: Any) -> str:

@@ -30,7 +30,7 @@ class GraphDoubt:
 
     Attributes:
         runs: number of runs that this rests on.
-        meant: tools that were called and are spelled alike, the most alike first.
+        suggestions: tools that were called and are spelled alike, the most alike first.
     """
 
     code: DoubtCode
@@ -39,7 +39,7 @@ class GraphDoubt:
     runs: int
     message: str
     hint: str
-    meant: tuple[str, ...] = ()
+    suggestions: tuple[str, ...] = ()
 
     @property
     def finding(self) -> Finding:
@@ -134,7 +134,7 @@ def _doubt(graph_id: str, node: SubGoal, seen: _Seen) -> GraphDoubt | None:
         runs=found.runs,
         message=f"the plan graph {graph_id!r} may be wrong: {found.message}",
         hint=found.hint,
-        meant=found.meant,
+        suggestions=found.suggestions,
     )
 
 
@@ -146,7 +146,7 @@ class _Doubted:
     runs: int
     message: str
     hint: str
-    meant: tuple[str, ...] = ()
+    suggestions: tuple[str, ...] = ()
 
 
 def _unknown_tool(node: SubGoal, seen: _Seen, *, idle: bool) -> _Doubted | None:
@@ -157,15 +157,15 @@ def _unknown_tool(node: SubGoal, seen: _Seen, *, idle: bool) -> _Doubted | None:
         near = [(how, other) for how, other in alike(tool, seen.tools) if other not in named]
         misspelled = bool(near) and near[0][0] >= CLOSE
         if misspelled or (idle and min(seen.runs, seen.known[node.id]) >= MIN_RUNS):
-            meant = tuple(other for _, other in near[:3])
-            offered = f"Did you mean {' or '.join(map(repr, meant))}?" if meant else ""
+            suggestions = tuple(other for _, other in near[:3])
+            offered = f"Did you mean {' or '.join(map(repr, suggestions))}?" if suggestions else ""
             return _Doubted(
                 code="graph-tool-unknown",
                 runs=seen.runs,
                 message=f"a {part} of {node.id!r} names the tool {tool!r}, "
                 f"which none of {seen.runs} runs calls",
                 hint=offered or f"They call {_some(sorted(seen.tools))}.",
-                meant=meant,
+                suggestions=suggestions,
             )
     return None
 

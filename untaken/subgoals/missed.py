@@ -72,9 +72,9 @@ def why_missed(node: SubGoal, unserved: Unserved) -> Missed:
     differences = tuple(
         FieldDifference(field=one.field, expected=one.expected, actual=ABSENT) for one in wanted
     )
-    if clue := _taken(node, unserved) or _unmapped(node, wanted, unserved):
+    if clue := _fits_elsewhere(node, unserved) or _unmapped(node, wanted, unserved):
         return Missed(cause="mapping", why=f"likely the mapping: {clue}", differences=differences)
-    names = " or ".join(dict.fromkeys(one.said for one in wanted[:NAMED]))
+    names = " or ".join(dict.fromkeys(one.words for one in wanted[:NAMED]))
     did = f"no {names}" if names else "no action is tagged with it"
     return Missed(cause="agent", why=f"likely the agent: {did}{unserved.rest}", differences=differences)
 
@@ -84,29 +84,31 @@ class _Wanted(Struct, frozen=True, kw_only=True, gc=False):
 
     field: str
     expected: str
-    said: str
+    words: str
     tool: str | None = None
 
 
 def _wanted(node: SubGoal) -> Iterator[_Wanted]:
     for rule in node.rules[:MOST_RULES]:
         if rule.text is not None:
-            yield _Wanted(field="message", expected=shown(rule.text), said=f"message like {shown(rule.text)}")
+            yield _Wanted(
+                field="message", expected=shown(rule.text), words=f"message like {shown(rule.text)}"
+            )
         else:
             tool = rule.tool or "any tool"
             with_these = f" with {shown(rule.arguments)}" if rule.arguments else ""
             yield _Wanted(
-                field="call", expected=f"{tool}{with_these}", said=f"call of {tool}{with_these}", tool=tool
+                field="call", expected=f"{tool}{with_these}", words=f"call of {tool}{with_these}", tool=tool
             )
     if node.check is not None and node.check.tool_call is not None:
         spec = node.check.tool_call
         with_these = f" with {shown(spec.arguments)}" if spec.arguments else ""
         yield _Wanted(
-            field="call", expected=f"{spec.name}{with_these}", said=f"call of {spec.name}", tool=spec.name
+            field="call", expected=f"{spec.name}{with_these}", words=f"call of {spec.name}", tool=spec.name
         )
 
 
-def _taken(node: SubGoal, unserved: Unserved) -> str:
+def _fits_elsewhere(node: SubGoal, unserved: Unserved) -> str:
     """A rule of the sub-goal fits an action that the rule of an earlier one claims."""
     for names, seqs in unserved.contested:
         if node.id in names[1:]:
@@ -137,9 +139,9 @@ def _spelled_out(rule: Rule, calls: Iterable[ToolCall]) -> str:
         if rule.tool is not None and not matches_glob(rule.tool, call.tool):
             continue
         for name, words in spelled:
-            said = (readable(call.arguments.get(name)) or "")[: max(budget, 0)]
-            budget -= len(said)
-            if words.casefold() in said.casefold():
+            content = (readable(call.arguments.get(name)) or "")[: max(budget, 0)]
+            budget -= len(content)
+            if words.casefold() in content.casefold():
                 return f"event {call.seq} says {shown(words)} in {name}, but the rule does not fit it"
     return ""
 
@@ -148,10 +150,10 @@ def _literal(value: Any) -> str:
     """The longest text that a pattern spells out; empty where it is too short to recognise a call by."""
     if not isinstance(value, dict) or len(value) != 1:
         return ""
-    kind, said = next(iter(value.items()))
-    if kind not in ("glob", "contains", "regex") or not isinstance(said, str):
+    kind, text = next(iter(value.items()))
+    if kind not in ("glob", "contains", "regex") or not isinstance(text, str):
         return ""
-    parts = [said] if kind == "contains" else _WILD.split(said)
+    parts = [text] if kind == "contains" else _WILD.split(text)
     longest = max((part.strip() for part in parts), key=len, default="")
     return longest if len(longest) >= SPELLED_CHARS else ""
 

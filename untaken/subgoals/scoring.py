@@ -188,7 +188,7 @@ def _assemble(run: Run, graph: PlanGraph, judged: _Judged, missing: MissingRule)
         diagnosis_reason=diagnosed.reason,
         diagnosis_advice=diagnosed.advice,
         progress=progress(counted_nodes(nodes, missing), judged.actions, trace.step_ends(judged.actions)),
-        findings=(*judged.mapping.findings, *_noticed(run, rubric, trace)),
+        findings=(*judged.mapping.findings, *_findings(run, rubric, trace)),
     )
 
 
@@ -236,7 +236,7 @@ def _own(extra: Sequence[int], trace: Trace) -> tuple[int, ...]:
     return tuple(seq for seq in extra if seq not in users)
 
 
-def _noticed(run: Run, rubric: CompiledGraph, trace: Trace) -> Iterator[Finding]:
+def _findings(run: Run, rubric: CompiledGraph, trace: Trace) -> Iterator[Finding]:
     where = Where(file=run.source or None, run=run.run_id)
     unknown = [name for name in trace.verdicts if name not in rubric.criteria]
     if unknown:

@@ -36,11 +36,11 @@ class Ruling:
 
     Attributes:
         passed: unscored where they contradict each other, or where nobody could tell.
-        voices: the verdicts behind it.
+        verdicts: the verdicts behind it.
     """
 
     passed: bool | Unscored
-    voices: tuple[Verdict, ...]
+    verdicts: tuple[Verdict, ...]
 
 
 def not_withdrawn(verdicts: Sequence[Verdict]) -> list[Verdict]:
@@ -88,11 +88,11 @@ def unmatched_authors(globs: Sequence[str], runs: Iterable[Run]) -> Iterator[Fin
         if any(matches_glob(author, by) for by in authors):
             continue
         near = get_close_matches(glob, [*groups, *sorted(authors)[:COMPARED]], n=1)
-        meant = f"Did you mean {near[0]!r}? " if near else ""
+        suggestion = f"Did you mean {near[0]!r}? " if near else ""
         there = f"Verdicts are by {', '.join(groups[:NAMED])}." if groups else "The runs have no verdicts."
         yield Finding(
             code="verdicts-unmatched",
-            message=f"no recorded verdict is by {glob!r}. {meant}{there}",
+            message=f"no recorded verdict is by {glob!r}. {suggestion}{there}",
             hint="--verdicts takes author globs, e.g. 'human:*' or 'judge:*'.",
         )
 
@@ -107,21 +107,21 @@ def ruling(verdicts: Iterable[Verdict]) -> Ruling | None:
     if not latest:
         return None
     for title, prefixes in AUTHORITIES:
-        voices = [v for by, v in latest.items() if by.startswith(prefixes) and v.passed is not None]
-        if voices:
-            return _majority(title, voices)
+        verdicts = [v for by, v in latest.items() if by.startswith(prefixes) and v.passed is not None]
+        if verdicts:
+            return _majority(title, verdicts)
     silent = tuple(latest.values())
-    return Ruling(passed=Unscored(f"{_names(silent)} could not tell"), voices=silent)
+    return Ruling(passed=Unscored(f"{_names(silent)} could not tell"), verdicts=silent)
 
 
-def _majority(title: str, voices: Sequence[Verdict]) -> Ruling:
-    passed = [voice for voice in voices if voice.passed]
-    failed = [voice for voice in voices if not voice.passed]
+def _majority(title: str, verdicts: Sequence[Verdict]) -> Ruling:
+    passed = [voice for voice in verdicts if voice.passed]
+    failed = [voice for voice in verdicts if not voice.passed]
     if len(passed) == len(failed):
         split = Unscored(f"{title} disagree: {_names(passed)} say met, {_names(failed)} say not met")
-        return Ruling(passed=split, voices=tuple(voices))
+        return Ruling(passed=split, verdicts=tuple(verdicts))
     winners = passed if len(passed) > len(failed) else failed
-    return Ruling(passed=winners is passed, voices=tuple(winners))
+    return Ruling(passed=winners is passed, verdicts=tuple(winners))
 
 
 def _names(verdicts: Sequence[Verdict]) -> str:

@@ -45,7 +45,7 @@ def align_transcripts(left: Transcript, right: Transcript) -> tuple[AlignedItem,
             for a, b in zip_longest(range(at, i), range(to, j))
         ]
         if i < len(left.items):
-            same = _said(left.items[i]) == _said(right.items[j])
+            same = _content(left.items[i]) == _content(right.items[j])
             lines.append(AlignedItem(left=i, right=j, aligned=True, differs=not same))
         at, to = i + 1, j + 1
     return tuple(lines)
@@ -89,6 +89,6 @@ def _in_one_order(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     return kept[::-1]
 
 
-def _said(item: TranscriptItem) -> tuple[object, ...]:
+def _content(item: TranscriptItem) -> tuple[object, ...]:
     results = tuple((result.ok, result.text) for result in item.results)
     return item.title, item.text, item.arguments, results

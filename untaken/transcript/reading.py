@@ -169,7 +169,7 @@ class _Reader:
     def finished(self, event: ev.RunFinished, marks: tuple[Mark, ...]) -> TranscriptItem:
         outcome = {True: "success", False: "failure", None: "outcome not recorded"}[event.success]
         why = "; ".join(
-            f"{name}: {said}" for name, said in (("error", event.error), ("limit", event.limit)) if said
+            f"{name}: {value}" for name, value in (("error", event.error), ("limit", event.limit)) if value
         )
         text, cut = self.cut(why)
         return TranscriptItem(

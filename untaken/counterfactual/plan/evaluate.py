@@ -172,15 +172,15 @@ def evaluate_plans(
     pairs = contrasts(scored)
     lookup = _Lookup(pairs)
     found = statements(pairs, scored, success)
-    taken = _taken(paths)
-    weights = _weights(paths, taken, lookup)
+    by_option = _by_option(paths)
+    weights = _weights(paths, by_option, lookup)
     forecaster = Forecaster(scored)
-    evaluated = {path.digest: _evaluated(path, taken, lookup, found, forecaster) for path in paths}
-    said = [statement for statement in found if statement is not None]
+    evaluated = {path.digest: _evaluated(path, by_option, lookup, found, forecaster) for path in paths}
+    known = [statement for statement in found if statement is not None]
     return PlanEvaluation(
         runs=evaluated,
         silent=silent,
-        statements=tuple(sorted(said, key=_rank)),
+        statements=tuple(sorted(known, key=_rank)),
         shuffled_supported_share=_placebo(pairs, scored, success, weights, shuffles),
         shuffles=shuffles,
         **_counts(evaluated.values()),
@@ -231,23 +231,25 @@ class _Lookup:
         return found
 
 
-Taken = dict[Situation, dict[Option, list[PlanPath]]]
+PathsByOption = dict[Situation, dict[Option, list[PlanPath]]]
 
 
-def _taken(paths: Sequence[PlanPath]) -> Taken:
+def _by_option(paths: Sequence[PlanPath]) -> PathsByOption:
     """Who took what in each state of each task."""
-    taken: Taken = defaultdict(lambda: defaultdict(list))
+    by_option: PathsByOption = defaultdict(lambda: defaultdict(list))
     for path in paths:
         for decision in path.decisions:
-            runs = taken[situations(path, decision)[0]][decision.option]
+            runs = by_option[situations(path, decision)[0]][decision.option]
             if not runs or runs[-1] is not path:
                 runs.append(path)
-    return taken
+    return by_option
 
 
-def _others(path: PlanPath, decision: PlanDecision, taken: Taken) -> list[tuple[Option, list[PlanPath]]]:
+def _others(
+    path: PlanPath, decision: PlanDecision, by_option: PathsByOption
+) -> list[tuple[Option, list[PlanPath]]]:
     """Options that another run of the task took in this state, and who."""
-    options = taken[situations(path, decision)[0]]
+    options = by_option[situations(path, decision)[0]]
     found = []
     for option in sorted(options):
         if option != decision.option and (runs := [other for other in options[option] if other is not path]):
@@ -257,7 +259,7 @@ def _others(path: PlanPath, decision: PlanDecision, taken: Taken) -> list[tuple[
 
 def _evaluated(
     path: PlanPath,
-    taken: Taken,
+    by_option: PathsByOption,
     lookup: _Lookup,
     found: Sequence[Statement | None],
     forecaster: Forecaster,
@@ -267,7 +269,7 @@ def _evaluated(
         where = situations(path, decision)
         alternatives = tuple(
             _alternative(option, runs, [found[i] for i in lookup.layers(where, option, decision.option)])
-            for option, runs in _others(path, decision, taken)
+            for option, runs in _others(path, decision, by_option)
         )
         forecast, change = forecaster.after(path, decision), forecaster.change(path, decision)
         decisions.append(
@@ -305,13 +307,15 @@ def _silence(layers: Sequence[Statement | None], compared: Sequence[Statement]) 
     return NEVER_BOTH if layers else ONE_SIDED
 
 
-def _weights(paths: Sequence[PlanPath], taken: Taken, lookup: _Lookup) -> Counter[tuple[int, ...]]:
+def _weights(
+    paths: Sequence[PlanPath], by_option: PathsByOption, lookup: _Lookup
+) -> Counter[tuple[int, ...]]:
     """How many alternatives hang on each chain of contrasts; those on none count, too."""
     weights: Counter[tuple[int, ...]] = Counter()
     for path in paths:
         for decision in path.decisions:
             where = situations(path, decision)
-            for option, _ in _others(path, decision, taken):
+            for option, _ in _others(path, decision, by_option):
                 weights[tuple(lookup.layers(where, option, decision.option))] += 1
     return weights
 

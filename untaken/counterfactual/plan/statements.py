@@ -165,7 +165,7 @@ class OptionPair:
         return bool(self.strata or self.blocks)
 
 
-class _Taken(NamedTuple):
+class _ChosenOption(NamedTuple):
     task_id: str
     agent: str
     option: Option
@@ -178,7 +178,7 @@ def contrasts(paths: Sequence[PlanPath]) -> list[OptionPair]:
     Args:
         paths: with a recorded outcome; contrasts name them by position.
     """
-    taken: dict[Situation, list[_Taken]] = defaultdict(list)
+    chosen: dict[Situation, list[_ChosenOption]] = defaultdict(list)
     started = np.array([path.started for path in paths])
     for run, path in enumerate(paths):
         seen = set()
@@ -187,9 +187,9 @@ def contrasts(paths: Sequence[PlanPath]) -> list[OptionPair]:
                 if situation not in seen:
                     seen.add(situation)
                     option = option_in(situation.layer, decision.option)
-                    taken[situation].append(_Taken(path.task_id, path.agent, option, run))
+                    chosen[situation].append(_ChosenOption(path.task_id, path.agent, option, run))
     found = [
-        contrast for situation, choices in taken.items() for contrast in _pairs(situation, choices, started)
+        contrast for situation, choices in chosen.items() for contrast in _pairs(situation, choices, started)
     ]
     ordered = {_pair(contrast) for contrast in found if contrast.in_order and contrast.situation.layer > 1}
     return [replace(each, in_order=each.in_order or _pair(each) in ordered) for each in found]
@@ -201,7 +201,9 @@ def _pair(contrast: OptionPair) -> tuple[tuple[str, ...], frozenset[Option]]:
     return contrast.situation.domain, general
 
 
-def _pairs(situation: Situation, choices: Sequence[_Taken], started: np.ndarray) -> Iterable[OptionPair]:
+def _pairs(
+    situation: Situation, choices: Sequence[_ChosenOption], started: np.ndarray
+) -> Iterable[OptionPair]:
     counted = Counter(choice.option for choice in choices)
     frequent = sorted(counted, key=lambda option: (-counted[option], option))[:OPTIONS_MAX]
     by_stratum: dict[tuple[str, str], dict[Option, list[int]]] = defaultdict(dict)
@@ -284,8 +286,8 @@ def test_contrast(contrast: OptionPair, success: np.ndarray) -> Tested | None:
     if contrast.strata:
         strata = _strata(contrast, success)
         p, least = exact_test(strata)
-        told = [s for s in strata if s.informative]
-        sides = sum(s.n1 for s in told), sum(s.n0 for s in told)
+        informative = [s for s in strata if s.informative]
+        sides = sum(s.n1 for s in informative), sum(s.n0 for s in informative)
         return Tested(risk_difference(strata), p, least, sides, contrast.in_order)
     if not contrast.blocks:
         return None

@@ -164,10 +164,12 @@ def _figure(n: int, value: float, resampled: Sequence[Floats], maps: int, *, roo
     drawn = np.concatenate(resampled)[:, None]
     ends = bootstrap_interval(drawn, maps)[:, 0] if maps > 1 else None
     low, high = (None, None) if ends is None else (float(ends[0]), float(ends[1]))
-    return Figure(n=n, value=_told(value, root), low=_told(low, root), high=_told(high, root))
+    return Figure(
+        n=n, value=_figure_value(value, root), low=_figure_value(low, root), high=_figure_value(high, root)
+    )
 
 
-def _told(value: float | None, root: bool) -> float | None:
+def _figure_value(value: float | None, root: bool) -> float | None:
     return None if value is None else round(float(value**0.5 if root else value), DIGITS)
 
 

@@ -38,10 +38,10 @@ def compared(plan: CalibrationPlan, played: Played) -> Calibration:
     pairs, not_begun, unknown = list[CalibrationPair](), 0, 0
     for known in played.known:
         run = runs[known.run_id]
-        told = evaluate_run(run, memory)
-        if not told.decisions:
+        evaluation = evaluate_run(run, memory)
+        if not evaluation.decisions:
             continue
-        decision = told.decisions[known.index]
+        decision = evaluation.decisions[known.index]
         arms = _scored(run, memory, known)
         for branch in decision.branches:
             if decision.selected not in arms or branch.alternative not in arms:

@@ -155,7 +155,7 @@ def play_plan(
     Raises:
         UntakenError: ``crafter-extra-missing``; ``skill-unknown`` for a policy without skills.
     """
-    said = progress or _silent
+    report = progress or _silent
     jobs = _jobs(plan, folder)
     held = [
         replace(jobs[-1], map=jobs[-1].map + 1 + i, first=plan.train + i, runs=1, folder=folder / "held_out")
@@ -166,11 +166,11 @@ def play_plan(
     done = 0
     for count in _mapped(_Job.train, jobs, workers):
         done += count
-        said(done, plan.train, "training runs")
+        report(done, plan.train, "training runs")
     known = list[Known]()
     for at, found in enumerate(_mapped(_Job.hold_out, held, workers), start=1):
         known += found
-        said(at, plan.held_out, "held-out runs")
+        report(at, plan.held_out, "held-out runs")
     return Played(training=_read(jobs), held_out=_read(held), known=tuple(known))
 
 

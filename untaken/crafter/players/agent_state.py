@@ -173,7 +173,7 @@ class AgentState:
         ground = self.chart.ground
         return ground[cell + LEFT] != EDGE and ground[cell + UP] != EDGE
 
-    def beside(self, kind: int) -> int | None:
+    def side_of(self, kind: int) -> int | None:
         """The side where such a creature is."""
         standing, here = self.chart.standing, self.chart.here
         return next((side for side in SIDES if standing.get(here + side) == kind), None)
@@ -292,7 +292,7 @@ class AgentState:
         if not self.chart.standing:
             return None
         for kind in (ZOMBIE, SKELETON):
-            side = self.beside(kind)
+            side = self.side_of(kind)
             if side is not None:
                 return "do" if self.chart.faced == self.chart.here + side else MOVE_TO[side]
         if ARROW not in self.chart.standing.values():
@@ -313,5 +313,5 @@ class AgentState:
         if steps > 1 and chart.faced == here + side and self.inventory["stone"]:
             return "place_stone"
         across = (UP, DOWN) if side in (LEFT, RIGHT) else (LEFT, RIGHT)
-        aside = (here + step for step in across)
-        return next((MOVE_TO[c - here] for c in aside if chart.free(c) and c not in chart.hot), None)
+        sideways = (here + step for step in across)
+        return next((MOVE_TO[c - here] for c in sideways if chart.free(c) and c not in chart.hot), None)

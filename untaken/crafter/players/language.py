@@ -93,7 +93,7 @@ class Language:
 
     def _prompt(self, seen: Seen) -> str:
         task = (seen.task or "stay alive and reach new achievements").replace("_", " ")
-        told = [
+        parts = [
             f"Task: {task}",
             "You see:",
             *(f"- {v.name}: {v.words}" for v in variables_of(seen.observation)),
@@ -101,8 +101,8 @@ class Language:
         causes = seen.causes.in_words()[:CAUSES_CHARS] if seen.causes is not None else ""
         if causes:  # another model may have worded it
             nonce = nonce_for(self._model.replies.salt, "language", causes)
-            told.append(enveloped(causes, nonce, "causes"))
-        return "\n".join((*told, *_feedback_words(seen.feedback)))
+            parts.append(enveloped(causes, nonce, "causes"))
+        return "\n".join((*parts, *_feedback_words(seen.feedback)))
 
 
 def template() -> Template:

@@ -81,20 +81,20 @@ class LocalMap:
         columns = [bytes(column) for column in seen.materials]
         if any(0 in column for column in columns):
             columns = [column.replace(b"\0", bytes((EDGE,))) for column in columns]
-        meant = went if went and (self.free(self.here + went)) else 0
-        known = self._place(columns, meant)
+        step = went if went and (self.free(self.here + went)) else 0
+        known = self._place(columns, step)
         self._write(columns)
         self._meet(seen)
         x, y = seen.facing
         self.faced = self.here + 256 * x + y
         return known
 
-    def _place(self, columns: list[bytes], meant: int) -> bool:
+    def _place(self, columns: list[bytes], step: int) -> bool:
         """Where the player is: where it meant to go, else where the view fits best."""
         if self.ground[self.here] == UNKNOWN:
             return True
-        best = self._differing(columns, self.here + meant)
-        where = self.here + meant
+        best = self._differing(columns, self.here + step)
+        where = self.here + step
         if best > _FITS:
             for side in (0, *SIDES):
                 differing = self._differing(columns, self.here + side)

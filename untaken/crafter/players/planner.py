@@ -58,7 +58,7 @@ EVENING: Final = (70, 140)
 def needed(mind: AgentState) -> str | None:
     """What survival asks for now, if anything."""
     have = mind.inventory
-    if mind.facing == WATER and have["drink"] < 7 and mind.beside(ZOMBIE) is None:
+    if mind.facing == WATER and have["drink"] < 7 and mind.side_of(ZOMBIE) is None:
         return "collect_drink"
     if mind.threatened:
         return "wake_up"

@@ -53,7 +53,7 @@ class Scripted:
         self._failed: dict[str, int] = {}
         self._alarm: str | None = None
         self._snooze = self._stuck = 0
-        self._answer = self._meant = Act(action="noop")
+        self._answer = self._choice = Act(action="noop")
 
     @property
     def aim(self) -> str | None:
@@ -95,23 +95,23 @@ class Scripted:
         action = mind.reflex() if not mind.asleep else "sleep"
         if action is None:
             action, selection = self._proceed(seen, selection)
-        self._meant = Act(action=action, selection=selection)
+        self._choice = Act(action=action, selection=selection)
         if self.slips and self._random.random() < self.slips:
             action = self._random.choice(ACTIONS)
-        return self._say(action)
+        return self._reply(action)
 
-    def _say(self, action: str) -> Act:
+    def _reply(self, action: str) -> Act:
         self._mind.did = action
-        self._answer = Act(action=action, selection=self._meant.selection)
+        self._answer = Act(action=action, selection=self._choice.selection)
         return self._answer
 
     def _again(self, feedback: Feedback) -> Act:
         """Another action after a low reward: its own in place of a slip, else the best of those tried."""
         if not self._noisy:
             return self._answer
-        if feedback.action != self._meant.action:
-            return self._say(self._meant.action)
-        return self._say(better(feedback) or feedback.action)
+        if feedback.action != self._choice.action:
+            return self._reply(self._choice.action)
+        return self._reply(better(feedback) or feedback.action)
 
     @property
     def _noisy(self) -> bool:

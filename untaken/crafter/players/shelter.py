@@ -123,7 +123,7 @@ def _close(mind: AgentState, chamber: tuple[int, ...]) -> str | None:
 def _within(mind: AgentState, chamber: tuple[int, ...], aim: int) -> str | None:
     """A step towards a cell without leaving the chamber."""
     here = mind.chart.here
-    beside = [here + side for side in SIDES if here + side in chamber]
-    if aim in beside:
+    neighbours = [here + side for side in SIDES if here + side in chamber]
+    if aim in neighbours:
         return mind.enter(aim)
-    return next((mind.enter(cell) for cell in beside if any(cell + s == aim for s in SIDES)), None)
+    return next((mind.enter(cell) for cell in neighbours if any(cell + s == aim for s in SIDES)), None)

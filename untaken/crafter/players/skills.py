@@ -62,14 +62,14 @@ YIELDS: Final[dict[str, tuple[str, ...]]] = {
     EXPLORE: (),
 }
 """The variables of a state that a skill is for, by the names that `state_causality` gives them."""
-GATHERED: Final = {
+MATERIALS: Final = {
     "collect_coal": COAL,
     "collect_diamond": DIAMOND,
     "collect_drink": WATER,
     "collect_iron": IRON,
     "collect_wood": TREE,
 }
-FOUND_AT: Final = GATHERED | {"collect_stone": STONE, "collect_sapling": GRASS, "place_plant": GRASS}
+FOUND_AT: Final = MATERIALS | {"collect_stone": STONE, "collect_sapling": GRASS, "place_plant": GRASS}
 PREY: Final = {"eat_cow": COW, "defeat_zombie": ZOMBIE, "defeat_skeleton": SKELETON}
 _MEADOW: Final = bytes((0, 1, 4, 1, 1, 3, 2, *[1] * 9))
 _MOUNTAIN: Final = bytes((0, 1, 1, 4, 6, 1, 1, *[4] * 9))
@@ -117,8 +117,8 @@ def carry_out(mind: AgentState, skill: str) -> str | None:
     return _CONTROLS[skill](mind)
 
 
-def _gather(name: str) -> Control:
-    material, weights = GATHERED[name], _MEADOW if name in ("collect_wood", "collect_drink") else _MOUNTAIN
+def _collect(name: str) -> Control:
+    material, weights = MATERIALS[name], _MEADOW if name in ("collect_wood", "collect_drink") else _MOUNTAIN
 
     def control(mind: AgentState) -> str | None:
         known = mind.known(material)
@@ -164,12 +164,12 @@ def _place(action: str) -> Control:
         where = (*_PLACEABLE, WATER) if action == "place_stone" else _PLACEABLE
         if mind.facing in where and (action == "place_stone" or mind.counts(mind.chart.here)):
             return action
-        return _step_aside(mind)
+        return _step_away(mind)
 
     return control
 
 
-def _step_aside(mind: AgentState) -> str | None:
+def _step_away(mind: AgentState) -> str | None:
     """Makes the cell in front a free one: by digging, or by a step to where there is room."""
     chart = mind.chart
     if mind.facing == STONE and mind.costs[STONE]:
@@ -228,7 +228,7 @@ def _explore(mind: AgentState) -> str | None:
 
 
 _CONTROLS: Final[dict[str, Control]] = {
-    **{name: _gather(name) for name in GATHERED},
+    **{name: _collect(name) for name in MATERIALS},
     **{name: _hunt(name) for name in PREY},
     **{name: _make(name) for name in NEARBY},
     "collect_stone": _stone,

@@ -39,7 +39,7 @@ _NOTABLE: Final = frozenset(
 """What it matters to have in view; grass, sand and path are nearly everywhere."""
 _FOES: Final = frozenset({"zombie", "skeleton", "arrow"})
 _GROUND: Final = dict(enumerate(MATERIALS, start=1))
-_STANDING: Final = dict(enumerate(OBJECTS, start=1))
+_OBJECTS: Final = dict(enumerate(OBJECTS, start=1))
 
 
 def context_layers(seen: LocalView) -> tuple[dict[str, Any], ...]:
@@ -76,8 +76,8 @@ def pressing(seen: LocalView) -> list[str]:
 def in_view(seen: LocalView) -> list[str]:
     """The notable things in view, by name, each once."""
     grounds = {number for column in seen.materials for number in column if number}
-    standing = {number for column in seen.objects for number in column if number}
-    names = {_GROUND[number] for number in grounds} | {_STANDING[number] for number in standing}
+    objects = {number for column in seen.objects for number in column if number}
+    names = {_GROUND[number] for number in grounds} | {_OBJECTS[number] for number in objects}
     return sorted(names & _NOTABLE)
 
 

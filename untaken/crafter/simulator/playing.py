@@ -148,7 +148,7 @@ def record_seed(
 
     episode = play_seed(setup, seed, record, model=model)
     run.finish(episode)
-    told = PlanningRecord(
+    written = PlanningRecord(
         run_id=run_id,
         agent=setup.agent,
         task=setup.task,
@@ -156,7 +156,7 @@ def record_seed(
         settings=setup.settings,
         steps=tuple(steps),
     )
-    write_planning(told, folder / f"{run_id}{ENDING}")
+    write_planning(written, folder / f"{run_id}{ENDING}")
     return episode
 
 

@@ -86,10 +86,10 @@ class _Call:
         if self.tool == _MOVE:
             return dict(sorted(self.counts.items()))
         times = self.counts.total()
-        said: dict[str, Any] = {} if self.facing is None else {"facing": self.facing}
-        return said if times == 1 else said | {"times": times}
+        fields: dict[str, Any] = {} if self.facing is None else {"facing": self.facing}
+        return fields if times == 1 else fields | {"times": times}
 
-    def told(self) -> str:
+    def change_words(self) -> str:
         """What changed over it, in words."""
         before, after = self.before.inventory, self.after.inventory
         changed = {name: after[name] - amount for name, amount in before.items() if after[name] != amount}
@@ -154,7 +154,9 @@ class RunRecorder:
         if not self._begun:
             self._begun = True
             self._state |= {"items": _items(turn.seen)}
-            self._run.write(State, state={part: dict(told) for part, told in self._state.items()})
+            self._run.write(
+                State, state={part: dict(change_words) for part, change_words in self._state.items()}
+            )
         if turn.aim != self._aim:
             self._turn_to(turn.aim, turn.seen)
         if turn.selection is not None:
@@ -229,15 +231,15 @@ class RunRecorder:
         self._run.write(
             ToolCall, call_id=call_id, tool=call.tool, arguments=call.arguments(), sub_goal=call.aim
         )
-        ok, told = call.ok, call.told()
-        if told or ok is not None:
+        ok, change_words = call.ok, call.change_words()
+        if change_words or ok is not None:
             chance = ok is False and call.facing in _CHANCE
             self._run.write(
                 Observation,
                 call_id=call_id,
                 ok=ok,
                 transient=True if chance else None,
-                content=told or "nothing changed",
+                content=change_words or "nothing changed",
             )
         self._write_state(call.after)
 

@@ -158,30 +158,30 @@ def read_scores(paths: Sequence[str | Path]) -> tuple[tuple[Recording, ...], tup
     """
     general = Findings(None)
     found: dict[tuple[str, str, str], Recording] = {}
-    noticed: list[Finding] = []
+    all_findings: list[Finding] = []
     with found_sources([Path(path) for path in paths], (".json", ".jsonl"), general) as sources:
         for source in sources:
             findings = Findings(source.name)
             for recording in _recordings(source, findings):
                 _keep(recording, found, findings)
-            noticed.extend(findings.all())
-    noticed.extend(general.all())
-    if not found and not any(finding.severity == "error" for finding in noticed):
+            all_findings.extend(findings.all())
+    all_findings.extend(general.all())
+    if not found and not any(finding.severity == "error" for finding in all_findings):
         raise UntakenError(
             "scores-missing", f"no record of scores in {', '.join(map(str, paths))}", hint=_FORM
         )
-    return tuple(found.values()), tuple(noticed)
+    return tuple(found.values()), tuple(all_findings)
 
 
 def _keep(recording: Recording, found: dict[tuple[str, str, str], Recording], findings: Findings) -> None:
     first = found.setdefault((recording.method, recording.task, recording.seed), recording)
-    told = f"seed {clip(recording.seed)} of {clip(recording.method)}"
+    seed = f"seed {clip(recording.seed)} of {clip(recording.method)}"
     if first is not recording and first == recording:
-        findings.add("scores-twice", f"{told} was read before; it counts once", severity="note")
+        findings.add("scores-twice", f"{seed} was read before; it counts once", severity="note")
     elif first is not recording:
         findings.add(
             "scores-conflict",
-            f"{told} was read before, with other numbers; the first counts",
+            f"{seed} was read before, with other numbers; the first counts",
             hint="Give each run of a method a seed of its own, or leave one file out.",
             severity="error",
         )

@@ -221,8 +221,8 @@ class Env(crafter.Env):  # type: ignore[misc]
     def step(self, action: int) -> tuple[Any, float, bool, dict[str, Any]]:
         """The step of the package, from one moment to the next."""
         self._came_from, self._moment = self._moment, object()
-        told: tuple[Any, float, bool, dict[str, Any]] = super().step(action)
-        return told
+        outcome: tuple[Any, float, bool, dict[str, Any]] = super().step(action)
+        return outcome
 
     def _obs(self) -> None:
         """Draws the numbers that the stock picture takes, and keeps them."""
@@ -423,7 +423,7 @@ def state_hash(env: crafter.Env) -> str:
     world = env._world
     places = {obj: place for place, obj in enumerate(world._objects) if obj is not None}
     algorithm, key, *rest = world.random.get_state()
-    told = {
+    parts = {
         "episode": [env._seed, env._episode, env._step, env._length, env._area],
         "reward": [env._reward, env._last_health, sorted(env._unlocked)],
         "daylight": world.daylight,
@@ -432,7 +432,7 @@ def state_hash(env: crafter.Env) -> str:
         "chunks": [[key, [places[obj] for obj in objs]] for key, objs in world._chunks.items()],
         "random": [algorithm, *rest],
     }
-    digest = sha256(json.dumps(told, default=lambda value: value.tolist()).encode())
+    digest = sha256(json.dumps(parts, default=lambda value: value.tolist()).encode())
     for numbers in (world._mat_map, world._obj_map, key):
         digest.update(numbers.astype("<u4").tobytes())
     return digest.hexdigest()

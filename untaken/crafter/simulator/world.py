@@ -154,19 +154,19 @@ class CrafterWorld:
         """Health of the object at ``[x][y]`` of the view, in no observation; ``None`` for nothing."""
         env = self._env
         left, top = (env._player.pos - MIDDLE).tolist()
-        standing = env._world[(left + x, top + y)][1]
-        return None if standing is None else float(standing.health)
+        thing = env._world[(left + x, top + y)][1]
+        return None if thing is None else float(thing.health)
 
     def observe(self) -> LocalView:
         """What a policy may see now."""
         env = self._env
         player, world = env._player, env._world
         materials, places = (_window(grid, player.pos) for grid in (world._mat_map, world._obj_map))
-        standing = world._objects
+        objects = world._objects
         return LocalView(
             materials=materials,
             objects=tuple(
-                tuple(place and _KINDS[type(standing[place]).__name__] for place in c) if any(c) else c
+                tuple(place and _KINDS[type(objects[place]).__name__] for place in c) if any(c) else c
                 for c in places
             ),
             inventory=player.inventory.copy(),

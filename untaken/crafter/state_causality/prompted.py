@@ -39,7 +39,7 @@ class Named(Struct, frozen=True, forbid_unknown_fields=True):
     names: _Names
 
 
-class SaidEdge(Struct, frozen=True, forbid_unknown_fields=True):
+class AnsweredEdge(Struct, frozen=True, forbid_unknown_fields=True):
     """One edge as a model words it."""
 
     cause: _Name
@@ -51,7 +51,7 @@ class SaidEdge(Struct, frozen=True, forbid_unknown_fields=True):
 class Inferred(Struct, frozen=True, forbid_unknown_fields=True):
     """The form of an answer to ``infer.md``."""
 
-    edges: Annotated[list[SaidEdge], Meta(max_length=12)]
+    edges: Annotated[list[AnsweredEdge], Meta(max_length=12)]
 
 
 class PromptedCausality(StateCausality):
@@ -119,10 +119,10 @@ class PromptedCausality(StateCausality):
             return answer
         goal, known = task or STAY_ALIVE, {variable.name for variable in variables}
         found: dict[tuple[str, str], CausalEdge] = {}
-        for said in answer.edges:
-            cause, effect = _normal(said.cause), _normal(said.effect)
+        for answered in answer.edges:
+            cause, effect = _normal(answered.cause), _normal(answered.effect)
             if cause in known and effect in known | {goal} and cause != effect:
-                found.setdefault((cause, effect), _edge(cause, effect, said, concepts))
+                found.setdefault((cause, effect), _edge(cause, effect, answered, concepts))
             else:
                 self.dropped += 1
         return tuple(found.values())
@@ -165,16 +165,16 @@ def _normal(name: str) -> str:
     return "_".join(name.strip().casefold().split())
 
 
-def _edge(cause: str, effect: str, said: SaidEdge, concepts: Sequence[Concept]) -> CausalEdge:
+def _edge(cause: str, effect: str, answered: AnsweredEdge, concepts: Sequence[Concept]) -> CausalEdge:
     """With the equivalent concept, if there is one."""
     by_rule = [mechanisms()[concept.name] for concept in concepts]
     same = (m.name for m in by_rule if cause in m.causes and effect in (m.effect, m.name))
     return CausalEdge(
         cause=cause,
         effect=effect,
-        kind="rule" if said.by == "rule" else "policy-mediated",
+        kind="rule" if answered.by == "rule" else "policy-mediated",
         concept=next(same, ""),
-        reason=_printable(said.reason),
+        reason=_printable(answered.reason),
     )
 
 

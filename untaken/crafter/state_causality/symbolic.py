@@ -11,7 +11,7 @@ from untaken.crafter.simulator import ACHIEVEMENTS, LocalView
 from untaken.crafter.state_causality.evaluator import StateCausality
 from untaken.crafter.state_causality.mechanisms import Mechanism, Reach, mechanisms
 from untaken.crafter.state_causality.model import STAY_ALIVE, CausalEdge, Concept, EdgeKind, StateVariable
-from untaken.crafter.state_causality.variables import beside, faced, variables_of
+from untaken.crafter.state_causality.variables import adjacent, faced, variables_of
 from untaken.errors import UntakenError
 
 HOPS: Final = 2
@@ -93,7 +93,7 @@ class SymbolicCausality(StateCausality):
         reached: dict[str, frozenset[str]] = {
             "": frozenset(),
             "front": frozenset({faced(observation)}),
-            "around": beside(observation),
+            "around": adjacent(observation),
         }
         goal = task or STAY_ALIVE
         found: dict[tuple[str, str], CausalEdge] = {}

@@ -28,7 +28,7 @@ def near(thing: str) -> str:
 
 
 _GROUND: Final = ("", *map(near, MATERIALS))
-_STANDING: Final = ("", *map(near, OBJECTS))
+_OBJECT_VALUES: Final = ("", *map(near, OBJECTS))
 
 
 def faced(observation: LocalView) -> str:
@@ -36,7 +36,7 @@ def faced(observation: LocalView) -> str:
     return near(observation.front) if observation.front else ""
 
 
-def beside(observation: LocalView) -> frozenset[str]:
+def adjacent(observation: LocalView) -> frozenset[str]:
     """The ground around the player, corners included, as `near` names it."""
     return frozenset(map(near, observation.nearby))
 
@@ -66,18 +66,18 @@ def _amount(name: str, amount: int) -> StateVariable:
 
 def _facing(observation: LocalView) -> StateVariable:
     name = faced(observation)
-    number = (*_GROUND, *_STANDING[1:]).index(name)
+    number = (*_GROUND, *_OBJECT_VALUES[1:]).index(name)
     words = name.removeprefix("near_") or "the edge of the map"
     return StateVariable(name="facing", words=words, number=float(number))
 
 
 def _in_view(observation: LocalView) -> list[StateVariable]:
-    ground, standing = observation.materials, observation.objects
+    ground, objects = observation.materials, observation.objects
     nearest: dict[str, tuple[int, int, int]] = {}
     for cell in _CELLS:
         _, x, y = cell
-        if thing := standing[x][y]:
-            nearest.setdefault(_STANDING[thing], cell)
+        if thing := objects[x][y]:
+            nearest.setdefault(_OBJECT_VALUES[thing], cell)
         elif material := ground[x][y]:
             nearest.setdefault(_GROUND[material], cell)
     return [

@@ -204,15 +204,13 @@ class _Plan:
                 self.place(thing)
                 ready = False
         if ready:
-            self.ways.append(lambda ways: max((ways.beside(thing) for thing in making.nearby), default=0.0))
+            self.ways.append(lambda ways: max((ways.next_to(thing) for thing in making.nearby), default=0.0))
         self.units += 1
 
     def _use(self, items: Mapping[str, int]) -> bool:
         """Uses items up; whether all are held."""
-        taken = [
-            self._take(item, amount) for item, amount in items.items()
-        ]  # each of them, also after a miss
-        return all(taken)
+        used = [self._take(item, amount) for item, amount in items.items()]  # each of them, also after a miss
+        return all(used)
 
     def _take(self, item: str, amount: int) -> bool:
         held = min(self._have[item], amount)

@@ -160,10 +160,10 @@ def checked_interventions(names: Iterable[str]) -> tuple[str, ...]:
     """
     wanted = set(names)
     if not wanted or not wanted <= set(INTERVENTIONS):
-        told = ", ".join(sorted(wanted - set(INTERVENTIONS))) or "none at all"
+        unknown = ", ".join(sorted(wanted - set(INTERVENTIONS))) or "none at all"
         raise UntakenError(
             "intervention-unknown",
-            f"no such intervention: {told}",
+            f"no such intervention: {unknown}",
             hint=f"One or more of: {', '.join(INTERVENTIONS)}.",
         )
     return tuple(name for name in INTERVENTIONS if name in wanted)

@@ -61,9 +61,9 @@ def _along(futures: list[list[str]]) -> Valuation:
         mark, total = after.mark(), 0.0
         for future in futures:
             for action in future:
-                taken = after.step(action)
-                total += taken.reward
-                if taken.done:
+                moved = after.step(action)
+                total += moved.reward
+                if moved.done:
                     break
             mark.restore()
         return step.reward + total / len(futures)

@@ -25,7 +25,7 @@ _NUMBERS: Final = {name: (number, False) for number, name in enumerate(MATERIALS
 """The number of each material and creature, and whether it is a creature."""
 
 
-def _beside(reach: tuple[tuple[int, int], ...]) -> tuple[tuple[int, ...], ...]:
+def _offsets(reach: tuple[tuple[int, int], ...]) -> tuple[tuple[int, ...], ...]:
     """Cells around each cell, by number."""
     return tuple(
         tuple(
@@ -36,8 +36,8 @@ def _beside(reach: tuple[tuple[int, int], ...]) -> tuple[tuple[int, ...], ...]:
     )
 
 
-_FOUR: Final = _beside(((-1, 0), (1, 0), (0, -1), (0, 1)))
-_EIGHT: Final = _beside(tuple((x, y) for x in (-1, 0, 1) for y in (-1, 0, 1) if (x, y) != (0, 0)))
+_FOUR: Final = _offsets(((-1, 0), (1, 0), (0, -1), (0, 1)))
+_EIGHT: Final = _offsets(tuple((x, y) for x in (-1, 0, 1) for y in (-1, 0, 1) if (x, y) != (0, 0)))
 
 
 @lru_cache(maxsize=256)
@@ -70,15 +70,15 @@ class Ways:
         "_grounds",
         "_objects",
         "_places",
+        "_present",
         "_settled",
-        "_standing",
         "_steps",
     )
 
     def __init__(self, seen: LocalView) -> None:
         self._grounds = tuple(chain.from_iterable(seen.materials))
         self._objects = tuple(chain.from_iterable(seen.objects))
-        self._ground, self._standing = frozenset(self._grounds), frozenset(self._objects)
+        self._ground, self._present = frozenset(self._grounds), frozenset(self._objects)
         self._facing = _MIDDLE + seen.facing[0] * _HEIGHT + seen.facing[1]
         self._costs = _costs(_tools(seen))
         self._steps = [_FAR] * len(self._grounds)
@@ -105,7 +105,7 @@ class Ways:
         """Whether one is in view."""
         return bool(self._cells(thing))
 
-    def beside(self, material: str) -> float:
+    def next_to(self, material: str) -> float:
         """Steps until one is among the eight cells around the player, at most `UNSEEN`."""
         return self._walk_to({cell for place in self._cells(material) for cell in _EIGHT[place]})
 
@@ -121,7 +121,7 @@ class Ways:
         return self._places[thing]
 
     def _look_over(self, creature: int) -> tuple[int, ...]:
-        if creature not in self._standing:  # mostly so, and said at once
+        if creature not in self._present:  # mostly so, and said at once
             return ()
         return tuple([cell for cell, found in enumerate(self._objects) if found == creature])
 
