@@ -13,7 +13,7 @@ from builders import a_run
 from sqlalchemy import Engine, event
 
 from untaken import intake
-from untaken.intake import Taken, take_in
+from untaken.intake import UploadResult, take_in
 from untaken.ledger import Draft, ReviewNote
 from untaken.store import Workspace
 
@@ -101,7 +101,7 @@ def test_small_files_share_a_transaction_and_a_large_one_has_its_own(
     large = a_run("large").say("x" * intake.BATCH_BYTES).finish().ledger()
     files = [*(ledger(n) for n in range(30)), ("large.jsonl", large), *(ledger(n) for n in range(30, 60))]
     with Workspace(tmp_path) as workspace:
-        rows: list[Taken] = []
+        rows: list[UploadResult] = []
         begun = statements_of(lambda: rows.extend(take_in(workspace, files)))
         assert [row.name for row in rows] == [name for name, _ in files]
         assert all(row.new and row.runs == 1 for row in rows)
