@@ -193,7 +193,9 @@ def _unpacked(
                 try:
                     target.write_bytes(archive.read(member))
                 except UntakenError as error:
-                    noted.add(error.code, f"{member.name}: {error.message}", severity="error")
+                    noted.add(
+                        error.code, f"{member.name}: {error.message}", hint=error.hint, severity="error"
+                    )
                     continue
                 members.append((f"{name}/{member.name}", target))
     except UntakenError as error:
@@ -283,12 +285,15 @@ def _planning(desk: ImportContext, one: IntakeFile) -> UploadResult:
 
 def _unknown(one: IntakeFile) -> Finding:
     known = ", ".join(info.name for info in formats())
-    looks = likeness(sample_of(one.name, one.data))
+    sample = sample_of(one.name, one.data)
+    hint = f"Known formats: {known}. Ledgers end in .jsonl, plan graphs in .plan.yaml."
+    if sample.shape == "empty":
+        hint = "Nothing was recorded in it, or the copy failed. Export or download it again."
     return Finding(
         code="file-not-recognised",
-        message=f"not a ledger, plan graph or known trace format: looks like {looks.what}",
+        message=f"not a ledger, plan graph or known trace format: looks like {likeness(sample).what}",
         where=Where(file=one.name),
-        hint=f"Known formats: {known}. Ledgers end in .jsonl, plan graphs in .plan.yaml.",
+        hint=hint,
         severity="error",
     )
 

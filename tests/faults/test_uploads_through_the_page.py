@@ -26,6 +26,8 @@ from served_page import PATIENCE, ServedPage
 
 from untaken import limits
 from untaken.cli.app import free_port
+from untaken.intake import take_in
+from untaken.store import Workspace
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc")
 ROOT = Path(__file__).parents[2]
@@ -213,3 +215,14 @@ def test_hostile_uploads_are_named_with_a_reason_and_the_next_good_one_works(
 def _named(name: str, reason: str) -> bool:
     """Whether a reason speaks of an upload: by the first letters of its name that are printed."""
     return re.split(r"[^ -~]", name)[0][:12] in reason
+
+
+@pytest.mark.parametrize(("name", "make"), HOSTILE[:QUICK], ids=[name for name, _ in HOSTILE[:QUICK]])
+def test_what_is_wrong_with_a_hostile_file_comes_with_the_next_step(
+    name: str, make: Callable[[], bytes], tmp_path: Path
+) -> None:
+    with Workspace(tmp_path) as workspace:
+        rows = take_in(workspace, [(name, make())])
+    faults = [found for row in rows for found in row.findings if found.severity == "error"]
+    assert faults
+    assert [found.message for found in faults if not found.hint] == []

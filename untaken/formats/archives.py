@@ -31,6 +31,7 @@ _ZSTANDARD: Final = 93
 """Python's own reader knows this method from 3.14 on."""
 _METHODS: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, _ZSTANDARD)
 _ENCRYPTED: Final = 0x1
+_AGAIN: Final = "Create the archive again with a standard zip program, or use its files by themselves."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +76,8 @@ class Archive:
             if (fault := _fault(info)) is None:
                 yield Member(index=index, name=info.filename)
             else:
-                findings.add("archive-member-refused", f"{clip(info.filename)}: {fault}", severity="error")
+                message = f"{clip(info.filename)}: {fault}"
+                findings.add("archive-member-refused", message, hint=_AGAIN, severity="error")
 
     def read(self, member: Member) -> bytes:
         """The content of one member.
@@ -92,10 +94,15 @@ class Archive:
                     content = stream.read(info.file_size + 1)
         except _DAMAGED as error:
             raise UntakenError(
-                "unreadable-file", f"the member is damaged: {clip(error)}", where=Where(file=member.name)
+                "unreadable-file",
+                f"the member is damaged: {clip(error)}",
+                where=Where(file=member.name),
+                hint=_AGAIN,
             ) from error
         if len(content) != info.file_size:
-            raise UntakenError("unreadable-file", "the member is truncated", where=Where(file=member.name))
+            raise UntakenError(
+                "unreadable-file", "the member is truncated", where=Where(file=member.name), hint=_AGAIN
+            )
         return content
 
     def _zstandard(self, info: zipfile.ZipInfo) -> bytes:
@@ -155,5 +162,5 @@ def _refused(archive: Path, why: str) -> UntakenError:
         "archive-refused",
         why,
         where=Where(file=archive.name),
-        hint="Create the archive again with a standard zip program, or use the folder itself.",
+        hint=_AGAIN,
     )

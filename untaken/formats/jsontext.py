@@ -310,7 +310,8 @@ class JsonReader:
 
     def _note(self, message: str) -> None:
         self._count_lines()
-        self.findings.add("unreadable-record", message, line=self._line, severity="error")
+        hint = "The other records are kept. Export the file again if this one matters."
+        self.findings.add("unreadable-record", message, line=self._line, hint=hint, severity="error")
 
     def _count_lines(self) -> None:
         self._line += self.text.count("\n", self._counted, self.at)

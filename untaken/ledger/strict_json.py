@@ -65,7 +65,9 @@ def parse_json(data: bytes, *, depth: int = limits.JSON_DEPTH) -> Any:
             parse_float=_float(text),
         )
     except json.JSONDecodeError as error:
-        raise JsonFault("not-json", f"not JSON: {error.msg.lower()}", text, error.pos) from None
+        raise JsonFault(
+            "not-json", f"not JSON: {error.msg.lower().removesuffix(' starting at')}", text, error.pos
+        ) from None
     if _SURROGATE.search(text):
         _check_surrogates(text)
     return value

@@ -210,7 +210,10 @@ def _unknown(format: str) -> UntakenError:
 def _converted(document: Document) -> PlanGraph:
     if not isinstance(document.value, dict):
         raise UntakenError(
-            "plan-schema", "a plan graph is a mapping with `id` and `sub_goals`", where=document.where(())
+            "plan-schema",
+            "a plan graph is a mapping with `id` and `sub_goals`",
+            where=document.where(()),
+            hint="Write `id:` and `sub_goals:` at the top level. `untaken schema graph` prints every key.",
         )
     try:
         return msgspec.convert(spelled_out(document.value), PlanGraph)
