@@ -332,6 +332,9 @@ def test_the_colours_are_those_of_the_app() -> None:
     told = rows(section(TEXT, "## 6. Colours"), "status")
     drawn = [[f"`{s}`", y.fill, y.line, y.icon, y.line_name] for s, y in palette.STATUS.items()]
     assert told == drawn
+    dark = {s: y.shaded(dark=True) for s, y in palette.STATUS.items()}
+    want = [[f"`{s}`", y.fill, y.line, y.ink] for s, y in dark.items()]
+    assert rows(section(TEXT, "## 6. Colours"), "in the dark theme") == want
     assert (
         f"{palette.STAR} and a border of {palette.CRITICAL_BORDER} pixels instead of {palette.BORDER}" in TEXT
     )
