@@ -52,6 +52,7 @@ if len(ranked_metrics(corpus.ranking, HEADLINE)) > 1:
         lambda: figures.rank_flow(corpus.ranking, metrics=HEADLINE, dark=state.is_dark()),
         key="flow",
         name="Rank flow",
+        of=(),
     )
 
 found = contradictory(state.derived(review_queue))
@@ -76,6 +77,7 @@ if graphs:
         lambda: figures.sub_goal_bars(failures[failures["graph"] == graph], dark=state.is_dark()),
         key="missed",
         name="Sub-goals by agent",
+        of=(graph,),
     )
 
 st.subheader("All runs in review order", anchor=False)

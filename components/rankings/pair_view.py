@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Final
 
 import streamlit as st
@@ -96,9 +97,10 @@ def _name(one: PairedDifference) -> str:
 @panel
 def matrix(compared: Comparison, marked: PairedDifference | None) -> None:
     """Every pair, and the groups without a clear difference."""
-    drawn = figures.pair_matrix(compared, marked=marked.digest if marked else None, dark=state.is_dark())
+    digest = marked.digest if marked else None
+    drawn = partial(figures.pair_matrix, compared, marked=digest, dark=state.is_dark())
     name = f"Pairs of agents by {metric_words(compared.metric)}"
-    tables.figure(drawn, key=f"pairs-{compared.metric}", name=name, on_pick=pick)
+    tables.figure(drawn, key=f"pairs-{compared.metric}", name=name, on_pick=pick, of=(digest,))
     family = compared.pairs[0].family if compared.pairs else 0
     st.caption(
         "Above the diagonal: row minus column in percentage points, with the 95 % interval. ▲ row ahead, ▼ "
@@ -122,8 +124,9 @@ def detail(one: PairedDifference, report: RankReport, runs: Mapping[str, Run]) -
         verdict, driven = st.columns(2, gap="large")
         with verdict:
             st.markdown(ranking_words.sentences(one, f"**{first}**", f"**{second}**"))
-            drawn = figures.difference_bar(one, dark=state.is_dark())
-            tables.figure(drawn, key="difference", name="Difference of two agents")
+            drawn = partial(figures.difference_bar, one, dark=state.is_dark())
+            of = (one.metric, one.digest)
+            tables.figure(drawn, key="difference", name="Difference of two agents", of=of)
             if ranking_words.direction_of(one) != "unknown":
                 st.caption(f"{ranking_words.band_words(one)} · {ranking_words.method(one)}")
         with driven:

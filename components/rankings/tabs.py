@@ -57,7 +57,7 @@ def flow(report: RankReport) -> None:
     if unranked:
         st.caption(f"Not shown (no evidence): {', '.join(unranked)}.")
     drawn = partial(figures.rank_flow, report, dark=state.is_dark())
-    tables.figure(drawn, key="flow", name="Rank flow by metric")
+    tables.figure(drawn, key="flow", name="Rank flow by metric", of=())
     st.caption("Vertical lines: 95 % interval of the rank. Orange: two agents change order.")
 
 
@@ -118,7 +118,7 @@ def _misleading(corpus: Corpus) -> None:
         against = metric if metric != OUTCOME else "completion"
         by_outcome, by_metric = report.metrics[OUTCOME], report.metrics[against]
         drawn = partial(figures.outcome_scatter, report.placed(against), by_outcome, by_metric, dark=dark)
-        tables.figure(drawn, key="scatter", name=f"Outcome against {metric_words(against)}")
+        tables.figure(drawn, key="scatter", name=f"Outcome against {metric_words(against)}", of=())
     with pairs:
         view.discordant(report, corpus.runs, metric)
         with st.expander("As a table"):
@@ -146,7 +146,7 @@ def _agreement(corpus: Corpus) -> None:
 @panel
 def _repeated(corpus: Corpus) -> None:
     drawn = partial(figures.pass_k_lines, corpus.ranking.pass_k, dark=state.is_dark())
-    tables.figure(drawn, key="pass-k", name="pass^k by agent")
+    tables.figure(drawn, key="pass-k", name="pass^k by agent", of=())
     with st.expander("As a table"):
         columns = dict.fromkeys(SHARES, PERCENT)
         tables.table(state.derived(pass_k_table), key="curves", name="pass-k", columns=columns)

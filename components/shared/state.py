@@ -167,6 +167,14 @@ def derived(make: Callable[[Corpus], Made], *, of_all: bool = False) -> Made:
     return made
 
 
+def drawn(make: Callable[[], Made], *what: str | None) -> Made:
+    """What `make` gives for the runs compared, the rules and the theme; made once for each `what`."""
+    store, now = workspace(), rules()
+    whose = (str(store.path), content(store), now.missing, now.globs, group_name(), is_dark())
+    made: Made = _drawn(whose, what, make)
+    return made
+
+
 def groups() -> tuple[Group, ...]:
     """The sets of agents that can be compared; cached by content."""
     store = workspace()
@@ -281,6 +289,11 @@ def _derived(
     _make: Callable[[Corpus], Made],
 ) -> Made:
     return _make(_corpus)
+
+
+@st.cache_resource(ttl=3600, max_entries=64, show_spinner=False)
+def _drawn(whose: object, what: object, _make: Callable[[], Made]) -> Made:  # noqa: ARG001 (cache key)
+    return _make()
 
 
 @st.cache_data(ttl=3600, max_entries=2, show_spinner=False)

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from components.figures.page import figure_page
-from components.shared import text
+from components.shared import state, text
 from components.shared.panels import panel
 from untaken.answers import csv_text
 
@@ -121,6 +121,7 @@ def figure(
     name: str,
     alt: str | None = None,
     on_pick: Callable[[str], None] | None = None,
+    of: tuple[str | None, ...] | None = None,
 ) -> None:
     """Show a figure; its toolbar saves it as PNG, the button below as one HTML file that needs no network.
 
@@ -130,8 +131,11 @@ def figure(
         name: what the figure shows, in words; also the stem of the file's name. Not from a ledger.
         alt: the description for screen readers.
         on_pick: called with what a clicked mark carries, where marks carry something.
+        of: what the figure shows beside the runs compared, the rules and the theme; given, `make` is called
+            once for it, not on every rerun.
     """
-    drawn = make() if callable(make) else make
+    made = make if callable(make) else (lambda: make)
+    drawn = made() if of is None else state.drawn(made, key, name, *of)
     stem = text.file_name(name)
     config = FIGURE_CONFIG | {"toImageButtonOptions": {"format": "png", "scale": 2, "filename": stem}}
     with st.container(key=f"scroll-{key}", gap=None):

@@ -10,6 +10,7 @@ import pytest
 from builders import RunBuilder
 from sessions import said, session, show_tab
 
+from components import figures
 from untaken.store import Workspace
 
 Patch = pytest.MonkeyPatch
@@ -149,3 +150,16 @@ def test_without_a_plan_graph_no_figure_is_empty(page: str, tmp_path: Path, monk
         title.value for title in app.subheader
     )
     assert "Agreement" not in [tab.label for tab in app.tabs]
+
+
+def test_a_figure_is_made_again_only_when_what_it_shows_changes(folder: Path, monkeypatch: Patch) -> None:
+    made: list[str] = []
+    make = figures.rank_flow
+    monkeypatch.setattr(figures, "rank_flow", lambda *a, **named: made.append("") or make(*a, **named))
+    app = session(folder, monkeypatch, "rankings")
+    shown = app.get("plotly_chart")[0].proto.spec
+    app.run()
+    assert len(made) == 1
+    assert app.get("plotly_chart")[0].proto.spec == shown
+    app.radio(key="rules_missing").set_value("drop").run()
+    assert len(made) == 2

@@ -15,7 +15,7 @@ from components.shared.navigation import PAGES
 
 Open = Callable[..., Page]
 DARK = "rgb(16, 22, 29)"
-WIDTHS = (390, 1440, 2560)
+WIDTHS = (390, 1280, 2560)
 NOT_MINOR = ("moderate", "serious", "critical")
 LOUD = """async (rules) => (await axe.run(document, {resultTypes: ['violations'],
         ...(rules && {runOnly: {type: 'rule', values: rules}})})).violations
@@ -29,6 +29,24 @@ SIDEWAYS = """() => [document.documentElement, document.body, document.querySele
     .every((element) => element.scrollWidth <= element.clientWidth + 1)"""
 
 
+CLIPPED = """() => {
+  const found = [];
+  const outside = (one, frame) => one.width && (one.left < frame.left - 2 || one.right > frame.right + 2
+    || one.top < frame.top - 2 || one.bottom > frame.bottom + 2);
+  for (const plot of document.querySelectorAll('.js-plotly-plot')) {
+    if (!plot.checkVisibility()) continue;
+    const frame = plot.getBoundingClientRect(), holder = plot.closest('[class*=st-key-scroll-]');
+    if (frame.width > holder.scrollWidth + 1) found.push(`figure wider than its frame: ${holder.className}`);
+    for (const words of plot.querySelectorAll('.main-svg text'))
+      if (outside(words.getBoundingClientRect(), frame)) found.push(words.textContent);
+  }
+  for (const table of document.querySelectorAll('[data-testid=stDataFrameResizable]'))
+    if (table.getBoundingClientRect().right > innerWidth) found.push('a table');
+  return found;
+}"""
+"""Labels of figures that are cut off, figures and tables that run out of their frames."""
+
+
 def axe_core() -> str | None:
     """The script of axe-core, where a package of the development environment carries it."""
     found = find_spec("axe_playwright_python")
@@ -39,6 +57,8 @@ def fits(page: Page, width: int) -> None:
     """Nothing of the page gets wider than the screen; tables and figures may scroll in their own frame."""
     expect(page.locator("html")).to_have_js_property("clientWidth", width)
     page.wait_for_function(SIDEWAYS)  # figures follow a new width a moment later
+    page.wait_for_timeout(500)
+    assert page.evaluate(CLIPPED) == []
 
 
 def faults(page: Page, *rules: str) -> list[Any]:
