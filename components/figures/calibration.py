@@ -89,7 +89,7 @@ def calibration_agreement(
         showgrid=False,
     )
     aims = " and ".join(f"{target:.2f}" for target in TARGETS.values())
-    figure.update_xaxes(title=f"share of pairs; lines: the targets, {aims}", range=[-0.02, 1.03])
+    figure.update_xaxes(title=f"share of pairs<br>lines: the targets, {aims}", range=[-0.02, 1.03])
     return _with_legend(figure)
 
 

@@ -170,7 +170,7 @@ def _frame(
         range=[-0.55, len(found.runs) - 0.45],
         showgrid=False,
         tickangle=0,
-        tickfont={"color": look.text, "size": 12},
+        tickfont={"color": look.text, "size": 11},
     )
     figure.update_yaxes(
         tickvals=list(range(len(rows))),
@@ -187,7 +187,7 @@ def _frame(
 def _head(run: ComparedRun, *, held: bool) -> str:
     outcome = "? unknown" if isinstance(run.success, Unscored) else OUTCOMES[run.success]
     repeat = "" if run.task_repeat is None else f"#{run.task_repeat}"
-    name = text.folded(run.agent, width=10, lines=3)
+    name = text.folded(run.agent, width=9, lines=3)
     return "<br>".join([*(["reference"] * held), name, *([repeat] if repeat else []), f"<b>{outcome}</b>"])
 
 

@@ -33,7 +33,7 @@ ROW: Final = 52
 """Pixels a criterion."""
 CHARS: Final = 26
 LEAST_WIDTH: Final = 460
-CELL_WIDTH: Final = 108
+CELL_WIDTH: Final = 98
 AXIS: Final = "mean level, share of the scale; 95 % interval over runs"
 KEY: Final = ("● success", "◇ failure")
 BEFORE_AFTER: Final = ("● as recorded", "◇ made worse")

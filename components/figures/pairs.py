@@ -268,7 +268,7 @@ def _gap_axes(figure: go.Figure, shown: Sequence[SubGoalGap], look: Tokens) -> N
         showgrid=False,
         tickfont={"color": look.text, "size": 12},
     )
-    figure.update_layout(meta={"least_width": 460})
+    figure.update_layout(meta={"least_width": 380})
 
 
 def _gap_hover(gap: SubGoalGap) -> str:

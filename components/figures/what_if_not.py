@@ -25,8 +25,9 @@ TERMS: Final[Mapping[str, str]] = {
 }
 """Marker of each intervention."""
 NOT_COMPARABLE: Final = (
-    "◇ published (source 003, table 2): a language model of 72 billion parameters, mean ± sd over 5 seeds at "
-    "1 M steps.<br>Not comparable in level. Only the sign of a difference between arms means the same."
+    "◇ published (source 003, table 2): a language model of 72 billion parameters,<br>"
+    "mean ± sd over 5 seeds at 1 M steps. Not comparable in level:<br>"
+    "only the sign of a difference between arms means the same."
 )
 
 
@@ -93,7 +94,7 @@ def ablation_figure(found: Ablation, *, dark: bool = False) -> go.Figure:
     figure.add_trace(_theirs({name: PUBLISHED[name] for name in scores}, look, ""))
     figure.add_trace(_ours(ahead, look, "", "2"))
     figure.add_trace(_theirs({name: (value, None) for name, value in less.items()}, look, "2"))
-    themed(figure, dark=dark, height=340, margin=(8, 24, 32, 8))
+    themed(figure, dark=dark, height=356, margin=(8, 24, 32, 8))
     words = f"{_coloured('●', look.good)} here, with its 95 % interval over {len(found.seeds)} worlds"
     figure.add_annotation(**_legend(f"{words}{GAP}◇ published, not comparable in level", look))
     figure.update_layout(
@@ -112,7 +113,7 @@ def ablation_figure(found: Ablation, *, dark: bool = False) -> go.Figure:
         text=NOT_COMPARABLE, x=0, y=0, yshift=-48, xref="paper", yref="paper", xanchor="left", yanchor="top",
         align="left", showarrow=False, font={"size": 11, "color": look.muted},
     )  # fmt: skip
-    figure.update_layout(margin={"b": 96})
+    figure.update_layout(margin={"b": 112})
     return figure
 
 

@@ -57,8 +57,7 @@ def fits(page: Page, width: int) -> None:
     """Nothing of the page gets wider than the screen; tables and figures may scroll in their own frame."""
     expect(page.locator("html")).to_have_js_property("clientWidth", width)
     page.wait_for_function(SIDEWAYS)  # figures follow a new width a moment later
-    page.wait_for_timeout(500)
-    assert page.evaluate(CLIPPED) == []
+    page.wait_for_function(f"() => ({CLIPPED})().length === 0")
 
 
 def faults(page: Page, *rules: str) -> list[Any]:
