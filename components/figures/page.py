@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import base64
 import gzip
-import hashlib
 import json
 from collections.abc import Mapping
 from functools import cache
@@ -20,6 +19,7 @@ import plotly.graph_objects as go
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from components.plan.markup import inert, script_digest
 from components.shared import text
 
 HERE: Final = Path(__file__).parent
@@ -47,7 +47,7 @@ async function unpack(base64) {
 def bundle() -> tuple[str, str]:
     """The part of plotly.js for the page, packed, and the digest of what it unpacks to."""
     packed = (HERE / "plotly-cartesian.min.js.gz").read_bytes()
-    return base64.b64encode(packed).decode(), _digest(gzip.decompress(packed))
+    return base64.b64encode(packed).decode(), script_digest(gzip.decompress(packed).decode())
 
 
 def figure_page(figure: go.Figure, title: str, *, config: Mapping[str, Any] | None = None) -> str:
@@ -66,8 +66,8 @@ def figure_page(figure: go.Figure, title: str, *, config: Mapping[str, Any] | No
         title=text.one_line(title, 200),
         background=figure.layout.paper_bgcolor or "#ffffff",
         least=int((figure.layout.meta or {}).get("least_width") or 0),
-        digests=[_digest(STARTER.encode()), unpacked_digest],
-        data=Markup(_inert(shown)),  # noqa: S704 (escaped for a data block just there)
+        digests=[script_digest(STARTER), unpacked_digest],
+        data=Markup(inert(shown)),  # noqa: S704 (escaped for a data block just there)
         bundle=Markup(packed),  # noqa: S704 (base64)
         starter=Markup(STARTER),  # noqa: S704 (ours)
     )
@@ -89,13 +89,3 @@ def _titled(figure: go.Figure, title: str) -> go.Figure:
     shown.layout.margin.t = (shown.layout.margin.t or 0) + TITLE_ROOM
     shown.layout.height = (shown.layout.height or 400) + TITLE_ROOM
     return shown
-
-
-def _digest(script: bytes) -> str:
-    return base64.b64encode(hashlib.sha256(script).digest()).decode()
-
-
-def _inert(data: dict[str, Any]) -> str:
-    """JSON that cannot close its script element."""
-    written = json.dumps(data, ensure_ascii=True, separators=(",", ":"))
-    return written.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")

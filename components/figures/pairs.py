@@ -256,7 +256,7 @@ def _gap_axes(figure: go.Figure, shown: Sequence[SubGoalGap], look: Tokens) -> N
     sure = any(low is not None for low, _, _ in spans)
     figure.update_xaxes(
         tickformat="+.0%",
-        title_text=f"completed more often, {'with 95 % interval' if sure else 'one task'}",
+        title_text=f"completed more often<br>{'with 95 % interval' if sure else 'one task'}",
         range=[min(ends) - room, max(ends) + room],
     )
     figure.update_yaxes(

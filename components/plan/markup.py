@@ -50,19 +50,20 @@ def plan_html(graph: PlanGraph, score: RunScore | None = None, *, title: str = "
         title=text.one_line(title or graph.title or graph.id, 200),
         description=drawing.description,
         boxes=[box.description for box in drawing.boxes],
-        digests=[_digest(script) for script in scripts],
+        digests=[script_digest(script) for script in scripts],
         scripts=[Markup(script) for script in scripts],  # noqa: S704 (our own and vis' source, nothing from outside)
         style=Markup(canvas_style()),  # noqa: S704
         markup=Markup(markup()),  # noqa: S704
-        data=Markup(_inert(payload(drawing))),  # noqa: S704 (escaped for a data block just there)
+        data=Markup(inert(payload(drawing))),  # noqa: S704 (escaped for a data block just there)
     )
 
 
-def _digest(script: str) -> str:
+def script_digest(script: str) -> str:
+    """By which a content security policy allows an inline script."""
     return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
 
 
-def _inert(data: dict[str, Any]) -> str:
+def inert(data: dict[str, Any]) -> str:
     """JSON that cannot close its script element."""
     written = json.dumps(data, ensure_ascii=True, separators=(",", ":"))
     return written.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")

@@ -41,7 +41,7 @@ CLIPPED = """() => {
       if (outside(words.getBoundingClientRect(), frame)) found.push(words.textContent);
   }
   for (const table of document.querySelectorAll('[data-testid=stDataFrameResizable]'))
-    if (table.getBoundingClientRect().right > innerWidth) found.push('a table');
+    if (table.checkVisibility() && table.getBoundingClientRect().right > innerWidth) found.push('a table');
   return found;
 }"""
 """Labels of figures that are cut off, figures and tables that run out of their frames."""
