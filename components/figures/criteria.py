@@ -32,7 +32,7 @@ from untaken.errors import Score, Unscored, number, reason
 ROW: Final = 52
 """Pixels a criterion."""
 CHARS: Final = 26
-LEAST_WIDTH: Final = 460
+LEAST_WIDTH: Final = 500
 CELL_WIDTH: Final = 98
 AXIS: Final = "mean level, share of the scale; 95 % interval over runs"
 KEY: Final = ("● success", "◇ failure")

@@ -55,7 +55,7 @@ def agents_by_criterion(
         )  # fmt: skip
     figure.update_xaxes(
         range=[-0.03, 1.03], tickvals=[0, 0.25, 0.5, 0.75, 1], tickformat=".0%",
-        title_text="mean, as a share of the scale (0 % worst, 100 % best)",
+        title_text="mean, as a share of the scale<br>(0 % worst, 100 % best)",
     )  # fmt: skip
     figure.update_yaxes(
         tickvals=list(range(len(found))),
