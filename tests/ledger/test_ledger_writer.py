@@ -371,7 +371,7 @@ def test_the_example_of_the_writer_works(tmp_path: Path, monkeypatch: pytest.Mon
     import untaken.ledger
 
     monkeypatch.chdir(tmp_path)
-    example = (LedgerWriter.__doc__ or "").split("::\n", 1)[1].split("An existing")[0]
+    example = (LedgerWriter.__doc__ or "").partition("\n\n")[2].split("An existing")[0]
     exec(textwrap.dedent(example), vars(untaken.ledger).copy())
     (run,) = read_ledger("runs.jsonl")
     assert (run.success, run.integrity.verdict, len(run.events)) == (True, "INTACT", 4)
