@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from builders import a_run
-from sessions import said, session
+from sessions import said, session, show_tab
 
 from untaken.store import Workspace
 
@@ -31,7 +31,7 @@ def test_the_judge_is_corrected_when_the_switch_is_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     workspace(tmp_path, labelled=12)
-    app = session(tmp_path, monkeypatch, "rankings")
+    app = show_tab(session(tmp_path, monkeypatch, "rankings"), "rankings_tabs", "Labels and judge")
     assert "People labelled 24 of the 32 sub-goals that a judge decided. Off" in said(app)
     app.toggle(key="labels_on").set_value(True).run()
     assert not app.exception
@@ -44,6 +44,6 @@ def test_without_labels_or_with_all_of_them_the_page_says_what_is_needed(
     labelled: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     workspace(tmp_path, labelled=labelled)
-    app = session(tmp_path, monkeypatch, "rankings")
+    app = show_tab(session(tmp_path, monkeypatch, "rankings"), "rankings_tabs", "Labels and judge")
     assert f"A judge decided 32 sub-goals, and people labelled {2 * labelled} of them" in said(app)
     assert "labels_on" not in app.session_state

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 from builders import a_run
 from foreign_files import devai_human, devai_sheet, tau2_document, tau_record
-from sessions import SAMPLES, go_to, said, sent, session
+from sessions import SAMPLES, go_to, said, sent, session, show_tab
 from streamlit.testing.v1 import AppTest
 
 from untaken.store import Workspace
@@ -136,7 +136,7 @@ def test_the_three_numbers_say_what_they_rest_on(tmp_path: Path, monkeypatch: Pa
 def test_the_rule_for_missing_verdicts_changes_the_rates_and_is_named(
     tmp_path: Path, monkeypatch: Patch
 ) -> None:
-    app = session(a_desk(tmp_path), monkeypatch, "rankings")
+    app = show_tab(session(a_desk(tmp_path), monkeypatch, "rankings"), "rankings_tabs", "Standings")
 
     def counted(agent: str) -> tuple[int, float]:
         row = table(app, "Agents").set_index("agent").loc[agent]
@@ -158,7 +158,7 @@ def test_only_the_chosen_authors_verdicts_count(tmp_path: Path, monkeypatch: Pat
         for number, by in enumerate(("human:*", "human:bob")):
             run = a_run(f"r{number}", agent="a", task=f"refund-{number}").call("search")
             store.add(f"{number}.jsonl", run.verdict("polite", True, by=by).finish().ledger())
-    app = session(tmp_path, monkeypatch, "rankings")
+    app = show_tab(session(tmp_path, monkeypatch, "rankings"), "rankings_tabs", "Standings")
     assert int(table(app, "Agents")["unscored"].iloc[0]) == 0
     app.multiselect(key="rules_verdicts").select("human:*").run()
     assert int(table(app, "Agents")["unscored"].iloc[0]) == 1  # a name, not a pattern
