@@ -1,8 +1,6 @@
 """A figure as one page of HTML that needs nothing else: for sending, and for a browser without a network.
 
-The page carries the part of plotly.js that these figures use, compressed: `plotly-cartesian.min.js.gz` is the
-unchanged file of the npm package ``plotly.js-cartesian-dist-min`` (MIT), of the version that the Python
-package brings for the app.
+The page carries the plotly.js of the installed Python package, compressed: the page unpacks it.
 """
 
 from __future__ import annotations
@@ -18,6 +16,7 @@ from typing import Any, Final
 import plotly.graph_objects as go
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
+from plotly.offline import get_plotlyjs
 
 from components.plan.markup import inert, script_digest
 from components.shared import text
@@ -45,9 +44,10 @@ async function unpack(base64) {
 
 @cache
 def bundle() -> tuple[str, str]:
-    """The part of plotly.js for the page, packed, and the digest of what it unpacks to."""
-    packed = (HERE / "plotly-cartesian.min.js.gz").read_bytes()
-    return base64.b64encode(packed).decode(), script_digest(gzip.decompress(packed).decode())
+    """The installed plotly.js, packed, and the digest of what it unpacks to."""
+    script = get_plotlyjs()
+    packed = gzip.compress(script.encode(), 9, mtime=0)
+    return base64.b64encode(packed).decode(), script_digest(script)
 
 
 def figure_page(figure: go.Figure, title: str, *, config: Mapping[str, Any] | None = None) -> str:

@@ -7,7 +7,6 @@ import gzip
 import hashlib
 import json
 import re
-from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -15,7 +14,7 @@ from drawn import a_graph, a_score
 from plotly.offline import get_plotlyjs
 
 from components import figures
-from components.figures.page import bundle, figure_page
+from components.figures.page import figure_page
 from components.shared import tables
 
 
@@ -31,7 +30,7 @@ SCORE = a_score(GRAPH, {"a": "completed"})
 
 def test_a_figure_s_page_is_small_and_may_load_nothing() -> None:
     page = figure_page(figures.plan_figure(GRAPH, SCORE), "Plan")
-    assert len(page) < 1_000_000
+    assert len(page) < len(get_plotlyjs()) / 2
     assert "default-src 'none'" in page
     assert set(re.findall(r"<(script|link|img|iframe)[^>]*(?:src|href)=", page)) == set()
 
@@ -43,21 +42,6 @@ def test_a_figure_s_page_runs_the_scripts_it_carries_and_no_other() -> None:
     packed = re.findall(r'<script type="text/plain" id="plotly">(.*?)</script>', page, re.DOTALL)
     carried = [starter[0].encode(), gzip.decompress(base64.b64decode(packed[0]))]
     assert allowed == {base64.b64encode(hashlib.sha256(part).digest()).decode() for part in carried}
-
-
-def test_the_packed_part_of_plotly_has_the_version_of_the_package() -> None:
-    version = re.search(r"plotly.js v([0-9.]+)", get_plotlyjs()[:400])
-    packed = gzip.decompress(base64.b64decode(bundle()[0]))[:400].decode()
-    assert version is not None
-    assert f"v{version[1]}" in packed
-
-
-def test_the_packed_part_of_plotly_draws_every_kind_of_mark_that_figures_use() -> None:
-    sources = (path.read_text("utf-8") for path in Path(figures.__file__).parent.glob("*.py"))
-    kinds = {kind for source in sources for kind in re.findall(r"go\.([A-Z]\w+)\(", source)} - {"Figure"}
-    packed = gzip.decompress(base64.b64decode(bundle()[0])).decode()
-    assert kinds
-    assert [kind for kind in kinds if f'moduleType:"trace",name:"{kind.lower()}"' not in packed] == []
 
 
 def test_a_figure_s_page_and_a_picture_saved_from_it_are_titled() -> None:
