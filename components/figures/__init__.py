@@ -5,41 +5,41 @@ Every function takes result objects of the engine and ``dark=`` for the dark the
 tags, links and TeX in every label.
 """
 
-from components.figures.agents import rank_flow, sub_goal_bars
-from components.figures.agreement import agreement_figure
-from components.figures.annotating import draft_figure, status_changes
-from components.figures.calibration import calibration_agreement, calibration_figure
-from components.figures.causality import scm_figure, state_causality_figure
-from components.figures.choices import choice_deltas, choice_figure
-from components.figures.compare import compare_matrix
-from components.figures.criteria import (
+from ..plan.markup import plan_html
+from .agents import rank_flow, sub_goal_bars
+from .agreement import agreement_figure
+from .annotating import draft_figure, status_changes
+from .calibration import calibration_agreement, calibration_figure
+from .causality import scm_figure, state_causality_figure
+from .choices import choice_deltas, choice_figure
+from .compare import compare_matrix
+from .criteria import (
     attack_matrix,
     criteria_distributions,
     criteria_means,
     original_vs_disturbed,
     pass_change,
 )
-from components.figures.decisions import delta_distribution, delta_figure
-from components.figures.failure_modes import mode_contrasts, mode_course, mode_matrix, saturation_curve
-from components.figures.frames import frame_figure, frame_strip
-from components.figures.labelled_rates import labelled_rates_figure
-from components.figures.memory import estimate_course, skill_rates
-from components.figures.outcome import outcome_scatter, pass_k_lines
-from components.figures.pairs import (
+from .decisions import delta_distribution, delta_figure
+from .failure_modes import mode_contrasts, mode_course, mode_matrix, saturation_curve
+from .frames import frame_figure, frame_strip
+from .labelled_rates import labelled_rates_figure
+from .memory import estimate_course, skill_rates
+from .outcome import outcome_scatter, pass_k_lines
+from .pairs import (
     difference_bar,
     gap_bars,
     pair_matrix,
 )
-from components.figures.plan import plan_figure
-from components.figures.plan_changes import plan_calibration, plan_changes_figure
-from components.figures.plan_diff import plan_diff_figure
-from components.figures.proposals import agents_by_criterion, unique_criteria
-from components.figures.reviewers import reliability_figure, reviewer_pairs_figure
-from components.figures.run import progress_curve, timeline_figure
-from components.figures.theme import themed
-from components.figures.triage import fix_first_bars
-from components.figures.what_if_not import ablation_figure, win_figure
-from components.plan.markup import plan_html
+from .plan import plan_figure
+from .plan_changes import plan_calibration, plan_changes_figure
+from .plan_diff import plan_diff_figure
+from .proposals import agents_by_criterion, unique_criteria
+from .reviewers import reliability_figure, reviewer_pairs_figure
+from .run import progress_curve, timeline_figure
+from .theme import themed
+from .triage import fix_first_bars
+from .what_if_not import ablation_figure, win_figure
 
 __all__ = [
     "ablation_figure",

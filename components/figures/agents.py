@@ -10,13 +10,14 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from components.figures.theme import message, themed
-from components.rankings.words import metric_words
-from components.shared import text
-from components.shared.palette import MARKERS, Tokens, tokens
 from untaken.errors import number
 from untaken.ranking.model import RankedAgent
 from untaken.ranking.rank_report import RankReport
+
+from ..rankings.words import metric_words
+from ..shared import text
+from ..shared.palette import MARKERS, Tokens, tokens
+from .theme import message, themed
 
 MOST_PANELS: Final = 12
 MOST_CHARS: Final = 20

@@ -7,11 +7,12 @@ from typing import Final
 
 import plotly.graph_objects as go
 
-from components.figures.theme import message, themed
-from components.shared import text
-from components.shared.palette import tokens
 from untaken.errors import Score, number
 from untaken.judging import AgreementEstimate, VerdictAgreement
+
+from ..shared import text
+from ..shared.palette import tokens
+from .theme import message, themed
 
 MOST_AGENTS: Final = 20
 MARKS: Final[tuple[tuple[str, str, Callable[[AgreementEstimate], tuple[Score, Score, Score]]], ...]] = (

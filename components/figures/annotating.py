@@ -9,17 +9,18 @@ from typing import Any, Final
 
 import plotly.graph_objects as go
 
-from components.figures.canvas import canvas
-from components.figures.plan import arrow, corners, rounded
-from components.figures.theme import message, themed
-from components.plan.drawing import Box, wrapped
-from components.plan.layout import CanvasLayout, larger, lay_out
-from components.shared import text
-from components.shared.palette import BORDER, CRITICAL_BORDER, INK, STATUS, StatusLook, Tokens, tokens
 from untaken.annotating import Preview
 from untaken.discovery import ProposedGraph, Support
 from untaken.plans import SubGoal, edges
 from untaken.subgoals import Status
+
+from ..plan.drawing import Box, wrapped
+from ..plan.layout import CanvasLayout, larger, lay_out
+from ..shared import text
+from ..shared.palette import BORDER, CRITICAL_BORDER, INK, STATUS, StatusLook, Tokens, tokens
+from .canvas import canvas
+from .plan import arrow, corners, rounded
+from .theme import message, themed
 
 Flow = tuple[Status | None, Status | None]
 MOST_ROWS: Final = 40

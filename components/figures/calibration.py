@@ -6,10 +6,11 @@ from typing import Final
 
 import plotly.graph_objects as go
 
-from components.figures.theme import message, themed
-from components.shared.palette import Tokens, tokens
 from untaken.counterfactual import THRESHOLD
 from untaken.crafter.calibration import Bin, Calibration, Estimator, Figure, Measure
+
+from ..shared.palette import Tokens, tokens
+from .theme import message, themed
 
 SUPPORTS: Final = (("supported", "circle"), ("weak", "circle-open"))
 NAMES: Final[dict[str, str]] = {

@@ -7,9 +7,9 @@ from typing import Any, Final
 
 import plotly.graph_objects as go
 
-from components.figures.theme import themed
-from components.plan.layout import CanvasLayout
-from components.shared.palette import tokens
+from ..plan.layout import CanvasLayout
+from ..shared.palette import tokens
+from .theme import themed
 
 PAD: Final = 16.0
 LEGEND: Final = 40.0

@@ -12,15 +12,16 @@ from typing import Any, Final
 import networkx as nx
 import plotly.graph_objects as go
 
-from components.figures.canvas import canvas
-from components.figures.plan import corners, rounded
-from components.figures.theme import message
-from components.plan.drawing import Box, wrapped
-from components.plan.layout import CanvasLayout, lay_out
-from components.shared import text
-from components.shared.palette import BORDER, CRITICAL_BORDER, INK, STAR, Tokens, shade, tokens
 from untaken.crafter.scm import StructuralCausalModel
 from untaken.crafter.state_causality import CausalState, EdgeKind
+
+from ..plan.drawing import Box, wrapped
+from ..plan.layout import CanvasLayout, lay_out
+from ..shared import text
+from ..shared.palette import BORDER, CRITICAL_BORDER, INK, STAR, Tokens, shade, tokens
+from .canvas import canvas
+from .plan import corners, rounded
+from .theme import message
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

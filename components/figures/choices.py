@@ -9,12 +9,13 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from components.figures.theme import message, themed
-from components.shared import text
-from components.shared.choice_words import SIDES, Side, context_words, side_of, signed
-from components.shared.palette import Tokens, tokens
 from untaken.counterfactual import THRESHOLD, Choice
 from untaken.errors import number
+
+from ..shared import text
+from ..shared.choice_words import SIDES, Side, context_words, side_of, signed
+from ..shared.palette import Tokens, tokens
+from .theme import message, themed
 
 MOST: Final = 20
 ROW: Final = 58

@@ -8,11 +8,12 @@ from typing import Any, Final
 
 import plotly.graph_objects as go
 
-from components.figures.theme import message, themed
-from components.shared import text
-from components.shared.palette import BORDER, CRITICAL_BORDER, STAR, STATUS, StatusLook, Tokens, tokens
 from untaken.comparing import AlignedRow, Cell, CellStatus, ComparedRun, SideBySide
 from untaken.errors import Unscored
+
+from ..shared import text
+from ..shared.palette import BORDER, CRITICAL_BORDER, STAR, STATUS, StatusLook, Tokens, tokens
+from .theme import message, themed
 
 MOST_ROWS: Final = 60
 ROW: Final = 42

@@ -13,9 +13,6 @@ from typing import Any, Final
 
 import plotly.graph_objects as go
 
-from components.figures.theme import message, themed
-from components.shared import text
-from components.shared.palette import Tokens, tokens
 from untaken.criteria import (
     AttackTest,
     BeforeAfter,
@@ -28,6 +25,10 @@ from untaken.criteria import (
 )
 from untaken.criteria.discrimination import outcomes
 from untaken.errors import Score, Unscored, number, reason
+
+from ..shared import text
+from ..shared.palette import Tokens, tokens
+from .theme import message, themed
 
 ROW: Final = 52
 """Pixels a criterion."""

@@ -9,14 +9,15 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from components.figures.theme import message, themed
-from components.shared import text
-from components.shared.choice_words import signed
-from components.shared.palette import DELTA_WORDS, Tokens, tokens
 from untaken.counterfactual.levels import level_words
 from untaken.counterfactual.model import Alternative, Decision, DeltaVerdict, RunEvaluation
 from untaken.counterfactual.paths import THRESHOLD
 from untaken.errors import number
+
+from ..shared import text
+from ..shared.choice_words import signed
+from ..shared.palette import DELTA_WORDS, Tokens, tokens
+from .theme import message, themed
 
 MOST_ROWS = 60
 LEAST_WIDTH = 420

@@ -7,14 +7,15 @@ from typing import Any, Final
 
 import plotly.graph_objects as go
 
-from components.figures.theme import message, themed
-from components.shared import text
-from components.shared.palette import Tokens, tokens
 from untaken.errors import number
 from untaken.failure_modes.contrast import ModeContrast
 from untaken.failure_modes.pivot import Pivot, PivotCell
 from untaken.failure_modes.saturation import Saturation
 from untaken.failure_modes.trend import ModeTrend
+
+from ..shared import text
+from ..shared.palette import Tokens, tokens
+from .theme import message, themed
 
 MOST_MODES: Final = 24
 MOST_GROUPS: Final = 16

@@ -9,14 +9,15 @@ from typing import Any, Final
 
 import plotly.graph_objects as go
 
-from components.figures.theme import message, themed
-from components.shared import text
-from components.shared.palette import FONT, INK, STAR, Tokens, tokens
 from untaken.crafter.record import PlannedStep, PlanningRecord, fields_of
 from untaken.crafter.simulator.world import VIEW
 from untaken.crafter.win import WhatIfNot
 from untaken.crafter.win.model import Verdict
 from untaken.errors import Unscored
+
+from ..shared import text
+from ..shared.palette import FONT, INK, STAR, Tokens, tokens
+from .theme import message, themed
 
 WIDTH, HEIGHT = VIEW
 FRAMES: Final = 9

@@ -7,11 +7,12 @@ from typing import Final
 
 import plotly.graph_objects as go
 
-from components.figures.theme import message, themed
-from components.shared import text
-from components.shared.palette import tokens
 from untaken.errors import Score, number
 from untaken.judging import LabelledRate, LabelledRates
+
+from ..shared import text
+from ..shared.palette import tokens
+from .theme import message, themed
 
 MOST_AGENTS: Final = 20
 SHIFT: Final = 0.22

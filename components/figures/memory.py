@@ -7,9 +7,9 @@ from typing import Final
 import pandas as pd
 import plotly.graph_objects as go
 
-from components.figures.theme import message, themed
-from components.shared import text
-from components.shared.palette import Tokens, tokens
+from ..shared import text
+from ..shared.palette import Tokens, tokens
+from .theme import message, themed
 
 MOST_SKILLS: Final = 40
 OUTCOME_WORDS: Final = {1.0: "succeeded", 0.0: "failed"}

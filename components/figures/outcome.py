@@ -7,14 +7,15 @@ from typing import Final
 
 import plotly.graph_objects as go
 
-from components.figures.agents import markers
-from components.figures.theme import message, themed
-from components.rankings.words import metric_words, percent
-from components.shared import text
-from components.shared.palette import Tokens, tokens
 from untaken.errors import number
 from untaken.ranking.comparisons import PassK, QuadrantPoint
 from untaken.ranking.model import RankedAgent
+
+from ..rankings.words import metric_words, percent
+from ..shared import text
+from ..shared.palette import Tokens, tokens
+from .agents import markers
+from .theme import message, themed
 
 LEAST_APART: Final = 0.065
 """Of two names at the ends of lines, in shares of 1."""

@@ -18,8 +18,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 from plotly.offline import get_plotlyjs
 
-from components.plan.markup import inert, script_digest
-from components.shared import text
+from ..plan.markup import inert, script_digest
+from ..shared import text
 
 HERE: Final = Path(__file__).parent
 TITLE_ROOM: Final = 44

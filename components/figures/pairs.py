@@ -7,12 +7,13 @@ from typing import Any, Final
 
 import plotly.graph_objects as go
 
-from components.figures.theme import message, themed
-from components.rankings.words import SIGNS, direction_of, fill_of, p_words, points, share_words
-from components.shared import text
-from components.shared.palette import Tokens, tokens
 from untaken.errors import number
 from untaken.ranking.comparisons import Comparison, PairedDifference, SubGoalGap
+
+from ..rankings.words import SIGNS, direction_of, fill_of, p_words, points, share_words
+from ..shared import text
+from ..shared.palette import Tokens, tokens
+from .theme import message, themed
 
 MOST_AGENTS: Final = 12
 MOST_GAPS: Final = 12

@@ -7,14 +7,15 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from components.figures.canvas import canvas
-from components.figures.theme import message
-from components.plan.drawing import Drawing, draw
-from components.plan.layout import CanvasLayout, larger
-from components.shared import text
-from components.shared.palette import BORDER, CRITICAL_BORDER, STAR, STATUS, StatusLook, Tokens, tokens
 from untaken.plans.model import PlanGraph
 from untaken.subgoals.model import RunScore
+
+from ..plan.drawing import Drawing, draw
+from ..plan.layout import CanvasLayout, larger
+from ..shared import text
+from ..shared.palette import BORDER, CRITICAL_BORDER, STAR, STATUS, StatusLook, Tokens, tokens
+from .canvas import canvas
+from .theme import message
 
 
 def plan_figure(

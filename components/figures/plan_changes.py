@@ -7,13 +7,14 @@ from typing import Final
 
 import plotly.graph_objects as go
 
-from components.figures.theme import message, themed
-from components.shared import text
-from components.shared.choice_words import signed
-from components.shared.palette import Tokens, tokens
 from untaken.counterfactual.plan import CalibrationCard, EvaluatedDecision, EvaluatedPath, ReliabilityBin
 from untaken.counterfactual.plan.changes import OptionKind
 from untaken.errors import Unscored, number
+
+from ..shared import text
+from ..shared.choice_words import signed
+from ..shared.palette import Tokens, tokens
+from .theme import message, themed
 
 MOST: Final = 40
 A_CHANGE_WIDE: Final = 86

@@ -8,14 +8,15 @@ from typing import Any, Final, Literal
 
 import plotly.graph_objects as go
 
-from components.figures.canvas import canvas
-from components.figures.plan import arrow, corners, rounded
-from components.figures.theme import message
-from components.plan.drawing import Box, wrapped
-from components.plan.layout import CanvasLayout, larger, lay_out
-from components.shared import text
-from components.shared.palette import BORDER, CRITICAL_BORDER, INK, STAR, Tokens, shade, tokens
 from untaken.plans import GraphDiff, SubGoal, edges
+
+from ..plan.drawing import Box, wrapped
+from ..plan.layout import CanvasLayout, larger, lay_out
+from ..shared import text
+from ..shared.palette import BORDER, CRITICAL_BORDER, INK, STAR, Tokens, shade, tokens
+from .canvas import canvas
+from .plan import arrow, corners, rounded
+from .theme import message
 
 Change = Literal["kept", "added", "removed", "changed"]
 

@@ -8,11 +8,12 @@ from typing import Final
 
 import plotly.graph_objects as go
 
-from components.figures.theme import message, themed
-from components.shared import text
-from components.shared.palette import MARKERS, tokens
 from untaken.criteria import CriterionDifference, UniqueCount
 from untaken.errors import Unscored
+
+from ..shared import text
+from ..shared.palette import MARKERS, tokens
+from .theme import message, themed
 
 WAYS: Final = {"task": "from the task", "solution": "from the task and two runs"}
 DASHES: Final = ("solid", "dash", "dot", "dashdot")

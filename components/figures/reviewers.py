@@ -8,11 +8,12 @@ from typing import Final
 
 import plotly.graph_objects as go
 
-from components.figures.theme import message, themed
-from components.shared import text
-from components.shared.palette import tokens
 from untaken.errors import Score, Unscored, number
 from untaken.judging import Reliability, ReviewerPair, Reviewers
+
+from ..shared import text
+from ..shared.palette import tokens
+from .theme import message, themed
 
 MOST_GOALS: Final = 24
 MOST_PAIRS: Final = 24

@@ -8,12 +8,13 @@ from typing import Final
 
 import plotly.graph_objects as go
 
-from components.figures.theme import message, themed
-from components.shared import text
-from components.shared.palette import Tokens, tokens
 from untaken.ledger.events import event_type
 from untaken.ledger.model import Run
 from untaken.subgoals.model import NodeScore, RunScore
+
+from ..shared import text
+from ..shared.palette import Tokens, tokens
+from .theme import message, themed
 
 
 def progress_curve(score: RunScore, *, dark: bool = False) -> go.Figure:

@@ -7,7 +7,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from components.shared.palette import FONT, Tokens, tokens
+from ..shared.palette import FONT, Tokens, tokens
 
 
 def themed(

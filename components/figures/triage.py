@@ -8,11 +8,12 @@ from typing import Final
 
 import plotly.graph_objects as go
 
-from components.figures.theme import message, themed
-from components.shared import text
-from components.shared.choice_words import context_words, signed
-from components.shared.palette import STAR, Tokens, tokens
 from untaken.fix_first import FixFirst, Kind
+
+from ..shared import text
+from ..shared.choice_words import context_words, signed
+from ..shared.palette import STAR, Tokens, tokens
+from .theme import message, themed
 
 MOST: Final = 6
 ROW: Final = 44

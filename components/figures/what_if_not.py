@@ -7,13 +7,14 @@ from typing import Any, Final
 
 import plotly.graph_objects as go
 
-from components.figures.frames import AGAIN, VERDICTS, step_words
-from components.figures.theme import message, themed
-from components.shared.palette import Tokens, tokens
 from untaken.crafter.ablation import FULL, PUBLISHED, Ablation
 from untaken.crafter.record import PlannedStep, PlanningRecord
 from untaken.crafter.win.model import EVEN, Verdict
 from untaken.errors import Score, Unscored
+
+from ..shared.palette import Tokens, tokens
+from .frames import AGAIN, VERDICTS, step_words
+from .theme import message, themed
 
 SPAN: Final = 1_000
 """Steps drawn at the most, around the chosen one."""

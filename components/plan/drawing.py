@@ -14,11 +14,12 @@ from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from typing import Final, Literal
 
-from components.plan.layout import CanvasLayout, lay_out
-from components.shared import text
-from components.shared.palette import STAR, STATUS
 from untaken.plans.model import PlanGraph, SubGoal
 from untaken.subgoals.model import RunScore, Status
+
+from ..shared import text
+from ..shared.palette import STAR, STATUS
+from .layout import CanvasLayout, lay_out
 
 Line = tuple[int, int, Literal["needs", "violated", "option"]]
 """From, to (positions of boxes), and what the line says."""

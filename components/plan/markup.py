@@ -12,10 +12,11 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from components.plan.drawing import draw
-from components.shared import text
 from untaken.plans.model import PlanGraph
 from untaken.subgoals.model import RunScore
+
+from ..shared import text
+from .drawing import draw
 
 HERE = Path(__file__).parent
 STARTER = """
@@ -41,7 +42,7 @@ def plan_html(graph: PlanGraph, score: RunScore | None = None, *, title: str = "
         score: the run's score against it, or ``None`` for the graph alone.
         title: heading of the page; default the graph's title.
     """
-    from components.plan.network import canvas_source, canvas_style, payload, vis_source  # noqa: PLC0415 (slow)
+    from .network import canvas_source, canvas_style, payload, vis_source  # noqa: PLC0415 (slow)
 
     drawing = draw(graph, score)
     scripts = [vis_source(), canvas_source() + STARTER]

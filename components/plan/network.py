@@ -14,8 +14,8 @@ from typing import Any, Final
 import pyvis
 from pyvis.network import Network
 
-from components.plan.drawing import Drawing
-from components.shared.palette import BORDER, CRITICAL_BORDER, DARK, FONT, LIGHT, NIGHT, STAR, STATUS, Tokens
+from ..shared.palette import BORDER, CRITICAL_BORDER, DARK, FONT, LIGHT, NIGHT, STAR, STATUS, Tokens
+from .drawing import Drawing
 
 FONT_SIZE: Final = 15
 PADDING: Final = 5

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, Literal
 
-from components.shared import text
-from components.shared.palette import Tokens
 from untaken.errors import Score, number
 from untaken.ranking import METRICS, PairedDifference, RunContribution
+
+from ..shared import text
+from ..shared.palette import Tokens
 
 Direction = Literal["above", "below", "level", "unknown"]
 SIGNS: Final[Mapping[Direction, str]] = {"above": "▲", "below": "▼", "level": "≈", "unknown": "?"}

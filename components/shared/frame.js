@@ -13,7 +13,7 @@ function nameSections() {
   }
 }
 
-// A cookie, because the server reads it before it draws: a name that came later would run into what is typed.
+// A cookie, because the server reads it before it draws: a name that arrived later could mix with what is typed.
 function remember({ cookie, name, tour, guide }) {
   if (!name && !tour && !guide) return;
   const kept = encodeURIComponent(JSON.stringify({ name, tour, guide }));
