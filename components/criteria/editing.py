@@ -201,7 +201,7 @@ def add_files(recorded: bool) -> None:
 def _show_uploaded(findings: Sequence[Finding]) -> None:
     if findings:
         shown = exports.findings_table(findings).loc[:, ["severity", "file", "message", "hint", "code"]]
-        tables.table(shown, key="brought", name="Criteria files added")
+        tables.table(shown, key="added_files", name="Criteria files added")
 
 
 def take_along(criteria: CriteriaSet) -> None:

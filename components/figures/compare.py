@@ -46,7 +46,7 @@ def compare_matrix(found: SideBySide, *, marked: str | None = None, dark: bool =
 
     A cell has the colour, icon and border of its status, the number of actions behind it, ``!`` where one of
     them failed, and ``≠`` where its run first differs from the reference in the order of the plan. It carries
-    the run's digest and the row's place in `found`, parted by a space.
+    the run's digest and the row's place in `found`, separated by a space.
     """
     rows, look = _shown(found), tokens(dark)
     looks = {status: style.shaded(dark=dark) for status, style in CELLS.items()}

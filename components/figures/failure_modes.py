@@ -33,7 +33,7 @@ def mode_matrix(
 ) -> go.Figure:
     """Modes × groups: count of n in each cell, darker the higher the rate.
 
-    A cell carries the id of its mode and the place of its group in `pivot`, parted by a space.
+    A cell carries the id of its mode and the place of its group in `pivot`, separated by a space.
 
     Args:
         pivot: of the failed runs that were read.

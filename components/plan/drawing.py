@@ -178,7 +178,7 @@ def _groups(
 
 
 def _by_what_came_before(done: set[str], needs: dict[str, set[str]]) -> list[set[str]]:
-    """The finished sub-goals, parted by which unfinished ones are before them (as bits)."""
+    """The finished sub-goals, grouped by which unfinished ones are before them (as bits)."""
     bit = {goal: 1 << number for number, goal in enumerate(goal for goal in needs if goal not in done)}
     before: dict[str, int] = {}
     try:

@@ -18,17 +18,17 @@ ENDINGS: dict[GraphFormat, str] = {"mermaid": ".mmd", "csv": ".csv", "yaml": ".y
 @pytest.mark.parametrize("format", ["mermaid", "csv"])
 def test_a_drawing_that_was_exported_comes_back_as_the_graph_it_was(path: Path, format: GraphFormat) -> None:
     graph = load_graph(path)
-    brought = graphs_in(f"g{ENDINGS[format]}", export_graph(graph, format).encode())
-    assert brought.drawn
-    assert brought.graphs[0] != graph
-    assert replace(filled(brought.graphs[0], graph), id=graph.id, version=graph.version) == graph
+    imported = graphs_in(f"g{ENDINGS[format]}", export_graph(graph, format).encode())
+    assert imported.drawn
+    assert imported.graphs[0] != graph
+    assert replace(filled(imported.graphs[0], graph), id=graph.id, version=graph.version) == graph
 
 
 @pytest.mark.parametrize("format", ["yaml", "node-link"])
 def test_a_format_that_holds_everything_is_no_drawing(format: GraphFormat) -> None:
     graph = load_graph(SAMPLES[0])
-    brought = graphs_in(f"g{ENDINGS[format]}", export_graph(graph, format).encode())
-    assert (brought.graphs, brought.drawn) == ((graph,), False)
+    imported = graphs_in(f"g{ENDINGS[format]}", export_graph(graph, format).encode())
+    assert (imported.graphs, imported.drawn) == ((graph,), False)
 
 
 def test_what_was_drawn_counts_and_what_is_new_or_gone_stays_so() -> None:
