@@ -30,6 +30,8 @@ CHROMIUM = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", 
 CHROMIUM += ["--disable-sync", "--no-first-run", "--disable-quic"]
 PATIENCE = 120
 """Seconds to wait for a state before a test fails: a busy machine is slow, and no failed claim."""
+LATE, SLOWER = 400, 2
+"""With --slow: milliseconds until a part of a page comes, and how much slower the browser computes."""
 sync_api.expect.set_options(timeout=PATIENCE * 1000)
 HERE = re.compile(r"^(127\.0\.0\.1|localhost|)$")
 
@@ -111,7 +113,7 @@ def profile(chromium: sync_api.Browser) -> Iterator[sync_api.BrowserContext]:
 
 @pytest.fixture
 def open_page(
-    chromium: sync_api.Browser, profile: sync_api.BrowserContext
+    chromium: sync_api.Browser, profile: sync_api.BrowserContext, request: pytest.FixtureRequest
 ) -> Iterator[Callable[..., sync_api.Page]]:
     """Open a page and wait until it is drawn.
 
@@ -135,9 +137,11 @@ def open_page(
         page.set_viewport_size({"width": width, "height": height})
         page.emulate_media(color_scheme="dark" if dark else "light")
         page.set_default_timeout(PATIENCE * 1000)
-        page.on("request", lambda request: asked.append(request.url))
+        page.on("request", lambda sent: asked.append(sent.url))
         page.on("pageerror", lambda error: faults.append(str(error)))
         page.on("dialog", surprise)
+        if request.config.getoption("--slow"):
+            slow_down(page)
         watch_script(page)
         page.goto(address)
         if address.startswith("http"):
@@ -156,6 +160,18 @@ def open_page(
     outside = [url for url in asked if not HERE.match(urlsplit(url).hostname or "")]
     assert outside == []
     assert faults == []
+
+
+def slow_down(page: sync_api.Page) -> None:
+    """Load every part of the page late, and compute slowly: what does not wait for its turn fails here."""
+    session = page.context.new_cdp_session(page)
+    session.send("Network.enable")
+    session.send("Network.setCacheDisabled", {"cacheDisabled": True})
+    session.send(
+        "Network.emulateNetworkConditions",
+        {"offline": False, "latency": LATE, "downloadThroughput": -1, "uploadThroughput": -1},
+    )
+    session.send("Emulation.setCPUThrottlingRate", {"rate": SLOWER})
 
 
 @dataclass
@@ -205,12 +221,14 @@ def as_bytes(frame: bytes | str) -> bytes:
 def settle(page: sync_api.Page, *, ended: int = 0) -> None:
     """Wait until the script has answered all that the page asked, and the page shows the answer.
 
-    Until then what it showed before is there as well, so that a name may be found twice.
+    Until then what it showed before is there as well, so that a name may be found twice; and a part whose
+    code is still on its way is a grey bar that listens to no key.
     """
     quiet, deadline, script = 0, time.monotonic() + PATIENCE, SCRIPTS[page]
+    coming = page.locator("[data-testid=stSkeleton]:visible")
     while quiet < 5:
         page.wait_for_timeout(60)
-        quiet = 0 if script.awaited or script.ended < ended else quiet + 1
+        quiet = 0 if script.awaited or script.ended < ended or coming.count() else quiet + 1
         if time.monotonic() > deadline:
             pytest.fail(f"no answer from the script of {page.url} in {PATIENCE} s")
     page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
