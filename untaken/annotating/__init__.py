@@ -1,96 +1,50 @@
 """Writing down what should have happened: editing plan graphs, and what an edit would change (§4)."""
 
-from untaken.annotating.applying import apply, apply_all, sub_goal_of
-from untaken.annotating.differing import edits_between
+from untaken.annotating.applying import apply as apply, apply_all as apply_all, sub_goal_of as sub_goal_of
+from untaken.annotating.differing import edits_between as edits_between
 from untaken.annotating.edits import (
-    FIELDS,
-    GRAPH_FIELDS,
-    Add,
-    Connect,
-    Delete,
-    Disconnect,
-    Edit,
-    Move,
-    Rename,
-    Set,
-    SetGraph,
-    edit_json,
-    in_words,
-    read_edit,
+    Add as Add,
+    Connect as Connect,
+    Delete as Delete,
+    Disconnect as Disconnect,
+    Edit as Edit,
+    Move as Move,
+    Rename as Rename,
+    Set as Set,
+    SetGraph as SetGraph,
+    edit_json as edit_json,
+    in_words as in_words,
+    read_edit as read_edit,
 )
-from untaken.annotating.importing import ImportedGraphs, filled, graphs_in
-from untaken.annotating.matching import CallMatches, matched_calls
-from untaken.annotating.merging import MergeConflict, MergedGraph, merge
-from untaken.annotating.mutating import ToolProposal, tool_proposals
+from untaken.annotating.importing import (
+    ImportedGraphs as ImportedGraphs,
+    filled as filled,
+    graphs_in as graphs_in,
+)
+from untaken.annotating.matching import CallMatches as CallMatches, matched_calls as matched_calls
+from untaken.annotating.merging import MergeConflict as MergeConflict, merge as merge
+from untaken.annotating.mutating import ToolProposal as ToolProposal, tool_proposals as tool_proposals
 from untaken.annotating.previewing import (
-    AgentEffect,
-    Preview,
-    StatusChange,
-    counts_the_same,
-    preview,
-    runs_of,
-    with_graph,
+    AgentEffect as AgentEffect,
+    Preview as Preview,
+    StatusChange as StatusChange,
+    preview as preview,
+    runs_of as runs_of,
+    with_graph as with_graph,
 )
-from untaken.annotating.rows import SubGoalRow, edits_of_rows, read_value, rows_of, value_json
-from untaken.annotating.session import Session, UndoStep
+from untaken.annotating.rows import (
+    SubGoalRow as SubGoalRow,
+    edits_of_rows as edits_of_rows,
+    read_value as read_value,
+    rows_of as rows_of,
+    value_json as value_json,
+)
+from untaken.annotating.session import Session as Session
 from untaken.annotating.workbench import (
-    Contested,
-    Example,
-    RuleUse,
-    Unmapped,
-    Workbench,
-    made_rule,
-    unmapped,
+    Contested as Contested,
+    RuleUse as RuleUse,
+    Unmapped as Unmapped,
+    Workbench as Workbench,
+    made_rule as made_rule,
+    unmapped as unmapped,
 )
-
-__all__ = [
-    "FIELDS",
-    "GRAPH_FIELDS",
-    "Add",
-    "AgentEffect",
-    "CallMatches",
-    "Connect",
-    "Contested",
-    "Delete",
-    "Disconnect",
-    "Edit",
-    "Example",
-    "ImportedGraphs",
-    "MergeConflict",
-    "MergedGraph",
-    "Move",
-    "Preview",
-    "Rename",
-    "RuleUse",
-    "Session",
-    "Set",
-    "SetGraph",
-    "StatusChange",
-    "SubGoalRow",
-    "ToolProposal",
-    "UndoStep",
-    "Unmapped",
-    "Workbench",
-    "apply",
-    "apply_all",
-    "counts_the_same",
-    "edit_json",
-    "edits_between",
-    "edits_of_rows",
-    "filled",
-    "graphs_in",
-    "in_words",
-    "made_rule",
-    "matched_calls",
-    "merge",
-    "preview",
-    "read_edit",
-    "read_value",
-    "rows_of",
-    "runs_of",
-    "sub_goal_of",
-    "tool_proposals",
-    "unmapped",
-    "value_json",
-    "with_graph",
-]

@@ -1,102 +1,63 @@
 """Counterfactual evaluation from ledgers alone (§2 of docs/concepts.md)."""
 
-from untaken.counterfactual.balance import Balance
-from untaken.counterfactual.choices import SMALL_Q, Choice, Point, choices
+from untaken.counterfactual.balance import Balance as Balance
+from untaken.counterfactual.choices import (
+    SMALL_Q as SMALL_Q,
+    Choice as Choice,
+    Point as Point,
+    choices as choices,
+)
 from untaken.counterfactual.diagnostics import (
-    Diagnostics,
-    Influence,
-    Placebo,
-    diagnose,
-    influence,
-    placebo,
+    Diagnostics as Diagnostics,
+    Influence as Influence,
+    Placebo as Placebo,
+    diagnose as diagnose,
+    influence as influence,
+    placebo as placebo,
 )
-from untaken.counterfactual.evaluate import Evaluations, abort_unread, evaluate_run, evaluate_runs
+from untaken.counterfactual.evaluate import (
+    Evaluations as Evaluations,
+    abort_unread as abort_unread,
+    evaluate_run as evaluate_run,
+    evaluate_runs as evaluate_runs,
+)
 from untaken.counterfactual.insights import (
-    OUTCOMES,
-    collect_signals,
-    insight_events,
-    insight_mapping,
-    insights_bytes,
-    signals_of,
+    OUTCOMES as OUTCOMES,
+    collect_signals as collect_signals,
+    insight_events as insight_events,
+    insights_bytes as insights_bytes,
+    signals_of as signals_of,
 )
-from untaken.counterfactual.levels import coarse_contexts, level_words
+from untaken.counterfactual.levels import coarse_contexts as coarse_contexts, level_words as level_words
 from untaken.counterfactual.model import (
-    Alternative,
-    Decision,
-    DeltaVerdict,
-    Direction,
-    EvaluationStatus,
-    Insight,
-    RunEvaluation,
-    Summary,
-    Support,
+    Alternative as Alternative,
+    Decision as Decision,
+    EvaluationStatus as EvaluationStatus,
+    Insight as Insight,
+    RunEvaluation as RunEvaluation,
+    Summary as Summary,
+    Support as Support,
 )
 from untaken.counterfactual.off_policy import (
-    ASSOCIATION,
-    FROM_ODDS,
-    LoggedChoice,
-    OffPolicy,
-    OffPolicyContrast,
-    contrast,
-    logged_choices,
-    off_policy,
+    ASSOCIATION as ASSOCIATION,
+    FROM_ODDS as FROM_ODDS,
+    LoggedChoice as LoggedChoice,
+    OffPolicyContrast as OffPolicyContrast,
+    contrast as contrast,
+    logged_choices as logged_choices,
+    off_policy as off_policy,
 )
-from untaken.counterfactual.paths import THRESHOLD, alternatives_of, verdict_of
-from untaken.counterfactual.scoring import Outcome, Scale, Terms, Weights, score
-from untaken.counterfactual.summary import summarise, summary_mapping
-from untaken.memory import Signal, as_observation
-
-__all__ = [
-    "ASSOCIATION",
-    "FROM_ODDS",
-    "OUTCOMES",
-    "SMALL_Q",
-    "THRESHOLD",
-    "Alternative",
-    "Balance",
-    "Choice",
-    "Decision",
-    "DeltaVerdict",
-    "Diagnostics",
-    "Direction",
-    "EvaluationStatus",
-    "Evaluations",
-    "Influence",
-    "Insight",
-    "LoggedChoice",
-    "OffPolicy",
-    "OffPolicyContrast",
-    "Outcome",
-    "Placebo",
-    "Point",
-    "RunEvaluation",
-    "Scale",
-    "Signal",
-    "Summary",
-    "Support",
-    "Terms",
-    "Weights",
-    "abort_unread",
-    "alternatives_of",
-    "as_observation",
-    "choices",
-    "coarse_contexts",
-    "collect_signals",
-    "contrast",
-    "diagnose",
-    "evaluate_run",
-    "evaluate_runs",
-    "influence",
-    "insight_events",
-    "insight_mapping",
-    "insights_bytes",
-    "level_words",
-    "logged_choices",
-    "off_policy",
-    "placebo",
-    "score",
-    "signals_of",
-    "summarise",
-    "summary_mapping",
-    "verdict_of",
-]
+from untaken.counterfactual.paths import (
+    THRESHOLD as THRESHOLD,
+    alternatives_of as alternatives_of,
+    verdict_of as verdict_of,
+)
+from untaken.counterfactual.scoring import (
+    Outcome as Outcome,
+    Scale as Scale,
+    Terms as Terms,
+    Weights as Weights,
+    score as score,
+)
+from untaken.counterfactual.summary import summarise as summarise, summary_mapping as summary_mapping
+from untaken.memory import Signal as Signal, as_observation as as_observation

@@ -1,127 +1,78 @@
 """AgentEval: criteria beyond success, their values for each run, and which of them deserve trust (§8)."""
 
 from untaken.criteria.consolidation import (
-    ConsolidatedCriterion,
-    Consolidation,
-    UniqueCount,
-    consolidate,
-    unique_by_seeds,
+    ConsolidatedCriterion as ConsolidatedCriterion,
+    UniqueCount as UniqueCount,
+    consolidate as consolidate,
+    unique_by_seeds as unique_by_seeds,
 )
-from untaken.criteria.critic import Proposal, example_pair, propose, propose_criteria
-from untaken.criteria.deterministic import LEDGER_CRITERIA, LedgerCriterion, ledger_criteria, quantify_ledgers
+from untaken.criteria.critic import (
+    Proposal as Proposal,
+    example_pair as example_pair,
+    propose as propose,
+    propose_criteria as propose_criteria,
+)
+from untaken.criteria.deterministic import (
+    LEDGER_CRITERIA as LEDGER_CRITERIA,
+    ledger_criteria as ledger_criteria,
+)
 from untaken.criteria.discrimination import (
-    AttackTest,
-    BeforeAfter,
-    Separation,
-    before_after,
-    subject_means,
+    AttackTest as AttackTest,
+    BeforeAfter as BeforeAfter,
+    Separation as Separation,
+    before_after as before_after,
+    subject_means as subject_means,
 )
-from untaken.criteria.disturb import ATTACKS, Attack, Disturbed, disturb
-from untaken.criteria.files import criteria_bytes, load_criteria, parse_criteria, save_criteria
+from untaken.criteria.disturb import ATTACKS as ATTACKS, Attack as Attack, disturb as disturb
+from untaken.criteria.files import (
+    criteria_bytes as criteria_bytes,
+    load_criteria as load_criteria,
+    parse_criteria as parse_criteria,
+    save_criteria as save_criteria,
+)
 from untaken.criteria.kept import (
-    change_criteria,
-    forget_replies,
-    keep_answers,
-    kept_answers,
-    kept_criteria,
-    kept_digest,
-    kept_runs,
-    take_in_criteria,
+    change_criteria as change_criteria,
+    forget_replies as forget_replies,
+    keep_answers as keep_answers,
+    kept_answers as kept_answers,
+    kept_criteria as kept_criteria,
+    kept_digest as kept_digest,
+    kept_runs as kept_runs,
+    take_in_criteria as take_in_criteria,
 )
 from untaken.criteria.means import (
-    AcrossRuns,
-    CriterionMeans,
-    OutcomeMean,
-    across_runs,
-    criterion_means,
-    outcome_means,
+    AcrossRuns as AcrossRuns,
+    CriterionMeans as CriterionMeans,
+    OutcomeMean as OutcomeMean,
+    across_runs as across_runs,
+    criterion_means as criterion_means,
+    outcome_means as outcome_means,
 )
 from untaken.criteria.model import (
-    Change,
-    CriteriaSet,
-    Criterion,
-    Quantified,
-    QuantifierRun,
-    Value,
-    read_value,
+    CriteriaSet as CriteriaSet,
+    Criterion as Criterion,
+    Quantified as Quantified,
+    QuantifierRun as QuantifierRun,
+    Value as Value,
+    read_value as read_value,
 )
-from untaken.criteria.people import ConfusionCell, CriterionAgreement, criteria_against_people
-from untaken.criteria.quantifier import quantify, quantify_disturbed
-from untaken.criteria.recorded import join_runs, read_quantifier_runs
-from untaken.criteria.side_by_side import CriterionDifference, agents_of, compare_agents
-from untaken.criteria.stability import PassStep, Stability, pass_steps
+from untaken.criteria.people import (
+    ConfusionCell as ConfusionCell,
+    CriterionAgreement as CriterionAgreement,
+    criteria_against_people as criteria_against_people,
+)
+from untaken.criteria.quantifier import quantify as quantify, quantify_disturbed as quantify_disturbed
+from untaken.criteria.recorded import join_runs as join_runs, read_quantifier_runs as read_quantifier_runs
+from untaken.criteria.side_by_side import (
+    CriterionDifference as CriterionDifference,
+    agents_of as agents_of,
+    compare_agents as compare_agents,
+)
+from untaken.criteria.stability import PassStep as PassStep, Stability as Stability, pass_steps as pass_steps
 from untaken.criteria.verifier import (
-    CriterionCheck,
-    Discrimination,
-    Verification,
-    VerifierThresholds,
-    verify_criteria,
+    CriterionCheck as CriterionCheck,
+    Discrimination as Discrimination,
+    Verification as Verification,
+    VerifierThresholds as VerifierThresholds,
+    verify_criteria as verify_criteria,
 )
-
-__all__ = [
-    "ATTACKS",
-    "LEDGER_CRITERIA",
-    "AcrossRuns",
-    "Attack",
-    "AttackTest",
-    "BeforeAfter",
-    "Change",
-    "ConfusionCell",
-    "ConsolidatedCriterion",
-    "Consolidation",
-    "CriteriaSet",
-    "Criterion",
-    "CriterionAgreement",
-    "CriterionCheck",
-    "CriterionDifference",
-    "CriterionMeans",
-    "Discrimination",
-    "Disturbed",
-    "LedgerCriterion",
-    "OutcomeMean",
-    "PassStep",
-    "Proposal",
-    "Quantified",
-    "QuantifierRun",
-    "Separation",
-    "Stability",
-    "UniqueCount",
-    "Value",
-    "Verification",
-    "VerifierThresholds",
-    "across_runs",
-    "agents_of",
-    "before_after",
-    "change_criteria",
-    "compare_agents",
-    "consolidate",
-    "criteria_against_people",
-    "criteria_bytes",
-    "criterion_means",
-    "disturb",
-    "example_pair",
-    "forget_replies",
-    "join_runs",
-    "keep_answers",
-    "kept_answers",
-    "kept_criteria",
-    "kept_digest",
-    "kept_runs",
-    "ledger_criteria",
-    "load_criteria",
-    "outcome_means",
-    "parse_criteria",
-    "pass_steps",
-    "propose",
-    "propose_criteria",
-    "quantify",
-    "quantify_disturbed",
-    "quantify_ledgers",
-    "read_quantifier_runs",
-    "read_value",
-    "save_criteria",
-    "subject_means",
-    "take_in_criteria",
-    "unique_by_seeds",
-    "verify_criteria",
-]

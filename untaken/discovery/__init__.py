@@ -1,6 +1,9 @@
 """Discovery: a draft of a plan graph from runs that succeeded; nothing is accepted without a person (§4)."""
 
-from untaken.discovery.draft import Source, discover
-from untaken.discovery.model import Alternatives, FoundSubGoal, ProposedGraph, Support
-
-__all__ = ["Alternatives", "FoundSubGoal", "ProposedGraph", "Source", "Support", "discover"]
+from untaken.discovery.draft import Source as Source, discover as discover
+from untaken.discovery.model import (
+    Alternatives as Alternatives,
+    FoundSubGoal as FoundSubGoal,
+    ProposedGraph as ProposedGraph,
+    Support as Support,
+)

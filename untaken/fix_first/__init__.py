@@ -1,20 +1,15 @@
 """What to fix first: sub-goals and decisions by expected gain, each with its runs (§5)."""
 
-from untaken.fix_first.listing import no_decision, triage, triage_by_agent
-from untaken.fix_first.model import Conflict, FailurePattern, FixFirst, Kind, Often, Triage, Unit
-from untaken.fix_first.plan_changes import BetterWay, better_ways
-
-__all__ = [
-    "BetterWay",
-    "Conflict",
-    "FailurePattern",
-    "FixFirst",
-    "Kind",
-    "Often",
-    "Triage",
-    "Unit",
-    "better_ways",
-    "no_decision",
-    "triage",
-    "triage_by_agent",
-]
+from untaken.fix_first.listing import (
+    no_decision as no_decision,
+    triage as triage,
+    triage_by_agent as triage_by_agent,
+)
+from untaken.fix_first.model import (
+    FailurePattern as FailurePattern,
+    FixFirst as FixFirst,
+    Kind as Kind,
+    Often as Often,
+    Triage as Triage,
+)
+from untaken.fix_first.plan_changes import BetterWay as BetterWay, better_ways as better_ways

@@ -1,6 +1,4 @@
 """The report as one HTML file for people who do not code: parts, pictures, words and the page."""
 
-from untaken.html.document import report_document
-from untaken.html.page import html_report
-
-__all__ = ["html_report", "report_document"]
+from untaken.html.document import report_document as report_document
+from untaken.html.page import html_report as html_report

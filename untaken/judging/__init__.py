@@ -5,65 +5,54 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from untaken.judging.agreement import AgreementEstimate, VerdictAgreement, VerdictPair, verdict_agreement
-from untaken.judging.judge import author, findings_of, judge_run, settle, verdict_events
-from untaken.judging.labelled import LabelledRate, LabelledRates
-from untaken.judging.mapping import JudgedMapping, judge_mapping, mapping_events
-from untaken.judging.model import Citation, JudgeAnswer, JudgeReport, NodeVerdict, WhyUnscored
-from untaken.judging.prompt_injection import Addressing, addresses_judge, texts_to_judges
-from untaken.judging.questions import questions_of
-from untaken.judging.reviewer_pairs import ReviewerPair, reviewer_pairs
-from untaken.judging.reviewers import Reliability, ReviewedSubGoal, Reviewers, reviewers_agreement
+from untaken.judging.agreement import (
+    AgreementEstimate as AgreementEstimate,
+    VerdictAgreement as VerdictAgreement,
+    VerdictPair as VerdictPair,
+    verdict_agreement as verdict_agreement,
+)
+from untaken.judging.judge import (
+    author as author,
+    findings_of as findings_of,
+    judge_run as judge_run,
+    settle as settle,
+    verdict_events as verdict_events,
+)
+from untaken.judging.labelled import LabelledRate as LabelledRate, LabelledRates as LabelledRates
+from untaken.judging.mapping import (
+    JudgedMapping as JudgedMapping,
+    judge_mapping as judge_mapping,
+    mapping_events as mapping_events,
+)
+from untaken.judging.model import (
+    Citation as Citation,
+    JudgeAnswer as JudgeAnswer,
+    NodeVerdict as NodeVerdict,
+    WhyUnscored as WhyUnscored,
+)
+from untaken.judging.prompt_injection import (
+    addresses_judge as addresses_judge,
+    texts_to_judges as texts_to_judges,
+)
+from untaken.judging.questions import questions_of as questions_of
+from untaken.judging.reviewer_pairs import ReviewerPair as ReviewerPair, reviewer_pairs as reviewer_pairs
+from untaken.judging.reviewers import (
+    Reliability as Reliability,
+    ReviewedSubGoal as ReviewedSubGoal,
+    Reviewers as Reviewers,
+    reviewers_agreement as reviewers_agreement,
+)
 from untaken.judging.trust import (
-    LEAST_KAPPA,
-    JudgeDifference,
-    JudgeTrust,
-    distrusted,
-    judge_differences,
-    judge_trust,
+    LEAST_KAPPA as LEAST_KAPPA,
+    JudgeDifference as JudgeDifference,
+    JudgeTrust as JudgeTrust,
+    distrusted as distrusted,
+    judge_differences as judge_differences,
+    judge_trust as judge_trust,
 )
 
 if TYPE_CHECKING:
-    from untaken.judging.labelling import labelled_rates
-
-__all__ = [
-    "LEAST_KAPPA",
-    "Addressing",
-    "AgreementEstimate",
-    "Citation",
-    "JudgeAnswer",
-    "JudgeDifference",
-    "JudgeReport",
-    "JudgeTrust",
-    "JudgedMapping",
-    "LabelledRate",
-    "LabelledRates",
-    "NodeVerdict",
-    "Reliability",
-    "ReviewedSubGoal",
-    "ReviewerPair",
-    "Reviewers",
-    "VerdictAgreement",
-    "VerdictPair",
-    "WhyUnscored",
-    "addresses_judge",
-    "author",
-    "distrusted",
-    "findings_of",
-    "judge_differences",
-    "judge_mapping",
-    "judge_run",
-    "judge_trust",
-    "labelled_rates",
-    "mapping_events",
-    "questions_of",
-    "reviewer_pairs",
-    "reviewers_agreement",
-    "settle",
-    "texts_to_judges",
-    "verdict_agreement",
-    "verdict_events",
-]
+    from untaken.judging.labelling import labelled_rates as labelled_rates
 
 
 def __getattr__(name: str) -> Any:

@@ -6,68 +6,40 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 from untaken.ranking.comparisons import (
-    Comparison,
-    PairedDifference,
-    PassK,
-    QuadrantPoint,
-    RuleChange,
-    RuleEffect,
-    RuleFlip,
-    RunContribution,
-    SubGoalGap,
-    TaskGap,
-    WorkflowVerdict,
+    Comparison as Comparison,
+    PairedDifference as PairedDifference,
+    PassK as PassK,
+    QuadrantPoint as QuadrantPoint,
+    RuleChange as RuleChange,
+    RuleEffect as RuleEffect,
+    RuleFlip as RuleFlip,
+    RunContribution as RunContribution,
+    SubGoalGap as SubGoalGap,
+    TaskGap as TaskGap,
+    WorkflowVerdict as WorkflowVerdict,
 )
-from untaken.ranking.contradictions import contradictory_runs
-from untaken.ranking.groups import Group, comparable_groups
-from untaken.ranking.metrics import HEADLINE, METRICS, OUTCOME, Metric, metric_words
+from untaken.ranking.contradictions import contradictory_runs as contradictory_runs
+from untaken.ranking.groups import Group as Group, comparable_groups as comparable_groups
+from untaken.ranking.metrics import (
+    HEADLINE as HEADLINE,
+    METRICS as METRICS,
+    OUTCOME as OUTCOME,
+    metric_words as metric_words,
+)
 from untaken.ranking.model import (
-    Agreement,
-    Bootstrap,
-    Contradiction,
-    DiscordantPair,
-    RankedAgent,
+    Agreement as Agreement,
+    Contradiction as Contradiction,
+    DiscordantPair as DiscordantPair,
+    RankedAgent as RankedAgent,
 )
-from untaken.ranking.pass_k import pass_hat_k
-from untaken.ranking.pooled import pooled_reversals
-from untaken.ranking.rank_report import RankReport
-from untaken.ranking.rules import rule_effect
+from untaken.ranking.pass_k import pass_hat_k as pass_hat_k
+from untaken.ranking.pooled import pooled_reversals as pooled_reversals
+from untaken.ranking.rank_report import RankReport as RankReport
+from untaken.ranking.rules import rule_effect as rule_effect
 
 if TYPE_CHECKING:
-    from untaken.ranking.rank import rank_agents, rank_comparable
+    from untaken.ranking.rank import rank_agents as rank_agents, rank_comparable as rank_comparable
 
-__all__ = [
-    "HEADLINE",
-    "METRICS",
-    "OUTCOME",
-    "Agreement",
-    "Bootstrap",
-    "Comparison",
-    "Contradiction",
-    "DiscordantPair",
-    "Group",
-    "Metric",
-    "PairedDifference",
-    "PassK",
-    "QuadrantPoint",
-    "RankReport",
-    "RankedAgent",
-    "RuleChange",
-    "RuleEffect",
-    "RuleFlip",
-    "RunContribution",
-    "SubGoalGap",
-    "TaskGap",
-    "WorkflowVerdict",
-    "comparable_groups",
-    "contradictory_runs",
-    "metric_words",
-    "pass_hat_k",
-    "pooled_reversals",
-    "rank_agents",
-    "rank_comparable",
-    "rule_effect",
-]
 
 _NUMERIC: Final = {
     "rank_agents": "rank",

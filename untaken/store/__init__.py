@@ -5,58 +5,20 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
-from untaken.store.content import LEDGERS, ledgers_and_graphs, peek, sniff
-from untaken.store.model import Added, AuditEntry, FileKind, StoredFile
+from untaken.store.content import (
+    LEDGERS as LEDGERS,
+    ledgers_and_graphs as ledgers_and_graphs,
+    peek as peek,
+    sniff as sniff,
+)
+from untaken.store.model import Added as Added, AuditEntry as AuditEntry, StoredFile as StoredFile
 
 if TYPE_CHECKING:
-    from untaken.store.adding_many import Incoming, KeptTrace
-    from untaken.store.backing_up import Backup
-    from untaken.store.diagnosing import Diagnosis, HealthCheck
-    from untaken.store.drafts import GraphDraft
-    from untaken.store.restoring import Restored, restore_workspace
-    from untaken.store.versions import GraphVersion, SaveConflict, Saved
-    from untaken.store.workspace import Progress, Workspace
+    from untaken.store.adding_many import Incoming as Incoming, KeptTrace as KeptTrace
+    from untaken.store.workspace import Workspace as Workspace
 
-_SLOW: Final = {
-    "Backup": "backing_up",
-    "SaveConflict": "versions",
-    "Diagnosis": "diagnosing",
-    "GraphDraft": "drafts",
-    "GraphVersion": "versions",
-    "HealthCheck": "diagnosing",
-    "Incoming": "adding_many",
-    "Progress": "workspace",
-    "Restored": "restoring",
-    "Saved": "versions",
-    "KeptTrace": "adding_many",
-    "Workspace": "workspace",
-    "restore_workspace": "restoring",
-}
+_SLOW: Final = {"Incoming": "adding_many", "KeptTrace": "adding_many", "Workspace": "workspace"}
 """Names that need the database library, and where they are."""
-
-__all__ = [
-    "LEDGERS",
-    "Added",
-    "AuditEntry",
-    "Backup",
-    "Diagnosis",
-    "FileKind",
-    "GraphDraft",
-    "GraphVersion",
-    "HealthCheck",
-    "Incoming",
-    "KeptTrace",
-    "Progress",
-    "Restored",
-    "SaveConflict",
-    "Saved",
-    "StoredFile",
-    "Workspace",
-    "ledgers_and_graphs",
-    "peek",
-    "restore_workspace",
-    "sniff",
-]
 
 
 def __getattr__(name: str) -> Any:

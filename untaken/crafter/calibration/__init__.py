@@ -4,27 +4,14 @@ Reading a calibration needs no simulator.
 """
 
 from untaken.crafter.calibration.model import (
-    Bin,
-    Calibration,
-    CalibrationPair,
-    Estimator,
-    Figure,
-    Measure,
-    Settings,
-    calibration_document,
-    read_calibration,
-    write_calibration,
+    Bin as Bin,
+    Calibration as Calibration,
+    CalibrationPair as CalibrationPair,
+    Estimator as Estimator,
+    Figure as Figure,
+    Measure as Measure,
+    Settings as Settings,
+    calibration_document as calibration_document,
+    read_calibration as read_calibration,
+    write_calibration as write_calibration,
 )
-
-__all__ = [
-    "Bin",
-    "Calibration",
-    "CalibrationPair",
-    "Estimator",
-    "Figure",
-    "Measure",
-    "Settings",
-    "calibration_document",
-    "read_calibration",
-    "write_calibration",
-]

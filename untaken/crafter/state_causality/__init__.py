@@ -1,29 +1,18 @@
 """The state causality evaluator: what acts on a task in a state, by rules or by a language model (§7)."""
 
-from untaken.crafter.state_causality.evaluator import StateCausality
+from untaken.crafter.state_causality.evaluator import StateCausality as StateCausality
 from untaken.crafter.state_causality.model import (
-    STAY_ALIVE,
-    CausalEdge,
-    CausalState,
-    Concept,
-    EdgeKind,
-    StateVariable,
+    STAY_ALIVE as STAY_ALIVE,
+    CausalEdge as CausalEdge,
+    CausalState as CausalState,
+    Concept as Concept,
+    EdgeKind as EdgeKind,
+    StateVariable as StateVariable,
 )
-from untaken.crafter.state_causality.prompted import PromptedCausality
-from untaken.crafter.state_causality.symbolic import SymbolicCausality
-from untaken.crafter.state_causality.trials import EdgeTrial, TriedCauses, try_edges
-
-__all__ = [
-    "STAY_ALIVE",
-    "CausalEdge",
-    "CausalState",
-    "Concept",
-    "EdgeKind",
-    "EdgeTrial",
-    "PromptedCausality",
-    "StateCausality",
-    "StateVariable",
-    "SymbolicCausality",
-    "TriedCauses",
-    "try_edges",
-]
+from untaken.crafter.state_causality.prompted import PromptedCausality as PromptedCausality
+from untaken.crafter.state_causality.symbolic import SymbolicCausality as SymbolicCausality
+from untaken.crafter.state_causality.trials import (
+    EdgeTrial as EdgeTrial,
+    TriedCauses as TriedCauses,
+    try_edges as try_edges,
+)

@@ -1,41 +1,34 @@
 """What if not this action: the What-If-Not reward of an action, in a simulator (§7)."""
 
-from untaken.crafter.win.episode import Mistakes, Watched, Watching, found_mistakes, watch
-from untaken.crafter.win.evaluate import WinRequest, what_if_not, what_if_not_many
-from untaken.crafter.win.interventions import (
-    INTERVENTIONS,
-    OPPOSITES,
-    OPPOSITES_OF_DO,
-    opposite,
-    possible_actions,
+from untaken.crafter.win.episode import (
+    Mistakes as Mistakes,
+    Watched as Watched,
+    Watching as Watching,
+    found_mistakes as found_mistakes,
+    watch as watch,
 )
-from untaken.crafter.win.model import At, Noise, Term, Verdict, WhatIfNot, WinSummary, summarise_wins
-from untaken.crafter.win.rewards import REWARDS, Reward, Valuation, register_reward, reward_named
-
-__all__ = [
-    "INTERVENTIONS",
-    "OPPOSITES",
-    "OPPOSITES_OF_DO",
-    "REWARDS",
-    "At",
-    "Mistakes",
-    "Noise",
-    "Reward",
-    "Term",
-    "Valuation",
-    "Verdict",
-    "Watched",
-    "Watching",
-    "WhatIfNot",
-    "WinRequest",
-    "WinSummary",
-    "found_mistakes",
-    "opposite",
-    "possible_actions",
-    "register_reward",
-    "reward_named",
-    "summarise_wins",
-    "watch",
-    "what_if_not",
-    "what_if_not_many",
-]
+from untaken.crafter.win.evaluate import (
+    WinRequest as WinRequest,
+    what_if_not as what_if_not,
+    what_if_not_many as what_if_not_many,
+)
+from untaken.crafter.win.interventions import (
+    INTERVENTIONS as INTERVENTIONS,
+    OPPOSITES as OPPOSITES,
+    opposite as opposite,
+    possible_actions as possible_actions,
+)
+from untaken.crafter.win.model import (
+    At as At,
+    Noise as Noise,
+    Term as Term,
+    Verdict as Verdict,
+    WhatIfNot as WhatIfNot,
+    WinSummary as WinSummary,
+    summarise_wins as summarise_wins,
+)
+from untaken.crafter.win.rewards import (
+    Valuation as Valuation,
+    register_reward as register_reward,
+    reward_named as reward_named,
+)
