@@ -52,7 +52,7 @@ def queue() -> None:
     case = review_queue_view.chosen(shown, cases)
     if not shown:
         st.info("No run to review matches these filters.")
-    left, right = st.columns([6, 5], gap="medium")
+    left, right = st.columns([7, 5], gap="medium")
     with left:
         if case is not None:
             review_queue_view.keys(shown, cases, case)

@@ -19,6 +19,10 @@ MOST_ROWS: Final = 60
 ROW: Final = 42
 """Pixels."""
 COLUMN: Final = 60
+CELL: Final = 0.88
+"""Share of a column that a box takes."""
+CELL_CHAR: Final = 8
+"""Pixels a character of a cell takes, at most."""
 TITLE_CHARS: Final = 46
 MANY: Final = 6
 """With more runs than these, titles get less room."""
@@ -33,6 +37,7 @@ CELLS: Final[dict[CellStatus, StatusLook]] = {
     "called": StatusLook(word="called", icon="●", fill="#F5F7F9", line="#5B6773"),
     "not_called": StatusLook(word="not called", icon="–", fill="#EEF0F2", line="#6B7280", dash=(7, 5)),
 }
+_BOLD: Final = len("<b></b>")
 OUTCOMES: Final = {True: "✓ success", False: "✗ failure"}
 
 
@@ -60,9 +65,11 @@ def compare_matrix(found: SideBySide, *, marked: str | None = None, dark: bool =
             shapes.append(_band(y, len(found.runs), look))
         shapes += [_box((x, y), row, looks[cell.status]) for x, cell in enumerate(row.cells)]
     figure.update_layout(shapes=shapes)
-    figure.add_trace(_words(rows, first, looks))
+    words = _words(rows, first, looks)
+    figure.add_trace(words)
     figure.add_trace(_handles(found, rows))
-    _frame(figure, found, rows, look, dark=dark)
+    widest = max(map(len, words.text)) - _BOLD
+    _frame(figure, found, rows, look, dark=dark, column=max(COLUMN, round(CELL_CHAR * widest / CELL)))
     return figure
 
 
@@ -98,8 +105,8 @@ def _box(at: tuple[int, int], row: AlignedRow, style: StatusLook) -> dict[str, A
     width = CRITICAL_BORDER if row.critical else BORDER
     return {
         "type": "rect",
-        "x0": at[0] - 0.44,
-        "x1": at[0] + 0.44,
+        "x0": at[0] - CELL / 2,
+        "x1": at[0] + CELL / 2,
         "y0": at[1] - 0.38,
         "y1": at[1] + 0.38,
         "fillcolor": style.fill,
@@ -125,7 +132,7 @@ def _words(
 
 def _cell_words(cell: Cell, *, parts: bool) -> str:
     shown = [f"<b>{CELLS[cell.status].icon}</b>", f"{cell.steps}{FAILED * bool(cell.failures)}"]
-    return "  ".join([PARTS] * parts + (shown if cell.steps else shown[:1]))
+    return " ".join([PARTS] * parts + (shown if cell.steps else shown[:1]))
 
 
 def _handles(found: SideBySide, rows: Sequence[AlignedRow]) -> go.Scatter:
@@ -160,7 +167,13 @@ def _hover(run: ComparedRun, row: AlignedRow, cell: Cell) -> str:
 
 
 def _frame(
-    figure: go.Figure, found: SideBySide, rows: Sequence[AlignedRow], look: Tokens, *, dark: bool
+    figure: go.Figure,
+    found: SideBySide,
+    rows: Sequence[AlignedRow],
+    look: Tokens,
+    *,
+    dark: bool,
+    column: int,
 ) -> None:
     chars = TITLE_CHARS if len(found.runs) <= MANY else SHORT_CHARS
     themed(figure, dark=dark, height=HEAD + 24 + ROW * len(rows), margin=(8, 8, HEAD, 16))
@@ -181,7 +194,7 @@ def _frame(
         tickfont={"color": look.text, "size": 12},
     )
     figure.update_layout(
-        meta={"least_width": round(CHAR * chars) + COLUMN * len(found.runs)}, clickmode="event+select"
+        meta={"least_width": round(CHAR * chars) + column * len(found.runs)}, clickmode="event+select"
     )
 
 

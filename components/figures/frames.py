@@ -16,7 +16,7 @@ from untaken.crafter.win.model import Verdict
 from untaken.errors import Unscored
 
 from ..shared import text
-from ..shared.palette import FONT, INK, STAR, Tokens, tokens
+from ..shared.palette import DARK, FONT, STAR, Tokens, tokens
 from .theme import message, themed
 
 WIDTH, HEIGHT = VIEW
@@ -43,32 +43,37 @@ _ALMOST_NONE: Final = 0.004
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Field:
-    """How a ground or a creature is painted; the fills are light in both themes, the signs dark."""
+    """How a ground or a creature is painted, in the light and in the dark theme."""
 
     fill: str
+    night: str
     sign: str = ""
+
+    def shaded(self, look: Tokens) -> str:
+        """The fill in one of the themes."""
+        return self.night if look is DARK else self.fill
 
 
 _FIELDS: Final = {
-    "edge": _Field(fill="#6B7280"),
-    "grass": _Field(fill="#DCEBCF"),
-    "sand": _Field(fill="#F6E9C3", sign="∴"),
-    "path": _Field(fill="#EFE7DD", sign="·"),
-    "stone": _Field(fill="#C3C9D0", sign="▪"),
-    "water": _Field(fill="#A9CFEC", sign="≈"),
-    "tree": _Field(fill="#A8C99A", sign="♣"),
-    "lava": _Field(fill="#F2A65E", sign="!"),
-    "coal": _Field(fill="#C3C9D0", sign="c"),
-    "iron": _Field(fill="#E3D3C4", sign="i"),
-    "diamond": _Field(fill="#FFFFFF", sign="◇"),
-    "table": _Field(fill="#D8BE9C", sign="T"),
-    "furnace": _Field(fill="#D8BE9C", sign="F"),
-    "player": _Field(fill="#0B5C94"),
-    "cow": _Field(fill="#FFFFFF", sign="C"),
-    "zombie": _Field(fill="#FFD199", sign="Z"),
-    "skeleton": _Field(fill="#FFD199", sign="S"),
-    "arrow": _Field(fill="#FFD199", sign="x"),
-    "plant": _Field(fill="#DCEBCF", sign="Y"),
+    "edge": _Field(fill="#6B7280", night="#3A434E"),
+    "grass": _Field(fill="#DCEBCF", night="#2C4630"),
+    "sand": _Field(fill="#F6E9C3", night="#5E5330", sign="∴"),
+    "path": _Field(fill="#EFE7DD", night="#453C33", sign="·"),
+    "stone": _Field(fill="#C3C9D0", night="#4A5663", sign="▪"),
+    "water": _Field(fill="#A9CFEC", night="#1F5C86", sign="≈"),
+    "tree": _Field(fill="#A8C99A", night="#1F5A33", sign="♣"),
+    "lava": _Field(fill="#F2A65E", night="#8A4212", sign="!"),
+    "coal": _Field(fill="#C3C9D0", night="#4A5663", sign="c"),
+    "iron": _Field(fill="#E3D3C4", night="#6B5443", sign="i"),
+    "diamond": _Field(fill="#FFFFFF", night="#10161D", sign="◇"),
+    "table": _Field(fill="#D8BE9C", night="#6B4F2C", sign="T"),
+    "furnace": _Field(fill="#D8BE9C", night="#6B4F2C", sign="F"),
+    "player": _Field(fill="#0B5C94", night="#0B5C94"),
+    "cow": _Field(fill="#FFFFFF", night="#10161D", sign="C"),
+    "zombie": _Field(fill="#FFD199", night="#7A4A12", sign="Z"),
+    "skeleton": _Field(fill="#FFD199", night="#7A4A12", sign="S"),
+    "arrow": _Field(fill="#FFD199", night="#7A4A12", sign="x"),
+    "plant": _Field(fill="#DCEBCF", night="#2C4630", sign="Y"),
 }
 _NUMBER: Final = {name: number for number, name in enumerate(_FIELDS)}
 _FACING: Final = {(0, -1): "triangle-up", (0, 1): "triangle-down", (-1, 0): "triangle-left"}
@@ -92,8 +97,8 @@ def frame_strip(record: PlanningRecord, step: int, *, frames: int = FRAMES, dark
     first = max(1, min(step - frames // 2, len(record.steps) - frames + 1))
     shown = {number: record.steps[number - 1] for number in range(first, first + frames)[: len(record.steps)]}
     look = tokens(dark)
-    figure = go.Figure(_ground([fields_of(one.view) for one in shown.values()], gap=0))
-    figure.add_trace(_signs([fields_of(one.view) for one in shown.values()], size=9))
+    figure = go.Figure(_ground([fields_of(one.view) for one in shown.values()], look, gap=0))
+    figure.add_trace(_signs([fields_of(one.view) for one in shown.values()], look, size=9))
     for place, one in enumerate(shown.values()):
         figure.add_trace(_player(one, place * _STEP, size=8))
     figure.add_trace(_captions(shown, step))
@@ -122,8 +127,8 @@ def frame_figure(step: PlannedStep, *, dark: bool = False) -> go.Figure:
     """
     rows = fields_of(step.view)
     look = tokens(dark)
-    figure = go.Figure(_ground([rows], gap=1))
-    figure.add_trace(_signs([rows], size=16))
+    figure = go.Figure(_ground([rows], look, gap=1))
+    figure.add_trace(_signs([rows], look, size=16))
     figure.add_trace(_player(step, 0, size=16))
     items = sorted(name for name in step.items if name not in _NEEDS)
     figure.add_trace(_bars(step, [*_NEEDS, *items], look))
@@ -169,13 +174,13 @@ def step_words(number: int, step: PlannedStep) -> str:
     return "<br>".join(lines)
 
 
-def _ground(views: Sequence[tuple[tuple[str, ...], ...]], *, gap: float) -> go.Heatmap:
+def _ground(views: Sequence[tuple[tuple[str, ...], ...]], look: Tokens, *, gap: float) -> go.Heatmap:
     """All pictures side by side as one grid, with a free column between two."""
     numbers = [
         [n for view in views for n in (*(_NUMBER[name] for name in view[y]), None)] for y in range(HEIGHT)
     ]
     last = len(_FIELDS)
-    edges = [((n + side) / last, f.fill) for n, f in enumerate(_FIELDS.values()) for side in (0, 1)]
+    edges = [((n + side) / last, f.shaded(look)) for n, f in enumerate(_FIELDS.values()) for side in (0, 1)]
     return go.Heatmap(
         z=numbers,
         zmin=-0.5,
@@ -188,7 +193,7 @@ def _ground(views: Sequence[tuple[tuple[str, ...], ...]], *, gap: float) -> go.H
     )
 
 
-def _signs(views: Sequence[tuple[tuple[str, ...], ...]], *, size: float) -> go.Scatter:
+def _signs(views: Sequence[tuple[tuple[str, ...], ...]], look: Tokens, *, size: float) -> go.Scatter:
     found = [
         (place * _STEP + x, y, _FIELDS[name].sign)
         for place, view in enumerate(views)
@@ -201,7 +206,7 @@ def _signs(views: Sequence[tuple[tuple[str, ...], ...]], *, size: float) -> go.S
         y=[y for _, y, _ in found],
         mode="text",
         text=[sign for _, _, sign in found],
-        textfont={"size": size, "color": INK, "family": FONT},
+        textfont={"size": size, "color": look.text, "family": FONT},
         hoverinfo="skip",
         cliponaxis=False,
     )
@@ -283,7 +288,7 @@ def _legend(steps: Iterable[PlannedStep], look: Tokens, *, line: int) -> dict[st
     there = set(chain.from_iterable(chain.from_iterable(fields_of(one.view) for one in steps)))
     words = ["▶ player and where it faces"]
     words += [
-        f'<span style="color:{field.fill}">■</span> {f"{field.sign} " if field.sign else ""}{name}'
+        f'<span style="color:{field.shaded(look)}">■</span> {f"{field.sign} " if field.sign else ""}{name}'
         for name, field in _FIELDS.items()
         if name in there and name not in ("player", "edge")
     ]

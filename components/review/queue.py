@@ -26,6 +26,8 @@ MOST_ROWS: Final = 1_000
 ROW_SEEN: Final = "review_row_seen"
 FIRST_SEEN: Final = ("why", "task_id", "agent", "status")
 """What a reviewer reads to choose a run, before anything else."""
+WIDTHS: Final = {"here": 24, "why": 240, "task_id": 100, "agent": 125, "status": 90}
+"""Pixels; all but the status fit beside a run on a screen 1,280 wide, the status at 1,440."""
 HIDDEN: Final = (
     "kind",
     "run_id",
@@ -108,11 +110,13 @@ def queue(shown: Sequence[Case], case: Case | None) -> None:
         height=min(38 + 35 * max(len(shown), 1), 440),
         most=MOST_ROWS,
         columns={
-            "here": st.column_config.TextColumn("▸", width=24, help="The run shown beside the queue"),
-            "why": st.column_config.TextColumn("why", width=300),
-            "task_id": st.column_config.TextColumn("task", width=110),
-            "agent": st.column_config.TextColumn("agent", width=110),
-            "status": st.column_config.TextColumn(width=90),
+            "here": st.column_config.TextColumn(
+                "▸", width=WIDTHS["here"], help="The run shown beside the queue"
+            ),
+            "why": st.column_config.TextColumn("why", width=WIDTHS["why"]),
+            "task_id": st.column_config.TextColumn("task", width=WIDTHS["task_id"]),
+            "agent": st.column_config.TextColumn("agent", width=WIDTHS["agent"]),
+            "status": st.column_config.TextColumn(width=WIDTHS["status"]),
             "completion": st.column_config.ProgressColumn(
                 "completion", format="percent", min_value=0, max_value=1
             ),

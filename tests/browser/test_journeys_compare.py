@@ -13,6 +13,18 @@ from screen import click_in
 pytestmark = pytest.mark.xdist_group("browser")
 Open = Callable[..., Page]
 MATRIX = ".st-key-scroll-compare-matrix"
+OVER_THE_EDGE = """(figure) => {
+  const boxes = [...figure.querySelectorAll('.shapelayer path')].map((box) => box.getBoundingClientRect());
+  const wide = (words, box) => words.left < box.left || words.right > box.right;
+  const middle = (words) => ({x: (words.left + words.right) / 2, y: (words.top + words.bottom) / 2});
+  const holds = (box, at) => box.left < at.x && at.x < box.right && box.top < at.y && at.y < box.bottom;
+  return [...figure.querySelectorAll('.scatterlayer text')].filter((text) => {
+    const words = text.getBoundingClientRect();
+    const around = boxes.filter((box) => holds(box, middle(words)));
+    return !around.length || around.every((box) => wide(words, box));
+  }).map((text) => text.textContent);
+}"""
+"""Words of cells that are wider than their box."""
 
 
 def test_a_click_in_the_matrix_sets_the_steps_side_by_side_and_the_address_leads_back(
@@ -44,4 +56,5 @@ def test_on_a_small_screen_the_matrix_scrolls_in_its_frame_and_the_page_does_not
     frame.locator(".js-plotly-plot").wait_for()
     wider = "(frame) => frame.scrollWidth > frame.clientWidth + 200"
     page.wait_for_function(wider, arg=frame.element_handle())
+    assert frame.locator(".js-plotly-plot").evaluate(OVER_THE_EDGE) == []  # columns are at their narrowest
     assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")

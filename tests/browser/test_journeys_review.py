@@ -12,10 +12,12 @@ from conftest import answered, press, settle, sign
 from playwright.sync_api import Page, expect
 from screen import button
 
+from components.review.queue import WIDTHS
 from untaken.store import Workspace
 
 pytestmark = pytest.mark.xdist_group("browser")
 Open = Callable[..., Page]
+WIDE = "([table, least]) => table.clientWidth >= least"
 GRAPH = b"""schema: untaken.plan/1
 id: desk
 tasks: ['t*']
@@ -104,7 +106,14 @@ def test_two_reviewers_mark_differ_and_go_through_the_queue_by_keyboard(
     ).to_be_visible()
 
 
-def test_on_a_small_screen_the_queue_does_not_widen_the_page(address: str, open_page: Open) -> None:
+def test_the_queue_does_not_widen_a_small_screen_and_shows_its_first_columns_on_others(
+    address: str, open_page: Open
+) -> None:
     page = open_page(f"{address}/review", width=390, height=844, dark=True)
     expect(page.get_by_text("0 of 3 reviewed")).to_be_visible()
     assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
+    table = page.locator(".st-key-review-queue")
+    everything = sum(WIDTHS.values())
+    for width, least in ((1280, everything - WIDTHS["status"]), (1440, everything)):
+        page.set_viewport_size({"width": width, "height": 844})
+        page.wait_for_function(WIDE, arg=[table.element_handle(), least])

@@ -62,8 +62,8 @@ def test_a_cell_tells_its_status_by_colour_icon_and_line() -> None:
         (style.fill, style.line_name, CRITICAL_BORDER) for style in (done, tried, left)
     ]
     words = figure.data[0].text
-    assert words[3] == "<b>✓</b>  1"
-    assert {"≠  <b>✗</b>  1!"} <= set(words)
+    assert words[3] == "<b>✓</b> 1"
+    assert {"≠ <b>✗</b> 1!"} <= set(words)
 
 
 def test_columns_are_headed_by_agent_repeat_and_outcome_the_reference_first() -> None:
@@ -93,10 +93,21 @@ def test_words_from_ledgers_and_graphs_stay_words(dark: bool) -> None:
     assert "%{y}" not in drawn
 
 
+def test_a_cell_of_many_actions_makes_the_columns_wider() -> None:
+    busy = a_run("bad", task="t").call("look").state(paid=False)
+    for _ in range(100):
+        busy.call("pay", ok=False)
+    few, many = (
+        compare_matrix(found(builders=[runs()[0], other])).layout.meta["least_width"]
+        for other in (runs()[1], busy.finish(False))
+    )
+    assert many > few
+
+
 def test_without_a_plan_rows_are_tools() -> None:
     figure = compare_matrix(found(None))
     assert list(figure.layout.yaxis.ticktext) == ["look", "pay"]
-    assert figure.data[0].text[0] == "<b>●</b>  1"
+    assert figure.data[0].text[0] == "<b>●</b> 1"
 
 
 def test_of_very_many_rows_those_at_which_runs_part_are_kept() -> None:

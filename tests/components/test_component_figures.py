@@ -11,6 +11,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import pytest
 from builders import a_run
+from colours import contrast, luminance
 from drawn import a_graph, a_score
 
 from components import figures
@@ -284,20 +285,6 @@ def test_labels_and_borders_of_every_box_can_be_read_in_both_themes(dark: bool) 
         assert (luminance(shown.fill) < 0.2) == dark, look.word
         if look.word != "not required":
             assert contrast(shown.line, background) >= 2.8, look.word
-
-
-def luminance(colour: str) -> float:
-    """Relative luminance as WCAG 2 defines it."""
-    parts = (int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5))
-    red, green, blue = (
-        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
-    )
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-
-
-def contrast(one: str, other: str) -> float:
-    low, high = sorted((luminance(one), luminance(other)))
-    return (high + 0.05) / (low + 0.05)
 
 
 @pytest.mark.parametrize(

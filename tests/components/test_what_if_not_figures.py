@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from colours import contrast, luminance
 
 from components import figures
 from components.figures.frames import _FIELDS, FEW, VERDICTS
@@ -111,6 +112,19 @@ def test_creatures_and_grounds_that_matter_have_a_sign_of_their_own_besides_the_
     signs = [field.sign for field in _FIELDS.values() if field.sign]
     assert len(signs) == len(set(signs))
     assert {name for name, field in _FIELDS.items() if not field.sign} == {"edge", "grass", "player"}
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_maps_follow_the_theme_and_their_signs_are_readable(dark: bool) -> None:
+    for figure in (
+        figures.frame_strip(RECORD, 30, dark=dark),
+        figures.frame_figure(RECORD.steps[0], dark=dark),
+    ):
+        ground, signs = figure.data[:2]
+        for field, (_, fill) in zip(_FIELDS.values(), ground.colorscale[::2], strict=True):
+            if field.sign:
+                assert contrast(signs.textfont.color, fill) >= 4.5, field
+            assert not dark or luminance(fill) < 0.2, field
 
 
 def test_needs_are_always_shown_and_low_ones_say_so() -> None:

@@ -83,6 +83,13 @@ def test_without_a_shared_task_everybody_is_unscored_with_the_reason() -> None:
     assert all(isinstance(a.tau_b, Unscored) for a in report.agreement)
 
 
+def test_three_agents_without_a_scored_sub_goal_are_three_agents() -> None:
+    scores = [a_score(agent, "x", 0, 0, success=True) for agent in "abc"]
+    agreement = next(a for a in rank_agents(scores, resamples=QUICK).agreement if a.b == "completion")
+    want = "0 of 3 agents have both metrics (no shared task has a value: this run has no expectations)"
+    assert agreement.tau_b == agreement.p == agreement.spearman == agreement.low == Unscored(want)
+
+
 def test_no_scores_at_all_give_an_empty_report() -> None:
     report = rank_agents([])
     assert all(standings == () for standings in report.metrics.values())

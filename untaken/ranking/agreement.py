@@ -23,7 +23,8 @@ def agree(a: MetricTable, b: MetricTable, a_tests: PairTests | None, b_tests: Pa
     """
     rows_a, rows_b = _common_rows(a, b)
     x, y = a.comparable[rows_a], b.comparable[rows_b]
-    tau = kendall_tau_b(x, y)
+    few = _too_few(a, b, len(rows_a))
+    tau, p, rho = (kendall_tau_b(x, y), kendall_p(x, y), spearman(x, y)) if few is None else (few, few, few)
     low: Score = NO_INTERVAL
     high: Score = NO_INTERVAL
     if isinstance(tau, Unscored):
@@ -36,10 +37,19 @@ def agree(a: MetricTable, b: MetricTable, a_tests: PairTests | None, b_tests: Pa
         tau_b=tau,
         low=low,
         high=high,
-        p=kendall_p(x, y),
-        spearman=spearman(x, y),
+        p=p,
+        spearman=rho,
         n=len(rows_a),
     )
+
+
+def _too_few(a: MetricTable, b: MetricTable, n: int) -> Unscored | None:
+    """Why there is no agreement where there are several agents, but fewer than two have both metrics."""
+    everyone = len(a.agents) + len(a.absent)
+    if n > 1 or everyone < 2:
+        return None
+    why = min(absence.reason for absence in {**a.absent, **b.absent}.values())
+    return Unscored(f"{n} of {everyone} agents have both metrics ({why})")
 
 
 def discordant_pairs(a: MetricTable, b: MetricTable) -> tuple[DiscordantPair, ...]:
