@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 import pandas as pd
 import streamlit as st
@@ -77,13 +77,9 @@ def _field(graph: PlanGraph, name: GraphField, found: tuple[ToolProposal, ...]) 
         key=key,
         format_func=lambda glob: text.one_line(glob, 60),
         accept_new_options=True,
-        on_change=lambda: _set(name, st.session_state[key]),
+        on_change=lambda: session.edit(SetGraph(field=name, value=list(st.session_state[key]))),
         placeholder="none declared",
     )
-
-
-def _set(name: GraphField, value: Any) -> bool:
-    return session.edit(SetGraph(field=name, value=list(value)))
 
 
 def _take(graph: PlanGraph, found: tuple[ToolProposal, ...]) -> None:

@@ -368,7 +368,7 @@ def one(review: CriteriaReview, known: CriteriaSet) -> None:
     check = next((c for c in review.verification.criteria if c.name == name), None)
     values, decided = st.columns([3, 2], gap="large")
     with values:
-        _described(criterion or _quantified(review, name))
+        _described(criterion or next(c for run in review.passes for c in run.criteria if c.name == name))
         if check is None:
             st.info("No run has a value yet: not quantified.")
         else:
@@ -382,10 +382,6 @@ def one(review: CriteriaReview, known: CriteriaSet) -> None:
             editing.decide(criterion)
             editing.reword(criterion)
             editing.history(criterion)
-
-
-def _quantified(review: CriteriaReview, name: str) -> Criterion:
-    return next(c for run in review.passes for c in run.criteria if c.name == name)
 
 
 def _described(criterion: Criterion) -> None:

@@ -7,7 +7,7 @@ stays small.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from typing import Any, Final
+from typing import Final
 
 import streamlit as st
 
@@ -118,7 +118,7 @@ def plan_view(
 
     def answer(event: str, act: Callable[[str], None] | None) -> Callable[[], None]:
         def read() -> None:
-            value = _triggered(key, event)
+            value = getattr(st.session_state.get(key), event, None)
             if act is not None and any(goal.id == value for goal in graph.sub_goals):
                 act(str(value))
 
@@ -132,7 +132,3 @@ def plan_view(
         on_expanded_change=answer("expanded", on_expand),
     )
     return drawing
-
-
-def _triggered(key: str, event: str) -> Any:
-    return getattr(st.session_state.get(key), event, None)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
+from typing import Literal
 
 import pytest
 from crafter_worlds import NIGHT, walked
@@ -19,9 +21,18 @@ from untaken.crafter.state_causality import (
     try_edges,
 )
 from untaken.crafter.state_causality.mechanisms import mechanisms
-from untaken.crafter.state_causality.trials import DRAWS, all_rule_edges, sign_test
+from untaken.crafter.state_causality.trials import DRAWS, sign_test
 
 MECHANISMS = tuple(mechanisms())
+
+
+def all_rule_edges() -> Iterator[CausalEdge]:
+    """Every edge that the mechanisms claim, whatever the state: on variables and on achievements."""
+    for m in mechanisms().values():
+        for effect in filter(None, (m.effect, m.name if m.name in ACHIEVEMENTS else "")):
+            kind: Literal["rule", "policy-mediated"] = "policy-mediated" if m.mediated else "rule"
+            for cause in m.causes:
+                yield CausalEdge(cause=cause, effect=effect, kind=kind, concept=m.name, reason=m.words)
 
 
 @cache

@@ -23,7 +23,8 @@ from untaken import answers as report
 from untaken import limits
 from untaken.answers import SCHEMAS, json_schema
 from untaken.answers.frame import Columns
-from untaken.asking.access import KEY_SETTING, SETTING
+from untaken.asking.access import SETTING
+from untaken.asking.bounds import KEY_SETTING
 from untaken.cli import main, parser
 from untaken.cli.app import SIGN_IN
 from untaken.counterfactual.model import DeltaVerdict, EvaluationStatus, Support

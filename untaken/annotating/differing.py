@@ -25,8 +25,6 @@ from untaken.annotating.edits import (
 )
 from untaken.plans import PlanGraph, SubGoal, json_equal
 
-_LINKS = ("deps", "any_of")
-
 
 def edits_between(old: PlanGraph, new: PlanGraph, *, renamed: Mapping[str, str] | None = None) -> list[Edit]:
     """The commands that make `new` of `old`, so ordered that every step between is a valid graph.

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from itertools import takewhile
-from typing import Final
 
 from untaken.answers.documents import Document, entry
 from untaken.answers.plan_words import situation_words, statement_words
@@ -22,8 +21,6 @@ from untaken.counterfactual.plan import (
     calibration_card,
 )
 from untaken.errors import Unscored
-
-NUMBER: Final[Schema] = {"type": ["number", "null"]}
 
 
 def plan_document(evaluation: PlanEvaluation, card: CalibrationCard | Unscored | None = None) -> Document:

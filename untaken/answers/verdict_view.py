@@ -80,7 +80,7 @@ def verdict_views(run: Run, node: NodeScore, verdicts: Sequence[str] = ()) -> tu
         VerdictView(
             seq=verdict.seq,
             by=verdict.by,
-            authority=_authority(verdict.by),
+            authority=next(title for title, prefixes in AUTHORITIES if verdict.by.startswith(prefixes)),
             passed=verdict.passed,
             reason=verdict.reason or "",
             quotes=_quotes(run, verdict),
@@ -103,10 +103,6 @@ def addressing_findings(corpus: Corpus) -> tuple[Finding, ...]:
     return tuple(
         found for run in corpus.runs.values() if not run.integrity.broken for found in findings_of(run)
     )
-
-
-def _authority(by: str) -> str:
-    return next(title for title, prefixes in AUTHORITIES if by.startswith(prefixes))
 
 
 def _quotes(run: Run, verdict: Verdict) -> tuple[Quoted, ...]:

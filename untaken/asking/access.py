@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 SETTING: Final = "UNTAKEN_MODEL"
 """Environment variable that names the model."""
-KEY_SETTING: Final = "UNTAKEN_MODEL_KEY"
-"""Environment variable with the key for a model named by its address."""
 IN_A_ROW: Final = 3
 """Failures to reach the model after which it is left alone."""
 

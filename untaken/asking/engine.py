@@ -34,7 +34,7 @@ from pydantic_ai.settings import ModelSettings
 
 from untaken import limits
 from untaken.asking.bounded import ReplyTooLarge, bounded_client
-from untaken.asking.bounds import LOCAL, REQUESTS
+from untaken.asking.bounds import KEY_SETTING, LOCAL, REQUESTS
 from untaken.asking.question import Question, Unreached
 from untaken.asking.replies import Reply, ToolUse, without_keys
 from untaken.errors import Unscored, UntakenError
@@ -183,7 +183,7 @@ def _resolved(model: str | Model, portal: BlockingPortal, stack: ExitStack) -> t
 
         return _at_address(stack.enter_context(serving()), "none", portal, stack), True
     if model.startswith(("http://", "https://")):
-        return _at_address(model, os.environ.get("UNTAKEN_MODEL_KEY", "none"), portal, stack), True
+        return _at_address(model, os.environ.get(KEY_SETTING, "none"), portal, stack), True
     try:
         return infer_model(model), False
     except UserError as error:

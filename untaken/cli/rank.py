@@ -103,9 +103,6 @@ def _print_pairs(compared: Comparison, console: Console) -> None:
     console.say()
 
 
-_PAIR_HEADINGS = ("above", "below", "by", "95 %", "p", "Holm", "P(above)", "MDE")
-
-
 def _pair(pair: PairedDifference) -> tuple[object, ...]:
     return (
         pair.first,

@@ -92,15 +92,11 @@ def _values(acted: Any) -> Mapping[Place, Mapping[str, set[bytes | None]]]:
                 seen[action.tool] += 1
     return {
         place: {
-            name: {_bytes(one[name]) if name in one else None for one in given}
+            name: {msgspec.json.encode(one[name], order="sorted") if name in one else None for one in given}
             for name in {name for one in given for name in one}
         }
         for place, given in calls.items()
     }
-
-
-def _bytes(value: Any) -> bytes:
-    return msgspec.json.encode(value, order="sorted")
 
 
 def _step(

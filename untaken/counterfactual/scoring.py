@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from math import isfinite
 
 from msgspec import Struct
@@ -104,26 +103,10 @@ class Scale(Struct, frozen=True, kw_only=True, gc=False):
         return score_placed(self.place(outcome), terms, self.weights)
 
 
-def common_terms(first: Outcome, second: Outcome) -> Terms:
-    """The terms that two placed outcomes both have."""
-    return Terms(
-        cost=first.cost is not None and second.cost is not None,
-        steps=first.steps is not None and second.steps is not None,
-    )
-
-
 def score_placed(placed: Outcome, terms: Terms, weights: Weights) -> Score:
     """The score of a placed outcome over the terms given."""
     cost, steps = placed.cost if terms.cost else None, placed.steps if terms.steps else None
     return score(placed.success, cost, steps, weights)
-
-
-@lru_cache(maxsize=64)
-def in_force(weights: Weights, terms: Terms) -> Weights:
-    """The weights of the terms given, renormalised."""
-    cost, steps = weights.cost * terms.cost, weights.steps * terms.steps
-    used = weights.success + cost + steps
-    return Weights(success=weights.success / used, cost=cost / used, steps=steps / used)
 
 
 def difference(first: Score, second: Score) -> Score:

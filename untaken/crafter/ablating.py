@@ -84,10 +84,6 @@ def _drawn(worlds: int) -> Floats:
     return np.concatenate(list(task_weights(worlds, RESAMPLES, 0)))
 
 
-def _score(reached: Floats) -> float:
-    return crafter_score((100 * reached.mean(axis=0)).tolist())
-
-
 def _resampled_scores(reached: Floats, drawn: Floats) -> Floats:
     """(resamples,): the Crafter score over the drawn worlds."""
     percents = 100 * drawn @ reached / max(len(reached), 1)
@@ -109,7 +105,7 @@ def _arm(name: str, episodes: Sequence[Episode], scores: Floats) -> AblationArm:
     return AblationArm(
         name=name,
         episodes=len(episodes),
-        score=_score(reached),
+        score=crafter_score((100 * reached.mean(axis=0)).tolist()),
         score_low=low,
         score_high=high,
         achievements=fmean(len(e.unlocked) for e in episodes),

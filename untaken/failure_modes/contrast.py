@@ -26,7 +26,6 @@ class ModeContrast:
             no task has a failed and a successful run that were read.
         p: two-sided and exact; `q` after Benjamini-Hochberg over the modes compared.
         words: what this says.
-        successes_with: digests of the successful runs that show it.
     """
 
     mode: str
@@ -45,7 +44,6 @@ class ModeContrast:
     p: Score
     q: Score
     words: str
-    successes_with: tuple[str, ...]
 
 
 NOT_COMPARABLE = Unscored("no task has both a failed and a successful run that were read")
@@ -112,7 +110,6 @@ def _contrast(
         p=p,
         q=q,
         words=_words(difference, p),
-        successes_with=tuple(run.run for run in with_mode if not run.failed),
     )
 
 

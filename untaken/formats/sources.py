@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
-from typing import BinaryIO, Final, Protocol
+from typing import Final, Protocol
 
 import zstandard
 
@@ -277,7 +277,7 @@ def _open(
 ) -> Iterator[Source]:
     folders = file.resolve().parent.parts[1:]
     with file.open("rb") as stream:
-        if not _is_zip(stream) or file.name.lower().endswith(whole):
+        if stream.read(4) not in (ZIP, b"PK\x05\x06") or file.name.lower().endswith(whole):
             yield Source(name=name, stem=stem_of(file.name), folders=folders, place=OnDisk(path=file))
             return
     try:
@@ -294,10 +294,6 @@ def _open(
             yield Source(
                 name=shown, stem=stem_of(member.name), folders=(*folders, file.stem, *inside), place=place
             )
-
-
-def _is_zip(stream: BinaryIO) -> bool:
-    return stream.read(4) in (ZIP, b"PK\x05\x06")
 
 
 def wanted(name: str, extensions: tuple[str, ...]) -> bool:

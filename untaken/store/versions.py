@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
 from typing import Any, Final
 
 import msgspec
@@ -17,7 +16,7 @@ from untaken.plans import PlanGraph, export_graph, read_graph
 from untaken.store.content import graph_suffix
 from untaken.store.faults import row_reader
 from untaken.store.records import now, removed_files
-from untaken.store.tables import files, graph_versions
+from untaken.store.tables import graph_versions
 
 UPLOAD: Final = "upload"
 """Author of a version that came as a file."""
@@ -193,17 +192,6 @@ def too_large(name: str, size: int) -> UntakenError:
 def as_version(graph: PlanGraph, version: int) -> PlanGraph:
     """The graph under its number in the workspace."""
     return graph if graph.version == version else msgspec.structs.replace(graph, version=version)
-
-
-def path_of(connection: Connection, graph_id: str, version: int, folder: Path) -> tuple[str, Path] | None:
-    """Digest and place of a version's bytes."""
-    chosen = (
-        select(files.c.digest, files.c.path)
-        .join(graph_versions, graph_versions.c.file == files.c.digest)
-        .where((graph_versions.c.graph_id == graph_id) & (graph_versions.c.version == version))
-    )
-    row = connection.execute(chosen).one_or_none()
-    return None if row is None else (row.digest, folder / row.path)
 
 
 def _reads_as(data: bytes, graph: PlanGraph) -> bool:

@@ -78,9 +78,7 @@ class Transcript(Struct, frozen=True, kw_only=True):
 
     Attributes:
         items: what was said and done; a result is part of its call.
-        text_chars: the most characters that any text has.
     """
 
     digest: str
     items: tuple[TranscriptItem, ...]
-    text_chars: int

@@ -50,7 +50,7 @@ def transcript_of(run: Run, score: RunScore | Unscored, *, marks: Sequence[Event
         for seq, given in some.items():
             every[reader.place(seq)] += given
     items = tuple(reader.item(event, tuple(every.get(event.seq, ()))) for event in reader.shown)
-    return Transcript(digest=run.digest, items=items, text_chars=limit)
+    return Transcript(digest=run.digest, items=items)
 
 
 class _Reader:

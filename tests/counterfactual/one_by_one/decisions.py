@@ -9,10 +9,11 @@ from typing import Final
 from one_by_one.levels import Layered, sides
 from one_by_one.pooling import NOT_POOLED, Pooled, pooled_advantage, strength_for, supported
 from one_by_one.strata import Sides
+from one_by_one.terms import common_terms
 from one_by_one.trust import Arm, compare_arms
 from untaken.counterfactual.model import Alternative, Decision, Direction, Support
 from untaken.counterfactual.paths import alternatives_of, outcome_of, verdict_of
-from untaken.counterfactual.scoring import Outcome, Scale, Weights, common_terms, difference, score_placed
+from untaken.counterfactual.scoring import Outcome, Scale, Weights, difference, score_placed
 from untaken.errors import Score, Unscored
 from untaken.ledger.events import SkillSelection
 from untaken.ledger.model import Run

@@ -17,9 +17,10 @@ from typing import Final, NamedTuple
 from weakref import WeakKeyDictionary
 
 from one_by_one.levels import Layered
+from one_by_one.terms import common_terms
 from one_by_one.trust import Arm
 from untaken.counterfactual.model import ONE_LAYER, Direction, Support
-from untaken.counterfactual.scoring import Outcome, Scale, Terms, Weights, common_terms, score_placed
+from untaken.counterfactual.scoring import Outcome, Scale, Terms, Weights, score_placed
 from untaken.counterfactual.words import N_MIN, end_words, too_few
 from untaken.errors import Score, Unscored, number
 from untaken.memory import Record, Snapshot

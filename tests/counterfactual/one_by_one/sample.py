@@ -6,7 +6,8 @@ from math import sqrt
 from typing import Final
 
 from one_by_one.contrast import Sample
-from untaken.counterfactual.scoring import Scale, Terms, in_force
+from one_by_one.terms import in_force
+from untaken.counterfactual.scoring import Scale, Terms
 from untaken.errors import Unscored
 from untaken.memory import Record, ValueRange
 

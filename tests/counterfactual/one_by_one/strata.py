@@ -13,7 +13,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from msgspec import UnsetType
 
-from untaken.counterfactual.scoring import Scale, Terms, in_force
+from one_by_one.terms import in_force
+from untaken.counterfactual.scoring import Scale, Terms
 from untaken.counterfactual.words import N_MIN, end_words
 from untaken.memory import Observed, Snapshot
 from untaken.memory.history import History

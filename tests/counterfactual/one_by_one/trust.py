@@ -18,12 +18,12 @@ from msgspec import Struct
 
 from one_by_one.contrast import Sample, band_between, band_of
 from one_by_one.sample import sample_of
+from one_by_one.terms import common_terms
 from untaken.counterfactual.model import Direction, Support
 from untaken.counterfactual.scoring import (
     Outcome,
     Scale,
     Terms,
-    common_terms,
     difference,
     score_placed,
 )

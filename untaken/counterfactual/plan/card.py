@@ -103,7 +103,7 @@ def calibration_card(evaluation: PlanEvaluation) -> CalibrationCard | Unscored:
             f"a card needs at least {RUNS_MIN} runs of {TASKS_MIN} tasks"
         )
     brier = fmean(p.squared for p in points)
-    everybody = fmean(_by_run(points).values())
+    everybody = fmean({p.digest: p.outcome for p in points}.values())
     own = _task_means(points)
     return CalibrationCard(
         n=len(points),
@@ -121,10 +121,6 @@ def _support(decision: EvaluatedDecision) -> str:
     if not decision.alternatives:
         return "no alternative"
     return "supported" if any(a.supported for a in decision.alternatives) else "not supported"
-
-
-def _by_run(points: Iterable[_Point]) -> dict[str, float]:
-    return {p.digest: p.outcome for p in points}
 
 
 def _task_means(points: Iterable[_Point]) -> dict[str, float]:

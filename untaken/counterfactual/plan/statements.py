@@ -22,7 +22,6 @@ from untaken.stats.multiple import benjamini_hochberg
 from untaken.stats.stratified import Stratum, exact_test, order_of, risk_difference, score_interval
 from untaken.stats.two_way import Block, slope_between_agents
 
-LAYERS: Final = (1, 2, 3, 4)
 ALPHA: Final = 0.05
 """A test whose margins could never give a p this small is dropped before the correction (Tarone)."""
 Q_MAX: Final = 0.10

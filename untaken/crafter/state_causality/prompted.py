@@ -174,9 +174,5 @@ def _edge(cause: str, effect: str, answered: AnsweredEdge, concepts: Sequence[Co
         effect=effect,
         kind="rule" if answered.by == "rule" else "policy-mediated",
         concept=next(same, ""),
-        reason=_printable(answered.reason),
+        reason=" ".join("".join(c if c.isprintable() else " " for c in answered.reason).split()),
     )
-
-
-def _printable(text: str) -> str:
-    return " ".join("".join(c if c.isprintable() else " " for c in text).split())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from math import comb
 from typing import TYPE_CHECKING, Final, Literal
@@ -169,12 +168,3 @@ def _shown(trial: EdgeTrial) -> CausalEdge:
         return trial.edge
     reason = f"{trial.edge.reason}; {trial.reason}"[:300]
     return msgspec.structs.replace(trial.edge, kind="tested", reason=reason)
-
-
-def all_rule_edges() -> Iterator[CausalEdge]:
-    """Every edge that the mechanisms claim, whatever the state: on variables and on achievements."""
-    for m in mechanisms().values():
-        for effect in filter(None, (m.effect, m.name if m.name in ACHIEVEMENTS else "")):
-            kind: Literal["rule", "policy-mediated"] = "policy-mediated" if m.mediated else "rule"
-            for cause in m.causes:
-                yield CausalEdge(cause=cause, effect=effect, kind=kind, concept=m.name, reason=m.words)
