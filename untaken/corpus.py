@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from untaken.counterfactual import Evaluations, RunEvaluation, collect_signals
 from untaken.errors import Finding, Unscored, UntakenError
+from untaken.garbage import seldom_collected
 from untaken.ledger import Run
 from untaken.memories import memories_of
 from untaken.memory import (
@@ -138,6 +139,7 @@ class Corpus:
         return self.ranking.contradictions
 
 
+@seldom_collected()
 def score_runs(
     runs: Iterable[Run],
     graphs: Graphs,
@@ -246,6 +248,7 @@ def countable(
     ]
 
 
+@seldom_collected()
 def evaluate_corpus(
     runs: Iterable[Run] | Paths,
     graphs: Graphs,

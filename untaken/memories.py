@@ -8,6 +8,7 @@ from typing import Final
 
 from untaken.ledger import Run
 from untaken.memory import Observed, PolicyMemory, applied_signals, by_memory
+from untaken.ranking import comparable_groups
 
 POLICY: Final = "policy.memory.jsonl"
 """The file of a workspace that keeps the weak signals folded into its memory, and nothing else."""
@@ -49,8 +50,6 @@ def remembered(runs: Iterable[Run], folder: Path) -> dict[str, PolicyMemory]:
 
 def _in_common(runs: Mapping[str, Run]) -> list[list[Run]]:
     """The runs of comparable agents, joined with those of others that were started on the same plan graph."""
-    from untaken.ranking import comparable_groups  # noqa: PLC0415 (slow: imports NetworkX)
-
     parts: list[tuple[set[str], list[Run]]] = []
     for group in comparable_groups(runs.values()):
         part = [runs[digest] for digest in group.digests]

@@ -37,6 +37,13 @@ def test_spearman_is_pearsons_correlation_of_mid_ranks() -> None:
     )
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_spearman_equals_scipy_with_ties(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    a, b = rng.integers(0, 6, size=(2, rng.integers(3, 25)))
+    assert spearman(a, b) == pytest.approx(stats.spearmanr(a, b).statistic, abs=1e-12)
+
+
 @pytest.mark.parametrize("n", [3, 4, 5, 6, 7, 8])
 def test_exact_p_equals_scipy_without_ties(n: int) -> None:
     rng = np.random.default_rng(n)

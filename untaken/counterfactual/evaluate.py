@@ -17,6 +17,7 @@ from untaken.counterfactual.paths import THRESHOLD
 from untaken.counterfactual.scoring import Weights
 from untaken.counterfactual.summary import tally
 from untaken.errors import Finding, Score, Unscored, UntakenError, Where
+from untaken.garbage import seldom_collected
 from untaken.ledger.model import Run
 from untaken.memory import Memories, PolicyMemory, Snapshot, by_memory
 
@@ -63,6 +64,7 @@ def evaluate_run(
     return made[run.digest]
 
 
+@seldom_collected()
 def evaluate_runs(
     runs: Iterable[Run],
     memory: PolicyMemory | Snapshot | Memories,

@@ -18,6 +18,7 @@ from typing import Literal, overload
 
 from untaken import limits
 from untaken.errors import Finding, UntakenError
+from untaken.garbage import seldom_collected
 from untaken.ledger.decoding import run_of
 from untaken.ledger.model import Head, Integrity, Run
 from untaken.ledger.reading import Reading
@@ -45,6 +46,7 @@ def read_ledger(
 ) -> tuple[list[Run], list[Finding]]: ...
 
 
+@seldom_collected()
 def read_ledger(
     source: LedgerSource,
     *,

@@ -40,15 +40,11 @@ def comparable_groups(runs: Iterable[Run]) -> tuple[Group, ...]:
     A workspace often holds runs of several benchmarks. Rankings over "the tasks that all agents ran"
     mean something inside such a part only.
     """
-    import networkx as nx  # noqa: PLC0415 (slow)
-
     everyone = list(runs)
-    ran = nx.Graph()
-    ran.add_edges_from((("agent", run.agent), ("task", run.task_id)) for run in everyone)
-    part = {node: number for number, nodes in enumerate(nx.connected_components(ran)) for node in nodes}
-    members: dict[int, list[Run]] = {}
+    part = _parts(everyone)
+    members: dict[str, list[Run]] = {}
     for run in everyone:
-        members.setdefault(part["agent", run.agent], []).append(run)
+        members.setdefault(part[run.agent], []).append(run)
     groups = [
         Group(
             digests=tuple(run.digest for run in found),
@@ -61,6 +57,25 @@ def comparable_groups(runs: Iterable[Run]) -> tuple[Group, ...]:
     return tuple(
         sorted(groups, key=lambda g: (sound.isdisjoint(g.digests), -len(g.agents), -len(g.digests), g.name))
     )
+
+
+def _parts(runs: Iterable[Run]) -> dict[str, str]:
+    """For each agent, the first agent of its part. Each agent and each task is walked once."""
+    tasks_of: dict[str, set[str]] = {}
+    agents_of: dict[str, set[str]] = {}
+    for run in runs:
+        tasks_of.setdefault(run.agent, set()).add(run.task_id)
+        agents_of.setdefault(run.task_id, set()).add(run.agent)
+    part: dict[str, str] = {}
+    for first in tasks_of:
+        reached = [] if first in part else [first]
+        while reached:
+            agent = reached.pop()
+            part[agent] = first
+            reached += [
+                other for task in tasks_of[agent] for other in agents_of.pop(task, ()) if other not in part
+            ]
+    return part
 
 
 def left_out(whole: Mapping[str, Run], kept: Mapping[str, Run]) -> tuple[Finding, ...]:

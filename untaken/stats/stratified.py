@@ -11,9 +11,7 @@ from math import sqrt
 from typing import Final, Literal, NamedTuple
 
 import numpy as np
-from scipy.optimize import brentq
 from scipy.special import stdtrit
-from scipy.stats import hypergeom
 
 from untaken.stats.rates import Z_95
 
@@ -84,6 +82,8 @@ def _total(margins: tuple[tuple[int, int, int], ...]) -> tuple[int, np.ndarray]:
 
 @lru_cache(maxsize=65_536)
 def _one(n1: int, n0: int, successes: int) -> tuple[int, np.ndarray]:
+    from scipy.stats import hypergeom  # noqa: PLC0415 (slow)
+
     least, most = max(0, successes - n0), min(n1, successes)
     return least, hypergeom.pmf(np.arange(least, most + 1), n1 + n0, n1, successes)
 
@@ -102,6 +102,8 @@ def score_interval(strata: Sequence[Stratum]) -> tuple[float, float]:
 
     It keeps its width where every success is on one side, as a plain variance does not.
     """
+    from scipy.optimize import brentq  # noqa: PLC0415 (slow)
+
     found = risk_difference(strata)
     counts = np.array(strata, dtype=float).T
 
