@@ -12,9 +12,7 @@ Reads UNTAKEN_REAL_DATA, else ../shared/data beside the repository; without reco
 
 from __future__ import annotations
 
-import json
 import os
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +23,7 @@ import numpy as np
 
 from untaken.counterfactual.plan import EvaluatedPath, evaluate_plans
 from untaken.errors import Unscored
+from untaken.failure_modes.root_causes import RootCauseAgreement, ceiling_words, root_cause_agreement
 from untaken.formats import convert
 from untaken.ledger import (
     Message,
@@ -37,7 +36,6 @@ from untaken.ledger import (
     read_ledger,
 )
 from untaken.plans import load_graphs, map_actions
-from untaken.stats.rates import wilson
 
 RECORDS = Path(os.environ.get("UNTAKEN_REAL_DATA") or Path(__file__).resolve().parents[2] / "shared" / "data")
 AUTHOR: Final = "human:agentrx"
@@ -122,6 +120,7 @@ def main() -> None:
     labelled = [
         (r, v) for r in runs for v in r.events if isinstance(v, Verdict) and v.by == AUTHOR and v.evidence
     ]
+    ceiling = ceiling_words(second_labels())
     for counted, shift in (("from 1", 0), ("from 0", 1)):
         table: dict[tuple[str, str], list[tuple[bool, float]]] = {}
         for run, verdict in labelled:
@@ -145,61 +144,20 @@ def main() -> None:
                     f"{kind} {sum(won)} of {len(won)} ({sum(chances):.1f}, {exact_p(sum(won), chances):.2f})"
                 )
             print(f"  {name:24}" + "  ".join(f"{cell:24}" for cell in cells))
-        print(f"  {ceiling() or 'human ceiling: no second labels here'}")
+        print(f"  {ceiling}")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ceiling:
-    """Two people on the same runs: how often they name the same step, one at most one off, the same agent."""
-
-    runs: int
-    same_step: int
-    within_one: int
-    same_agent: int
-    kappa: float
-
-    def __str__(self) -> str:
-        counts = {"same step": self.same_step, "±1": self.within_one, "same agent": self.same_agent}
-        shares = ", ".join(f"{words} {n} ({_share(n, self.runs)})" for words, n in counts.items())
-        return f"human ceiling, two people on {self.runs} Who&When runs: {shares}, κ {self.kappa:.2f}"
-
-
-def _share(n: int, runs: int) -> str:
-    low, high = wilson(n, runs)
-    return f"{n / runs:.0%}, {low:.0%} to {high:.0%}"
-
-
-def ceiling() -> Ceiling | None:
-    """AgentRx's label (steps from 1) and the record's own (from 0) of the same Who&When runs."""
-    path = RECORDS / "agentrx" / "magentic_one_ground_truth.json"
-    if not path.is_file():
-        return None
-    second = json.loads(path.read_text("utf-8"))
-    labels = {}
-    for label in second:
-        root = label["root_cause"]["failure_id"]
-        labels[label["trajectory_id"]] = next(
-            (int(f["step_number"]), str(f["failed_agent"]).casefold())
-            for f in label["failures"]
-            if f["failure_id"] == root
-        )
-    gaps, agents = [], []
-    for path in sorted((RECORDS / "who_and_when" / "Hand-Crafted").glob("*.json")):
-        record = json.loads(path.read_text("utf-8"))
-        if record.get("question_ID") in labels:
-            step, agent = labels[record["question_ID"]]
-            gaps.append(abs(step - 1 - int(record["mistake_step"])))
-            agents.append((agent, str(record["mistake_agent"]).casefold()))
-    same = sum(a == b for a, b in agents)
-    first, other = (Counter(answers) for answers in zip(*agents, strict=True))
-    chance = sum(first[name] * other[name] for name in first) / len(agents) ** 2
-    return Ceiling(
-        runs=len(gaps),
-        same_step=gaps.count(0),
-        within_one=sum(gap <= 1 for gap in gaps),
-        same_agent=same,
-        kappa=(same / len(agents) - chance) / (1 - chance),
-    )
+def second_labels() -> tuple[RootCauseAgreement, ...]:
+    """The two people who labelled the same Who&When runs."""
+    sources = [
+        RECORDS / "who_and_when" / "Hand-Crafted",
+        RECORDS / "agentrx" / "magentic_one_ground_truth.json",
+    ]
+    if not all(source.exists() for source in sources):
+        return ()
+    with TemporaryDirectory() as out:
+        ledgers = convert("who-and-when", sources, out).ledgers
+        return root_cause_agreement(run for ledger in ledgers for run in read_ledger(ledger))
 
 
 if __name__ == "__main__":

@@ -324,7 +324,7 @@ def put(path: Path, content: Any) -> Path:
     return path
 
 
-def converted(format: str, out: Path, *sources: Path, **options: Any) -> tuple[Conversion, list[Run]]:
+def converted(format: str | None, out: Path, *sources: Path, **options: Any) -> tuple[Conversion, list[Run]]:
     """A conversion, with its runs as a strict reader gives them: intact against their heads."""
     conversion = convert(format, sources, out, **options)
     runs = [

@@ -80,3 +80,10 @@ def test_two_people_are_compared_and_blame_is_compared_with_each_of_them() -> No
         "It is the step that a person names in 2 of 3 runs (human:ann), 1 of 3 runs (human:bob); human"
     )
     assert blame_words([]).startswith("No person names a step here; human ceiling not known")
+
+
+def test_what_is_recorded_beside_a_step_is_no_step() -> None:
+    builder = a_run().say("looking").plan("look").state(looked=True).call("look").finish(success=False)
+    builder.verdict("x", False, ANN, evidence=(1,)).verdict("x", False, BOB, evidence=(4,))
+    (found,) = root_cause_agreement(read_ledger(builder.ledger()))
+    assert (found.same_step, found.near_step, found.median_distance) == (0, 1, 1.0)

@@ -22,6 +22,7 @@ from hypothesis import strategies as st
 
 from untaken.counterfactual import evaluate_run
 from untaken.errors import Unscored
+from untaken.failure_modes.root_causes import root_cause_agreement
 from untaken.formats import Conversion, sniff
 from untaken.formats.losses import Findings
 from untaken.formats.who_and_when_texts import (
@@ -403,3 +404,48 @@ def test_a_ledger_that_says_little_leaves_the_rest_unknown() -> None:
         "is_progress_being_made": None,
     }
     assert progress.next_speaker is None
+
+
+def second_label(**changed: Any) -> dict[str, Any]:
+    """AgentRx' label of `hand_crafted_record`: its steps count from 1, and it spells agents its own way."""
+    failures = [
+        {"failure_id": 1, "step_number": 5, "step_reason": "wrong page", "failed_agent": "Websurfer"},
+        {"failure_id": 2, "step_number": 8, "step_reason": "in a loop", "failed_agent": "Websurfer"},
+    ]
+    root = {"failure_id": 2, "reason_for_root_cause": "no way back"}
+    return {"trajectory_id": "q-1", "failures": failures, "root_cause": root} | changed
+
+
+def test_a_second_label_of_a_run_is_joined_and_the_two_people_are_compared(tmp_path: Path) -> None:
+    chat = generated_record(question_ID="q-1")  # another run of the same question has no such steps
+    files = {"1.json": hand_crafted_record(), "2.json": chat, "labels.json": [second_label()]}
+    sources = [put(tmp_path / "in" / name, content) for name, content in files.items()]
+    for format in (None, "who-and-when"):
+        conversion, runs = converted(format, tmp_path / str(format), *sources)
+        (found,) = root_cause_agreement(runs)
+        assert (found.a, found.b) == ("human:agentrx", "human:who-and-when")
+        assert (found.runs, found.same_step, found.same_sub_goal) == (1, 1, 1)
+        assert not codes(conversion).keys() & {"label-without-run", "label-out-of-range"}
+
+
+@pytest.mark.parametrize(
+    ("desc", "label", "want"),
+    [
+        ("of another run", second_label(trajectory_id="q-9"), "label-without-run"),
+        ("past the end", second_label(failures=[{"failure_id": 2, "step_number": 99}]), "label-out-of-range"),
+    ],
+)
+def test_a_second_label_that_fits_no_run_or_no_step_is_named(
+    tmp_path: Path, desc: str, label: dict[str, Any], want: str
+) -> None:
+    labels = put(tmp_path / "labels.json", [label])
+    record = put(tmp_path / "1.json", hand_crafted_record())
+    conversion, runs = converted("who-and-when", tmp_path / "out", record, labels)
+    assert want in codes(conversion), desc
+    assert root_cause_agreement(runs) == ()
+
+
+def test_label_files_of_other_agents_are_not_of_this_format() -> None:
+    for agent, want in (("FileSurfer", "who-and-when"), ("Assistant", "agentrx")):
+        failure = {"failure_id": 1, "step_number": 3, "failed_agent": agent}
+        assert sniff("labels.json", json.dumps([second_label(failures=[failure])]).encode()) == want

@@ -11,8 +11,10 @@ from typing import Any
 import desk
 import msgspec
 import pytest
+from foreign_files import hand_crafted_record
 
 from untaken import intake
+from untaken.failure_modes.root_causes import root_causes
 from untaken.intake import take_in
 from untaken.store import Workspace
 
@@ -148,6 +150,15 @@ def test_verdicts_that_come_later_join_those_that_came_before(workspace: Workspa
     judges = {event.by for event in run.events if hasattr(event, "by")}
     assert run.agent == "Ann"
     assert judges == {"human:consensus", "judge:agent_as_a_judge"}
+
+
+def test_a_second_persons_labels_join_the_runs_that_came_before(workspace: Workspace) -> None:
+    failure = {"failure_id": 1, "step_number": 8, "failed_agent": "WebSurfer"}
+    label = {"trajectory_id": "q-1", "failures": [failure], "root_cause": {"failure_id": 1}}
+    take_in(workspace, [("7.json", json.dumps(hand_crafted_record()).encode())])
+    take_in(workspace, [("second.json", json.dumps([label]).encode())])
+    (run,) = workspace.read_runs()[0]
+    assert {*root_causes(run)} == {"human:who-and-when", "human:agentrx"}
 
 
 def test_files_of_equal_bytes_are_told_apart_by_their_folders(workspace: Workspace) -> None:

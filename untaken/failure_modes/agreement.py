@@ -9,19 +9,20 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import accumulate, combinations
 from statistics import median
 from typing import Final
 
 from untaken.errors import Score, Unscored
 from untaken.failure_modes.assignments import assignments_of, readers_of
 from untaken.failure_modes.model import Taxonomy
-from untaken.ledger import Run
+from untaken.ledger import Message, Observation, Run, ToolCall
 from untaken.stats.kappa import Pair, agreement_share, cohen_kappa
 
 MOST_PEOPLE: Final = 20
 """People who are paired: those who read most runs."""
 NEAR: Final = 1
+"""Steps apart at most."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,9 +36,9 @@ class ModeAgreement:
         runs: that they come from.
         agreement: share of equal answers, kappa: Cohen's κ; each with its 95 % interval, clustered by task.
         located: runs in which both saw the mode at an event.
-        same_step, near_step: of these, the nearest two events are the same, or at most one event of the run
-            apart.
-        median_distance: events of the run between the nearest two, the median over `located`.
+        same_step, near_step: of these, the nearest two are the same step of the run (`steps_of`), or at most
+            one step apart.
+        median_distance: steps of the run between the nearest two, the median over `located`.
     """
 
     a: str
@@ -61,9 +62,18 @@ class ModeAgreement:
     median_distance: Score
 
 
+def steps_of(run: Run) -> list[int]:
+    """The step that each event of a run is at, by `seq`: messages, calls and answers are a step each.
+
+    What an importer or an agent records beside them (plans, states, choices) is at the next step.
+    """
+    spoken = [isinstance(event, Message | ToolCall | Observation) for event in run.events]
+    return [0, *accumulate(spoken)][:-1]
+
+
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """One person's labels of one run: the events of each mode; none for a mode without."""
+    """One person's labels of one run: the steps of each mode; none for a mode without."""
 
     run: Run
     seen: dict[str, frozenset[int]]
@@ -91,11 +101,12 @@ def mode_agreement(runs: Iterable[Run], taxonomy: Taxonomy) -> tuple[ModeAgreeme
 def _readings(run: Run, taxonomy: Taxonomy) -> dict[str, _Reading]:
     """By person, the modes they see in a run; those who read it and see none are among them."""
     found: dict[str, dict[str, frozenset[int]]] = {one: {} for one in readers_of(run) if one}
+    steps = steps_of(run)
     for one in assignments_of(run):
         if one.by in found and one.status == "accepted":
             mode = taxonomy.current(one.mode)
-            events = {one.place.event} if one.place.event is not None else set()
-            found[one.by][mode] = found[one.by].get(mode, frozenset()) | events
+            seen = {steps[one.place.event]} if one.place.event is not None else set()
+            found[one.by][mode] = found[one.by].get(mode, frozenset()) | seen
     return {person: _Reading(run, seen) for person, seen in found.items()}
 
 
@@ -146,5 +157,5 @@ def _agreement(
 
 
 def _distance(a: frozenset[int] | None, b: frozenset[int] | None) -> int | None:
-    """Events between the nearest two; ``None`` where one of them names none."""
+    """Steps between the nearest two; ``None`` where one of them names none."""
     return min((abs(x - y) for x in a for y in b), default=None) if a and b else None

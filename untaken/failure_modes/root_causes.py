@@ -13,7 +13,7 @@ from statistics import median
 from typing import Final
 
 from untaken.errors import Score, Unscored
-from untaken.failure_modes.agreement import MOST_PEOPLE, NEAR
+from untaken.failure_modes.agreement import MOST_PEOPLE, NEAR, steps_of
 from untaken.failure_modes.assignments import counted
 from untaken.ledger import Run, Verdict
 from untaken.stats.kappa import Pair, agreement_share, cohen_kappa
@@ -43,9 +43,9 @@ class RootCauseAgreement:
     Attributes:
         a, b: ``human:…`` (untrusted), or `DECISIVE` for automatic blame.
         runs: for which both name an event.
-        same_step, near_step: of these, the same event, or at most one event of the run apart.
+        same_step, near_step: of these, the same step of the run (`steps_of`), or at most one step apart.
         same, near: their shares, each with its 95 % interval, clustered by task.
-        median_distance: events of the run between the two.
+        median_distance: steps of the run between the two.
         named: runs for which both also name a sub-goal (or whose work it was); `same_sub_goal` of them the
             same one.
         kappa: Cohen's κ of these names, with its 95 % interval.
@@ -122,7 +122,11 @@ def root_cause_agreement(
 
 
 def _of_two(a: str, b: str, causes: Sequence[tuple[Run, RootCause, RootCause]]) -> RootCauseAgreement:
-    apart = [(run.task_id, abs(one.event - other.event)) for run, one, other in causes]
+    apart = [
+        (run.task_id, abs(steps[one.event] - steps[other.event]))
+        for run, one, other in causes
+        for steps in [steps_of(run)]
+    ]
     names = [(run.task_id, (x.sub_goal, y.sub_goal)) for run, x, y in causes if x.sub_goal and y.sub_goal]
     same = agreement_share(_by_task((task, (True, gap == 0)) for task, gap in apart))
     near = agreement_share(_by_task((task, (True, gap <= NEAR)) for task, gap in apart))
@@ -172,12 +176,15 @@ def ceiling_words(found: Iterable[RootCauseAgreement]) -> str:
     if not pairs:
         return "human ceiling not known: no two people name the root cause of the same run"
     most = max(pairs, key=lambda one: one.runs)
-    span = (
-        ""
-        if isinstance(most.same_low, Unscored) or isinstance(most.same_high, Unscored)
-        else f", 95 % {most.same_low:.0%} to {most.same_high:.0%}"
-    )
+    same = _share_words(most.same, most.same_low, most.same_high)
+    near = _share_words(most.near, most.near_low, most.near_high)
     return (
-        f"human ceiling: two people name the same step in {most.same_step:,} of {most.runs:,} runs "
-        f"({most.same:.0%}{span}), at most one event apart in {most.near_step:,}"
+        f"human ceiling: two people name the same step in {most.same_step:,} of {most.runs:,} runs ({same}), "
+        f"at most one step apart in {most.near_step:,} ({near})"
     )
+
+
+def _share_words(share: Score, low: Score, high: Score) -> str:
+    if isinstance(low, Unscored) or isinstance(high, Unscored):
+        return f"{share:.0%}"
+    return f"{share:.0%}, 95 % {low:.0%} to {high:.0%}"

@@ -1,81 +1,25 @@
 """AgentRx: tau-bench runs, and people's labels of the steps at which failed ones went wrong.
 
-The runs are tau-bench records. A label file is a JSON list of {trajectory_id, failures [{failure_id,
-step_number, step_reason, failure_category, failed_agent}], root_cause {failure_id, reason_for_root_cause}};
-`trajectory_id` is the record's `task_id`. `step_number` counts the messages of the trajectory, the system's
-first, from 1, as the `index` of the records does.
+The runs are tau-bench records; a label names one by its `task_id`. Its steps count the messages of the
+trajectory, the system's first, as the `index` of the records does.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Any, Final
 
 from untaken.formats import tau_bench
+from untaken.formats.agentrx_labels import AgentRxLabels
 from untaken.formats.importer import Importer
 from untaken.formats.intake import Intake
-from untaken.formats.jsontext import JsonReader
-from untaken.formats.losses import FileLog, clip
+from untaken.formats.losses import FileLog
 from untaken.formats.model import FormatInfo
-from untaken.formats.readings import cut_name, mapping, objects, text, whole
-from untaken.formats.recording import EPOCH, TICK, RunDraft
+from untaken.formats.readings import text
 from untaken.formats.sample import Confidence, Sample
 from untaken.formats.sources import Source
 from untaken.formats.tau_bench_runs import Survey, TauRecords, named_file
-from untaken.formats.tidy import Places, Tidier
-from untaken.formats.who_and_when_texts import first_line
-from untaken.ledger import Evidence, Message, ModeAssignment, Observation, ReviewNote, ToolCall, Verdict
-
-AUTHOR: Final = "human:agentrx"
-MODES: Final = {
-    "instruction adherence failure": "instruction-not-followed",
-    "instruction/plan adherence failure": "instruction-not-followed",
-    "invention of new information": "information-invented",
-    "invalid invocation": "invalid-call",
-    "misinterpretation of tool output": "tool-output-misread",
-    "intent plan misalignment": "wrong-plan",
-    "intent-plan misalignment": "wrong-plan",
-    "underspecified user intent": "request-unclear",
-    "intent not supported": "request-unsupported",
-    "guardrails triggered": "guardrail-triggered",
-    "system failure": "system-failure",
-}
-"""Categories, in the spellings of the label files, and the ids of the preset `agentrx` of failure modes."""
-QUOTE_CHARS: Final = 200
-LABELS: Final = Places(
-    kept=[
-        "[].trajectory_id",
-        "[].failures[].failure_id",
-        "[].failures[].step_number",
-        "[].failures[].step_reason",
-        "[].failures[].failure_category",
-        "[].failures[].failed_agent",
-        "[].root_cause.failure_id",
-        "[].root_cause.reason_for_root_cause",
-    ],
-    dropped=["[].failures[].category_reason", "[].failure_summary"],
-)
-
-
-@dataclass(slots=True)
-class AgentRxLabels:
-    """The labels of all files, by task; `met` names those with a run."""
-
-    by_task: dict[str, dict[str, Any]] = field(default_factory=dict)
-    logs: dict[str, FileLog] = field(default_factory=dict)
-    met: set[str] = field(default_factory=set)
-
-    def unmet(self) -> None:
-        """Names, in each file, the labels without a run."""
-        for log in {id(each): each for each in self.logs.values()}.values():
-            left = [task for task, its in self.logs.items() if its is log and task not in self.met]
-            if left:
-                message = (
-                    f"{len(left)} labels speak of no run that was read ({', '.join(map(clip, left[:3]))})"
-                )
-                log.findings.add("label-without-run", message, hint="Convert labels and runs together.")
+from untaken.formats.tidy import Tidier
 
 
 def _recognise(sample: Sample) -> Confidence:
@@ -89,7 +33,7 @@ def _convert(sources: Sequence[Source], intake: Intake) -> None:
     labels, survey, runs = AgentRxLabels(), Survey(), []
     for source in sources:
         intake.step(source.name)
-        if not _read_labels(source, labels, intake):
+        if not labels.read(source, intake):
             runs.append(source)
     for source in runs:
         for record in _records(source, intake):
@@ -109,27 +53,6 @@ def _records(source: Source, intake: Intake) -> Iterator[dict[str, Any]]:
     )
 
 
-def _read_labels(source: Source, labels: AgentRxLabels, intake: Intake) -> bool:
-    """Takes a label file in; false for a file that is none."""
-    peeked = intake.reader(source, FileLog(source.name))
-    first = next(iter(peeked.values()), None) if peeked else None
-    if first is None or "trajectory_id" not in mapping(first.value):
-        return False
-    log = intake.open(source)
-    reader: JsonReader | None = intake.reader(source, log)
-    tidier = Tidier(LABELS, log.findings)
-    for element in reader.values() if reader else ():
-        record, held = tidier.record(element.value, "[]")
-        task = text(mapping(record).get("trajectory_id"))
-        log.records += 1
-        log.count(held, LABELS.kept if task else frozenset())
-        if task is None:
-            log.findings.add("not-this-format", f"label {element.index} names no run", severity="error")
-        else:
-            labels.by_task[task], labels.logs[task] = record, log
-    return True
-
-
 def _write(source: Source, survey: Survey, labels: AgentRxLabels, intake: Intake) -> None:
     log = intake.open(source)
     reader = intake.reader(source, log)
@@ -140,63 +63,9 @@ def _write(source: Source, survey: Survey, labels: AgentRxLabels, intake: Intake
     with intake.ledger(f"{source.stem}-{log.sha256[:8]}") as write:
         for record in tau_bench.records(reader, tidier, log):
             if (run := records.run(record)) is not None:
-                task = text(record["task_id"]) or ""
-                if task in labels.by_task:
-                    labels.met.add(task)
-                    _label(run, labels.by_task[task], records.places, log)
+                labels.add_to(run, text(record["task_id"]), records.places, log)
                 write(run, log)
     records.conclude()
-
-
-def _label(run: RunDraft, label: dict[str, Any], places: Sequence[int], log: FileLog) -> None:
-    """Each labelled step as a failure mode and a note at its event; the root cause as a verdict instead."""
-    root = whole(mapping(label.get("root_cause")).get("failure_id"), log.findings, "root_cause.failure_id")
-    now = (run.drafts[-1].ts or EPOCH) + TICK
-    for failure in objects(label.get("failures")):
-        step = whole(failure.get("step_number"), log.findings, "[].failures[].step_number")
-        category = text(failure.get("failure_category")) or "no category"
-        reason = text(failure.get("step_reason")) or "no reason given"
-        mode = MODES.get(category.casefold())
-        evidence = None
-        if step is not None and 1 <= step <= len(places):
-            evidence = [_evidence(run, places[step - 1])]
-        else:
-            message = f"step_number {clip(step)} is no message of the trajectory (1 to {len(places)})"
-            log.findings.add("label-out-of-range", message, run=run.run_id)
-        at = {"event": evidence[0].seq} if evidence else {}
-        if failure.get("failure_id") != root:
-            words = reason if mode else f"{category}: {reason}"
-            run.add(ReviewNote, now, author=AUTHOR, text=f"Step {step}: {words}", **at)
-        if mode is not None:
-            run.add(ModeAssignment, now, mode=mode, by=AUTHOR, reason=reason, **at)
-        if failure.get("failure_id") == root:
-            _blame(run, now, failure, f"{category}: {reason}", evidence)
-
-
-def _blame(
-    run: RunDraft, now: datetime, failure: dict[str, Any], reason: str, evidence: list[Evidence] | None
-) -> None:
-    """The root cause: the failing agent, and the labelled step as evidence."""
-    run.add(
-        Verdict,
-        now,
-        sub_goal=cut_name(f"work of {text(failure.get('failed_agent')) or 'the agent'}"),
-        passed=False,
-        by=AUTHOR,
-        evidence=evidence,
-        reason=reason,
-    )
-
-
-def _evidence(run: RunDraft, place: int) -> Evidence:
-    """The message at a place, or the call that it made."""
-    for seq, draft in enumerate(run.drafts[place:], start=place):
-        if draft.event is ToolCall:
-            return Evidence(seq=seq, quote=draft.fields["tool"])
-        if draft.event in (Message, Observation):
-            content = draft.fields["content"]
-            return Evidence(seq=seq, quote=first_line(content, QUOTE_CHARS))
-    return Evidence(seq=place, quote="")
 
 
 IMPORTER: Final = Importer(

@@ -4,16 +4,19 @@ A file is one record {question, history [{role, content, name}], mistake_agent, 
 of such. Hand-Crafted records are Magentic-One logs, whose orchestrator writes its ledger down, then chooses
 who speaks next: its choices are the decision points. Algorithm-Generated records are group chats of experts
 and a terminal, in which nobody records a choice. Neither time nor cost is recorded, and no plan graph.
+AgentRx labelled some Hand-Crafted runs a second time; its label files are joined by question.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from untaken.formats.agentrx_labels import AgentRxLabels
 from untaken.formats.importer import Importer
 from untaken.formats.intake import Intake
 from untaken.formats.model import FormatInfo
+from untaken.formats.readings import objects, text
 from untaken.formats.sample import Confidence, Sample
 from untaken.formats.sources import Source
 from untaken.formats.tidy import Places, Tidier
@@ -31,6 +34,8 @@ PLACES: Final = Places(
         "history[].content.**",
     ]
 )
+TEAM: Final = ("orchestrator", "websurfer", "filesurfer", "computerterminal")
+"""Of Magentic-One; its assistant has a name that other agents have, too."""
 _LABELS: Final = ("mistake_agent", "mistake_step", "mistake_reason")
 
 
@@ -39,30 +44,50 @@ def _recognise(sample: Sample) -> Confidence:
     asked = sample.mentions("ground_truth", "question_ID")
     orchestrated = '"Orchestrator (' in sample.text
     known = labelled or asked or orchestrated
+    if sample.mentions("trajectory_id", "failures"):
+        return Confidence.CERTAIN if _blames_the_team(sample.first) else Confidence.NO
     return Confidence.LIKELY if known and sample.records and sample.mentions("history") else Confidence.NO
 
 
+def _blames_the_team(label: Mapping[str, Any]) -> bool:
+    """Whether an AgentRx label is of a run of Magentic-One: tau-bench has other agents."""
+    return any(
+        (text(one.get("failed_agent")) or "").casefold() in TEAM for one in objects(label.get("failures"))
+    )
+
+
 def _convert(sources: Sequence[Source], intake: Intake) -> None:
+    labels, records = AgentRxLabels(), []
     for source in sources:
         intake.step(source.name)
-        log = intake.open(source)
-        reader = intake.reader(source, log)
-        if reader is None:
-            continue
-        tidier = Tidier(PLACES, log.findings)
-        with intake.ledger(f"{source.stem}-{log.sha256[:8]}") as write:
-            for element in reader.values():
-                record, held = tidier.record(element.value, "")
-                log.records += 1
-                is_record = isinstance(record, dict) and isinstance(record.get("history"), list)
-                log.count(held, _kept(record) if is_record else frozenset())
-                if not is_record:
-                    message = f"record {element.index} is no Who&When record: it has no history"
-                    log.findings.add("not-this-format", message, severity="error")
-                    continue
-                stem = f"{source.stem}/{element.index}" if element.index else source.stem
-                if (run := write_record(record, stem, intake, log)) is not None:
-                    write(run, log)
+        if not labels.read(source, intake):
+            records.append(source)
+    for source in sources:
+        intake.step(source.name)
+        if source in records:
+            _write(source, labels, intake)
+    labels.unmet()
+
+
+def _write(source: Source, labels: AgentRxLabels, intake: Intake) -> None:
+    log = intake.open(source)
+    reader = intake.reader(source, log)
+    if reader is None:
+        return
+    tidier = Tidier(PLACES, log.findings)
+    with intake.ledger(f"{source.stem}-{log.sha256[:8]}") as write:
+        for element in reader.values():
+            record, held = tidier.record(element.value, "")
+            log.records += 1
+            is_record = isinstance(record, dict) and isinstance(record.get("history"), list)
+            log.count(held, _kept(record) if is_record else frozenset())
+            if not is_record:
+                message = f"record {element.index} is no Who&When record: it has no history"
+                log.findings.add("not-this-format", message, severity="error")
+                continue
+            stem = f"{source.stem}/{element.index}" if element.index else source.stem
+            if (run := write_record(record, stem, intake, log, labels)) is not None:
+                write(run, log)
 
 
 def _kept(record: dict[str, Any]) -> frozenset[str]:
@@ -80,5 +105,6 @@ IMPORTER: Final = Importer(
     ),
     recognise=_recognise,
     convert=_convert,
-    passes=1,
+    passes=2,
+    joins=True,
 )

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, Final
 
+from untaken.formats.agentrx_labels import AgentRxLabels
 from untaken.formats.intake import Intake
 from untaken.formats.losses import FileLog, Findings, clip
 from untaken.formats.readings import cut_name, text, truth, whole
@@ -103,8 +104,10 @@ def decision_context(progress: Progress, last: str | None) -> dict[str, Any]:
     return {**progress.flags, "last_speaker": last or _HUMAN}
 
 
-def write_record(record: Mapping[str, Any], stem: str, intake: Intake, log: FileLog) -> RunDraft | None:
-    """The run of one record; ``None`` for one that is there already."""
+def write_record(
+    record: Mapping[str, Any], stem: str, intake: Intake, log: FileLog, labels: AgentRxLabels
+) -> RunDraft | None:
+    """The run of one record with its labels; ``None`` for one that is there already."""
     entries = entries_of(record)
     name = set_of(entries)
     agent = intake.agent_name(intake.agent or name, log)
@@ -134,6 +137,12 @@ def write_record(record: Mapping[str, Any], stem: str, intake: Intake, log: File
     message = "no times are recorded; generated so that all runs start together"
     intake.findings.once("synthetic-timestamps", message, severity="note")
     _label(run, record, entries, builder, log)
+
+    def spelled(name: str) -> str:
+        return _spelled(name, entries, run_id, log.findings)
+
+    if name == HAND_CRAFTED:  # the other set has its own runs of the same questions
+        labels.add_to(run, text(record.get("question_ID")), builder.at, log, spelled=spelled)
     return run
 
 
@@ -286,7 +295,7 @@ def _label(
         words = clip(record.get("mistake_step"))
         message = f"mistake_step is {words!r}, no entry of the history (0 to {len(entries) - 1})"
         findings.add("label-out-of-range", message, run=run.run_id)
-    blamed = _spelled(blamed, entries, run.run_id, findings)
+    blamed = _spelled(blamed, entries, run.run_id, findings) if blamed else None
     evidence = None
     if inside and step is not None:
         entry = entries[step]
@@ -305,11 +314,11 @@ def _label(
     )
 
 
-def _spelled(blamed: str | None, entries: list[HistoryEntry], run_id: str, findings: Findings) -> str | None:
+def _spelled(blamed: str, entries: list[HistoryEntry], run_id: str, findings: Findings) -> str:
     """The blamed agent as the history spells it."""
     spellings = {entry.speaker.casefold(): entry.speaker for entry in entries}
-    known = spellings.get(blamed.casefold()) if blamed else None
+    known = spellings.get(blamed.casefold())
     if known is not None and known != blamed:
-        message = f"mistake_agent is {clip(blamed)!r}, the history says {clip(known)!r}; treated as the same"
+        message = f"the label names {clip(blamed)!r}, the history says {clip(known)!r}; treated as the same"
         findings.add("agent-spelling", message, run=run_id)
     return known or blamed
