@@ -21,9 +21,9 @@ def seldom_collected() -> Iterator[None]:
     """Inside the block, the garbage collector looks for cycles seldom; where it is off, it stays off.
 
     Reading and evaluating runs makes millions of objects, nearly all of which are kept and none of which is
-    part of a cycle: looking through them again and again finds nothing, and takes a quarter of the time.
-    Blocks may overlap, in one thread or in many: the last to end restores the thresholds that the first found.
-    Also a decorator.
+    part of a cycle: looking through them again and again finds nothing.
+    Blocks may overlap, in one thread or in many: the last to end restores what the first found. It is also a
+    decorator.
     """
     global _blocks, _before  # noqa: PLW0603 - the collector is one for the process, and so is this count
     with _lock:

@@ -91,7 +91,8 @@ def spearman(a: ArrayLike, b: ArrayLike) -> Score:
     if np.ptp(x) == 0 or np.ptp(y) == 0:
         return ALL_TIED
     ranks = np.column_stack([_mid_ranks(x), _mid_ranks(y)])
-    return float(np.corrcoef(ranks, rowvar=False)[1, 0])
+    correlations: Floats = np.asarray(np.corrcoef(ranks, rowvar=False))
+    return float(correlations[1, 0])
 
 
 def _mid_ranks(values: Floats) -> Floats:
