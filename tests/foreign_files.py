@@ -314,6 +314,58 @@ def maths_record(**changed: Any) -> dict[str, Any]:
     return {**record, **changed}
 
 
+ACTION = tau2_document()["tasks"][0]["evaluation_criteria"]["actions"][0]
+SHEETS = {
+    "judgment/Crew/human_as_a_judge/01_Boat.json": devai_human(True, False, True),
+    "judgment/Other/human_as_a_judge/01_Boat.json": devai_human(True, True, True),
+    "instances/01_Boat.json": devai_sheet(),
+}
+CODEX_LINE = {
+    "timestamp": "2026-01-01T00:00:00Z",
+    "type": "response_item",
+    "payload": {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "hi"}]},
+}
+CLAUDE_LINE = {
+    "type": "user",
+    "uuid": "u1",
+    "parentUuid": None,
+    "sessionId": "s1",
+    "message": {"role": "user", "content": "hi"},
+}
+LABEL = {
+    "trajectory_id": 7,
+    "failures": [{"failure_id": 1, "step_number": 2, "step_reason": "wrong day"}],
+    "root_cause": {"failure_id": 1},
+}
+FILES: dict[str, dict[str, Any]] = {
+    "devai": SHEETS,
+    "agentrx": {"gpt-9-retail.json": [tau_record()], "labels.json": [LABEL]},
+    "tau-bench": {"gpt-9-airline.json": [tau_record(trial=t) for t in range(3)]},
+    "tau2-bench": {"r.json": tau2_document(simulations=[tau2_simulation(ACTION, trial=t) for t in range(3)])},
+    "who-and-when": {"A/1.json": generated_record(), "H/2.json": hand_crafted_record()},
+    "agenteval": {f"number_theory/{n}.json": maths_record(problem_id=str(n)) for n in range(2)},
+    "harbor": {"t__1/result.json": {"task_name": "t", "trial_name": "t__1", "agent_info": {"name": "a"}}},
+    "atif": {"t.json": {"schema_version": "ATIF-v1.5", "steps": [{"source": "agent", "message": "hi"}]}},
+    "claude-code": {"s.jsonl": CLAUDE_LINE},
+    "inspect": {"log.json": {"eval": {"task": "t", "model": "m"}, "samples": [{"id": 1, "messages": []}]}},
+    "otel": {"t.json": {"spans": [{"name": "chat", "context": {"trace_id": "1", "span_id": "2"}}]}},
+    "swe-agent": {"m__x/1.traj": {"trajectory": [{"action": "ls", "observation": "a.py"}], "info": {}}},
+    "codex": {"rollout-1.jsonl": CODEX_LINE},
+    "pydantic-ai": {
+        "h.json": [{"kind": "request", "parts": [{"part_kind": "user-prompt", "content": "hi"}]}]
+    },
+    "openai-agents": {"t.jsonl": {"object": "trace", "id": "t1", "workflow_name": "desk"}},
+    "langsmith": {"t.json": {"id": "r1", "run_type": "chain", "name": "desk", "child_runs": []}},
+    "mlflow": {
+        "t.json": {"info": {"trace_id": "tr-1"}, "data": {"spans": [{"span_id": "1", "name": "desk"}]}}
+    },
+    "openai-messages": {
+        "chat.json": [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "ho"}]
+    },
+}
+"""By format, files with runs: the content of each by its name."""
+
+
 def put(path: Path, content: Any) -> Path:
     """Writes a file: bytes and text as they are, anything else as JSON."""
     path.parent.mkdir(parents=True, exist_ok=True)

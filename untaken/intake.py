@@ -76,12 +76,13 @@ class UploadResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IntakeFile:
-    """One uploaded file and its recognised kind."""
+    """One uploaded file and its recognised kind; `archive` is the position of the archive that it is in."""
 
     position: int
     name: str
     data: bytes | Path
     kind: str | None = None
+    archive: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,7 +152,7 @@ def _arriving(
         folder = desk.scratch / f"archive{own}"
         members, findings = _unpacked(name, data, folder)
         for member, path in members:
-            yield IntakeFile(position=position, name=member, data=path)
+            yield IntakeFile(position=position, name=member, data=path, archive=own)
             position += 1
         rows[own] = UploadResult(name=name, kind="archive", new=bool(members), findings=findings)
 
@@ -285,15 +286,13 @@ def _planning(desk: ImportContext, one: IntakeFile) -> UploadResult:
 
 def _unknown(one: IntakeFile) -> Finding:
     known = ", ".join(info.name for info in formats())
-    sample = sample_of(one.name, one.data)
+    looks = likeness(sample_of(one.name, one.data))
     hint = f"Known formats: {known}. Ledgers end in .jsonl, plan graphs in .plan.yaml."
-    if sample.shape == "empty":
-        hint = "Nothing was recorded in it, or the copy failed. Export or download it again."
     return Finding(
         code="file-not-recognised",
-        message=f"not a ledger, plan graph or known trace format: looks like {likeness(sample).what}",
+        message=f"not a ledger, plan graph or known trace format: looks like {looks.what}",
         where=Where(file=one.name),
-        hint=hint,
+        hint=looks.use if looks.failed else hint,
         severity="error",
     )
 
@@ -313,13 +312,21 @@ def _converted(
     """One row per trace: converted with the others of its format, and added to the workspace."""
     scratch = desk.scratch / format
     scratch.mkdir()
-    sources = [_source(n, one.name, one.data, format, scratch) for n, one in enumerate(batch)]
-    staged = {source.name: one for source, one in zip(sources, batch, strict=True)}
+    sources: list[Source] = []
+    staged: dict[str, IntakeFile] = {}
+    for one in batch:
+        root = one.position if one.archive is None else one.archive
+        source = _source(f"{root:06}", one, format, scratch)
+        if source.name in staged:  # two names that differ only in what is not safe
+            source = _source(f"{one.position:06}-again", one, format, scratch)
+        sources.append(source)
+        staged[source.name] = one
     earlier: dict[str, str] = {}
     if importers()[format].joins:
         for kept in desk.workspace.sources(format):
             if kept.origin == desk.agent and kept.path:
-                source = _source(len(sources), kept.name, kept.path, format, scratch)
+                known = IntakeFile(position=len(sources), name=kept.name, data=kept.path)
+                source = _source(f"{len(sources):06}-earlier", known, format, scratch)
                 sources.append(source)
                 earlier[source.name] = kept.digest
     try:
@@ -362,7 +369,7 @@ def _kept(
 ) -> list[UploadResult]:
     """Stores converted traces and their loss reports under their uploaded names."""
     rows = [_converted_row(one, format, loss) for one, loss in traces]
-    read = [number for number, row in enumerate(rows) if row.loss is not None]
+    read = [number for number, row in enumerate(rows) if row.runs or row.graphs or _waits(row)]
     kept = [
         KeptTrace(
             name=rows[n].name,
@@ -381,13 +388,32 @@ def _kept(
     return rows
 
 
+def _waits(row: UploadResult) -> bool:
+    """True for labels: what they are about may be added later."""
+    return any(finding.code == "label-without-run" for finding in row.findings)
+
+
 def _converted_row(one: IntakeFile, format: str, loss: FileLoss | None) -> UploadResult:
     """The result for one trace, under its uploaded name."""
     if loss is None:
-        return UploadResult(name=one.name, kind=format)
+        return UploadResult(name=one.name, kind=format, findings=(_not_read(one, format),))
     findings = tuple(replace(f, where=replace(f.where, file=one.name)) for f in loss.findings)
     account = replace(loss, name=one.name, findings=findings)
-    return UploadResult(name=one.name, kind=format, runs=loss.runs, loss=account, findings=findings)
+    return UploadResult(
+        name=one.name, kind=format, runs=loss.runs, graphs=loss.graphs, loss=account, findings=findings
+    )
+
+
+def _not_read(one: IntakeFile, format: str) -> Finding:
+    """About a file that was recognised by its fields or its folder, and not needed for any run."""
+    alone = one.archive is None
+    return Finding(
+        code="file-not-read",
+        message=f"nothing was added: no run of {format} was made from it",
+        where=Where(file=one.name),
+        hint="Add its whole folder as one zip archive." if alone else "",
+        severity="error" if alone else "note",
+    )
 
 
 def _add_conversion(
@@ -399,7 +425,7 @@ def _add_conversion(
         The digest of each ledger by its file's name, and what no single trace is to blame for.
     """
     digests: dict[str, str] = {}
-    findings = [finding for finding in done.findings if finding.where.file is None]
+    findings = [f for f in done.findings if f.where.file is None and f.code != "no-runs"]  # each row says it
     traces = frozenset(made_from)
 
     def add(paths: Sequence[Path]) -> Iterator[tuple[str, Added]]:
@@ -424,23 +450,25 @@ def _add_conversion(
     return digests, tuple(findings)
 
 
-def _source(number: int, name: str, data: bytes | Path, format: str, scratch: Path) -> Source:
+def _source(root: str, one: IntakeFile, format: str, scratch: Path) -> Source:
     """A trace as the importer sees it: its name with nothing harmful in it.
 
-    Folders are kept, because some formats say by folder whose run a file speaks of. Each trace has a root of
-    its own, so that no two can meet; it ends in a word that no importer takes for the name of an agent.
+    Folders are kept, because some formats say by folder whose run a file speaks of. Files of one archive have
+    one root, any other file has its own, so that no two can meet; it ends in a word that no importer takes
+    for the name of an agent.
     """
-    parts = [part for part in (_safe(part) for part in PurePosixPath(name.replace("\\", "/")).parts) if part]
+    place = PurePosixPath(one.name.replace("\\", "/"))
+    parts = [part for part in map(_safe, place.parts) if part]
     *folders, last = parts[-_DEPTH:] or ["trace"]
     endings = importers()[format].info.extensions
     if not last.lower().removesuffix(".gz").removesuffix(".zst").endswith(endings):
         last += endings[0]
-    folders = [f"{number:06}", "benchmark", *folders]
+    folders = [root, "benchmark", *folders]
     return Source(
         name="/".join((*folders, last)),
         stem=stem_of(last),
         folders=tuple(folders),
-        place=OnDisk(path=_on_disk(data, scratch / f"{number}")),
+        place=OnDisk(path=_on_disk(one.data, scratch / f"{one.position}")),
     )
 
 

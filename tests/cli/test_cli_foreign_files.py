@@ -45,7 +45,10 @@ OTHERS = [
     Other("heads", "x.jsonl.heads.json", b"{}", "the recorded heads of a ledger", "Name the ledger"),
     Other("a picture", "p.jsonl", b"\x89PNG\r\n\x1a\n\0", "a PNG picture", "formats"),
     Other("words", "notes.txt", b"hello\n", "text", "formats"),
-    Other("nothing", "x.jsonl", b"", "an empty file", "formats"),
+    Other("nothing", "x.jsonl", b"", "an empty file", "repeat it"),
+    Other("half a file", "x.json", b'{"a": [1, 2', "a JSON object with the fields a, cut short", "repeat it"),
+    Other("an error page", "x.json", b"<html>502 Bad Gateway", "an HTML page", "repeat it"),
+    Other("half an archive", "x.zip", b"PK\x03\x04\x14\0", "a zip archive, cut short or empty", "repeat it"),
 ]
 
 

@@ -9,16 +9,14 @@ from typing import Any
 
 import pytest
 from foreign_files import (
+    FILES,
+    SHEETS,
     codes,
     converted,
     devai_human,
-    devai_sheet,
-    generated_record,
-    hand_crafted_record,
     maths_record,
     put,
     tau2_document,
-    tau2_simulation,
     tau_record,
 )
 
@@ -27,56 +25,6 @@ from untaken.formats import Conversion, convert, formats, importers, sniff, snif
 from untaken.formats.output import file_stem
 from untaken.ledger import heads_path, read_ledger
 from untaken.plans import load_graphs
-
-ACTION = tau2_document()["tasks"][0]["evaluation_criteria"]["actions"][0]
-SHEETS = {
-    "judgment/Crew/human_as_a_judge/01_Boat.json": devai_human(True, False, True),
-    "judgment/Other/human_as_a_judge/01_Boat.json": devai_human(True, True, True),
-    "instances/01_Boat.json": devai_sheet(),
-}
-CODEX_LINE = {
-    "timestamp": "2026-01-01T00:00:00Z",
-    "type": "response_item",
-    "payload": {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "hi"}]},
-}
-CLAUDE_LINE = {
-    "type": "user",
-    "uuid": "u1",
-    "parentUuid": None,
-    "sessionId": "s1",
-    "message": {"role": "user", "content": "hi"},
-}
-LABEL = {
-    "trajectory_id": 7,
-    "failures": [{"failure_id": 1, "step_number": 2, "step_reason": "wrong day"}],
-    "root_cause": {"failure_id": 1},
-}
-FILES: dict[str, dict[str, Any]] = {
-    "devai": SHEETS,
-    "agentrx": {"gpt-9-retail.json": [tau_record()], "labels.json": [LABEL]},
-    "tau-bench": {"gpt-9-airline.json": [tau_record(trial=t) for t in range(3)]},
-    "tau2-bench": {"r.json": tau2_document(simulations=[tau2_simulation(ACTION, trial=t) for t in range(3)])},
-    "who-and-when": {"A/1.json": generated_record(), "H/2.json": hand_crafted_record()},
-    "agenteval": {f"number_theory/{n}.json": maths_record(problem_id=str(n)) for n in range(2)},
-    "harbor": {"t__1/result.json": {"task_name": "t", "trial_name": "t__1", "agent_info": {"name": "a"}}},
-    "atif": {"t.json": {"schema_version": "ATIF-v1.5", "steps": [{"source": "agent", "message": "hi"}]}},
-    "claude-code": {"s.jsonl": CLAUDE_LINE},
-    "inspect": {"log.json": {"eval": {"task": "t", "model": "m"}, "samples": [{"id": 1, "messages": []}]}},
-    "otel": {"t.json": {"spans": [{"name": "chat", "context": {"trace_id": "1", "span_id": "2"}}]}},
-    "swe-agent": {"m__x/1.traj": {"trajectory": [{"action": "ls", "observation": "a.py"}], "info": {}}},
-    "codex": {"rollout-1.jsonl": CODEX_LINE},
-    "pydantic-ai": {
-        "h.json": [{"kind": "request", "parts": [{"part_kind": "user-prompt", "content": "hi"}]}]
-    },
-    "openai-agents": {"t.jsonl": {"object": "trace", "id": "t1", "workflow_name": "desk"}},
-    "langsmith": {"t.json": {"id": "r1", "run_type": "chain", "name": "desk", "child_runs": []}},
-    "mlflow": {
-        "t.json": {"info": {"trace_id": "tr-1"}, "data": {"spans": [{"span_id": "1", "name": "desk"}]}}
-    },
-    "openai-messages": {
-        "chat.json": [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "ho"}]
-    },
-}
 
 
 def written(folder: Path) -> dict[str, bytes]:
@@ -223,7 +171,7 @@ def test_what_cannot_be_done_is_an_error_with_a_next_step(
 
 def test_no_run_at_all_is_named(tmp_path: Path) -> None:
     conversion, runs = converted("tau2-bench", tmp_path / "out", sources(tmp_path / "in", "tau-bench"))
-    assert (runs, codes(conversion)["no-runs"]) == ([], 1)
+    assert (runs, codes(conversion)["nothing-added"]) == ([], 1)
 
 
 def test_every_value_is_kept_or_dropped(tmp_path: Path) -> None:
@@ -396,4 +344,4 @@ def test_native_files_that_are_broken_are_named(tmp_path: Path) -> None:
     put(tmp_path / "in" / "b.plan.yaml", "schema: untaken.plan/1\nid: x\nsub_goals: [{id: a, deps: [b]}]\n")
     conversion, runs = converted("native", tmp_path / "out", tmp_path / "in")
     assert (runs, conversion.graphs) == ([], ())
-    assert {finding.where.file for finding in conversion.findings} == {"a.jsonl", "b.plan.yaml", None}
+    assert {finding.where.file for finding in conversion.findings} == {"a.jsonl", "b.plan.yaml"}

@@ -371,4 +371,4 @@ def test_a_list_of_instances_is_read_by_the_names_inside(tmp_path: Path) -> None
 def test_other_files_beside_are_left_and_named(tmp_path: Path) -> None:
     put(tmp_path / "in" / "devai" / "constraints.json", {"generic": "…"})
     _, _, found = imported(tmp_path, plan=devai_sheet())
-    assert found == {"not-this-format", "no-runs"}
+    assert found == {"not-this-format", "nothing-added", "no-runs"}

@@ -33,8 +33,9 @@ class Upload:
 
     @property
     def runs(self) -> int:
-        """Unbroken runs in it."""
-        return sum(part.runs for part in self.parts)
+        """Unbroken runs in it; one that several members are about counts once."""
+        shared = sum(member.loss.shared for member in self.members if member.loss)
+        return sum(part.runs for part in self.parts) - shared
 
     @property
     def graphs(self) -> int:
@@ -46,10 +47,9 @@ class Upload:
         """An archive is as good as its members; one that gave nothing was not added."""
         if self.row.kind != ARCHIVE:
             return _mark(self.row)
-        marks = {_mark(member) for member in self.members}
         if not any(_gave(member) for member in self.members):
             return "✗"
-        return "✓" if marks == {"✓"} and not _faulty(self.row) else "⚠"
+        return "⚠" if any(map(_faulty, (self.row, *self.members))) else "✓"
 
     @property
     def status(self) -> str:
@@ -127,7 +127,8 @@ def uploads_table(found: Sequence[Upload]) -> pd.DataFrame:
 
 def _mark(one: UploadResult) -> Mark:
     faulty = _faulty(one)
-    if one.kind is None or (faulty and not one.new and not one.runs + one.graphs):
+    unread = faulty or any(found.code == "file-not-read" for found in one.findings)
+    if one.kind is None or (unread and not one.new and not one.runs + one.graphs):
         return "✗"
     return "⚠" if faulty else "✓"
 

@@ -31,7 +31,7 @@ _ZSTANDARD: Final = 93
 """Python's own reader knows this method from 3.14 on."""
 _METHODS: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, _ZSTANDARD)
 _ENCRYPTED: Final = 0x1
-_AGAIN: Final = "Create the archive again with a standard zip program, or use its files by themselves."
+_AGAIN: Final = "Export or download it again, or use its files by themselves."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +55,9 @@ class Archive:
         """Opens the archive at a path, or one whose bytes are at hand; `path` then names it in messages."""
         try:
             self._zip = zipfile.ZipFile(path if content is None else io.BytesIO(content))
-        except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
+        except zipfile.BadZipFile as error:
+            raise _refused(path, f"it is cut short or damaged: {clip(error)}") from error
+        except (OSError, ValueError, NotImplementedError) as error:
             raise _refused(path, f"it cannot be read: {clip(error)}") from error
         self._listed = self._zip.infolist()
         try:

@@ -261,6 +261,7 @@ def _write(chain: Sequence[AtifTrajectory], intake: Intake) -> None:
         intake=intake,
         log=log,
         tidier=Tidier(PLACES, log.findings),
+        about=list({part.log.name: part.log for part in chain[1:] if part.log is not log}.values()),
     )
 
 

@@ -8,7 +8,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
-from untaken.errors import Finding, UntakenError
+from untaken.errors import Finding, Severity, UntakenError
 from untaken.formats.importer import Importer
 from untaken.formats.intake import Intake
 from untaken.formats.likeness import ignored
@@ -107,9 +107,14 @@ def convert(
             importer_named(name).convert(share, intake)
         known.unmatched(findings)
         runs = sum(intake.runs for intake in intakes.values())
-        if not runs:
+        logs = list(chain.from_iterable(intake.logs for intake in intakes.values()))
+        empty = [log for log in logs if log.gave_nothing]
+        for log in empty:
+            log.findings.nothing_added()
+        if not runs and (not empty or len(empty) < len(logs)):
             found_none = "no run found in the sources" + ("" if found else f": {ignored(_files(paths))}")
-            findings.add("no-runs", found_none, hint="Is it the right format?")
+            severity: Severity = "warning" if any(log.graphs for log in logs) else "error"
+            findings.add("no-runs", found_none, hint="Is it the right format?", severity=severity)
         for name, intake in intakes.items():
             _name_other_formats(shares[name], intake, importer_named(name))
         losses = {name: tuple(log.loss() for log in intake.logs) for name, intake in intakes.items()}

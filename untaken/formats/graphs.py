@@ -146,6 +146,7 @@ class GraphBook:
         under a name with a digest and without task globs: only the runs it belongs to name it.
         """
         if self._graphs.get(graph.id) == graph:
+            log.graphs += 1
             return graph.id
         if graph.id in self._graphs:
             mark = sha256(msgspec.json.encode(graph)).hexdigest()[:8]
@@ -170,4 +171,5 @@ class GraphBook:
             self._refused.add(graph.id)
             return False
         self._graphs[graph.id] = graph
+        log.graphs += 1
         return True

@@ -114,7 +114,7 @@ class _Reader:
         if name not in self.trial.files:
             return {}
         log = self.log(name)
-        reader = self.intake.reader(self.trial.files[name], log)
+        reader = self.intake.reader(self.trial.files[name], log, copies=name != "result.json")
         value = next((element.value for element in reader.values()), None) if reader else None
         document, held = Tidier(places, log.findings).record(value, "")
         log.records += value is not None
@@ -257,5 +257,4 @@ IMPORTER: Final = Importer(
     recognise=recognise,
     convert=_convert,
     companions=("config.json", "agent/*", "verifier/*"),
-    joins=True,
 )

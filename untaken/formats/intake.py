@@ -78,14 +78,17 @@ class Intake:
         self.logs.append(log)
         return log
 
-    def reader(self, source: Source, log: FileLog) -> JsonReader | None:
-        """A reader of the file; ``None``, with a finding, where it cannot be had or its bytes came before."""
+    def reader(self, source: Source, log: FileLog, *, copies: bool = False) -> JsonReader | None:
+        """A reader of the file; ``None``, with a finding, where it cannot be had or its bytes came before.
+
+        With `copies`, the same bytes may come again: two runs may have equal test reports.
+        """
         long = source.streams()
         text = self._examine(source, log) if long else self.text(source, log)
         if text is None:
             return None
         first = self._files.setdefault(log.sha256, log.name)
-        if first == log.name:
+        if copies or first == log.name:
             return JsonReader(text, log.findings, decoded_pieces(source.pieces()) if long else ())
         log.findings.add("duplicate-file", f"the same bytes as {clip(first)}; read once")
         return None
@@ -160,8 +163,8 @@ class Intake:
             def write(run: RunDraft, *logs: FileLog) -> None:
                 if self._write(run, logs[0], sink):
                     self.runs += 1
-                    for log in logs:
-                        log.wrote(ledger_name(stem))
+                    for number, log in enumerate(logs):
+                        log.wrote(ledger_name(stem), shared=number > 0)
 
             yield write
 

@@ -20,13 +20,16 @@ from untaken.formats.losses import Findings, clip
 
 _SPACE: Final = re.compile(r"[ \t\r\n]*")
 _OUTER: Final = re.compile(r"[,\]}]")
-_NEXT_RECORD: Final = re.compile(r"\n[ \t\r]*(?=[\[{])")
+_NEXT_RECORD: Final = re.compile(r"\n(?=[\[{])")
+"""What is indented is inside a record."""
 _FAULTS: Final = 1_000
 """Unreadable records after which the rest of a file is left alone."""
 _TOKEN: Final = re.compile(r'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)|[\[\]{}]', re.DOTALL)
 """An unclosed string ends with the text: failing there would begin again at every quote inside it."""
+_WORDS: Final = ("true", "false", "null", "NaN", "Infinity", "-Infinity", ".", "e+", "e-", "E+", "E-")
+"""What may be cut off in the middle, outside of a string."""
 _LONGEST_WORD: Final = len("-Infinity")
-_OPEN_STRING: Final = "Unterminated string"
+_OPEN_STRING: Final = ("Unterminated string", "Invalid \\uXXXX escape")
 _ENCODINGS: Final = {
     codecs.BOM_UTF8: "utf-8",
     codecs.BOM_UTF16_LE: "utf-16-le",
@@ -45,7 +48,11 @@ class Element:
 
 
 class Broken(ValueError):
-    """No JSON value at this place of the text."""
+    """No JSON value at this place of the text; `cut` where the text ends inside of it."""
+
+    def __init__(self, message: str, *, cut: bool = False) -> None:
+        super().__init__(message)
+        self.cut = cut
 
 
 def decode_text(data: bytes, findings: Findings) -> str:
@@ -132,7 +139,8 @@ class JsonReader:
             except json.JSONDecodeError as error:
                 if self._may_be_cut(error) and self._read_on():
                     continue
-                raise Broken(f"it is not JSON: {clip(error.msg if self._dropped else error)}") from error
+                message = f"it is not JSON: {clip(error.msg if self._dropped else error)}"
+                raise Broken(message, cut=self._is_cut(error)) from error
             except ValueError as error:
                 raise Broken(f"it is not JSON: {clip(error)}") from error
             # A number may go on after what looks like its end: "3", then "e+" and more digits.
@@ -143,6 +151,15 @@ class JsonReader:
     def _may_be_cut(self, error: json.JSONDecodeError) -> bool:
         """Whether more text could make it a value: the fault is at the end, or a string is open there."""
         return error.pos >= len(self.text) - _LONGEST_WORD or error.msg.startswith(_OPEN_STRING)
+
+    def _is_cut(self, error: json.JSONDecodeError) -> bool:
+        """Whether the text, of which nothing more comes, ends inside of the value."""
+        if not self._may_be_cut(error):
+            return False
+        rest = self.text[error.pos :].strip()
+        if error.msg.startswith(_OPEN_STRING[1]):
+            return len(rest) <= len("uXXXX")
+        return error.msg.startswith(_OPEN_STRING) or any(word.startswith(rest) for word in _WORDS)
 
     def _read_on(self) -> bool:
         """Drops the text before the cursor, and doubles what is left at least; false where nothing is left.
@@ -186,11 +203,15 @@ class JsonReader:
             try:
                 yield Element(index, self.value(), self._dropped + self.at - start)
             except Broken as fault:
-                self._note(f"record {index} of the file cannot be read: {fault}")
+                line = self._line_here()
                 if self._may_go_on():
                     self._find(_NEXT_RECORD)
                 else:
                     self._leave()
+                if fault.cut and self.at == len(self.text):
+                    self._cut_short()
+                else:
+                    self._note(f"record {index} of the file cannot be read: {fault}", line)
             index += 1
 
     def elements(self) -> Iterator[Element]:
@@ -205,8 +226,7 @@ class JsonReader:
             try:
                 yield Element(index, self.value(), self._dropped + self.at - start)
             except Broken as fault:
-                self._note(f"record {index} of the list cannot be read: {fault}")
-                self._skip()
+                self._skip(fault, f"record {index} of the list")
             index += 1
             if self.peek() == ",":
                 self.at += 1
@@ -225,7 +245,10 @@ class JsonReader:
             try:
                 name = self._name()
             except Broken as fault:
-                self._note(f"the rest of the object cannot be read: {fault}")
+                if fault.cut:
+                    self._cut_short()
+                else:
+                    self._note(f"the rest of the object cannot be read: {fault}", self._line_here())
                 self._leave()
                 return
             yield name
@@ -238,21 +261,22 @@ class JsonReader:
         try:
             return self.value()
         except Broken as fault:
-            self._note(f"the value of {clip(name)!r} cannot be read: {fault}")
-            self._skip()
+            self._skip(fault, f"the value of {clip(name)!r}")
             return None
 
     def _name(self) -> str:
         name = self.value()
         if not isinstance(name, str) or self.peek() != ":":
-            raise Broken("expected a name and a colon")
+            raise Broken("expected a name and a colon", cut=isinstance(name, str) and not self.peek())
         self.at += 1
         self.peek()
         return name
 
-    def _skip(self) -> None:
+    def _skip(self, fault: Broken, what: str) -> None:
         """Moves past a value that cannot be read: by its brackets, or up to the next comma or bracket."""
-        if not self._may_go_on():
+        if not fault.cut:  # else the end of the text is named where it is met
+            self._note(f"{what} cannot be read: {fault}", self._line_here())
+        if fault.cut or not self._may_go_on():
             self._leave()
         elif self.text[self.at : self.at + 1] in ("[", "{"):
             self._skip_brackets()
@@ -301,17 +325,20 @@ class JsonReader:
     def _cut_short(self) -> None:
         if self._faults >= _FAULTS:
             return
-        self.findings.add(
+        self.findings.once(
             "truncated-file",
-            "the text ends inside a value; the records before it are kept",
-            hint="Download the file again: it looks truncated.",
+            "the file is cut short; the records before the cut are kept",
+            hint="Export or download it again.",
             severity="error",
         )
 
-    def _note(self, message: str) -> None:
-        self._count_lines()
+    def _note(self, message: str, line: int) -> None:
         hint = "The other records are kept. Export the file again if this one matters."
-        self.findings.add("unreadable-record", message, line=self._line, hint=hint, severity="error")
+        self.findings.add("unreadable-record", message, line=line, hint=hint, severity="error")
+
+    def _line_here(self) -> int:
+        self._count_lines()
+        return self._line
 
     def _count_lines(self) -> None:
         self._line += self.text.count("\n", self._counted, self.at)

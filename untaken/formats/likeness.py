@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from untaken.errors import Finding, Severity, Where
-from untaken.formats.losses import clip
+from untaken.formats.jsontext import JsonReader
+from untaken.formats.losses import Findings, clip
 from untaken.formats.registry import importers, recognise
 from untaken.formats.sample import Sample, sample_of
+from untaken.formats.sources import HEAD_BYTES
 
 NAMED: Final = 3
 """Files, or fields of one, that a message names; the others are counted."""
@@ -41,10 +44,12 @@ class Likeness:
     Attributes:
         what: a noun phrase, with the name of the format where it is a known one.
         use: the next step for who wanted a ledger.
+        failed: true for what an export or a download that failed leaves behind.
     """
 
     what: str
     use: str
+    failed: bool = False
 
 
 def likeness(sample: Sample) -> Likeness:
@@ -62,7 +67,19 @@ def likeness(sample: Sample) -> Likeness:
     schema = sample.first.get("schema")
     if isinstance(schema, str) and schema.startswith("untaken."):
         return Likeness(what=f"a document {clip(schema, 60)}", use="Name the ledgers it was made from.")
-    return Likeness(what=_shape(sample), use="`untaken formats` lists the traces that can be converted.")
+    what = _shape(sample) + (", cut short" if _is_cut(sample) else "")
+    if what in ("an empty file", "an HTML page") or ", cut short" in what:
+        return Likeness(what=what, use="The export or the download failed: repeat it.", failed=True)
+    return Likeness(what=what, use="`untaken formats` lists the traces that can be converted.")
+
+
+def _is_cut(sample: Sample) -> bool:
+    """Whether the sample is the whole file, and its JSON ends inside a record."""
+    if len(sample.head) >= HEAD_BYTES or sample.shape not in ("object", "array", "lines"):
+        return False
+    findings = Findings(None)
+    deque(JsonReader(sample.text, findings).values(), maxlen=0)
+    return "truncated-file" in findings
 
 
 def _shape(sample: Sample) -> str:
@@ -73,7 +90,7 @@ def _shape(sample: Sample) -> str:
         magic
         or {
             "empty": "an empty file",
-            "zip": "a zip archive",
+            "zip": "a zip archive" if sample.members else "a zip archive, cut short or empty",
             "binary": "binary data",
             "text": "text",
             "object": f"a JSON object{fields}",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import Final
 
 from untaken.errors import Finding, Severity, Where
@@ -14,6 +15,8 @@ FIRST_PLACES: Final = 3
 """Of each dropped or defaulted field, so many places are named, then counted."""
 KEY_CHARS: Final = 80
 """Of the name of a member, in a place."""
+USED_OTHERWISE: Final = ("duplicate-file", "duplicate-run", "label-without-run")
+"""Findings about a file that gives no run: its runs are known, or it waits for the runs it is about."""
 _CLIP: Final = 160
 
 
@@ -37,6 +40,7 @@ class Findings:
         self._file = file
         self._kept: list[Finding] = []
         self._seen: Counter[str] = Counter()
+        self._lead: Finding | None = None
 
     def __contains__(self, code: str) -> bool:
         return code in self._seen
@@ -62,6 +66,22 @@ class Findings:
         if code not in self._seen:
             self.add(code, message, hint=hint, severity=severity)
 
+    def nothing_added(self) -> None:
+        """Puts first that the whole file gave nothing, and why; what else was noticed becomes notes."""
+        causes = [finding for finding in self._kept if finding.severity == "error"]
+        cause = next((finding for finding in causes if finding.code == "truncated-file"), None)
+        why, hint = "the file is cut short", "Export or download it again."
+        if cause is None:
+            cause = next(iter(causes), None)
+            why, hint = (cause.message, cause.hint) if cause else ("no run found in it", "")
+        self._lead = Finding(
+            code="nothing-added",
+            message=f"nothing was added: {why}",
+            where=Where(file=self._file),
+            hint=hint or "Export it again, or check that it is of this format.",
+            severity="error",
+        )
+
     def all(self) -> tuple[Finding, ...]:
         """The findings in the order in which they were met."""
         more = [
@@ -73,7 +93,9 @@ class Findings:
             for code, n in self._seen.items()
             if n > FINDINGS_PER_KIND
         ]
-        return (*self._kept, *more)
+        if self._lead is None:
+            return (*self._kept, *more)
+        return (self._lead, *(replace(finding, severity="note") for finding in (*self._kept, *more)))
 
 
 class Held(Counter[str]):
@@ -115,7 +137,7 @@ class FileLog:
     Attributes:
         findings: what was noticed in it.
         run_id: of the run at hand, if a record has become one.
-        records: counter the importer moves; `runs` moves with `wrote`.
+        records: counter the importer moves; `runs` moves with `wrote`, `graphs` with `GraphBook.add`.
         defaulted, synthesised: counters by place in the ledger, e.g. ``RUN_FINISHED.cost``.
     """
 
@@ -126,6 +148,8 @@ class FileLog:
         self.records = 0
         self.run_id = ""
         self.runs = 0
+        self.graphs = 0
+        self.shared = 0
         self._ledgers: dict[str, None] = {}
         self.findings = Findings(name)
         self.defaulted = Noted(self)
@@ -134,10 +158,16 @@ class FileLog:
         self._kept: Counter[str] = Counter()
         self._dropped_at: dict[str, list[str]] = {}
 
-    def wrote(self, ledger: str) -> None:
-        """Notes that a run this file is about went into a ledger."""
+    def wrote(self, ledger: str, *, shared: bool = False) -> None:
+        """Notes that a run this file is about went into a ledger; `shared` if another file counts it too."""
         self.runs += 1
+        self.shared += shared
         self._ledgers[ledger] = None
+
+    @property
+    def gave_nothing(self) -> bool:
+        """True if no run and no graph came of the file, and none of it is known or used otherwise."""
+        return not (self.runs or self.graphs or any(code in self.findings for code in USED_OTHERWISE))
 
     def subject(self) -> str:
         """The current run, or else the current record."""
@@ -167,6 +197,8 @@ class FileLog:
             sha256=self.sha256,
             records=self.records,
             runs=self.runs,
+            shared=self.shared,
+            graphs=self.graphs,
             ledgers=tuple(self._ledgers),
             fields=fields,
             defaulted=dict(self.defaulted),

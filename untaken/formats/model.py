@@ -54,7 +54,8 @@ class FileLoss:
 
     Attributes:
         name: of the file, relative to what was asked for (untrusted text).
-        records: records found in it; `runs`: runs it contributed to.
+        records: records found in it; `runs`: runs it contributed to; `shared`: those of them that another
+            file counts, too; `graphs`: plan graphs made from it.
         ledgers: file names of the ledgers those runs are in.
         fields: values by place, in the order of first appearance.
         defaulted: by place in the ledger, values that the source did not record and that have a documented
@@ -76,6 +77,8 @@ class FileLoss:
     findings: tuple[Finding, ...]
     defaulted_at: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     synthesised_at: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    shared: int = 0
+    graphs: int = 0
 
     def lines(self) -> tuple[str, ...]:
         """The loss in words, one line a kind, for a reader who decides whether to trust the import."""

@@ -146,7 +146,10 @@ def decompressed(stored: bytes, name: str, *, most: int | None = None) -> bytes:
                 )
     except (zlib.error, zstandard.ZstdError, EOFError) as error:
         raise UntakenError(
-            "unreadable-file", f"the compression is damaged: {clip(error)}", where=Where(file=name)
+            "unreadable-file",
+            f"the compression is damaged: {clip(error)}",
+            where=Where(file=name),
+            hint="Export or download it again.",
         ) from error
     return bytes(content)
 
@@ -160,7 +163,7 @@ def _gunzip(stored: bytes) -> Iterator[bytes]:
             piece = machine.decompress(rest, _CHUNK)
             rest = machine.unconsumed_tail
             if not piece and not rest and not machine.eof:
-                raise EOFError("the file is truncated")
+                raise EOFError("the file is cut short")
             yield piece
         rest = machine.unused_data
 

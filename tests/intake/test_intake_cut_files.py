@@ -1,0 +1,140 @@
+"""A file that gives no run and no plan graph is never added, and one message says why."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import zipfile
+from collections.abc import Iterator
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+from foreign_files import FILES, put
+
+from untaken.answers.uploads import Upload, uploads
+from untaken.cli import main
+from untaken.intake import take_in
+from untaken.ledger import Message, Verdict
+from untaken.store import Workspace
+
+SHARES = (0.3, 0.6, 0.95)
+
+
+def cut_files(format: str) -> Iterator[tuple[str, bytes]]:
+    """A file of the format, compact, indented and compressed, cut at several places."""
+    name, content = next(iter(FILES[format].items()))
+    for indent in (None, 2):
+        whole = json.dumps(content, indent=indent).encode()
+        for cut in (*(int(len(whole) * share) for share in SHARES), len(whole) - 1):
+            yield f"{format}-{indent}-{cut}/{Path(name).name}", whole[:cut]
+    packed = gzip.compress(whole, mtime=0)
+    if format != "harbor":  # its files have fixed names
+        yield f"{format}-packed/{Path(name).name}.gz", packed[: len(packed) * 2 // 3]
+
+
+FAILED: list[tuple[str, bytes, str]] = [
+    ("empty.json", b"", "an empty file"),
+    ("blank.jsonl", b" \n\t \n", "an empty file"),
+    ("list.json", b"[]", "a JSON list"),
+    ("object.json", b"{}", "a JSON object"),
+    ("null.json", b"null", "text"),
+    ("page.json", b"<!DOCTYPE html><html><body>502 Bad Gateway</body></html>", "an HTML page"),
+    ("opened.json", b"[\n", "a JSON list, cut short"),
+]
+
+
+def added(folder: Path, files: list[tuple[str, bytes]]) -> list[Upload]:
+    with Workspace(folder) as workspace:
+        rows = uploads(take_in(workspace, files))
+        kept = {file.name for file in workspace.files()}
+    for one in rows:
+        if one.status == "not added":
+            assert one.row.name not in kept
+    return list(rows)
+
+
+def test_what_gives_no_run_is_never_added_and_says_so_once(tmp_path: Path) -> None:
+    rows = added(tmp_path, [file for format in FILES for file in cut_files(format)])
+    refused = {one.row.kind for one in rows if one.status == "not added"}
+    assert refused >= {"atif", "devai", "inspect", "langsmith", "mlflow", "otel", "swe-agent"}
+    for one in rows:
+        if one.runs + one.graphs:  # the records before the cut
+            assert (one.mark, [reason.code for reason in one.reasons]) == ("⚠", ["truncated-file"])
+            continue
+        (reason,) = one.reasons
+        assert (one.mark, one.status) == ("✗", "not added"), one.row.name
+        assert "cut short" in reason.message
+        assert reason.hint
+
+
+@pytest.mark.parametrize("format", FILES)
+def test_convert_says_the_same(format: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for number, (name, content) in enumerate(cut_files(format)):
+        out = tmp_path / f"out{number}"
+        status = main(["convert", str(put(tmp_path / name, content)), "-o", str(out)])
+        said = capsys.readouterr().err
+        (error,) = (line for line in said.splitlines() if line.startswith("error: "))
+        assert "cut short" in error, said
+        assert status == (0 if [*out.rglob("*.jsonl"), *out.rglob("*.yaml")] else 1)
+
+
+@pytest.mark.parametrize(("name", "content", "looks"), FAILED)
+def test_a_file_without_a_record_is_named_for_what_it_is(
+    name: str, content: bytes, looks: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (row,) = added(tmp_path / "workspace", [(name, content)])
+    (reason,) = row.reasons
+    assert (row.status, reason.message.endswith(f"looks like {looks}")) == ("not added", True)
+    assert main(["convert", str(put(tmp_path / name, content)), "-o", str(tmp_path / "out")]) == 1
+    assert f"1 file ignored: {name} ({looks})" in capsys.readouterr().err
+
+
+def trial(tests: list[str]) -> dict[str, object]:
+    messages = [{"source": "agent", "message": "hi"}, {"source": "agent", "message": "ho"}]
+    results = {"tests": [{"name": name, "status": "passed"} for name in tests]}
+    return {
+        "result.json": {"task_name": "t", "trial_name": "t__1", "agent_info": {"name": "a"}},
+        "config.json": {"trial_name": "t__1", "task": {}, "agent": {"model_name": "m"}, "verifier": {}},
+        "agent/trajectory.json": {"schema_version": "ATIF-v1.5", "steps": messages},
+        "verifier/ctrf.json": {"results": results},
+        "verifier/test-stdout.txt": "two passed",
+    }
+
+
+def zipped(folder: str, files: dict[str, object]) -> bytes:
+    data = BytesIO()
+    with zipfile.ZipFile(data, "w") as archive:
+        for name, content in files.items():
+            archive.writestr(f"{folder}/{name}", json.dumps(content))
+    return data.getvalue()
+
+
+def test_the_files_of_one_archive_are_read_together(tmp_path: Path) -> None:
+    with Workspace(tmp_path) as workspace:
+        (row,) = uploads(take_in(workspace, [("t.zip", zipped("t__1", trial(["one", "two"])))]))
+        (run,), _ = workspace.read_runs()
+    assert (row.mark, row.status, row.runs, row.graphs) == ("✓", "new", 1, 1)
+    assert run.started.agent == "a/m"
+    assert sum(isinstance(event, Message) for event in run.events) == 2
+    assert [event.sub_goal for event in run.events if isinstance(event, Verdict)] == ["one", "two"]
+    (unread,) = [member for member in row.members if not member.new]
+    assert (unread.name, unread.findings[0].code) == ("t.zip/t__1/verifier/test-stdout.txt", "file-not-read")
+
+
+def test_two_trials_with_the_same_test_report_both_have_their_verdicts(tmp_path: Path) -> None:
+    with Workspace(tmp_path) as workspace:
+        for number in (1, 2):
+            files = trial(["one"]) | {"result.json": {"task_name": "t", "trial_name": f"t__{number}"}}
+            put(tmp_path / "in" / f"t__{number}.zip", zipped(f"t__{number}", files))
+        take_in(workspace, [(f"{n}.zip", tmp_path / "in" / f"t__{n}.zip") for n in (1, 2)])
+        runs, _ = workspace.read_runs()
+    assert [sum(isinstance(event, Verdict) for event in run.events) for run in runs] == [1, 1]
+
+
+def test_a_part_of_a_trace_that_comes_alone_is_not_added(tmp_path: Path) -> None:
+    config = json.dumps(trial([])["config.json"]).encode()
+    (row,) = added(tmp_path, [("config.json", config)])
+    (reason,) = row.reasons
+    assert (row.mark, row.status, reason.code) == ("✗", "not added", "file-not-read")
+    assert "zip" in reason.hint
