@@ -20,6 +20,7 @@ if found:
     view.one(review, known)
     view.attacks(review)
     view.stability(review)
+    view.people(review)
     view.agents(review)
 else:
     cards.nothing_here()

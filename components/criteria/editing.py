@@ -181,7 +181,7 @@ def add_files(recorded: bool) -> None:
         accept_multiple_files=True,
         key=f"criteria-upload-{turn}",
         help="Several files at once, AgentEval files included. Replies need the criteria file of the same "
-        "name.",
+        "name. Replies whose name begins with people are people's values, compared with the others.",
     )
     cards.shared_with_everybody()
     with st.container(horizontal=True):

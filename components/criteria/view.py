@@ -14,8 +14,10 @@ from components.shared import cards, state, tables, text
 from components.shared.panels import panel
 from untaken.answers import (
     CriteriaReview,
+    against_people,
     attacks_table,
     criteria_list,
+    criteria_people_table,
     ledger_review,
     outcome_means_table,
     recorded_review,
@@ -38,6 +40,7 @@ from untaken.criteria import (
     unique_by_seeds,
 )
 from untaken.errors import Unscored, UntakenError, number, reason
+from untaken.judging import FEWEST_PAIRS, LEAST_KAPPA
 
 SOURCES: Final = {"recorded": "Recorded replies", "ledger": "Computed from the ledgers"}
 MOST_CARDS: Final = 12
@@ -228,6 +231,30 @@ def stability(review: CriteriaReview) -> None:
     )
     drawn = figures.pass_change(review.steps, dark=state.is_dark())
     tables.figure(drawn, key="steps", name="Change with each pass")
+
+
+@panel
+def people(review: CriteriaReview) -> None:
+    """How far the values agree with people's, criterion by criterion; nothing where people gave none."""
+    found = against_people(review, folder())
+    if not found:
+        return
+    least = state.rules().least_kappa
+    least = LEAST_KAPPA if least is None else least
+    shown = criteria_people_table(found, least=least)
+    st.subheader("Do the values agree with people's?", anchor=False)
+    st.caption(
+        f"Cohen's κ by criterion, with 95 % intervals clustered by task. Unreliable: κ below {least:g}, the "
+        f"least κ in the sidebar, over {FEWEST_PAIRS} runs or more."
+    )
+    bad = shown[shown["trust"] == "unreliable"]
+    if not bad.empty:
+        names = ", ".join(text.label(name, 60) for name in dict.fromkeys(bad["criterion"]))
+        st.warning(f"Unreliable: {names}.")
+    numbers = ("kappa", "kappa_low", "kappa_high", "agreement", "low", "high")
+    tables.table(
+        shown, key="criteria-people", name="Criteria against people", columns=dict.fromkeys(numbers, TWO)
+    )
 
 
 def chosen(review: CriteriaReview, known: CriteriaSet) -> str:

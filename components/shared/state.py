@@ -24,6 +24,7 @@ from components.shared import navigation, text
 from components.shared.panels import failing_alone
 from untaken.corpus import Corpus, evaluate_corpus, part_of
 from untaken.counterfactual.evaluate import ABORTED
+from untaken.criteria import has_people
 from untaken.errors import Finding
 from untaken.judging import distrusted, judge_trust
 from untaken.ledger import Run, Verdict, unread_runs
@@ -358,7 +359,7 @@ def rules_in_sidebar() -> None:
                 placeholder="Everybody's",
                 help="Leave empty to count every recorded verdict.",
             )
-        if {author.partition(":")[0] for author in authors} >= {"human", "judge"}:
+        if {author.partition(":")[0] for author in authors} >= {"human", "judge"} or has_people(store.path):
             st.number_input(
                 "Least κ of a judge",
                 min_value=-1.0,
@@ -368,7 +369,8 @@ def rules_in_sidebar() -> None:
                 on_change=_forget_scope,
                 placeholder="any",
                 help="Verdicts of judges, or on sub-goals, whose Cohen's κ with people is below this count "
-                "nowhere: their sub-goals are unscored. Needs 10 common labels. Usual: 0.4.",
+                "nowhere: their sub-goals are unscored. Needs 10 common labels. Usual: 0.4. "
+                "The Criteria page marks criteria below it.",
             )
 
 

@@ -171,6 +171,34 @@ def test_recorded_replies_are_brought_shown_and_removed(folder: Path, monkeypatc
     assert "Clarity" in [c.name for c in kept_criteria(folder).criteria]
 
 
+def values(levels: dict[str, str]) -> bytes:
+    return replies({name: (True, value) for name, value in levels.items()})
+
+
+def test_values_are_compared_with_peoples_and_marked_under_the_least_kappa_of_the_sidebar(
+    folder: Path, monkeypatch: Patch
+) -> None:
+    names = [f"p{n}" for n in range(12)]
+    people = {name: "good" if n < 6 else "bad" for n, name in enumerate(names)}
+    machine = people | {"p0": "bad", "p1": "bad", "p11": "good"}  # κ is 0.5
+    criteria = json.dumps(CLARITY).encode()
+    app = bring(
+        opened(folder, monkeypatch),
+        *(("run1.criteria.txt", criteria), ("run1.evaluated_problems.json", values(machine))),
+        *(("people.criteria.txt", criteria), ("people.evaluated_problems.json", values(people))),
+    )
+    assert metrics(app)["Passes"] == "1"  # people are no pass
+
+    def compared(app: AppTest) -> list[Any]:
+        (shown,) = [frame.value for frame in app.dataframe if frame.proto.alt == "Criteria against people"]
+        return [shown[name].tolist() for name in ("criterion", "pass", "n", "kappa", "trust")]
+
+    assert compared(app) == [["Clarity"], ["run1"], [12], [pytest.approx(0.5)], ["reliable"]]
+    app.number_input(key="rules_min_kappa").set_value(0.6).run()
+    assert compared(app)[-1] == ["unreliable"]
+    assert "Unreliable: Clarity" in said(app).replace("\u2060", "")
+
+
 def test_an_empty_workspace_takes_recorded_replies_all_the_same(tmp_path: Path, monkeypatch: Patch) -> None:
     app = opened(tmp_path, monkeypatch)
     assert "No runs yet" in said(app)

@@ -86,6 +86,7 @@ TABLES: dict[str, Columns[Any]] = {
     "criteria_list": report.LISTED,
     "unique_table": report.UNIQUE,
     "side_table": report.SIDE,
+    "criteria_people_table": report.PEOPLE,
     "values_table": report.VALUES,
     "outcome_means_table": report.OUTCOME_MEANS,
     "verification_table": report.VERIFICATION,

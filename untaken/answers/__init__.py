@@ -56,8 +56,11 @@ from untaken.answers.criteria import (
     verification_table as verification_table,
 )
 from untaken.answers.criteria_review import (
+    PEOPLE as PEOPLE,
     SIDE as SIDE,
     CriteriaReview as CriteriaReview,
+    against_people as against_people,
+    criteria_people_table as criteria_people_table,
     ledger_review as ledger_review,
     recorded_review as recorded_review,
     side_table as side_table,

@@ -10,12 +10,15 @@ from typing import TYPE_CHECKING, Final, Literal
 from untaken.answers.frame import Columns, count, figure, frame, text, truth, why
 from untaken.criteria import (
     BeforeAfter,
+    CriterionAgreement,
     CriterionDifference,
     OutcomeMean,
     PassStep,
     QuantifierRun,
     Verification,
     before_after,
+    criteria_against_people,
+    kept_people,
     kept_runs,
     ledger_criteria,
     outcome_means,
@@ -24,6 +27,7 @@ from untaken.criteria import (
     quantify_disturbed,
     verify_criteria,
 )
+from untaken.judging.trust import LEAST_KAPPA, Trust, trust_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -108,6 +112,46 @@ def _review(
         steps=pass_steps(passes),
         verification=verify_criteria(passes, disturbed=disturbed),
     )
+
+
+def against_people(review: CriteriaReview, folder: Path) -> tuple[CriterionAgreement, ...]:
+    """Each pass against the people's values that the workspace in `folder` keeps.
+
+    Raises:
+        UntakenError: as `untaken.criteria.kept_people`.
+    """
+    people = kept_people(folder)
+    return tuple(one for theirs in people for one in criteria_against_people(review.passes, theirs))
+
+
+PEOPLE: Final[Columns[tuple[CriterionAgreement, Trust]]] = {
+    "criterion": text("name of the criterion", lambda row: row[0].name),
+    "pass": text("name of the quantifier's pass", lambda row: row[0].run),
+    "people": text("name of the people's values", lambda row: row[0].people),
+    "n": count("runs with a value of both", lambda row: row[0].n),
+    "trust": text(
+        "reliable, unreliable (κ below the least), or too few labels", lambda row: row[1].replace("_", " ")
+    ),
+    "kappa": figure("Cohen's κ: agreement beyond chance", lambda row: row[0].kappa),
+    "kappa_low": figure("lower end of its 95 % interval, clustered by task", lambda row: row[0].kappa_low),
+    "kappa_high": figure("upper end", lambda row: row[0].kappa_high),
+    "agreement": figure("share of equal values", lambda row: row[0].agreement),
+    "low": figure("lower end of its 95 % interval", lambda row: row[0].low),
+    "high": figure("upper end", lambda row: row[0].high),
+    "kappa_reason": why("kappa", lambda row: row[0].kappa),
+    "kappa_low_reason": why("kappa_low", lambda row: row[0].kappa_low),
+}
+"""Columns of `criteria_people_table`."""
+
+
+def criteria_people_table(found: Sequence[CriterionAgreement], *, least: float = LEAST_KAPPA) -> pd.DataFrame:
+    """One row per pass and criterion that people have values of, too (columns: `PEOPLE`).
+
+    Args:
+        found: passes against people.
+        least: κ below which a criterion is marked unreliable.
+    """
+    return frame(PEOPLE, ((one, trust_of(one.kappa, one.n, least=least)) for one in found))
 
 
 SIDE: Final[Columns[CriterionDifference]] = {

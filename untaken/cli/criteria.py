@@ -10,6 +10,7 @@ from pathlib import Path
 from untaken.answers import criteria_document, criteria_verify_document
 from untaken.asking.access import SETTING
 from untaken.cli import criteria_propose
+from untaken.cli.agree import TRUST
 from untaken.cli.asking import model_of, print_cost, takes_model
 from untaken.cli.console import NOTHING, Console, counted, plain, rate, signed, span
 from untaken.cli.grammar import TakesMany, Verbs, verb
@@ -35,6 +36,7 @@ from untaken.criteria import (
     verify_criteria,
 )
 from untaken.errors import Finding, Unscored, UntakenError
+from untaken.judging import trust_of
 from untaken.plans import GraphSet
 from untaken.scaling.reading import Ledgers
 
@@ -252,13 +254,24 @@ def _say_people(found: Sequence[CriterionAgreement], console: Console) -> None:
     for one in found:
         differing = [cell for cell in one.confusion if cell.people != cell.quantifier]
         most = max(differing, key=lambda cell: cell.n, default=None)
+        trust = trust_of(one.kappa, one.n)
         words = f"{most.people} → {most.quantifier}: {most.n}" if most else NOTHING
         spans = span(one.low, one.high), span(one.kappa_low, one.kappa_high)
         rows.append(
-            (one.run, one.name, one.n, rate(one.agreement), spans[0], rate(one.kappa), spans[1], words)
+            (
+                one.run,
+                one.name,
+                one.n,
+                rate(one.agreement),
+                spans[0],
+                rate(one.kappa),
+                spans[1],
+                TRUST[trust],
+                words,
+            )
         )
     console.say()
-    headings = ("pass", "criterion", "n", "agree", "95 %", "kappa", "95 %", "people → quantifier")
+    headings = ("pass", "criterion", "n", "agree", "95 %", "kappa", "95 %", "", "people → quantifier")
     console.table(headings, rows)
 
 

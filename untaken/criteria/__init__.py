@@ -33,10 +33,12 @@ from untaken.criteria.files import (
 from untaken.criteria.kept import (
     change_criteria as change_criteria,
     forget_replies as forget_replies,
+    has_people as has_people,
     keep_answers as keep_answers,
     kept_answers as kept_answers,
     kept_criteria as kept_criteria,
     kept_digest as kept_digest,
+    kept_people as kept_people,
     kept_runs as kept_runs,
     take_in_criteria as take_in_criteria,
 )

@@ -26,6 +26,8 @@ PROPOSED: Final = "proposed.json"
 """What each seed proposed the last time."""
 RECORDED: Final = "quantified"
 """Folder of recorded replies, each file beside its criteria."""
+PEOPLE: Final = "people"
+"""How the names of people's values among them begin."""
 _STEM: Final = re.compile(r"[^A-Za-z0-9_-]+")
 
 
@@ -59,8 +61,30 @@ def kept_runs(folder: Path) -> tuple[QuantifierRun, ...]:
     Raises:
         UntakenError: as `read_quantifier_runs`.
     """
-    place = folder / RECORDED
-    return read_quantifier_runs(place) if any(place.glob(f"*{REPLIES}")) else ()
+    return _read(folder, people=False)
+
+
+def kept_people(folder: Path) -> tuple[QuantifierRun, ...]:
+    """People's values among the recorded replies: those whose name begins with `PEOPLE`.
+
+    Raises:
+        UntakenError: as `read_quantifier_runs`.
+    """
+    return _read(folder, people=True)
+
+
+def has_people(folder: Path) -> bool:
+    """Whether people's values are among the recorded replies of the workspace in `folder`."""
+    return any(_is_peoples(file) for file in (folder / RECORDED).glob(f"*{REPLIES}"))
+
+
+def _is_peoples(file: Path) -> bool:
+    return file.name.casefold().startswith(PEOPLE)
+
+
+def _read(folder: Path, *, people: bool) -> tuple[QuantifierRun, ...]:
+    files = sorted(f for f in (folder / RECORDED).glob(f"*{REPLIES}") if _is_peoples(f) is people)
+    return tuple(run for file in files for run in read_quantifier_runs(file))
 
 
 def keep_answers(folder: Path, answers: Mapping[str, Sequence[Sequence[Criterion]]]) -> None:

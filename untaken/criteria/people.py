@@ -25,7 +25,7 @@ class CriterionAgreement:
     """One pass of a quantifier against people's values by one criterion.
 
     Attributes:
-        run: name of the pass.
+        run: name of the pass; people: of that of the people.
         name: of the criterion.
         n: runs (or problems) with a value by both; the confusion adds up to it.
         agreement: share of equal values, kappa: Cohen's κ of values without an order; each with its 95 %
@@ -33,6 +33,7 @@ class CriterionAgreement:
     """
 
     run: str
+    people: str
     name: str
     n: int
     agreement: Score
@@ -55,7 +56,7 @@ def criteria_against_people(
             run. A task of several runs names none of them.
     """
     return tuple(
-        _compared(one, name, _both(one, people, name))
+        _compared(one, people, name, _both(one, people, name))
         for one in passes
         for name in (criterion.name for criterion in one.criteria)
         if any(name == criterion.name for criterion in people.criteria)
@@ -93,7 +94,9 @@ def _word(one: QuantifierRun, name: str, value: Value) -> str:
     ]
 
 
-def _compared(one: QuantifierRun, name: str, both: Sequence[tuple[str, str, str]]) -> CriterionAgreement:
+def _compared(
+    one: QuantifierRun, people: QuantifierRun, name: str, both: Sequence[tuple[str, str, str]]
+) -> CriterionAgreement:
     clusters: dict[str, list[Pair]] = defaultdict(list)
     for task, a, b in both:
         clusters[task].append((a, b))
@@ -103,6 +106,7 @@ def _compared(one: QuantifierRun, name: str, both: Sequence[tuple[str, str, str]
     counts = Counter((a, b) for _, a, b in both)
     return CriterionAgreement(
         run=one.name,
+        people=people.name,
         name=name,
         n=len(both),
         agreement=share[0],

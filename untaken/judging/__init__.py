@@ -43,12 +43,14 @@ from untaken.judging.reviewers import (
     reviewers_agreement as reviewers_agreement,
 )
 from untaken.judging.trust import (
+    FEWEST_PAIRS as FEWEST_PAIRS,
     LEAST_KAPPA as LEAST_KAPPA,
     JudgeDifference as JudgeDifference,
     JudgeTrust as JudgeTrust,
     distrusted as distrusted,
     judge_differences as judge_differences,
     judge_trust as judge_trust,
+    trust_of as trust_of,
 )
 
 if TYPE_CHECKING:

@@ -68,6 +68,21 @@ def judges_of(runs: Iterable[Run], judges: Sequence[str] = ("judge:*",)) -> tupl
     return tuple(sorted({verdict.by for verdict in whose_count(verdicts, [judges])}))
 
 
+def trust_of(kappa: Score, n: int, *, least: float = LEAST_KAPPA, fewest: int = FEWEST_PAIRS) -> Trust:
+    """Whether values that agree with people's by this κ, over `n` pairs, can be relied on.
+
+    Args:
+        kappa: Cohen's κ; unscored, as where all say the same, it speaks against nobody.
+        n: pairs that it rests on.
+        least: κ below which they are unreliable.
+        fewest: pairs below which nothing is said.
+    """
+    if n < fewest:
+        return "too_few_labels"
+    known = number(kappa)
+    return "reliable" if known is None or known >= least else "unreliable"
+
+
 def distrusted(found: Iterable[JudgeTrust]) -> tuple[str, ...]:
     """Globs for `verdicts=` that leave unreliable verdicts out: ``!judge:m``, ``!judge:m#graph/sub_goal``."""
     bad = [one for one in found if one.trust == "unreliable"]
@@ -176,10 +191,8 @@ def _trust(
 
 
 def _judged(author: str, one: AgreementEstimate, least: float, fewest: int) -> JudgeTrust:
-    kappa = number(one.kappa)
-    trust: Trust = "reliable" if kappa is None or kappa >= least else "unreliable"
     known = {field.name: getattr(one, field.name) for field in fields(one)}
-    return JudgeTrust(judge=author, trust=trust if one.n >= fewest else "too_few_labels", **known)
+    return JudgeTrust(judge=author, trust=trust_of(one.kappa, one.n, least=least, fewest=fewest), **known)
 
 
 def _least_first(one: AgreementEstimate) -> float:
