@@ -13,7 +13,8 @@ from scipy.stats import binomtest
 from untaken.answers.rankings import rank_document
 from untaken.corpus import evaluate_corpus, other_rule
 from untaken.errors import Unscored
-from untaken.ranking import DiscordantPair, RankReport, rank_agents
+from untaken.limits import COMPARED_AGENTS
+from untaken.ranking import DiscordantPair, RankReport, rank_agents, rule_effect
 from untaken.ranking.ties import tie_groups
 
 QUICK = 500
@@ -191,6 +192,18 @@ def test_an_agent_whose_runs_are_of_both_kinds_is_neither() -> None:
 def judged(agent: str, number: int, *, passed: bool | None):
     run = a_run(f"{agent}{number}", agent=agent, task=f"t{number}").call("look", "seen")
     return (run if passed is None else run.verdict("polite", passed)).finish(True).run()
+
+
+def test_of_many_agents_the_first_are_looked_through_for_pairs_that_the_rule_changes() -> None:
+    agents = [f"a{i:03}" for i in range(COMPARED_AGENTS + 30)]
+    fail = rank_agents([a_score(agent, "x", i, 200) for i, agent in enumerate(agents)], resamples=0)
+    scores = [a_score(agent, "x", 200 - i, 200, missing="drop") for i, agent in enumerate(agents)]
+    effect = rule_effect(fail, rank_agents(scores, resamples=0))
+    first = {one.agent for one in fail.metrics["completion"][:COMPARED_AGENTS]}
+    assert {flip.first for flip in effect.flips} <= first
+    flips = [flip for flip in effect.flips if flip.metric == "completion"]
+    assert len(flips) == COMPARED_AGENTS * (COMPARED_AGENTS - 1) / 2
+    assert {change.agent for change in effect.changes} == {*agents}
 
 
 def test_the_other_rule_for_missing_verdicts_changes_values_and_places() -> None:

@@ -30,6 +30,8 @@ WINS: Final = {
     "unscored": "unscored",
 }
 SMALLEST_P: Final = 0.001
+MOST: Final = 200
+"""Rows of a table, and lines of a list."""
 
 
 def add_to(verbs: Verbs) -> None:
@@ -61,9 +63,8 @@ def rank(args: argparse.Namespace, console: Console) -> int:
     rule = other_rule(runs, scored.graphs, report, verdicts=args.verdicts)
     for metric, standings in report.metrics.items():
         console.say(metric)
-        console.table(
-            ("rank", "agent", "value", "95 %", "ranks", "tasks", "runs"), [_row(s) for s in standings]
-        )
+        headings = ("rank", "agent", "value", "95 %", "ranks", "tasks", "runs")
+        _table(headings, [_row(s) for s in standings[:MOST]], len(standings), "agents", console)
         console.say()
         _print_pairs(report.comparisons[metric], console)
     _print_agreement(report, console)
@@ -95,12 +96,24 @@ def _print_pairs(compared: Comparison, console: Console) -> None:
     """Every pair, the higher-ranked agent first, and the groups without a clear difference."""
     if not compared.pairs:
         return
-    console.table(
-        ("above", "below", "by", "95 %", "p", "Holm", "P(above)", "MDE"), map(_pair, compared.pairs)
-    )
+    headings = ("above", "below", "by", "95 %", "p", "Holm", "P(above)", "MDE")
+    _table(headings, [_pair(pair) for pair in compared.pairs[:MOST]], len(compared.pairs), "pairs", console)
     tied = [" = ".join(plain(agent, 40) for agent in group) for group in compared.ties if len(group) > 1]
     console.say(f"no clear difference: {'; '.join(tied)}" if tied else "every pair differs clearly")
     console.say()
+
+
+def _table(
+    headings: Sequence[str], rows: Sequence[tuple[object, ...]], of: int, what: str, console: Console
+) -> None:
+    """The first rows, and how to get the others."""
+    console.table(headings, rows)
+    _say_left(of, what, console)
+
+
+def _say_left(of: int, what: str, console: Console) -> None:
+    if of > MOST:
+        console.say(f"the first {MOST} of {of:,} {what}; --json lists them all")
 
 
 def _pair(pair: PairedDifference) -> tuple[object, ...]:
@@ -148,9 +161,10 @@ def _print_agreement(report: RankReport, console: Console) -> None:
     console.table(("metric", "against", "τ-b", "95 %", "p", "Spearman", "agents"), rows)
     if report.discordant:
         console.say()
-    for pair in report.discordant:
+    for pair in report.discordant[:MOST]:
         words = f"{pair.first} is above {pair.second} by {pair.a_metric}, and below by {pair.b_metric}"
         console.say(plain(words))
+    _say_left(len(report.discordant), "discordant pairs", console)
     console.say()
     kinds = Counter(c.kind for c in report.contradictions)
     console.say(

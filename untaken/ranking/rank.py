@@ -135,9 +135,9 @@ def compared_agents(report: RankReport) -> tuple[Finding, ...]:
         return ()
     finding = Finding(
         code="agents-not-paired",
-        message=f"{agents} agents are ranked; only the first {COMPARED_AGENTS} are compared in pairs, and "
-        "ranks and τ-b have no interval",
-        hint=f"Rank at most {COMPARED_AGENTS} agents at a time to compare each pair.",
+        message=f"{agents:,} agents are ranked; only the first {COMPARED_AGENTS} are compared in pairs "
+        "(differences, discordant, changed by the rule for verdicts), and ranks and τ-b have no interval",
+        hint=f"For the rest, rank the ledgers of at most {COMPARED_AGENTS} agents at a time.",
     )
     return (finding,)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import combinations
 
+from untaken.limits import COMPARED_AGENTS
 from untaken.ranking.comparisons import RuleChange, RuleEffect, RuleFlip
 from untaken.ranking.model import RankedAgent
 from untaken.ranking.rank_report import RankReport
@@ -11,6 +12,8 @@ from untaken.ranking.rank_report import RankReport
 
 def rule_effect(fail: RankReport, drop: RankReport) -> RuleEffect:
     """The agents whose value or rank the rule changes, and the pairs that change places with it.
+
+    Of many agents, pairs of the first `COMPARED_AGENTS` under the first rule.
 
     Args:
         fail: the ranking with missing verdicts counted as not completed.
@@ -23,7 +26,7 @@ def rule_effect(fail: RankReport, drop: RankReport) -> RuleEffect:
         changes += [_change(metric, a, b) for a, b in both if (a.value, a.rank) != (b.value, b.rank)]
         flips += [
             RuleFlip(metric=metric, first=a.agent, second=c.agent)
-            for (a, b), (c, d) in combinations(both, 2)
+            for (a, b), (c, d) in combinations(both[:COMPARED_AGENTS], 2)
             if _above(a, c) and _above(d, b)
         ]
     return RuleEffect(changes=tuple(changes), flips=tuple(flips))

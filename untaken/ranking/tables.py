@@ -142,7 +142,10 @@ def metric_table(
         runs=runs[np.ix_(rows, columns)],
         trials=found.trials[np.ix_(rows, columns)].sum(axis=1),
         columns=columns,
-        absent={a: _absence(a, reasons, runs, agents, shared) for a in agents if a not in present},
+        absent={
+            agents[row]: _absence(agents[row], reasons, runs[row], shared)
+            for row in np.setdiff1d(np.arange(len(agents)), rows)
+        },
     )
 
 
@@ -150,12 +153,11 @@ def _absence(
     agent: str,
     reasons: Mapping[str, str],
     runs: NDArray[np.int64],
-    agents: tuple[str, ...],
     shared: tuple[str, ...],
 ) -> Unscored:
     """Why an agent has no value under a metric."""
     if not shared:
         return Unscored("no task was run by every agent")
-    if runs[agents.index(agent)].any():
+    if runs.any():
         return Unscored("no task has a value for every agent")
     return Unscored(f"no shared task has a value: {reasons[agent]}")
