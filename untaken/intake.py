@@ -192,7 +192,8 @@ def _unpacked(
             for member in archive.members(noted):
                 target = folder / f"{len(members)}"
                 try:
-                    target.write_bytes(archive.read(member))
+                    with target.open("wb") as stream:
+                        stream.writelines(archive.pieces(member))
                 except UntakenError as error:
                     noted.add(
                         error.code, f"{member.name}: {error.message}", hint=error.hint, severity="error"

@@ -6,6 +6,7 @@ import io
 import zipfile
 import zlib
 from collections.abc import Iterator
+from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -81,19 +82,32 @@ class Archive:
                 message = f"{clip(info.filename)}: {fault}"
                 findings.add("archive-member-refused", message, hint=_AGAIN, severity="error")
 
+    def size(self, member: Member) -> int:
+        """Bytes of a member's content, as the archive says."""
+        return self._listed[member.index].file_size
+
     def read(self, member: Member) -> bytes:
         """The content of one member.
+
+        Raises:
+            UntakenError: as `pieces`.
+        """
+        return b"".join(self.pieces(member))
+
+    def pieces(self, member: Member, size: int = limits.MIB) -> Iterator[bytes]:
+        """The content of one member, in pieces of at most some `size`.
 
         Raises:
             UntakenError: ``unreadable-file`` where it does not decompress, or not to what the archive says.
         """
         info = self._listed[member.index]
+        length = 0
         try:
-            if info.compress_type == _ZSTANDARD:
-                content = self._zstandard(info)
-            else:
-                with self._zip.open(info) as stream:
-                    content = stream.read(info.file_size + 1)
+            for piece in (self._zstandard if info.compress_type == _ZSTANDARD else self._plain)(info, size):
+                length += len(piece)
+                if length > info.file_size:
+                    break
+                yield piece
         except _DAMAGED as error:
             raise UntakenError(
                 "unreadable-file",
@@ -101,30 +115,30 @@ class Archive:
                 where=Where(file=member.name),
                 hint=_AGAIN,
             ) from error
-        if len(content) != info.file_size:
+        if length != info.file_size:
             raise UntakenError(
-                "unreadable-file", "the member is truncated", where=Where(file=member.name), hint=_AGAIN
+                "unreadable-file", "the member is cut short", where=Where(file=member.name), hint=_AGAIN
             )
-        return content
 
-    def _zstandard(self, info: zipfile.ZipInfo) -> bytes:
+    def _plain(self, info: zipfile.ZipInfo, size: int) -> Iterator[bytes]:
+        with self._zip.open(info) as stream:
+            while piece := stream.read(size):
+                yield piece
+
+    def _zstandard(self, info: zipfile.ZipInfo, size: int) -> Iterator[bytes]:
         """A member that is compressed with Zstandard, checked like any other."""
-        stream = self._zip.fp
-        if stream is None:
-            raise zipfile.BadZipFile("the archive is closed")
-        stream.seek(info.header_offset)
-        header = stream.read(_LOCAL_HEADER)
-        if len(header) < _LOCAL_HEADER or not header.startswith(_LOCAL_MARK):
-            raise zipfile.BadZipFile("the member has no header")
-        stream.seek(int.from_bytes(header[26:28], "little") + int.from_bytes(header[28:30], "little"), 1)
-        stored = io.BytesIO(stream.read(info.compress_size))
-        reader = zstandard.ZstdDecompressor(max_window_size=limits.ZSTD_WINDOW_BYTES).stream_reader(
-            stored, read_across_frames=True
-        )
-        content = reader.read(info.file_size + 1)
-        if zlib.crc32(content) != info.CRC:
+        stored = copy(info)
+        stored.compress_type, stored.file_size = zipfile.ZIP_STORED, info.compress_size
+        del stored.CRC  # of the content
+        machine = zstandard.ZstdDecompressor(max_window_size=limits.ZSTD_WINDOW_BYTES)
+        checksum = 0
+        with self._zip.open(stored) as stream:
+            reader = machine.stream_reader(stream, read_across_frames=True)
+            while piece := reader.read(size):
+                checksum = zlib.crc32(piece, checksum)
+                yield piece
+        if checksum != info.CRC:
             raise zipfile.BadZipFile("its checksum differs")
-        return content
 
 
 def _check(archive: Path, listed: list[zipfile.ZipInfo], end: int) -> None:

@@ -273,7 +273,7 @@ def _opened(source: Source, intake: Intake, log: FileLog) -> Iterator[_EvalArchi
         return
     try:
         on_disk = isinstance(place, OnDisk)
-        content = None if on_disk else place.read()
+        content = None if on_disk else source.stored()
         path = place.path if isinstance(place, OnDisk) else Path(source.name)
         archive = Archive(path, content)
     except (UntakenError, OSError) as error:

@@ -83,13 +83,18 @@ class Intake:
 
         With `copies`, the same bytes may come again: two runs may have equal test reports.
         """
-        long = source.streams()
-        text = self._examine(source, log) if long else self.text(source, log)
+        try:
+            content = source.short()
+            text = self._examine(source, log) if content is None else self._text(content, log)
+        except UntakenError as error:
+            log.findings.add(error.code, error.message, hint=error.hint, severity="error")
+            return None
         if text is None:
             return None
         first = self._files.setdefault(log.sha256, log.name)
         if copies or first == log.name:
-            return JsonReader(text, log.findings, decoded_pieces(source.pieces()) if long else ())
+            more = decoded_pieces(source.pieces()) if content is None else ()
+            return JsonReader(text, log.findings, more)
         log.findings.add("duplicate-file", f"the same bytes as {clip(first)}; read once")
         return None
 
@@ -124,6 +129,9 @@ class Intake:
         except UntakenError as error:
             log.findings.add(error.code, error.message, hint=error.hint, severity="error")
             return None
+        return self._text(content, log)
+
+    def _text(self, content: bytes, log: FileLog) -> str | None:
         log.bytes = len(content)
         log.sha256 = sha256(content).hexdigest()
         if not content.strip():

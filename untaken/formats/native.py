@@ -40,7 +40,7 @@ def _convert(sources: Sequence[Source], intake: Intake) -> None:
             continue
         log = intake.open(source)
         try:
-            stored = source.place.read()
+            stored = source.stored()
             content = decompressed(stored, source.name)
         except UntakenError as error:
             log.findings.add(error.code, error.message, hint=error.hint, severity="error")
@@ -77,7 +77,7 @@ def _ledger(source: Source, stored: bytes, heads: Source | None, intake: Intake,
         return
     ending = next((e for e in COMPRESSED if source.name.lower().endswith(e)), "")
     name = f"{file_stem(f'{source.stem}-{log.sha256[:8]}')}.jsonl{ending}"
-    intake.copy_ledger(name, stored, heads.place.read() if heads else None)
+    intake.copy_ledger(name, stored, heads.stored() if heads else None)
     intake.runs += len(runs)
     for _ in runs:
         log.wrote(name)

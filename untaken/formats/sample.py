@@ -14,13 +14,14 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from untaken import limits
-from untaken.errors import UntakenError
 from untaken.formats.jsontext import decode_text
 from untaken.formats.losses import Findings
 from untaken.formats.sources import HEAD_BYTES, ZIP, OnDisk, Source, head
 
 RECORDS: Final = 50
 """Records parsed of one file, and faults after which no more are looked for."""
+STORED_BYTES: Final = 4 * HEAD_BYTES
+"""Of a file on disk that are looked at: a block of Zstandard, which opens as a whole, may take 128 KiB."""
 MEMBERS: Final = 1_000
 """Members listed of one zip archive."""
 UTF_16: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
@@ -93,7 +94,7 @@ def sample_of(name: str, data: bytes | Path) -> Sample:
     """
     if isinstance(data, Path):
         with data.open("rb") as stream:
-            start = head(stream.read(HEAD_BYTES))
+            start = head(stream.read(STORED_BYTES))
     else:
         start = head(data)
     if start.startswith(ZIP):
@@ -109,13 +110,10 @@ def sample_of(name: str, data: bytes | Path) -> Sample:
 
 def source_sample(source: Source) -> Sample:
     """The sample of a file to import; an empty one where its bytes cannot be had."""
-    place = source.place
-    if isinstance(place, OnDisk):
-        return sample_of(source.name, place.path)
-    try:
-        return sample_of(source.name, place.read())
-    except UntakenError:
-        return Sample(name=source.name, head=b"")
+    if isinstance(source.place, OnDisk):
+        return sample_of(source.name, source.place.path)
+    start = source.head()
+    return sample_of(source.name, source.read() if start.startswith(ZIP) else start)
 
 
 def _members(data: bytes | Path) -> tuple[str, ...]:

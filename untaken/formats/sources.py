@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path, PurePosixPath
 from typing import Final, Protocol
 
@@ -22,6 +23,7 @@ _GZIP: Final = b"\x1f\x8b"
 _ZSTD: Final = b"\x28\xb5\x2f\xfd"
 ZIP: Final = b"PK\x03\x04"
 _CHUNK: Final = limits.MIB
+_STEP: Final = 4 * limits.KIB
 _STREAMED_FROM: Final = 8 * limits.MIB
 _NAME_CHARS: Final = 1024
 COMPRESSED: Final = (".gz", ".zst")
@@ -32,22 +34,39 @@ HEAD_BYTES: Final = 64 * limits.KIB
 class SourcePlace(Protocol):
     """Where a file's bytes are."""
 
-    def read(self) -> bytes:
-        """All of them, as stored."""
+    @property
+    def size(self) -> int:
+        """Number of bytes, as stored."""
+
+    def pieces(self) -> Iterator[bytes]:
+        """Its bytes, as stored, piece by piece."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OnDisk:
-    """A file on disk."""
+    """A file on disk; it is open only while a piece is read."""
 
     path: Path
 
-    def read(self) -> bytes:
-        """All its bytes."""
-        size = self.path.stat().st_size
-        if size > limits.IMPORT_FILE_BYTES:
-            raise _too_large(self.path.name, size, limits.IMPORT_FILE_BYTES)
-        return self.path.read_bytes()
+    @property
+    def size(self) -> int:
+        """Number of its bytes."""
+        return self.path.stat().st_size
+
+    def pieces(self) -> Iterator[bytes]:
+        """Its bytes, piece by piece."""
+        if self.size > limits.IMPORT_FILE_BYTES:
+            raise _too_large(self.path.name, self.size, limits.IMPORT_FILE_BYTES)
+        at = 0
+        while True:
+            with self.path.open("rb") as stream:
+                stream.seek(at)
+                piece = stream.read(_CHUNK)
+            if piece:
+                yield piece
+            if len(piece) < _CHUNK:
+                return
+            at += len(piece)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,9 +76,14 @@ class InArchive:
     archive: Archive
     member: Member
 
-    def read(self) -> bytes:
-        """All its bytes."""
-        return self.archive.read(self.member)
+    @property
+    def size(self) -> int:
+        """Number of its bytes."""
+        return self.archive.size(self.member)
+
+    def pieces(self) -> Iterator[bytes]:
+        """Its bytes, piece by piece."""
+        return self.archive.pieces(self.member, _CHUNK)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,33 +106,45 @@ class Source:
         """The content, decompressed.
 
         Raises:
-            UntakenError: ``file-too-large``, ``compression-ratio`` or ``unreadable-file``.
+            UntakenError: as `pieces`.
         """
-        return decompressed(self.place.read(), self.name)
+        return b"".join(self.pieces())
 
-    def streams(self) -> bool:
-        """Whether it is a long file that can be read in pieces: on disk, and not compressed."""
-        if not isinstance(self.place, OnDisk):
-            return False
-        size = self.place.path.stat().st_size
-        with self.place.path.open("rb") as stream:
-            return _STREAMED_FROM < size <= limits.IMPORT_FILE_BYTES and not stream.read(4).startswith(
-                (_GZIP, _ZSTD)
-            )
+    def stored(self) -> bytes:
+        """The bytes as they are stored."""
+        return b"".join(self.place.pieces())
+
+    def head(self) -> bytes:
+        """The first bytes of the content, decompressed as far as they go; empty where they cannot be had."""
+        start = bytearray()
+        with suppress(UntakenError):
+            for piece in self.pieces():
+                start += piece
+                if len(start) >= HEAD_BYTES:
+                    break
+        return bytes(start[:HEAD_BYTES])
+
+    def short(self) -> bytes | None:
+        """The content, decompressed; ``None`` where it is so long that it is better read in pieces.
+
+        Raises:
+            UntakenError: as `pieces`.
+        """
+        content, length = [], 0
+        for piece in self.pieces():
+            content.append(piece)
+            length += len(piece)
+            if length > _STREAMED_FROM:
+                return None
+        return b"".join(content)
 
     def pieces(self) -> Iterator[bytes]:
-        """The content of a file that `streams`; it is open only while a piece is read."""
-        if not isinstance(self.place, OnDisk):
-            return
-        at = 0
-        while True:
-            with self.place.path.open("rb") as stream:
-                stream.seek(at)
-                piece = stream.read(_CHUNK)
-            if not piece:
-                return
-            at += len(piece)
-            yield piece
+        """The content, decompressed, piece by piece.
+
+        Raises:
+            UntakenError: ``file-too-large``, ``compression-ratio`` or ``unreadable-file``.
+        """
+        return decompressed_pieces(self.place.pieces(), self.place.size, self.name)
 
 
 def stem_of(name: str) -> str:
@@ -124,26 +160,37 @@ def decompressed(stored: bytes, name: str, *, most: int | None = None) -> bytes:
 
     Without `most`, the limit of files that are imported holds.
     """
+    return b"".join(decompressed_pieces([stored], len(stored), name, most=most))
+
+
+def decompressed_pieces(
+    stored: Iterable[bytes], size: int, name: str, *, most: int | None = None
+) -> Iterator[bytes]:
+    """The content of a gzip or zstd file, or the pieces as they are; `size` is that of all stored ones.
+
+    Raises:
+        UntakenError: ``file-too-large``, ``compression-ratio`` or ``unreadable-file``.
+    """
     most = limits.IMPORT_FILE_BYTES if most is None else most
-    if stored.startswith(_GZIP):
-        pieces = _gunzip(stored)
-    elif stored.startswith(_ZSTD):
-        pieces = zstandard.ZstdDecompressor(max_window_size=128 * limits.MIB).read_to_iter(stored)
-    else:
-        return stored
-    content = bytearray()
+    given = iter(stored)
+    first = next(given, b"")
+    if not first.startswith((_GZIP, _ZSTD)):
+        yield from chain((first,), given)
+        return
+    length = 0
     try:
-        for piece in pieces:
-            content += piece
-            if len(content) > most:
-                raise _too_large(name, len(content), most)
-            if len(content) > max(limits.RATIO_FROM_BYTES, len(stored) * limits.ARCHIVE_RATIO):
+        for piece in (_gunzip if first.startswith(_GZIP) else _unzstd)(chain((first,), given)):
+            length += len(piece)
+            if length > most:
+                raise _too_large(name, length, most)
+            if length > max(limits.RATIO_FROM_BYTES, size * limits.ARCHIVE_RATIO):
                 raise UntakenError(
                     "compression-ratio",
                     f"it grows more than {limits.ARCHIVE_RATIO}-fold when decompressed",
                     where=Where(file=name),
                     hint="Traces are not that repetitive. If you trust it, decompress it yourself.",
                 )
+            yield piece
     except (zlib.error, zstandard.ZstdError, EOFError) as error:
         raise UntakenError(
             "unreadable-file",
@@ -151,32 +198,54 @@ def decompressed(stored: bytes, name: str, *, most: int | None = None) -> bytes:
             where=Where(file=name),
             hint="Export or download it again.",
         ) from error
-    return bytes(content)
 
 
-def _gunzip(stored: bytes) -> Iterator[bytes]:
+def _gunzip(stored: Iterator[bytes]) -> Iterator[bytes]:
     """Each piece of a gzip file, of all its members."""
-    rest = stored
-    while rest.startswith(_GZIP):
-        machine = zlib.decompressobj(wbits=31)
-        while not machine.eof:
+    machine = zlib.decompressobj(wbits=31)
+    rest = b""
+    for given in stored:
+        rest += given
+        while rest:
+            if machine.eof:
+                if len(rest) < len(_GZIP):
+                    break
+                if not rest.startswith(_GZIP):
+                    return  # what follows the last member is not read
+                machine = zlib.decompressobj(wbits=31)
             piece = machine.decompress(rest, _CHUNK)
-            rest = machine.unconsumed_tail
-            if not piece and not rest and not machine.eof:
-                raise EOFError("the file is cut short")
-            yield piece
-        rest = machine.unused_data
+            rest = machine.unused_data if machine.eof else machine.unconsumed_tail
+            if piece:
+                yield piece
+            elif not machine.eof:
+                break
+    while not machine.eof:
+        piece = machine.decompress(rest, _CHUNK)
+        rest = machine.unconsumed_tail
+        if not piece and not machine.eof:
+            raise EOFError("the file is cut short")
+        yield piece
 
 
-def peek(source: Source, size: int = HEAD_BYTES) -> bytes:
-    """The first bytes of the content, decompressed as far as they go; empty where they cannot be had."""
-    if isinstance(source.place, OnDisk):
-        with source.place.path.open("rb") as stream:
-            return head(stream.read(size), size)
-    try:
-        return head(source.place.read(), size)
-    except UntakenError:
-        return b""
+def _unzstd(stored: Iterator[bytes]) -> Iterator[bytes]:
+    """Each piece of a Zstandard file, of all its frames; small steps bound what one of them can grow to."""
+    machine, rest = _zstd_machine(), b""
+    for given in stored:
+        for at in range(0, len(given), _STEP):
+            rest += given[at : at + _STEP]
+            while rest:
+                if machine.eof:
+                    machine = _zstd_machine()
+                piece = machine.decompress(rest)
+                rest = machine.unused_data if machine.eof else b""
+                if piece:
+                    yield piece
+    if not machine.eof:
+        raise EOFError("the file is cut short")
+
+
+def _zstd_machine() -> zstandard.ZstdDecompressionObj:
+    return zstandard.ZstdDecompressor(max_window_size=limits.ZSTD_WINDOW_BYTES).decompressobj()
 
 
 def head(stored: bytes, size: int = HEAD_BYTES) -> bytes:
