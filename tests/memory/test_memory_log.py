@@ -335,3 +335,16 @@ def test_layers_are_stored_and_only_where_there_are_any(tmp_path: Path) -> None:
     with pytest.raises(UntakenError, match="context_hash") as caught:
         PolicyMemory.load(tmp_path / "x.memory.jsonl")
     assert caught.value.code == "memory-malformed"
+
+
+def test_among_many_observations_each_is_stored_as_it_will_be_read_back() -> None:
+    given = [seen(f"r{i}", "a") for i in range(9)]
+    given[4] = msgspec.structs.replace(given[4], cost=2)
+    memory = PolicyMemory(given)
+    assert memory.log == tuple(given)
+    assert type(memory.log[4].cost) is float
+
+
+def test_an_observation_in_its_form_is_kept_as_the_object_it_is() -> None:
+    given = [seen(f"r{i}", "a") for i in range(9)]
+    assert [id(stored) for stored in PolicyMemory(given).log] == list(map(id, given))

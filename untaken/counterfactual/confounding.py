@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from untaken.counterfactual.histories import Scales, Used
-from untaken.counterfactual.strata import Compared, Together, numbers_of
+from untaken.counterfactual.strata import Compared, Numbers, Together, numbers_of
 from untaken.counterfactual.words import N_MIN, end_words
 from untaken.memory.history import History
 from untaken.stats.stratified import mean_differences, orders_of
@@ -82,7 +82,9 @@ def doubts_of(history: History, claims: Claims) -> Doubts:
     begins = (np.cumsum(lengths) - lengths)[claims.which]
     order = np.repeat(np.arange(len(parts)), lengths) * size + flat.position
     sizes = np.searchsorted(order, claims.which * size + claims.cut) - begins
-    found = [_judged(flat, begins[rows], sizes[rows], _some(claims, rows)) for rows in _batches(sizes)]
+    found = [
+        _judged(numbers, flat, begins[rows], sizes[rows], _some(claims, rows)) for rows in _batches(sizes)
+    ]
     return Doubts(*map(np.concatenate, zip(*found, strict=True)))
 
 
@@ -105,7 +107,9 @@ def _some(claims: Claims, rows: np.ndarray) -> Claims:
     )
 
 
-def _judged(flat: Together, begins: np.ndarray, sizes: np.ndarray, claims: Claims) -> Doubts:
+def _judged(
+    numbers: Numbers, flat: Together, begins: np.ndarray, sizes: np.ndarray, claims: Claims
+) -> Doubts:
     rows = sizes.size
     claim = np.repeat(np.arange(rows), sizes)
     at = np.arange(claim.size) + np.repeat(begins - (np.cumsum(sizes) - sizes), sizes)
@@ -129,9 +133,8 @@ def _judged(flat: Together, begins: np.ndarray, sizes: np.ndarray, claims: Claim
     timed = excludes[claim] & shared
     order = np.zeros(rows, dtype=int)
     if timed.any():
-        order = orders_of(
-            flat.moment[at[timed]], first[timed], stratum[timed], claim[timed], comparisons=rows
-        )
+        moment = numbers.moments[flat.position[at[timed]]]
+        order = orders_of(moment, first[timed], stratum[timed], claim[timed], comparisons=rows)
     outcome = np.select(
         [single, unnamed, (n1 == 0) & (tasks == 0), n1 == 0, ~excludes, order < 0, order > 0],
         [HOLDS, NOT_NAMED, TASK_COINCIDES, AGENT_COINCIDES, NOT_WITHIN, BEFORE, AFTER],

@@ -7,13 +7,14 @@ stratum after stratum, an agent that learns, or one that retries until it succee
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Final, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from msgspec import UnsetType
+from msgspec import UNSET
 
-from untaken.memory import Observed, Snapshot
+from untaken.memory import Snapshot
 from untaken.memory.history import History
 
 Compared = tuple[str, str, str]
@@ -34,13 +35,11 @@ class Runs(NamedTuple):
 
     Attributes:
         position: of the run's first outcome there in the log; its choices share its one outcome.
-        moment: when that was known, in seconds.
         run, stratum: numbers in `Numbers`; `UNKNOWN` where the log names no task and agent.
         success, cost, steps: of the run; NaN where it has no such figure.
     """
 
     position: np.ndarray
-    moment: np.ndarray
     run: np.ndarray
     stratum: np.ndarray
     success: np.ndarray
@@ -64,7 +63,6 @@ class Together(NamedTuple):
     position: np.ndarray
     alternative: np.ndarray
     other: np.ndarray
-    moment: np.ndarray
     run: np.ndarray
     stratum: np.ndarray
     task: np.ndarray
@@ -78,16 +76,21 @@ class Numbers:
     """The runs and strata of a history by number, and the columns made of it."""
 
     def __init__(self, history: History) -> None:
-        numbers: dict[HistoryStratum, int] = {}
-        of_each = np.full(len(history.log), UNKNOWN)
+        numbers: dict[tuple[str, str], int] = {}
+        of_each = [UNKNOWN] * len(history.log)
         for position, observed in enumerate(history.log):
-            stratum = stratum_of(observed) if observed.kind == "outcome" else None
-            if stratum is not None:
-                of_each[position] = numbers.setdefault(stratum, len(numbers))
-        self.strata, self._stratum = list(numbers), of_each
-        self._moment = np.array([observed.ts.timestamp() for observed in history.log], dtype=float)
+            task_id, agent = observed.task_id, observed.agent
+            if observed.kind == "outcome" and task_id is not UNSET and agent is not UNSET:
+                of_each[position] = numbers.setdefault((task_id, agent), len(numbers))
+        self.strata = list(map(HistoryStratum._make, numbers))
+        self._log, self._stratum = history.log, np.array(of_each, dtype=int)
         self._runs: dict[tuple[str, str], Runs] = {}
         self._together: dict[Compared, Together] = {}
+
+    @cached_property
+    def moments(self) -> np.ndarray:
+        """When each observation was known, in seconds."""
+        return np.array([observed.ts.timestamp() for observed in self._log], dtype=float)
 
     def runs(self, history: History, skill: str, context_hash: str) -> Runs:
         """Every run that ever took the skill in the context."""
@@ -98,7 +101,6 @@ class Numbers:
             log = history.columns
             self._runs[key] = Runs(
                 position=first,
-                moment=self._moment[first],
                 run=log.run[first],
                 stratum=self._stratum[first],
                 success=log.success[first],
@@ -124,7 +126,6 @@ class Numbers:
                 position=every.position,
                 alternative=np.arange(other.size) < one.run.size,
                 other=other,
-                moment=every.moment,
                 run=every.run,
                 stratum=stratum,
                 task=task[stratum],
@@ -147,14 +148,6 @@ def numbers_of(history: History) -> Numbers:
 
 
 _NUMBERS: WeakKeyDictionary[History, Numbers] = WeakKeyDictionary()
-
-
-def stratum_of(observed: Observed) -> HistoryStratum | None:
-    """The task and agent of an observation; ``None`` where the log does not name both."""
-    task_id, agent = observed.task_id, observed.agent
-    if isinstance(task_id, UnsetType) or isinstance(agent, UnsetType):
-        return None
-    return HistoryStratum(task_id, agent)
 
 
 class Sides:

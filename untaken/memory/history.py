@@ -211,12 +211,12 @@ class History:
     @cached_property
     def totals(self) -> Totals:
         """Of every (skill, context)."""
-        return Totals(self.log, lambda o: [(o.skill, layer) for layer in o.layers], self.columns)
+        return Totals(self.log, self.columns)
 
     @cached_property
     def totals_of_contexts(self) -> Totals:
         """Of every context, whichever skill."""
-        return Totals(self.log, lambda o: [(ANY, layer) for layer in o.layers], self.columns)
+        return Totals(self.log, self.columns, skill=ANY)
 
     @cached_property
     def _extremes(self) -> dict[str, tuple[Extreme, Extreme]]:

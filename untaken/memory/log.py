@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from datetime import UTC
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
@@ -19,7 +20,9 @@ from untaken.memory.model import Observed
 from untaken.memory.sums import WEIGHTS
 
 _HINT: Final = "rebuild the memory from its ledgers with `untaken memory build`"
+_AT_ONCE: Final = 4096
 _decoder = msgspec.json.Decoder(Observed)
+_encode_lines = msgspec.json.Encoder().encode_lines
 
 
 def line_of(observed: Observed) -> bytes:
@@ -41,6 +44,26 @@ def checked(observed: Observed, where: Where | None = None) -> Observed:
     if stored != observed:
         raise _invalid("an observation has a number that JSON cannot hold", where)
     return _in_form(stored, where)
+
+
+def all_checked(observations: Iterable[Observed]) -> Iterator[Observed]:
+    """`checked` of each; many at a time are written and read back at once.
+
+    Those that read back as they are stay the objects that they are: they share their texts with their run.
+    """
+    coming = iter(observations)
+    while some := list(islice(coming, _AT_ONCE)):
+        yield from some if _in_form_already(some) else map(checked, some)
+
+
+def _in_form_already(some: list[Observed]) -> bool:
+    try:
+        lines = _encode_lines(some)
+        stored = _decoder.decode_lines(lines)
+    except (msgspec.MsgspecError, UnicodeError, TypeError):
+        return False
+    in_form = all(o.weight == WEIGHTS[o.kind] and o.ts.tzinfo is UTC for o in some)
+    return in_form and stored == some and _encode_lines(stored) == lines
 
 
 def parse_line(line: bytes, where: Where) -> Observed:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 from untaken.errors import Finding, UntakenError, Where
 from untaken.ledger.model import Run
 from untaken.memory.lines import locked
-from untaken.memory.log import checked, read_log, write_log
+from untaken.memory.log import all_checked, read_log, write_log
 from untaken.memory.model import Observed
 from untaken.memory.observing import collect
 from untaken.memory.snapshot import Snapshot
@@ -120,8 +120,8 @@ class PolicyMemory:
         """
         unit, new = self._cost_unit, dict[str, Observed]()
         try:
-            for observed in observations:
-                self._admit(checked(observed), new, None)
+            for observed in all_checked(observations):
+                self._admit(observed, new, None)
         except BaseException:
             self._cost_unit = unit
             raise

@@ -7,7 +7,7 @@ difference of two rows, found by binary search, and exact (`untaken.memory.sums`
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from operator import sub
 from typing import NamedTuple
@@ -45,21 +45,23 @@ class Totals:
     def __init__(
         self,
         log: Sequence[Observed],
-        places_of: Callable[[Observed], Iterable[Place]],
         columns: LogColumns,
+        *,
+        skill: str | None = None,
     ) -> None:
-        """Sorts the entries.
+        """Sorts the entries. An observation counts for its skill in each of its layers.
 
         Args:
             log: in order.
-            places_of: the places in which an observation counts.
             columns: of the log.
+            skill: name for any skill, where all of a context are counted together.
         """
         self.places: dict[Place, int] = {}
-        numbers, positions = list[int](), list[int]()
+        places, numbers, positions = self.places, list[int](), list[int]()
         for position, observed in enumerate(log):
-            for place in places_of(observed):
-                numbers.append(self.places.setdefault(place, len(self.places)))
+            chosen = observed.skill if skill is None else skill
+            for layer in observed.layers:
+                numbers.append(places.setdefault((chosen, layer), len(places)))
                 positions.append(position)
         entries, at = np.array(numbers, dtype=np.int64), np.array(positions, dtype=np.int64)
         order = np.argsort(entries, kind="stable")
