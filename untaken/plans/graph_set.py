@@ -7,12 +7,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Final
 
 from untaken.errors import Finding, Severity, Unscored, UntakenError, Where
 from untaken.plans.files import is_graph_file, read_bytes, read_graph
 from untaken.plans.globs import matches_glob, unescaped
 from untaken.plans.model import PlanGraph
 from untaken.plans.structure import graph_digest
+
+TASKS_REMEMBERED: Final = 10_000
+"""Whose graphs need not be looked for again."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,7 +52,11 @@ class GraphSet:
         """
         if graph_id is not None:
             return self._named(graph_id)
-        matching = self._matching(task_id)
+        matching = self._remembered.get(task_id)
+        if matching is None:
+            matching = self._matching(task_id)
+            if len(self._remembered) < TASKS_REMEMBERED:
+                self._remembered[task_id] = matching
         if len(matching) == 1:
             return matching[0], []
         if not matching:
@@ -80,6 +88,11 @@ class GraphSet:
             return [self.graphs[0]]
         found = {*exact.get(task_id, ()), *(i for i, pattern in globs if matches_glob(pattern, task_id))}
         return [self.graphs[i] for i in sorted(found)]
+
+    @cached_property
+    def _remembered(self) -> dict[str, list[PlanGraph]]:
+        """The graphs of tasks that were asked for: many runs share one."""
+        return {}
 
     @cached_property
     def _by_id(self) -> dict[str, PlanGraph]:

@@ -73,8 +73,9 @@ def _served(rubric: CompiledGraph, trace: Trace, mapping: plans.Mapping) -> Mapp
     for name, spec in rubric.calls.items() if claimed else ():
         calls = [call for call in trace.calls_of(spec.name) if call.seq in claimed]
         if calls and trace.affords(spec):
-            mapped[name] += [call.seq for call in calls if plans.call_matches(spec, call)]
-    return {name: tuple(sorted(set(seqs))) for name, seqs in mapped.items() if seqs}
+            also = [call.seq for call in calls if plans.call_matches(spec, call)]
+            mapped[name] = sorted({*mapped[name], *also})
+    return {name: tuple(seqs) for name, seqs in mapped.items() if seqs}
 
 
 def _through_options(options: list[Attempt]) -> Attempt:

@@ -55,6 +55,7 @@ class CompiledGraph(Struct, frozen=True, kw_only=True):
         criteria: by sub-goal id, in graph order.
         options_first: ids so that every option comes before the groups that list it.
         dependencies_first: ids so that every dependency comes before what needs it.
+        edges: (sub-goal, direct dependency), in graph order.
         calls: by sub-goal, the call its check asks for.
         reads_state: whether any expression needs the state; `stepwise`: the criteria that try theirs after
             each step.
@@ -64,6 +65,7 @@ class CompiledGraph(Struct, frozen=True, kw_only=True):
     criteria: Mapping[str, CompiledSubGoal]
     options_first: tuple[str, ...]
     dependencies_first: tuple[str, ...]
+    edges: tuple[tuple[str, str], ...]
     calls: Mapping[str, ToolCallSpec]
     reads_state: bool
     stepwise: tuple[CompiledSubGoal, ...]
@@ -109,6 +111,7 @@ def _prepare(graph: PlanGraph) -> CompiledGraph:
         criteria=criteria,
         options_first=_options_first(criteria),
         dependencies_first=tuple(topological(graph)),
+        edges=tuple((name, dep) for name, one in criteria.items() for dep in one.deps),
         calls={name: one.call for name, one in criteria.items() if one.call is not None},
         reads_state=any(criterion.kind == "expr" for criterion in criteria.values()),
         stepwise=tuple(criterion for criterion in criteria.values() if criterion.stepwise),

@@ -46,7 +46,7 @@ class ExpressionResults:
     """Results for one run; expressions tried after each step are worked out in one walk over the states."""
 
     def __init__(
-        self, rubric: CompiledGraph, trace: Trace, attempts: Mapping[str, Attempt], actions: Sequence[int]
+        self, rubric: CompiledGraph, trace: Trace, attempts: Mapping[str, Attempt], ends: Sequence[int]
     ) -> None:
         self._fold = StateFold(trace.states)
         self._during: dict[str, ExpressionResult] = {}
@@ -55,7 +55,7 @@ class ExpressionResults:
         waiting = [(attempts[c.node.id].events[0], c) for c in rubric.stepwise if attempts[c.node.id].made]
         if waiting:
             waiting.sort(key=itemgetter(0), reverse=True)
-            self._walk(waiting, trace.step_ends(actions))
+            self._walk(waiting, ends)
         self._fold.forward(trace.last)
 
     def result(self, criterion: CompiledSubGoal, attempt: Attempt) -> ExpressionResult:
@@ -121,14 +121,14 @@ class ExpressionResults:
         if isinstance(passed, Unscored):
             return ExpressionResult(passed=passed)
         changed = self._fold.changed
-        evidence = {changed[field] for field in criterion.fields if field in changed}
+        evidence = sorted({changed[field] for field in criterion.fields if field in changed})
         if not criterion.fields and changed:
-            evidence = {max(changed.values())}
+            evidence = [max(changed.values())]
         return ExpressionResult(
             passed=passed,
             reason=f"{words} {_shown(criterion.expression)}",
-            evidence=tuple(sorted(evidence)),
-            at=max(begun, *evidence) if evidence else begun,
+            evidence=tuple(evidence),
+            at=max(begun, evidence[-1]) if evidence else begun,
         )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal, get_args
@@ -11,7 +11,7 @@ from untaken.errors import Finding
 from untaken.ledger.model import Run
 from untaken.plans.globs import matches_glob
 from untaken.plans.model import PlanGraph, SubGoal
-from untaken.subgoals.model import NodeScore, RunScore
+from untaken.subgoals.model import RunScore
 from untaken.subgoals.tool_names import CLOSE, alike
 
 DoubtCode = Literal["graph-tool-unknown", "graph-never-attempted", "graph-never-completed"]
@@ -53,32 +53,38 @@ class _Seen:
 
     Attributes:
         runs: those that called a tool.
+        results: how often each result occurred: sub-goal, attempted, required, completed, success of the run.
         known, attempted: by sub-goal, runs whose attempts at it are known, and those that attempted it.
         successes, completed: by sub-goal, successful runs with evidence for it, and those that completed it.
     """
 
     tools: set[str] = field(default_factory=set)
     runs: int = 0
-    known: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
-    attempted: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
-    successes: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
-    completed: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
+    results: Counter[tuple[str, bool | None, bool, bool | None, bool]] = field(default_factory=Counter)
+    known: Counter[str] = field(default_factory=Counter)
+    attempted: Counter[str] = field(default_factory=Counter)
+    successes: Counter[str] = field(default_factory=Counter)
+    completed: Counter[str] = field(default_factory=Counter)
 
     def add(self, run: Run, score: RunScore) -> None:
         self.tools |= run.tools
         self.runs += bool(run.tools)
-        for node in score.nodes:
-            self._count(node, success=run.success is True)
+        success = run.success is True
+        self.results.update(
+            [
+                (node.sub_goal, node.attempted, node.status != "not_required", node.completed, success)
+                for node in score.nodes
+            ]
+        )
 
-    def _count(self, node: NodeScore, *, success: bool) -> None:
-        name = node.sub_goal
-        self.attempted[name] += node.attempted is True
-        if node.status == "not_required":
-            return
-        self.known[name] += node.attempted is not None
-        if success and node.completed is not None:
-            self.successes[name] += 1
-            self.completed[name] += node.completed
+    def count(self) -> None:
+        """Counts the results by sub-goal."""
+        for (name, attempted, required, completed, success), times in self.results.items():
+            self.attempted[name] += times * (attempted is True)
+            self.known[name] += times * (required and attempted is not None)
+            if required and success and completed is not None:
+                self.successes[name] += times
+                self.completed[name] += times * completed
 
 
 def graph_doubts(
@@ -98,6 +104,8 @@ def graph_doubts(
     seen: defaultdict[str, _Seen] = defaultdict(_Seen)
     for run, score in scored:
         seen[score.graph_id].add(run, score)
+    for one in seen.values():
+        one.count()
     return tuple(
         doubt
         for graph in graphs

@@ -23,7 +23,7 @@ def node_scores(
     scores = []
     for name, criterion in rubric.criteria.items():
         attempt, decision = attempts[name], decisions[name]
-        not_needed = _not_required(criterion, attempt, decisions)
+        not_needed = _not_required(criterion, attempt, decisions) if criterion.groups else None
         scores.append(
             NodeScore(
                 sub_goal=name,
@@ -65,9 +65,9 @@ def _reason(attempt: Attempt, decision: NodeDecision) -> str:
 def _not_required(
     criterion: CompiledSubGoal, attempt: Attempt, decisions: Mapping[str, NodeDecision]
 ) -> str | None:
-    """Why an option of an `any_of` need not be completed: unused, or another one made it superfluous."""
+    """Why an option of a group need not be completed: it was not used, or another one was completed."""
     name = criterion.node.id
-    if not criterion.groups or decisions[name].completed:
+    if decisions[name].completed:
         return None
     instead = [
         next((o for o in group_options if o != name and decisions[o].completed), None)
@@ -157,12 +157,9 @@ def _reached_without(node: NodeScore, dependency: str) -> Violation:
 def order_violations(rubric: CompiledGraph, nodes: Mapping[str, NodeScore]) -> list[Violation]:
     """A sub-goal first attempted before a direct dependency was; at most `limits.VIOLATIONS`."""
     found: list[Violation] = []
-    for name, node in nodes.items():
-        if not node.events:
-            continue
-        for dep in rubric.criteria[name].deps:
-            before = nodes[dep].events
-            if before and node.events[0] < before[0] and len(found) < limits.VIOLATIONS:
-                message = f"{name!r} began at event {node.events[0]}, before {dep!r} at event {before[0]}"
-                found.append(Violation(kind="order", sub_goal=name, dependency=dep, message=message))
+    for name, dep in rubric.edges:
+        events, before = nodes[name].events, nodes[dep].events
+        if events and before and events[0] < before[0] and len(found) < limits.VIOLATIONS:
+            message = f"{name!r} began at event {events[0]}, before {dep!r} at event {before[0]}"
+            found.append(Violation(kind="order", sub_goal=name, dependency=dep, message=message))
     return found

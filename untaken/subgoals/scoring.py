@@ -120,15 +120,15 @@ class _Judged(Struct, frozen=True, kw_only=True, gc=False):
     attempts: AttemptsById
     decisions: DecisionsById
     actions: Sequence[int]
+    ends: Sequence[int]
 
 
 def _judge(run: Run, graph: PlanGraph, verdicts: Sequence[str]) -> _Judged:
     rubric, trace, mapping = compiled_graph(graph), Trace(run), map_actions(run, graph)
     tried = attempts(rubric, trace, mapping)
     actions = sorted({call.seq for call in trace.calls}.union([seq for seq, _, _ in mapping.mapped]))
-    bench = CheckRunner(
-        trace, run.success, ExpressionResults(rubric, trace, tried, actions), mapping, verdicts
-    )
+    ends = trace.step_ends(actions)
+    bench = CheckRunner(trace, run.success, ExpressionResults(rubric, trace, tried, ends), mapping, verdicts)
     for name in rubric.options_first:
         bench.decide(rubric.criteria[name], tried[name])
     return _Judged(
@@ -138,6 +138,7 @@ def _judge(run: Run, graph: PlanGraph, verdicts: Sequence[str]) -> _Judged:
         attempts=tried,
         decisions=bench.decisions,
         actions=actions,
+        ends=ends,
     )
 
 
@@ -187,18 +188,22 @@ def _assemble(run: Run, graph: PlanGraph, judged: _Judged, missing: MissingRule)
         diagnosis=diagnosed.diagnosis,
         diagnosis_reason=diagnosed.reason,
         diagnosis_advice=diagnosed.advice,
-        progress=progress(counted_nodes(nodes, missing), judged.actions, trace.step_ends(judged.actions)),
+        progress=progress([nodes[number] for number in known.done], judged.actions, judged.ends),
         findings=(*judged.mapping.findings, *_findings(run, rubric, trace)),
     )
 
 
 class _Consequences(Struct, frozen=True, kw_only=True, gc=False):
-    """What follows from the results of a run's sub-goals and the graph's edges alone."""
+    """What follows from the results of a run's sub-goals and the graph's edges alone.
+
+    `done` are the numbers of the requirements that are completed.
+    """
 
     tally: Tally
     deps: DependencyFigures
     critical: tuple[Violation, ...]
     diagnosed: Diagnosed
+    done: tuple[int, ...]
 
 
 def _consequences(
@@ -210,11 +215,13 @@ def _consequences(
     found = kept.get(pattern)
     if found is None:
         critical = tuple(critical_violations(rubric, by_id))
+        numbers = {name: number for number, name in enumerate(by_id)}
         found = _Consequences(
             tally=Tally.of(nodes, missing),
             deps=dependency_figures(rubric, by_id),
             critical=critical,
             diagnosed=diagnose(counted_nodes(nodes, "fail"), critical, None, rubric),
+            done=tuple(numbers[node.sub_goal] for node in counted_nodes(nodes, missing) if node.completed),
         )
         if len(kept) < PATTERNS:
             kept[pattern] = found
@@ -237,7 +244,6 @@ def _own(extra: Sequence[int], trace: Trace) -> tuple[int, ...]:
 
 
 def _findings(run: Run, rubric: CompiledGraph, trace: Trace) -> Iterator[Finding]:
-    where = Where(file=run.source or None, run=run.run_id)
     unknown = [name for name in trace.verdicts if name not in rubric.criteria]
     if unknown:
         shown = ", ".join(map(repr, unknown[:NAMED])) + (" …" if len(unknown) > NAMED else "")
@@ -245,13 +251,13 @@ def _findings(run: Run, rubric: CompiledGraph, trace: Trace) -> Iterator[Finding
         yield Finding(
             code="verdict-sub-goal-unknown",
             message=f"{count} verdicts are on sub-goals that the graph does not have: {shown}",
-            where=where,
+            where=Where(file=run.source or None, run=run.run_id),
             hint="Use the graph that these verdicts refer to, or correct the sub-goal id.",
         )
     if trace.finished is None:
         yield Finding(
             code="run-not-finished",
             message="the run has no RUN_FINISHED; its last recorded state is used as the final state",
-            where=where,
+            where=Where(file=run.source or None, run=run.run_id),
             severity="note",
         )
