@@ -482,3 +482,42 @@ def test_a_run_that_cannot_be_read_at_all_is_not_lost_among_the_findings() -> No
         "r3": "ledger-truncated",
     }
     assert unread_runs(runs, findings[:0]) == ()
+
+
+def long_runs() -> list[RunBuilder]:
+    return [a_run(f"r{n}").call("search", n=n).say("a").say("b").say("c").finish() for n in range(2)]
+
+
+DAMAGES: dict[str, Callable[[list[bytes], int], list[bytes]]] = {
+    "one line is missing": lambda lines, at: lines[:at] + lines[at + 1 :],
+    "one line comes twice": lambda lines, at: lines[: at + 1] + lines[at:],
+    "two lines are swapped": lambda lines, at: lines[:at] + lines[at : at + 2][::-1] + lines[at + 2 :],
+    "the end is missing": lambda lines, at: lines[: at + 1],
+    "a digit of a hash": lambda lines, at: _changed(lines, at, lambda line: line[:-20] + b"0" + line[-19:]),
+    "another run's id": lambda lines, at: _changed(lines, at, lambda line: line.replace(b'"r0"', b'"r1"')),
+    "no JSON": lambda lines, at: _changed(lines, at, lambda _: GARBAGE),
+    "other spaces": lambda lines, at: _changed(lines, at, lambda line: line.replace(b":", b": ", 1)),
+    "one text": lambda lines, at: _changed(lines, at, lambda line: line.replace(b'"b"', b'"x"')),
+}
+
+
+def _changed(lines: list[bytes], at: int, change: Callable[[bytes], bytes]) -> list[bytes]:
+    return [*lines[:at], change(lines[at]), *lines[at + 1 :]]
+
+
+@pytest.mark.parametrize("anchored", [True, False], ids=["heads", "no heads"])
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES.keys())
+def test_many_lines_accepted_at_once_are_judged_as_line_by_line(
+    damage: Callable[[list[bytes], int], list[bytes]], anchored: bool, tmp_path: Path
+) -> None:
+    runs = long_runs()
+    whole = contiguous(*runs).splitlines()
+    heads = heads_of(*runs) if anchored else {}
+    path = tmp_path / "damaged.jsonl"
+    for at in range(len(whole)):
+        path.write_bytes(b"\n".join(damage(whole, at)) + b"\n")
+        noticed: list[Finding] = []
+        slowly = list(iter_runs(path, heads=heads, on_finding=noticed.append))
+        at_once, findings = read_ledger(path, strict=False, heads=heads)
+        assert sorted(at_once, key=lambda run: run.run_id) == sorted(slowly, key=lambda run: run.run_id)
+        assert sorted(map(repr, findings)) == sorted(map(repr, noticed))

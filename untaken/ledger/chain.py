@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Literal
@@ -18,6 +19,7 @@ _NO_HEAD = (
 )
 
 
+_ENDS = frozenset({RunStarted, RunFinished})
 _HEX = re.compile("[0-9a-f]{64}")
 
 
@@ -89,6 +91,32 @@ class Chain:
             return False
         self.last, self.last_line, self.events = digest, number, count
         return True
+
+    def follow(self, events: Sequence[AnyEvent], lines: Sequence[bytes], at: int, before: int) -> int:
+        """Accept the events from `at` on that plainly follow; the place of the first that does not.
+
+        That is one of another run, one that `extend` must look at closely (RUN_STARTED, RUN_FINISHED and what
+        comes after it, the last one of a recorded head), or one that does not follow at all.
+
+        Args:
+            events: of a block of lines.
+            lines: of the block.
+            at: where to begin.
+            before: number of lines before the block.
+        """
+        run_id, count, last, begin = self.run_id, self.events, self.last, at
+        if self.finished or self.broken is not None or not count:
+            return at
+        end = min(len(events), at + self._room - count - 1)
+        while at < end:
+            event = events[at]
+            if event.run_id != run_id or event.seq != count or event.prev != last or type(event) in _ENDS:
+                break
+            last = sha256(lines[at]).hexdigest()
+            count, at = count + 1, at + 1
+        if at > begin:
+            self.last, self.last_line, self.events = last, before + at, count
+        return at
 
     def fail(self, fault: LineFault, number: int) -> None:
         """A line of this run is not a valid event."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from itertools import chain as joined
 from math import inf
 
 from untaken import limits
@@ -55,7 +54,7 @@ class Reading:
         """
         number, runs, keep = 0, self._open, self._keep
         try:
-            for number, (line, event) in enumerate(self._decoded(), 1):
+            for number, line, event in self._lines(plainly=last_lines is None):
                 if isinstance(event, LineFault):
                     run_id = self._malformed(number, line, event)
                 else:
@@ -78,10 +77,26 @@ class Reading:
         for run_id in [*runs, *missing]:
             yield self._end(run_id)
 
-    def _decoded(self) -> Iterator[tuple[bytes, AnyEvent | LineFault]]:
-        return joined.from_iterable(
-            zip(block, decode_lines(block), strict=True) for block in self._view.blocks()
-        )
+    def _lines(self, *, plainly: bool) -> Iterator[tuple[int, bytes, AnyEvent | LineFault]]:
+        """Each line to look at, with its number and event.
+
+        With `plainly`, what plainly follows the event looked at last is accepted here, and does not come.
+        """
+        before = 0
+        for lines in self._view.blocks():
+            events = decode_lines(lines)
+            if plainly and isinstance(events, list):
+                at = 0
+                while at < len(lines):
+                    yield before + at + 1, lines[at], events[at]
+                    chain, begin = self._open[events[at].run_id], at + 1
+                    at = chain.follow(events, lines, begin, before)
+                    if self._keep:
+                        chain.kept += events[begin:at]
+            else:
+                for at, (line, event) in enumerate(zip(lines, events, strict=True), start=1):
+                    yield before + at, line, event
+            before += len(lines)
 
     def run(self, chain: Chain) -> Run | None:
         """The run of a chain; ``None`` where not even its start is readable."""
