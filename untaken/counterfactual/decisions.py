@@ -185,7 +185,7 @@ class DecisionScorer:
             runs, taken_runs = ([h.figures.runs for h in skill] for skill in (other, chosen))
             level, shared = finest(runs), finest(runs, taken_runs)
             arm = at_level(other, level)
-            first = at_level(other, np.where(shared > 0, shared, level))
+            first = arm if len(other) == 1 else at_level(other, np.where(shared > 0, shared, level))
             second = at_level(chosen, shared)
             own = Placed(*(column[by_path] for column in self._actual))
             used = Used.common(own, arm.placed)

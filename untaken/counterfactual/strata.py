@@ -83,6 +83,9 @@ class Numbers:
             if observed.kind == "outcome" and task_id is not UNSET and agent is not UNSET:
                 of_each[position] = numbers.setdefault((task_id, agent), len(numbers))
         self.strata = list(map(HistoryStratum._make, numbers))
+        tasks: dict[str, int] = {}
+        of_strata = [tasks.setdefault(stratum.task_id, len(tasks)) for stratum in self.strata]
+        self._task = np.array([*of_strata, UNKNOWN])  # the last one, at `UNKNOWN`, is that of unnamed runs
         self._log, self._stratum = history.log, np.array(of_each, dtype=int)
         self._runs: dict[tuple[str, str], Runs] = {}
         self._together: dict[Compared, Together] = {}
@@ -119,9 +122,7 @@ class Numbers:
             other[at], other[one.run.size + there] = two.position[there], one.position[at]
             every = Runs(*map(np.concatenate, zip(one, two, strict=True)))
             numbers, stratum = np.unique(every.stratum, return_inverse=True)
-            _, task = np.unique(
-                ["" if n == UNKNOWN else self.strata[n].task_id for n in numbers], return_inverse=True
-            )
+            _, task = np.unique(self._task[numbers], return_inverse=True)
             columns = Together(
                 position=every.position,
                 alternative=np.arange(other.size) < one.run.size,

@@ -134,9 +134,11 @@ class Totals:
         """The entries ordered by place, run and position."""
         return np.argsort(self._run_key, kind="stable")
 
-    @cached_property
     def _entries(self) -> SumColumns:
-        """What each entry adds; a run's m-th outcome in a place adds 2m − 1 to the sum of m²."""
+        """What each entry adds; a run's m-th outcome in a place adds 2m − 1 to the sum of m².
+
+        Made again when it is asked for: millions of whole numbers are too many to keep.
+        """
         outcome = self._columns.outcome
         priced, timed = (~np.isnan(column) & outcome for column in (self._columns.cost, self._columns.steps))
         x, c, s = (
@@ -169,7 +171,7 @@ class Totals:
 
     @cached_property
     def _before(self) -> SumColumns:
-        return _running(self._entries)
+        return _running(self._entries())
 
     @cached_property
     def _rows(self) -> list[tuple[int, ...]]:
@@ -178,12 +180,12 @@ class Totals:
 
     @cached_property
     def _before_by_run(self) -> SumColumns:
-        return _running(SumColumns(*(column[self._by_run] for column in self._entries)))
+        return _running(SumColumns(*(column[self._by_run] for column in self._entries())))
 
     @cached_property
     def _first_seen(self) -> np.ndarray:
         """Different runs among the outcomes, running."""
-        return _cumulated(self._entries.n.astype(bool) & (self._earlier == 0))
+        return _cumulated(self._columns.outcome[self._position] & (self._earlier == 0))
 
 
 def _exactly(column: np.ndarray) -> np.ndarray:

@@ -8,7 +8,7 @@ from math import fsum
 from typing import Final
 
 from untaken.errors import Score, Unscored
-from untaken.subgoals.model import AgentScore, RunScore
+from untaken.subgoals.model import AgentScore, NodeScore, RunScore
 from untaken.subgoals.tally import attempts_known, rate, weighted_completion
 
 NO_SCORED_RUN: Final = "no run of this agent has a sub-goal that counts"
@@ -28,8 +28,9 @@ def score_agents(scores: Iterable[RunScore]) -> list[AgentScore]:
 
 def _score_agent(agent: str, runs: Sequence[RunScore]) -> AgentScore:
     scored = [run for run in runs if run.required]
+    counted = [run.counted for run in scored]
     kinds = {run.kind for run in runs}
-    attempted, known = map(sum, zip((0, 0), *(attempts_known(run.counted) for run in scored), strict=True))
+    attempted, known = map(sum, zip((0, 0), *map(attempts_known, counted), strict=True))
     required, completed = _total(scored, "required"), _total(scored, "completed")
     critical, critical_completed = _total(scored, "critical"), _total(scored, "critical_completed")
     outcomes = [run.success for run in runs if not isinstance(run.success, Unscored)]
@@ -53,10 +54,10 @@ def _score_agent(agent: str, runs: Sequence[RunScore]) -> AgentScore:
         coverage_macro=_mean(scored, lambda run: run.coverage, no_attempts),
         completion=rate(completed, required, NO_SCORED_RUN),
         completion_macro=_mean(scored, lambda run: run.completion, NO_SCORED_RUN),
-        completion_weighted=weighted_completion([n for run in scored for n in run.counted], NO_SCORED_RUN),
+        completion_weighted=weighted_completion([node for nodes in counted for node in nodes], NO_SCORED_RUN),
         critical_completion=rate(critical_completed, critical, no_critical),
         critical_completion_macro=_mean(scored, lambda run: run.critical_completion, no_critical),
-        critical_path_skipped_rate=_skipped_rate(scored, no_critical),
+        critical_path_skipped_rate=_skipped_rate(counted, no_critical),
         replanning_events_per_trace=_replans(runs),
         violations=_violations(runs, "critical"),
         order_violations=_violations(runs, "order"),
@@ -75,9 +76,9 @@ def _mean(runs: Sequence[RunScore], value: Callable[[RunScore], Score], otherwis
     return fsum(known) / len(known) if known else Unscored(otherwise)
 
 
-def _skipped_rate(runs: Sequence[RunScore], no_critical: str) -> Score:
+def _skipped_rate(counted: Sequence[Sequence[NodeScore]], no_critical: str) -> Score:
     """Of the runs that can tell, the share that never attempted at least one critical sub-goal."""
-    critical = [[node for node in run.counted if node.critical] for run in runs]
+    critical = [[node for node in nodes if node.critical] for nodes in counted]
     known = [nodes for nodes in critical if any(node.attempted is not None for node in nodes)]
     skipped = sum(any(node.attempted is False and not node.completed for node in nodes) for nodes in known)
     unknown = "no critical sub-goal's attempts are known" if any(critical) else no_critical
