@@ -10,7 +10,7 @@ Its rules map actions to sub-goals, its edges are what is to be found. Compared 
 Options of an `any_of` are no needs. Wilson intervals count pairs as independent, which they are not quite.
 
 1. By agent and all together. 2. By theta. 3. By number of runs: means over random samples without putting
-back, and the range that holds 95 % of the samples. 4. The remedy for a fixed order: added are runs of a
+back, and the range that holds 95% of the samples. 4. The remedy for a fixed order: added are runs of a
 *simulated* agent that takes each time another order that the graph allows (the same sub-goals as a recorded
 run, in a random order).
 
@@ -89,7 +89,7 @@ def headings(first: str) -> None:
 
 
 def spread(values: Iterable[float | None]) -> str:
-    """Mean and the range that holds 95 % of the values; of those that there are."""
+    """Mean and the range that holds 95% of the values; of those that there are."""
     known = sorted(value for value in values if value is not None)
     if not known:
         return "–"

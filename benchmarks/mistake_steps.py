@@ -8,7 +8,7 @@
    is a decision with an alternative that (a) has a delta above 0.1, (b) has a supported advantage above 0.
    Chance picks one of the run's decision points, each as likely: the number of hits is then a sum of
    independent draws with known chances, whose distribution is exact (no simulation). Given are the one-sided
-   p of as many hits or more, and the odds ratio of being marked on the blamed decision, with the exact 95 %
+   p of as many hits or more, and the odds ratio of being marked on the blamed decision, with the exact 95%
    interval, run by run. Runs in which all or none are marked say nothing. Second, chance among the decision
    points alone that have a known alternative, the only ones that can be marked.
 3. Who&When again, with coarser contexts than the importer's: what can be known, and whether 2 depends on it.
@@ -56,7 +56,7 @@ COUNTED = (
     "records|memory|runs|evaluated|skipped|decisions|alternatives|unknown|known|better|worse|equivalent"
     "|supported above 0|supported below 0"
 )
-MARKED = "on the blamed one|telling runs|hits|by chance|p|odds ratio, 95 %"
+MARKED = "on the blamed one|telling runs|hits|by chance|p|odds ratio, 95%"
 TAIL = 0.025
 ODDS = 1e9
 
@@ -165,7 +165,7 @@ def chances(draws: Iterable[Draw], odds: float) -> list[float]:
 
 
 def bound(draws: Sequence[Draw], hits: int, *, upper: bool) -> float:
-    """The odds ratio at which as few (upper bound) or as many (lower) hits have a probability of 2.5 %."""
+    """The odds ratio at which as few (upper bound) or as many (lower) hits have a probability of 2.5%."""
 
     def tail(odds: float) -> float:
         spread = chances(draws, odds)

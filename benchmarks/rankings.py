@@ -4,10 +4,10 @@ Cost: 20 agents × 500 tasks. τ-b with its interval from tests of all pairs, as
 over `scipy.stats.kendalltau` in the same process (few resamples of the loop, scaled up); then every pair of
 agents under one metric.
 
-Errors, each with its Monte-Carlo error: how often the paired tests call equal agents different at the 5 %
-level, and how often a nominal 95 % interval holds the truth, for shares of sub-goals (skewed, and mostly 1),
+Errors, each with its Monte-Carlo error: how often the paired tests call equal agents different at the 5%
+level, and how often a nominal 95% interval holds the truth, for shares of sub-goals (skewed, and mostly 1),
 repeated and single trials, and few to many tasks. Exact McNemar is conservative by construction: it cannot
-reach 5 % where few tasks differ. Then the worlds of few tasks of `benchmarks/small_worlds.py`.
+reach 5% where few tasks differ. Then the worlds of few tasks of `benchmarks/small_worlds.py`.
 
     python -m benchmarks.rankings [simulations]
 """
@@ -110,7 +110,7 @@ def trials(chance: float, repeats: int) -> Drawn:
 
 def wrong_tests(simulations: int, rng: np.random.Generator) -> None:
     """Print how often tests call equal agents different."""
-    print(f"\nequal agents called different at the 5 % level, of {simulations:,} comparisons")
+    print(f"\nequal agents called different at the 5% level, of {simulations:,} comparisons")
     values = {
         "shares, sign flips": share(2, 1),
         "mostly whole, sign flips": mostly_whole,
@@ -133,7 +133,7 @@ def mcnemar(first: Floats, second: Floats) -> Floats:
 
 def coverage(simulations: int, rng: np.random.Generator) -> None:
     """Print how often intervals hold the truth."""
-    print(f"\nnominal 95 % intervals that hold the truth, of {simulations:,}")
+    print(f"\nnominal 95% intervals that hold the truth, of {simulations:,}")
     pairs: dict[str, tuple[Drawn, Drawn, float]] = {
         "paired, shares": (share(2, 1), share(2, 2), 2 / 3 - 1 / 2),
         "paired, mostly whole": (mostly_whole, share(2, 1), 0.85 - 2 / 3),
@@ -184,6 +184,6 @@ if __name__ == "__main__":
     cost()
     wrong_tests(asked, np.random.default_rng(1))
     coverage(asked, np.random.default_rng(2))
-    print("\nworlds of few tasks: nominal 95 % intervals that hold the truth, and those not given")
+    print("\nworlds of few tasks: nominal 95% intervals that hold the truth, and those not given")
     for name, found in small_worlds():
         print(f"{name:60} {found.held:6.1%}   not given {found.unscored:4.0%}")

@@ -30,7 +30,7 @@ GOALS = 5
 
 @dataclass(frozen=True)
 class Coverage:
-    """How often a nominal 95 % interval held the truth, missed it on either side, and was not given."""
+    """How often a nominal 95% interval held the truth, missed it on either side, and was not given."""
 
     held: float
     above: float

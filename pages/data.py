@@ -7,6 +7,7 @@ import streamlit as st
 from components.data import removing, upload
 from components.shared import cards, confirming, exports, state, tables, text
 from untaken.answers import addressing_findings, audit_table, files_table
+from untaken.present.numbers import counted
 
 store = state.workspace()
 cards.headline("Data", "What is in this workspace, and can you trust it?")
@@ -51,7 +52,7 @@ else:
 removing.restore(store)
 if broken or unread:
     with st.container(border=True):
-        many = cards.counted(len(broken) + len(unread), "broken run")
+        many = counted(len(broken) + len(unread), "broken run")
         st.markdown(f"**{many}** · excluded from all figures (DTL-STRAT-006)")
         for run in broken[:20]:
             name, why = text.label(run.run_id, 60), text.label(run.integrity.reason, 120)
@@ -71,14 +72,14 @@ if findings:
     st.subheader("Findings", anchor=False)
     st.caption("Problems found while reading and scoring. None of them stopped the scoring.")
     if addressing:
-        affected = cards.counted(len({finding.where.run for finding in addressing}), "run")
+        affected = counted(len({finding.where.run for finding in addressing}), "run")
         st.caption(f"{affected} with a possible prompt injection: passes by a judge do not count.")
     tables.table(exports.findings_table(findings), key="findings", name="Findings", height=240)
 
 st.subheader("Export", anchor=False)
 corpus = state.compared()
 st.caption(
-    f"Every export has the scope of the pages: {cards.counted(len(corpus.runs), 'run')}{cards.left_out()} · "
+    f"Every export has the scope of the pages: {counted(len(corpus.runs), 'run')}{cards.left_out()} · "
     f"{text.label(state.rules().in_words(), 200)}"
 )
 st.caption("One HTML file with a written summary. Opens offline in any browser.")

@@ -50,7 +50,7 @@ for place, (title, value, words) in zip(
 
 st.subheader("Success rate by skill in one context", anchor=False)
 st.caption(
-    "Success rate with its 95 % interval, from Beta(½ + s, ½ + f) over effective runs (repeats within a "
+    "Success rate with its 95% interval, from Beta(½ + s, ½ + f) over effective runs (repeats within a "
     "run count once). Association, not causation."
 )
 view.complete_link(records)
@@ -80,7 +80,7 @@ if len(here):
 
 st.subheader("Every record", anchor=False)
 unit = f"Costs in {text.label(snapshot.cost_unit, 40)}. " if snapshot.cost_unit else ""
-st.caption(f"{unit}Intervals are 95 %: Student's t over effective runs for means; at least two runs needed.")
+st.caption(f"{unit}Intervals are 95%: Student's t over effective runs for means; at least two runs needed.")
 tables.table(
     records,
     key="records",

@@ -13,6 +13,7 @@ from untaken.answers import contradictory, overview, review_queue, review_table,
 from untaken.corpus import corpus_doubts
 from untaken.errors import Unscored
 from untaken.fix_first import triage_by_agent
+from untaken.present.numbers import counted
 from untaken.ranking import HEADLINE
 
 MOST_RUNS = 200
@@ -30,11 +31,11 @@ if isinstance(seen.lucky.rate, Unscored):
     metric = "completion"
     seen = overview(corpus, metric=metric)
 lost = seen.broken + len(state.unread())
-broken = f" · {cards.counted(lost, 'broken ledger')}, excluded" if lost else ""
+broken = f" · {counted(lost, 'broken ledger')}, excluded" if lost else ""
 st.caption(
-    f"{cards.counted(seen.runs, 'run')} · {cards.counted(seen.agents, 'agent')} · "
-    f"{cards.counted(seen.tasks, 'task')} · "
-    f"{cards.counted(seen.graphs, 'plan graph')}{broken}{cards.left_out()}  \n"
+    f"{counted(seen.runs, 'run')} · {counted(seen.agents, 'agent')} · "
+    f"{counted(seen.tasks, 'task')} · "
+    f"{counted(seen.graphs, 'plan graph')}{broken}{cards.left_out()}  \n"
     f"{text.label(state.rules().in_words(), 200)}"
 )
 first_steps.tour()
@@ -46,7 +47,7 @@ better_ways.draw(corpus)
 
 if len(ranked_metrics(corpus.ranking, HEADLINE)) > 1:
     st.subheader("From outcome rank to sub-goal rank", anchor=False)
-    shared = cards.counted(len(corpus.ranking.shared_tasks), "task")
+    shared = counted(len(corpus.ranking.shared_tasks), "task")
     st.caption(f"Over the {shared} that every agent ran. Agents whose lines cross change order.")
     tables.figure(
         lambda: figures.rank_flow(corpus.ranking, metrics=HEADLINE, dark=state.is_dark()),
@@ -58,7 +59,7 @@ if len(ranked_metrics(corpus.ranking, HEADLINE)) > 1:
 found = contradictory(state.derived(review_queue))
 if found:
     st.subheader("Runs that contradict themselves", anchor=False)
-    many = cards.counted(len(found), "run")
+    many = counted(len(found), "run")
     st.caption(f"{many} whose outcome and sub-goals disagree; largest effect first.")
     cards.run_links(found[:3], empty="")
 unhandled_failures.links()

@@ -6,6 +6,7 @@ import streamlit as st
 
 from components.rankings import tabs
 from components.shared import cards, state, text
+from untaken.present.numbers import counted
 
 corpus = state.compared()
 cards.headline("Rankings", "Do outcome and sub-goal rankings agree?")
@@ -14,18 +15,18 @@ if not corpus.runs:
     st.stop()
 report = corpus.ranking
 unmatched = (
-    f" · {cards.counted(len(report.unmatched_tasks), 'task')} that not every agent ran, left out"
+    f" · {counted(len(report.unmatched_tasks), 'task')} that not every agent ran, left out"
     if report.unmatched_tasks
     else ""
 )
 st.caption(
-    f"Over {cards.counted(len(report.shared_tasks), 'task')} that every agent ran{unmatched} · repeats "
+    f"Over {counted(len(report.shared_tasks), 'task')} that every agent ran{unmatched} · repeats "
     "averaged per task first"
     "  \n"
     f"{text.label(state.rules().in_words(), 200)}"
 )
 if report.unmatched_tasks:
-    with st.expander(cards.counted(len(report.unmatched_tasks), "unmatched task")):
+    with st.expander(counted(len(report.unmatched_tasks), "unmatched task")):
         st.code("\n".join(text.one_line(task) for task in report.unmatched_tasks), language=None)
 
 tabs.flow(report)

@@ -199,10 +199,11 @@ _NEXT_RECORDS = "  next: `untaken verify PATH` and `untaken graph check PATH` sa
 
 
 def _rests_on(check: GateCheck) -> str:
-    from untaken.cli.console import NOTHING, counted, rate  # noqa: PLC0415
+    from untaken.cli.console import rate  # noqa: PLC0415
+    from untaken.present.numbers import counted, interval  # noqa: PLC0415
 
-    low, high = rate(check.low), rate(check.high)
-    span = "no interval" if NOTHING in (low, high) else f"95 % interval {low} to {high}"
+    ends = interval(check.low, check.high, digits=3, unknown="")
+    span = f"95% interval {ends}" if ends else "no interval"
     tasks = "" if check.n_tasks is None else f" of {counted(check.n_tasks, 'task')}"
     return (
         f"  value {rate(check.value)}, {span}, {counted(check.n_runs, 'run')}{tasks}; "

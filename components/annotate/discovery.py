@@ -10,7 +10,7 @@ import streamlit as st
 
 from components import figures
 from components.annotate import first_graph, session
-from components.shared import cards, state, tables, text
+from components.shared import state, tables, text
 from components.shared.panels import panel
 from components.shared.reviewer import ask_reviewer, author
 from untaken.annotating import runs_of
@@ -20,6 +20,7 @@ from untaken.discovery.draft import MIN_RUNS, MIN_SHARE, THETA
 from untaken.errors import UntakenError
 from untaken.ledger import Plan, Run
 from untaken.plans import PlanGraph, diff_graphs, escape_glob, graph_digest
+from untaken.present.numbers import counted
 
 PERCENT = st.column_config.NumberColumn(format="percent")
 
@@ -88,7 +89,7 @@ def _suggest(graph: PlanGraph | None, known: list[Run]) -> None:
         return
     if any(finding.code == "draft-one-order" for finding in draft.findings):
         left.caption("All these runs use the same order, so θ has no effect here.")
-    used = cards.counted(draft.runs, "run" if source == "plans" else "successful run")
+    used = counted(draft.runs, "run" if source == "plans" else "successful run")
     _show(draft, graph, used, among or tasks)
 
 

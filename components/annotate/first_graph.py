@@ -7,10 +7,11 @@ from typing import Final
 
 import streamlit as st
 
-from components.shared import cards, state
+from components.shared import state
 from components.shared.panels import panel
 from untaken.corpus import runs_without_graph
 from untaken.ledger import Run
+from untaken.present.numbers import counted
 
 ASKED: Final = "first_graph_asked"
 ANNOTATE: Final = "pages/annotate.py"
@@ -25,7 +26,7 @@ def offer() -> None:
     with st.container(border=True, horizontal=True, vertical_alignment="center"):
         have = "has" if len(runs) == 1 else "have"
         st.markdown(
-            f"**{cards.counted(len(runs), 'run')} {have} no plan graph.** "
+            f"**{counted(len(runs), 'run')} {have} no plan graph.** "
             "Only the outcome is known: no sub-goal, no place where it went wrong."
         )
         if st.button("Draft a plan graph", key="first_graph", type="primary"):

@@ -7,8 +7,9 @@ from typing import Final
 
 import streamlit as st
 
-from components.shared import cards, text
+from components.shared import text
 from components.shared.panels import panel
+from untaken.present.numbers import counted
 from untaken.subgoals import GraphDoubt
 
 SHOWN: Final = 3
@@ -20,7 +21,7 @@ def show(doubts: Sequence[GraphDoubt]) -> None:
     if not doubts:
         return
     with st.container(border=True, gap="xsmall", key="graph-doubts"):
-        count = cards.counted(len(doubts), "finding")
+        count = counted(len(doubts), "finding")
         st.markdown(f":material/warning: **Check the plan graph first** · {count}")
         for doubt in doubts[:SHOWN]:
             _line(doubt)

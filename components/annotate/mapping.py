@@ -7,12 +7,13 @@ from typing import Final
 import streamlit as st
 
 from components.annotate import session
-from components.shared import cards, state, tables, text
+from components.shared import state, tables, text
 from components.shared.panels import panel
 from untaken.annotating import Set, Unmapped, Workbench, made_rule, runs_of, sub_goal_of, unmapped, with_graph
 from untaken.answers import contested_table, rule_words, rules_table, unmapped_table
 from untaken.corpus import Corpus
 from untaken.plans import PlanGraph, Rule, graph_digest
+from untaken.present.numbers import counted
 
 OFFERED: Final = 12
 
@@ -25,7 +26,7 @@ def workbench(graph: PlanGraph) -> None:
         st.info("No run in this workspace is scored with this graph.")
         return
     st.caption(
-        f"{bench.mapped:,} of {cards.counted(bench.actions, 'action')} of {cards.counted(bench.runs, 'run')} "
+        f"{bench.mapped:,} of {counted(bench.actions, 'action')} of {counted(bench.runs, 'run')} "
         "are mapped to a sub-goal, by tag, rule, check, plan or judge."
     )
     st.markdown("**Actions without a sub-goal**")
@@ -48,8 +49,8 @@ def _offer(graph: PlanGraph, one: Unmapped, number: int) -> None:
         st.markdown(f"`{_code(one.tool)}` ({text.label(names, 120)})" if names else f"`{_code(one.tool)}`")
         failed = f" ({one.failed_runs:,} failed)" if one.failed_runs else ""
         st.caption(
-            f"{cards.counted(one.actions, 'action')} in {cards.counted(one.runs, 'run')}{failed}, "
-            f"by {cards.counted(one.agents, 'agent')}"
+            f"{counted(one.actions, 'action')} in {counted(one.runs, 'run')}{failed}, "
+            f"by {counted(one.agents, 'agent')}"
         )
         with st.container(horizontal=True, vertical_alignment="bottom"):
             rule = st.selectbox(
@@ -90,7 +91,7 @@ def _contradictions(bench: Workbench) -> None:
         st.markdown(f"**Rules with no effect: {len(idle):,} of {len(bench.rules):,}**")
         for use in idle[:20]:
             why = (
-                f"matches {cards.counted(use.claims, 'action')}, all taken first by rules of "
+                f"matches {counted(use.claims, 'action')}, all taken first by rules of "
                 f"{', '.join(text.label(name, 40) for name in use.taken_by)}"
                 if use.claims
                 else "matches no action"

@@ -6,10 +6,11 @@ from typing import Final
 
 import streamlit as st
 
-from components.shared import cards, state, text
+from components.shared import state, text
 from untaken.annotating import CallMatches, matched_calls, runs_of, with_graph
 from untaken.corpus import Corpus
 from untaken.plans import PlanGraph, ToolCallSpec, graph_digest
+from untaken.present.numbers import counted
 
 LINKS: Final = 3
 
@@ -23,9 +24,9 @@ def matches(graph: PlanGraph, spec: ToolCallSpec) -> None:
         st.caption("No run with this graph calls this tool.")
         return
     sentences = [
-        f"{found.counting:,} of {cards.counted(found.calls, 'call')} of this tool match, in"
+        f"{found.counting:,} of {counted(found.calls, 'call')} of this tool match, in"
         f" "
-        f"{cards.counted(found.runs, 'run')}"
+        f"{counted(found.runs, 'run')}"
     ]
     if found.failed:
         sentences.append(f"{found.failed:,} more match, but their result does not")

@@ -8,13 +8,14 @@ import streamlit as st
 
 from components import figures
 from components.annotate import graph_doubts
-from components.shared import cards, state, tables, text
+from components.shared import state, tables, text
 from components.shared.panels import panel
 from untaken.annotating import AgentEffect, Preview, preview
 from untaken.answers import changes_table, effects_table
 from untaken.corpus import Corpus, corpus_doubts
 from untaken.errors import number
 from untaken.plans import PlanGraph, graph_digest
+from untaken.present.numbers import counted, percent
 from untaken.subgoals.model import AgentScore, MissingRule
 
 WHOLE: Final = "annotate_whole"
@@ -35,7 +36,7 @@ def headline(graph: PlanGraph, *, changed: bool) -> Preview | None:
         st.caption("No run in this workspace is scored with this graph, before or after saving.")
         return seen
     flips = len({change.digest for change in seen.changes})
-    summary = f"**{flips:,} of {cards.counted(seen.runs, 'run')}** would change a sub-goal's status"
+    summary = f"**{flips:,} of {counted(seen.runs, 'run')}** would change a sub-goal's status"
     others = len(seen.moved) - flips
     if others > 0:
         summary += f", {others:,} more would be mapped or counted differently"
@@ -57,7 +58,7 @@ def details(seen: Preview | None) -> None:
     if not seen.runs:
         st.info("Add runs of its tasks to see here what saving would change for them.")
         return
-    st.caption(f"{text.label(state.rules().in_words(), 300)}. n = {cards.counted(seen.runs, 'run')}.")
+    st.caption(f"{text.label(state.rules().in_words(), 300)}. n = {counted(seen.runs, 'run')}.")
     drawn = figures.status_changes(seen, dark=state.is_dark())
     tables.figure(drawn, key="status-changes", name="What saving changes")
     _agents(seen)
@@ -80,9 +81,9 @@ def details(seen: Preview | None) -> None:
 def _edges(seen: Preview) -> str:
     parts = []
     if seen.joining:
-        parts.append(f"{cards.counted(len(seen.joining), 'run')} would be scored with it for the first time")
+        parts.append(f"{counted(len(seen.joining), 'run')} would be scored with it for the first time")
     if seen.leaving:
-        parts.append(f"{cards.counted(len(seen.leaving), 'run')} would no longer be scored with it")
+        parts.append(f"{counted(len(seen.leaving), 'run')} would no longer be scored with it")
     if seen.unmapped_before != seen.unmapped_after:
         parts.append(f"actions without a sub-goal: {seen.unmapped_before:,} → {seen.unmapped_after:,}")
     return text.label(" · ".join(parts), 300)
@@ -103,9 +104,9 @@ def _rate(score: AgentScore | None) -> float | None:
 
 
 def _moved(one: AgentEffect) -> str:
-    before, after = ("–" if s is None else cards.percent(s.completion) for s in (one.before, one.after))
+    before, after = ("–" if s is None else percent(s.completion) for s in (one.before, one.after))
     runs = max(score.runs for score in (one.before, one.after) if score is not None)
-    return f"**{text.label(one.agent, 40)}** completion {before} → {after} ({cards.counted(runs, 'run')})"
+    return f"**{text.label(one.agent, 40)}** completion {before} → {after} ({counted(runs, 'run')})"
 
 
 def _seen(graph: PlanGraph) -> Preview:

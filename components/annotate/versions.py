@@ -12,13 +12,14 @@ from components.annotate import choice
 from components.annotate import session as annotate_session
 from components.annotate.popover import close, popover
 from components.annotate.session import EditorSession
-from components.shared import cards, drafts, reviewer, state, tables, text
+from components.shared import drafts, reviewer, state, tables, text
 from components.shared.panels import panel
 from untaken.annotating import MergeConflict, merge
 from untaken.annotating.merging import ORDER, WHOLE, Side
 from untaken.answers import versions_table
 from untaken.errors import UntakenError
 from untaken.plans import GraphDiff, PlanGraph, diff_graphs
+from untaken.present.numbers import counted
 from untaken.store.versions import GraphVersion
 
 SIDES: Final[dict[Side, str]] = {"mine": "mine", "theirs": "theirs"}
@@ -58,7 +59,7 @@ def _saved_state(here: EditorSession) -> str:
     if not here.session.changed:
         return f"{version} · no unsaved changes"
     done = here.session.done
-    steps = f" ({cards.counted(len(done), 'step')} to undo)" if done else ""
+    steps = f" ({counted(len(done), 'step')} to undo)" if done else ""
     return f"{version} · **unsaved changes**{steps}, kept as a draft"
 
 

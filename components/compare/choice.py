@@ -10,13 +10,14 @@ from typing import Final
 
 import streamlit as st
 
-from components.shared import cards, state, text
+from components.shared import state, text
 from components.shared.panels import panel
 from untaken.answers import compared_tasks
 from untaken.comparing import MOST_SHOWN, ComparedRun, SideBySide, TaskRuns, align_runs
 from untaken.corpus import Corpus
 from untaken.errors import Unscored, UntakenError
 from untaken.ledger import Run
+from untaken.present.numbers import counted
 
 ADDRESS: Final = ("task", "runs", "reference")
 """What the page's address holds beside the selection (untrusted)."""
@@ -93,7 +94,7 @@ def link(run: Run) -> None:
 
 
 def _task_words(task: TaskRuns) -> str:
-    runs = cards.counted(len(task.digests), "run")
+    runs = counted(len(task.digests), "run")
     return f"{text.one_line(task.task_id, 60)} · {runs}, {task.successes} ✓ {task.failures} ✗"
 
 
@@ -104,7 +105,7 @@ def choose_runs(corpus: Corpus, task: TaskRuns) -> SideBySide | None:
     known = [digest for digest in asked if digest in task.digests]
     if len(known) < len(asked):
         st.warning(
-            f"{cards.counted(len(asked) - len(known), 'run')} from the link not found. Their ledgers may "
+            f"{counted(len(asked) - len(known), 'run')} from the link not found. Their ledgers may "
             "have changed since.",
             icon=":material/link_off:",
         )

@@ -10,9 +10,7 @@ import streamlit as st
 from components import figures
 from components.compare.choice import run_name
 from components.figures.compare import CELLS, MOST_ROWS, PARTS
-from components.rankings.words import p_words
 from components.shared import state, tables, text
-from components.shared.cards import counted
 from components.shared.palette import STAR
 from components.shared.panels import panel
 from components.transcript import view
@@ -20,6 +18,7 @@ from untaken.comparing import AlignedRow, ComparedRun, Divergence, SideBySide, S
 from untaken.corpus import Corpus
 from untaken.errors import number
 from untaken.ledger import Run
+from untaken.present.numbers import counted, p_value
 
 COLUMNS: Final = 3
 MOST_COLUMNS: Final = 6
@@ -234,7 +233,7 @@ def outcomes(found: SideBySide) -> None:
         st.info("This needs both successful and failed runs.")
         return
     top = known[0]
-    p = f"p {p_words(top.p)}, Holm {p_words(top.p_holm)} of {len(known)} {_what(found)}s"
+    p = f"{p_value(top.p, 'p')}, {p_value(top.p_holm, 'Holm')} of {len(known)} {_what(found)}s"
     apart = (number(top.p_holm) or 0.0) <= SMALL_P
     head = "" if apart else f"No {_what(found)} differs clearly from chance. The closest is "
     st.markdown(

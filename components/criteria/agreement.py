@@ -7,7 +7,7 @@ from typing import Final
 import streamlit as st
 
 from components import figures
-from components.shared import cards, state, tables, text
+from components.shared import state, tables, text
 from components.shared.panels import panel
 from untaken.answers import (
     concord_table,
@@ -16,8 +16,8 @@ from untaken.answers import (
     people_and_judges,
     trusted_judges,
 )
-from untaken.errors import Unscored
 from untaken.judging import LEAST_KAPPA
+from untaken.present.numbers import counted, decimal, percent
 
 MOST_NAMED: Final = 5
 
@@ -30,11 +30,11 @@ def agreement() -> None:
         return
     st.subheader("Do judges agree with people?", anchor=False)
     whole = found.overall
-    kappa = "unscored" if isinstance(whole.kappa, Unscored) else f"{whole.kappa:.2f}"
+    kappa = decimal(whole.kappa)
     st.caption(
         f"Of {whole.n:,} sub-goals that both judged, {whole.both_met + whole.both_not:,} have the same "
         "verdict ("
-        f"{cards.percent(whole.agreement)}); Cohen's κ {kappa}. 95 % intervals treat "
+        f"{percent(whole.agreement)}); Cohen's κ {kappa}. 95% intervals treat "
         f"{found.cluster}s as independent ("
         f"{whole.clusters:,} of them). {found.left_out:,} sub-goals "
         "have a verdict from only one of them."
@@ -54,9 +54,7 @@ def agreement() -> None:
     parted = disagreements_table(found)
     if parted.empty:
         return
-    st.caption(
-        f"The {cards.counted(len(parted), 'sub-goal')} where they disagree. Choose one to open its run."
-    )
+    st.caption(f"The {counted(len(parted), 'sub-goal')} where they disagree. Choose one to open its run.")
     row = tables.table(
         parted,
         key="disagreements",
@@ -84,7 +82,7 @@ def _unreliable() -> None:
         return
     named = [
         f"{text.label(one.judge, 60)}{f' on {text.label(one.name, 60)}' if one.name else ''} "
-        f"(κ {one.kappa:.2f}, n = {one.n})"
+        f"(κ {decimal(one.kappa)}, n = {one.n})"
         for one in shown[:MOST_NAMED]
     ]
     more = f" and {len(shown) - MOST_NAMED} more" if len(shown) > MOST_NAMED else ""

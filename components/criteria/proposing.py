@@ -10,7 +10,7 @@ from typing import Final
 import streamlit as st
 
 from components import figures
-from components.shared import cards, drafts, state, tables, text
+from components.shared import drafts, state, tables, text
 from components.shared.panels import panel
 from untaken.answers import unique_table
 from untaken.asking import ModelAccess, ReplyStore
@@ -27,6 +27,7 @@ from untaken.criteria import (
 from untaken.criteria.critic import TASK_CHARS, not_proposed
 from untaken.errors import UntakenError
 from untaken.ledger import Run
+from untaken.present.numbers import counted
 
 REPLIES: Final = "replies"
 """Folder of model replies in the workspace."""
@@ -105,7 +106,7 @@ def _ask(name: str, task: str, pair: tuple[Run | None, Run | None], *, seeds: in
 
 def _summary(found: Proposal, new: int, spent: Spent) -> str:
     count = len(found.criteria.criteria)
-    asked = f"{cards.counted(spent.requests, 'request')}, {spent.input_tokens:,} tokens in"
+    asked = f"{counted(spent.requests, 'request')}, {spent.input_tokens:,} tokens in"
     noun = "criterion" if count == 1 else "criteria"
     message = [
         f"✓ {count} {noun} proposed, {new} new here; review them in the list.",
@@ -133,7 +134,7 @@ def unique(counts: Sequence[UniqueCount]) -> None:
         return
     st.subheader("Does asking more often find new criteria?", anchor=False)
     st.caption(
-        "Seeds are drawn without replacement. Bars show the middle 95 % of draws. Criteria with a cosine "
+        "Seeds are drawn without replacement. Bars show the middle 95% of draws. Criteria with a cosine "
         "above τ are merged:"
         f" {min(count.tau for count in counts):g} is usual, 1 merges equal names only."
     )

@@ -39,8 +39,9 @@ from untaken.criteria import (
     ledger_criteria,
     unique_by_seeds,
 )
-from untaken.errors import Unscored, UntakenError, number, reason
+from untaken.errors import Unscored, UntakenError, reason
 from untaken.judging import FEWEST_PAIRS, LEAST_KAPPA
+from untaken.present.numbers import counted, interval, percent
 
 SOURCES: Final = {"recorded": "Recorded replies", "ledger": "Computed from the ledgers"}
 MOST_CARDS: Final = 12
@@ -123,7 +124,7 @@ def summary(review: CriteriaReview) -> None:
     missing = (
         f"{review.unscored:,} unscored (no evidence) · {review.strange:,} with a value that is not "
         "accepted · "
-        f"{cards.counted(review.unread, 'reply')} unreadable".replace("replys", "replies")
+        f"{counted(review.unread, 'reply')} unreadable".replace("replys", "replies")
     )
     numbers = (
         (
@@ -145,7 +146,7 @@ def means(review: CriteriaReview) -> None:
     """Success and failure by each criterion, and how the runs are spread."""
     st.subheader("Do successful runs score higher?", anchor=False)
     st.caption(
-        "Mean level of each criterion: 0 % is the worst accepted value, 100 % the best. 95 % intervals "
+        "Mean level of each criterion: 0% is the worst accepted value, 100% the best. 95% intervals "
         "over runs (Student's t), repeats of a task treated as independent. Association: runs differ in "
         "other ways too."
     )
@@ -187,8 +188,8 @@ def attacks(review: CriteriaReview) -> None:
         )
         return
     st.caption(
-        "Share of runs that score lower when disturbed. Ties count half, so 50 % means no difference. ✓ "
-        "noticed (95 %, corrected over all attacks) · ↑ rewarded: disturbed runs score higher."
+        "Share of runs that score lower when disturbed. Ties count half, so 50% means no difference. ✓ "
+        "noticed (95%, corrected over all attacks) · ↑ rewarded: disturbed runs score higher."
     )
     tables.figure(
         figures.attack_matrix(review.verification, dark=dark),
@@ -244,7 +245,7 @@ def people(review: CriteriaReview) -> None:
     shown = criteria_people_table(found, least=least)
     st.subheader("Do the values agree with people's?", anchor=False)
     st.caption(
-        f"Cohen's κ by criterion, with 95 % intervals clustered by task. Unreliable: κ below {least:g}, the "
+        f"Cohen's κ by criterion, with 95% intervals clustered by task. Unreliable: κ below {least:g}, the "
         f"least κ in the sidebar, over {FEWEST_PAIRS} runs or more."
     )
     bad = shown[shown["trust"] == "unreliable"]
@@ -321,8 +322,8 @@ def _grounds(check: CriterionCheck) -> list[str]:
     else:
         known = True if apart.separates else False if apart.reversed else None
         lines.append(
-            f"{SIGNS[known]} a success is above a failure in {apart.superiority:.0%} of pairs "
-            f"(95 % {apart.low:.0%} to {number(apart.high):.0%}, n {apart.success_n} and {apart.failed_n})"
+            f"{SIGNS[known]} a success is above a failure in {percent(apart.superiority)} of pairs "
+            f"(95% {interval(apart.low, apart.high, percent)}, n {apart.success_n} and {apart.failed_n})"
         )
     detected = [test.attack.replace("_", " ") for test in discrimination.attacks if test.detected]
     rewarded = [test.attack.replace("_", " ") for test in discrimination.attacks if test.rewarded]
@@ -353,7 +354,7 @@ def agents(review: CriteriaReview) -> None:
     drawn = figures.agents_by_criterion(found, first, second, dark=state.is_dark())
     tables.figure(drawn, key="side", name="Two agents by criterion")
     st.caption(
-        "Over tasks that both agents ran, repeats averaged per task first. 95 % intervals (Student's t). "
+        "Over tasks that both agents ran, repeats averaged per task first. 95% intervals (Student's t). "
         "≠: the interval of the paired difference excludes 0. ≈: it includes 0."
     )
     with st.expander("As a table"):

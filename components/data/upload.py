@@ -19,6 +19,7 @@ from components.shared.panels import panel
 from untaken.answers.uploads import Upload, uploads, uploads_table
 from untaken.intake import UploadResult
 from untaken.intake_process import take_in_apart
+from untaken.present.numbers import counted
 from untaken.store import Workspace
 
 UPLOADED: Final = "taken_in"
@@ -47,7 +48,7 @@ def upload(workspace: Workspace) -> None:
     cards.shared_with_everybody()
     with st.container(horizontal=True):
         asked = st.button(
-            f"Add {cards.counted(len(files), 'file')}" if files else "Add files",
+            f"Add {counted(len(files), 'file')}" if files else "Add files",
             type="primary",
             disabled=not files,
         )

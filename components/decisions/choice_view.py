@@ -10,13 +10,23 @@ import pandas as pd
 import streamlit as st
 
 from components.shared import cards, state, text
-from components.shared.choice_words import SIDES, context_words, side_of, signed
+from components.shared.choice_words import SIDES, context_words, side_of
 from untaken.answers import ChoiceReview, count_paths, placebo_of
 from untaken.corpus import Corpus
 from untaken.counterfactual import FROM_ODDS, THRESHOLD, Choice, OffPolicyContrast, Point, level_words
 from untaken.errors import Score, number, reason
 from untaken.ledger import Run
 from untaken.memory import Record
+from untaken.present.numbers import (
+    counted,
+    decimal,
+    interval,
+    money,
+    p_value,
+    percent,
+    signed,
+    significant,
+)
 
 MOST_LINKS: Final = 5
 
@@ -31,12 +41,12 @@ def evaluated_or_not(corpus: Corpus) -> None:
     evaluations = list(corpus.evaluations.values())
     skipped = [e for e in evaluations if e.status != "evaluated"]
     st.caption(
-        f"{cards.counted(len(evaluations) - len(skipped), 'run')} evaluated, {len(skipped):,} not"
+        f"{counted(len(evaluations) - len(skipped), 'run')} evaluated, {len(skipped):,} not"
         f"{cards.left_out()} · each delta uses what was known when the run started, without its own outcome"
         " · association in past runs, not causation"
     )
     if skipped:
-        with st.expander(f"Why {cards.counted(len(skipped), 'run')} could not be evaluated"):
+        with st.expander(f"Why {counted(len(skipped), 'run')} could not be evaluated"):
             reasons = Counter(e.code or e.reason for e in skipped)
             st.code("\n".join(f"{n:>6}  {code}" for code, n in reasons.items()), language=None)
 
@@ -44,7 +54,7 @@ def evaluated_or_not(corpus: Corpus) -> None:
 def points_in(paths: pd.DataFrame) -> str:
     """How many decision points these paths not taken were left at, of how many runs."""
     seen = count_paths(paths)
-    return f"{cards.counted(seen.points, 'decision point')}, {cards.counted(seen.paths, 'alternative')}"
+    return f"{counted(seen.points, 'decision point')}, {counted(seen.paths, 'alternative')}"
 
 
 def placebo_on_request() -> None:
@@ -54,7 +64,7 @@ def placebo_on_request() -> None:
     with st.spinner("Shuffling skills and evaluating every run again …"):
         found = state.derived(placebo_of)
     share = number(found.supported)
-    called = reason(found.supported) if share is None else f"{share:.1%} supported by chance alone"
+    called = reason(found.supported) if share is None else f"{percent(share, 1)} supported by chance alone"
     st.caption(
         f"{found.rounds} shuffles, {found.comparisons:,} comparisons: mean advantage "
         f"{_estimate(found.advantage, found.advantage_low, found.advantage_high)}, mean delta "
@@ -105,7 +115,7 @@ def detail(choice: Choice, review: ChoiceReview, runs: Mapping[str, Run]) -> Non
             if level := level_words(choice.level, choice.levels):
                 st.badge(level, color="gray")
             if (q := number(choice.q)) is not None:
-                st.badge(f"q = {q:.2g} among {_pairs(choice)}", color="gray")
+                st.badge(f"{p_value(q, 'q')} among {_pairs(choice)}", color="gray")
         st.text(text.one_line(choice.support_reason, 300))
         _cards(choice, review.cost_unit)
         places = st.columns(3)
@@ -125,7 +135,7 @@ def _from_odds(found: OffPolicyContrast) -> None:
         st.caption("No action probabilities were logged for these choices, so this is an association.")
         return
     rests = (
-        f"{cards.counted(found.n_selected, 'choice')} of the one and {found.n_alternative:,} of the other "
+        f"{counted(found.n_selected, 'choice')} of the one and {found.n_alternative:,} of the other "
         f"among {found.offered:,} that could go either way; {found.left_out:,} without logged odds left out"
     )
     share, effective = number(found.largest_share), number(found.effective)
@@ -136,8 +146,8 @@ def _from_odds(found: OffPolicyContrast) -> None:
     st.text(f"SNIPS {_estimate(found.snips, found.snips_low, found.snips_high)}")
     st.text(f"doubly robust {_estimate(found.dr, found.dr_low, found.dr_high)}")
     st.caption(
-        f"Of the advantage. Effective number of runs {effective:,.1f}; the largest weight of one run is "
-        f"{share:.0%} of all. {rests.capitalize()}."
+        f"Of the advantage. Effective number of runs {decimal(effective, 1)}; the largest weight of one "
+        f"run is {percent(share)} of all. {rests.capitalize()}."
     )
 
 
@@ -147,7 +157,7 @@ def _estimate(value: Score, low: Score, high: Score) -> str:
         return f"unscored: {reason(value)}"
     if ends[0] is None or ends[1] is None:
         return f"{signed(middle)}, no interval: {reason(low)}"
-    return f"{signed(middle)} (95 % interval {signed(ends[0])} to {signed(ends[1])})"
+    return f"{signed(middle)} (95% interval {interval(*ends, signed)})"
 
 
 def _fine_print(choice: Choice) -> str:
@@ -164,7 +174,7 @@ def _fine_print(choice: Choice) -> str:
 
 
 def _pairs(choice: Choice) -> str:
-    return cards.counted(choice.q_family, "pair")
+    return counted(choice.q_family, "pair")
 
 
 def _cards(choice: Choice, unit: str | None) -> None:
@@ -184,13 +194,13 @@ def _history(side: str, skill: str, record: Record | None, unit: str | None) -> 
         return
     cost, steps = number(record.avg_cost), number(record.avg_steps)
     words = [
-        f"success rate over {cards.counted(record.n, 'outcome')} of {cards.counted(record.n_runs, 'run')}",
-        "no cost recorded" if cost is None else f"mean cost {cost:,.4g} {text.label(unit or '', 12)}".strip(),
-        "no steps recorded" if steps is None else f"{steps:,.1f} steps on average",
+        f"success rate over {counted(record.n, 'outcome')} of {counted(record.n_runs, 'run')}",
+        "no cost recorded" if cost is None else f"mean cost {money(cost, text.label(unit or '', 12))}",
+        "no steps recorded" if steps is None else f"{decimal(steps, 1)} steps on average",
     ]
     if record.weak_weight:
-        words.append(f"weak signals count as {record.weak_weight:,.2g} outcomes in the rate")
-    cards.number_card(title, cards.percent(record.success_rate), " · ".join(words))
+        words.append(f"weak signals count as {significant(record.weak_weight, 2)} outcomes in the rate")
+    cards.number_card(title, percent(record.success_rate), " · ".join(words))
 
 
 def _advantage(choice: Choice) -> None:
@@ -199,14 +209,14 @@ def _advantage(choice: Choice) -> None:
     if advantage is None:
         cards.number_card("Advantage of the alternative", "unknown", text.label(choice.support_reason, 200))
         return
-    interval = "no interval"
+    span = "no interval"
     if low is not None and high is not None:
-        interval = f"95 % interval {signed(low)} to {signed(high)}"
+        span = f"95% interval {interval(low, high, signed)}"
     better = number(choice.p_better)
-    words = interval if better is None else f"{interval} · above +{THRESHOLD:g} with probability {better:.0%}"
+    words = span if better is None else f"{span} · above +{THRESHOLD:g} with probability {percent(better)}"
     mean = number(choice.mean_delta)
     if mean is not None:
-        words += f" · mean delta {signed(mean)} over {cards.counted(len(choice.deltas), 'point')}"
+        words += f" · mean delta {signed(mean)} over {counted(len(choice.deltas), 'point')}"
     cards.number_card(title, signed(advantage), words)
 
 
@@ -214,7 +224,7 @@ def _links(points: Sequence[Point], skill: str, runs: Mapping[str, Run], *, firs
     """Links to the runs at that decision; those with the outcome `first` come first."""
     known = [(runs[point.run], point) for point in points if point.run in runs]
     ordered = sorted(known, key=lambda pair: pair[0].success is not first)
-    st.caption(f"{cards.counted(len(known), 'decision point')} took {text.label(skill, 40)}")
+    st.caption(f"{counted(len(known), 'decision point')} took {text.label(skill, 40)}")
     for run, point in ordered[:MOST_LINKS]:
         mark = "✓" if run.success is True else "✗"
         repeat = "" if run.started.task_repeat is None else f" · repeat {run.started.task_repeat}"

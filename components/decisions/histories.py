@@ -80,7 +80,7 @@ def _figure(choices: Sequence[Choice], paths: pd.DataFrame, chosen: Choice | Non
         "The advantage compares the histories of both skills, over every run in memory, regardless of "
         "filters. The delta compares the alternative's history with each run's own outcome, luck included: "
         "two identical skills exceed ±"
-        f"{THRESHOLD:g} in 56 % of cases at 5 runs "
+        f"{THRESHOLD:g} in 56% of cases at 5 runs "
         "each."
     )
     most = st.session_state.setdefault("decisions_rows", MORE)

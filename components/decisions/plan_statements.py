@@ -24,6 +24,7 @@ from untaken.answers.plan_words import (
 from untaken.corpus import Corpus
 from untaken.counterfactual.plan import CalibrationCard, PlanEvaluation, Statement, calibration_card
 from untaken.errors import Unscored, number
+from untaken.present.numbers import counted, decimal, interval, percent, signed
 
 LINKS: Final = 6
 COLUMNS: Final = 3
@@ -75,17 +76,17 @@ def _counts(found: PlanEvaluation) -> None:
         (
             "Plan decisions",
             f"{found.decisions:,}",
-            f"in {cards.counted(len(found.runs), 'run')}{more}",
+            f"in {counted(len(found.runs), 'run')}{more}",
         ),
         ("Ways not taken", f"{found.alternatives:,}", "that another run of the task took in the same state"),
         (
             "Supported",
-            cards.percent(found.supported_share),
+            percent(found.supported_share),
             f"{found.supported:,} of {found.alternatives:,}, with p ≤ 0.05, q ≤ 0.10 and 3 runs a side",
         ),
         (
             "Shuffled outcomes would support",
-            "unscored" if shuffled is None else f"{shuffled:.1%}",
+            percent(shuffled, 1),
             f"mean of {found.shuffles} shuffles within task and agent",
         ),
     )
@@ -136,7 +137,7 @@ def _shown(listed: Sequence[Statement]) -> pd.DataFrame:
             "against": [option_words(s.against) for s in listed],
             "theirs": [f"{s.k0} of {s.n0}" for s in listed],
             "difference": [s.difference for s in listed],
-            "95 %": [f"{s.low:.2f} to {s.high:.2f}" for s in listed],
+            "95%": [interval(s.low, s.high) for s in listed],
             "q": pd.array([number(s.q) for s in listed], dtype="Float64"),
             "tasks": [s.tasks for s in listed],
             "label": [LABELS[s.label] for s in listed],
@@ -149,9 +150,7 @@ def _chosen(corpus: Corpus, statement: Statement) -> None:
     runs = runs_against(corpus.plans, statement)
     with st.container(border=True):
         st.text(text.one_line(statement_words(statement), 700))
-        st.caption(
-            f"{cards.counted(len(runs), 'failed run')} took the worse way where this statement decides."
-        )
+        st.caption(f"{counted(len(runs), 'failed run')} took the worse way where this statement decides.")
         for start in range(0, min(LINKS, len(runs)), COLUMNS):
             for place, (digest, seq) in zip(
                 st.columns(COLUMNS), runs[start : min(start + COLUMNS, LINKS)], strict=False
@@ -173,7 +172,7 @@ def _silent(found: PlanEvaluation) -> None:
             st.caption(text.label(f"{count:,} ways not taken: {reason}", 300))
         for reason in sorted({why.reason for why in found.silent.values()}):
             count = sum(why.reason == reason for why in found.silent.values())
-            st.caption(text.label(f"{cards.counted(count, 'run')} without plan decisions: {reason}", 300))
+            st.caption(text.label(f"{counted(count, 'run')} without plan decisions: {reason}", 300))
         st.caption(text.label(data_needed(found), 600))
 
 
@@ -194,16 +193,15 @@ def _card(card: CalibrationCard | Unscored) -> None:
             name="Calibration of the forecasts",
         )
     with side:
-        over = f"{cards.counted(card.n, 'forecast')} of {card.runs:,} runs, {card.tasks:,} tasks"
-        cards.number_card("Skill over the mean of all runs", _skill(card.skill), over)
+        over = f"{counted(card.n, 'forecast')} of {card.runs:,} runs, {card.tasks:,} tasks"
+        cards.number_card("Skill over the mean of all runs", signed(card.skill), over)
         cards.number_card(
             "Skill over the mean of the own task",
-            _skill(card.skill_over_task),
-            f"That mean knows the task's outcomes; the forecast does not. Brier score {card.brier:.3f}",
+            signed(card.skill_over_task),
+            "That mean knows the task's outcomes; the forecast does not. "
+            f"Brier score {decimal(card.brier, 3)}",
         )
         for part in card.by_support:
-            st.caption(f"{part.support}: skill {_skill(part.skill)}, n {part.n:,}, Brier {part.brier:.3f}")
-
-
-def _skill(value: float | Unscored) -> str:
-    return "unscored" if isinstance(value, Unscored) else f"{value:+.2f}".replace("-", "−")
+            st.caption(
+                f"{part.support}: skill {signed(part.skill)}, n {part.n:,}, Brier {decimal(part.brier, 3)}"
+            )

@@ -10,7 +10,7 @@ from typing import Final
 import streamlit as st
 
 from components.review import panel as review_panel
-from components.shared import cards, reviewer, state, tables, text
+from components.shared import reviewer, state, tables, text
 from components.shared.panels import panel
 from untaken.answers.issues import corpus_issues, issue_rates_table, issue_runs_table, issues_table
 from untaken.corpus import Corpus
@@ -20,6 +20,7 @@ from untaken.failure_modes.facts import FACTS
 from untaken.failure_modes.issue_file import ISSUES, IssueEdit, adding, change_issues, kept_issues, setting
 from untaken.failure_modes.issue_model import Issue, IssueChange, IssueRule, IssueStatus
 from untaken.failure_modes.issues import TrackedIssue
+from untaken.present.numbers import counted
 
 STATES: Final = {"open": "○ open", "fixed": "✔ fixed", "reopened": "⚠ reopened"}
 """A mark for each word, so that colour is never the only sign."""
@@ -77,7 +78,7 @@ def _detail(corpus: Corpus, one: TrackedIssue) -> None:
         if issue.ruled:
             st.code(str(issue.rule), language=None, wrap_lines=True)
         if one.state == "reopened":
-            again = cards.counted(len(one.reopened_by), "run")
+            again = counted(len(one.reopened_by), "run")
             st.warning(f"Back in {again} that began after the fix.", icon=":material/warning:")
         if one.agreed or one.missed or one.extra:
             st.caption(
@@ -85,10 +86,10 @@ def _detail(corpus: Corpus, one: TrackedIssue) -> None:
                 f"{one.missed:,} have it and do not match, {one.extra:,} match without it."
             )
         if one.unknown:
-            unknown = cards.counted(one.unknown, "run")
+            unknown = counted(one.unknown, "run")
             st.caption(f"Not known of {unknown}: {text.label(one.unknown_reason, 160)}.")
         if one.undated:
-            st.caption(f"{cards.counted(one.undated, 'matching run')} without a clock; they reopen nothing.")
+            st.caption(f"{counted(one.undated, 'matching run')} without a clock; they reopen nothing.")
         _buttons(one)
         rates = dict.fromkeys(("rate", "low", "high"), PERCENT) | {"rate_reason": None}
         tables.table(issue_rates_table(one), key="issue-rates", name="Issue rates", columns=rates)
@@ -101,9 +102,7 @@ def _detail(corpus: Corpus, one: TrackedIssue) -> None:
 
 
 def _runs(corpus: Corpus, one: TrackedIssue) -> None:
-    st.caption(
-        f"{cards.counted(len(one.matches), 'run')} with it, newest first. Select a row to open the run."
-    )
+    st.caption(f"{counted(len(one.matches), 'run')} with it, newest first. Select a row to open the run.")
     frame = issue_runs_table(one, corpus)
     row = tables.table(
         frame,

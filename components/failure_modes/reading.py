@@ -11,6 +11,7 @@ from components.shared.panels import panel
 from untaken.answers.mode_analysis import ModeAnalysis, reading_order_table
 from untaken.corpus import Corpus
 from untaken.errors import Unscored
+from untaken.present.numbers import counted, percent
 
 MOST: int = 200
 
@@ -48,7 +49,7 @@ def draw(corpus: Corpus, found: ModeAnalysis) -> None:
 
 def _unseen(found: ModeAnalysis) -> None:
     seen = found.saturation.unseen
-    value = "not known" if isinstance(seen.share, Unscored) else f"{seen.share:.0%}"
+    value = "not known" if isinstance(seen.share, Unscored) else percent(seen.share)
     cards.number_card("Failures of an unseen mode", value, found.saturation.words)
     drawn = figures.saturation_curve(found.saturation, dark=state.is_dark())
     tables.figure(drawn, key="saturation", name="Modes seen by runs read")
@@ -62,9 +63,7 @@ def _draw(found: ModeAnalysis) -> None:
             "Rates and the estimate of unseen modes hold for runs drawn at random, successful ones included. "
             "Read along this draw when a number must be defended."
         )
-        st.caption(
-            f"{cards.counted(len(drawn.read), 'run')} of the draw read · {drawn.outside:,} read outside it"
-        )
+        st.caption(f"{counted(len(drawn.read), 'run')} of the draw read · {drawn.outside:,} read outside it")
         if drawn.outside > len(drawn.read):
             st.warning(
                 "Most runs read were chosen, not drawn: rates may be biased.", icon=":material/warning:"

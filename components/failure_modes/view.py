@@ -10,7 +10,7 @@ import streamlit as st
 from components import figures
 from components.figures.failure_modes import MOST_GROUPS
 from components.review import panel as review_panel
-from components.shared import cards, state, tables, text
+from components.shared import state, tables, text
 from components.shared.panels import panel
 from untaken.answers.mode_analysis import (
     ModeAnalysis,
@@ -25,6 +25,7 @@ from untaken.answers.mode_analysis import (
 from untaken.corpus import Corpus
 from untaken.failure_modes import kept_taxonomy
 from untaken.failure_modes.reading import BY, By
+from untaken.present.numbers import counted
 
 BY_WORDS: Final[dict[By, str]] = {
     "agent": "Agent",
@@ -58,8 +59,8 @@ def progress(found: ModeAnalysis) -> None:
     """What was read, and the rule of every rate."""
     kinds = len(found.names)
     st.caption(
-        f"{len(found.read):,} of {cards.counted(found.runs, 'run')} read · {found.failed:,} of them failed · "
-        f"{cards.counted(kinds, 'failure mode')} seen  \nRates are over failed runs that were read: with a "
+        f"{len(found.read):,} of {counted(found.runs, 'run')} read · {found.failed:,} of them failed · "
+        f"{counted(kinds, 'failure mode')} seen  \nRates are over failed runs that were read: with a "
         "note, a mode, or a review that is explained or fixed."
     )
 
@@ -133,7 +134,7 @@ def contrast(found: ModeAnalysis) -> None:
     """Whether successful runs of the same tasks show each mode just as often."""
     st.subheader("Compared with successful runs", anchor=False)
     st.caption(
-        "Share of failed runs with the mode minus that of successful runs of the same tasks, with 95 % "
+        "Share of failed runs with the mode minus that of successful runs of the same tasks, with 95% "
         "interval. Near 0, the mode may harm nothing. An association, not a cause."
     )
     if not any(one.tasks for one in found.contrasts):
@@ -173,7 +174,7 @@ def over_time(found: ModeAnalysis) -> None:
     drawn = figures.mode_course(found.trend, mode, dark=state.is_dark())
     tables.figure(drawn, key="mode-course", name="Failure mode over time")
     if found.trend.undated:
-        left = cards.counted(found.trend.undated, "failed run")
+        left = counted(found.trend.undated, "failed run")
         st.caption(f"{left} left out: the trace carries no clock.")
     with st.expander("Every mode and period"):
         tables.table(mode_trend_table(found), key="mode-trend", name="Failure modes over time", columns=RATES)

@@ -11,6 +11,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from untaken.errors import number
+from untaken.present.numbers import interval, percent
 from untaken.ranking.model import RankedAgent
 from untaken.ranking.rank_report import RankReport
 
@@ -43,7 +44,7 @@ def rank_flow(report: RankReport, *, metrics: Sequence[str] | None = None, dark:
         metrics: names in the order to show; default all, outcome first. One that ranks nobody is left out.
         dark: the theme.
 
-    The thin upright line at a mark is the 95 % interval of the rank. Where two agents change places between
+    The thin upright line at a mark is the 95% interval of the rank. Where two agents change places between
     two neighbouring metrics, both lines there are drawn in the warning colour and thicker; the label at the
     end says by how many places an agent moved from first to last.
     """
@@ -154,10 +155,10 @@ def _rank_words(agent: str, metric: str, ranked: RankedAgent | None) -> str:
     if ranked is None or ranked.rank is None:
         return f"{name}: unscored"
     low, high = number(ranked.low), number(ranked.high)
-    span = f" ({low:.0%} to {high:.0%})" if low is not None and high is not None else ""
-    ranks = f", 95 % {ranked.rank_low} to {ranked.rank_high}" if ranked.rank_low is not None else ""
+    span = f" ({interval(low, high, percent)})" if low is not None and high is not None else ""
+    ranks = f", 95% {ranked.rank_low} to {ranked.rank_high}" if ranked.rank_low is not None else ""
     return (
-        f"{name}: rank {ranked.rank}{ranks}<br>{number(ranked.value) or 0.0:.1%}{span}"
+        f"{name}: rank {ranked.rank}{ranks}<br>{percent(number(ranked.value) or 0.0, 1)}{span}"
         f"<br>{ranked.n_runs} runs of {ranked.n_tasks} tasks"
     )
 
@@ -173,7 +174,7 @@ def _label(
     figure: go.Figure, ranked: RankedAgent, at: tuple[float, float], colour: str, moved: str, *, left: bool
 ) -> None:
     value = number(ranked.value)
-    share = "unscored" if value is None else f"{value:.0%}"
+    share = percent(value)
     name = text.figure(text.short(ranked.agent, MOST_CHARS))
     figure.add_annotation(
         x=at[0],
@@ -258,7 +259,7 @@ def _add_panel(figure: go.Figure, column: int, places: list[int], shares: list[f
         x=[0.04] * len(places),
         y=places,
         mode="text",
-        text=[f"{share:.0%}" for share in shares],
+        text=[percent(share) for share in shares],
         textposition="middle right",
         textfont={"size": 12, "color": look.text},
         hoverinfo="skip",

@@ -23,7 +23,7 @@ SHIFT: Final = 0.16
 
 
 def agreement_figure(agreement: VerdictAgreement, *, dark: bool = False) -> go.Figure:
-    """Share (circles) and κ (diamonds) with 95 % intervals: all runs first, then each agent.
+    """Share (circles) and κ (diamonds) with 95% intervals: all runs first, then each agent.
 
     Args:
         agreement: of two authors.

@@ -12,6 +12,7 @@ import plotly.graph_objects as go
 from untaken.annotating import Preview
 from untaken.discovery import ProposedGraph, Support
 from untaken.plans import SubGoal, edges
+from untaken.present.numbers import interval, percent
 from untaken.subgoals import Status
 
 from ..plan.drawing import Box, wrapped
@@ -228,5 +229,5 @@ def _counts(
             font={"size": 12, "color": look.text},
             bgcolor=look.background, borderpad=1,
             hovertext=f"first in {edge.first:,} of {edge.both:,} runs that hold both"
-            f" ({edge.share:.0%}, 95 % {edge.low:.0%} to {edge.high:.0%}), {edge.agents:,} agents",
+            f" ({percent(edge.share)}, 95% {interval(edge.low, edge.high, percent)}), {edge.agents:,} agents",
         )  # fmt: skip

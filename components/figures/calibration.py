@@ -8,6 +8,7 @@ import plotly.graph_objects as go
 
 from untaken.counterfactual import THRESHOLD
 from untaken.crafter.calibration import Bin, Calibration, Estimator, Figure, Measure
+from untaken.present.numbers import decimal
 
 from ..shared.palette import Tokens, tokens
 from .theme import message, themed
@@ -29,7 +30,7 @@ NOTHING: Final = "No pair of estimate and truth to draw"
 def calibration_figure(
     calibration: Calibration, *, estimator: Estimator = "pooled", dark: bool = False
 ) -> go.Figure:
-    """Mean truth against mean estimate, in bins of the estimate, with 95 % intervals over held-out maps.
+    """Mean truth against mean estimate, in bins of the estimate, with 95% intervals over held-out maps.
 
     Args:
         calibration: of one setup.
@@ -63,7 +64,7 @@ def calibration_figure(
 def calibration_agreement(
     calibration: Calibration, *, part: str = "supported", dark: bool = False
 ) -> go.Figure:
-    """Agreement of each estimate with the truth, with 95 % intervals over held-out maps, beside its target.
+    """Agreement of each estimate with the truth, with 95% intervals over held-out maps, beside its target.
 
     Args:
         calibration: of one setup.
@@ -89,7 +90,7 @@ def calibration_agreement(
         range=[len(rows) - 0.5, -0.5],
         showgrid=False,
     )
-    aims = " and ".join(f"{target:.2f}" for target in TARGETS.values())
+    aims = " and ".join(decimal(target) for target in TARGETS.values())
     figure.update_xaxes(title=f"share of pairs<br>lines: the targets, {aims}", range=[-0.02, 1.03])
     return _with_legend(figure)
 

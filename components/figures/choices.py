@@ -11,9 +11,10 @@ import plotly.graph_objects as go
 
 from untaken.counterfactual import THRESHOLD, Choice
 from untaken.errors import number
+from untaken.present.numbers import interval, signed
 
 from ..shared import text
-from ..shared.choice_words import SIDES, Side, context_words, side_of, signed
+from ..shared.choice_words import SIDES, Side, context_words, side_of
 from ..shared.palette import Tokens, tokens
 from .theme import message, themed
 
@@ -29,7 +30,7 @@ NOTHING: Final = "No choice to show: no evaluated run left an alternative here"
 def choice_figure(
     choices: Sequence[Choice], *, most: int = MOST, marked: str | None = None, dark: bool = False
 ) -> go.Figure:
-    """The advantage of each alternative over the skill that was chosen, with its 95 % interval.
+    """The advantage of each alternative over the skill that was chosen, with its 95% interval.
 
     Args:
         choices: one row each, in the order given.
@@ -52,7 +53,7 @@ def choice_figure(
         figure.add_trace(_intervals(some, side, look))
     at = [middle for _, middle, _ in spans]
     figure.add_trace(_marks(rows, at, unknown_at, [_advantage_hover(c) for c in rows], look))
-    _dress(figure, (reach, unknown_at), rows, dark=dark, title="advantage, with 95 % interval")
+    _dress(figure, (reach, unknown_at), rows, dark=dark, title="advantage, with 95% interval")
     _write(figure, rows, at, reach, look)
     return figure
 
@@ -181,8 +182,8 @@ def _advantage_hover(choice: Choice) -> str:
     advantage, low, high = number(choice.advantage), number(choice.low), number(choice.high)
     lines = [_title(choice)]
     if advantage is not None:
-        interval = "" if low is None or high is None else f", 95 % interval {signed(low)} to {signed(high)}"
-        lines.append(f"advantage {signed(advantage)}{interval}")
+        span = "" if low is None or high is None else f", 95% interval {interval(low, high, signed)}"
+        lines.append(f"advantage {signed(advantage)}{span}")
     lines += [text.figure(choice.support_reason, 160), f"at {len(choice.points):,} decision points"]
     return "<br>".join(lines)
 

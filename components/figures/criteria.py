@@ -1,6 +1,6 @@
 """Criteria beyond success: means by outcome, distributions, stability over passes, and what each one notices.
 
-Levels are drawn as shares of the scale, from the worst accepted value (0 %) to the best (100 %), so that
+Levels are drawn as shares of the scale, from the worst accepted value (0%) to the best (100%), so that
 criteria with scales of different lengths fit in one figure. Successes are filled circles, failures open
 diamonds; the same marks distinguish recorded and disturbed runs.
 """
@@ -25,6 +25,7 @@ from untaken.criteria import (
 )
 from untaken.criteria.discrimination import outcomes
 from untaken.errors import Score, Unscored, number, reason
+from untaken.present.numbers import decimal, interval, p_value, percent
 
 from ..shared import text
 from ..shared.palette import Tokens, tokens
@@ -35,7 +36,7 @@ ROW: Final = 52
 CHARS: Final = 26
 LEAST_WIDTH: Final = 500
 CELL_WIDTH: Final = 98
-AXIS: Final = "mean level, share of the scale; 95 % interval over runs"
+AXIS: Final = "mean level, share of the scale; 95% interval over runs"
 KEY: Final = ("● success", "◇ failure")
 BEFORE_AFTER: Final = ("● as recorded", "◇ made worse")
 APART: Final = 0.17
@@ -57,7 +58,7 @@ class _Mean:
 
 
 def criteria_means(means: Sequence[OutcomeMean], *, dark: bool = False) -> go.Figure:
-    """Mean of each criterion for successes and for failures, with 95 % intervals (source figure 3).
+    """Mean of each criterion for successes and for failures, with 95% intervals (source figure 3).
 
     Args:
         means: of one agent, or over all of them, in the order to show.
@@ -119,7 +120,7 @@ def pass_change(steps: Sequence[PassStep], *, dark: bool = False) -> go.Figure:
             line={"color": look.good, "width": 2},
             marker={"symbol": "circle", "size": 8, "color": look.good},
             hovertext=[
-                f"{step.passes} passes: {step.delta:.3f}, summed over {step.criteria} criteria"
+                f"{step.passes} passes: {decimal(step.delta, 3)}, summed over {step.criteria} criteria"
                 for step in steps
             ],
             hoverinfo="text",
@@ -132,7 +133,7 @@ def pass_change(steps: Sequence[PassStep], *, dark: bool = False) -> go.Figure:
 
 
 def original_vs_disturbed(found: Sequence[BeforeAfter], *, dark: bool = False) -> go.Figure:
-    """Mean of each criterion as recorded and after a disturbance, with 95 % intervals (source figure 7).
+    """Mean of each criterion as recorded and after a disturbance, with 95% intervals (source figure 7).
 
     Args:
         found: of one attack, in the order to show.
@@ -314,7 +315,7 @@ def _cell(column: int, row: int, test: AttackTest, look: Tokens) -> dict[str, An
 def _rate(column: int, row: int, test: AttackTest, look: Tokens) -> dict[str, Any]:
     rate = number(test.win_rate)
     sign = "✓ " if test.detected else "↑ " if test.rewarded else ""
-    words = "–" if rate is None else f"{sign}{100 * rate:.0f} %"
+    words = "–" if rate is None else f"{sign}{percent(rate)}"
     return {
         "x": column,
         "y": row,
@@ -335,13 +336,14 @@ def _cell_hover(check: CriterionCheck, test: AttackTest) -> str:
         [
             head,
             f"{verdict}: {test.wins} worse, {test.ties} equal, {test.losses} better of {test.n} runs",
-            f"worse in {test.win_rate:.0%}, ties half (95 % {low:.0%}–{high:.0%}); sign test p {p:.3f}",
+            f"worse in {percent(test.win_rate)}, ties half (95% {interval(low, high, percent)}); "
+            f"sign test {p_value(p, 'p')}",
         ]
     )
 
 
 def _mean_hover(one: _Mean) -> str:
     low, high = number(one.low), number(one.high)
-    sure = reason(one.low) if low is None or high is None else f"95 % {low:.2f}–{high:.2f}"
+    sure = reason(one.low) if low is None or high is None else f"95% {interval(low, high)}"
     head = f"<b>{text.figure(one.name)}</b>, {one.words}"
-    return f"{head}<br>level {one.mean:.2f} of 0–{one.top} ({sure}), n={one.n}"
+    return f"{head}<br>level {decimal(one.mean)} of 0–{one.top} ({sure}), n={one.n}"

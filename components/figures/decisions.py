@@ -13,9 +13,9 @@ from untaken.counterfactual.levels import level_words
 from untaken.counterfactual.model import Alternative, Decision, DeltaVerdict, RunEvaluation
 from untaken.counterfactual.paths import THRESHOLD
 from untaken.errors import number
+from untaken.present.numbers import interval, signed
 
 from ..shared import text
-from ..shared.choice_words import signed
 from ..shared.palette import DELTA_WORDS, Tokens, tokens
 from .theme import message, themed
 
@@ -31,7 +31,7 @@ SYMBOL: dict[DeltaVerdict, str] = {
 
 
 def delta_figure(evaluation: RunEvaluation, *, threshold: float = THRESHOLD, dark: bool = False) -> go.Figure:
-    """Each alternative of a run's decision points: delta, 95 % interval, n, and the band of no claim.
+    """Each alternative of a run's decision points: delta, 95% interval, n, and the band of no claim.
 
     Args:
         evaluation: the run's counterfactual evaluation.
@@ -61,9 +61,9 @@ def delta_figure(evaluation: RunEvaluation, *, threshold: float = THRESHOLD, dar
     steps = [round(x * 0.2, 1) for x in range(-9, 10) if abs(x * 0.2) < reach]
     figure.update_xaxes(
         range=[unknown_at * 1.14, reach * 1.75],
-        title_text=f"delta, with 95 % interval; hollow: weak support{cut}",
+        title_text=f"delta, with 95% interval; hollow: weak support{cut}",
         tickvals=[unknown_at, *steps],
-        ticktext=["unknown", *(f"{step:+.1f}".replace("-", "−") if step else "0" for step in steps)],
+        ticktext=["unknown", *(signed(step, 1) if step else "0" for step in steps)],
         showgrid=False,
     )
     figure.update_layout(meta={"least_width": LEAST_WIDTH})
@@ -190,7 +190,7 @@ def _add_marks(figure: go.Figure, rows: Sequence[FigureRow], unknown_at: float, 
 
 def _interval_words(row: FigureRow) -> str:
     low, high = row.interval
-    return "" if low is None or high is None else f", 95 % interval {signed(low)} to {signed(high)}"
+    return "" if low is None or high is None else f", 95% interval {interval(low, high, signed)}"
 
 
 def _symbol(branch: Alternative) -> str:

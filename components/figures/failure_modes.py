@@ -12,6 +12,7 @@ from untaken.failure_modes.contrast import ModeContrast
 from untaken.failure_modes.pivot import Pivot, PivotCell
 from untaken.failure_modes.saturation import Saturation
 from untaken.failure_modes.trend import ModeTrend
+from untaken.present.numbers import decimal, interval, percent
 
 from ..shared import text
 from ..shared.palette import Tokens, tokens
@@ -88,7 +89,7 @@ def mode_matrix(
 def mode_contrasts(
     contrasts: Sequence[ModeContrast], names: Mapping[str, str], *, dark: bool = False
 ) -> go.Figure:
-    """Share in failed runs − share in successful runs of the same tasks, with 95 % intervals.
+    """Share in failed runs − share in successful runs of the same tasks, with 95% intervals.
 
     Args:
         contrasts: by mode; those that cannot be compared are left out.
@@ -119,7 +120,7 @@ def mode_contrasts(
     figure.update_xaxes(
         range=[-1.08, 1.08],
         tickvals=[-1, -0.5, 0, 0.5, 1],
-        ticktext=["−100 %", "−50 %", "0", "+50 %", "+100 %"],
+        ticktext=["−100%", "−50%", "0", "+50%", "+100%"],
         title="← more in successes · more in failures →",
     )
     figure.update_yaxes(
@@ -131,7 +132,7 @@ def mode_contrasts(
 
 
 def mode_course(trend: ModeTrend, mode: str, *, dark: bool = False) -> go.Figure:
-    """The rate of one mode by period, with 95 % intervals and counts.
+    """The rate of one mode by period, with 95% intervals and counts.
 
     Args:
         trend: of the failed runs that were read.
@@ -194,7 +195,12 @@ def saturation_curve(found: Saturation, *, dark: bool = False) -> go.Figure:
         )
     )
     figure.add_annotation(
-        x=runs, y=modes, text=f"{modes:.0f} modes in {runs} runs", showarrow=False, xanchor="right", yshift=16
+        x=runs,
+        y=modes,
+        text=f"{decimal(modes, 0)} modes in {runs} runs",
+        showarrow=False,
+        xanchor="right",
+        yshift=16,
     )
     figure.update_xaxes(title="failed runs read", rangemode="tozero")
     figure.update_yaxes(title="modes seen", range=[0, modes * 1.2 + 0.5])
@@ -218,7 +224,7 @@ def _shade(cell: PivotCell, look: Tokens) -> str:
     """The warm colour, stronger the higher the rate."""
     level = min(LEVELS, 1 + int((number(cell.rate) or 0.0) * LEVELS))
     red, green, blue = (int(look.warm[at : at + 2], 16) for at in (1, 3, 5))
-    return f"rgba({red},{green},{blue},{0.2 + 0.8 * level / LEVELS:.2f})"
+    return f"rgba({red},{green},{blue},{round(0.2 + 0.8 * level / LEVELS, 2)})"
 
 
 def _cell_words(cell: PivotCell, names: Mapping[str, str]) -> str:
@@ -227,7 +233,7 @@ def _cell_words(cell: PivotCell, names: Mapping[str, str]) -> str:
     rate, low, high = number(cell.rate), number(cell.low), number(cell.high)
     lines = [*head, text.figure(cell.group), f"{cell.count} of {cell.n} failed runs that were read"]
     if rate is not None and low is not None and high is not None:
-        lines.append(f"{rate:.0%}, 95 % interval {low:.0%} to {high:.0%}")
+        lines.append(f"{percent(rate)}, 95% interval {interval(low, high, percent)}")
     return "<br>".join(lines)
 
 

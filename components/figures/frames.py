@@ -14,6 +14,7 @@ from untaken.crafter.simulator.world import VIEW
 from untaken.crafter.win import WhatIfNot
 from untaken.crafter.win.model import Verdict
 from untaken.errors import Unscored
+from untaken.present.numbers import decimal
 
 from ..shared import text
 from ..shared.palette import DARK, FONT, STAR, Tokens, tokens
@@ -157,7 +158,7 @@ def win_words(asked: WhatIfNot | None) -> str:
     if asked is None:
         return ""
     sign = VERDICTS[asked.verdict][0]
-    return f"{sign} unscored" if isinstance(asked.win, Unscored) else f"{sign} {asked.win:.2f}"
+    return f"{sign} unscored" if isinstance(asked.win, Unscored) else f"{sign} {decimal(asked.win)}"
 
 
 def step_words(number: int, step: PlannedStep) -> str:

@@ -9,6 +9,7 @@ import plotly.graph_objects as go
 
 from untaken.errors import Score, number
 from untaken.judging import LabelledRate, LabelledRates
+from untaken.present.numbers import decimal
 
 from ..shared import text
 from ..shared.palette import tokens
@@ -26,7 +27,7 @@ MARKS: Final[tuple[tuple[str, str, Values], ...]] = (
 
 
 def labelled_rates_figure(found: LabelledRates, *, dark: bool = False) -> go.Figure:
-    """Share of sub-goals met with 95 % intervals: all runs first, then each agent with a label.
+    """Share of sub-goals met with 95% intervals: all runs first, then each agent with a label.
 
     Args:
         found: the rates.
@@ -81,4 +82,4 @@ def _marks(
 def _words(one: LabelledRate) -> str:
     worth = number(one.worth)
     words = f"{one.labels:,} labels in {one.clusters:,} tasks or runs, of {one.items:,} sub-goals judged"
-    return words if worth is None else f"{words}; worth {worth:.1f}× the labels"
+    return words if worth is None else f"{words}; worth {decimal(worth, 1)}× the labels"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 import pandas as pd
 import plotly.graph_objects as go
+
+from untaken.present.numbers import interval, percent
 
 from ..shared import text
 from ..shared.palette import Tokens, tokens
@@ -16,7 +18,7 @@ OUTCOME_WORDS: Final = {1.0: "succeeded", 0.0: "failed"}
 
 
 def skill_rates(records: pd.DataFrame, *, dark: bool = False) -> go.Figure:
-    """Success rate of each skill in one context, with its 95 % interval and the outcomes behind it.
+    """Success rate of each skill in one context, with its 95% interval and the outcomes behind it.
 
     Args:
         records: rows of `records_table` of one context.
@@ -65,7 +67,7 @@ def _bars(places: list[int], lows: list[float], highs: list[float], look: Tokens
 
 def _points(shown: pd.DataFrame, places: list[int], rates: list[float], look: Tokens) -> go.Scatter:
     words = [
-        f"{text.figure(row.skill)}: {row.success_rate:.1%} ({row.success_low:.0%} to {row.success_high:.0%})"
+        f"{text.figure(row.skill)}: {_rate(row)}"
         f"<br>{row.n:,} outcomes of {row.n_runs:,} runs"
         + (f"<br>weak signals weigh {row.weak_weight:g}" if row.weak_weight else "")
         for row in shown.itertuples()
@@ -75,7 +77,7 @@ def _points(shown: pd.DataFrame, places: list[int], rates: list[float], look: To
         y=places,
         mode="markers+text",
         marker={"color": look.good, "size": 11, "line": {"width": 2, "color": look.background}},
-        text=[f"{rate:.0%}" for rate in rates],
+        text=[percent(rate) for rate in rates],
         textposition="top center",
         textfont={"size": 11, "color": look.text},
         hovertext=words,
@@ -118,12 +120,13 @@ def estimate_course(estimates: pd.DataFrame, *, dark: bool = False) -> go.Figure
     return figure
 
 
+def _rate(row: Any) -> str:
+    return f"{percent(row.success_rate, 1)} ({interval(row.success_low, row.success_high, percent)})"
+
+
 def _ending(last: pd.Series, signals: int) -> str:
     applied = f", {signals} weak signals ◆" if signals else ""
-    return (
-        f"{last['success_rate']:.1%} ({last['success_low']:.0%} to {last['success_high']:.0%}) "
-        f"after {last['n']:,} outcomes{applied}"
-    )
+    return f"{_rate(last)} after {last['n']:,} outcomes{applied}"
 
 
 def _edge(steps: pd.DataFrame, name: str, fill: str | None, look: Tokens) -> go.Scatter:
@@ -140,8 +143,8 @@ def _edge(steps: pd.DataFrame, name: str, fill: str | None, look: Tokens) -> go.
 
 def _line(steps: pd.DataFrame, look: Tokens) -> go.Scatter:
     words = [
-        f"{row.ts:%Y-%m-%d %H:%M} UTC<br>{row.success_rate:.1%} ({row.success_low:.0%} to "
-        f"{row.success_high:.0%}) after {row.n:,} outcomes<br>{_what(row.kind, row.success)}: "
+        f"{row.ts:%Y-%m-%d %H:%M} UTC<br>{_rate(row)} "
+        f"after {row.n:,} outcomes<br>{_what(row.kind, row.success)}: "
         f"{text.figure(row.run_id)}"
         for row in steps.itertuples()
     ]
@@ -165,7 +168,7 @@ def _weak(steps: pd.DataFrame, weak: pd.Series, look: Tokens) -> go.Scatter:
         marker={"symbol": "diamond", "color": look.bad, "size": 12, "line": {"color": look.text, "width": 1}},
         hovertext=[
             f"{row.ts:%Y-%m-%d %H:%M} UTC<br>{weak[row.ts]} weak signals applied"
-            f"<br>{row.success_rate:.1%} after them"
+            f"<br>{percent(row.success_rate, 1)} after them"
             for row in marked.itertuples()
         ],
         hoverinfo="text",

@@ -8,10 +8,11 @@ from typing import Final
 import plotly.graph_objects as go
 
 from untaken.errors import number
+from untaken.present.numbers import interval, percent
 from untaken.ranking.comparisons import PassK, QuadrantPoint
 from untaken.ranking.model import RankedAgent
 
-from ..rankings.words import metric_words, percent
+from ..rankings.words import metric_words
 from ..shared import text
 from ..shared.palette import Tokens, tokens
 from .agents import markers
@@ -36,7 +37,7 @@ def outcome_scatter(
     *,
     dark: bool = False,
 ) -> go.Figure:
-    """Outcome against a sub-goal metric, an agent a mark with both 95 % intervals, parted at the means.
+    """Outcome against a sub-goal metric, an agent a mark with both 95% intervals, parted at the means.
 
     Args:
         placed: the agents with their quadrants.
@@ -164,8 +165,8 @@ def _spot(one: QuadrantPoint, symbol: str, side: str, look: Tokens) -> go.Scatte
         textposition=side,
         textfont={"size": 13, "color": look.text},
         hovertext=[
-            f"{text.figure(one.agent)}: {one.outcome:.0%} succeeded"
-            f"<br>{one.value:.0%} {metric_words(one.metric)}<br>{one.quadrant.replace('_', ' ')}"
+            f"{text.figure(one.agent)}: {percent(one.outcome)} succeeded"
+            f"<br>{percent(one.value)} {metric_words(one.metric)}<br>{one.quadrant.replace('_', ' ')}"
         ],
         hoverinfo="text",
         cliponaxis=False,
@@ -173,7 +174,7 @@ def _spot(one: QuadrantPoint, symbol: str, side: str, look: Tokens) -> go.Scatte
 
 
 def pass_k_lines(curves: Sequence[PassK], *, dark: bool = False) -> go.Figure:
-    """The chance that k trials of a task all succeed, by k, with 95 % intervals; one line per agent.
+    """The chance that k trials of a task all succeed, by k, with 95% intervals; one line per agent.
 
     Args:
         curves: of every agent.
@@ -245,5 +246,5 @@ def _name_ends(figure: go.Figure, ends: Sequence[PassK], look: Tokens) -> None:
 
 def _pass_hover(one: PassK) -> str:
     name = f"{text.figure(one.agent)}: pass^{one.k} {percent(one.value)}"
-    span = f"95 % {percent(one.low)} to {percent(one.high)}"
+    span = f"95% {interval(one.low, one.high, percent)}"
     return f"{name}, {span}<br>{one.n_runs} trials of {one.n_tasks} tasks"

@@ -8,9 +8,10 @@ from typing import Any, Final
 import plotly.graph_objects as go
 
 from untaken.errors import number
+from untaken.present.numbers import chance, interval, p_value, points
 from untaken.ranking.comparisons import Comparison, PairedDifference, SubGoalGap
 
-from ..rankings.words import SIGNS, direction_of, fill_of, p_words, points, share_words
+from ..rankings.words import SIGNS, direction_of, fill_of
 from ..shared import text
 from ..shared.palette import Tokens, tokens
 from .theme import message, themed
@@ -89,21 +90,21 @@ def _difference_words(pair: PairedDifference) -> str:
     sign = SIGNS[direction_of(pair)]
     if number(pair.low) is None:
         return f"{sign} {points(pair.difference)}"
-    return f"<b>{sign} {points(pair.difference)}</b><br>{points(pair.low)} … {points(pair.high)}"
+    return f"<b>{sign} {points(pair.difference)}</b><br>{interval(pair.low, pair.high, points)}"
 
 
 def _chance_words(pair: PairedDifference) -> str:
     if number(pair.p_above) is None:
         return SIGNS["unknown"]
-    return f"{share_words(pair.p_above)}<br>p {p_words(pair.p_holm)}"
+    return f"{chance(pair.p_above)}<br>{p_value(pair.p_holm, 'p')}"
 
 
 def _pair_hover(pair: PairedDifference) -> str:
     names = f"{text.figure(pair.first, 40)} − {text.figure(pair.second, 40)}"
     return (
-        f"{names}: {points(pair.difference)} points, 95 % {points(pair.low)} to {points(pair.high)}"
-        f"<br>p {p_words(pair.p)}, Holm {p_words(pair.p_holm)} of {pair.family} pairs"
-        f"<br>P(above) {share_words(pair.p_above)}; detectable {points(pair.mde, sign=False)} points"
+        f"{names}: {points(pair.difference)} points, 95% {interval(pair.low, pair.high, points)}"
+        f"<br>{p_value(pair.p, 'p')}, {p_value(pair.p_holm, 'Holm')} of {pair.family} pairs"
+        f"<br>P(above) {chance(pair.p_above)}; detectable {points(pair.mde, sign=False)} points"
         f"<br>{pair.n_tasks} tasks, {pair.n_runs} runs"
     )
 
@@ -211,12 +212,12 @@ def difference_bar(pair: PairedDifference, *, dark: bool = False) -> go.Figure:
 
 def _percent_axis(figure: go.Figure, reach: list[float], *, dark: bool, height: int) -> None:
     themed(figure, dark=dark, height=height, margin=(8, 8, 24, 8))
-    figure.update_xaxes(range=reach, tickformat="+.0%", title_text="difference, with 95 % interval")
+    figure.update_xaxes(range=reach, tickformat="+.0%", title_text="difference, with 95% interval")
     figure.update_yaxes(visible=False, range=[-0.8, 1.2])
 
 
 def gap_bars(gaps: Sequence[SubGoalGap], *, dark: bool = False) -> go.Figure:
-    """How much more often the first agent completed each sub-goal, with 95 % interval; largest part first.
+    """How much more often the first agent completed each sub-goal, with 95% interval; largest part first.
 
     Args:
         gaps: of one pair, in order.
@@ -257,7 +258,7 @@ def _gap_axes(figure: go.Figure, shown: Sequence[SubGoalGap], look: Tokens) -> N
     sure = any(low is not None for low, _, _ in spans)
     figure.update_xaxes(
         tickformat="+.0%",
-        title_text=f"completed more often<br>{'with 95 % interval' if sure else 'one task'}",
+        title_text=f"completed more often<br>{'with 95% interval' if sure else 'one task'}",
         range=[min(ends) - room, max(ends) + room],
     )
     figure.update_yaxes(
@@ -275,7 +276,7 @@ def _gap_axes(figure: go.Figure, shown: Sequence[SubGoalGap], look: Tokens) -> N
 def _gap_hover(gap: SubGoalGap) -> str:
     return (
         f"{text.figure(gap.title or gap.sub_goal)} ({text.figure(gap.graph, 30)})"
-        f"<br>{points(gap.difference)} points, 95 % {points(gap.low)} to {points(gap.high)}"
+        f"<br>{points(gap.difference)} points, 95% {interval(gap.low, gap.high, points)}"
         f"<br>{gap.n_tasks} tasks on which both count it"
         f"<br>{points(gap.contribution)} points of the whole difference"
     )

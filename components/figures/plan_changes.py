@@ -10,9 +10,9 @@ import plotly.graph_objects as go
 from untaken.counterfactual.plan import CalibrationCard, EvaluatedDecision, EvaluatedPath, ReliabilityBin
 from untaken.counterfactual.plan.changes import OptionKind
 from untaken.errors import Unscored, number
+from untaken.present.numbers import interval, percent, signed
 
 from ..shared import text
-from ..shared.choice_words import signed
 from ..shared.palette import Tokens, tokens
 from .theme import message, themed
 
@@ -107,7 +107,7 @@ def _add_kind(figure: go.Figure, kind: OptionKind, shown: Sequence[EvaluatedDeci
                 "color": colour,
                 "line": {"width": 2, "color": colour},
             },
-            text=["?" if chance is None else f"{chance:.0%}" for chance in forecasts],
+            text=["?" if chance is None else percent(chance) for chance in forecasts],
             textposition=["bottom center" if (chance or 0) > 0.9 else "top center" for chance in forecasts],
             textfont={"size": 12, "color": look.text},
             hovertext=[_hover(shown[place]) for place in at],
@@ -154,7 +154,7 @@ def _mark_decisive(
 
 
 def plan_calibration(card: CalibrationCard, *, dark: bool = False) -> go.Figure:
-    """Observed success against forecast, in bins, with 95 % intervals whose n is the tasks.
+    """Observed success against forecast, in bins, with 95% intervals whose n is the tasks.
 
     Args:
         card: of a corpus.
@@ -203,6 +203,7 @@ _TENTHS: Final = [0, 0.2, 0.4, 0.6, 0.8, 1]
 
 def _bin_words(one: ReliabilityBin) -> str:
     return (
-        f"forecast {one.predicted:.0%}, succeeded {one.observed:.0%} ({one.low:.0%} to {one.high:.0%})<br>"
+        f"forecast {percent(one.predicted)}, succeeded {percent(one.observed)} "
+        f"({interval(one.low, one.high, percent)})<br>"
         f"{one.n:,} forecasts of {one.runs:,} runs, {one.tasks:,} tasks"
     )

@@ -10,6 +10,7 @@ import plotly.graph_objects as go
 
 from untaken.criteria import CriterionDifference, UniqueCount
 from untaken.errors import Unscored
+from untaken.present.numbers import decimal, interval, percent
 
 from ..shared import text
 from ..shared.palette import MARKERS, tokens
@@ -24,7 +25,7 @@ APART: Final = 0.17
 def agents_by_criterion(
     found: Sequence[CriterionDifference], first: str, second: str, *, dark: bool = False
 ) -> go.Figure:
-    """Mean of two agents by each criterion as a share of its scale, with 95 % intervals.
+    """Mean of two agents by each criterion as a share of its scale, with 95% intervals.
 
     Args:
         found: of `compare_agents`, for these two.
@@ -56,7 +57,7 @@ def agents_by_criterion(
         )  # fmt: skip
     figure.update_xaxes(
         range=[-0.03, 1.03], tickvals=[0, 0.25, 0.5, 0.75, 1], tickformat=".0%",
-        title_text="mean, as a share of the scale<br>(0 % worst, 100 % best)",
+        title_text="mean, as a share of the scale<br>(0% worst, 100% best)",
     )  # fmt: skip
     figure.update_yaxes(
         tickvals=list(range(len(found))),
@@ -101,8 +102,12 @@ def _intervals(marks: Sequence[_Mark], colour: str) -> go.Scatter:
 
 def _points(marks: Sequence[_Mark], name: str, found: Sequence[CriterionDifference]) -> go.Scatter:
     words = [
-        f"{text.figure(name)} by {text.figure(one.name)}: {mark.mean:.0%} of the scale"
-        + (" (one task: no interval)" if mark.low is None else f" (95 % {mark.low:.0%} to {mark.high:.0%})")
+        f"{text.figure(name)} by {text.figure(one.name)}: {percent(mark.mean)} of the scale"
+        + (
+            " (one task: no interval)"
+            if mark.low is None
+            else f" (95% {interval(mark.low, mark.high, percent)})"
+        )
         + f"<br>over {one.tasks:,} common tasks, {one.runs:,} runs of both"
         for one, mark in zip(found, marks, strict=True)
     ]
@@ -159,8 +164,8 @@ def _curve(curve: Sequence[UniqueCount], colour: str, dash: str, symbol: str) ->
         line={"color": colour, "dash": dash, "width": 2},
         marker={"symbol": symbol, "size": 7, "color": colour},
         hovertext=[
-            f"{words}<br>{point.seeds} of {point.of} seeds: {point.mean:.1f} criteria "
-            f"(95 % of draws {point.low:g} to {point.high:g}, {point.draws} draws)"
+            f"{words}<br>{point.seeds} of {point.of} seeds: {decimal(point.mean, 1)} criteria "
+            f"(95% of draws {point.low:g} to {point.high:g}, {point.draws} draws)"
             for point in curve
         ],
         hoverinfo="text",

@@ -10,6 +10,7 @@ import plotly.graph_objects as go
 
 from untaken.errors import Score, Unscored, number
 from untaken.judging import Reliability, ReviewerPair, Reviewers
+from untaken.present.numbers import interval
 
 from ..shared import text
 from ..shared.palette import tokens
@@ -28,7 +29,7 @@ MARKS: Final[tuple[tuple[str, str, Callable[[ReviewerPair], tuple[Score, Score, 
 
 
 def reliability_figure(found: Reviewers, *, dark: bool = False) -> go.Figure:
-    """α (diamonds) with 95 % intervals: all sub-goals first, then each, the least agreement first.
+    """α (diamonds) with 95% intervals: all sub-goals first, then each, the least agreement first.
 
     A sub-goal whose α is unscored has a line of its own that says why.
 
@@ -92,7 +93,7 @@ def _words(one: Reliability) -> str:
 
 
 def reviewer_pairs_figure(pairs: Sequence[ReviewerPair], *, dark: bool = False) -> go.Figure:
-    """Share of one opinion (circles) and κ (diamonds) of every two reviewers, with 95 % intervals.
+    """Share of one opinion (circles) and κ (diamonds) of every two reviewers, with 95% intervals.
 
     A mark without an interval is open. Where κ is unscored, the reason replaces it.
 
@@ -189,7 +190,7 @@ def _pair_words(one: ReviewerPair, values: tuple[Score, Score, Score]) -> str:
         reason = low.reason if isinstance(low, Unscored) else "one of its ends is unscored"
         span = f"no interval: {text.figure(reason, 90)}"
     else:
-        span = f"95 %: {low:.3f} to {high:.3f}"
+        span = f"95%: {interval(low, high, digits=3)}"
     return (
         f"{span}<br>{one.n:,} sub-goals of runs ({one.clusters:,} {one.cluster}s): "
         f"both met {one.both_met:,}, both not {one.both_not:,},<br>only {a} {one.only_a:,}, "

@@ -9,9 +9,10 @@ from typing import Final
 import plotly.graph_objects as go
 
 from untaken.fix_first import FixFirst, Kind
+from untaken.present.numbers import percent, signed
 
 from ..shared import text
-from ..shared.choice_words import context_words, signed
+from ..shared.choice_words import context_words
 from ..shared.palette import STAR, Tokens, tokens
 from .theme import message, themed
 
@@ -23,8 +24,8 @@ WIDE_WIDTH: Final = 640
 CHARS: Final = 34
 WIDE_CHARS: Final = 60
 AXIS: Final[dict[Kind, str]] = {
-    "sub_goal": "gain in completion, at most; 95 % interval",
-    "decision": "gain in score, by association; 95 % interval",
+    "sub_goal": "gain in completion, at most; 95% interval",
+    "decision": "gain in score, by association; 95% interval",
 }
 
 
@@ -36,7 +37,7 @@ def fix_first_bars(
     wide: bool = False,
     dark: bool = False,
 ) -> go.Figure:
-    """Expected gain of each item, with its 95 % interval and the runs in which it happens.
+    """Expected gain of each item, with its 95% interval and the runs in which it happens.
 
     Args:
         items: of one kind, in the order to show.
@@ -86,7 +87,7 @@ def runs_words(item: FixFirst) -> str:
 
 def gain_words(item: FixFirst, value: float) -> str:
     """A gain in the item's own unit: percent of completion, or a difference of scores."""
-    return signed(value, 3) if item.kind == "decision" else f"{value:.1%}".replace("%", " %")
+    return signed(value, 3) if item.kind == "decision" else percent(value, 1)
 
 
 def _bars(rows: Sequence[FixFirst], look: Tokens) -> go.Bar:
@@ -141,7 +142,7 @@ def _hover(item: FixFirst) -> str:
     low, high = gain_words(item, item.low), gain_words(item, item.high)
     lines = [
         f"{gain_words(item, item.gain)} ({low} to {high}) in {item.unit}",
-        f"= {item.often.share:.1%} of runs × {gain_words(item, item.much)}",
+        f"= {percent(item.often.share, 1)} of runs × {gain_words(item, item.much)}",
         *(text.figure(line, 90) for line in textwrap.wrap(text.one_line(item.reason, 320), 80)),
     ]
     return "<br>".join(lines)

@@ -11,6 +11,7 @@ from untaken.crafter.ablation import FULL, PUBLISHED, Ablation
 from untaken.crafter.record import PlannedStep, PlanningRecord
 from untaken.crafter.win.model import EVEN, Verdict
 from untaken.errors import Score, Unscored
+from untaken.present.numbers import decimal, interval
 
 from ..shared.palette import Tokens, tokens
 from .frames import AGAIN, VERDICTS, step_words
@@ -91,12 +92,12 @@ def ablation_figure(found: Ablation, *, dark: bool = False) -> go.Figure:
         ahead = {d.without: (d.score, d.score_low, d.score_high) for d in found.differences}
         less, unit = {name: PUBLISHED[FULL][0] - PUBLISHED[name][0] for name in ahead}, "score"
     figure = go.Figure()
-    figure.add_trace(_ours(scores, look, "here, with its 95 % interval over worlds", ""))
+    figure.add_trace(_ours(scores, look, "here, with its 95% interval over worlds", ""))
     figure.add_trace(_theirs({name: PUBLISHED[name] for name in scores}, look, ""))
     figure.add_trace(_ours(ahead, look, "", "2"))
     figure.add_trace(_theirs({name: (value, None) for name, value in less.items()}, look, "2"))
     themed(figure, dark=dark, height=356, margin=(8, 24, 32, 8))
-    words = f"{_coloured('●', look.good)} here, with its 95 % interval over {len(found.seeds)} worlds"
+    words = f"{_coloured('●', look.good)} here, with its 95% interval over {len(found.seeds)} worlds"
     figure.add_annotation(**_legend(f"{words}{GAP}◇ published, not comparable in level", look))
     figure.update_layout(
         xaxis={"domain": [0, 0.46], "title": {"text": "Crafter score, percent"}, "rangemode": "tozero"},
@@ -216,7 +217,7 @@ def _theirs(marks: Mapping[str, tuple[float, float | None]], look: Tokens, axis:
         name="published, not comparable in level",
         marker={"symbol": "diamond-open", "color": look.muted, "size": 12, "line": {"width": 2}},
         error_x={"type": "data", "array": sd, "color": look.muted, "thickness": 1, "width": 4},
-        hovertext=[f"{arm}, published: {value:.2f}" for arm, (value, _) in marks.items()],
+        hovertext=[f"{arm}, published: {decimal(value)}" for arm, (value, _) in marks.items()],
         hoverinfo="text",
         xaxis=f"x{axis}",
         yaxis=f"y{axis}",
@@ -230,8 +231,8 @@ def _known(score: Score, otherwise: float) -> float:
 
 def _value_words(value: float, low: Score, high: Score) -> str:
     if isinstance(low, Unscored) or isinstance(high, Unscored):
-        return f"{value:.2f}, no interval"
-    return f"{value:.2f} ({low:.2f} to {high:.2f})"
+        return f"{decimal(value)}, no interval"
+    return f"{decimal(value)} ({interval(low, high)})"
 
 
 def _second_axis(look: Tokens, unit: str) -> dict[str, Any]:

@@ -12,11 +12,12 @@ from typing import Any, Final
 import pandas as pd
 import streamlit as st
 
-from components.shared import cards, state, tables, text
+from components.shared import state, tables, text
 from components.shared.panels import panel
 from untaken.answers import SignalReview
 from untaken.errors import UntakenError
 from untaken.memory import Flag, PolicyMemory, Signal, fold_in
+from untaken.present.numbers import counted
 
 ADDRESS: Final = ("skill", "context", "as_of")
 """What the page's address holds (untrusted)."""
@@ -114,7 +115,7 @@ def signals(review: SignalReview) -> None:
     """The signals that wait with what each does, and the buttons that fold them in."""
     count = review.flags
     st.caption(
-        f"{cards.counted(len(review.effects), 'signal')} · {len(review.supported):,} supported · "
+        f"{counted(len(review.effects), 'signal')} · {len(review.supported):,} supported · "
         f"{count.get('against', 0):,} move against their stated direction · {count.get('no_effect', 0):,} "
         f"have no effect · {count.get('no_outcome', 0):,} have no outcome to change. A selected skill that "
         "may have been the worse choice claims 0.7, the alternative 0.6. The first *raises* an estimate "
@@ -153,7 +154,7 @@ def _confirm(review: SignalReview) -> None:
     chosen = review.signals if what == "all" else review.supported
     against = sum(e.flag == "against" for e in review.effects if what == "all" or e.signal.supported)
     with st.container(border=True):
-        st.markdown(f"**Fold {cards.counted(len(chosen), 'weak signal')} into the memory of these agents?**")
+        st.markdown(f"**Fold {counted(len(chosen), 'weak signal')} into the memory of these agents?**")
         st.caption(
             f"{against:,} of them move against their stated direction. They apply from now on: earlier "
             "snapshots and evaluations of runs that started earlier do not change. You cannot undo this."
@@ -175,7 +176,7 @@ def _fold(chosen: Sequence[Signal]) -> str:
         return f"✗ Nothing was applied: {error.message}. {error.hint}"
     before = len(chosen) - len(done.observations)
     known = f"; {before:,} were already applied" if before else ""
-    return f"✓ {cards.counted(len(done.observations), 'weak signal')} applied{known}."
+    return f"✓ {counted(len(done.observations), 'weak signal')} applied{known}."
 
 
 @panel

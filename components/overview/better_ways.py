@@ -6,11 +6,12 @@ from typing import Final
 
 import streamlit as st
 
-from components.shared import cards, state, text
+from components.shared import state, text
 from components.shared.panels import panel
 from untaken.answers.plan_words import statement_words
 from untaken.corpus import Corpus
 from untaken.fix_first import BetterWay, better_ways
+from untaken.present.numbers import counted, interval, signed
 
 MOST: Final = 3
 LINKS: Final = 3
@@ -41,8 +42,8 @@ def _way(corpus: Corpus, way: BetterWay) -> None:
     with st.container(border=True, gap="xsmall"):
         st.text(text.one_line(statement_words(way.statement), 700))
         st.caption(
-            f"Gain +{way.gain:.3f} ({way.low:.3f} to {way.high:.3f}): "
-            f"{cards.counted(way.often.count, 'failed run')} of {way.often.n:,} took the other way."
+            f"Gain {signed(way.gain, 3)} ({interval(way.low, way.high, digits=3)}): "
+            f"{counted(way.often.count, 'failed run')} of {way.often.n:,} took the other way."
         )
         with st.container(horizontal=True, gap="medium"):
             for digest, seq in way.runs[:LINKS]:

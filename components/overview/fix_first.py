@@ -9,7 +9,7 @@ import streamlit as st
 
 from components import figures
 from components.figures.triage import MOST, gain_words
-from components.shared import cards, state, tables, text
+from components.shared import state, tables, text
 from components.shared.choice_words import context_words
 from components.shared.palette import STAR
 from components.shared.panels import panel
@@ -19,6 +19,7 @@ from untaken.counterfactual import SMALL_Q
 from untaken.errors import Unscored
 from untaken.fix_first import FailurePattern, FixFirst, Kind, Triage
 from untaken.ledger import Run
+from untaken.present.numbers import counted
 
 HEADINGS: Final[dict[Kind, str]] = {
     "sub_goal": "◆ **Sub-goals** that fail first: completion that a fix could unlock, at most",
@@ -123,9 +124,9 @@ def _figures(seen: Triage, by_pattern: bool) -> None:
 def _over(seen: Triage, kind: Kind) -> str:
     if kind == "sub_goal":
         left = f" ({seen.unscored:,} more unscored)" if seen.unscored else ""
-        return f"{cards.counted(seen.scored, 'scored run')}{left}"
+        return f"{counted(seen.scored, 'scored run')}{left}"
     left = f" ({seen.not_evaluated:,} more not evaluated)" if seen.not_evaluated else ""
-    return f"{cards.counted(seen.evaluated, 'evaluated run')}{left}"
+    return f"{counted(seen.evaluated, 'evaluated run')}{left}"
 
 
 def _pick(digest: str) -> None:
@@ -144,7 +145,7 @@ def _chosen(corpus: Corpus, shown: Mapping[str, FixFirst]) -> None:
         item = shown[digest]
         st.caption(f"{text.label(item.reason, 400)}.{_unknown(item)}{_also(item)}")
         agents = " · ".join(f"{text.label(agent, 40)} {n:,}" for agent, n in list(item.agents.items())[:8])
-        st.caption(f"{cards.counted(len(item.runs), 'run')}, largest effect first: {agents}")
+        st.caption(f"{counted(len(item.runs), 'run')}, largest effect first: {agents}")
         _links(corpus, item)
         if item.kind == "decision":
             st.page_link(
@@ -175,7 +176,7 @@ def _name(item: FixFirst) -> str:
 
 
 def _unknown(item: FixFirst) -> str:
-    return f" In {cards.counted(item.unknown, 'run')} it is unscored." if item.unknown else ""
+    return f" In {counted(item.unknown, 'run')} it is unscored." if item.unknown else ""
 
 
 def _also(item: FixFirst) -> str:

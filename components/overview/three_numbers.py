@@ -9,6 +9,7 @@ from components.shared import cards, text
 from components.shared.panels import panel
 from untaken.answers import Overview
 from untaken.errors import Unscored, number
+from untaken.present.numbers import interval, percent, signed
 
 
 @panel
@@ -19,21 +20,21 @@ def draw(seen: Overview) -> None:
         left = f" {seen.succeeded.left_out} more have no recorded outcome." if seen.succeeded.left_out else ""
         cards.number_card(
             "Runs that succeeded",
-            cards.percent(seen.succeeded.rate),
+            percent(seen.succeeded.rate),
             f"{seen.succeeded.count} of {seen.succeeded.n} runs with a recorded outcome.{left}",
         )
     with lucky:
         left = f" {seen.lucky.left_out} more cannot be decided." if seen.lucky.left_out else ""
         cards.number_card(
             "Successes with a critical sub-goal not completed",
-            cards.percent(seen.lucky.rate),
+            percent(seen.lucky.rate),
             f"{seen.lucky.count} of {seen.lucky.n} successful runs with a critical sub-goal.{left}",
         )
     with agreement:
         tau = seen.agreement.tau_b if seen.agreement else Unscored("no ranking by this metric")
         cards.number_card(
             "Agreement of outcome and sub-goals (τ-b)",
-            "unscored" if isinstance(tau, Unscored) else f"{tau:+.2f}",
+            signed(tau),
             f"{text.label(tau.reason, 160)}." if isinstance(tau, Unscored) else _agreement_words(seen),
         )
 
@@ -43,7 +44,7 @@ def _agreement_words(seen: Overview) -> str:
         (number(end) for end in (seen.agreement.low, seen.agreement.high)) if seen.agreement else (None, None)
     )
     known = low is not None and high is not None
-    span = f"95 % interval {low:+.2f} to {high:+.2f}; ".replace("-", "−") if known else ""
+    span = f"95% interval {interval(low, high, signed)}; " if known else ""
     return (
         f"{span}{len(seen.discordant)} of {seen.pairs} pairs of agents change order between outcome "
         "success and"

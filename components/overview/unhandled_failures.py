@@ -9,6 +9,7 @@ import streamlit as st
 from components.shared import cards, state
 from components.shared.panels import panel
 from untaken.answers import review_queue, runs_not_detecting_errors
+from untaken.present.numbers import counted
 
 MOST: Final = 6
 
@@ -19,7 +20,7 @@ def links() -> None:
     digests = set(state.derived(runs_not_detecting_errors))
     if not digests:
         return
-    words = f"{cards.counted(len(digests), 'run')} had failures and never changed the plan"
+    words = f"{counted(len(digests), 'run')} had failures and never changed the plan"
     with st.expander(words, icon=":material/notification_important:", key="unnoticed-runs"):
         st.caption("Something was missing at the end, and no recorded plan was revised.")
         found = [item for item in state.derived(review_queue) if item.digest in digests]

@@ -7,10 +7,11 @@ from functools import partial
 import streamlit as st
 
 from components import figures
-from components.shared import cards, state, tables, text
+from components.shared import state, tables, text
 from components.shared.panels import panel
 from untaken.answers import labelled_rates_table, rates_with_labels
 from untaken.errors import Unscored
+from untaken.present.numbers import counted, decimal
 
 
 @panel
@@ -32,9 +33,9 @@ def section() -> None:
         return
     for finding in found.findings:
         st.warning(f"{text.label(finding.message, 300)}. {finding.hint}")
-    worth = "" if isinstance(whole.worth, Unscored) else f", worth {whole.worth:.1f} times the labels"
+    worth = "" if isinstance(whole.worth, Unscored) else f", worth {decimal(whole.worth, 1)} times the labels"
     st.caption(
-        f"Share of sub-goals met, from {share}{worth}. 95 % intervals, for tasks like these; "
+        f"Share of sub-goals met, from {share}{worth}. 95% intervals, for tasks like these; "
         f"{found.cluster}s are independent. Labels must be a random draw. The rankings stay as they are."
     )
     drawn = partial(figures.labelled_rates_figure, found, dark=state.is_dark())
@@ -49,6 +50,4 @@ def section() -> None:
             height=320,
         )
     if found.outside:
-        st.caption(
-            f"{cards.counted(found.outside, 'label')} on sub-goals without a judge's verdict, not used."
-        )
+        st.caption(f"{counted(found.outside, 'label')} on sub-goals without a judge's verdict, not used.")

@@ -10,10 +10,11 @@ import streamlit as st
 
 from components import figures
 from components.rankings import words as ranking_words
-from components.rankings.words import metric_words, points
-from components.shared import cards, into_view, state, tables, text
+from components.rankings.words import metric_words
+from components.shared import into_view, state, tables, text
 from components.shared.panels import panel
 from untaken.ledger import Run
+from untaken.present.numbers import counted, points
 from untaken.ranking import Comparison, PairedDifference, RankReport, SubGoalGap, TaskGap
 
 MOST_TASKS: Final = 4
@@ -103,11 +104,11 @@ def matrix(compared: Comparison, marked: PairedDifference | None) -> None:
     tables.figure(drawn, key=f"pairs-{compared.metric}", name=name, on_pick=pick, of=(digest,))
     family = compared.pairs[0].family if compared.pairs else 0
     st.caption(
-        "Above the diagonal: row minus column in percentage points, with the 95 % interval. ▲ row ahead, ▼ "
+        "Above the diagonal: row minus column in percentage points, with the 95% interval. ▲ row ahead, ▼ "
         "row behind, ≈ no clear difference (the interval includes 0), ? no interval. Below the diagonal: "
         "probability that the higher-ranked agent stays ahead, over task resamples, and Holm's p over"
         f" "
-        f"{cards.counted(family, 'pair')}."
+        f"{counted(family, 'pair')}."
     )
     tied = [" = ".join(text.label(name, 40) for name in group) for group in compared.ties if len(group) > 1]
     more = f" · and {len(tied) - MOST_GROUPS} more such groups" if len(tied) > MOST_GROUPS else ""
@@ -152,7 +153,7 @@ def _tasks(one: PairedDifference, gaps: Sequence[TaskGap], runs: Mapping[str, Ru
     for place, name, sign in zip(sides, (one.first, one.second), (1, -1), strict=True):
         side = [gap for gap in gaps if gap.difference * sign > 0]
         with place:
-            st.caption(f"{text.label(name, 40)} ahead on {cards.counted(len(side), 'task')} of {one.n_tasks}")
+            st.caption(f"{text.label(name, 40)} ahead on {counted(len(side), 'task')} of {one.n_tasks}")
             for gap in side[:MOST_TASKS]:
                 _task(gap, runs)
 

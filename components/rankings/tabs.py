@@ -58,7 +58,7 @@ def flow(report: RankReport) -> None:
         st.caption(f"Not shown (no evidence): {', '.join(unranked)}.")
     drawn = partial(figures.rank_flow, report, dark=state.is_dark())
     tables.figure(drawn, key="flow", name="Rank flow by metric", of=())
-    st.caption("Vertical lines: 95 % interval of the rank. Orange: two agents change order.")
+    st.caption("Vertical lines: 95% interval of the rank. Orange: two agents change order.")
 
 
 @panel
@@ -132,7 +132,7 @@ def _misleading(corpus: Corpus) -> None:
 
 @panel
 def _agreement(corpus: Corpus) -> None:
-    st.caption("Kendall τ-b: 1 is the same order, 0 none, −1 the reverse; 95 % interval, permutation p.")
+    st.caption("Kendall τ-b: 1 is the same order, 0 none, −1 the reverse; 95% interval, permutation p.")
     hidden = {"a": None, "b": "outcome against", "tau_b_reason": None}
     numbers = dict.fromkeys(("tau_b", "low", "high", "spearman"), TWO_PLACES)
     tables.table(
@@ -154,7 +154,7 @@ def _repeated(corpus: Corpus) -> None:
 
 @panel
 def _standings(corpus: Corpus) -> None:
-    st.caption("Value: mean over tasks. 95 % interval: exact, by the effective number of tasks.")
+    st.caption("Value: mean over tasks. 95% interval: exact, by the effective number of tasks.")
     columns = dict.fromkeys(SHARES, PERCENT)
     tables.table(rankings_table(corpus), key="standings", name="Standings", columns=columns, height=320)
     st.caption("Counts over all runs, and rates from them (micro) and means over runs (macro).")

@@ -10,12 +10,13 @@ import pandas as pd
 import streamlit as st
 
 from components.rankings import pair_view
-from components.rankings.words import metric_words, percent, points, pull_words, turn_words
-from components.shared import cards, state, tables, text
+from components.rankings.words import metric_words, pull_words, turn_words
+from components.shared import state, tables, text
 from components.shared.panels import panel
 from untaken.answers import rule_table
 from untaken.errors import number
 from untaken.ledger import Run
+from untaken.present.numbers import counted, decimal, interval, percent, points
 from untaken.ranking import OUTCOME, DiscordantPair, RankReport, RuleEffect, WorkflowVerdict
 
 MOST_PULLS: Final = 3
@@ -76,7 +77,7 @@ def _discordant(
         both = (report.comparisons[m].pair(first, second) for m in (OUTCOME, shown.b_metric))
         st.caption(turn_words(*both))
         pulls = report.pulls(shown)
-        with st.expander(f"{cards.counted(len(pulls), 'run')} behind the change, largest effect first"):
+        with st.expander(f"{counted(len(pulls), 'run')} behind the change, largest effect first"):
             st.caption(f"Outcome against {metric_words(shown.b_metric)}. Each run's share of the change.")
             halves = ([p for p in pulls if p.agent == agent][:MOST_PULLS] for agent in (first, second))
             for pull in chain.from_iterable(halves):
@@ -99,10 +100,10 @@ def workflows(report: RankReport) -> None:
     numbered = list(enumerate(report.workflows[:MOST_LISTED]))
     _workflow_cards(report, numbered[:MOST_CARDS])
     if more := numbered[MOST_CARDS:]:
-        with st.expander(f"{cards.counted(len(more), 'more pair')} of workflow and agent"):
+        with st.expander(f"{counted(len(more), 'more pair')} of workflow and agent"):
             _workflow_cards(report, more)
     if left := len(report.workflows) - len(numbered):
-        st.caption(f"{cards.counted(left, 'more pair')} above.")
+        st.caption(f"{counted(left, 'more pair')} above.")
 
 
 def _workflow_cards(report: RankReport, numbered: Sequence[tuple[int, WorkflowVerdict]]) -> None:
@@ -124,7 +125,7 @@ def _workflow(report: RankReport, one: WorkflowVerdict, place: int) -> None:
         )
         sure = "" if gap.clear_difference else " · no clear difference from 0"
         st.caption(
-            f"Gap {points(gap.difference)} points, 95 % {points(gap.low)} to {points(gap.high)}{sure} · "
+            f"Gap {points(gap.difference)} points, 95% {interval(gap.low, gap.high, points)}{sure} · "
             f"{gap.n_tasks} tasks, {gap.n_runs} runs"
         )
         goals = (
@@ -149,7 +150,7 @@ def _workflow(report: RankReport, one: WorkflowVerdict, place: int) -> None:
 
 
 def _replans(value: object) -> str:
-    return f"{value:.2f}" if isinstance(value, float) else "no plan recorded"
+    return decimal(value) if isinstance(value, float) else "no plan recorded"
 
 
 @panel
@@ -168,8 +169,8 @@ def rule(effect: RuleEffect) -> None:
         return
     flips = {(flip.first, flip.second) for flip in effect.flips}
     st.caption(
-        f"It changes the values or ranks of {cards.counted(len(agents), 'agent')}; "
-        f"{cards.counted(len(flips), 'pair')} change order with it."
+        f"It changes the values or ranks of {counted(len(agents), 'agent')}; "
+        f"{counted(len(flips), 'pair')} change order with it."
     )
     for flip in effect.flips:
         st.markdown(

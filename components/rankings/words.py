@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, Literal
 
-from untaken.errors import Score, number
+from untaken.errors import number
+from untaken.present.numbers import decimal, interval, p_value, percent, points
 from untaken.ranking import METRICS, PairedDifference, RunContribution
 
 from ..shared import text
@@ -38,39 +39,6 @@ def fill_of(pair: PairedDifference, look: Tokens) -> str:
     return fills[direction_of(pair)]
 
 
-def points(value: Score, *, sign: bool = True) -> str:
-    """A difference of shares in percentage points: ``+5.6``."""
-    known = number(value)
-    if known is None:
-        return "unscored"
-    shown = f"{known * 100:+.1f}" if sign else f"{known * 100:.1f}"
-    return "0.0" if shown in ("+0.0", "-0.0", "−0.0") else shown.replace("-", "−")
-
-
-def percent(value: Score) -> str:
-    """A share for people; ``unscored`` if there is none."""
-    known = number(value)
-    return "unscored" if known is None else f"{known:.0%}"
-
-
-def p_words(value: Score) -> str:
-    """A p-value, after its letter: ``= 0.023`` or ``< 0.001``."""
-    known = number(value)
-    if known is None:
-        return "unscored"
-    return f"< {SMALLEST_P}" if known < SMALLEST_P else f"= {known:.3f}"
-
-
-def share_words(value: Score) -> str:
-    """A probability from resamples: never quite 0 or 100 %, which no number of resamples shows."""
-    known = number(value)
-    if known is None:
-        return "unscored"
-    if known > 0.995:
-        return "> 99 %"
-    return "< 1 %" if known < 0.005 else f"{known:.0%}".replace("%", " %")
-
-
 def verdict(pair: PairedDifference) -> str:
     """Is the one really better? In one word or two."""
     direction = direction_of(pair)
@@ -87,20 +55,18 @@ def sentences(pair: PairedDifference, first: str, second: str) -> str:
     if difference is None or number(pair.low) is None:
         why = "no task has a value for both" if difference is None else "an interval needs two tasks"
         return f"{first} and {second} cannot be compared by {metric}: {why}."
-    span = f"95 % interval {points(pair.low)} to {points(pair.high)}"
+    span = f"95% interval {interval(pair.low, pair.high, points)}"
     tasks = f"over the {pair.n_tasks} tasks that both have a value on ({pair.n_runs} runs)"
     above, below = (first, second) if difference >= 0 else (second, first)
     size = points(abs(difference), sign=False)
     if not pair.clear_difference:
         return (
             f"The log shows no clear difference between {first} and {second} by {metric}. {above} is ahead "
-            f"by {size} "
-            f"points {tasks}, but the {span} includes 0 (p {p_words(pair.p)}). That does not mean they are "
-            "equal: "
-            f"{_detectable(pair)}"
+            f"by {size} points {tasks}, but the {span} includes 0 ({p_value(pair.p, 'p')}). That does not "
+            f"mean they are equal: {_detectable(pair)}"
         )
     sentence = (
-        f"{above} is better than {below} by {metric}: {size} points {tasks}, {span}, p {p_words(pair.p)}."
+        f"{above} is better than {below} by {metric}: {size} points {tasks}, {span}, {p_value(pair.p, 'p')}."
     )
     return f"{sentence} {_family(pair)}"
 
@@ -127,29 +93,29 @@ def _family(pair: PairedDifference) -> str:
     holm = number(pair.p_holm) or 0.0
     still = "still clear" if holm <= ALPHA else "not clear any more"
     pairs = f"all {pair.family} pairs under this metric"
-    return f"It is {still} after correction for {pairs} (Holm's p {p_words(holm)})."
+    return f"It is {still} after correction for {pairs} (Holm's {p_value(holm, 'p')})."
 
 
 def method(pair: PairedDifference) -> str:
     """How interval and p were computed."""
     if pair.test == "mcnemar":
         return (
-            f"Single trials: exact McNemar on {number(pair.first_only):.0f} tasks where only the first "
-            "succeeded and "
-            f"{number(pair.second_only):.0f} that only the second succeeded at; adjusted Wald interval."
+            f"Single trials: exact McNemar on {decimal(pair.first_only, 0)} tasks where only the first "
+            f"succeeded and {decimal(pair.second_only, 0)} that only the second succeeded at; "
+            "adjusted Wald interval."
         )
-    interval = (
+    method = (
         "Student's t over tasks"
         if pair.interval == "student_t"
         else "the difference is the same on every task, so the adjusted Wald interval of single trials"
     )
-    return f"p from random swaps of the two agents within tasks; interval: {interval}."
+    return f"p from random swaps of the two agents within tasks; interval: {method}."
 
 
 def pull_words(pull: RunContribution, metric: str) -> str:
-    """What is odd about a run: ``succeeded, 25 % completed``."""
+    """What is odd about a run: ``succeeded, 25% completed``."""
     outcome = "succeeded" if pull.outcome else "failed"
-    return f"{outcome}, {pull.value:.0%}".replace("%", " % ") + metric_words(metric)
+    return f"{outcome}, {percent(pull.value)} {metric_words(metric)}"
 
 
 def turn_words(by_outcome: PairedDifference | None, by_metric: PairedDifference | None) -> str:

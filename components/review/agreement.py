@@ -8,7 +8,7 @@ from typing import Final
 import streamlit as st
 
 from components import figures
-from components.shared import cards, state, tables, text
+from components.shared import state, tables, text
 from components.shared.panels import panel
 from untaken.answers import dump, imported_in_words
 from untaken.answers.mode_agreement import (
@@ -30,6 +30,7 @@ from untaken.errors import Unscored
 from untaken.failure_modes import kept_taxonomy, mode_agreement
 from untaken.failure_modes.root_causes import RootCauseAgreement, ceiling_words
 from untaken.judging import ReviewerPair, Reviewers
+from untaken.present.numbers import counted, decimal, interval
 
 SEEN: Final = "parted_row_seen"
 PAIR_HIDDEN: Final = ("clusters", "cluster", "low_reason", "kappa_reason", "kappa_low_reason")
@@ -44,7 +45,7 @@ def disagreements() -> None:
         st.info("No two reviewers disagree on any sub-goal. Give verdicts on the Run page, per sub-goal.")
         return
     st.caption(
-        f"{cards.counted(contradictions, 'sub-goal')} where one reviewer says met and another not met, "
+        f"{counted(contradictions, 'sub-goal')} where one reviewer says met and another not met, "
         "and"
         f" {len(queue) - contradictions:,} where one gave an answer and another chose “cannot tell”. "
         "Critical ones come first. The majority decides; a tie leaves a sub-goal unscored. Choose a row to "
@@ -121,16 +122,16 @@ def _in_words(found: Reviewers) -> str:
     if isinstance(whole.alpha, Unscored):
         alpha = f"Krippendorff's α is unscored: {whole.alpha.reason}"
     elif isinstance(whole.low, Unscored) or isinstance(whole.high, Unscored):
-        alpha = f"Krippendorff's α {whole.alpha:.2f}"
+        alpha = f"Krippendorff's α {decimal(whole.alpha)}"
     else:
         alpha = (
-            f"Krippendorff's α {whole.alpha:.2f} (95 % {whole.low:.2f} to {whole.high:.2f}, bootstrap over "
+            f"Krippendorff's α {decimal(whole.alpha)} (95% {interval(whole.low, whole.high)}, bootstrap over "
             "runs)"
         )
     return (
-        f"{names}{more}: two or more gave an answer on {cards.counted(whole.items, 'sub-goal')} of "
-        f"{cards.counted(whole.runs, 'run')}, and have one opinion on {whole.agreed:,}. {alpha}. "
-        f"{whole.alone:,} have an answer from one only; {cards.counted(whole.unsure, 'answer')} “cannot "
+        f"{names}{more}: two or more gave an answer on {counted(whole.items, 'sub-goal')} of "
+        f"{counted(whole.runs, 'run')}, and have one opinion on {whole.agreed:,}. {alpha}. "
+        f"{whole.alone:,} have an answer from one only; {counted(whole.unsure, 'answer')} “cannot "
         "tell” "
         "count as missing."
     )
@@ -142,7 +143,7 @@ def _pairs_in_words(pairs: Sequence[ReviewerPair], reviewers: int) -> str:
     bare = sum(isinstance(pair.kappa, Unscored) for pair in common)
     unsure = sum(isinstance(pair.kappa_low, Unscored) for pair in common) - bare
     words = [
-        f"{cards.counted(len(pairs), 'pair')} of reviewers, {len(common):,} of them with sub-goals that "
+        f"{counted(len(pairs), 'pair')} of reviewers, {len(common):,} of them with sub-goals that "
         "both answered;"
         f" {clear:,} agree clearly beyond chance: the whole interval of Cohen's κ is "
         "above 0."
@@ -153,7 +154,7 @@ def _pairs_in_words(pairs: Sequence[ReviewerPair], reviewers: int) -> str:
         words.append(f"κ of {unsure:,} has no interval and an open mark: do not rely on it.")
     left = reviewers - len({name for pair in pairs for name in (pair.a, pair.b)})
     if pairs and left > 0:
-        words.append(f"{cards.counted(left, 'reviewer')} with few or no answers are left out.")
+        words.append(f"{counted(left, 'reviewer')} with few or no answers are left out.")
     return " ".join(words)
 
 

@@ -18,6 +18,7 @@ from untaken.answers.reviewing import Case, cases_table, progress_of
 from untaken.corpus import Corpus
 from untaken.errors import Unscored
 from untaken.failure_modes import Place
+from untaken.present.numbers import counted
 from untaken.store.reviews import STATUSES
 from untaken.subgoals import RunScore
 
@@ -143,7 +144,7 @@ def bulk(shown: Sequence[Case]) -> None:
         status = st.selectbox("Status", STATUSES, key="bulk-status", format_func=str.capitalize)
         st.caption("Changes that others made since this page was loaded are kept and listed.")
         st.button(
-            f"Set {cards.counted(len(shown), 'run')}",
+            f"Set {counted(len(shown), 'run')}",
             key="bulk-set",
             type="primary",
             on_click=writing.save_review,
@@ -175,7 +176,7 @@ def look(corpus: Corpus, case: Case, tags: Sequence[str]) -> None:
             named = ", ".join(text.label(title, 60) for title in case.first[:MOST_FIRST])
             st.caption(f"Failed first: {named}{more}")
         if case.parted:
-            st.caption(f"⚖ Reviewers disagree on {cards.counted(case.parted, 'sub-goal')} of this run.")
+            st.caption(f"⚖ Reviewers disagree on {counted(case.parted, 'sub-goal')} of this run.")
         review_panel.people_and_tags(case.review, tags)
         _log(corpus, item.digest)
         note_panel.notes_and_modes(run, _goal_here(corpus, item.digest))

@@ -10,7 +10,7 @@ import streamlit as st
 
 from components.failure_modes import mode_writing
 from components.run import events as run_events
-from components.shared import cards, drafts, reviewer, state, text
+from components.shared import drafts, reviewer, state, text
 from components.shared.focus_keys import focus_keys
 from components.shared.panels import panel
 from untaken import limits
@@ -33,6 +33,7 @@ from untaken.failure_modes import (
     suggestion_quality,
 )
 from untaken.ledger import Run
+from untaken.present.numbers import counted, decimal, interval, percent
 
 MOST_NOTES: Final = 30
 MOST_MODES: Final = 40
@@ -271,8 +272,8 @@ def _asked(run: Run, place: Place) -> str:
 
 def _why(like: Note | None, likeness: float) -> str:
     if like is None:
-        return f"like its definition ({likeness:.2f})"
-    return f"like “{text.one_line(like.text, 80)}” ({likeness:.2f})"
+        return f"like its definition ({decimal(likeness)})"
+    return f"like “{text.one_line(like.text, 80)}” ({decimal(likeness)})"
 
 
 def _quality_words(quality: SuggestionQuality) -> str:
@@ -281,12 +282,12 @@ def _quality_words(quality: SuggestionQuality) -> str:
     span = (
         ""
         if isinstance(quality.low, Unscored) or isinstance(quality.high, Unscored)
-        else f" (95 % {quality.low:.0%} to {quality.high:.0%})"
+        else f" (95% {interval(quality.low, quality.high, percent)})"
     )
     return (
-        f"By similar notes, the first suggestion is right on {quality.right:.0%}{span} of "
-        f"{cards.counted(quality.notes, 'filed note')} of {cards.counted(quality.runs, 'run')}, each run's "
-        f"own notes left out; the most frequent mode alone: {quality.majority:.0%}."
+        f"By similar notes, the first suggestion is right on {percent(quality.right)}{span} of "
+        f"{counted(quality.notes, 'filed note')} of {counted(quality.runs, 'run')}, each run's "
+        f"own notes left out; the most frequent mode alone: {percent(quality.majority)}."
     )
 
 

@@ -8,7 +8,7 @@ import streamlit as st
 
 from components import figures
 from components.compare import choice
-from components.shared import cards, state, tables, text
+from components.shared import state, tables, text
 from components.shared.panels import panel
 from untaken.answers.mode_agreement import corpus_root_causes
 from untaken.answers.plan_tables import plan_changes_table
@@ -18,6 +18,7 @@ from untaken.counterfactual.plan import EvaluatedDecision, EvaluatedPath, PlanAl
 from untaken.errors import Unscored
 from untaken.failure_modes.root_causes import blame_words
 from untaken.ledger import Run
+from untaken.present.numbers import counted
 
 LINKS: Final = 5
 SIGNED: Final = st.column_config.NumberColumn(format="%+.2f")
@@ -107,7 +108,7 @@ def _alternative(
 ) -> None:
     succeeded, known = alternative.siblings_succeeded
     with st.container(border=True, gap="xsmall"):
-        went = cards.counted(len(alternative.siblings), "run")
+        went = counted(len(alternative.siblings), "run")
         st.text(
             text.one_line(f"{doing_words(alternative.option)}: {went}, {succeeded} of {known} succeeded", 200)
         )

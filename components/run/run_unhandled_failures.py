@@ -7,9 +7,10 @@ from typing import Final
 import streamlit as st
 
 from components.run.events import event_link
-from components.shared import cards, text
+from components.shared import text
 from components.shared.panels import panel
 from untaken.answers import RunReport, UnnoticedFailure
+from untaken.present.numbers import counted
 
 MOST: Final = 5
 NEXT_WORDS: Final = {
@@ -31,9 +32,7 @@ def failures(report: RunReport) -> None:
         for failure in found[:MOST]:
             _failure(report, failure)
         if len(found) > MOST:
-            st.caption(
-                f"and {cards.counted(len(found) - MOST, 'more failure')}, marked ✗ in the events below"
-            )
+            st.caption(f"and {counted(len(found) - MOST, 'more failure')}, marked ✗ in the events below")
 
 
 def _failure(report: RunReport, failure: UnnoticedFailure) -> None:

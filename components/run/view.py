@@ -11,6 +11,7 @@ from components.shared.palette import STAR
 from components.shared.panels import panel
 from untaken.answers import RunReport
 from untaken.errors import Score, Unscored, number
+from untaken.present.numbers import money, percent
 from untaken.subgoals import RunScore
 
 DIAGNOSIS_WORDS: Final = {
@@ -57,7 +58,7 @@ def facts(report: RunReport) -> None:
             ("Replans", str(score.replans) if score.plans else "no plan recorded"),
         ]
     if end is not None:
-        cost = "not recorded" if end.cost is None else f"{end.cost:,.4g} {text.one_line(end.cost_unit, 12)}"
+        cost = money(end.cost, text.one_line(end.cost_unit, 12))
         shown += [("Steps", "not recorded" if end.steps is None else f"{end.steps:,}"), ("Cost", cost)]
     shown.append(("Ledger", report.integrity.verdict))
     with st.container(horizontal=True, gap="medium"):
@@ -76,7 +77,7 @@ def _outcome(success: bool | Unscored) -> str:
 
 def _share(count: int, total: int, rate: Score) -> str:
     value = number(rate)
-    return "unscored" if value is None else f"{count} of {total} ({value:.0%})"
+    return "unscored" if value is None else f"{count} of {total} ({percent(value)})"
 
 
 def _diagnosis(report: RunReport) -> None:

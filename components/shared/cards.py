@@ -9,7 +9,7 @@ import streamlit as st
 from components.shared import explanations, first_steps, state, text
 from components.shared.panels import panel
 from untaken.answers import ReviewItem
-from untaken.errors import Score, Unscored
+from untaken.present.numbers import counted, percent
 
 KIND_ICONS = {"failed": "✗", "unlucky": "☂", "lucky": "⚠", "unfinished": "…", "broken": "⊘", "fine": "✓"}
 """One mark a kind of run, beside the word itself."""
@@ -26,22 +26,12 @@ def headline(name: str, question: str) -> None:
                     st.markdown(explanations.COMPUTED[name])
 
 
-def percent(value: Score) -> str:
-    """A rate for people; ``unscored`` if there is none."""
-    return "unscored" if isinstance(value, Unscored) else f"{value:.0%}"
-
-
 @panel
 def number_card(title: str, value: str, words: str) -> None:
     """One number that matters, with the sentence that says what it rests on."""
     with st.container(border=True, height="stretch"):
         st.metric(title, value)
         st.caption(words)
-
-
-def counted(number: int, noun: str) -> str:
-    """A number with its noun: ``1 run``, ``2 runs``."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def left_out() -> str:

@@ -81,9 +81,3 @@ def _field_words(name: str, value: object) -> str:
     if value is None or isinstance(value, bool):
         return f"{name} ?" if value is None else name if value else f"not {name}"
     return f"{name} {value}"
-
-
-def signed(value: float, digits: int = 2) -> str:
-    """A difference with its sign; a true minus, and no sign on what rounds to 0."""
-    words = f"{value:+.{digits}f}"
-    return words[1:] if float(words) == 0 else words.replace("-", "−")

@@ -9,7 +9,7 @@ COMPUTED: Final = {
         "A run is scored against the plan graph of its task: each sub-goal is completed, attempted, "
         "skipped or unscored. A *lucky* run succeeded although a critical sub-goal was not completed. "
         "**What to fix first** = how often a sub-goal fails before any other × the share of sub-goals "
-        "that it blocks. Intervals are 95 %, with repeats of a task counted as one cluster."
+        "that it blocks. Intervals are 95%, with repeats of a task counted as one cluster."
     ),
     "Review": (
         "The queue holds failed, lucky, unlucky and broken runs, largest effect first. The reason is "

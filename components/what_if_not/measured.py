@@ -8,12 +8,13 @@ import streamlit as st
 
 from components import figures
 from components.figures.calibration import NAMES
-from components.shared import cards, tables, text
+from components.shared import tables, text
 from components.shared.panels import panel
 from components.what_if_not import planned
 from untaken.answers import ablation_table
 from untaken.crafter.ablation import Ablation, remarks
 from untaken.crafter.calibration import Calibration, Estimator, Settings
+from untaken.present.numbers import counted
 
 POINTS = st.column_config.NumberColumn(format="%.1f")
 PERCENT = st.column_config.NumberColumn(format="percent")
@@ -90,8 +91,8 @@ def _measured_how(settings: Settings) -> str:
     task = text.label(settings.task.replace("_", " ")) if settings.task else "open play"
     return (
         f"Other pages estimate from ledgers alone. Here the alternatives were actually tried: "
-        f"{cards.counted(settings.train, 'run')} of {text.label(settings.policy)} ({task}) as history, then "
-        f"{cards.counted(settings.decisions, 'decision')} on {settings.held_out:,} other maps, each path "
-        f"{settings.draws:,} times in clones. Intervals: 95 %, over maps. Measured for one policy, one task "
+        f"{counted(settings.train, 'run')} of {text.label(settings.policy)} ({task}) as history, then "
+        f"{counted(settings.decisions, 'decision')} on {settings.held_out:,} other maps, each path "
+        f"{settings.draws:,} times in clones. Intervals: 95%, over maps. Measured for one policy, one task "
         "and one simulator. Agreement may differ elsewhere."
     )

@@ -16,7 +16,7 @@ from untaken.crafter.players import policy_named
 from untaken.crafter.record import PlannedStep, PlanningRecord
 from untaken.crafter.scm import planning_model
 from untaken.crafter.win import WhatIfNot
-from untaken.errors import Unscored
+from untaken.present.numbers import counted, decimal, percent, significant
 
 FIGURE = st.column_config.NumberColumn(format="%.3f")
 REWARDS: Final = {
@@ -43,7 +43,7 @@ BY_WIDTH: Final = (
 def summary(planned: PlanningSummary, settings: dict[str, Any]) -> None:
     """Four numbers, each with what it rests on."""
     wins = planned.wins
-    scored = f"of {cards.counted(wins.steps - wins.unscored, 'action')} with a WIN"
+    scored = f"of {counted(wins.steps - wins.unscored, 'action')} with a WIN"
     win = settings.get("win")
     where = (
         {"<": "below 0.5", "<=": "at 0.5 and below"}.get(win.get("at"), "") if isinstance(win, dict) else ""
@@ -53,22 +53,22 @@ def summary(planned: PlanningSummary, settings: dict[str, Any]) -> None:
             "Steps",
             f"{planned.steps:,}",
             f"{wins.steps:,} evaluated, {wins.unscored:,} of them without a WIN · "
-            f"{cards.counted(planned.decisions, 'decision point')} with a causal graph",
+            f"{counted(planned.decisions, 'decision point')} with a causal graph",
         ),
         (
             "Ties",
-            cards.percent(wins.tie_share),
+            percent(wins.tie_share),
             f"{scored}: {wins.ties:,} at exactly 0.5, neither good nor bad",
         ),
         (
             "At 0.5 or below",
-            cards.percent(wins.at_most_half),
+            percent(wins.at_most_half),
             f"{scored}: {wins.worse:,} worse and the {wins.ties:,} ties",
         ),
         (
             "Revised",
             f"{planned.changed:,}",
-            f"of {cards.counted(planned.asked_again, 'step')} at which the policy was asked again"
+            f"of {counted(planned.asked_again, 'step')} at which the policy was asked again"
             f"{f' ({where})' if where else ''}, it did something else",
         ),
     )
@@ -125,7 +125,7 @@ def _what_was_done(step: PlannedStep) -> None:
         return
     found = step.asked
     sign = VERDICTS[found.verdict][0]
-    value = "unscored" if isinstance(found.win, Unscored) else f"{found.win:.3f}"
+    value = decimal(found.win, 3)
     st.markdown(f"**{sign} WIN {value}** for {_plain(found.action)}. {VERDICT_WORDS[found.verdict]}")
     if found.revise:
         after = "it stayed with it" if found.action == step.action else f"it then did {done}"
@@ -144,12 +144,13 @@ def _what_was_done(step: PlannedStep) -> None:
 
 def _evaluated_how(found: WhatIfNot) -> str:
     named = REWARDS.get(found.rewarded_by)
-    words = f"r = {found.reward:.3g} for {_plain(found.action)}, by f_R = {text.label(found.rewarded_by)}"
+    words = f"r = {significant(found.reward, 3)} for {_plain(found.action)}, "
+    words += f"by f_R = {text.label(found.rewarded_by)}"
     words += f": {named}" if named else ""
     words += f". Task: {_plain(found.task)}" if found.task else ". Open play"
-    spread = "" if found.spread is None else f", sd of WIN over them {found.spread:.3f}"
+    spread = "" if found.spread is None else f", sd of WIN over them {decimal(found.spread, 3)}"
     numbers = "the world's own random numbers" if found.noise == "same" else "random numbers of their own"
-    words += f". Clones drew {numbers}; {cards.counted(found.draws, 'draw')}{spread}."
+    words += f". Clones drew {numbers}; {counted(found.draws, 'draw')}{spread}."
     left = [f"{_plain(name)}: {text.label(why, 120)}" for name, why in found.left_out.items()]
     return words + (f" Without a term: {'; '.join(left)}." if left else "")
 

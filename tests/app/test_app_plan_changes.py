@@ -153,6 +153,6 @@ def test_where_nothing_is_supported_the_page_says_how_much_data_it_takes(
     a_desk(tmp_path, tasks=1)
     words = said(session(tmp_path, monkeypatch, "decisions")).replace("\\", "")
     assert "Nothing is supported. Here 4 runs repeat a task with the same agent, in 1 task." in words
-    assert "59 % of cases with 25 tasks of 4 trials" in words
+    assert "59% of cases with 25 tasks of 4 trials" in words
     assert "About 196 more such runs are needed." in words
     assert "No calibration card: 0 runs of 0 tasks have a forecast" in words.replace("\u2060", "")

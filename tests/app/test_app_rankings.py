@@ -44,7 +44,7 @@ def test_a_pair_is_compared_in_a_sentence_with_what_it_rests_on(folder: Path, mo
     assert len(pairs(app)) == 6
     words = said(app)
     assert "really better than" in words
-    assert "95 % interval" in words
+    assert "95% interval" in words
     assert "tasks that both have a value on" in words
     assert "in fewer than four of five cases" in words
 
@@ -82,9 +82,7 @@ def test_the_runs_that_make_a_pair_change_places_are_linked(folder: Path, monkey
     assert "is above" in said(app)
     assert [found.label for found in app.expander if "behind the change" in found.label]
     links = {link.proto.label: link.proto.query_string for link in app.get("page_link")}
-    odd = [
-        words for words in links if "failed, 100 % critical" in words or "succeeded, 0 % critical" in words
-    ]
+    odd = [words for words in links if "failed, 100% critical" in words or "succeeded, 0% critical" in words]
     assert {words.split(" ")[0] for words in odd} == {"lucky", "diligent"}
     assert all(links[words].startswith("run=") for words in odd)
 

@@ -24,7 +24,7 @@ def test_a_click_in_the_matrix_compares_two_agents_and_the_address_leads_back(
     with answered(page):
         click_in(page, page.locator(PLOT), 3, 1)
     expect(told).to_contain_text("Is careful-planner really better than echo-agent? Yes.")
-    expect(told).to_contain_text(re.compile(r"over the 24 tasks .*95 % interval \+\d"))
+    expect(told).to_contain_text(re.compile(r"over the 24 tasks .*95% interval \+\d"))
     page.wait_for_url(re.compile(r"pair=[0-9a-f]{16}"))
     again = open_page(page.url)
     expect(again.locator(".st-key-pair")).to_contain_text("Is careful-planner really better than echo-agent?")

@@ -204,7 +204,7 @@ def test_a_delta_is_drawn_with_its_interval_and_hollow_without_support() -> None
     lines, _, marks = figures.delta_figure(an_evaluation(known, sure)).data
     assert list(lines.x) == [0.2, 0.5, None]
     assert list(marks.marker.symbol) == ["triangle-right-open", "triangle-right"]
-    assert "95 % interval +0.20 to +0.50" in marks.hovertext[1]
+    assert "95% interval +0.20 to +0.50" in marks.hovertext[1]
 
 
 def test_alternatives_without_history_share_one_row_and_are_counted() -> None:

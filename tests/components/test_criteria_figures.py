@@ -73,7 +73,7 @@ def test_a_mark_says_its_level_its_interval_and_its_runs() -> None:
     (hover, *_) = [
         t.hovertext[0] for t in DRAWN["criteria_means"](PASSES, {}, False).data if t.mode == "markers"
     ]
-    assert "level 4.00 of 0–4 (95 % 4.00–4.00), n=8" in hover
+    assert "level 4.00 of 0–4 (95% 4.00 to 4.00), n=8" in hover
 
 
 def test_one_run_has_no_interval_and_says_so() -> None:
@@ -100,7 +100,7 @@ def test_recorded_and_disturbed_stand_side_by_side() -> None:
 
 def test_a_cell_says_by_sign_what_its_colour_says() -> None:
     figure = DRAWN["attack_matrix"](PASSES, WORSE, False)
-    assert [a.text for a in figure.layout.annotations] == ["<b>✓ 100 %</b>", "50 %", "50 %", "50 %"]
+    assert [a.text for a in figure.layout.annotations] == ["<b>✓ 100%</b>", "50%", "50%", "50%"]
     assert [shape.line.dash for shape in figure.layout.shapes] == ["solid", "dot", "dot", "dot"]
     assert "noticed: 16 worse, 0 equal, 0 better of 16 runs" in figure.data[0].hovertext[0]
 
@@ -110,7 +110,7 @@ def test_rewarded_and_unmeasured_cells_have_signs_of_their_own() -> None:
     figure = figures.attack_matrix(
         verify_criteria([a_pass({"Care": [1] * 16, "New": [1] * 16})], disturbed=better)
     )
-    assert [a.text for a in figure.layout.annotations] == ["<b>↑ 0 %</b>", "–"]
+    assert [a.text for a in figure.layout.annotations] == ["<b>↑ 0%</b>", "–"]
 
 
 @pytest.mark.parametrize("name", DRAWN)

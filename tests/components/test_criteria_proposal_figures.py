@@ -46,7 +46,7 @@ def test_two_agents_are_drawn_as_shares_of_the_scale_with_n_and_what_is_told_apa
     figure = agents_by_criterion([a_side(), a_side("Tone", apart=False)], "a", "b")
     first, second = points(figure)
     assert (list(first.x), list(second.x)) == ([0.75, 0.75], [0.25, 0.25])
-    assert "95 % 50% to 100%" in first.hovertext[0]
+    assert "95% 50% to 100%" in first.hovertext[0]
     assert "7 common tasks, 21 runs" in first.hovertext[0]
     assert [note.text for note in figure.layout.annotations] == ["≠  n = 7", "≈  n = 7"]
 

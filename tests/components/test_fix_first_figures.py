@@ -55,7 +55,7 @@ def test_a_bar_is_as_long_as_the_gain_and_carries_the_item() -> None:
     assert list(bars.x) == [0.32, 0.1]
     assert [carried[0] for carried in bars.customdata] == ["d0", "d2"]
     assert list(intervals.x) == [0.25, 0.4, None, 0.05, 0.2, None]
-    assert [words.strip() for words in numbers.text] == ["32.0 %", "10.0 %"]
+    assert [words.strip() for words in numbers.text] == ["32.0%", "10.0%"]
     assert figure.layout.xaxis.range[1] > 0.4
 
 

@@ -15,6 +15,7 @@ from components import figures
 from components.rankings import words as ranking_words
 from components.shared.palette import DARK, LIGHT
 from untaken.errors import Unscored
+from untaken.present import numbers
 from untaken.ranking import PairedDifference, PassK, RankReport, rank_agents
 
 HOSTILE = '<b onclick="x">$\\alpha$</b><a href="javascript:alert(1)">go</a></script>%{x}'
@@ -110,7 +111,7 @@ def test_the_matrix_gives_each_pair_a_cell_with_its_difference_and_one_with_its_
     drawn = figures.pair_matrix(compared, marked=compared.pairs[1].digest)
     (handles,) = drawn.data
     assert sorted(c[0] for c in handles.customdata) == sorted([p.digest for p in compared.pairs] * 2)
-    assert said(drawn).count("…") == said(drawn).count("p < 0.001") + said(drawn).count("p =") == 3
+    assert said(drawn).count(" to ") == said(drawn).count("p < 0.001") + said(drawn).count("p =") == 3
     assert sum(shape.line.width == 3 for shape in drawn.layout.shapes) == 2
 
 
@@ -178,7 +179,7 @@ def test_a_figure_without_anything_to_draw_says_so(name: str) -> None:
 
 SENTENCES = [
     ("a clear difference", a_pair(), "Yes", "A is better than B by completed: 30.0 points over the 12 tasks"),
-    ("its interval", a_pair(), "Yes", "95 % interval +20.0 to +40.0, p = 0.020"),
+    ("its interval", a_pair(), "Yes", "95% interval +20.0 to +40.0, p = 0.020"),
     ("the family", a_pair(), "Yes", "It is still clear after correction for all 3 pairs under this metric"),
     (
         "not after Holm",
@@ -209,10 +210,10 @@ def test_how_a_p_was_had_is_said() -> None:
 
 
 @pytest.mark.parametrize(
-    ("share", "words"), [(1.0, "> 99 %"), (0.0, "< 1 %"), (0.5, "50 %"), (NONE, "unscored")]
+    ("share", "words"), [(1.0, "> 99%"), (0.0, "< 1%"), (0.5, "50%"), (NONE, "unscored")]
 )
 def test_no_number_of_resamples_shows_certainty(share: float, words: str) -> None:
-    assert ranking_words.share_words(share) == words
+    assert numbers.chance(share) == words
 
 
 @pytest.mark.parametrize(

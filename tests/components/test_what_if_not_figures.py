@@ -66,7 +66,7 @@ def test_a_strip_of_few_pictures_fits_a_phone_with_the_chosen_step_in_it() -> No
 def test_the_ablation_says_over_how_many_worlds_its_intervals_are() -> None:
     found = read_ablation(SAMPLES / "ablation.json")
     told = [note.text for note in figures.ablation_figure(found).layout.annotations]
-    assert any(f"95 % interval over {len(found.seeds)} worlds" in words for words in told)
+    assert any(f"95% interval over {len(found.seeds)} worlds" in words for words in told)
 
 
 def test_what_has_no_win_is_in_the_legend_where_there_is_some() -> None:

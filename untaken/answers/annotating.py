@@ -107,8 +107,8 @@ SUPPORT: Final[Columns[Support]] = {
     "first": count("runs in which it did", "first"),
     "both": count("runs that attempted both", "both"),
     "share": figure("the share", "share"),
-    "low": figure("lower end of its 95 % interval", "low"),
-    "high": figure("upper end of its 95 % interval", "high"),
+    "low": figure("lower end of its 95% interval", "low"),
+    "high": figure("upper end of its 95% interval", "high"),
     "alone": count("runs that attempted the second one without the first", "alone"),
     "agents": count("agents behind these runs", "agents"),
 }

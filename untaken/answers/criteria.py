@@ -86,8 +86,8 @@ OUTCOME_MEANS: Final[Columns[OutcomeMean]] = {
     "success": truth("the recorded outcome of these runs", "success"),
     "n": count("runs with a value", "n"),
     "mean": figure("mean level over runs, 0 is worst; of a run, the mean over passes", "mean"),
-    "low": figure("lower end of its 95 % interval", "low"),
-    "high": figure("upper end of its 95 % interval", "high"),
+    "low": figure("lower end of its 95% interval", "low"),
+    "high": figure("upper end of its 95% interval", "high"),
     "low_reason": why("low", "low"),
     "best": count("the best level", "top"),
 }
@@ -113,8 +113,8 @@ VERIFICATION: Final[Columns[CriterionCheck]] = {
     "superiority": figure(
         "chance that a success has the higher level, ties half", "discrimination.separation.superiority"
     ),
-    "low": figure("lower end of its 95 % interval", "discrimination.separation.low"),
-    "high": figure("upper end of its 95 % interval", "discrimination.separation.high"),
+    "low": figure("lower end of its 95% interval", "discrimination.separation.low"),
+    "high": figure("upper end of its 95% interval", "discrimination.separation.high"),
     "p": figure("two-sided permutation p", "discrimination.separation.p"),
     "superiority_reason": why("superiority", "discrimination.separation.superiority"),
     "notices": text("disturbances that it notices", lambda row: _attacks(row, detected=True)),
@@ -132,8 +132,8 @@ ATTACK_TESTS: Final[Columns[_Tested]] = {
     "equal": count("of them, kept their level", "test.ties"),
     "better": count("of them, gained level by it", "test.losses"),
     "win_rate": figure("(worse + half of equal) / n", "test.win_rate"),
-    "low": figure("lower end of its 95 % interval", "test.low"),
-    "high": figure("upper end of its 95 % interval", "test.high"),
+    "low": figure("lower end of its 95% interval", "test.low"),
+    "high": figure("upper end of its 95% interval", "test.high"),
     "p": figure("one-sided sign test", "test.p"),
     "drop": figure("mean loss of level", "test.drop"),
     "win_rate_reason": why("win_rate", "test.win_rate"),

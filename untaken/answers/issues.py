@@ -63,8 +63,8 @@ ISSUES: Final[Columns[TrackedIssue]] = {
     "matches": count("runs that match", "overall.matches"),
     "runs": count("runs of which it can be known", "overall.runs"),
     "rate": figure("matches / runs", "overall.rate"),
-    "low": figure("lower end of its 95 % interval", "overall.low"),
-    "high": figure("upper end of its 95 % interval", "overall.high"),
+    "low": figure("lower end of its 95% interval", "overall.low"),
+    "high": figure("upper end of its 95% interval", "overall.high"),
     "since_fix": text(
         "matching runs of those that began after the fix",
         lambda one: f"{one.after.matches} of {one.after.runs}" if one.after else None,
@@ -84,8 +84,8 @@ ISSUE_RATES: Final[Columns[IssueRate]] = {
     "matches": count("runs that match", "matches"),
     "runs": count("runs of which it can be known", "runs"),
     "rate": figure("matches / runs", "rate"),
-    "low": figure("lower end of its 95 % interval", "low"),
-    "high": figure("upper end of its 95 % interval", "high"),
+    "low": figure("lower end of its 95% interval", "low"),
+    "high": figure("upper end of its 95% interval", "high"),
     "rate_reason": why("rate", "rate"),
 }
 """Columns of `issue_rates_table`."""

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 LABELS: Final = {"explains_the_verdict": "explains the verdict", "found": "found"}
 POWER: Final = (
-    "A difference of 30 points is found in 59 % of cases with 25 tasks of 4 trials, in 88 % with 50 tasks of "
+    "A difference of 30 points is found in 59% of cases with 25 tasks of 4 trials, in 88% with 50 tasks of "
     "4 trials."
 )
 """How much data a statement takes (simulated with the rule of §2d)."""

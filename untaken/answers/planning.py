@@ -138,24 +138,24 @@ ABLATION: Final[Columns[ArmRow]] = {
     "arm": text("the arm", "arm.name"),
     "worlds": count("worlds played", "arm.episodes"),
     "score": figure("Crafter score over these, in percent", "arm.score"),
-    "score_low": figure("its 95 % bootstrap interval over worlds", "arm.score_low"),
+    "score_low": figure("its 95% bootstrap interval over worlds", "arm.score_low"),
     "score_high": figure("upper end", "arm.score_high"),
     "achievements": figure("mean number reached in a world", "arm.achievements"),
     "successes": count("worlds with success", "arm.successes"),
     "asked_again": figure("share of steps at which the policy was asked again", "arm.asked_again"),
     "difference": figure("score of the full arm less this one's, same worlds", lambda r: r.of("score")),
-    "low": figure("its 95 % bootstrap interval over worlds", lambda r: r.of("score_low")),
+    "low": figure("its 95% bootstrap interval over worlds", lambda r: r.of("score_low")),
     "high": figure("upper end", lambda r: r.of("score_high")),
     "more_achievements": figure(
         "mean difference in achievements, same worlds", lambda r: r.of("achievements")
     ),
-    "more_low": figure("its 95 % bootstrap interval over worlds", lambda r: r.of("low")),
+    "more_low": figure("its 95% bootstrap interval over worlds", lambda r: r.of("low")),
     "more_high": figure("upper end", lambda r: r.of("high")),
     "more_p_holm": figure("sign-flip p of more achievements, over all arms", lambda r: r.of("p_holm")),
     "success_difference": figure(
         "success rate of the full arm less this one's, same worlds", lambda r: r.of("success")
     ),
-    "success_low": figure("its 95 % adjusted Wald interval", lambda r: r.of("success_low")),
+    "success_low": figure("its 95% adjusted Wald interval", lambda r: r.of("success_low")),
     "success_high": figure("upper end", lambda r: r.of("success_high")),
     "published": figure("published score, in percent: not comparable in level", "published"),
     "published_sd": figure("its standard deviation over 5 seeds", "published_sd"),

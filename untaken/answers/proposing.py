@@ -71,7 +71,7 @@ UNIQUE: Final[Columns[UniqueCount]] = {
     "seeds": count("how many seeds were drawn", "seeds"),
     "of": count("how many seeds answered", "of"),
     "mean": figure("different criteria, mean over the draws", "mean"),
-    "low": figure("lower end of the middle 95 % of the draws", "low"),
+    "low": figure("lower end of the middle 95% of the draws", "low"),
     "high": figure("upper end", "high"),
     "draws": count("draws without putting back", "draws"),
 }

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from untaken.answers import agree_document
-from untaken.cli.console import NOTHING, Console, counted, plain, rate, signed, span
+from untaken.cli.console import NOTHING, Console, decimal, plain, rate, signed, span
 from untaken.cli.grammar import TakesMany, Verbs, takes_least_kappa, takes_ledgers, verb
 from untaken.cli.inputs import UsageError, paths_of, read_ledgers
 from untaken.cli.review import print_reliability
@@ -28,6 +28,7 @@ from untaken.judging import (
     reviewers_agreement,
     verdict_agreement,
 )
+from untaken.present.numbers import counted, p_value
 
 MOST_SHOWN: Final = 20
 TRUST: Final = {"reliable": "reliable", "unreliable": "UNRELIABLE", "too_few_labels": "too few labels"}
@@ -99,7 +100,7 @@ def _print_trust(
             "n",
             "share",
             "kappa",
-            "95 %",
+            "95%",
             "both met",
             "only a",
             "only b",
@@ -108,7 +109,7 @@ def _print_trust(
         )
         console.table(headings, [_trust_row(one) for one in shown[:MOST_SHOWN]])
     for one in differences:
-        gap = f"{signed(one.difference)} ({span(one.low, one.high)}, p {rate(one.p)})"
+        gap = f"{signed(one.difference)} ({span(one.low, one.high)}, {p_value(one.p, 'p')})"
         agrees = f"{one.first} agrees with people on {one.first_agrees} of {one.n}, {one.second} on "
         console.say(plain(f"{agrees}{one.second_agrees}: {gap}"))
 
@@ -160,9 +161,9 @@ def print_rates(rates: LabelledRates, console: Console) -> None:
     headings = (
         "share met",
         "labels + judge",
-        "95 %",
+        "95%",
         "labels alone",
-        "95 %",
+        "95%",
         "judge",
         "worth",
         "labels",
@@ -186,7 +187,7 @@ def _rate_row(one: LabelledRate) -> tuple[object, ...]:
         write(one.people),
         span(one.people_low, one.people_high),
         write(one.judge),
-        f"{one.worth:.1f}×" if isinstance(one.worth, float) else NOTHING,
+        f"{decimal(one.worth, 1)}×" if isinstance(one.worth, float) else NOTHING,
         one.labels,
         one.items,
     )
@@ -200,7 +201,7 @@ def _ledger_paths(args: argparse.Namespace) -> list[str]:
 
 def _print_agreement(found: VerdictAgreement, console: Console) -> None:
     whose = f"a = {', '.join(found.a)}; b = {', '.join(found.b)}"
-    headings = ("", "n", "agree", "share", "95 %", "kappa", "95 %", "only a", "only b")
+    headings = ("", "n", "agree", "share", "95%", "kappa", "95%", "only a", "only b")
     console.table(headings, [_row(one) for one in (found.overall, *found.agents)])
     parted = [one for one in found.sub_goals if one.only_a + one.only_b]
     if parted:

@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
-from untaken.cli.console import Console, counted
+from untaken.cli.console import Console
 from untaken.cli.inputs import UsageError
 from untaken.errors import Finding, Where
 from untaken.ledger import Draft, LedgerWriter, Run, read_ledger
 from untaken.ledger.lines import is_compressed
+from untaken.present.numbers import counted
 from untaken.scaling.places import Place
 from untaken.scaling.reading import Ledgers
 

@@ -6,7 +6,8 @@ import argparse
 
 from untaken.asking import ModelAccess, ReplyStore
 from untaken.asking.access import SETTING
-from untaken.cli.console import Console, counted, plain
+from untaken.cli.console import Console, plain
+from untaken.present.numbers import counted
 
 REPLIES = "untaken-replies"
 

@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from typing import Final
 
 from untaken.answers import compare_document
-from untaken.cli.console import NOTHING, Console, counted, plain, signed
+from untaken.cli.console import NOTHING, Console, plain, signed
 from untaken.cli.grammar import TakesMany, Verbs, takes_graphs, verb
 from untaken.cli.inputs import UsageError
-from untaken.cli.rank import p_words
 from untaken.cli.score import print_rules, scored_paths
 from untaken.cli.verbs import VERBS
 from untaken.comparing import (
@@ -25,6 +24,7 @@ from untaken.comparing import (
 from untaken.comparing.model import CellStatus
 from untaken.errors import Unscored
 from untaken.ledger import Run
+from untaken.present.numbers import counted, p_value
 
 ICONS: Final[dict[CellStatus, str]] = {
     "completed": "✓",
@@ -173,8 +173,8 @@ def _print_outcomes(splits: Sequence[OutcomeSplit], what: str, console: Console)
             f"{split.done_in_successes}/{split.successes}",
             f"{split.done_in_failures}/{split.failures}",
             signed(split.difference),
-            p_words(split.p),
-            p_words(split.p_holm),
+            p_value(split.p, unknown=NOTHING),
+            p_value(split.p_holm, unknown=NOTHING),
             split.unknown or NOTHING,
         )
         for split in splits[:TOP]

@@ -10,6 +10,8 @@ from typing import Any, Final, TextIO
 
 from untaken.answers import dump
 from untaken.errors import Finding, Score, Unscored, UntakenError
+from untaken.present import numbers
+from untaken.present.numbers import Number
 
 CELL_CHARS: Final = 72
 SHOWN_OF_A_KIND: Final = 3
@@ -22,27 +24,24 @@ def plain(text: object, limit: int | None = None) -> str:
     return shown if limit is None or len(shown) <= limit else shown[: limit - 1] + "…"
 
 
-def counted(number: int, noun: str) -> str:
-    """A number with its noun: ``1 run``, ``2 runs``."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
-
-
 def rate(value: Score, *, of: str = "") -> str:
     """A rate with what it rests on; ``–`` where it is unscored."""
-    if isinstance(value, Unscored):
-        return NOTHING
-    return f"{value:.3f} {of}".rstrip()
+    return f"{decimal(value)} {of if not isinstance(value, Unscored) else ''}".rstrip()
 
 
-def span(low: Score, high: Score) -> str:
+def span(low: Score, high: Score, digits: int = 3) -> str:
     """Both ends of an interval; ``–`` where one is unscored."""
-    ends = rate(low), rate(high)
-    return NOTHING if NOTHING in ends else f"{ends[0]} to {ends[1]}"
+    return numbers.interval(low, high, decimal, digits, unknown=NOTHING)
 
 
-def signed(value: Score) -> str:
-    """A difference with its sign."""
-    return NOTHING if isinstance(value, Unscored) else f"{value:+.3f}"
+def decimal(value: Number, digits: int = 3) -> str:
+    """A number with its decimals; its minus is a hyphen, which other tools read as a number."""
+    return numbers.decimal(value, digits, unknown=NOTHING).replace("−", "-")
+
+
+def signed(value: Number, digits: int = 3) -> str:
+    """A difference with its sign; its minus is a hyphen."""
+    return numbers.signed(value, digits, unknown=NOTHING).replace("−", "-")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from untaken.answers import finding_entries
-from untaken.cli.console import Console, counted
+from untaken.cli.console import Console
 from untaken.cli.grammar import Verbs, verb
 from untaken.cli.verbs import VERBS
 from untaken.formats import Conversion, FileLoss, convert
+from untaken.present.numbers import counted
 
 FILES_SHOWN: Final = 20
 

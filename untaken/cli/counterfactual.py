@@ -9,8 +9,8 @@ from pathlib import Path
 from untaken.answers import counterfactual_document
 from untaken.answers.documents import Document
 from untaken.cli.appending import append_drafts, broken_files, refuse_compressed
-from untaken.cli.console import Console, counted, rate, signed
-from untaken.cli.counterfactual_diagnostics import interval, print_diagnostics
+from untaken.cli.console import NOTHING, Console, rate, signed
+from untaken.cli.counterfactual_diagnostics import print_diagnostics
 from untaken.cli.grammar import TakesMany, Verbs, takes_cluster, takes_ledgers, verb
 from untaken.cli.inputs import UsageError, paths_of, read_graphs, read_ledgers
 from untaken.cli.verbs import VERBS
@@ -27,6 +27,7 @@ from untaken.counterfactual import (
 from untaken.errors import Finding
 from untaken.memories import memories_of
 from untaken.memory import PolicyMemory, by_memory, queue_signals
+from untaken.present.numbers import counted, interval
 from untaken.scaling.evaluating import evaluate_at
 from untaken.scaling.reading import Ledgers, Scoring
 
@@ -135,7 +136,7 @@ def _print(evaluations: list[RunEvaluation], threshold: float, console: Console)
             b.n,
             rate(b.score),
             signed(b.delta),
-            interval(b.delta_low, b.delta_high),
+            interval(b.delta_low, b.delta_high, signed, unknown=NOTHING),
             signed(b.advantage),
             f"{b.support}, {b.direction}" if b.direction else b.support,
             f"{b.level} of {b.levels}",
@@ -145,7 +146,7 @@ def _print(evaluations: list[RunEvaluation], threshold: float, console: Console)
         for b in d.branches
         if b.verdict == "alternative_may_be_better"
     ]
-    heads = ("run", "at", "taken", "not taken", "n", "score", "delta", "95 %", "advantage", "support")
+    heads = ("run", "at", "taken", "not taken", "n", "score", "delta", "95%", "advantage", "support")
     if any(levels > 1 for levels, *_ in better):
         console.table((*heads, "level"), [tuple(row) for _, *row in better])
     else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from untaken.cli.console import NOTHING, Console, counted, rate, signed
+from untaken.cli.console import NOTHING, Console, rate, signed
 from untaken.counterfactual import (
     ASSOCIATION,
     FROM_ODDS,
@@ -14,7 +14,7 @@ from untaken.counterfactual import (
     OffPolicyContrast,
     Placebo,
 )
-from untaken.errors import Score, Unscored
+from untaken.present.numbers import counted, interval
 
 CONTEXT_CHARS: Final = 12
 
@@ -28,11 +28,6 @@ def print_diagnostics(diagnostics: Diagnostics, console: Console) -> None:
     _print_contrasts(diagnostics.contrasts, console)
 
 
-def interval(low: Score, high: Score) -> str:
-    """The two ends; ``–`` where there is no interval."""
-    return NOTHING if isinstance(low, Unscored) else f"{signed(low)} to {signed(high)}"
-
-
 def _print_placebo(placebo: Placebo, console: Console) -> None:
     console.say(
         f"placebo: skills shuffled within context, task and agent, {counted(placebo.rounds, 'round')}, "
@@ -42,9 +37,9 @@ def _print_placebo(placebo: Placebo, console: Console) -> None:
         ("mean advantage", placebo.advantage, placebo.advantage_low, placebo.advantage_high),
         ("mean delta", placebo.delta, placebo.delta_low, placebo.delta_high),
     ):
-        console.say(f"  {what} {signed(value)} (95 %: {interval(low, high)})")
+        console.say(f"  {what} {signed(value)} (95%: {interval(low, high, signed, unknown=NOTHING)})")
     share = (rate(value) for value in (placebo.supported, placebo.supported_low, placebo.supported_high))
-    console.say("  share supported {} (95 %: {} to {}; up to 0.05 is chance)".format(*share))
+    console.say("  share supported {} (95%: {} to {}; up to 0.05 is chance)".format(*share))
     console.say("  means away from 0 are what tasks and agents alone make of it")
 
 
@@ -89,7 +84,7 @@ def _print_influence(influence: tuple[Influence, ...], console: Console) -> None
             "not taken",
             "context",
             "advantage",
-            "95 %",
+            "95%",
             "runs",
             "moved most by",
             "without it",
@@ -101,7 +96,7 @@ def _print_influence(influence: tuple[Influence, ...], console: Console) -> None
                 one.alternative,
                 one.context_hash[:CONTEXT_CHARS],
                 signed(one.advantage),
-                interval(one.low, one.high),
+                interval(one.low, one.high, signed, unknown=NOTHING),
                 one.runs,
                 one.moved_by,
                 signed(one.advantage_without),
@@ -128,9 +123,9 @@ def _print_contrasts(contrasts: tuple[OffPolicyContrast, ...], console: Console)
             "runs' worth",
             "top share",
             "SNIPS",
-            "95 %",
+            "95%",
             "DR",
-            "95 %",
+            "95%",
         ),
         [
             (
@@ -142,9 +137,9 @@ def _print_contrasts(contrasts: tuple[OffPolicyContrast, ...], console: Console)
                 rate(one.effective),
                 rate(one.largest_share),
                 signed(one.snips),
-                interval(one.snips_low, one.snips_high),
+                interval(one.snips_low, one.snips_high, signed, unknown=NOTHING),
                 signed(one.dr),
-                interval(one.dr_low, one.dr_high),
+                interval(one.dr_low, one.dr_high, signed, unknown=NOTHING),
             )
             for one in contrasts
         ],

@@ -8,12 +8,13 @@ from typing import Final
 from untaken.answers.documents import Document
 from untaken.answers.plan_decisions import plan_document
 from untaken.answers.plan_words import LABELS, distinct, option_words, situation_words
-from untaken.cli.console import NOTHING, Console, counted, rate, signed
+from untaken.cli.console import NOTHING, Console, decimal, rate, signed, span
 from untaken.corpus import plan_evaluation, score_runs
 from untaken.counterfactual.plan import CalibrationCard, PlanEvaluation, calibration_card
-from untaken.errors import Finding, Unscored, number
+from untaken.errors import Finding, Unscored
 from untaken.ledger import Run
 from untaken.plans import GraphSet
+from untaken.present.numbers import counted, p_value
 
 SHOWN: Final = 12
 """Statements of the table; the JSON document has all of them."""
@@ -46,9 +47,9 @@ def _print_statements(evaluation: PlanEvaluation, console: Console) -> None:
             option_words(s.against),
             f"{s.k0} of {s.n0}",
             f"{s.informative_tasks} of {s.tasks}",
-            f"{signed(s.difference)} ({s.low:.2f} to {s.high:.2f})",
-            f"{s.p:.3f}",
-            NOTHING if number(s.q) is None else f"{number(s.q):.3f}",
+            f"{signed(s.difference)} ({span(s.low, s.high, 2)})",
+            p_value(s.p),
+            p_value(s.q, unknown=NOTHING),
             "supported" if s.supported else "no",
             LABELS[s.label],
         )
@@ -61,7 +62,7 @@ def _print_statements(evaluation: PlanEvaluation, console: Console) -> None:
         "against",
         "",
         "tasks",
-        "difference (95 %)",
+        "difference (95%)",
         "p",
         "q",
         "support",
@@ -92,20 +93,20 @@ def _print_card(card: CalibrationCard | Unscored, console: Console) -> None:
         return
     rows = [
         (
-            f"{b.above:.1f} to {b.up_to:.1f}",
-            f"{b.predicted:.2f}",
-            f"{b.observed:.2f} ({b.low:.2f} to {b.high:.2f})",
+            span(b.above, b.up_to, 1),
+            decimal(b.predicted, 2),
+            f"{decimal(b.observed, 2)} ({span(b.low, b.high, 2)})",
             b.n,
             b.runs,
             b.tasks,
         )
         for b in card.bins
     ]
-    console.table(("forecast", "mean", "observed (95 %)", "n", "runs", "tasks"), rows)
+    console.table(("forecast", "mean", "observed (95%)", "n", "runs", "tasks"), rows)
     console.say(
         f"{counted(card.n, 'forecast')} of {counted(card.runs, 'run')}, {counted(card.tasks, 'task')}: "
-        f"Brier {card.brier:.3f}, skill {signed(card.skill)} over the mean of all, "
+        f"Brier {decimal(card.brier)}, skill {signed(card.skill)} over the mean of all, "
         f"{signed(card.skill_over_task)} over the mean of the own task"
     )
     for each in card.by_support:
-        console.say(f"  {each.support}: n {each.n}, Brier {each.brier:.3f}, skill {signed(each.skill)}")
+        console.say(f"  {each.support}: n {each.n}, Brier {decimal(each.brier)}, skill {signed(each.skill)}")

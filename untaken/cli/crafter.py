@@ -6,12 +6,12 @@ import argparse
 
 from untaken.answers import crafter_score_document
 from untaken.cli import crafter_calibrate, crafter_run, crafter_win
-from untaken.cli.console import NOTHING, Console, counted, plain
+from untaken.cli.console import NOTHING, Console, decimal, plain
 from untaken.cli.grammar import Verbs, verb
 from untaken.cli.inputs import UsageError
 from untaken.cli.verbs import VERBS
 from untaken.crafter.simulator import ACHIEVEMENTS, BUDGET_STEPS, MethodScore, method_scores, read_scores
-from untaken.errors import Score, Unscored
+from untaken.present.numbers import counted
 
 
 def add_to(verbs: Verbs) -> None:
@@ -63,16 +63,12 @@ def _row(score: MethodScore) -> tuple[object, ...]:
     return (
         score.method,
         score.task or NOTHING,
-        _percent(score.score_mean),
-        _percent(score.score_sd),
+        decimal(score.score_mean, 2),
+        decimal(score.score_sd, 2),
         score.seeds if score.seeds == len(score.by_seed) else f"{score.seeds} of {len(score.by_seed)}",
         score.episodes if score.episodes == recorded else f"{score.episodes} of {recorded}",
     )
 
 
 def _rates(name: str, scores: list[MethodScore]) -> tuple[str, ...]:
-    return (name, *(_percent(score.success_percent[name]) for score in scores))
-
-
-def _percent(value: Score) -> str:
-    return NOTHING if isinstance(value, Unscored) else f"{value:.2f}"
+    return (name, *(decimal(score.success_percent[name], 2) for score in scores))

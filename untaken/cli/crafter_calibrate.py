@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from untaken.cli.console import NOTHING, Console, counted, plain
+from untaken.cli.console import Console, decimal, plain, span
 from untaken.cli.crafter_players import chances, require_counts, takes_chance
 from untaken.cli.grammar import verb
 from untaken.crafter.calibration import (
@@ -19,6 +19,7 @@ from untaken.crafter.calibration import (
 from untaken.crafter.players import policy_named
 from untaken.crafter.simulator import ACHIEVEMENTS
 from untaken.crafter.simulator.playing import Setup
+from untaken.present.numbers import counted, percent
 
 PLAYERS = ("scripted", "noisy", "uniform")
 """The policies with skills."""
@@ -91,13 +92,13 @@ def _print(found: Calibration, console: Console) -> None:
     console.say()
     console.say(
         f"{used.policy}, {used.task or 'open play'}: {counted(used.train, 'training run')}"
-        f" ({used.success_train:.0%} succeeded), {counted(used.held_out, 'held-out run')} on other maps"
-        f" ({used.success_held_out:.0%}), {counted(used.decisions, 'decision')},"
+        f" ({percent(used.success_train)} succeeded), {counted(used.held_out, 'held-out run')} on other maps"
+        f" ({percent(used.success_held_out)}), {counted(used.decisions, 'decision')},"
         f" {counted(used.draws, 'draw')} a skill; {counted(used.unknown, 'path')} without a history,"
         f" {used.not_begun} could not start"
     )
     console.say(
-        f"verdicts and signs at ±{found.threshold}; 95 % intervals resample held-out maps; ceiling: "
+        f"verdicts and signs at ±{found.threshold}; 95% intervals resample held-out maps; ceiling: "
         "agreement of two halves of the draws"
     )
     console.document(calibration_document(found))
@@ -119,8 +120,6 @@ def _row(measure: Measure) -> tuple[object, ...]:
 
 
 def _words(figure: Figure) -> str:
-    if figure.value is None:
-        return NOTHING
     if figure.low is None or figure.high is None:
-        return f"{figure.value:.2f}"
-    return f"{figure.value:.2f} ({figure.low:.2f} to {figure.high:.2f})"
+        return decimal(figure.value, 2)
+    return f"{decimal(figure.value, 2)} ({span(figure.low, figure.high, 2)})"

@@ -10,10 +10,11 @@ from typing import Any, Final
 
 from untaken.asking import ModelAccess
 from untaken.cli.asking import model_of, print_cost
-from untaken.cli.console import Console, counted
+from untaken.cli.console import Console
 from untaken.cli.inputs import UsageError
 from untaken.crafter.players import POLICIES
 from untaken.errors import Finding
+from untaken.present.numbers import counted
 
 LANGUAGE: Final = "language"
 ASKING: Final = ("model", "replies", "offline", "budget")

@@ -12,7 +12,7 @@ from typing import Any
 from untaken.answers import crafter_ablation_document, crafter_run_document
 from untaken.asking import ModelAccess
 from untaken.cli.asking import takes_model
-from untaken.cli.console import NOTHING, Console, counted, plain, rate, signed
+from untaken.cli.console import NOTHING, Console, decimal, plain, rate, signed, span
 from untaken.cli.crafter_players import (
     LANGUAGE,
     chances,
@@ -42,12 +42,12 @@ from untaken.crafter.simulator.recording import succeeded, success_rule
 from untaken.crafter.simulator.tech_tree import GRAPH_ID
 from untaken.crafter.win import reward_named
 from untaken.crafter.win.rewards import SHAPED
-from untaken.errors import Score, Unscored
 from untaken.plans import save_graph
+from untaken.present.numbers import counted, p_value, percent
 
 STEPS = 1_000
 _PUBLISHED = ("published", "± sd")
-_SCORES = ("score", "95 %", "n", "the same in")
+_SCORES = ("score", "95%", "n", "the same in")
 GRAPH_FILE = f"{GRAPH_ID}.plan.yaml"
 DAY = timedelta(days=1)
 """From one recorded episode to the next, so that each finds the ones before in policy memory."""
@@ -166,13 +166,13 @@ def _print_run(
     console.table(headings, [_episode_row(episode) for episode in episodes])
     console.say()
     rates = arm.success_percent
-    reached = [(name, f"{rates[name]:.1f}") for name in rates if rates[name]]
+    reached = [(name, decimal(rates[name], 1)) for name in rates if rates[name]]
     if reached:
         console.table(("reached", "% of worlds"), reached)
         console.say()
     console.say(
-        f"{setup.agent}, {setup.task or 'open play'}: Crafter score {arm.score:.2f}"
-        f" (95 % {_interval(arm.score_low, arm.score_high)}, n = {counted(arm.episodes, 'world')}"
+        f"{setup.agent}, {setup.task or 'open play'}: Crafter score {decimal(arm.score, 2)}"
+        f" (95% {span(arm.score_low, arm.score_high, 2)}, n = {counted(arm.episodes, 'world')}"
         f" of at most {setup.steps:,} steps); success: {success_rule(setup.task)}: {arm.successes}"
         f" of {arm.episodes}"
     )
@@ -186,7 +186,7 @@ def _episode_row(episode: Episode) -> tuple[object, ...]:
         episode.steps,
         len(episode.unlocked),
         "yes" if succeeded(episode) else "no",
-        f"{episode.total:.1f}",
+        decimal(episode.total, 1),
         "yes" if episode.dead else "no",
         episode.asked_again,
         episode.revised,
@@ -196,12 +196,12 @@ def _episode_row(episode: Episode) -> tuple[object, ...]:
 
 def _print_ablation(found: Ablation, console: Console) -> None:
     console.table(
-        ("arm", "score", "95 %", "n", "achievements", "success", "asked again", "revised", *_PUBLISHED),
+        ("arm", "score", "95%", "n", "achievements", "success", "asked again", "revised", *_PUBLISHED),
         [_arm_row(arm) for arm in found.arms],
     )
     console.say()
     console.table(
-        ("full minus", "success", "95 %", "p", "achievements", "95 %", "p", "p (Holm)", *_SCORES),
+        ("full minus", "success", "95%", "p", "achievements", "95%", "p", "p (Holm)", *_SCORES),
         [_difference_row(difference) for difference in found.differences],
     )
     console.say()
@@ -214,15 +214,15 @@ def _arm_row(arm: AblationArm) -> tuple[object, ...]:
     score, sd = PUBLISHED[arm.name]
     return (
         arm.name,
-        f"{arm.score:.2f}",
-        _interval(arm.score_low, arm.score_high),
+        decimal(arm.score, 2),
+        span(arm.score_low, arm.score_high, 2),
         arm.episodes,
-        f"{arm.achievements:.2f}",
-        f"{arm.successes / arm.episodes:.1%}",
-        f"{arm.asked_again:.1%}",
-        f"{arm.revised:.1%}",
-        f"{score:.2f}",
-        f"{sd:.2f}",
+        decimal(arm.achievements, 2),
+        percent(arm.successes / arm.episodes, 1),
+        percent(arm.asked_again, 1),
+        percent(arm.revised, 1),
+        decimal(score, 2),
+        decimal(sd, 2),
     )
 
 
@@ -230,20 +230,14 @@ def _difference_row(found: ArmDifference) -> tuple[object, ...]:
     return (
         found.without,
         signed(found.success),
-        _interval(found.success_low, found.success_high),
+        span(found.success_low, found.success_high, 2),
         rate(found.success_p),
         signed(found.achievements),
-        _interval(found.low, found.high),
-        rate(found.p),
-        rate(found.p_holm),
+        span(found.low, found.high, 2),
+        p_value(found.p, unknown=NOTHING),
+        p_value(found.p_holm, unknown=NOTHING),
         signed(found.score),
-        _interval(found.score_low, found.score_high),
+        span(found.score_low, found.score_high, 2),
         found.worlds,
         found.same,
     )
-
-
-def _interval(low: Score, high: Score) -> str:
-    if isinstance(low, Unscored) or isinstance(high, Unscored):
-        return NOTHING
-    return f"{low:.2f} to {high:.2f}"

@@ -9,7 +9,7 @@ from typing import Any, get_args
 from untaken.answers import crafter_win_document
 from untaken.asking import ModelAccess
 from untaken.cli.asking import takes_model
-from untaken.cli.console import NOTHING, Console, counted, rate
+from untaken.cli.console import NOTHING, Console, rate, signed
 from untaken.cli.crafter_players import player, print_silence, require_counts
 from untaken.cli.grammar import verb
 from untaken.cli.inputs import UsageError
@@ -18,7 +18,7 @@ from untaken.crafter.simulator import ACHIEVEMENTS, CrafterWorld
 from untaken.crafter.win import INTERVENTIONS, Noise, Watched, Watching, found_mistakes, reward_named, watch
 from untaken.crafter.win import summarise_wins as summarise
 from untaken.crafter.win.rewards import SHAPED
-from untaken.errors import Score, Unscored
+from untaken.present.numbers import counted, percent
 
 STEPS = 100
 SHOWN = 20
@@ -106,12 +106,12 @@ def _print(settings: Watching, steps: Sequence[Watched], console: Console) -> No
     console.say(
         f"{counted(summary.steps, 'step')}, {settings.policy}, {settings.task or 'open play'};"
         f" f_R {settings.reward}, {settings.noise} noise: {summary.better} better,"
-        f" {summary.worse} worse, {summary.ties} ties ({_percent(summary.tie_share)}),"
+        f" {summary.worse} worse, {summary.ties} ties ({percent(summary.tie_share, 1)}),"
         f" {summary.unscored} unscored"
     )
     console.say(
-        f"WIN: mean {rate(summary.mean)}; 0.5 or less in {_percent(summary.at_most_half)},"
-        f" below 0.5 in {_percent(summary.below_half)} (n = {summary.steps - summary.unscored})"
+        f"WIN: mean {rate(summary.mean)}; 0.5 or less in {percent(summary.at_most_half, 1)},"
+        f" below 0.5 in {percent(summary.below_half, 1)} (n = {summary.steps - summary.unscored})"
     )
     if settings.inject:
         console.say(
@@ -124,17 +124,13 @@ def _print(settings: Watching, steps: Sequence[Watched], console: Console) -> No
 
 def _row(step: Watched) -> tuple[object, ...]:
     found = step.found
-    terms = {term.intervention: f"{term.action} {term.reward:+.2f}" for term in found.terms}
+    terms = {term.intervention: f"{term.action} {signed(term.reward, 2)}" for term in found.terms}
     return (
         step.step,
         found.action,
-        f"{found.reward:+.2f}",
+        signed(found.reward, 2),
         *(terms.get(name, NOTHING) for name in INTERVENTIONS),
         rate(found.win),
         found.verdict,
         "yes" if step.injected else "",
     )
-
-
-def _percent(value: Score) -> str:
-    return NOTHING if isinstance(value, Unscored) else f"{value:.1%}"

@@ -12,7 +12,7 @@ from untaken.asking.access import SETTING
 from untaken.cli import criteria_propose
 from untaken.cli.agree import TRUST
 from untaken.cli.asking import model_of, print_cost, takes_model
-from untaken.cli.console import NOTHING, Console, counted, plain, rate, signed, span
+from untaken.cli.console import NOTHING, Console, plain, rate, signed, span
 from untaken.cli.grammar import TakesMany, Verbs, verb
 from untaken.cli.inputs import UsageError, paths_of, read_graphs, read_ledgers
 from untaken.cli.verbs import VERBS
@@ -35,9 +35,10 @@ from untaken.criteria import (
     read_quantifier_runs,
     verify_criteria,
 )
-from untaken.errors import Finding, Unscored, UntakenError
+from untaken.errors import Finding, UntakenError
 from untaken.judging import trust_of
 from untaken.plans import GraphSet
+from untaken.present.numbers import counted
 from untaken.scaling.reading import Ledgers
 
 _LIMITS = {field.name: field.default for field in fields(VerifierThresholds)}
@@ -271,7 +272,7 @@ def _say_people(found: Sequence[CriterionAgreement], console: Console) -> None:
             )
         )
     console.say()
-    headings = ("pass", "criterion", "n", "agree", "95 %", "kappa", "95 %", "", "people → quantifier")
+    headings = ("pass", "criterion", "n", "agree", "95%", "kappa", "95%", "", "people → quantifier")
     console.table(headings, rows)
 
 
@@ -289,13 +290,13 @@ def _across_row(across: AcrossRuns) -> tuple[object, ...]:
     )
 
 
-_CHECKS = ("criterion", "", "CV", "sd/scale", "α", "success above failed", "95 %", "redundant with")
+_CHECKS = ("criterion", "", "CV", "sd/scale", "α", "success above failed", "95%", "redundant with")
 
 
 def _check_row(check: CriterionCheck) -> tuple[object, ...]:
     steady, apart = check.stability, check.discrimination.separation
     low, high = apart.low, apart.high
-    sure = NOTHING if isinstance(low, Unscored) or isinstance(high, Unscored) else f"{low:.2f}–{high:.2f}"
+    sure = span(low, high, 2)
     return (
         check.name,
         "kept" if check.keep else "rejected",
@@ -317,5 +318,5 @@ def _print_attacks(found: Verification, console: Console) -> None:
         cells = [f"{rate(test.win_rate)}{mark}" for test, mark in zip(tests, marks, strict=True)]
         rows.append((check.name, *cells))
     console.table(("lost by the attack, ties half", *found.attacks), rows)
-    console.say("! noticed (95 %, corrected over all attacks), ↑ rewarded")
+    console.say("! noticed (95%, corrected over all attacks), ↑ rewarded")
     console.say()

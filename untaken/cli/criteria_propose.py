@@ -7,7 +7,7 @@ from pathlib import Path
 
 from untaken.answers import proposal_document
 from untaken.cli.asking import model_of, print_cost, takes_model
-from untaken.cli.console import Console, counted, plain
+from untaken.cli.console import Console, plain
 from untaken.cli.grammar import Verbs, verb
 from untaken.cli.inputs import UsageError, read_ledgers
 from untaken.criteria import Proposal, example_pair, propose, save_criteria
@@ -15,6 +15,7 @@ from untaken.criteria.critic import TASK_CHARS, not_proposed
 from untaken.criteria.embedding import WORDS_IN
 from untaken.errors import Where
 from untaken.ledger import Run
+from untaken.present.numbers import counted
 from untaken.scaling.reading import Ledgers
 
 SEEDS = 5

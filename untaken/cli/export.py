@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from untaken.answers import export_document
-from untaken.cli.console import Console, counted, plain
+from untaken.cli.console import Console, plain
 from untaken.cli.grammar import Verbs, takes_graphs, verb
 from untaken.cli.inputs import UsageError
 from untaken.cli.score import scored_paths
@@ -24,6 +24,7 @@ from untaken.exporting import (
     xes_log,
 )
 from untaken.ledger.disk import replace
+from untaken.present.numbers import counted
 
 ONE_FILE: Final[Mapping[str, Callable[[Sequence[EvaluatedRun]], bytes]]] = {
     "otel": lambda runs: "".join(f"{line}\n" for line in otlp_lines(runs)).encode(),

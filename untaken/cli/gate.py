@@ -10,7 +10,7 @@ from typing import Final
 
 from untaken.answers import gate_document
 from untaken.answers.issues import reopened_entry, statements_of
-from untaken.cli.console import NOTHING, Console, counted, plain, rate, signed
+from untaken.cli.console import NOTHING, Console, plain, rate, signed
 from untaken.cli.grammar import Verbs, takes_graphs, verb
 from untaken.cli.inputs import UsageError
 from untaken.cli.issues import print_issues
@@ -22,6 +22,7 @@ from untaken.failure_modes.issue_file import load_issues
 from untaken.failure_modes.issues import TrackedIssue, asks_for_statements, track_issues
 from untaken.gate import GateCheck, Requirement, check_requirements, parse_requirement
 from untaken.ledger import Run
+from untaken.present.numbers import counted
 from untaken.sequential import MARGIN, SequentialCheck, check_in_sequence, compare_in_sequence
 from untaken.subgoals import DOUBTS, RunScore
 
@@ -45,7 +46,7 @@ def add_to(verbs: Verbs) -> None:
         "--on",
         choices=("point", "interval"),
         default="point",
-        help="compare the value (default), or the worse end of its 95 %% interval",
+        help="compare the value (default), or the worse end of its 95%% interval",
     )
     parser.add_argument(
         "--sequential",
@@ -192,7 +193,7 @@ def _print_sequence(checks: Sequence[SequentialCheck], console: Console) -> None
     console.say()
     for check in checks:
         console.say(plain(f"{check.agent}, {check.requirement}: {check.reason}"))
-    console.say("each end of an interval holds at every look with 95 % confidence")
+    console.say("each end of an interval holds at every look with 95% confidence")
 
 
 def _span(check: SequentialCheck) -> str:
@@ -201,7 +202,7 @@ def _span(check: SequentialCheck) -> str:
     return f"{low} … {high}" if NOTHING not in (low, high) else NOTHING
 
 
-_HEADINGS = ("agent", "requirement", "verdict", "value", "95 %", "margin", "tasks", "runs", "from")
+_HEADINGS = ("agent", "requirement", "verdict", "value", "95%", "margin", "tasks", "runs", "from")
 
 
 def _row(check: GateCheck) -> tuple[object, ...]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from untaken.answers import finding_entries, graph_diff_document
-from untaken.cli.console import NOTHING, Console, counted, plain
+from untaken.cli.console import NOTHING, Console, plain
 from untaken.cli.grammar import Verbs, verb
 from untaken.cli.graph_diff import print_diff
 from untaken.cli.graph_discover import add_discover
@@ -27,6 +27,7 @@ from untaken.plans import (
     inspect_graph,
     load_graph,
 )
+from untaken.present.numbers import counted
 
 
 def add_to(verbs: Verbs) -> None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from untaken.cli.console import NOTHING, Console, counted, plain
+from untaken.cli.console import NOTHING, Console, plain
 from untaken.plans import GraphDiff
 from untaken.plans.yaml_text import flow
+from untaken.present.numbers import counted
 
 
 def print_diff(found: GraphDiff, console: Console) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from untaken.answers import graph_discover_document
-from untaken.cli.console import Console, counted, plain
+from untaken.cli.console import Console, decimal, plain, span
 from untaken.cli.grammar import TakesMany, Verbs, takes_ledgers, verb
 from untaken.cli.graph_diff import print_diff
 from untaken.cli.inputs import UsageError, paths_of, read_graphs, read_ledgers
@@ -16,6 +16,7 @@ from untaken.discovery.draft import MIN_RUNS, MIN_SHARE, THETA
 from untaken.errors import Unscored, UntakenError
 from untaken.ledger import Run
 from untaken.plans import PlanGraph, diff_graphs, matches_glob, save_graph
+from untaken.present.numbers import counted
 
 
 def add_discover(verbs: Verbs) -> None:
@@ -136,9 +137,9 @@ def _print(draft: ProposedGraph, console: Console, used: str) -> None:
     for words, count in draft.left_out.items():
         console.say(f"{counted(count, 'run')} {words} left out")
     console.say()
-    console.table(("sub-goal", "runs", "share", "95 %"), [_found(found) for found in draft.sub_goals])
+    console.table(("sub-goal", "runs", "share", "95%"), [_found(found) for found in draft.sub_goals])
     console.say()
-    headings = ("needs", "sub-goal", "first", "both", "share", "95 %", "without", "agents")
+    headings = ("needs", "sub-goal", "first", "both", "share", "95%", "without", "agents")
     console.table(headings, [_edge(edge) for edge in draft.edges])
     console.say()
     for group in draft.alternatives:
@@ -159,13 +160,9 @@ def _print(draft: ProposedGraph, console: Console, used: str) -> None:
 
 
 def _found(found: FoundSubGoal) -> tuple[object, ...]:
-    return found.sub_goal, found.runs, f"{found.share:.3f}", _interval(found)
+    return found.sub_goal, found.runs, decimal(found.share), span(found.low, found.high)
 
 
 def _edge(edge: Support) -> tuple[object, ...]:
-    share, interval = f"{edge.share:.3f}", _interval(edge)
-    return edge.dependency, edge.sub_goal, edge.first, edge.both, share, interval, edge.alone, edge.agents
-
-
-def _interval(of: FoundSubGoal | Support) -> str:
-    return f"{of.low:.3f} to {of.high:.3f}"
+    share, ends = decimal(edge.share), span(edge.low, edge.high)
+    return edge.dependency, edge.sub_goal, edge.first, edge.both, share, ends, edge.alone, edge.agents

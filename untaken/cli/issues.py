@@ -9,13 +9,14 @@ from pathlib import Path
 
 from untaken.answers.issues import corpus_issues, issues_document
 from untaken.cli.analysed import read_analysed, takes_runs, workspace_path
-from untaken.cli.console import NOTHING, Console, counted, plain, rate
+from untaken.cli.console import NOTHING, Console, plain, rate
 from untaken.cli.grammar import Verbs, verb
 from untaken.cli.inputs import UsageError, moment
 from untaken.cli.verbs import VERBS
 from untaken.failure_modes.issue_file import ISSUES, adding, change_issues, load_issues, setting
 from untaken.failure_modes.issue_model import Issue, IssueChange, IssueList, IssueRule
 from untaken.failure_modes.issues import TrackedIssue
+from untaken.present.numbers import counted
 
 
 def add_to(verbs: Verbs) -> None:
@@ -79,7 +80,7 @@ def _change(args: argparse.Namespace, file: Path) -> None:
 
 def print_issues(found: Sequence[TrackedIssue], run_ids: dict[str, str], console: Console) -> None:
     """Each issue with its rates, and the runs that reopened one."""
-    headings = ("issue", "state", "runs", "rate", "95 %", "since fix", "first seen", "last seen", "title")
+    headings = ("issue", "state", "runs", "rate", "95%", "since fix", "first seen", "last seen", "title")
     console.table(headings, [_row(one) for one in found])
     console.say()
     for one in found:

@@ -13,7 +13,7 @@ from untaken.asking import ModelAccess
 from untaken.asking.access import Progress
 from untaken.cli.appending import DraftsOf, append_drafts, refuse_compressed
 from untaken.cli.asking import model_of, print_cost, takes_model
-from untaken.cli.console import NOTHING, Console, counted, plain
+from untaken.cli.console import NOTHING, Console, plain
 from untaken.cli.grammar import TakesMany, Verbs, takes_ledgers, verb
 from untaken.cli.inputs import UsageError, paths_of, read_graphs, read_ledgers
 from untaken.cli.verbs import VERBS
@@ -30,6 +30,7 @@ from untaken.judging import (
 from untaken.judging.model import UNSCORED_WORDS
 from untaken.ledger import Run
 from untaken.plans import GraphSet, PlanGraph
+from untaken.present.numbers import counted
 from untaken.scaling.places import Place
 from untaken.scaling.reading import Ledgers
 

@@ -7,12 +7,13 @@ from pathlib import Path
 
 from untaken.answers import memory_document
 from untaken.cli import memory_signals
-from untaken.cli.console import NOTHING, Console, counted, plain, rate
+from untaken.cli.console import NOTHING, Console, plain, rate
 from untaken.cli.grammar import Verbs, takes_ledgers, verb
 from untaken.cli.inputs import moment, read_ledgers
 from untaken.cli.verbs import VERBS
 from untaken.errors import Score, number
 from untaken.memory import PolicyMemory, Snapshot, ValueRange, rebuild_memory
+from untaken.present.numbers import counted, interval, significant
 
 
 def add_to(verbs: Verbs) -> None:
@@ -73,8 +74,8 @@ def _sum_up(snapshot: Snapshot, records: int, console: Console) -> None:
 
 def _figure(value: Score) -> str:
     known = number(value)
-    return NOTHING if known is None else f"{known:.6g}"
+    return significant(known, 6, unknown=NOTHING)
 
 
 def _span(span: ValueRange | None) -> str:
-    return "not recorded" if span is None else f"{span.low:.6g} to {span.high:.6g}"
+    return "not recorded" if span is None else interval(span.low, span.high, significant, 6)

@@ -11,7 +11,7 @@ from untaken.answers import (
     memory_queue_document,
     memory_verify_document,
 )
-from untaken.cli.console import Console, counted, rate
+from untaken.cli.console import Console, rate, signed
 from untaken.cli.grammar import Verbs, takes_ledgers, verb
 from untaken.cli.inputs import moment, read_ledgers
 from untaken.counterfactual import collect_signals, evaluate_runs
@@ -25,6 +25,7 @@ from untaken.memory import (
     verify_memory,
     waiting_signals,
 )
+from untaken.present.numbers import counted
 from untaken.scaling.reading import Ledgers
 
 WORDS = {"none": "", "against": "! against", "no_effect": "= no effect", "no_outcome": "? no outcome"}
@@ -144,7 +145,7 @@ def _row(signal: Signal) -> tuple[object, ...]:
         signal.context_hash[:12],
         f"{signal.outcome:g}",
         signal.direction,
-        f"{signal.delta:+.3f}",
+        signed(signal.delta),
         "yes" if signal.supported else "no",
     )
 

@@ -12,7 +12,7 @@ from untaken.answers.modes import (
     modes_overview,
 )
 from untaken.cli import modes_agree, modes_pivot, modes_suggest, modes_taxonomy
-from untaken.cli.console import NOTHING, Console, counted, plain
+from untaken.cli.console import NOTHING, Console, plain
 from untaken.cli.grammar import Verbs, verb
 from untaken.cli.inputs import UsageError
 from untaken.cli.modes_taxonomy import open_workspace, print_modes, takes_workspace
@@ -32,6 +32,7 @@ from untaken.failure_modes import (
     withdrawal_draft,
 )
 from untaken.ledger import Draft, Run
+from untaken.present.numbers import counted
 
 
 def add_to(verbs: Verbs) -> None:

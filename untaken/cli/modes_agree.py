@@ -59,7 +59,7 @@ def _print_modes(found: Sequence[ModeAgreement], taxonomy: Taxonomy, console: Co
         )
         for one in found
     ]
-    headings = ("a", "b", "mode", "n", "both", "only a", "only b", "kappa", "95 %", "same step", "±1")
+    headings = ("a", "b", "mode", "n", "both", "only a", "only b", "kappa", "95%", "same step", "±1")
     console.table(headings, rows)
 
 
@@ -79,4 +79,4 @@ def _print_causes(found: Sequence[RootCauseAgreement], console: Console) -> None
         )
         for one in found
     ]
-    console.table(("root cause: a", "b", "same step", "95 %", "±1", "apart", "same sub-goal", "kappa"), rows)
+    console.table(("root cause: a", "b", "same step", "95%", "±1", "apart", "same sub-goal", "kappa"), rows)

@@ -12,10 +12,11 @@ from untaken.answers.mode_analysis import (
     runs_to_read,
 )
 from untaken.cli.analysed import read_analysed, takes_runs
-from untaken.cli.console import Console, counted, plain, rate, signed, span
+from untaken.cli.console import NOTHING, Console, plain, rate, signed, span
 from untaken.cli.grammar import Verbs, verb
 from untaken.failure_modes.contrast import ModeContrast
 from untaken.failure_modes.reading import BY
+from untaken.present.numbers import counted, p_value
 
 TOP = 20
 
@@ -58,7 +59,7 @@ def _print(found: ModeAnalysis, top: int | None, run_ids: dict[str, str], consol
     totals = [*found.pivot.totals, *(cell for cell in found.pivot.cells if cell.count)]
     ordered = sorted(totals, key=lambda cell: found.pivot.modes.index(cell.mode))
     console.table(
-        ("mode", found.pivot.by.replace("_", "-"), "runs", "rate", "95 %"),
+        ("mode", found.pivot.by.replace("_", "-"), "runs", "rate", "95%"),
         [
             (found.names[c.mode], c.group, f"{c.count}/{c.n}", rate(c.rate), span(c.low, c.high))
             for c in ordered[:top]
@@ -66,7 +67,7 @@ def _print(found: ModeAnalysis, top: int | None, run_ids: dict[str, str], consol
     )
     console.say()
     if found.contrasts:
-        columns = ("mode", "failed", "successes", "tasks", "difference", "95 %", "p", "says")
+        columns = ("mode", "failed", "successes", "tasks", "difference", "95%", "p", "says")
         console.table(columns, [_contrast(found, one) for one in found.contrasts[:top]])
         console.say()
     console.say(
@@ -89,6 +90,6 @@ def _contrast(found: ModeAnalysis, one: ModeContrast) -> tuple[object, ...]:
         one.tasks,
         signed(one.difference),
         span(one.low, one.high),
-        rate(one.p),
+        p_value(one.p, unknown=NOTHING),
         one.words,
     )

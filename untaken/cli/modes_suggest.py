@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from untaken.answers.modes import UnfiledNote, modes_suggest_document, unfiled_notes
 from untaken.asking.access import SETTING
 from untaken.cli.asking import model_of, print_cost, takes_model
-from untaken.cli.console import NOTHING, Console, counted, rate, span
+from untaken.cli.console import NOTHING, Console, decimal, rate, span
 from untaken.cli.grammar import Verbs, verb
 from untaken.cli.inputs import UsageError
 from untaken.cli.modes_taxonomy import open_workspace, takes_workspace
@@ -18,6 +18,7 @@ from untaken.errors import Unscored, number
 from untaken.failure_modes import SuggestionQuality, Taxonomy, filed_texts, kept_taxonomy
 from untaken.failure_modes.model_suggesting import ModelSuggestion, model_suggestions, suggestion_drafts
 from untaken.ledger import Run
+from untaken.present.numbers import counted
 
 if TYPE_CHECKING:
     from untaken.store import Workspace
@@ -85,7 +86,7 @@ def _print(
     rows = []
     for one in found:
         first = one.suggestions[0] if one.suggestions else None
-        near = (taxonomy.name(first.mode), f"{first.likeness:.2f}") if first else (NOTHING, NOTHING)
+        near = (taxonomy.name(first.mode), decimal(first.likeness, 2)) if first else (NOTHING, NOTHING)
         rows.append(
             (one.note.run_id, one.note.seq, one.note.text, *near, *_by_model(one.by_model, taxonomy, asked))
         )

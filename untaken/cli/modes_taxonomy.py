@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from untaken.answers.modes import ModesOverview, modes_list_document, modes_overview
-from untaken.cli.console import NOTHING, Console, counted
+from untaken.cli.console import NOTHING, Console
 from untaken.cli.grammar import Verbs, verb
 from untaken.cli.inputs import UsageError
 from untaken.failure_modes import (
@@ -24,6 +24,7 @@ from untaken.failure_modes import (
     split_mode,
 )
 from untaken.failure_modes.presets import TITLES
+from untaken.present.numbers import counted
 
 if TYPE_CHECKING:
     from untaken.store import Workspace

@@ -9,12 +9,12 @@ from typing import Final
 
 from untaken.answers import rank_document
 from untaken.cli.agree import print_rates, read_odds, takes_odds
-from untaken.cli.console import NOTHING, Console, counted, plain, rate, signed
+from untaken.cli.console import NOTHING, Console, plain, rate, signed, span
 from untaken.cli.grammar import Verbs, takes_graphs, verb
 from untaken.cli.score import print_rules, scored_paths
 from untaken.cli.verbs import VERBS
 from untaken.corpus import other_rule
-from untaken.errors import Score, Unscored
+from untaken.present.numbers import counted, interval, p_value
 from untaken.ranking import (
     Comparison,
     PairedDifference,
@@ -63,7 +63,7 @@ def rank(args: argparse.Namespace, console: Console) -> int:
     rule = other_rule(runs, scored.graphs, report, verdicts=args.verdicts)
     for metric, standings in report.metrics.items():
         console.say(metric)
-        headings = ("rank", "agent", "value", "95 %", "ranks", "tasks", "runs")
+        headings = ("rank", "agent", "value", "95%", "ranks", "tasks", "runs")
         _table(headings, [_row(s) for s in standings[:MOST]], len(standings), "agents", console)
         console.say()
         _print_pairs(report.comparisons[metric], console)
@@ -85,7 +85,7 @@ def _row(ranked: RankedAgent) -> tuple[object, ...]:
         ranked.rank if ranked.rank is not None else NOTHING,
         ranked.agent,
         rate(ranked.value),
-        f"{rate(ranked.low)}–{rate(ranked.high)}",
+        span(ranked.low, ranked.high),
         ranks,
         ranked.n_tasks,
         ranked.n_runs,
@@ -96,7 +96,7 @@ def _print_pairs(compared: Comparison, console: Console) -> None:
     """Every pair, the higher-ranked agent first, and the groups without a clear difference."""
     if not compared.pairs:
         return
-    headings = ("above", "below", "by", "95 %", "p", "Holm", "P(above)", "MDE")
+    headings = ("above", "below", "by", "95%", "p", "Holm", "P(above)", "MDE")
     _table(headings, [_pair(pair) for pair in compared.pairs[:MOST]], len(compared.pairs), "pairs", console)
     tied = [" = ".join(plain(agent, 40) for agent in group) for group in compared.ties if len(group) > 1]
     console.say(f"no clear difference: {'; '.join(tied)}" if tied else "every pair differs clearly")
@@ -121,17 +121,12 @@ def _pair(pair: PairedDifference) -> tuple[object, ...]:
         pair.first,
         pair.second,
         signed(pair.difference),
-        f"{signed(pair.low)} … {signed(pair.high)}",
-        p_words(pair.p),
-        p_words(pair.p_holm),
+        interval(pair.low, pair.high, signed, unknown=NOTHING),
+        p_value(pair.p, unknown=NOTHING),
+        p_value(pair.p_holm, unknown=NOTHING),
         rate(pair.p_above),
         rate(pair.mde),
     )
-
-
-def p_words(value: Score) -> str:
-    """A p-value; a very small one by what it is below."""
-    return rate(value) if isinstance(value, Unscored) or value >= SMALLEST_P else f"<{SMALLEST_P}"
 
 
 def _print_workflows(report: RankReport, console: Console) -> None:
@@ -140,8 +135,9 @@ def _print_workflows(report: RankReport, console: Console) -> None:
         gap = verdict.gap
         most = next(iter(report.sub_goal_gaps(gap.metric, gap.first, gap.second)), None)
         words = f"workflow {verdict.workflow} against agent {verdict.agent}: {WINS[verdict.wins]}"
-        span = f" (critical completion {signed(gap.difference)}, 95 % {signed(gap.low)} … {signed(gap.high)})"
-        where = f"; most of the gap is at {most.sub_goal} ({most.contribution:+.3f})" if most else ""
+        ends = interval(gap.low, gap.high, signed, unknown=NOTHING)
+        span = f" (critical completion {signed(gap.difference)}, 95% {ends})"
+        where = f"; most of the gap is at {most.sub_goal} ({signed(most.contribution)})" if most else ""
         where += "" if gap.clear_difference else "; the gap does not differ clearly from 0"
         console.say(plain(words + span + where))
 
@@ -155,10 +151,18 @@ def _print_rule(rule: RuleEffect, console: Console) -> None:
 
 def _print_agreement(report: RankReport, console: Console) -> None:
     rows = [
-        (a.a, a.b, signed(a.tau_b), f"{signed(a.low)} … {signed(a.high)}", rate(a.p), signed(a.spearman), a.n)
+        (
+            a.a,
+            a.b,
+            signed(a.tau_b),
+            interval(a.low, a.high, signed, unknown=NOTHING),
+            p_value(a.p, unknown=NOTHING),
+            signed(a.spearman),
+            a.n,
+        )
         for a in report.agreement
     ]
-    console.table(("metric", "against", "τ-b", "95 %", "p", "Spearman", "agents"), rows)
+    console.table(("metric", "against", "τ-b", "95%", "p", "Spearman", "agents"), rows)
     if report.discordant:
         console.say()
     for pair in report.discordant[:MOST]:

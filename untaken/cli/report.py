@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from untaken.answers import rates_with_labels
-from untaken.cli.console import Console, counted, plain
+from untaken.cli.console import Console, plain
 from untaken.cli.grammar import Verbs, takes_graphs, verb
 from untaken.cli.score import read_to_score
 from untaken.cli.verbs import VERBS
@@ -14,6 +14,7 @@ from untaken.corpus import evaluate_corpus
 from untaken.html import html_report, report_document
 from untaken.ledger.disk import replace
 from untaken.memory import PolicyMemory
+from untaken.present.numbers import counted
 
 
 def add_to(verbs: Verbs) -> None:

@@ -148,7 +148,7 @@ def _print(
 def print_reliability(found: Reviewers, console: Console, top: int | None = TOP) -> None:
     """How far reviewers agree: Krippendorff's α over all, and by sub-goal with the least first."""
     rows = [one for one in (found.overall, *found.sub_goals) if one.items]
-    headings = ("", "items", "one opinion", "alpha", "95 %", "runs", "cannot tell")
+    headings = ("", "items", "one opinion", "alpha", "95%", "runs", "cannot tell")
     console.table(headings, [_reliability(one) for one in rows[:top]])
     _more(len(rows), top, "sub-goals", console)
     names = ", ".join(plain(name) for name in found.overall.reviewers)
@@ -163,7 +163,7 @@ def _print_pairs(pairs: Sequence[ReviewerPair], console: Console, top: int | Non
     if not pairs:
         return
     console.say()
-    headings = ("two by two", "n", "agree", "share", "95 %", "kappa", "95 %", "only first", "only second")
+    headings = ("two by two", "n", "agree", "share", "95%", "kappa", "95%", "only first", "only second")
     console.table(headings, [_pair(pair) for pair in pairs[:top]])
     _more(len(pairs), top, "pairs of reviewers", console)
     reasons = dict.fromkeys(pair.kappa.reason for pair in pairs if isinstance(pair.kappa, Unscored))

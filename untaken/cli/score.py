@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from io import StringIO
 
 from untaken.answers import score_document
-from untaken.cli.console import NOTHING, Console, counted, plain, rate
+from untaken.cli.console import NOTHING, Console, plain, rate
 from untaken.cli.grammar import Verbs, rules_in_words, takes_graphs, verb
 from untaken.cli.inputs import paths_of, read_graphs, read_ledgers
 from untaken.cli.verbs import VERBS
@@ -18,6 +18,7 @@ from untaken.errors import Finding, Unscored
 from untaken.judging import distrusted, judge_trust
 from untaken.ledger import Run
 from untaken.plans import GraphSet
+from untaken.present.numbers import counted
 from untaken.scaling.reading import Ledgers, Scoring
 from untaken.subgoals import AgentScore, MissingRule, RunScore, score_agents
 

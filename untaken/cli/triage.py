@@ -8,13 +8,12 @@ from pathlib import Path
 
 from untaken.answers import triage_document
 from untaken.answers.plan_words import option_words, situation_words
-from untaken.cli.console import NOTHING, Console, counted, plain
+from untaken.cli.console import NOTHING, Console, decimal, plain, signed, span
 from untaken.cli.grammar import Verbs, takes_graphs, verb
 from untaken.cli.inputs import UsageError
 from untaken.cli.score import Scored, print_rules, read_to_score
 from untaken.cli.verbs import VERBS
 from untaken.corpus import Corpus, evaluate_corpus
-from untaken.errors import number
 from untaken.fix_first import (
     BetterWay,
     FailurePattern,
@@ -26,6 +25,7 @@ from untaken.fix_first import (
     triage,
 )
 from untaken.memory import PolicyMemory
+from untaken.present.numbers import counted, p_value
 
 TOP = 10
 
@@ -121,8 +121,8 @@ def _print(
 def _print_patterns(patterns: Sequence[FailurePattern], console: Console) -> None:
     rows = [
         (
-            f"{one.gain:.3f}",
-            f"{one.low:.3f}–{one.high:.3f}",
+            decimal(one.gain),
+            span(one.low, one.high),
             f"{one.often.count}/{one.often.n}",
             one.tasks,
             one.sub_goals,
@@ -132,7 +132,7 @@ def _print_patterns(patterns: Sequence[FailurePattern], console: Console) -> Non
         )
         for one in patterns
     ]
-    console.table(("gain", "95 %", "runs", "tasks", "sub-goals", "about", "how", "not as expected"), rows)
+    console.table(("gain", "95%", "runs", "tasks", "sub-goals", "about", "how", "not as expected"), rows)
     console.say("Sub-goals that fail alike in several tasks; each is listed below by itself, too")
     console.say()
 
@@ -140,11 +140,11 @@ def _print_patterns(patterns: Sequence[FailurePattern], console: Console) -> Non
 def _print_ways(ways: Sequence[BetterWay], corpus: Corpus, top: int | None, console: Console) -> None:
     rows = [
         (
-            f"{way.gain:.3f}",
-            f"{way.low:.3f}–{way.high:.3f}",
+            decimal(way.gain),
+            span(way.low, way.high),
             f"{way.often.count}/{way.often.n}",
-            f"{way.statement.difference:+.2f}",
-            NOTHING if number(way.statement.q) is None else f"{number(way.statement.q):.2g}",
+            signed(way.statement.difference, 2),
+            p_value(way.statement.q, unknown=NOTHING),
             situation_words(way.statement.situation),
             option_words(way.statement.against),
             option_words(way.statement.option),
@@ -152,7 +152,7 @@ def _print_ways(ways: Sequence[BetterWay], corpus: Corpus, top: int | None, cons
         )
         for way in ways[:top]
     ]
-    console.table(("gain", "95 %", "runs", "much", "q", "situation", "taken", "better way", "look at"), rows)
+    console.table(("gain", "95%", "runs", "much", "q", "situation", "taken", "better way", "look at"), rows)
     console.say(
         f"Gain in success, by association, over {counted(ways[0].often.n, 'run')} with plan decisions; "
         "each failed run counts in one better way"
@@ -160,7 +160,7 @@ def _print_ways(ways: Sequence[BetterWay], corpus: Corpus, top: int | None, cons
     console.say()
 
 
-_GAIN = ("gain", "95 %", "runs", "share", "much")
+_GAIN = ("gain", "95%", "runs", "share", "much")
 _HEADINGS: dict[Kind, tuple[str, ...]] = {
     "sub_goal": (*_GAIN, "required", "unit", "sub-goal", "graph", "look at"),
     "decision": (*_GAIN, "q", "taken", "better history", "context", "look at"),
@@ -177,11 +177,11 @@ def _print_items(items: Sequence[FixFirst], corpus: Corpus, top: int | None, con
 def _row(item: FixFirst, look_at: str) -> tuple[object, ...]:
     often = item.often
     figures = (
-        f"{item.gain:.3f}",
-        f"{item.low:.3f}–{item.high:.3f}",
+        decimal(item.gain),
+        span(item.low, item.high),
         f"{often.count}/{often.n}",
-        f"{often.share:.3f}",
-        f"{item.much:.3f}",
+        decimal(often.share),
+        decimal(item.much),
     )
     if item.kind == "sub_goal":
         title = f"{item.title}{' ★' if item.critical else ''}"
@@ -190,7 +190,7 @@ def _row(item: FixFirst, look_at: str) -> tuple[object, ...]:
     context = item.context or item.context_hash or NOTHING
     return (
         *figures,
-        NOTHING if item.q is None else f"{item.q:.2g}",
+        p_value(item.q, unknown=NOTHING),
         item.selected,
         f"{item.alternative}{also}",
         context,

@@ -6,11 +6,12 @@ import argparse
 from collections import Counter
 
 from untaken.answers import verify_document
-from untaken.cli.console import NOTHING, Console, counted, plain
+from untaken.cli.console import NOTHING, Console, plain
 from untaken.cli.grammar import Verbs, takes_ledgers, verb
 from untaken.cli.inputs import ledger_files, verify_file
 from untaken.cli.verbs import VERBS
 from untaken.ledger import Integrity
+from untaken.present.numbers import counted
 
 
 def add_to(verbs: Verbs) -> None:

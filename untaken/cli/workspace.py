@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Final
 
 from untaken.answers.documents import finding_entries
-from untaken.cli.console import Console, counted, plain
+from untaken.cli.console import Console, plain
 from untaken.cli.grammar import Verbs, verb
 from untaken.cli.inputs import UsageError
 from untaken.cli.verbs import VERBS
 from untaken.errors import Where
+from untaken.present.numbers import counted
 
 FOLDER: Final = "UNTAKEN_WORKSPACE"
 DEFAULT: Final = "untaken-workspace"

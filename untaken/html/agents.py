@@ -10,7 +10,7 @@ from untaken.corpus import Corpus
 from untaken.errors import Unscored
 from untaken.html.markup import Markup, short, tag, together
 from untaken.html.style import STAR, STATUS
-from untaken.html.summary import counted
+from untaken.present.numbers import counted
 from untaken.subgoals import NodeScore, RunScore, Status
 
 Tally = Mapping[str, Counter[Status]]

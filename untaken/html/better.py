@@ -8,6 +8,7 @@ from typing import Final
 
 from untaken.errors import number
 from untaken.html.markup import Markup, short, tag, together
+from untaken.present.numbers import interval, points
 from untaken.ranking import OUTCOME, PairedDifference, RankReport, WorkflowVerdict, metric_words
 
 PAIRS: Final = 200
@@ -123,11 +124,11 @@ def difference_words(pair: PairedDifference | None, family: int) -> Markup:
         return together("unscored: an interval needs two tasks")
     ahead, sign = (pair.first, 1) if difference >= 0 else (pair.second, -1)
     ends = sorted((sign * low, sign * high))
-    span = f"{_points(abs(difference))} ({_points(ends[0])} to {_points(ends[1])})"
+    span = f"{points(abs(difference), sign=False)} ({interval(100 * ends[0], 100 * ends[1], digits=1)})"
     rests = f"{pair.n_tasks} tasks, {pair.n_runs} runs"
     if not pair.clear_difference:
         lead = f"{short(ahead, 40)} ahead by {span}" if difference else f"level, {span}"
-        seen = f"; these tasks can show about {_points(pair.mde)}" if number(pair.mde) else ""
+        seen = f"; these tasks can show about {points(pair.mde, sign=False)}" if number(pair.mde) else ""
         return together(tag("strong", "no clear difference"), tag("br"), f"{lead}{seen}", _facts(rests))
     if family > 1 and (number(pair.p_holm) or 0.0) > ALPHA:
         rests += f"; not clear after correction for all {family} pairs"
@@ -136,11 +137,6 @@ def difference_words(pair: PairedDifference | None, family: int) -> Markup:
 
 def _facts(words: str) -> Markup:
     return together(tag("br"), tag("span", words, class_="facts"))
-
-
-def _points(value: object) -> str:
-    known = value if isinstance(value, float) else 0.0
-    return f"{100 * known:.1f}".replace("-0.0", "0.0").replace("-", "−")
 
 
 def _workflows(verdicts: Sequence[WorkflowVerdict]) -> list[Markup]:

@@ -9,7 +9,7 @@ from untaken.answers.plan_words import statement_words
 from untaken.corpus import Corpus
 from untaken.fix_first import BetterWay
 from untaken.html.markup import Markup, short, tag, together
-from untaken.html.summary import counted
+from untaken.present.numbers import counted, decimal, interval, percent
 
 FOCUSED: Final = 5
 NAMED: Final = 5
@@ -23,7 +23,7 @@ def better_ways_section(corpus: Corpus, ways: Sequence[BetterWay], *, full: bool
     left = f" {len(ways) - len(shown)} more are in the full report." if len(ways) > len(shown) else ""
     plans = corpus.plans
     shuffled = plans.shuffled_supported_share
-    chance = f" With shuffled outcomes, {shuffled:.1%} are." if isinstance(shuffled, float) else ""
+    chance = f" With shuffled outcomes, {percent(shuffled, 1)} are." if isinstance(shuffled, float) else ""
     note = (
         "Other options taken by runs of the same task in the same plan state, by expected gain. Each "
         f"failed run counts once. {plans.supported:,} of {plans.alternatives:,} alternatives are "
@@ -45,7 +45,9 @@ def _way(corpus: Corpus, way: BetterWay, *, full: bool) -> Markup:
     return tag(
         "li",
         tag("p", short(statement_words(way.statement), 500)),
-        tag("p", f"{took}: gain {way.gain:.3f}, 95% interval {way.low:.3f} to {way.high:.3f}."),
+        tag(
+            "p", f"{took}: gain {decimal(way.gain, 3)}, 95% interval {interval(way.low, way.high, digits=3)}."
+        ),
         tag("details", tag("summary", "Runs to look at"), tag("ul", *items, *more)),
         class_="card",
     )

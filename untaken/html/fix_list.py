@@ -10,11 +10,12 @@ import msgspec
 from untaken.corpus import Corpus
 from untaken.counterfactual.choices import Choice, choices
 from untaken.counterfactual.levels import level_words
-from untaken.errors import Score, Unscored
+from untaken.errors import Unscored
 from untaken.fix_first import FixFirst, Triage
 from untaken.html.markup import Markup, short, tag, together
 from untaken.html.style import STAR
-from untaken.html.summary import counted, gain_words
+from untaken.html.summary import gain_words
+from untaken.present.numbers import counted, interval, p_value, percent, signed
 
 FOCUSED: Final = 5
 CONTRADICTIONS: Final = 8
@@ -86,7 +87,7 @@ def _title(item: FixFirst) -> str:
 def _often(item: FixFirst) -> str:
     often = item.often
     share = f"{often.count:,} of {often.n:,}"
-    span = f"{often.share:.0%}, 95% interval {often.low:.0%} to {often.high:.0%}"
+    span = f"{percent(often.share)}, 95% interval {interval(often.low, often.high, percent)}"
     if item.kind == "sub_goal":
         unknown = f" {item.unknown:,} more have no evidence for it." if item.unknown else ""
         return f"Fails first in {share} scored runs ({span}).{unknown}"
@@ -176,7 +177,12 @@ def _choice(choice: Choice) -> Markup:
         tag("td", short(choice.alternative, 60), class_="break"),
         tag("td", situation(choice.context or choice.context_hash), class_="break"),
         tag("td", runs, tag("br"), tag("span", histories, class_="facts")),
-        tag("td", _signed(choice.advantage), tag("br"), tag("span", _interval(choice), class_="facts")),
+        tag(
+            "td",
+            signed(choice.advantage),
+            tag("br"),
+            tag("span", interval(choice.low, choice.high, signed, unknown="no interval"), class_="facts"),
+        ),
         tag("td", short(f"{_support(choice)}: {choice.support_reason}", 160)),
     )
 
@@ -184,14 +190,8 @@ def _choice(choice: Choice) -> Markup:
 def _support(choice: Choice) -> str:
     if choice.direction is None:
         return choice.support
-    q = "" if isinstance(choice.q, Unscored) else f" (q = {choice.q:.2g} among {choice.q_family})"
+    q = "" if isinstance(choice.q, Unscored) else f" ({p_value(choice.q, 'q')} among {choice.q_family})"
     return f"{choice.support}, alternative {choice.direction}{q}"
-
-
-def _interval(choice: Choice) -> str:
-    if isinstance(choice.low, Unscored) or isinstance(choice.high, Unscored):
-        return "no interval"
-    return f"{_signed(choice.low)} to {_signed(choice.high)}"
 
 
 def situation(context: str) -> str:
@@ -201,10 +201,6 @@ def situation(context: str) -> str:
     except (msgspec.DecodeError, ValueError):
         return short(context, 120)
     return short(", ".join(f"{key} {value}" for key, value in known.items()) or context, 120)
-
-
-def _signed(value: Score) -> str:
-    return "unscored" if isinstance(value, Unscored) else f"{value:+.2f}"
 
 
 def _table(caption: str, heads: Sequence[str], rows: Sequence[Markup]) -> Markup:

@@ -7,6 +7,7 @@ from typing import Final
 from untaken.errors import Score, Unscored
 from untaken.html.markup import Markup, short, tag, together
 from untaken.judging import LabelledRate, LabelledRates
+from untaken.present.numbers import decimal, interval, percent, points
 
 HEADINGS: Final = ("", "labels and judge", "labels alone", "judge alone", "labels", "worth")
 MOST_ROWS: Final = 40
@@ -46,19 +47,18 @@ def _row(one: LabelledRate) -> Markup:
         tag("td", _span(one.people, one.people_low, one.people_high, sign=sign)),
         tag("td", _percent(one.judge, sign=sign)),
         tag("td", f"{one.labels:,} of {one.items:,}"),
-        tag("td", "–" if isinstance(one.worth, Unscored) else f"{one.worth:.1f}×"),
+        tag("td", "–" if isinstance(one.worth, Unscored) else f"{decimal(one.worth, 1)}×"),
     )
 
 
 def _percent(value: Score, *, sign: bool) -> str:
     if isinstance(value, Unscored):
         return "–"
-    return f"{100 * value:+.0f} points" if sign else f"{value:.0%}"
+    return f"{points(value, 0)} points" if sign else percent(value)
 
 
 def _span(value: Score, low: Score, high: Score, *, sign: bool) -> str:
     middle = _percent(value, sign=sign)
     if isinstance(low, Unscored) or isinstance(high, Unscored):
         return middle
-    ends = (f"{100 * low:+.0f}", f"{100 * high:+.0f}") if sign else (f"{low:.0%}", f"{high:.0%}")
-    return f"{middle} ({ends[0]} to {ends[1]})"
+    return f"{middle} ({interval(low, high, points if sign else percent, 0)})"

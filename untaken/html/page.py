@@ -14,8 +14,9 @@ from untaken.html.rank_flow import flow_section
 from untaken.html.run_patterns import courses_section
 from untaken.html.small_print import made_section, rule_words, words_section
 from untaken.html.style import css
-from untaken.html.summary import counted, lead, numbers, seen_by
+from untaken.html.summary import lead, numbers, seen_by
 from untaken.judging import LabelledRates
+from untaken.present.numbers import counted
 from untaken.ranking.groups import LEFT_OUT
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"

@@ -8,6 +8,7 @@ from typing import Final
 
 from untaken.errors import Unscored, number
 from untaken.html.markup import Markup, short, tag, together
+from untaken.present.numbers import interval, percent
 from untaken.ranking import HEADLINE, RankedAgent, RankReport, metric_words
 
 MOST: Final = 16
@@ -153,7 +154,9 @@ def share(ranked: RankedAgent) -> str:
     value, low, high = number(ranked.value), number(ranked.low), number(ranked.high)
     if value is None:
         return "unscored"
-    return f"{value:.0%}" + (f" ({low:.0%} to {high:.0%})" if low is not None and high is not None else "")
+    return percent(value) + (
+        f" ({interval(low, high, percent)})" if low is not None and high is not None else ""
+    )
 
 
 def _described(by: By, metrics: Sequence[str]) -> str:

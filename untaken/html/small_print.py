@@ -10,8 +10,8 @@ import msgspec
 from untaken.answers.verdict_view import imported_in_words
 from untaken.corpus import Corpus
 from untaken.html.markup import Markup, short, tag, together
-from untaken.html.summary import counted
 from untaken.ledger import Run
+from untaken.present.numbers import counted
 from untaken.subgoals import RunScore
 
 DEFINITIONS: Final = (

@@ -8,6 +8,7 @@ from untaken.errors import Unscored, number
 from untaken.fix_first import FixFirst, Triage
 from untaken.html.better import leaders
 from untaken.html.markup import Markup, short, tag, together
+from untaken.present.numbers import counted, interval, percent, points, signed
 from untaken.ranking import metric_words
 
 
@@ -15,11 +16,6 @@ def seen_by(corpus: Corpus) -> Overview:
     """The numbers, compared with the critical sub-goals where there are any."""
     seen = overview(corpus)
     return overview(corpus, metric="completion") if isinstance(seen.lucky.rate, Unscored) else seen
-
-
-def counted(number: int, noun: str) -> str:
-    """``1 run``, ``2 runs``."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def lead(corpus: Corpus, seen: Overview, found: Triage) -> Markup:
@@ -90,17 +86,17 @@ def _first(found: Triage) -> Markup | None:
 
 def gain_words(item: FixFirst) -> str:
     """The expected gain, with what limits it."""
-    points = f"{100 * item.gain:.1f} percentage points"
-    span = f"(95% interval {100 * item.low:.1f} to {100 * item.high:.1f})"
+    gain = f"{points(item.gain, sign=False)} percentage points"
+    span = f"(95% interval {interval(100 * item.low, 100 * item.high, digits=1)})"
     if item.kind == "sub_goal":
         goals = "critical sub-goals" if item.unit == "critical completion" else "sub-goals"
-        return f"Fixing it raises the share of completed {goals} by at most {points} {span}."
-    return f"Over all these runs that is {points} of the score {span}: an association, not a proven effect."
+        return f"Fixing it raises the share of completed {goals} by at most {gain} {span}."
+    return f"Over all these runs that is {gain} of the score {span}: an association, not a proven effect."
 
 
 def _of(share: Share) -> str:
     rate = share.rate
-    return f"{share.count:,}" if isinstance(rate, Unscored) else f"{share.count:,} ({rate:.0%})"
+    return f"{share.count:,}" if isinstance(rate, Unscored) else f"{share.count:,} ({percent(rate)})"
 
 
 def numbers(seen: Overview) -> Markup:
@@ -120,7 +116,7 @@ def numbers(seen: Overview) -> Markup:
         ),
         _number(
             "Agreement of the two rankings (τ-b)",
-            "unscored" if isinstance(tau, Unscored) else signed(tau),
+            signed(tau),
             short(tau.reason, 160) if isinstance(tau, Unscored) else _interval(seen),
         ),
         class_="numbers",
@@ -132,14 +128,9 @@ def _number(name: str, figure: str, rests: str) -> Markup:
     return tag("div", tag("dt", name), value, class_="number")
 
 
-def signed(value: float) -> str:
-    """``+0.60``, ``−0.33``."""
-    return f"{value:+.2f}".replace("-", "−")
-
-
 def _percent(share: Share) -> str:
     rate = share.rate
-    return "unscored" if isinstance(rate, Unscored) else f"{rate:.0%}"
+    return percent(rate)
 
 
 def _rests(share: Share, of: str, left: str) -> str:
@@ -152,6 +143,6 @@ def _rests(share: Share, of: str, left: str) -> str:
 def _interval(seen: Overview) -> str:
     agreement = seen.agreement
     low, high = (number(agreement.low), number(agreement.high)) if agreement else (None, None)
-    span = f"95% interval {signed(low)} to {signed(high)}; " if low is not None and high is not None else ""
+    span = f"95% interval {interval(low, high, signed)}; " if low is not None and high is not None else ""
     places = f"{len(seen.discordant)} of {counted(seen.pairs, 'pair')} change order"
     return f"{span}+1 is the same order, −1 the reverse; {places}"
