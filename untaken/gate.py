@@ -60,7 +60,7 @@ class GateCheck:
     """One agent held to one requirement.
 
     Attributes:
-        source: whose value it is: that of ``rank`` (mean over tasks of the mean over repeats, with a 95 %
+        source: whose value it is: that of ``rank`` (mean over tasks of the mean over repeats, with a 95%
             interval, for shares wider than rank's) or of ``score`` (over the agent's runs, without one).
         compared: what was compared with the bound: the value, or on the interval its worse end.
         margin: how far `compared` is on the right side of the bound; negative on the wrong one.
@@ -158,7 +158,7 @@ def check_requirements(
         runs: all scored runs, which also show which agent ran which task.
         scores: of the unbroken ones among these runs (`untaken.corpus.countable`).
         requirements: each must be met by each agent.
-        on: ``point`` compares the value; ``interval`` the worse end of its 95 % interval, so that luck with
+        on: ``point`` compares the value; ``interval`` the worse end of its 95% interval, so that luck with
             few tasks passes nobody.
         agents: hold only these to the requirements; the values are the same. Empty for all.
         resamples: as for `untaken.rank_agents`.

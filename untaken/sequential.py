@@ -2,7 +2,7 @@
 
 An ordinary gate that is asked again after every run sooner or later fails an agent that has not changed. Here
 each verdict holds at every look (`untaken.stats.betting`): a requirement that is met is ever failed, and one
-that is not ever passed, with a probability of at most 5 %.
+that is not ever passed, with a probability of at most 5%.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class SequentialCheck:
         requirement: what is asked, in the form ``metric>=bound``.
         bound: of the requirement; of a comparison, the least difference that passes.
         value: the mean so far; of a comparison, the agent's minus the baseline's.
-        low, high: interval of the mean; each end holds at every look with 95 % confidence.
+        low, high: interval of the mean; each end holds at every look with 95% confidence.
         n: values so far: tasks; of a comparison, pairs of runs of one task.
         decided_at: after how many of them the verdict was reached; later ones do not change it.
         left_out: tasks or runs without a value, or without a partner.

@@ -96,7 +96,7 @@ def _ablation(found: Ablation) -> str:
         f"the same in {d.same} of {d.worlds} worlds"
         for d in found.differences
     ]
-    header = ("arm", "score (95 %)", "achievements", "successes", "asked again", "published")
+    header = ("arm", "score (95%)", "achievements", "successes", "asked again", "published")
     words = "\n".join(f"- {line}" for line in remarks(found))
     return "\n".join(
         (f"Ablation, {found.setup.task or 'open play'}:\n", table(header, rows), "", *differences, words)

@@ -83,7 +83,7 @@ ROWS = [
     ("C07", None, "The grey sweater has a hole in the sleeve, it came like that.",
      "damaged", "A1018", "damaged", "refund", 4900, "no order number, two sweaters on file"),
     ("C08", "A1019", "I tried the earbuds and don't like them. Refund please.",
-     "changed_mind", "A1019", "electronics", "refund", 6800, "opened electronics: 15 % fee"),
+     "changed_mind", "A1019", "electronics", "refund", 6800, "opened electronics: 15% fee"),
     ("C06", "A1020", "The evening bag is too small, I want to return it.",
      "changed_mind", "A1020", "general", "refund", 65000, "above 500, but VIP customers have 1,000"),
     ("C01", "A1021", "The yoga mat is not what I hoped for. Please sort this out.",

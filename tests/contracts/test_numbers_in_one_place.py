@@ -12,6 +12,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 ROOMS = ("untaken/cli", "untaken/html", "components", "pages")
 FILES = sorted(str(p.relative_to(ROOT)) for room in ROOMS for p in (ROOT / room).rglob("*.py"))
+EVERYWHERE = sorted(str(p.relative_to(ROOT)) for p in (ROOT / "untaken").rglob("*.py")) + FILES
 BY_HAND = re.compile(r"[%fFeE]$|\.\w*[gG]$")
 """Format codes that choose decimals; a plain ``g`` writes a constant or a coordinate, ``,`` a count."""
 SPACED = re.compile(r"\d %(?![\w({-])")
@@ -45,10 +46,13 @@ def spaced(source: str) -> Iterator[str]:
 
 @pytest.mark.parametrize("file", FILES)
 def test_no_number_is_formatted_by_hand(file: str) -> None:
-    source = (ROOT / file).read_text("utf-8")
-    assert list(spaced(source)) == []
     if file not in NOT_FOR_PEOPLE:
-        assert list(formats(source)) == []
+        assert list(formats((ROOT / file).read_text("utf-8"))) == []
+
+
+def test_no_space_comes_before_a_percent_sign() -> None:
+    found = {file: list(spaced((ROOT / file).read_text("utf-8"))) for file in EVERYWHERE}
+    assert {file: strings for file, strings in found.items() if strings} == {}
 
 
 def test_what_is_written_by_hand_is_found() -> None:

@@ -148,4 +148,4 @@ def test_a_run_says_nothing_about_itself() -> None:
     assert branch.pooled == branch_of(past).pooled
     assert not isinstance(branch.pooled, Unscored)
     assert branch.pooled > 0
-    assert "pooled 95 % interval" in branch.support_reason
+    assert "pooled 95% interval" in branch.support_reason

@@ -132,7 +132,7 @@ def test_saturation_counts_failed_runs_that_were_read() -> None:
     assert (found.unread, found.successes) == (7, 1)
     assert [read for read, _ in found.curve] == [0, 1, 2, 3]
     assert [modes for _, modes in found.curve] == pytest.approx([0, 1, 5 / 3, 2])
-    assert found.words.startswith("About 33% of failures are of a mode nobody has seen yet (95 % interval ")
+    assert found.words.startswith("About 33% of failures are of a mode nobody has seen yet (95% interval ")
 
 
 def test_without_modes_saturation_says_what_to_do() -> None:

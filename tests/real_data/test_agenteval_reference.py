@@ -88,7 +88,7 @@ def test_the_verifier_keeps_what_tells_right_from_wrong_and_says_why_not(
     assert interpretation.stability.stable
     assert interpretation.discrimination.discriminates is False
     assert interpretation.reason.startswith("rejected: stable (mean CV 0.012")
-    assert "does not discriminate (a success scores above a failure in 53 % of pairs" in interpretation.reason
+    assert "does not discriminate (a success scores above a failure in 53% of pairs" in interpretation.reason
     assert checks["Mathematical Methodology"].redundant_with == "Calculation Correctness"
     for name, check in checks.items():
         across = wanted["across_runs"][name]

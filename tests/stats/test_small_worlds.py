@@ -1,4 +1,4 @@
-"""95 % intervals hold the truth where tasks are few, or say that they are too few (docs/concepts.md §5).
+"""95% intervals hold the truth where tasks are few, or say that they are too few (docs/concepts.md §5).
 
 Simulated with a fixed seed; the bounds leave room for chance, and the worst cases of earlier methods (a
 bootstrap of τ-b held .64, Wilson at a rate of .03 held .84) are far outside.

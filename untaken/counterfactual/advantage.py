@@ -1,11 +1,11 @@
 """How far a delta can be trusted: the advantage over the selected skill's own history (§2a).
 
 A delta sets an expectation against one run, which may have been lucky. The *advantage* sets two histories
-against each other. Both carry a 95 % interval (`untaken.stats.contrast`): the delta's takes the
+against each other. Both carry a 95% interval (`untaken.stats.contrast`): the delta's takes the
 run's own score as known and doubts the history alone, the advantage's doubts both histories.
 
-Two identical skills differ clearly in at most 5 % of cases from 3 runs per side on, and the interval covers
-the true advantage in 95 %, in more where successes or failures are rare: see ``benchmarks/coverage.py``.
+Two identical skills differ clearly in at most 5% of cases from 3 runs per side on, and the interval covers
+the true advantage in 95%, in more where successes or failures are rare: see ``benchmarks/coverage.py``.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ WORSE: Final = -1
 
 
 class AdvantageEstimate(Struct, frozen=True, kw_only=True, gc=False):
-    """The advantage of an alternative, its 95 % interval, and what they are worth."""
+    """The advantage of an alternative, its 95% interval, and what they are worth."""
 
     advantage: Score
     low: Score
@@ -92,7 +92,7 @@ class Advantages(NamedTuple):
         runs = int(self.runs[0][row]), int(self.runs[1][row])
         if min(runs) < N_MIN:
             return "weak", too_few(runs), None
-        interval = f"the 95 % interval {end_words(self.low[row])} to {end_words(self.high[row])}"
+        interval = f"the 95% interval {end_words(self.low[row])} to {end_words(self.high[row])}"
         if self.direction[row] == BETTER:
             took = f"{runs[0]} runs took the alternative, {runs[1]} the selected skill"
             return "supported", f"{interval} is above 0 ({took})", "better"
@@ -173,7 +173,7 @@ def advantages(alternative: Histories, selected: Histories, scales: Scales) -> A
 def around(
     history: Histories, score: np.ndarray, scales: Scales, used: Used
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The 95 % intervals of histories' mean scores over the terms used; and why there is none, as a code."""
+    """The 95% intervals of histories' mean scores over the terms used; and why there is none, as a code."""
     with np.errstate(all="ignore"):
         sample, lacks = history.samples(scales, used)
         band = band_of(sample)

@@ -54,7 +54,7 @@ class Choice(Struct, frozen=True, kw_only=True, gc=False):
         context: readable form of the context, where a run recorded one; of a coarser layer, what the contexts
             in it have in common.
         advantage, low, high: score of the alternative's history minus that of the selected skill's, with its
-            95 % interval; `p_better`: probability that it exceeds the threshold.
+            95% interval; `p_better`: probability that it exceeds the threshold.
         direction: what is supported: the alternative is ``better`` or ``worse``; ``None`` where nothing is.
         q: adjusted by Benjamini and Hochberg, the share of false ones to expect among all choices with a `q`
             as small as this; over a family of `q_family` pairs of skills. Unscored without an interval.

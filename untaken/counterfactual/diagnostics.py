@@ -48,8 +48,8 @@ class Placebo(Struct, frozen=True, kw_only=True, gc=False):
     Attributes:
         rounds: how often the skills of each context were shuffled among its runs.
         comparisons: alternatives with a delta and an interval of their advantage, over all rounds.
-        advantage: their mean, with a 95 % interval from the spread between rounds.
-        delta: their mean, with a 95 % interval from the spread between runs, whose own luck stays as it is.
+        advantage: their mean, with a 95% interval from the spread between rounds.
+        delta: their mean, with a 95% interval from the spread between runs, whose own luck stays as it is.
         supported: share of comparisons that are called, with an interval from the spread between rounds; up
             to about 0.05 by chance.
     """
@@ -405,7 +405,7 @@ def _compared(evaluation: RunEvaluation) -> Iterator[Compared]:
 
 
 def _over_rounds(means: Sequence[float]) -> tuple[Score, Score, Score]:
-    """The mean of the rounds' means, and its 95 % interval."""
+    """The mean of the rounds' means, and its 95% interval."""
     if not means:
         return NOTHING_COMPARED, NOTHING_COMPARED, NOTHING_COMPARED
     if len(means) < FEWEST:
@@ -414,7 +414,7 @@ def _over_rounds(means: Sequence[float]) -> tuple[Score, Score, Score]:
 
 
 def _over_runs(compared: Sequence[Compared]) -> tuple[Score, Score, Score]:
-    """The mean delta, and its 95 % interval from sums over runs: how lucky a run was is not shuffled."""
+    """The mean delta, and its 95% interval from sums over runs: how lucky a run was is not shuffled."""
     if not compared:
         return NOTHING_COMPARED, NOTHING_COMPARED, NOTHING_COMPARED
     whole = fmean(one.delta for one in compared)

@@ -28,11 +28,11 @@ class Alternative(Struct, frozen=True, kw_only=True, gc=False):
         known: false where the memory holds no outcome of (alternative, context): then every figure is
             unscored.
         score: counterfactual score of the alternative's history; `delta`: that minus the run's actual score.
-        delta_low, delta_high: its 95 % interval, the run's own score being known; unscored below two runs.
+        delta_low, delta_high: its 95% interval, the run's own score being known; unscored below two runs.
         cost_used: false where the cost term was left out on both sides (unpriced), with the weights
             renormalised; `steps_used` is the same for steps.
         advantage, low, high: score of the alternative's history minus that of the selected skill's own
-            history, with its 95 % interval; unscored until both have history.
+            history, with its 95% interval; unscored until both have history.
         actual_score: the run's own score over the terms of this comparison.
         p_better: probability that the advantage exceeds the threshold.
         direction: what is supported: the alternative is ``better`` or ``worse``; ``None`` where nothing is.
@@ -44,7 +44,7 @@ class Alternative(Struct, frozen=True, kw_only=True, gc=False):
         advantage_level: the one that both histories of the advantage are from; ``None`` without one.
         n_selected: outcomes of the selected skill there; in the finest layer where nothing is known.
         pooled, pooled_low, pooled_high: the advantage from the histories at every level at once, with its
-            95 % interval (§2c); unscored if there is only one layer.
+            95% interval (§2c); unscored if there is only one layer.
         strength: runs that a coarser level weighs there; 0 where nothing was pooled.
     """
 

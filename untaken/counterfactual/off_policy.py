@@ -61,7 +61,7 @@ class LoggedChoice(Struct, frozen=True, kw_only=True, gc=False):
 
 
 class Estimates(Struct, frozen=True, kw_only=True, gc=False):
-    """An expected score from logged probabilities, or a difference of two, with 95 % intervals.
+    """An expected score from logged probabilities, or a difference of two, with 95% intervals.
 
     Attributes:
         offered: choices with positive logged odds, whatever was taken.

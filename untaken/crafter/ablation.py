@@ -33,7 +33,7 @@ class AblationArm:
 
     Attributes:
         episodes: worlds played.
-        score: Crafter score over these, in percent; with a 95 % bootstrap interval over worlds.
+        score: Crafter score over these, in percent; with a 95% bootstrap interval over worlds.
         achievements: mean number reached in a world.
         successes: worlds with success, as a recorded run has it (`succeeded`).
         asked_again: share of steps at which What-If-Not had the policy asked again.
@@ -61,7 +61,7 @@ class ArmDifference:
     Attributes:
         worlds: pairs.
         same: worlds in which both did the same in the same number of steps.
-        achievements: mean difference in achievements, with a 95 % cluster bootstrap interval over worlds.
+        achievements: mean difference in achievements, with a 95% cluster bootstrap interval over worlds.
         p: two-sided sign-flip p of it; `p_holm` adjusted for all differences shown.
         success: difference of the success rates (`succeeded`), with its adjusted Wald interval; `success_p`
             is McNemar's exact p.

@@ -63,7 +63,7 @@ class UniqueCount:
         way: ``task`` or ``solution``.
         tau: 1 merges only equal names.
         seeds: how many were drawn, of `of` there are.
-        mean, low, high: over `draws` draws without putting back; low to high hold the middle 95 % of them.
+        mean, low, high: over `draws` draws without putting back; low to high hold the middle 95% of them.
     """
 
     way: str

@@ -21,7 +21,7 @@ class Separation:
         success_n, failed_n: subjects with a value, by outcome.
         gap: success mean − failed mean, in levels.
         superiority: chance that a success has the higher level than a failure, ties half: 0.5 is none.
-        low, high: its 95 % interval (Newcombe 2006, method 5).
+        low, high: its 95% interval (Newcombe 2006, method 5).
         p: two-sided permutation test of the rank sum, exact up to `EXACT` subjects, then normal.
     """
 
@@ -50,7 +50,7 @@ class AttackTest:
 
     Attributes:
         n: subjects with a value in both; `wins` of them lost level by the attack, `losses` gained.
-        win_rate: (wins + half the ties) ÷ n, with Wilson's 95 % interval, which ties make wider than needed.
+        win_rate: (wins + half the ties) ÷ n, with Wilson's 95% interval, which ties make wider than needed.
         p: one-sided sign test of wins against losses, exact up to `EXACT_SIGNS` of them.
         drop: mean loss of level.
         detected: the interval is above 0.5, and p holds for all attacks tried together (Bonferroni).
@@ -76,7 +76,7 @@ class AttackTest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BeforeAfter:
-    """Mean levels of the same runs as recorded and made worse, each with its 95 % interval (fig. 7).
+    """Mean levels of the same runs as recorded and made worse, each with its 95% interval (fig. 7).
 
     Attributes:
         n: runs with a value in both.

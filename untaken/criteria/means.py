@@ -57,7 +57,7 @@ class OutcomeMean:
     """One criterion over the runs of one outcome (and agent): a run's level is the mean over its passes.
 
     Attributes:
-        low, high: 95 % interval of the mean over runs (Student's t), within the scale; unscored for one run.
+        low, high: 95% interval of the mean over runs (Student's t), within the scale; unscored for one run.
         top: the best level.
     """
 
@@ -122,7 +122,7 @@ def _outcome_mean(name: str, agent: str, success: bool, values: Sequence[float],
 
 
 def level_interval(values: Sequence[float], top: int) -> tuple[Score, Score]:
-    """95 % interval of the mean of runs' levels (Student's t), within the scale from 0 to `top`."""
+    """95% interval of the mean of runs' levels (Student's t), within the scale from 0 to `top`."""
     if len(values) < 2:
         return Unscored("one run has no spread"), Unscored("one run has no spread")
     return mean_interval(values, least=0.0, most=float(top))

@@ -28,7 +28,7 @@ class CriterionAgreement:
         run: name of the pass; people: of that of the people.
         name: of the criterion.
         n: runs (or problems) with a value by both; the confusion adds up to it.
-        agreement: share of equal values, kappa: Cohen's κ of values without an order; each with its 95 %
+        agreement: share of equal values, kappa: Cohen's κ of values without an order; each with its 95%
             interval, clustered by task.
     """
 

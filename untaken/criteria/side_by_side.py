@@ -19,9 +19,9 @@ class CriterionDifference:
     """One criterion, two agents; a task counts once, as the mean over its repeats.
 
     Attributes:
-        first, second: mean level over `tasks`, 0 is worst, with 95 % intervals (Student's t, in the scale).
+        first, second: mean level over `tasks`, 0 is worst, with 95% intervals (Student's t, in the scale).
         tasks: that both ran and that have a value for both; `runs` of both together.
-        difference: first − second, task by task, with its 95 % interval.
+        difference: first − second, task by task, with its 95% interval.
         top: the best level.
     """
 

@@ -197,8 +197,8 @@ def _separation_words(found: Separation) -> str:
         return theta.reason
     over = f"{found.success_n} successes and {found.failed_n} failures"
     chance = "p < 0.001" if not isinstance(p, Unscored) and p < 0.001 else f"p {p:.3f}"
-    sure = f"95 % {low:.2f}–{high:.2f}, {chance}, {over}"
-    return f"a success scores above a failure in {100 * theta:.0f} % of pairs ({sure})"
+    sure = f"95% {low:.2f}–{high:.2f}, {chance}, {over}"
+    return f"a success scores above a failure in {100 * theta:.0f}% of pairs ({sure})"
 
 
 def _attack_words(test: AttackTest) -> str:

@@ -11,7 +11,7 @@ from untaken.plans import PlanGraph
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundSubGoal:
-    """A sub-goal, and the `runs` that attempted it; `share` of all runs used, 95 % Wilson interval."""
+    """A sub-goal, and the `runs` that attempted it; `share` of all runs used, 95% Wilson interval."""
 
     sub_goal: str
     runs: int
@@ -27,7 +27,7 @@ class Support:
     Attributes:
         first: runs in which the dependency was first attempted before the sub-goal was.
         both: runs that attempted both.
-        share: `first` / `both`, with its 95 % Wilson interval, as if runs were independent.
+        share: `first` / `both`, with its 95% Wilson interval, as if runs were independent.
         alone: runs that attempted the sub-goal without the dependency.
         agents: agents among the runs that attempted both.
     """

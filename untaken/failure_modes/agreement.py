@@ -34,7 +34,7 @@ class ModeAgreement:
         mode: id as the taxonomy names it now; empty for all modes, where each mode of each run is one answer.
         n: answers; the next four add up to it.
         runs: that they come from.
-        agreement: share of equal answers, kappa: Cohen's κ; each with its 95 % interval, clustered by task.
+        agreement: share of equal answers, kappa: Cohen's κ; each with its 95% interval, clustered by task.
         located: runs in which both saw the mode at an event.
         same_step, near_step: of these, the nearest two are the same step of the run (`steps_of`), or at most
             one step apart.

@@ -22,7 +22,7 @@ class ModeContrast:
     Attributes:
         in_failed of `failed`, in_successes of `successes`: over all runs that were read with an outcome.
         k1 of `n1` failed and `k0` of `n0` successful runs show it, over the `tasks` that have both.
-        difference, low, high: of the two shares, weighted over tasks, with its 95 % interval; unscored where
+        difference, low, high: of the two shares, weighted over tasks, with its 95% interval; unscored where
             no task has a failed and a successful run that were read.
         p: two-sided and exact; `q` after Benjamini-Hochberg over the modes compared.
         words: what this says.

@@ -26,7 +26,7 @@ class IssueRate:
     Attributes:
         name: a version, or ``all``, ``before`` or ``after`` the fix (untrusted where it is a version).
         runs: those of which it can be known; `matches` of them have the issue.
-        rate: matches / runs, with its 95 % interval; repeats of a task are not taken for independent.
+        rate: matches / runs, with its 95% interval; repeats of a task are not taken for independent.
     """
 
     name: str

@@ -17,7 +17,7 @@ class PivotCell:
 
     Attributes:
         n: failed runs of the group that were read; `count` of them show the mode.
-        rate: count / n, with its 95 % interval; repeats of a task are not taken for independent.
+        rate: count / n, with its 95% interval; repeats of a task are not taken for independent.
         runs: digests of the runs that show it.
     """
 
@@ -89,7 +89,7 @@ def _cell(mode: str, group: str, runs: Sequence[ReadRun], by: By) -> PivotCell:
 
 
 def rate_of(runs: Sequence[ReadRun], shown: Sequence[ReadRun]) -> tuple[Score, Score, Score]:
-    """Share of `runs` that are in `shown`, with its 95 % interval: Wilson's, clustered by task."""
+    """Share of `runs` that are in `shown`, with its 95% interval: Wilson's, clustered by task."""
     if not runs:
         none = Unscored("no failed run was read here")
         return none, none, none

@@ -44,11 +44,11 @@ class RootCauseAgreement:
         a, b: ``human:…`` (untrusted), or `DECISIVE` for automatic blame.
         runs: for which both name an event.
         same_step, near_step: of these, the same step of the run (`steps_of`), or at most one step apart.
-        same, near: their shares, each with its 95 % interval, clustered by task.
+        same, near: their shares, each with its 95% interval, clustered by task.
         median_distance: steps of the run between the two.
         named: runs for which both also name a sub-goal (or whose work it was); `same_sub_goal` of them the
             same one.
-        kappa: Cohen's κ of these names, with its 95 % interval.
+        kappa: Cohen's κ of these names, with its 95% interval.
     """
 
     a: str
@@ -187,4 +187,4 @@ def ceiling_words(found: Iterable[RootCauseAgreement]) -> str:
 def _share_words(share: Score, low: Score, high: Score) -> str:
     if isinstance(low, Unscored) or isinstance(high, Unscored):
         return f"{share:.0%}"
-    return f"{share:.0%}, 95 % {low:.0%} to {high:.0%}"
+    return f"{share:.0%}, 95% {low:.0%} to {high:.0%}"

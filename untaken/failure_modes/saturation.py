@@ -40,22 +40,22 @@ class Saturation:
             return "One run read. Read a few more to see how much is still unseen."
         share = f"About {seen.share:.0%} of failures are of a mode nobody has seen yet"
         if isinstance(seen.low, float) and isinstance(seen.high, float):
-            share += f" (95 % interval {seen.low:.0%} to {seen.high:.0%})"
+            share += f" (95% interval {seen.low:.0%} to {seen.high:.0%})"
         return f"{share}. {self._next}"
 
     @property
     def _next(self) -> str:
         more = self.unseen.more
         if not more:
-            return "At least 95 % is probably seen; the interval shows how sure this is."
+            return "At least 95% is probably seen; the interval shows how sure this is."
         runs = "run" if more == 1 else "runs"
         if not self.unread:
-            return f"About {more:,} more failed {runs} would show 95 %; every failed run here was read."
+            return f"About {more:,} more failed {runs} would show 95%; every failed run here was read."
         if more > self.unread:
             return (
-                f"Read about {more:,} more failed {runs} to see 95 %; there are only {self.unread:,} unread."
+                f"Read about {more:,} more failed {runs} to see 95%; there are only {self.unread:,} unread."
             )
-        return f"Read about {more:,} more failed {runs} to see 95 %."
+        return f"Read about {more:,} more failed {runs} to see 95%."
 
 
 def saturation(runs: Iterable[ReadRun], *, unread: int) -> Saturation:

@@ -183,7 +183,7 @@ class SuggestionQuality:
     Attributes:
         notes, runs: how many; unscored below two runs.
         right: share of notes of which the first suggestion is one of their modes; a note without a suggestion
-            counts as wrong. With its 95 % interval, clustered by run.
+            counts as wrong. With its 95% interval, clustered by run.
         majority: the share that always suggesting the most frequent mode gets right.
         silent: notes without any suggestion.
     """

@@ -17,7 +17,7 @@ from untaken.stats.sparse import TaskSample, product
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Advantage:
-    """Of an alternative to fix: above 0 with its whole 95 % interval, at a small q."""
+    """Of an alternative to fix: above 0 with its whole 95% interval, at a small q."""
 
     mean: float
     ends: tuple[float, float]

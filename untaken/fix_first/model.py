@@ -21,7 +21,7 @@ ROUGH: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Often:
-    """In `count` of `n` runs; `low` and `high` are the 95 % interval of the share."""
+    """In `count` of `n` runs; `low` and `high` are the 95% interval of the share."""
 
     count: int
     n: int
@@ -49,7 +49,7 @@ class FixFirst:
         unknown: number of runs in which the sub-goal is unscored: it may have failed there too.
         much: mean gain, in `unit`, in a run where it happens. For a sub-goal an upper bound: what it holds up
             could still fail for other reasons. For a decision an association: the advantage.
-        gain: share of `often` × `much`, a mean over all those runs; `low` and `high` its 95 % interval.
+        gain: share of `often` × `much`, a mean over all those runs; `low` and `high` its 95% interval.
         q: of a decision, the share of chance ones to expect among the decisions with a q as small as this
             (Benjamini and Hochberg), over `q_family` pairs of skills.
         reason: the above in words, with untrusted names in it.

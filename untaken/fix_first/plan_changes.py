@@ -24,7 +24,7 @@ class BetterWay:
 
     Attributes:
         often: those runs, of all runs with plan decisions and an outcome.
-        gain: `often` × the difference in success, an association; `low` and `high` its 95 % interval.
+        gain: `often` × the difference in success, an association; `low` and `high` its 95% interval.
         runs: content digest of each run, and the `seq` of its plan change; each run counts in one item only.
     """
 

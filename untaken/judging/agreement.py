@@ -42,8 +42,8 @@ class PairedOpinions:
 
     Attributes:
         n: sub-goals of runs; the four counts add up to it.
-        agreement: share of one opinion, with its 95 % interval.
-        kappa: Cohen's κ, with its 95 % interval.
+        agreement: share of one opinion, with its 95% interval.
+        kappa: Cohen's κ, with its 95% interval.
         clusters: tasks (or runs) that these come from; those of one are not taken for independent.
     """
 

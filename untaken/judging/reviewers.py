@@ -71,7 +71,7 @@ class Reliability:
         alone: those on which only one could tell.
         unsure: answers "could not tell"; they are no opinion, and missing in `alpha`.
         runs: that the items come from; the interval draws runs.
-        alpha: Krippendorff's α, met or not met, with its 95 % interval.
+        alpha: Krippendorff's α, met or not met, with its 95% interval.
         alpha_unsure: the same with "could not tell" as a third answer.
     """
 

@@ -105,7 +105,7 @@ class JudgeDifference:
         first, second: who (VERDICT.by; untrusted).
         n: sub-goals of runs that people and both judges decided.
         first_agrees, second_agrees: on how many of them with people.
-        difference: of the two shares, with its 95 % interval.
+        difference: of the two shares, with its 95% interval.
         p: two-sided, by swapping the two judges in whole tasks at random.
         clusters: tasks (or runs, where all are of one task) that these come from.
     """

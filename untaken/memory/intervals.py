@@ -1,4 +1,4 @@
-"""How far a record can be trusted: the 95 % intervals of its success rate and of its means (§3).
+"""How far a record can be trusted: the 95% intervals of its success rate and of its means (§3).
 
 Repeated choices in one run share its one outcome, so that everything is counted in effective runs
 (`Spread.n`). Weak records move the estimate and never narrow its interval: they were not observed.

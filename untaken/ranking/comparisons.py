@@ -23,12 +23,12 @@ class PairedDifference:
     Attributes:
         difference: mean over tasks. `first` is the one ranked above; where the two have more tasks in common
             than all agents have, the difference can be negative all the same.
-        low, high: its 95 % interval, had by `interval`; unscored below two tasks.
+        low, high: its 95% interval, had by `interval`; unscored below two tasks.
         p: two-sided, by `test`: exact McNemar for single binary trials, else swapping agents inside tasks.
         p_holm: `p` adjusted for the `family`: all pairs compared under the metric.
         first_only, second_only: McNemar's counts of tasks that only the one succeeded at; unscored
             for `sign_flip`.
-        mde: the smallest true difference that such a comparison finds in 80 % of cases; what "no difference"
+        mde: the smallest true difference that such a comparison finds in 80% of cases; what "no difference"
             has to be read with.
         p_above: share of bootstrap resamples with `first` above `second`, ties by half.
         n_tasks, n_runs: what it rests on, the runs of both.
@@ -160,7 +160,7 @@ class SubGoalGap:
 
     Attributes:
         difference: how much more often first completed it, over the `n_tasks` where both count it.
-        low, high: its 95 % interval.
+        low, high: its 95% interval.
         contribution: its part of the whole difference; over all sub-goals they sum up to it.
     """
 

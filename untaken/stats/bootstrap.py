@@ -1,4 +1,4 @@
-"""95 % intervals from a cluster bootstrap over tasks (§5)."""
+"""95% intervals from a cluster bootstrap over tasks (§5)."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ def _drawn(tasks: int, resamples: int, seed: int) -> Iterator[NDArray[np.int64]]
 
 
 def tails(tasks: int) -> tuple[float, float]:
-    """The percentiles of the bootstrap that make a 95 % interval of a mean over `tasks` ≥ 2 tasks.
+    """The percentiles of the bootstrap that make a 95% interval of a mean over `tasks` ≥ 2 tasks.
 
-    Plain 2.5 and 97.5 % are too narrow where tasks are few: resampling takes the spread of n tasks as the
+    Plain 2.5 and 97.5% are too narrow where tasks are few: resampling takes the spread of n tasks as the
     truth, and knows nothing of Student's t. The expanded percentiles Φ(±√(n/(n − 1)) · t(0.975, n − 1))
     (Hesterberg 2015) make up for both; from some hundred tasks on they are the plain ones.
     """

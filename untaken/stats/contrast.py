@@ -99,7 +99,7 @@ class Band(NamedTuple):
     slope: np.ndarray
 
     def ends(self, estimate: np.ndarray, least: float, most: float) -> tuple[np.ndarray, np.ndarray]:
-        """The 95 % interval around each estimate, which it always holds, within what can be at all."""
+        """The 95% interval around each estimate, which it always holds, within what can be at all."""
         quantile, curve = student_quantiles(self.freedom), self.success
         level = quantile * quantile
         flat = level * (self.rest + curve.a + (curve.b + curve.c * curve.at) * curve.at)

@@ -107,7 +107,7 @@ def _as_row(values: ArrayLike) -> Floats:
 
 
 def tau_interval(tau: float, a: PairTests, b: PairTests) -> tuple[Score, Score]:
-    """95 % interval of τ-b between two metrics: all values that no sure pair of agents rules out.
+    """95% interval of τ-b between two metrics: all values that no sure pair of agents rules out.
 
     A pair counts as concordant or discordant where it is sure under both metrics, by tests of all pairs under
     both at once; every other pair might be either. No bootstrap of τ-b covers where agents are nearly equal:

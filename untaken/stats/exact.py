@@ -39,7 +39,7 @@ def superiority(first: Sequence[float], second: Sequence[float]) -> float:
 
 
 def superiority_interval(theta: float, first_n: int, second_n: int) -> tuple[float, float]:
-    """95 % interval of a probability of superiority (Newcombe, Statistics in Medicine 25, 2006, method 5).
+    """95% interval of a probability of superiority (Newcombe, Statistics in Medicine 25, 2006, method 5).
 
     The values t for which |θ̂ − t| ≤ z √V(t), V(t) = t(1 − t)/(mn) · [1 + N*((1 − t)/(2 − t) + t/(1 + t))] and
     N* = (m + n)/2 − 1: well-behaved where θ̂ is 0 or 1.

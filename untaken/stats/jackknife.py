@@ -11,7 +11,7 @@ from untaken.errors import Score, Unscored
 from untaken.stats.means import student_quantile
 
 FEWEST_CLUSTERS: Final = 10
-"""Below, rare answers are seen in too few tasks: measured coverage falls to 86 %."""
+"""Below, rare answers are seen in too few tasks: measured coverage falls to 86%."""
 TOO_FEW: Final = Unscored(f"too few tasks: an interval needs {FEWEST_CLUSTERS} tasks (or runs of one task)")
 TOO_RARE: Final = Unscored("too few disagreements: an interval needs them, and both answers, in two tasks")
 FARTHEST: Final = 100.0
@@ -23,7 +23,7 @@ Sums = Sequence[float]
 def agreement_interval(
     clusters: Sequence[Sequence[Sums]], ratio: Callable[[Sums], float]
 ) -> tuple[Score, Score]:
-    """95 % interval of 1 − Dₒ/Dₑ, whole clusters being left out in turn.
+    """95% interval of 1 − Dₒ/Dₑ, whole clusters being left out in turn.
 
     log(Dₒ/Dₑ) ± t · s, s² the jackknife variance of the logarithm, t Student's at as many degrees of freedom
     as clusters show a disagreement, less one: the others tell how rare disagreement is, not how it varies.

@@ -15,7 +15,7 @@ Pair = tuple[Hashable, Hashable]
 Clusters = Sequence[Sequence[Pair]]
 """The pairs of each cluster; those of one are not taken for independent."""
 Interval = tuple[Score, Score, Score]
-"""A value with both ends of its 95 % interval."""
+"""A value with both ends of its 95% interval."""
 
 
 def agreement_share(clusters: Clusters) -> Interval:

@@ -65,7 +65,7 @@ def ordinal_alpha(units: Sequence[Sequence[int]]) -> Score:
 
 
 def alpha_interval(clusters: Mapping[str, Sequence[Unit]]) -> tuple[Score, Score]:
-    """95 % interval of `nominal_alpha`; the items of a cluster (a task, or a run) are taken together.
+    """95% interval of `nominal_alpha`; the items of a cluster (a task, or a run) are taken together.
 
     By the jackknife over clusters (`untaken.stats.jackknife`). Where nothing differs there is no spread to
     see: there the lower end takes Dₒ at the exact upper end for none of so many clusters.

@@ -1,4 +1,4 @@
-"""Student's t, and the 95 % interval of a mean."""
+"""Student's t, and the 95% interval of a mean."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ UPPER: Final = 0.975
 
 
 def student_quantile(freedom: float) -> float:
-    """How many standard errors a 95 % interval reaches to either side."""
+    """How many standard errors a 95% interval reaches to either side."""
     return float(_student()[1](freedom, UPPER))
 
 

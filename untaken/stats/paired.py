@@ -34,7 +34,7 @@ def discordant_tasks(differences: Floats) -> tuple[Floats, Floats]:
 def mcnemar_p(b: Floats, c: Floats) -> Floats:
     """Two-sided exact p of each pair of counts: 2·P(X ≤ min(b, c)), X ~ Binomial(b + c, ½) (McNemar 1947).
 
-    It never exceeds its level, and where few tasks differ stays well below: with b + c < 6 it is never < 5 %.
+    It never exceeds its level, and where few tasks differ stays well below: with b + c < 6 it is never < 5%.
     """
     from scipy.special import bdtr  # noqa: PLC0415 (slow)
 
@@ -111,7 +111,7 @@ def standard_error(differences: Floats) -> Floats:
 
 
 def minimal_detectable(error: Floats, tasks: int) -> Floats:
-    """The smallest true difference found in 80 % of such comparisons at α = 0.05, two-sided.
+    """The smallest true difference found in 80% of such comparisons at α = 0.05, two-sided.
 
     (t(0.975, n − 1) + t(0.8, n − 1)) · standard error: what "no difference" has to be read with.
     """

@@ -16,7 +16,7 @@ class Powered:
     """A rate, or a difference of two, from labels and judge, beside the labels alone and the judge alone.
 
     Attributes:
-        value, low, high: from both, with its 95 % interval.
+        value, low, high: from both, with its 95% interval.
         people, people_low, people_high: from the labels alone, by the same rule with λ = 0.
         judge: the judge's own, uncorrected.
         worth: times as many labels would give that precision without the judge (ratio of variances).

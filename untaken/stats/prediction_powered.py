@@ -27,9 +27,9 @@ FEWEST_LABELS: Final = 10
 PSEUDO_LABELS: Final = 0.1
 """Added to each of the four cells of people × judge, for λ and the variance alone.
 
-Where labels show no disagreement, as 30 do in 6 % of draws where a judge errs once in eleven, the plain
-variance is 0, and nominal 95 % intervals hold 90 %. In the variance they weigh as much as a cluster holds on
-average. The size is chosen by simulation (`benchmarks/labels.py`): twice as many hold 98 % and more.
+Where labels show no disagreement, as 30 do in 6% of draws where a judge errs once in eleven, the plain
+variance is 0, and nominal 95% intervals hold 90%. In the variance they weigh as much as a cluster holds on
+average. The size is chosen by simulation (`benchmarks/labels.py`): twice as many hold 98% and more.
 """
 NOT_LABELLED: Final = Unscored("no item that the judge decided has a label")
 ALL_LABELLED: Final = Unscored("every item has a label")

@@ -22,7 +22,7 @@ EXACT_UP_TO: Final = 12
 """Tasks up to which every pattern of signs is tried: 2¹¹ = 2,048, a pattern and its mirror being one."""
 FLIPS: Final = 2_000
 RANK_LEVEL: Final = 0.10
-"""Of a two-sided test: a rank's interval fails to one side only, which leaves 5 %."""
+"""Of a two-sided test: a rank's interval fails to one side only, which leaves 5%."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,7 +98,7 @@ def task_flips(tasks: int, seed: int) -> Iterator[Floats]:
 
 
 def rank_interval(tests: PairTests) -> NDArray[np.int64]:
-    """(2, n): the ranks that each agent may have, 95 %: all that no sure pair rules out.
+    """(2, n): the ranks that each agent may have, 95%: all that no sure pair rules out.
 
     1 + the agents surely above it, and n − the agents surely below it (Mogstad, Romano, Shaikh and Wilhelm
     2024); the tests of an agent's own pairs are taken together.

@@ -1,4 +1,4 @@
-"""95 % intervals of a rate of binary trials (§3, §5)."""
+"""95% intervals of a rate of binary trials (§3, §5)."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from math import sqrt
 from typing import Final
 
 Z_95: Final = 1.959963984540054
-"""Two-sided 95 % point of the standard normal."""
+"""Two-sided 95% point of the standard normal."""
 TAIL: Final = 0.025
 
 
 def wilson(successes: float, n: float) -> tuple[float, float]:
-    """Wilson's 95 % interval of a rate of `successes` out of `n` > 0 independent trials (Wilson 1927)."""
+    """Wilson's 95% interval of a rate of `successes` out of `n` > 0 independent trials (Wilson 1927)."""
     rate, z2 = successes / n, Z_95 * Z_95
     centre = (rate + z2 / (2 * n)) / (1 + z2 / n)
     half = Z_95 / (1 + z2 / n) * sqrt(rate * (1 - rate) / n + z2 / (4 * n * n))

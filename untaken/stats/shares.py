@@ -1,4 +1,4 @@
-"""95 % intervals of means of shares over tasks: exact, and honest where tasks are few (§5)."""
+"""95% intervals of means of shares over tasks: exact, and honest where tasks are few (§5)."""
 
 from __future__ import annotations
 
@@ -46,10 +46,10 @@ def _clopper_pearson(successes: Floats, n: Floats) -> Floats:
 
 
 def guaranteed_interval(values: Floats, *, draws: int = 4_000, seed: int = 0) -> Floats:
-    """(2, rows): 95 % interval of each row's mean that needs no likeness of the tasks, only their bounds.
+    """(2, rows): 95% interval of each row's mean that needs no likeness of the tasks, only their bounds.
 
     Tasks get random weights (Dirichlet, all one), and so does one task more, the worst there could be: 0 for
-    the lower end, 1 for the upper. The lower end is the 2.5 % quantile of the weighted mean (Gaffke 2005); of
+    the lower end, 1 for the upper. The lower end is the 2.5% quantile of the weighted mean (Gaffke 2005); of
     single trials it is Clopper and Pearson's. It is wide, for an unseen kind of task may be the worst: it
     serves decisions where a wrong pass is dear.
 

@@ -1,4 +1,4 @@
-"""95 % intervals of a mean over runs that is zero in most of them, and of a product (§5)."""
+"""95% intervals of a mean over runs that is zero in most of them, and of a product (§5)."""
 
 from __future__ import annotations
 

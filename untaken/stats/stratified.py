@@ -98,7 +98,7 @@ def _two_sided(margins: tuple[tuple[int, int, int], ...]) -> np.ndarray:
 
 
 def score_interval(strata: Sequence[Stratum]) -> tuple[float, float]:
-    """95 % interval of `risk_difference`: Miettinen and Nurminen's score interval, with the same weights.
+    """95% interval of `risk_difference`: Miettinen and Nurminen's score interval, with the same weights.
 
     It keeps its width where every success is on one side, as a plain variance does not.
     """
@@ -117,7 +117,7 @@ def score_interval(strata: Sequence[Stratum]) -> tuple[float, float]:
 
 
 class MeanDifference(NamedTuple):
-    """Mean of the first option minus that of the second inside strata, with its 95 % interval."""
+    """Mean of the first option minus that of the second inside strata, with its 95% interval."""
 
     value: float
     low: float

@@ -21,7 +21,7 @@ class Block(NamedTuple):
 
 
 class Slope(NamedTuple):
-    """The slope, its 95 % interval, its permutation p, and the smallest p these tasks could give."""
+    """The slope, its 95% interval, its permutation p, and the smallest p these tasks could give."""
 
     slope: float
     low: float

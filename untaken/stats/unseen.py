@@ -11,7 +11,7 @@ from untaken.errors import Score, Unscored
 from untaken.stats.means import student_quantile
 
 AIM: Final = 0.05
-"""Share that may stay unseen: reading on until 95 % is seen."""
+"""Share that may stay unseen: reading on until 95% is seen."""
 _ADDED: Final = 2.0
 """Agresti and Coull's two and two: the interval has a width where nothing, or everything, is seen once."""
 
@@ -25,7 +25,7 @@ class Unseen:
         kinds: kinds seen; `occurrences`: in how many samples, summed over kinds.
         once, twice: kinds seen in exactly one sample, and in exactly two.
         share: `once` / `occurrences`; unscored without any occurrence.
-        low, high: its 95 % interval; unscored with fewer than two samples.
+        low, high: its 95% interval; unscored with fewer than two samples.
         more: about how many more samples until `share` is at most `AIM`; 0 where it is. ``None`` where that
             cannot be known.
     """
@@ -48,7 +48,7 @@ def unseen_share(counts: Collection[int], samples: int) -> Unseen:
     sample and U all occurrences (Good 1953; for samples with several kinds each, Chao and Colwell 2017). The
     variance is Esty's (1983), [p(1 − p) + 2Q₂ / U] / U, with two occurrences added on both sides as in
     Agresti and Coull's interval and half a kind to Q₂, and Student's t with samples − 1 degrees of freedom.
-    In simulated worlds of 5 to 100 kinds and 5 to 80 samples the interval covers in 93 % or more.
+    In simulated worlds of 5 to 100 kinds and 5 to 80 samples the interval covers in 93% or more.
 
     Args:
         counts: number of samples of each kind seen, each at least 1.

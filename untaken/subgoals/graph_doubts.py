@@ -19,7 +19,7 @@ DoubtCode = Literal["graph-tool-unknown", "graph-never-attempted", "graph-never-
 DOUBTS: Final[tuple[str, ...]] = get_args(DoubtCode)
 """The codes of their findings."""
 MIN_RUNS: Final = 5
-"""Fewest runs from which silence says something: what half of the runs do is missing in five by 3 %."""
+"""Fewest runs from which silence says something: what half of the runs do is missing in five by 3%."""
 NAMED: Final = 5
 """Tools that a hint names."""
 

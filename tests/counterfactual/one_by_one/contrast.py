@@ -94,7 +94,7 @@ class Band(Struct, frozen=True, kw_only=True, gc=False):
     slope: float
 
     def ends(self, estimate: float, least: float, most: float) -> tuple[float, float]:
-        """The 95 % interval around an estimate, which it always holds, within what can be at all."""
+        """The 95% interval around an estimate, which it always holds, within what can be at all."""
         quantile, curve = student_quantile(self.freedom), self.success
         level = quantile * quantile
         flat = level * (self.rest + curve.a + (curve.b + curve.c * curve.at) * curve.at)

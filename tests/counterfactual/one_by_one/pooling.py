@@ -39,7 +39,7 @@ _CHOSEN: WeakKeyDictionary[History, dict[tuple[int, Weights], int]] = WeakKeyDic
 
 
 class Pooled(NamedTuple):
-    """The pooled advantage with its 95 % interval, and the k it was shrunk with."""
+    """The pooled advantage with its 95% interval, and the k it was shrunk with."""
 
     value: Score
     low: Score
@@ -124,7 +124,7 @@ def supported(pooled: Pooled, first: Arm, second: Arm | None) -> tuple[Support, 
     runs = first.record.n_runs, 0 if second is None else second.record.n_runs
     if min(runs) < N_MIN:
         return "weak", too_few(runs), None
-    interval = f"the pooled 95 % interval {end_words(pooled.low)} to {end_words(pooled.high)}"
+    interval = f"the pooled 95% interval {end_words(pooled.low)} to {end_words(pooled.high)}"
     if pooled.low > 0:
         took = f"{runs[0]} runs took the alternative, {runs[1]} the selected skill"
         return "supported", f"{interval} is above 0 ({took})", "better"

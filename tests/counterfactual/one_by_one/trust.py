@@ -1,11 +1,11 @@
 """How far a delta can be trusted: the advantage over the selected skill's own history (§2a).
 
 A delta sets an expectation against one run, which may have been lucky. The *advantage* sets two histories
-against each other. Both carry a 95 % interval (`untaken.stats.contrast`): the delta's takes the
+against each other. Both carry a 95% interval (`untaken.stats.contrast`): the delta's takes the
 run's own score as known and doubts the history alone, the advantage's doubts both histories.
 
-Two identical skills differ clearly in at most 5 % of cases from 3 runs per side on, and the interval covers
-the true advantage in 95 %, in more where successes or failures are rare: see ``benchmarks/coverage.py``.
+Two identical skills differ clearly in at most 5% of cases from 3 runs per side on, and the interval covers
+the true advantage in 95%, in more where successes or failures are rare: see ``benchmarks/coverage.py``.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ NOTHING_VARIED: Final = Unscored("no weighted figure varies in either history")
 
 
 class Trust(Struct, frozen=True, kw_only=True, gc=False):
-    """The advantage of an alternative, its 95 % interval, and what they are worth."""
+    """The advantage of an alternative, its 95% interval, and what they are worth."""
 
     advantage: Score
     low: Score
@@ -78,7 +78,7 @@ class Arm:
         return found
 
     def around(self, score: Score, terms: Terms) -> tuple[Score, Score]:
-        """95 % interval of the history's mean score over the terms given."""
+        """95% interval of the history's mean score over the terms given."""
         if isinstance(score, Unscored):
             return score, score
         sample = self.sample(terms)
@@ -152,7 +152,7 @@ def _support(
 ) -> tuple[Support, str, Direction | None]:
     if min(runs) < N_MIN:
         return "weak", too_few(runs), None
-    interval = f"the 95 % interval {end_words(low)} to {end_words(high)}"
+    interval = f"the 95% interval {end_words(low)} to {end_words(high)}"
     if low > 0:
         took = f"{runs[0]} runs took the alternative, {runs[1]} the selected skill"
         return "supported", f"{interval} is above 0 ({took})", "better"

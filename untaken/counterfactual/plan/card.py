@@ -25,7 +25,7 @@ class ReliabilityBin(Struct, frozen=True, kw_only=True, gc=False):
 
     Attributes:
         predicted, observed: means over the forecasts.
-        low, high: Wilson's 95 % interval of `observed` with the tasks as n, for runs of one task are alike.
+        low, high: Wilson's 95% interval of `observed` with the tasks as n, for runs of one task are alike.
         n: forecasts; `runs` and `tasks`: behind them.
     """
 

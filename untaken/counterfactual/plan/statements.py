@@ -112,7 +112,7 @@ class Statement(Struct, frozen=True, kw_only=True, gc=False):
         tasks: tasks in which both were taken; `informative_tasks`: those with successes and failures.
         estimate: ``same_agent``: strata of task and agent; ``between_agents``: one run per task and agent,
             the agents' differences compared over tasks.
-        difference, low, high: of the rates of success, with its 95 % interval.
+        difference, low, high: of the rates of success, with its 95% interval.
         p: two-sided, exact or by permutation; `least_p`: the smallest these margins allow.
         q: after Benjamini-Hochberg over the testable statements; unscored for one that is not testable.
         reason: why it is not supported, in words; empty where it is.

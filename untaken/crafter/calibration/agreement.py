@@ -38,7 +38,7 @@ def values_of(pair: CalibrationPair, estimator: Estimator) -> tuple[float, float
 
 
 def ends_of(pair: CalibrationPair, estimator: Estimator) -> tuple[float, float] | None:
-    """The 95 % interval of an estimate of the advantage; ``None`` if there is none."""
+    """The 95% interval of an estimate of the advantage; ``None`` if there is none."""
     ends = {"advantage": (pair.low, pair.high), "pooled": (pair.pooled_low, pair.pooled_high)}
     low, high = ends.get(estimator, (None, None))
     return None if low is None or high is None else (low, high)

@@ -57,7 +57,7 @@ class CalibrationPair(Struct, frozen=True, kw_only=True, array_like=True, gc=Fal
 
 
 class Figure(Struct, frozen=True, kw_only=True):
-    """A measure with its 95 % interval, which resamples held-out maps; ``None`` if there is none.
+    """A measure with its 95% interval, which resamples held-out maps; ``None`` if there is none.
 
     Attributes:
         n: pairs that it is over.
@@ -79,7 +79,7 @@ class Measure(Struct, frozen=True, kw_only=True):
         three_way: share in which both give the same of the three verdicts.
         sign: share with the same sign, of the pairs with an estimate beyond the threshold.
         spearman, rmse: rank correlation; root of the mean squared difference.
-        coverage: share of the estimate's own 95 % intervals that hold the measured truth.
+        coverage: share of the estimate's own 95% intervals that hold the measured truth.
     """
 
     estimator: Estimator
@@ -94,7 +94,7 @@ class Measure(Struct, frozen=True, kw_only=True):
 
 
 class Bin(Struct, frozen=True, kw_only=True):
-    """Pairs with estimates about alike: their means, with the 95 % interval of the mean truth over maps."""
+    """Pairs with estimates about alike: their means, with the 95% interval of the mean truth over maps."""
 
     estimator: Estimator
     part: str
