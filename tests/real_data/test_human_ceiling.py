@@ -18,9 +18,7 @@ def test_two_people_name_the_same_step_in_a_quarter_of_the_runs(
     (found,) = root_cause_agreement(blame.twice_labelled())
     assert (found.runs, found.same_step, found.near_step, found.same_sub_goal) == (24, 6, 8, 14)
     assert found.kappa == pytest.approx(0.35, abs=0.005)
-    assert "in 6 of 24 runs (25%, 95% 11% to 47%), at most one step apart in 8 (33%" in ceiling_words(
-        [found]
-    )
+    assert "in 6 of 24 runs (25%, 95% 11% to 47%), at most one step apart in 8 (33%" in ceiling_words([found])
 
 
 def test_the_orchestrators_own_plan_and_ledger_give_attempts_but_seldom_the_blamed_step(
