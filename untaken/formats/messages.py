@@ -119,8 +119,10 @@ def tokens_of(messages: Iterable[Mapping[str, Any]], findings: Findings) -> dict
                 for each in (message.get("usage"), message.get("usage_metadata"), metadata.get("token_usage"))
                 if isinstance(each, dict)
             ),
-            {},
+            None,
         )
+        if counts is None:
+            continue
         for name, keys in TOKENS.items():
             read = (amount(counts.get(key), findings, key) for key in keys)
             known = next((value for value in read if value is not None), None)

@@ -6,7 +6,7 @@ import json
 import re
 import shutil
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
 from tempfile import mkdtemp
@@ -108,10 +108,11 @@ class Output:
     def _place(self, room: str, name: str) -> Path:
         """Moves one file. Old heads go first and new ones come last: never heads without their ledger."""
         made, target = self._staging / room / name, self._out / room / name
-        heads_path(target).unlink(missing_ok=True)
+        heads = heads_path(target)
+        heads.unlink(missing_ok=True)
         made.replace(target)
-        if heads_path(made).exists():
-            heads_path(made).replace(heads_path(target))
+        with suppress(FileNotFoundError):  # a graph has none
+            heads_path(made).replace(heads)
         return target
 
 

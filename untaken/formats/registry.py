@@ -99,11 +99,15 @@ def recognise_files(samples: Iterable[Sample]) -> list[str | None]:
     A file that is a companion of a recognised one (`Importer.companions`) is of the same format, whatever it
     looks like by itself: a trajectory in the folder of a benchmark's trial belongs to the trial.
     """
-    found = [(PurePosixPath(sample.name), recognise(sample)) for sample in samples]
+    found = [(sample.name, recognise(sample)) for sample in samples]
     leaders = {
-        path.parent: format for path, format in found if format is not None and importers()[format].companions
+        PurePosixPath(name).parent: format
+        for name, format in found
+        if format is not None and importers()[format].companions
     }
-    return [_led(path, leaders) or format for path, format in found]
+    if not leaders:
+        return [format for _, format in found]
+    return [_led(PurePosixPath(name), leaders) or format for name, format in found]
 
 
 def _led(path: PurePosixPath, leaders: Mapping[PurePosixPath, str]) -> str | None:

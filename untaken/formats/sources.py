@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from itertools import chain
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Final, Protocol
 
 import zstandard
@@ -149,7 +149,7 @@ class Source:
 
 def stem_of(name: str) -> str:
     """The last part of a path, without its ending and the ending of a compression."""
-    last = PurePosixPath(name).name
+    last = name.rstrip("/").rpartition("/")[2]
     for ending in COMPRESSED:
         last = last.removesuffix(ending)
     return last.rsplit(".", 1)[0] or last
@@ -360,7 +360,7 @@ def _open(
     opened.callback(archive.close)
     for member in archive.members(findings):
         if wanted(member.name, extensions):
-            inside = PurePosixPath(member.name).parts[:-1]
+            inside = [part for part in member.name.split("/")[:-1] if part not in ("", ".")]
             place = InArchive(archive=archive, member=member)
             shown = f"{name}/{clip(member.name, _NAME_CHARS)}"
             yield Source(

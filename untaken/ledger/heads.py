@@ -20,8 +20,7 @@ _HINT = 'A heads file is {run_id: {"events": n, "sha256": "…"}}.'
 
 def heads_path(ledger: str | os.PathLike[str]) -> Path:
     """Where the heads of a ledger file are kept: ``<file>.heads.json`` beside it."""
-    path = Path(ledger)
-    return path.with_name(path.name + ".heads.json")
+    return Path(f"{os.fspath(ledger)}.heads.json")
 
 
 def load_heads(path: str | os.PathLike[str]) -> dict[str, Head]:
@@ -69,5 +68,9 @@ def parse_heads(data: bytes, *, name: str = "") -> dict[str, Head]:
 
 def save_heads(path: str | os.PathLike[str], heads: Mapping[str, Head], *, sync: bool = True) -> None:
     """Write a heads sidecar, whole or not at all (a new file takes the old one's place)."""
-    text = msgspec.json.format(msgspec.json.encode(heads), indent=1)
-    disk.replace(Path(path), text + b"\n", sync=sync)
+    disk.replace(Path(path), heads_text(heads), sync=sync)
+
+
+def heads_text(heads: Mapping[str, Head]) -> bytes:
+    """What a heads sidecar holds."""
+    return msgspec.json.format(msgspec.json.encode(heads), indent=1) + b"\n"

@@ -18,7 +18,7 @@ from untaken import limits
 from untaken.errors import Finding, UntakenError, Where
 from untaken.ledger import disk
 from untaken.ledger.decoding import LineFault, decode_event
-from untaken.ledger.heads import heads_path, load_heads, save_heads
+from untaken.ledger.heads import heads_path, heads_text, load_heads, save_heads
 from untaken.ledger.journal import ACKNOWLEDGED, Intent, encode_intent, journal_path, load_journal, settle
 from untaken.ledger.lines import is_compressed
 from untaken.ledger.model import Head
@@ -223,7 +223,7 @@ class ScratchFile:
         """Write what is left, and the heads."""
         if not self._ledger.closed:
             self._ledger.close()
-            save_heads(heads_path(self._path), self.heads, sync=False)
+            heads_path(self._path).write_bytes(heads_text(self.heads))
 
 
 def _locked(path: Path, timeout: float) -> filelock.BaseFileLock:
