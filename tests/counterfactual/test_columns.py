@@ -14,7 +14,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from one_by_one.decisions import Bench
 
-from untaken.counterfactual import THRESHOLD, Alternative, Weights, evaluate_run, evaluate_runs, summarise
+from untaken.counterfactual import (
+    THRESHOLD,
+    Alternative,
+    Weights,
+    decisions,
+    evaluate_run,
+    evaluate_runs,
+    summarise,
+)
 from untaken.ledger import Run, SkillSelection, read_ledger
 from untaken.memory import Observed, PolicyMemory, Snapshot
 
@@ -132,3 +140,16 @@ def test_figures_beyond_a_double_squared_are_still_compared() -> None:
             run.add(SkillSelection, selected="ab"[n % 2], alternatives=["a", "b"], context_hash="x")
         runs.append(on_day(run.finish(n % 3 > 0, cost=1e200 * (n + 1), steps=3).run(), n))
     assert assert_same(runs, PolicyMemory.build(runs), Weights()) == 16
+
+
+@pytest.mark.parametrize("at_once", [1, 2, 7])
+def test_decisions_compared_a_few_at_a_time_are_those_compared_together(
+    at_once: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs = a_corpus(Random(3), 30)
+    alone = a_run("without alternatives").select("a").select("b", "a", "c").finish(True).run()
+    runs.append(on_day(alone, 40))
+    memory = PolicyMemory.build(runs)
+    together = dict(evaluate_runs(runs, memory))
+    monkeypatch.setattr(decisions, "AT_ONCE", at_once)
+    assert dict(evaluate_runs(runs, memory)) == together

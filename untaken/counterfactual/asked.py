@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,6 +13,25 @@ from untaken.counterfactual.strata import Compared
 from untaken.ledger.events import SkillSelection
 from untaken.memory.history import ANY, History
 from untaken.memory.totals import NOWHERE
+
+
+class Block(NamedTuple):
+    """Decision points one after the other, as columns.
+
+    Attributes:
+        run: number of each one's run.
+        decision: of each path, the place of its decision in the block.
+        selected: place of each decision's skill in each layer, shape (decisions, layers).
+        alternative: place of each path's skill in each layer, shape (paths, layers).
+        context: of each path, the place of the coarsest of several layers among those of contexts; ``None``
+            for one layer.
+    """
+
+    run: np.ndarray
+    decision: np.ndarray
+    selected: np.ndarray
+    alternative: np.ndarray
+    context: np.ndarray | None
 
 
 class Asked:
@@ -75,21 +96,21 @@ class Asked:
         path: np.ndarray = np.arange(self.first[-1]) + begins[self.decision]
         return path
 
-    @property
-    def selected(self) -> np.ndarray:
-        """Place of each decision's skill in each layer, shape (decisions, layers)."""
-        return self._rows(self._selected, np.array(self._situation, dtype=np.int64))
-
-    @property
-    def alternative(self) -> np.ndarray:
-        """Place of each path's skill in each layer, shape (paths, layers)."""
-        return self._rows(self._alternative, self._path)
-
-    @property
-    def context(self) -> np.ndarray:
-        """Of each path, the place of the coarsest of several layers among those of contexts."""
-        places: np.ndarray = np.array(self._context)[self._situation][self.decision]
-        return places
+    def blocks(self, size: int) -> Iterator[Block]:
+        """All decisions, at most `size` at a time."""
+        run, situation = (np.array(column, dtype=np.int64) for column in (self.run, self._situation))
+        for begin in range(0, run.size, size):
+            some = slice(begin, begin + size)
+            first, last = self.first[begin], self.first[min(begin + size, run.size)]
+            decision = self.decision[first:last]
+            context = np.array(self._context)[situation[decision]] if self.layers > 1 else None
+            yield Block(
+                run=run[some],
+                decision=decision - begin,
+                selected=self._rows(self._selected, situation[some]),
+                alternative=self._rows(self._alternative, self._path[first:last]),
+                context=context,
+            )
 
     def _rows(self, places: list[list[int]], at: np.ndarray) -> np.ndarray:
         found: np.ndarray = np.array(places, dtype=np.int64).reshape(-1, self.layers)[at]

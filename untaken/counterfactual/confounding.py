@@ -68,6 +68,9 @@ class Doubts(NamedTuple):
         return f"compared within task and agent: {self.value[row]:+.2f} ({low} to {high}), {runs}"
 
 
+NO_DOUBTS: Final = Doubts(*(np.zeros(0, dtype=int) for _ in Doubts._fields))
+
+
 def doubts_of(history: History, claims: Claims) -> Doubts:
     """Which of the claims hold within task and agent.
 
@@ -76,7 +79,7 @@ def doubts_of(history: History, claims: Claims) -> Doubts:
     numbers = numbers_of(history)
     parts = [numbers.together(history, compared) for compared in claims.compared]
     if not parts:
-        return Doubts(*(np.zeros(0, dtype=int) for _ in Doubts._fields))
+        return NO_DOUBTS
     flat = Together(*map(np.concatenate, zip(*parts, strict=True)))
     lengths, size = [part.run.size for part in parts], len(history.log) + 1
     begins = (np.cumsum(lengths) - lengths)[claims.which]

@@ -9,16 +9,15 @@ against the selected skill's (`trust`), over several layers pooled (`pooling`), 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from untaken.counterfactual.advantage import Advantages, advantages, around
-from untaken.counterfactual.asked import Asked
-from untaken.counterfactual.confounding import HOLDS, Claims, Doubts, doubts_of
+from untaken.counterfactual.asked import Asked, Block
+from untaken.counterfactual.confounding import HOLDS, NO_DOUBTS, Claims, Doubts, doubts_of
 from untaken.counterfactual.histories import (
     NO_FIGURE,
     WHY,
@@ -48,12 +47,13 @@ from untaken.ledger.model import Run
 from untaken.memory import Snapshot
 from untaken.memory.totals import NOWHERE, Moment, Totals
 
+AT_ONCE: Final = 16_384
+"""Decisions compared at a time: what it takes in between stays small, however many runs there are."""
 DAY: Final = timedelta(days=1)
 NOT_NORMALISED: Final = Unscored("no other run in memory to normalise cost and steps with")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Paths:
+class Paths(NamedTuple):
     """Paths not taken, compared: columns over `Asked`; NaN where a figure is unscored.
 
     Attributes:
@@ -64,7 +64,7 @@ class Paths:
         n_selected: outcomes of the selected skill at its finest level, by decision.
         advantage, pooled: of the alternative; `pooled` is ``None`` for one layer.
         direction: 1 where better is supported, -1 where worse is, else 0; `doubts` has what the guard says of
-            supported rows, `doubted` the place in it of each row that it refuses.
+            supported rows, `doubt` the place in it of each row that it refuses, -1 of every other.
     """
 
     known: np.ndarray
@@ -83,7 +83,7 @@ class Paths:
     pooled: PooledAdvantages | None
     direction: np.ndarray
     doubts: Doubts
-    doubted: dict[int, int]
+    doubt: np.ndarray
 
 
 class KnownAtStart(NamedTuple):
@@ -176,12 +176,33 @@ class DecisionScorer:
         }
 
     def _compare(self, asked: Asked) -> Paths:
-        by_decision, decision = np.array(asked.run, dtype=np.int64), asked.decision
-        by_path = by_decision[decision]
+        """Every path, block by block; then the guard, over all that is supported."""
+        found: Paths = _joined([self._compared(block) for block in asked.blocks(AT_ONCE)])
+        claimed = np.flatnonzero(found.direction)
+        by_path = np.array(asked.run, dtype=np.int64)[asked.decision[claimed]]
+        compared, which = asked.compared_once(claimed, found.shared[claimed])
+        claims = Claims(
+            compared=compared,
+            which=which,
+            cut=self._cut[by_path],
+            without=self._own[by_path],
+            scales=self._scales.rows(by_path),
+            used=Used(*(column[claimed] for column in found.advantage.used)),
+            above=found.direction[claimed] > 0,
+        )
+        doubts = doubts_of(self._history, claims)
+        refused = np.flatnonzero(doubts.outcome != HOLDS)
+        found.direction[claimed[refused]] = 0
+        found.doubt[claimed[refused]] = refused
+        return found._replace(doubts=doubts)
+
+    def _compared(self, block: Block) -> Paths:
+        """Some decisions' paths, before the guard."""
+        by_path = block.run[block.decision]
         scales = self._scales.rows(by_path)
         with np.errstate(all="ignore"):
-            other, taken = self._looked_up(asked, by_decision)
-            chosen = [histories.rows(decision) for histories in taken]
+            other, taken = self._looked_up(block)
+            chosen = [histories.rows(block.decision) for histories in taken]
             runs, taken_runs = ([h.figures.runs for h in skill] for skill in (other, chosen))
             level, shared = finest(runs), finest(runs, taken_runs)
             arm = at_level(other, level)
@@ -192,23 +213,10 @@ class DecisionScorer:
             score, actual = scales.scores(arm.placed, used), scales.scores(own, used)
             low, high, why = around(arm, score, scales, used)
             advantage = advantages(first, second, scales)
-            pooled = self._pooled(asked, other, chosen, by_path) if len(other) > 1 else None
+            pooled = None
+            if block.context is not None:
+                pooled = self._pooled(block.context, other, chosen, by_path)
         direction = advantage.direction if pooled is None else pooled.direction(advantage.runs)
-        direction = np.where(level > 0, direction, 0)
-        claimed = np.flatnonzero(direction)
-        compared, which = asked.compared_once(claimed, shared[claimed])
-        claims = Claims(
-            compared=compared,
-            which=which,
-            cut=self._cut[by_path[claimed]],
-            without=self._own[by_path[claimed]],
-            scales=scales.rows(claimed),
-            used=Used(*(column[claimed] for column in advantage.used)),
-            above=direction[claimed] > 0,
-        )
-        doubts = doubts_of(self._history, claims)
-        refused = np.flatnonzero(doubts.outcome != HOLDS)
-        direction[claimed[refused]] = 0
         return Paths(
             known=level > 0,
             level=level,
@@ -224,15 +232,15 @@ class DecisionScorer:
             n_shared=second.figures.n,
             advantage=advantage,
             pooled=pooled,
-            direction=direction,
-            doubts=doubts,
-            doubted=dict(zip(claimed[refused].tolist(), refused.tolist(), strict=True)),
+            direction=np.where(level > 0, direction, 0),
+            doubts=NO_DOUBTS,
+            doubt=np.full(level.size, NOWHERE),
         )
 
-    def _looked_up(self, asked: Asked, by_decision: np.ndarray) -> tuple[list[Histories], list[Histories]]:
+    def _looked_up(self, block: Block) -> tuple[list[Histories], list[Histories]]:
         """Histories of the paths, and of the skills selected, by layer: looked up together."""
-        runs, paths = np.concatenate([by_decision[asked.decision], by_decision]), asked.decision.size
-        places = np.concatenate([asked.alternative, asked.selected])
+        runs, paths = np.concatenate([block.run[block.decision], block.run]), block.decision.size
+        places = np.concatenate([block.alternative, block.selected])
         found = [self._histories(self._history.totals, layer, runs) for layer in places.T]
         return [f.rows(np.s_[:paths]) for f in found], [f.rows(np.s_[paths:]) for f in found]
 
@@ -242,11 +250,15 @@ class DecisionScorer:
         return Histories.at(totals, rows, self._scales.rows(runs))
 
     def _pooled(
-        self, asked: Asked, other: list[Histories], chosen: list[Histories], by_path: np.ndarray
+        self, context: np.ndarray, other: list[Histories], chosen: list[Histories], by_path: np.ndarray
     ) -> PooledAdvantages:
-        everything = self._histories(self._history.totals_of_contexts, asked.context, by_path)
-        strength = strengths_for(self._given, self._cut, self._weights)[by_path]
+        everything = self._histories(self._history.totals_of_contexts, context, by_path)
+        strength = self._strengths[by_path]
         return pooled_advantages(other, chosen, everything, strength, self._scales.rows(by_path))
+
+    @cached_property
+    def _strengths(self) -> np.ndarray:
+        return strengths_for(self._given, self._cut, self._weights)
 
     def _decision(self, layers: int, number: int, known: KnownAtStart) -> Decision:
         asked, columns = self._asked[layers], self.paths[layers]
@@ -314,8 +326,8 @@ class DecisionScorer:
             return {layers: _rows(paths, self._threshold) for layers, paths in self.paths.items()}
 
     def _called(self, columns: Paths, row: int) -> tuple[Support, str, Direction | None]:
-        at = columns.doubted.get(row)
-        if at is not None:
+        at = int(columns.doubt[row])
+        if at != NOWHERE:
             return "weak", columns.doubts.words(at), None
         if columns.pooled is None:
             return columns.advantage.call(row)
@@ -340,6 +352,15 @@ class PathFigures(NamedTuple):
     low: Score
     high: Score
     p_better: Score
+
+
+def _joined(parts: Sequence[Any]) -> Any:
+    """Columns of several blocks, end to end."""
+    first = parts[0]
+    if not isinstance(first, tuple):
+        return None if first is None else np.concatenate(parts)
+    columns = [_joined(some) for some in zip(*parts, strict=True)]
+    return first._make(columns) if hasattr(first, "_make") else tuple(columns)
 
 
 def _rows(paths: Paths, threshold: float) -> list[PathFigures]:
