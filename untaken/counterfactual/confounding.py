@@ -122,11 +122,13 @@ def _judged(
     single = _one_stratum(claim, flat.stratum[at], rows) & ~unnamed
     one_side = flat.other[at] >= claims.cut[claim]
     claim, at = claim[one_side], at[one_side]
-    _, _, shared = _in_shared(claim, flat.alternative[at], flat.stratum[at], rows)
+    n1, n0, shared = _in_shared(claim, flat.alternative[at], flat.stratum[at], rows)
     score = np.full(claim.size, np.nan)
     score[shared] = _scores(flat, at[shared], claims, claim[shared])
     kept = ~np.isnan(score)  # the others can make no difference
-    n1, n0, both = _in_shared(claim[kept], flat.alternative[at[kept]], flat.stratum[at[kept]], rows)
+    both = kept[kept]
+    if both.size < shared.sum():
+        n1, n0, both = _in_shared(claim[kept], flat.alternative[at[kept]], flat.stratum[at[kept]], rows)
     lone = (n1 == 0)[claim]
     tasks, _, _ = _in_shared(claim[lone], flat.alternative[at[lone]], flat.task[at[lone]], rows)
     claim, at, score, shared = claim[kept], at[kept], score[kept], both

@@ -159,15 +159,15 @@ def mean_differences(
     Returns:
         NaN where no stratum has both options, or nothing varies in any that has.
     """
-    shape = comparisons, int(stratum.max(initial=0)) + 1
-    cell, cells = comparison * shape[1] + stratum, shape[0] * shape[1]
+    strata = int(stratum.max(initial=0)) + 1
+    places, cell = np.unique(comparison * strata + stratum, return_inverse=True)  # most have no run at all
+    cells, of_cell = places.size, places // strata
     n1, n0 = (np.bincount(cell[side], minlength=cells) for side in (first, ~first))
     s1, s0 = (np.bincount(cell[side], values[side], minlength=cells) for side in (first, ~first))
     both = (n1 > 0) & (n0 > 0)
 
     def over_strata(figures: np.ndarray) -> np.ndarray:
-        total: np.ndarray = np.where(both, figures, 0.0).reshape(shape).sum(axis=1)
-        return total
+        return np.bincount(of_cell, np.where(both, figures, 0.0), minlength=comparisons)
 
     with np.errstate(divide="ignore", invalid="ignore"):
         n = n1 + n0
