@@ -99,8 +99,8 @@ class Numbers:
         """Every run that ever took the skill in the context."""
         key = skill, context_hash
         if key not in self._runs:
-            series = history.series(skill, context_hash)
-            first = np.array([] if series is None else series.first_outcomes, dtype=int)
+            place = history.totals.places.get(key)
+            first = np.zeros(0, dtype=int) if place is None else history.totals.first_outcomes(place)
             log = history.columns
             self._runs[key] = Runs(
                 position=first,

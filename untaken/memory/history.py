@@ -65,11 +65,6 @@ class Series:
             first.setdefault(log[p].run_id, p)
         self._runs, self._first = list(first), list(first.values())
 
-    @property
-    def first_outcomes(self) -> list[int]:
-        """Positions in the log of the first outcome of each run, in order."""
-        return self._first
-
     def sums(self, cut: int) -> Sums:
         """The sums over what was known at the cut."""
         return self._totals.sums(self._number, bisect_left(self._positions, cut))

@@ -79,6 +79,12 @@ class Totals:
         found: np.ndarray = self._position[self._begin[place] : self._begin[place + 1]]
         return found
 
+    def first_outcomes(self, place: int) -> np.ndarray:
+        """Where in the log each run's first outcome in a place is, in order."""
+        some = slice(self._begin[place], self._begin[place + 1])
+        found: np.ndarray = self._position[some][self._is_first[some]]
+        return found
+
     def sums(self, place: int, known: int) -> Sums:
         """The totals of a place after the first `known` of its observations."""
         begin = int(self._begin[place])
@@ -185,7 +191,13 @@ class Totals:
     @cached_property
     def _first_seen(self) -> np.ndarray:
         """Different runs among the outcomes, running."""
-        return _cumulated(self._columns.outcome[self._position] & (self._earlier == 0))
+        return _cumulated(self._is_first)
+
+    @cached_property
+    def _is_first(self) -> np.ndarray:
+        """Whether an entry is its run's first outcome in the place."""
+        found: np.ndarray = self._columns.outcome[self._position] & (self._earlier == 0)
+        return found
 
 
 def _exactly(column: np.ndarray) -> np.ndarray:

@@ -82,8 +82,12 @@ class Numbers:
         """Every run that ever took the skill in the context."""
         key = skill, context_hash
         if key not in self._runs:
-            series = history.series(skill, context_hash)
-            positions = [] if series is None else series.first_outcomes
+            firsts: dict[str, int] = {}
+            for position, observed in enumerate(history.log):
+                there = observed.skill == skill and context_hash in observed.layers
+                if there and observed.kind == "outcome":
+                    firsts.setdefault(observed.run_id, position)
+            positions = list(firsts.values())
             first = [history.log[position] for position in positions]
             strata = [stratum_of(observed) for observed in first]
             self._runs[key] = Runs(
