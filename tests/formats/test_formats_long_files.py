@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from untaken.errors import UntakenError
-from untaken.formats import convert, sources, trace_file
+from untaken.formats import convert, jsontext, sources, trace_file
 from untaken.formats.jsontext import JsonReader, decode_text, decoded_pieces
 from untaken.formats.losses import Findings
 from untaken.formats.sources import decompressed, decompressed_pieces
@@ -43,7 +43,11 @@ def read(reader: JsonReader) -> tuple[object, ...]:
 def test_text_in_pieces_gives_the_same_records_and_findings(text: str, cut: int, size: int) -> None:
     text = text[: len(text) - cut] if cut < len(text) else text
     pieces = (text[at : at + size] for at in range(0, len(text), size))
-    assert read(JsonReader("", Findings(None), pieces)) == read(JsonReader(text, Findings(None)))
+    whole = read(JsonReader(text, Findings(None)))
+    assert read(JsonReader("", Findings(None), pieces)) == whole
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(jsontext, "_DROPPED_FROM", 0)
+        assert read(JsonReader(text, Findings(None))) == whole
 
 
 @given(data=st.sampled_from([t.encode(e) for t in TEXTS for e in ("utf-8-sig", "utf-16")] + [b"a\xffb\xc3"]))
@@ -128,16 +132,42 @@ def test_a_compressed_file_that_is_cut_is_refused(stored: bytes, left: int) -> N
             decompressed(stored[:left], "x")
 
 
+def mib(number: int) -> str:
+    """A text of one MiB that compresses to half of it."""
+    return random.Random(number).randbytes(1 << 19).hex()
+
+
+def peak_mib(out: Path, *files: Path) -> float:
+    """The memory that converting the files takes at most, in MiB."""
+    command = [sys.executable, "-c", MEASURED, str(out), *map(str, files)]
+    return int(subprocess.run(command, check=True, capture_output=True).stdout) / 1024
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc")
 def test_the_memory_of_a_conversion_does_not_grow_with_the_file(tmp_path: Path) -> None:
-    def peak_mib(size: int) -> float:
+    def peak(size: int) -> float:
         file = tmp_path / f"{size}.jsonl"
         with file.open("w") as out:
             for number in range(size):
-                answer = {"role": "assistant", "content": random.Random(number).randbytes(1 << 19).hex()}
-                messages = [{"role": "user", "content": "hello"}, answer]
+                messages = [
+                    {"role": "user", "content": "hello"},
+                    {"role": "assistant", "content": mib(number)},
+                ]
                 out.write(json.dumps({"id": f"t{number}", "messages": messages}) + "\n")
-        command = [sys.executable, "-c", MEASURED, str(tmp_path / f"out{size}"), *map(str, packed(file))]
-        return int(subprocess.run(command, check=True, capture_output=True).stdout) / 1024
+        return peak_mib(tmp_path / f"out{size}", *packed(file))
 
-    assert peak_mib(30) - peak_mib(10) < 12
+    assert peak(30) - peak(10) < 12
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc")
+def test_one_long_session_takes_less_than_three_times_its_size(tmp_path: Path) -> None:
+    def peak(size: int) -> float:
+        file = tmp_path / f"{size}.jsonl"
+        with file.open("w") as out:
+            for number in range(size):
+                payload = {"type": "function_call_output", "call_id": f"c{number}", "output": mib(number)}
+                line = {"timestamp": "2026-01-01T00:00:00Z", "type": "response_item", "payload": payload}
+                out.write(json.dumps(line) + "\n")
+        return peak_mib(tmp_path / f"out{size}", file)
+
+    assert peak(30) - peak(10) < 3 * 20

@@ -42,6 +42,10 @@ _META: Final = (
     *("id", "timestamp", "instructions", "base_instructions.**", "cwd", "cli_version", "originator"),
     *("source.**", "parent_thread_id", "forked_from_id", "subagent_history_start_ordinal"),
 )
+NEEDED: Final = frozenset(
+    (*(name.removesuffix(".**") for name in _META), "type", "call_id", "model", "exit_code", "reason")
+) | {"message", "info"}
+"""What a run takes of the payload of a line that is no item of the conversation."""
 PLACES: Final = Places(
     kept=[
         *("type", "timestamp", "ordinal", "id", "instructions"),
@@ -208,8 +212,17 @@ def _metadata(meta: Mapping[str, Any]) -> dict[str, Any]:
     return {"format": "codex", **{name: value for name, value in known.items() if value is not None}}
 
 
+def _needed(line: Line) -> Line:
+    """A line without what no run takes of it: what a command printed is in its answer, too."""
+    if _kind(line) == "response_item":
+        return line
+    payload = {name: value for name, value in _payload(line).items() if name in NEEDED}
+    return {**line, "payload": payload} if "payload" in line else line
+
+
 def _read(file: TraceFile) -> list[TraceRun]:
-    run = session_run([mapping(line) for line in file.records()], file.stem, file.findings)
+    lines = [_needed(mapping(line)) for line in file.records()]
+    run = session_run(lines, file.stem, file.findings)
     if run is None:
         file.refuse("there is no item of a conversation in it")
     return [run] if run is not None else []

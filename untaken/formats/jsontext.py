@@ -26,6 +26,8 @@ _FAULTS: Final = 1_000
 """Unreadable records after which the rest of a file is left alone."""
 _TOKEN: Final = re.compile(r'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)|[\[\]{}]', re.DOTALL)
 """An unclosed string ends with the text: failing there would begin again at every quote inside it."""
+_DROPPED_FROM: Final = 1 << 20
+"""Characters before the cursor that are worth forgetting."""
 _WORDS: Final = ("true", "false", "null", "NaN", "Infinity", "-Infinity", ".", "e+", "e-", "E+", "E-")
 """What may be cut off in the middle, outside of a string."""
 _LONGEST_WORD: Final = len("-Infinity")
@@ -146,6 +148,8 @@ class JsonReader:
             # A number may go on after what looks like its end: "3", then "e+" and more digits.
             if end + 2 < len(self.text) or isinstance(value, dict | list | str) or not self._read_on():
                 self.at = end
+                if end > max(_DROPPED_FROM, len(self.text) // 2):
+                    self._drop()
                 return value
 
     def _may_be_cut(self, error: json.JSONDecodeError) -> bool:
@@ -169,15 +173,20 @@ class JsonReader:
         piece = next(self._more, None)
         if piece is None:
             return False
-        self._count_lines()
-        kept = [self.text[self.at :], piece]
+        self._drop()
+        kept = [self.text, piece]
         wanted = len(kept[0]) - len(piece)
         while wanted > 0 and (piece := next(self._more, None)) is not None:
             kept.append(piece)
             wanted -= len(piece)
-        self._dropped += self.at
-        self.text, self.at, self._counted = "".join(kept), 0, 0
+        self.text = "".join(kept)
         return True
+
+    def _drop(self) -> None:
+        """Forgets the text before the cursor."""
+        self._count_lines()
+        self._dropped += self.at
+        self.text, self.at, self._counted = self.text[self.at :], 0, 0
 
     def whole(self) -> Any:
         """The one value that the text is.

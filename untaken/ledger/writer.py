@@ -16,6 +16,7 @@ import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
+from io import BytesIO
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self, TypeVar, cast
@@ -131,9 +132,9 @@ class LedgerWriter:
         draft = Draft(event, fields, fields.pop("ts", None))
         written: list[AnyEvent] = []
         with self._unrecorded.guard(event_type(event), run_id) as attempt:
-            written = self._append(run_id, [draft], None)
+            written = [self._append(run_id, [draft], None)]
         if written:
-            return cast(E, written[-1])
+            return cast(E, written[0])
         for rescue in salvaged(draft, attempt.error):
             with self._unrecorded.guard(event_type(rescue.event), run_id, silent=True):
                 self._append(run_id, [rescue], None)
@@ -225,16 +226,21 @@ class LedgerWriter:
 
     def _append(
         self, run_id: str, drafts: Sequence[Draft], intend: Callable[[Head], None] | None
-    ) -> list[AnyEvent]:
+    ) -> AnyEvent:
+        """Appends the events, and gives the last one."""
         with self._turn:
             chain = self._chain(run_id).copy() if drafts[0].event is not RunStarted else self._begin(run_id)
-            composed = [self._compose(chain, draft) for draft in drafts]
+            lines = BytesIO()  # the lines of a long run are in memory once
+            for draft in drafts:
+                event, line = self._compose(chain, draft)
+                lines.write(line)
+                lines.write(b"\n")
             head = Head(events=chain.events, sha256=chain.last)
             if intend is not None:
                 intend(head)
-            self._file.append(run_id, b"".join(line + b"\n" for _, line in composed), head)
+            self._file.append(run_id, lines.getvalue(), head)
             self._chains[run_id] = chain
-        return [event for event, _ in composed]
+        return event
 
     def _begin(self, run_id: str) -> Chain:
         if run_id in self._chains:
