@@ -44,6 +44,13 @@ OTHERS = [
     ),
     Other("heads", "x.jsonl.heads.json", b"{}", "the recorded heads of a ledger", "Name the ledger"),
     Other("a picture", "p.jsonl", b"\x89PNG\r\n\x1a\n\0", "a PNG picture", "formats"),
+    Other(
+        "bzip2",
+        "t.jsonl.bz2",
+        b"BZh91AY&SY\0",
+        "a bzip2 file, which is not opened: decompress it, or use gzip or Zstandard",
+        "formats",
+    ),
     Other("words", "notes.txt", b"hello\n", "text", "formats"),
     Other("nothing", "x.jsonl", b"", "an empty file", "repeat it"),
     Other("half a file", "x.json", b'{"a": [1, 2', "a JSON object with the fields a, cut short", "repeat it"),

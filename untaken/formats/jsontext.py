@@ -336,7 +336,7 @@ class JsonReader:
             return
         self.findings.once(
             "truncated-file",
-            "the file is cut short; the records before the cut are kept",
+            "the file is cut short; only the records before the cut are read",
             hint="Export or download it again.",
             severity="error",
         )

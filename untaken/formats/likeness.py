@@ -26,6 +26,8 @@ _MAGIC: Final = (
     (b"PAR1", "a Parquet table"),
     (b"ARROW1", "an Arrow table"),
     (b"\x7fELF", "a program"),
+    (b"BZh", "a bzip2 file, which is not opened: decompress it, or use gzip or Zstandard"),
+    (b"\xfd7zXZ", "an xz file, which is not opened: decompress it, or use gzip or Zstandard"),
     (b"<!doctype html", "an HTML page"),
     (b"<html", "an HTML page"),
     (b"<?xml", "an XML document"),
