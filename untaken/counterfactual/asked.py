@@ -15,7 +15,7 @@ from untaken.memory.history import ANY, History
 from untaken.memory.totals import NOWHERE
 
 
-class Block(NamedTuple):
+class AskedBlock(NamedTuple):
     """Decision points one after the other, as columns.
 
     Attributes:
@@ -96,7 +96,7 @@ class Asked:
         path: np.ndarray = np.arange(self.first[-1]) + begins[self.decision]
         return path
 
-    def blocks(self, size: int) -> Iterator[Block]:
+    def blocks(self, size: int) -> Iterator[AskedBlock]:
         """All decisions, at most `size` at a time."""
         run, situation = (np.array(column, dtype=np.int64) for column in (self.run, self._situation))
         for begin in range(0, run.size, size):
@@ -104,7 +104,7 @@ class Asked:
             first, last = self.first[begin], self.first[min(begin + size, run.size)]
             decision = self.decision[first:last]
             context = np.array(self._context)[situation[decision]] if self.layers > 1 else None
-            yield Block(
+            yield AskedBlock(
                 run=run[some],
                 decision=decision - begin,
                 selected=self._rows(self._selected, situation[some]),

@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from untaken.counterfactual.advantage import Advantages, advantages, around
-from untaken.counterfactual.asked import Asked, Block
+from untaken.counterfactual.asked import Asked, AskedBlock
 from untaken.counterfactual.confounding import HOLDS, NO_DOUBTS, Claims, Doubts, doubts_of
 from untaken.counterfactual.histories import (
     NO_FIGURE,
@@ -196,7 +196,7 @@ class DecisionScorer:
         found.doubt[claimed[refused]] = refused
         return found._replace(doubts=doubts)
 
-    def _compared(self, block: Block) -> Paths:
+    def _compared(self, block: AskedBlock) -> Paths:
         """Some decisions' paths, before the guard."""
         by_path = block.run[block.decision]
         scales = self._scales.rows(by_path)
@@ -237,7 +237,7 @@ class DecisionScorer:
             doubt=np.full(level.size, NOWHERE),
         )
 
-    def _looked_up(self, block: Block) -> tuple[list[Histories], list[Histories]]:
+    def _looked_up(self, block: AskedBlock) -> tuple[list[Histories], list[Histories]]:
         """Histories of the paths, and of the skills selected, by layer: looked up together."""
         runs, paths = np.concatenate([block.run[block.decision], block.run]), block.decision.size
         places = np.concatenate([block.alternative, block.selected])
