@@ -6,7 +6,7 @@ import streamlit as st
 
 from components.shared import cards, state, text
 from components.what_if_not import choice, measured, planned, view
-from untaken.crafter.record_index import Shelf
+from untaken.crafter.record_index import RecordIndex
 from untaken.errors import UntakenError
 from untaken.ledger import Run
 
@@ -18,24 +18,24 @@ def main() -> None:
         "simulator. A WIN above 0.5 means the action was better, below 0.5 worse, and 0.5 no difference. "
         "Only this page uses simulator experiments; all other pages use logged data."
     )
-    shelf = planned.records()
-    runs = choice.planned_runs(shelf)
+    index = planned.records()
+    runs = choice.planned_runs(index)
     if runs:
-        one_run(runs, shelf)
+        one_run(runs, index)
     else:
         nothing_planned()
-    for fault in shelf.findings:
+    for fault in index.findings:
         st.warning(f"{text.label(fault.where.file, 120)}: {text.label(fault.message, 300)}")
     view.models(dark=state.is_dark())
     measured.ablations(dark=state.is_dark())
     measured.calibration(dark=state.is_dark())
 
 
-def one_run(runs: dict[str, Run], shelf: Shelf) -> None:
+def one_run(runs: dict[str, Run], index: RecordIndex) -> None:
     """A run that has a record, step by step."""
-    run = choice.choose_run(runs, shelf.evaluated)
+    run = choice.choose_run(runs, index.evaluated)
     try:
-        record, summary = planned.record(shelf.records[run.run_id])
+        record, summary = planned.record(index.records[run.run_id])
     except UntakenError as error:
         st.error(f"{text.label(error.message, 300)} {text.label(error.hint, 300)}")
         return

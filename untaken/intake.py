@@ -126,9 +126,9 @@ def take_in(
             if progress:
                 progress(min(len(rows), len(arrived)), len(arrived), name)
 
-        desk = ImportContext(workspace=workspace, agent=agent, scratch=Path(scratch), report=report)
-        arrived += _with_kinds(_arriving(desk, files, rows))
-        for position, row in chain(_native(desk, arrived), _foreign(desk, arrived)):
+        context = ImportContext(workspace=workspace, agent=agent, scratch=Path(scratch), report=report)
+        arrived += _with_kinds(_arriving(context, files, rows))
+        for position, row in chain(_native(context, arrived), _foreign(context, arrived)):
             rows[position] = row
             if each:
                 each(row)
@@ -137,19 +137,19 @@ def take_in(
 
 
 def _arriving(
-    desk: ImportContext, files: Iterable[tuple[str, bytes | Path]], rows: dict[int, UploadResult]
+    context: ImportContext, files: Iterable[tuple[str, bytes | Path]], rows: dict[int, UploadResult]
 ) -> Iterator[IntakeFile]:
     """Every file and every archive member, by kind; an archive gets its row immediately."""
     position = 0
     for name, data in files:
-        desk.report(name)
+        context.report(name)
         sample = sample_of(name, data)
         if sample.shape != "zip" or recognise(sample) is not None:
             yield IntakeFile(position=position, name=name, data=data)
             position += 1
             continue
         own, position = position, position + 1
-        folder = desk.scratch / f"archive{own}"
+        folder = context.scratch / f"archive{own}"
         members, findings = _unpacked(name, data, folder)
         for member, path in members:
             yield IntakeFile(position=position, name=member, data=path, archive=own)
@@ -212,7 +212,7 @@ def _on_disk(data: bytes | Path, target: Path) -> Path:
     return target
 
 
-def _native(desk: ImportContext, arrived: Sequence[IntakeFile]) -> Iterator[tuple[int, UploadResult]]:
+def _native(context: ImportContext, arrived: Sequence[IntakeFile]) -> Iterator[tuple[int, UploadResult]]:
     """Ledgers with their heads, graphs, heads that came alone, and what nobody knows."""
     heads = {b.name.removesuffix(HEADS): b for b in arrived if b.kind == "heads"}
     ledgers = {b.name for b in arrived if b.kind == "ledger"}
@@ -220,11 +220,11 @@ def _native(desk: ImportContext, arrived: Sequence[IntakeFile]) -> Iterator[tupl
     def row(one: IntakeFile, added: Mapping[int, Added]) -> UploadResult:
         if one.kind == "heads" and one.name.removesuffix(HEADS) in ledgers:
             return UploadResult(name=one.name, kind="heads", new=True)
-        return _row(one, added[one.position]) if one.position in added else _planning(desk, one)
+        return _row(one, added[one.position]) if one.position in added else _planning(context, one)
 
     def add(part: Sequence[IntakeFile]) -> list[UploadResult]:
         for one in part:
-            desk.report(one.name)
+            context.report(one.name)
         own = [
             one
             for one in part
@@ -235,7 +235,7 @@ def _native(desk: ImportContext, arrived: Sequence[IntakeFile]) -> Iterator[tupl
             Incoming(name=one.name, data=one.data, heads=sidecar.data if sidecar else None)
             for one, sidecar in zip(own, sidecars, strict=True)
         ]
-        added = dict(zip((one.position for one in own), desk.workspace.add_all(given), strict=True))
+        added = dict(zip((one.position for one in own), context.workspace.add_all(given), strict=True))
         return [row(one, added) for one in part]
 
     own = [one for one in arrived if one.kind in (None, "ledger", "graph", "heads", PLANNING)]
@@ -274,14 +274,14 @@ def _row(one: IntakeFile, added: Added) -> UploadResult:
     )
 
 
-def _planning(desk: ImportContext, one: IntakeFile) -> UploadResult:
+def _planning(context: ImportContext, one: IntakeFile) -> UploadResult:
     """Keeps a record of planning that is exactly of its form; one that is not says why."""
     data = one.data if isinstance(one.data, bytes) else one.data.read_bytes()
     try:
         parse_planning(data, where=Where(file=one.name))
     except UntakenError as error:
         return UploadResult(name=one.name, kind=PLANNING, findings=(error.finding(),))
-    (new,) = desk.workspace.keep_traces([KeptTrace(name=one.name, data=data, kind=PLANNING)])
+    (new,) = context.workspace.keep_traces([KeptTrace(name=one.name, data=data, kind=PLANNING)])
     return UploadResult(name=one.name, kind=PLANNING, new=new)
 
 
@@ -298,20 +298,20 @@ def _unknown(one: IntakeFile) -> Finding:
     )
 
 
-def _foreign(desk: ImportContext, arrived: Sequence[IntakeFile]) -> Iterator[tuple[int, UploadResult]]:
+def _foreign(context: ImportContext, arrived: Sequence[IntakeFile]) -> Iterator[tuple[int, UploadResult]]:
     """The foreign traces, converted format by format."""
     known = {info.name for info in formats()}
     for format in dict.fromkeys(one.kind for one in arrived if one.kind in known):
         if format is not None:
             batch = [one for one in arrived if one.kind == format]
-            yield from _converted(desk, format, batch)
+            yield from _converted(context, format, batch)
 
 
 def _converted(
-    desk: ImportContext, format: str, batch: Sequence[IntakeFile]
+    context: ImportContext, format: str, batch: Sequence[IntakeFile]
 ) -> Iterator[tuple[int, UploadResult]]:
     """One row per trace: converted with the others of its format, and added to the workspace."""
-    scratch = desk.scratch / format
+    scratch = context.scratch / format
     scratch.mkdir()
     sources: list[Source] = []
     staged: dict[str, IntakeFile] = {}
@@ -324,8 +324,8 @@ def _converted(
         staged[source.name] = one
     earlier: dict[str, str] = {}
     if importers()[format].joins:
-        for kept in desk.workspace.sources(format):
-            if kept.origin == desk.agent and kept.path:
+        for kept in context.workspace.sources(format):
+            if kept.origin == context.agent and kept.path:
                 known = IntakeFile(position=len(sources), name=kept.name, data=kept.path)
                 source = _source(f"{len(sources):06}-earlier", known, format, scratch)
                 sources.append(source)
@@ -335,8 +335,8 @@ def _converted(
             format,
             sources,
             scratch / "out",
-            agent=desk.agent,
-            progress=lambda _done, _total, place: desk.report(
+            agent=context.agent,
+            progress=lambda _done, _total, place: context.report(
                 staged[place].name if place in staged else place
             ),
         )
@@ -345,14 +345,14 @@ def _converted(
             yield one.position, UploadResult(name=one.name, kind=format, findings=(error.finding(),))
         return
     made_from = [source_identity(one.name, digest_of(one.data)) for one in batch] + list(earlier.values())
-    added, general = _add_conversion(desk.workspace, done, made_from)
+    added, general = _add_conversion(context.workspace, done, made_from)
     losses = {loss.name: loss for loss in done.losses}
     for place, digest in earlier.items():
         if place in losses:
-            desk.workspace.link_source(digest, _results(losses[place], added))
+            context.workspace.link_source(digest, _results(losses[place], added))
     for part in _parts(staged.items(), lambda item: _size(item[1].data)):
         traces = [(one, losses.get(place)) for place, one in part]
-        for one, row in zip((one for one, _ in traces), _kept(desk, format, traces, added), strict=True):
+        for one, row in zip((one for one, _ in traces), _kept(context, format, traces, added), strict=True):
             yield one.position, replace(row, findings=(*row.findings, *general))
             general = ()  # what is true of the conversion as a whole is said once
 
@@ -363,7 +363,7 @@ def _results(loss: FileLoss, added: Mapping[str, str]) -> list[str]:
 
 
 def _kept(
-    desk: ImportContext,
+    context: ImportContext,
     format: str,
     traces: Sequence[tuple[IntakeFile, FileLoss | None]],
     added: Mapping[str, str],
@@ -376,7 +376,7 @@ def _kept(
             name=rows[n].name,
             data=traces[n][0].data,
             kind=format,
-            agent=desk.agent,
+            agent=context.agent,
             findings=rows[n].findings,
             loss=loss.lines(),
             results=_results(loss, added),
@@ -384,7 +384,7 @@ def _kept(
         for n in read
         if (loss := rows[n].loss) is not None
     ]
-    for number, new in zip(read, desk.workspace.keep_traces(kept), strict=True):
+    for number, new in zip(read, context.workspace.keep_traces(kept), strict=True):
         rows[number] = replace(rows[number], new=new)
     return rows
 

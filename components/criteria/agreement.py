@@ -51,12 +51,12 @@ def agreement() -> None:
         height=240,
         columns={"kappa_reason": None, "low_reason": None, "clusters": None},
     )
-    parted = disagreements_table(found)
-    if parted.empty:
+    split = disagreements_table(found)
+    if split.empty:
         return
-    st.caption(f"The {counted(len(parted), 'sub-goal')} where they disagree. Choose one to open its run.")
+    st.caption(f"The {counted(len(split), 'sub-goal')} where they disagree. Choose one to open its run.")
     row = tables.table(
-        parted,
+        split,
         key="disagreements",
         name="Where judges and people disagree",
         selectable=True,
@@ -69,7 +69,7 @@ def agreement() -> None:
     )
     if row is not None and st.session_state.get("disagreement_seen") != row:
         st.session_state["disagreement_seen"] = row  # the table keeps its selection on the page it opens
-        state.open_run(str(parted["digest"].iloc[row]), sub_goal=str(parted["sub_goal"].iloc[row]))
+        state.open_run(str(split["digest"].iloc[row]), sub_goal=str(split["sub_goal"].iloc[row]))
     st.session_state["disagreement_seen"] = row
 
 

@@ -18,12 +18,12 @@ from untaken.answers.mode_agreement import (
     root_cause_table,
 )
 from untaken.answers.reviewing import (
-    Parted,
+    ReviewerDisagreement,
     corpus_reviewer_pairs,
     corpus_reviewers,
     disagreement_queue,
-    parted_table,
     reliability_table,
+    reviewer_disagreements_table,
     reviewer_pairs_table,
 )
 from untaken.errors import Unscored
@@ -39,7 +39,7 @@ PAIR_HIDDEN: Final = ("clusters", "cluster", "low_reason", "kappa_reason", "kapp
 @panel
 def disagreements() -> None:
     """The queue of disagreements; choosing one opens its run at the sub-goal."""
-    queue: tuple[Parted, ...] = state.derived(disagreement_queue, of_all=True)
+    queue: tuple[ReviewerDisagreement, ...] = state.derived(disagreement_queue, of_all=True)
     contradictions = sum(one.judged.contradicts for one in queue)
     if not queue:
         st.info("No two reviewers disagree on any sub-goal. Give verdicts on the Run page, per sub-goal.")
@@ -52,7 +52,7 @@ def disagreements() -> None:
         "open it."
     )
     row = tables.table(
-        parted_table(queue),
+        reviewer_disagreements_table(queue),
         key="parted",
         name="Where reviewers disagree",
         selectable=True,

@@ -175,8 +175,8 @@ def look(corpus: Corpus, case: Case, tags: Sequence[str]) -> None:
             more = f" and {len(case.first) - MOST_FIRST} more" if len(case.first) > MOST_FIRST else ""
             named = ", ".join(text.label(title, 60) for title in case.first[:MOST_FIRST])
             st.caption(f"Failed first: {named}{more}")
-        if case.parted:
-            st.caption(f"⚖ Reviewers disagree on {counted(case.parted, 'sub-goal')} of this run.")
+        if case.disagreements:
+            st.caption(f"⚖ Reviewers disagree on {counted(case.disagreements, 'sub-goal')} of this run.")
         review_panel.people_and_tags(case.review, tags)
         _log(corpus, item.digest)
         note_panel.notes_and_modes(run, _goal_here(corpus, item.digest))

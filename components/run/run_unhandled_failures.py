@@ -9,7 +9,7 @@ import streamlit as st
 from components.run.events import event_link
 from components.shared import text
 from components.shared.panels import panel
-from untaken.answers import RunReport, UnnoticedFailure
+from untaken.answers import RunReport, UnhandledFailure
 from untaken.present.numbers import counted
 
 MOST: Final = 5
@@ -25,7 +25,7 @@ NEXT_WORDS: Final = {
 @panel
 def failures(report: RunReport) -> None:
     """The failures behind the diagnosis, each with a link to its event."""
-    found = report.unnoticed
+    found = report.unhandled
     if not found:
         return
     with st.expander(f"Failures without a new plan ({len(found)})", key="unnoticed"):
@@ -35,7 +35,7 @@ def failures(report: RunReport) -> None:
             st.caption(f"and {counted(len(found) - MOST, 'more failure')}, marked ✗ in the events below")
 
 
-def _failure(report: RunReport, failure: UnnoticedFailure) -> None:
+def _failure(report: RunReport, failure: UnhandledFailure) -> None:
     what = "transient failure" if failure.transient else "failure"
     tool = f" of {text.one_line(failure.tool, 40)}" if failure.tool else ""
     following = f" ({text.one_line(failure.next_tool, 40)})" if failure.next == "went on" else ""

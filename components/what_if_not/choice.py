@@ -10,7 +10,7 @@ import streamlit as st
 from components.compare import choice
 from components.shared import state, text
 from untaken.crafter.record import PlannedStep, PlanningRecord
-from untaken.crafter.record_index import Shelf
+from untaken.crafter.record_index import RecordIndex
 from untaken.errors import Unscored
 from untaken.ledger import Run
 
@@ -18,10 +18,10 @@ PICKER: Final = "what_if_not_run"
 SLIDER: Final = "what_if_not_step"
 
 
-def planned_runs(shelf: Shelf) -> dict[str, Run]:
+def planned_runs(index: RecordIndex) -> dict[str, Run]:
     """The runs of the workspace that have a record, by content digest; evaluated ones first."""
-    found = [run for run in state.runs() if run.run_id in shelf.records and not run.integrity.broken]
-    found.sort(key=lambda run: (run.run_id not in shelf.evaluated, run.agent, run.task_id, run.run_id))
+    found = [run for run in state.runs() if run.run_id in index.records and not run.integrity.broken]
+    found.sort(key=lambda run: (run.run_id not in index.evaluated, run.agent, run.task_id, run.run_id))
     return {run.digest: run for run in found}
 
 

@@ -12,7 +12,7 @@ from untaken.answers import PlanningSummary, planning_summary, read_ablation
 from untaken.crafter.ablation import Ablation
 from untaken.crafter.calibration import Calibration, read_calibration
 from untaken.crafter.record import PlanningRecord, read_planning
-from untaken.crafter.record_index import Shelf, records_under, shelf
+from untaken.crafter.record_index import RecordIndex, index_records, records_under
 from untaken.errors import UntakenError
 from untaken.intake import PLANNING
 from untaken.store import Workspace
@@ -25,7 +25,7 @@ ABLATIONS = {
 }
 
 
-def records() -> Shelf:
+def records() -> RecordIndex:
     """The available records: those in the workspace, those in its original folder, the samples.
 
     Cached by content: an uploaded record changes it.
@@ -35,12 +35,12 @@ def records() -> Shelf:
 
 
 @st.cache_resource(ttl=3600, max_entries=2, show_spinner=False)
-def _records(folder: str, digest: str, demo: bool, _store: Workspace) -> Shelf:  # noqa: ARG001 (cache key)
+def _records(folder: str, digest: str, demo: bool, _store: Workspace) -> RecordIndex:  # noqa: ARG001 (cache key)
     files = records_under(state.PLANNED) if demo else []
     parent = Path(folder).parent if Path(folder).name == ".untaken" else None
     files += records_under(parent) if parent else []
     files += [file.path for file in _store.sources(PLANNING) if file.path]
-    return shelf(files)
+    return index_records(files)
 
 
 def record(file: Path) -> tuple[PlanningRecord, PlanningSummary]:

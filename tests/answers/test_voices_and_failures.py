@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from builders import RunBuilder, a_graph, a_run
 
-from untaken.answers import unnoticed_failures, verdict_views
+from untaken.answers import find_unhandled, verdict_views
 from untaken.ledger.events import Evidence, Verdict
 from untaken.subgoals import score_run
 
@@ -73,11 +73,11 @@ NEXT: list[tuple[str, RunBuilder, str, int | None]] = [
 )
 def test_what_a_run_did_after_a_failure(desc: str, run: RunBuilder, next_: str, at: Any) -> None:
     found = run.finish(False).verdict("x", False).run()
-    (failure,) = unnoticed_failures(found, score_run(found, GRAPH))
+    (failure,) = find_unhandled(found, score_run(found, GRAPH))
     assert (failure.seq, failure.call, failure.tool) == (3, 2, "a")
     assert (failure.next, failure.next_seq) == (next_, at)
 
 
 def test_a_run_that_changed_its_plan_noticed() -> None:
     run = a_run().plan("x").call("a", ok=False).plan("y").finish(False).verdict("x", False).run()
-    assert unnoticed_failures(run, score_run(run, GRAPH)) == ()
+    assert find_unhandled(run, score_run(run, GRAPH)) == ()

@@ -18,20 +18,20 @@ from untaken.ledger import ModeAssignment, Run, Verdict, read_ledger
 from untaken.ledger.events import Evidence
 
 ANN, BOB = "human:ann", "human:bob"
-Said = tuple[type, dict[str, object]]
+Utterance = tuple[type, dict[str, object]]
 
 
-def failed(sub_goal: str, seq: int | None, *, by: str = ANN, passed: bool = False) -> Said:
+def failed(sub_goal: str, seq: int | None, *, by: str = ANN, passed: bool = False) -> Utterance:
     """A verdict that points at an event."""
     quotes = {} if seq is None else {"evidence": [Evidence(seq=seq, quote="pay")]}
     return Verdict, {"sub_goal": sub_goal, "passed": passed, "by": by, **quotes}
 
 
-def mode_at(event: int, *, by: str = ANN) -> Said:
+def mode_at(event: int, *, by: str = ANN) -> Utterance:
     return ModeAssignment, {"mode": "m", "by": by, "event": event}
 
 
-def a_labelled_run(*said: Said, number: int = 0) -> Run:
+def a_labelled_run(*said: Utterance, number: int = 0) -> Run:
     builder = a_run(f"r{number}", task=f"t{number}").call("look").call("pay").call("send")
     builder = builder.finish(success=False)
     for kind, fields in said:
@@ -52,7 +52,7 @@ CASES = [
 
 @pytest.mark.parametrize(("_desc", "said", "want"), CASES, ids=[desc for desc, *_ in CASES])
 def test_the_root_cause_is_the_earliest_failure_that_a_person_points_at(
-    _desc: str, said: list[Said], want: RootCause | None
+    _desc: str, said: list[Utterance], want: RootCause | None
 ) -> None:
     assert root_causes(a_labelled_run(*said)).get(ANN) == want
 

@@ -193,9 +193,9 @@ from untaken.answers.triage import (
     triage_table as triage_table,
 )
 from untaken.answers.unhandled_failures import (
-    UnnoticedFailure as UnnoticedFailure,
+    UnhandledFailure as UnhandledFailure,
     runs_not_detecting_errors as runs_not_detecting_errors,
-    unnoticed_failures as unnoticed_failures,
+    find_unhandled as find_unhandled,
 )
 from untaken.answers.verdict_view import (
     VerdictView as VerdictView,

@@ -14,7 +14,7 @@ from untaken.ranking import DiscordantPair, RankedAgent, RankReport, RuleEffect,
 RANKS: Final = ("rank", "rank_low", "rank_high")
 """Keys of a standing that are null, with a reason, if the agent has no rank or no interval for it."""
 RULE_RANKS: Final = ("fail_rank", "drop_rank")
-WEIGHTIEST: Final = 20
+MOST_GAPS: Final = 20
 """Runs, sub-goals and tasks listed of a pair of agents: those that weigh most."""
 
 
@@ -62,15 +62,15 @@ def _agent(ranked: RankedAgent) -> Document:
 
 
 def _discordant(report: RankReport, pair: DiscordantPair) -> Document:
-    return entry(pair) | {"runs": [entry(pull) for pull in report.pulls(pair)[:WEIGHTIEST]]}
+    return entry(pair) | {"runs": [entry(pull) for pull in report.pulls(pair)[:MOST_GAPS]]}
 
 
 def _workflow(report: RankReport, verdict: WorkflowVerdict) -> Document:
     between = (verdict.gap.metric, verdict.workflow, verdict.agent)
     return entry(verdict) | {
         "gap": entry(verdict.gap),
-        "sub_goals": [entry(gap) for gap in report.sub_goal_gaps(*between)[:WEIGHTIEST]],
-        "tasks": [entry(gap) for gap in report.task_gaps(*between)[:WEIGHTIEST]],
+        "sub_goals": [entry(gap) for gap in report.sub_goal_gaps(*between)[:MOST_GAPS]],
+        "tasks": [entry(gap) for gap in report.task_gaps(*between)[:MOST_GAPS]],
     }
 
 

@@ -47,7 +47,7 @@ class Case:
         item: the run, and what there is to see in it.
         first: titles of the sub-goals that failed first, critical ones before others (untrusted).
         reason: of the first item of the fix-first list that this run is behind; empty if there is none.
-        notes: how many review notes its ledger holds; `parted`: sub-goals where reviewers disagree.
+        notes: how many review notes its ledger holds; `disagreements`: sub-goals where reviewers disagree.
         metadata: RUN_STARTED.metadata as text, of at most `METADATA_KEYS` keys (untrusted).
     """
 
@@ -58,7 +58,7 @@ class Case:
     first: tuple[str, ...]
     reason: str
     notes: int
-    parted: int
+    disagreements: int
     metadata: Mapping[str, str]
     review: Review
 
@@ -97,7 +97,7 @@ def failing_cases(corpus: Corpus) -> tuple[Case, ...]:
     for found in triage(corpus).items:
         for digest in found.runs:
             reasons.setdefault(digest, found.reason)
-    parted = Counter(one.digest for one in corpus_reviewers(corpus).disagreements)
+    disagreements = Counter(one.digest for one in corpus_reviewers(corpus).disagreements)
     return tuple(
         Case(
             item=item,
@@ -109,7 +109,7 @@ def failing_cases(corpus: Corpus) -> tuple[Case, ...]:
             diagnosis=score.diagnosis if isinstance(score, RunScore) else "unscored",
             reason=reasons.get(item.digest, ""),
             notes=len(notes_of(corpus.runs[item.digest])),
-            parted=parted[item.digest],
+            disagreements=disagreements[item.digest],
             metadata=_metadata(corpus.runs[item.digest]),
             review=Review(run=item.digest, run_id=item.run_id),
         )
@@ -161,7 +161,7 @@ def corpus_reviewer_pairs(corpus: Corpus) -> tuple[ReviewerPair, ...]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Parted:
+class ReviewerDisagreement:
     """A sub-goal of a run on which reviewers differ; `title` of it is untrusted text."""
 
     judged: ReviewedSubGoal
@@ -169,7 +169,7 @@ class Parted:
     critical: bool
 
 
-def disagreement_queue(corpus: Corpus) -> tuple[Parted, ...]:
+def disagreement_queue(corpus: Corpus) -> tuple[ReviewerDisagreement, ...]:
     """Contradictions before doubts, critical sub-goals before others, many voices before few."""
     found = [_parted(corpus.scores[one.digest], one) for one in corpus_reviewers(corpus).disagreements]
     return tuple(
@@ -188,7 +188,7 @@ CASES: Final[Columns[Case]] = {
     "assignee": text("who looks into it", lambda case: case.review.assignee or None),
     "tags": text("tags", lambda case: ", ".join(case.review.tags) or None),
     "notes": count("review notes in its ledger", "notes"),
-    "parted": count("sub-goals where reviewers disagree", "parted"),
+    "parted": count("sub-goals where reviewers disagree", "disagreements"),
     "completion": figure("completed / required", "item.completion"),
     "model": text("the model", lambda case: case.model or None),
     "diagnosis": text("what kind of failure it is", "diagnosis"),
@@ -240,7 +240,7 @@ REVIEWER_PAIRS: Final[Columns[ReviewerPair]] = {
 }
 """Columns of `reviewer_pairs_table`."""
 
-PARTED: Final[Columns[Parted]] = {
+REVIEWER_DISAGREEMENTS: Final[Columns[ReviewerDisagreement]] = {
     "agent": text("name of the agent", "judged.agent"),
     "task_id": text("the task", "judged.task_id"),
     "sub_goal": text("the sub-goal", "judged.sub_goal"),
@@ -256,7 +256,7 @@ PARTED: Final[Columns[Parted]] = {
     "run_id": text("the run", "judged.run_id"),
     "digest": text("content digest of the run, for links", "judged.digest"),
 }
-"""Columns of `parted_table`."""
+"""Columns of `reviewer_disagreements_table`."""
 
 
 def cases_table(cases: Iterable[Case]) -> pd.DataFrame:
@@ -274,13 +274,17 @@ def reviewer_pairs_table(pairs: Iterable[ReviewerPair]) -> pd.DataFrame:
     return frame(REVIEWER_PAIRS, pairs)
 
 
-def parted_table(queue: Iterable[Parted]) -> pd.DataFrame:
+def reviewer_disagreements_table(queue: Iterable[ReviewerDisagreement]) -> pd.DataFrame:
     """Each sub-goal of a run on which reviewers differ."""
-    return frame(PARTED, queue)
+    return frame(REVIEWER_DISAGREEMENTS, queue)
 
 
 def review_document(
-    cases: Sequence[Case], found: Reviewers, queue: Iterable[Parted], *, findings: Iterable[Finding] = ()
+    cases: Sequence[Case],
+    found: Reviewers,
+    queue: Iterable[ReviewerDisagreement],
+    *,
+    findings: Iterable[Finding] = (),
 ) -> Document:
     """``untaken.review/1``: the queue, its progress, and how far reviewers agree."""
     progress = progress_of(cases)
@@ -289,14 +293,18 @@ def review_document(
         "progress": {"reviewed": progress.reviewed, "total": progress.total, **progress.statuses},
         "cases": [_case(case) for case in cases],
         "reviewers": reviewers_document(found),
-        "disagreements": [_disagreement(parted) for parted in queue],
+        "disagreements": [_disagreement(disagreements) for disagreements in queue],
         "findings": finding_entries(findings),
     }
 
 
-def _disagreement(parted: Parted) -> Document:
-    more = {"reasons": dict(parted.judged.reasons), "title": parted.title, "critical": parted.critical}
-    return entry(parted.judged) | more
+def _disagreement(disagreements: ReviewerDisagreement) -> Document:
+    more = {
+        "reasons": dict(disagreements.judged.reasons),
+        "title": disagreements.title,
+        "critical": disagreements.critical,
+    }
+    return entry(disagreements.judged) | more
 
 
 def _case(case: Case) -> Document:
@@ -319,15 +327,15 @@ def _case(case: Case) -> Document:
         "diagnosis": case.diagnosis,
         "metadata": dict(case.metadata),
         "notes": case.notes,
-        "parted": case.parted,
+        "parted": case.disagreements,
         **review,
     }
 
 
-def _parted(score: RunScore | Unscored, one: ReviewedSubGoal) -> Parted:
+def _parted(score: RunScore | Unscored, one: ReviewedSubGoal) -> ReviewerDisagreement:
     nodes = {} if isinstance(score, Unscored) else {node.sub_goal: node for node in score.nodes}
     node = nodes.get(one.sub_goal)
-    return Parted(
+    return ReviewerDisagreement(
         judged=one,
         title=(node.title or node.sub_goal) if node else one.sub_goal,
         critical=bool(node and node.critical),

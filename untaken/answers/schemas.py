@@ -354,16 +354,16 @@ def _judge() -> Schema:
 
 
 def _agree() -> Schema:
-    concord = entry_shape(AgreementEstimate)
+    estimate = entry_shape(AgreementEstimate)
     return document(
         "untaken.agree/1",
         a=list_of(TEXT),
         b=list_of(TEXT),
         cluster={"enum": ["task", "run"]},
         left_out=COUNT,
-        overall=concord,
-        agents=list_of(concord),
-        sub_goals=list_of(concord),
+        overall=estimate,
+        agents=list_of(estimate),
+        sub_goals=list_of(estimate),
         disagreements=list_of(entry_shape(VerdictPair)),
         everybody=review_schemas.reviewers(),
         judges=list_of(entry_shape(JudgeTrust)),

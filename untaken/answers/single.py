@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from untaken.answers.cause import RunCause, cause_of, shapes_of
 from untaken.answers.review import review_kind
 from untaken.answers.timeline import TimelineRow, timeline
-from untaken.answers.unhandled_failures import UnnoticedFailure, unnoticed_failures
+from untaken.answers.unhandled_failures import UnhandledFailure, find_unhandled
 from untaken.corpus import Corpus
 from untaken.counterfactual import Decision, RunEvaluation
 from untaken.errors import Finding, Unscored, UntakenError
@@ -30,7 +30,7 @@ class RunReport:
         contradiction: set where the outcome and the sub-goals disagree.
         findings: what was noticed about this run.
         addressing: events with a possible prompt injection; also among the findings.
-        unnoticed: failures that it saw without ever changing its plan.
+        unhandled: failures that it saw without ever changing its plan.
     """
 
     run: Run
@@ -42,7 +42,7 @@ class RunReport:
     cause: RunCause
     findings: tuple[Finding, ...]
     addressing: tuple[Finding, ...] = ()
-    unnoticed: tuple[UnnoticedFailure, ...] = ()
+    unhandled: tuple[UnhandledFailure, ...] = ()
 
     @property
     def integrity(self) -> Integrity:
@@ -107,5 +107,5 @@ def run_report(corpus: Corpus, digest: str, graph: PlanGraph | None = None) -> R
             *addressing,
         ),
         addressing=addressing,
-        unnoticed=unnoticed_failures(run, score),
+        unhandled=find_unhandled(run, score),
     )

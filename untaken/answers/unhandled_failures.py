@@ -17,7 +17,7 @@ PREVIEW_CHARS = 240
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UnnoticedFailure:
+class UnhandledFailure:
     """One observation that failed; texts are untrusted.
 
     Attributes:
@@ -37,7 +37,7 @@ class UnnoticedFailure:
     next_tool: str
 
 
-def unnoticed_failures(run: Run, score: RunScore | Unscored) -> tuple[UnnoticedFailure, ...]:
+def find_unhandled(run: Run, score: RunScore | Unscored) -> tuple[UnhandledFailure, ...]:
     """The failures of a run whose diagnosis is ``not_detecting_errors``, in order; of any other run, none."""
     if isinstance(score, Unscored) or score.diagnosis != "not_detecting_errors":
         return ()
@@ -54,10 +54,10 @@ def runs_not_detecting_errors(corpus: Corpus) -> tuple[str, ...]:
     )
 
 
-def _failure(run: Run, trace: Trace, failed: Observation, call: ToolCall | None) -> UnnoticedFailure:
+def _failure(run: Run, trace: Trace, failed: Observation, call: ToolCall | None) -> UnhandledFailure:
     after = (event for event in run.events if failed.seq < event.seq <= trace.last)
     coming = next(filter(_acts, after), None)
-    return UnnoticedFailure(
+    return UnhandledFailure(
         seq=failed.seq,
         text=(readable(failed.content) or "")[:PREVIEW_CHARS],
         transient=bool(failed.transient),

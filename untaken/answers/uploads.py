@@ -80,7 +80,7 @@ class Upload:
         return tuple(found for found in self.findings if found.severity == "error")
 
     @property
-    def noticed(self) -> str:
+    def finding_words(self) -> str:
         """The findings in words."""
         return " · ".join(f"{found.code}: {found.message}" for found in self.findings)
 
@@ -102,7 +102,7 @@ UPLOADS: Final[Columns[Upload]] = {
     "members": count("files in an archive", lambda u: len(u.members)),
     "integrity": text("integrity verdicts of its runs", "integrity"),
     "loss": text("what the conversion could not carry over", "loss"),
-    "noticed": text("what was noticed", "noticed"),
+    "noticed": text("what was noticed", "finding_words"),
     "next step": text("what to do about it", "next_step"),
 }
 """Columns of `uploads_table`."""

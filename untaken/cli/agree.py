@@ -203,12 +203,12 @@ def _print_agreement(found: VerdictAgreement, console: Console) -> None:
     whose = f"a = {', '.join(found.a)}; b = {', '.join(found.b)}"
     headings = ("", "n", "agree", "share", "95%", "kappa", "95%", "only a", "only b")
     console.table(headings, [_row(one) for one in (found.overall, *found.agents)])
-    parted = [one for one in found.sub_goals if one.only_a + one.only_b]
-    if parted:
+    split = [one for one in found.sub_goals if one.only_a + one.only_b]
+    if split:
         console.say()
-        console.table(headings, [_row(one) for one in parted[:10]])
-        if len(parted) > 10:
-            console.say(f"… and {len(parted) - 10} more sub-goals where they disagree; --json lists them all")
+        console.table(headings, [_row(one) for one in split[:10]])
+        if len(split) > 10:
+            console.say(f"… and {len(split) - 10} more sub-goals where they disagree; --json lists them all")
     console.say()
     console.say(plain(f"{whose}; met or not met by {counted(found.overall.n, 'pair')} of verdicts"))
     console.say(

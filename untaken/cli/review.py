@@ -12,7 +12,7 @@ from untaken.answers.reviewing import (
     FIELDS,
     META,
     Case,
-    Parted,
+    ReviewerDisagreement,
     chosen_cases,
     corpus_reviewers,
     disagreement_queue,
@@ -88,13 +88,13 @@ def review(args: argparse.Namespace, console: Console) -> int:
         kept = {case.item.digest for case in shown}
         now = with_reviews(everything, workspace.reviews.every())
         shown = tuple(case for case in now if case.item.digest in kept)
-    found, parted = corpus_reviewers(corpus), disagreement_queue(corpus)
-    _print(shown, found, parted, args.top or None, console)
+    found, queue = corpus_reviewers(corpus), disagreement_queue(corpus)
+    _print(shown, found, queue, args.top or None, console)
     console.say(rules_in_words(args.missing, []))
     for one in refused:
         console.warn(f"not set: {plain(one.now.updated_by)} changed {plain(one.now.run_id)} in the meantime")
     console.findings(findings)
-    console.document(review_document(shown, found, parted, findings=findings))
+    console.document(review_document(shown, found, queue, findings=findings))
     return 1 if refused or any(run.integrity.broken for run in runs) else 0
 
 
@@ -124,7 +124,11 @@ def _change(workspace: Workspace, shown: Sequence[Case], args: argparse.Namespac
 
 
 def _print(
-    shown: Sequence[Case], found: Reviewers, parted: Sequence[Parted], top: int | None, console: Console
+    shown: Sequence[Case],
+    found: Reviewers,
+    queue: Sequence[ReviewerDisagreement],
+    top: int | None,
+    console: Console,
 ) -> None:
     headings = ("status", "kind", "agent", "task", "assignee", "tags", "notes", "run", "why")
     console.table(headings, [_row(case) for case in shown[:top]])
@@ -137,11 +141,11 @@ def _print(
         console.say()
         print_reliability(found, console, top)
         _print_pairs([pair for pair in reviewer_pairs(found) if pair.n], console, top)
-    if parted:
+    if queue:
         console.say()
         columns = ("run", "sub-goal", "critical", "met", "not met", "cannot tell")
-        console.table(columns, [_parted(one) for one in parted[:top]])
-        _more(len(parted), top, "sub-goals where reviewers disagree", console)
+        console.table(columns, [_disagreement(one) for one in queue[:top]])
+        _more(len(queue), top, "sub-goals where reviewers disagree", console)
         console.say()
 
 
@@ -204,7 +208,7 @@ def _reliability(one: Reliability) -> tuple[object, ...]:
     return name, one.items, one.agreed, rate(one.alpha), span(one.low, one.high), one.runs, one.unsure
 
 
-def _parted(one: Parted) -> tuple[object, ...]:
+def _disagreement(one: ReviewerDisagreement) -> tuple[object, ...]:
     groups = (one.judged.met, one.judged.not_met, one.judged.unsure)
     names = (", ".join(some) or NOTHING for some in groups)
     return one.judged.run_id, one.judged.sub_goal, "yes" if one.critical else "no", *names

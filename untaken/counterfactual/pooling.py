@@ -194,15 +194,15 @@ def strengths_for(snapshot: Snapshot, cuts: np.ndarray, weights: Weights) -> np.
 def _chosen(snapshot: Snapshot, weights: Weights) -> int:
     """Leave one run out: the mean squared error of each k over the outcomes of all runs."""
     scales = Scales.of(snapshot.spans(), weights)
-    errors, foretold = dict.fromkeys(STRENGTHS, 0.0), False
+    errors, predicted = dict.fromkeys(STRENGTHS, 0.0), False
     latest = [o for o in snapshot.history.log[: snapshot.observations][-LATEST:] if o.kind == "outcome"]
     for layers in sorted({len(o.layers) for o in latest} - {1}):
-        for k, error in _foretell([o for o in latest if len(o.layers) == layers], snapshot, scales):
-            errors[k], foretold = errors[k] + float(error.sum()), foretold or bool(error.size)
-    return min(STRENGTHS, key=lambda k: (errors[k], -k)) if foretold else UNTRIED
+        for k, error in _predict([o for o in latest if len(o.layers) == layers], snapshot, scales):
+            errors[k], predicted = errors[k] + float(error.sum()), predicted or bool(error.size)
+    return min(STRENGTHS, key=lambda k: (errors[k], -k)) if predicted else UNTRIED
 
 
-def _foretell(
+def _predict(
     outcomes: Sequence[Observed], snapshot: Snapshot, scales: Scales
 ) -> list[tuple[int, np.ndarray]]:
     """The squared errors of each k, of the outcomes in whose context any other run chose anything."""

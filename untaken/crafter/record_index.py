@@ -11,7 +11,7 @@ from untaken.errors import Finding, UntakenError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shelf:
+class RecordIndex:
     """Records of planning by run id.
 
     Attributes:
@@ -30,7 +30,7 @@ def records_under(folder: Path) -> list[Path]:
     return sorted(path for path in folder.rglob(f"*{ENDING}") if path.is_file())
 
 
-def shelf(files: Iterable[Path]) -> Shelf:
+def index_records(files: Iterable[Path]) -> RecordIndex:
     """Looks at the head of each file; one that cannot be read is a finding and costs only itself."""
     records: dict[str, Path] = {}
     evaluated: set[str] = set()
@@ -45,4 +45,4 @@ def shelf(files: Iterable[Path]) -> Shelf:
         evaluated.discard(head.run_id)
         if head.settings.get("win"):
             evaluated.add(head.run_id)
-    return Shelf(records=records, evaluated=frozenset(evaluated), findings=tuple(findings))
+    return RecordIndex(records=records, evaluated=frozenset(evaluated), findings=tuple(findings))

@@ -100,9 +100,9 @@ def _compared(
     clusters: dict[str, list[Pair]] = defaultdict(list)
     for task, a, b in both:
         clusters[task].append((a, b))
-    said = [*clusters.values()]
-    share = agreement_share(said)
-    kappa = cohen_kappa(said, share)
+    pairs = [*clusters.values()]
+    share = agreement_share(pairs)
+    kappa = cohen_kappa(pairs, share)
     counts = Counter((a, b) for _, a, b in both)
     return CriterionAgreement(
         run=one.name,

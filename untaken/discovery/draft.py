@@ -263,11 +263,11 @@ class _Drafting:
                 f"hold both; the first: {implied[0].dependency!r} before {implied[0].sub_goal!r} "
                 f"({implied[0].first} of {implied[0].both} runs)",
             )
-        seldom = len(measured(counts, 1)) - len(pairs)
-        if seldom:
+        rare = len(measured(counts, 1)) - len(pairs)
+        if rare:
             yield Finding(
                 code="draft-seldom-together",
-                message=f"{seldom} pairs of sub-goals occur together in fewer than "
+                message=f"{rare} pairs of sub-goals occur together in fewer than "
                 f"{self.limits.min_runs} runs: no edge was tested between them",
                 severity="note",
             )

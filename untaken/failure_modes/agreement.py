@@ -128,18 +128,18 @@ def _agreement(
             if (apart := _distance(one.seen.get(name), other.seen.get(name))) is not None:
                 distances.append(apart)
     clusters = [*by_task.values()]
-    said = [pair for cluster in clusters for pair in cluster]
-    share = agreement_share(clusters) if said else (Unscored("neither saw any mode"),) * 3
+    judged = [pair for cluster in clusters for pair in cluster]
+    share = agreement_share(clusters) if judged else (Unscored("neither saw any mode"),) * 3
     kappa = cohen_kappa(clusters, share)
     return ModeAgreement(
         a=a,
         b=b,
         mode=mode,
-        n=len(said),
-        both=said.count((True, True)),
-        only_a=said.count((True, False)),
-        only_b=said.count((False, True)),
-        neither=said.count((False, False)),
+        n=len(judged),
+        both=judged.count((True, True)),
+        only_a=judged.count((True, False)),
+        only_b=judged.count((False, True)),
+        neither=judged.count((False, False)),
         runs=len(pairs),
         agreement=share[0],
         low=share[1],

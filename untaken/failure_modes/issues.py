@@ -122,8 +122,8 @@ class _Evidence:
         its = self.modes[run.digest]
         if not issue.ruled:
             return mode in its if run.digest in self.read else Unscored("nobody has read the run")
-        said = self.statements.get(run.digest, ())
-        return rule_holds(issue.rule, run, self.scores[run.digest], modes=its, statements=said)
+        statements = self.statements.get(run.digest, ())
+        return rule_holds(issue.rule, run, self.scores[run.digest], modes=its, statements=statements)
 
 
 def _tracked(issue: Issue, mode: str, evidence: _Evidence) -> TrackedIssue:

@@ -89,7 +89,7 @@ def model_suggestions(
 
 def suggestion_drafts(run: Run, suggestions: Iterable[ModelSuggestion]) -> list[Draft]:
     """What to append to the run's ledger, marked as suggested: what the same model has not said there yet."""
-    said = {(one.by, one.mode, one.place) for one in assignments_of(run)}
+    existing = {(one.by, one.mode, one.place) for one in assignments_of(run)}
     return [
         assignment_draft(
             one.mode,
@@ -101,7 +101,7 @@ def suggestion_drafts(run: Run, suggestions: Iterable[ModelSuggestion]) -> list[
         )
         for one in suggestions
         if one.note.run == run.digest and isinstance(one.mode, str) and one.mode
-        if (author(one.model), one.mode, one.note.place) not in said
+        if (author(one.model), one.mode, one.note.place) not in existing
     ]
 
 

@@ -63,10 +63,10 @@ def reading_order(
     """
     known = {shapes[run] for run in read}
     frequent = Counter(shapes[run] for run in unread)
-    parted = disagreements or {}
+    disagreed = disagreements or {}
     found: list[ToRead] = []
     for run in unread:
-        shape, nodes = shapes[run], tuple(parted.get(run, ()))
+        shape, nodes = shapes[run], tuple(disagreed.get(run, ()))
         why: Why = "judge and people disagree" if nodes else "another of a shape"
         if shape not in known:
             known.add(shape)

@@ -154,9 +154,9 @@ def _of_two(a: str, b: str, causes: Sequence[tuple[Run, RootCause, RootCause]]) 
     )
 
 
-def _by_task(said: Iterable[tuple[str, tuple[Hashable, Hashable]]]) -> list[list[Pair]]:
+def _by_task(given: Iterable[tuple[str, tuple[Hashable, Hashable]]]) -> list[list[Pair]]:
     clusters: dict[str, list[Pair]] = defaultdict(list)
-    for task, pair in said:
+    for task, pair in given:
         clusters[task].append(pair)
     return [*clusters.values()]
 

@@ -99,7 +99,7 @@ def _pattern(
     values = {digest: min(1.0, fsum(some)) for digest, some in one.much.items()}
     total, often = fsum(values.values()), often_of(values, sample)
     low, high = sample.interval(values)
-    ordered = weightiest_first(runs, values)
+    ordered = largest_first(runs, values)
     arguments = dict(sorted(one.arguments.items(), key=lambda pair: (-pair[1], pair[0]))[:MOST_ARGUMENTS])
     return FailurePattern(
         kind="sub_goal",
@@ -131,7 +131,7 @@ def _unmet(arguments: Mapping[str, int]) -> str:
     return f"; not as expected: {named}" if named else ""
 
 
-def weightiest_first(runs: Mapping[str, Run], weight: Mapping[str, float]) -> tuple[str, ...]:
+def largest_first(runs: Mapping[str, Run], weight: Mapping[str, float]) -> tuple[str, ...]:
     """Among runs of one weight, those of each agent in turn: the first few are not all of one agent."""
     ordered = sorted(runs, key=lambda d: (runs[d].agent, runs[d].task_id, runs[d].run_id, d))
     met: Counter[tuple[float, str]] = Counter()

@@ -14,7 +14,7 @@ from untaken.corpus import Corpus
 from untaken.errors import Unscored
 from untaken.fix_first.blame import First, Shape, frontier, measured, shape_of
 from untaken.fix_first.model import FailurePattern, FixFirst, Often
-from untaken.fix_first.patterns import failure_patterns, often_of, weightiest_first
+from untaken.fix_first.patterns import failure_patterns, largest_first, often_of
 from untaken.stats.sparse import TaskSample
 
 Key = tuple[str, str]
@@ -126,7 +126,7 @@ def _item(
         high=high,
         unit="critical completion" if critical else "completion",
         reason=_reason(hits.values(), often, tally.required[key], total / len(hits), critical),
-        runs=weightiest_first(runs, values),
+        runs=largest_first(runs, values),
         agents=dict(Counter(sorted(run.agent for run in runs.values())).most_common()),
     )
 

@@ -46,10 +46,10 @@ def _convert(sources: Sequence[Source], intake: Intake) -> None:
 
 
 def _records(source: Source, intake: Intake) -> Iterator[dict[str, Any]]:
-    unsaid = FileLog(source.name)
-    reader = intake.reader(source, unsaid)
+    ignored = FileLog(source.name)
+    reader = intake.reader(source, ignored)
     return (
-        tau_bench.records(reader, Tidier(tau_bench.PLACES, unsaid.findings), unsaid) if reader else iter(())
+        tau_bench.records(reader, Tidier(tau_bench.PLACES, ignored.findings), ignored) if reader else iter(())
     )
 
 

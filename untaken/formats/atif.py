@@ -25,8 +25,8 @@ from untaken.formats.trace_run import (
     Answered,
     Called,
     Item,
-    Said,
     TraceRun,
+    Utterance,
     content_text,
     write_traces,
 )
@@ -147,8 +147,8 @@ def _fresh(document: dict[str, Any], *, first: bool) -> Iterator[dict[str, Any]]
 def _items(step: dict[str, Any], findings: Findings) -> Iterator[Item]:
     at = moment(step.get("timestamp"), findings, "steps[].timestamp")
     source = text(step.get("source")) or "unknown"
-    yield Said(role="reasoning", content=step.get("reasoning_content"), at=at)
-    yield Said(role=ROLES.get(source, source), content=content_text(step.get("message")), at=at)
+    yield Utterance(role="reasoning", content=step.get("reasoning_content"), at=at)
+    yield Utterance(role=ROLES.get(source, source), content=content_text(step.get("message")), at=at)
     for call in objects(step.get("tool_calls")):
         yield Called(
             tool=call.get("function_name"),

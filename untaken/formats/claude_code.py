@@ -19,7 +19,7 @@ from untaken.formats.readings import amount, mapping, moment, objects, text, who
 from untaken.formats.sample import Confidence, Sample
 from untaken.formats.sources import Source
 from untaken.formats.tidy import Places, Tidier
-from untaken.formats.trace_run import Answered, Called, Item, Said, TraceRun, content_text, write_traces
+from untaken.formats.trace_run import Answered, Called, Item, TraceRun, Utterance, content_text, write_traces
 
 Line = Mapping[str, Any]
 
@@ -176,7 +176,7 @@ def _items(spoken: Sequence[Line], findings: Findings) -> list[Item]:
         role = text(message.get("role")) or str(line["type"])
         content = message.get("content")
         if not isinstance(content, list):
-            found.append(Said(role=role, content=content, at=at))
+            found.append(Utterance(role=role, content=content, at=at))
             continue
         for block in objects(content):
             found += _block(block, role, at, called)
@@ -186,9 +186,9 @@ def _items(spoken: Sequence[Line], findings: Findings) -> list[Item]:
 def _block(block: Mapping[str, Any], role: str, at: Any, called: set[str]) -> Iterator[Item]:
     match block.get("type"):
         case "text":
-            yield Said(role=role, content=block.get("text"), at=at)
+            yield Utterance(role=role, content=block.get("text"), at=at)
         case "thinking":
-            yield Said(role="reasoning", content=block.get("thinking"), at=at)
+            yield Utterance(role="reasoning", content=block.get("thinking"), at=at)
         case "tool_use" | "server_tool_use":
             call_id = text(block.get("id"))
             if call_id not in called:  # a log repeats what it streamed before

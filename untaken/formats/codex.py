@@ -19,7 +19,7 @@ from untaken.formats.readings import amount, mapping, moment, text, whole
 from untaken.formats.sample import Confidence, Sample
 from untaken.formats.tidy import Places
 from untaken.formats.trace_file import TraceFile, converter
-from untaken.formats.trace_run import Answered, Item, Said, TraceRun
+from untaken.formats.trace_run import Answered, Item, TraceRun, Utterance
 
 Line = Mapping[str, Any]
 
@@ -98,7 +98,7 @@ def session_run(lines: Sequence[Line], name: str, findings: Findings) -> TraceRu
         record=[_payload(line) for line in spoken],
         model=model,
         items=[
-            *([Said(role="system", content=system, at=started)] if system else []),
+            *([Utterance(role="system", content=system, at=started)] if system else []),
             *_items(own, events, findings),
         ],
         started=started,
@@ -161,7 +161,7 @@ def _items(lines: Sequence[Line], events: Sequence[Line], findings: Findings) ->
     for line in lines:
         at = moment(line.get("timestamp"), findings, "timestamp")
         if _kind(line) == "compacted":
-            yield Said(role="compaction", content=text(_payload(line).get("message")), at=at)
+            yield Utterance(role="compaction", content=text(_payload(line).get("message")), at=at)
         elif _kind(line) == "response_item":
             for item in message_items(_payload(line), at):
                 yield _answered(item, exits) if isinstance(item, Answered) else item

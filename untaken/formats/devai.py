@@ -67,7 +67,7 @@ class _Plan:
 
 
 @dataclass(slots=True)
-class _Shelf:
+class _TaskRecords:
     """What the files held, sorted: plans by task, bundles by agent and task."""
 
     intake: Intake
@@ -146,32 +146,32 @@ def _recognise(sample: Sample) -> Confidence:
 
 
 def _convert(sources: Sequence[Source], intake: Intake) -> None:
-    shelf = _Shelf(intake)
+    tasks_found = _TaskRecords(intake)
     for source in sources:
         intake.step(source.name)
         log = intake.open(source)
         content = intake.text(source, log)
         if content is not None:
-            _sort(source, content, log, shelf)
-    _take_missing_plans(shelf)
+            _sort(source, content, log, tasks_found)
+    _take_missing_plans(tasks_found)
     graphs = {
         task: intake.graphs.add(plan_graph(plan.sheet, plan.log.findings), plan.log)
-        for task, plan in sorted(shelf.plans.items())
+        for task, plan in sorted(tasks_found.plans.items())
     }
-    for agent, tasks in sorted(shelf.bundles.items()):
+    for agent, tasks in sorted(tasks_found.bundles.items()):
         with intake.ledger(f"devai-{agent}") as write:
             for task, bundles in sorted(tasks.items()):
                 for bundle in bundles:
-                    plan = shelf.plans.get(task)
+                    plan = tasks_found.plans.get(task)
                     write_run(bundle, plan.sheet if plan else None, graphs.get(task), intake, write)
 
 
-def _sort(source: Source, content: str, log: FileLog, shelf: _Shelf) -> None:
+def _sort(source: Source, content: str, log: FileLog, tasks_found: _TaskRecords) -> None:
     """Puts the records of one file where they belong."""
     hint = hint_of(source.folders)
     if _holds_steps(content, hint):
         trajectory = DevAITrajectory(source=source, log=log, digest=log.sha256)
-        shelf.add_trajectory(trajectory, shelf.agent(hint, log), cut_name(source.stem))
+        tasks_found.add_trajectory(trajectory, tasks_found.agent(hint, log), cut_name(source.stem))
         return
     records = [element.value for element in JsonReader(content, log.findings).values()]
     tidier = Tidier(_SHEET, log.findings)
@@ -182,11 +182,11 @@ def _sort(source: Source, content: str, log: FileLog, shelf: _Shelf) -> None:
             sheet = read_sheet(record, _task(record, source, log, alone=len(records) == 1), log)
             digest = sha256(msgspec.json.encode(record)).hexdigest()
             if hint.kind == "plan" or (hint.kind is None and not sheet.is_judged):
-                shelf.add_plan(sheet, digest, held, log)
+                tasks_found.add_plan(sheet, digest, held, log)
             else:
                 by = hint.by or _judge(sheet, log)
                 judgment = Judgment(sheet=sheet, by=by, log=log, held=held, digest=digest)
-                shelf.add_judgment(judgment, shelf.agent(hint, log))
+                tasks_found.add_judgment(judgment, tasks_found.agent(hint, log))
         else:
             log.findings.add("not-this-format", "a record lists no requirements", severity="note")
             log.count(held, frozenset())
@@ -222,15 +222,15 @@ def _judge(sheet: Sheet, log: FileLog) -> str:
     return UNRECORDED
 
 
-def _take_missing_plans(shelf: _Shelf) -> None:
+def _take_missing_plans(tasks_found: _TaskRecords) -> None:
     """Where no instance was given, the first verdict sheet is the plan; then counts what the sheets held."""
-    for _, tasks in sorted(shelf.bundles.items()):
+    for _, tasks in sorted(tasks_found.bundles.items()):
         for task, bundles in sorted(tasks.items()):
             for judgment in (one for bundle in bundles for one in bundle.judgments.values()):
-                missing = task not in shelf.plans
+                missing = task not in tasks_found.plans
                 if missing:
                     log = judgment.log
-                    shelf.plans[task] = _Plan(sheet=judgment.sheet, log=log, digest=judgment.digest)
+                    tasks_found.plans[task] = _Plan(sheet=judgment.sheet, log=log, digest=judgment.digest)
                     message = f"no task instance of {clip(task)} was given; the plan is taken from this sheet"
                     log.findings.add("plan-from-verdicts", message)
                 kept = _VERDICTS | _PLAN if missing else _VERDICTS

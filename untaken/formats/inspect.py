@@ -29,8 +29,8 @@ from untaken.formats.trace_run import (
     Answered,
     Called,
     Item,
-    Said,
     TraceRun,
+    Utterance,
     content_text,
     tools_by_task,
     write_traces,
@@ -235,7 +235,7 @@ def _message(
         ok = not failed if event or failed else None
         yield Answered(content=content or text(failed.get("message")) or "", source_id=call_id, ok=ok, at=at)
         return
-    yield Said(role=role, content=content)
+    yield Utterance(role=role, content=content)
     for call in objects(message.get("tool_calls")):
         call_id = text(call.get("id"))
         at = moment(made.get(call_id or "", {}).get("timestamp"), findings, "events[].timestamp")

@@ -15,7 +15,7 @@ import msgspec
 
 from untaken.formats.losses import Findings
 from untaken.formats.readings import amount, items, mapping, objects, text
-from untaken.formats.trace_run import Answered, Called, Item, Said
+from untaken.formats.trace_run import Answered, Called, Item, Utterance
 
 ROLES: Final = {"human": "user", "ai": "assistant", "AIMessageChunk": "assistant"}
 """Types of LangChain messages that have another name elsewhere."""
@@ -185,14 +185,14 @@ class MessageTranscript:
             here[key] += 1
             if here[key] > self._known[key]:
                 self._known[key] = here[key]
-                if self._calls or isinstance(item, Said):
+                if self._calls or isinstance(item, Utterance):
                     yield item
 
 
 def _key(item: Item) -> bytes:
     """The same for an item that is repeated, whenever it is."""
     match item:
-        case Said():
+        case Utterance():
             return msgspec.json.encode((item.role, item.content))
         case Called():
             return msgspec.json.encode((item.tool, item.source_id or item.arguments))
@@ -201,10 +201,10 @@ def _key(item: Item) -> bytes:
     return msgspec.json.encode(item.sub_goals)
 
 
-def _message(role: str, content: Any, at: datetime | None) -> Iterator[Said]:
+def _message(role: str, content: Any, at: datetime | None) -> Iterator[Utterance]:
     flat = _flat(content)
     if flat not in (None, "", [], {}):
-        yield Said(role=role, content=flat, at=at)
+        yield Utterance(role=role, content=flat, at=at)
 
 
 def _flat(content: Any) -> Any:

@@ -25,8 +25,8 @@ from untaken.formats.trace_run import (
     Called,
     Item,
     Planned,
-    Said,
     TraceRun,
+    Utterance,
     content_text,
 )
 
@@ -309,7 +309,7 @@ def _spoken(message: Mapping[str, Any], at: datetime | None, *, calls: bool) -> 
         if calls:
             yield Answered(content=content_text(content), source_id=text(message.get("tool_call_id")), at=at)
         return
-    yield Said(role=role, content=content_text(content), at=at)
+    yield Utterance(role=role, content=content_text(content), at=at)
     if not calls:
         return
     named = [p for p in parts if p.get("type") == "tool_call"] or objects(message.get("tool_calls"))

@@ -17,7 +17,7 @@ from untaken.formats.readings import amount, items, mapping, moment, objects, te
 from untaken.formats.sample import Confidence, Sample
 from untaken.formats.tidy import Places
 from untaken.formats.trace_file import TraceFile, converter
-from untaken.formats.trace_run import Answered, Called, Item, Said, TraceRun
+from untaken.formats.trace_run import Answered, Called, Item, TraceRun, Utterance
 
 KINDS: Final = ("request", "response")
 HISTORIES: Final = ("messages", "message_history", "all_messages")
@@ -122,7 +122,7 @@ def _items(messages: Sequence[Mapping[str, Any]], findings: Findings) -> Iterato
         instructions = text(message.get("instructions"))
         if instructions is not None and instructions != latest:
             latest = instructions
-            yield Said(role="system", content=latest, at=times[0] if times else sent)
+            yield Utterance(role="system", content=latest, at=times[0] if times else sent)
         for part, at in zip(parts, times, strict=True):
             yield from _part(part, at)
 
@@ -132,7 +132,7 @@ def _part(part: Mapping[str, Any], at: datetime | None) -> Iterator[Item]:
     call_id = text(part.get("tool_call_id"))
     content = part.get("content")
     if kind in SPOKEN:
-        yield Said(role=SPOKEN[kind], content=content, at=at)
+        yield Utterance(role=SPOKEN[kind], content=content, at=at)
     elif kind.endswith("tool-call"):
         yield Called(tool=part.get("tool_name"), arguments=part.get("args"), source_id=call_id, at=at)
     elif kind.endswith("tool-return"):
@@ -142,7 +142,7 @@ def _part(part: Mapping[str, Any], at: datetime | None) -> Iterator[Item]:
     elif kind == "retry-prompt" and text(part.get("tool_name")):
         yield Answered(content=content, source_id=call_id, ok=False, at=at)
     elif kind in ("retry-prompt", "retry-feedback"):  # the reply as a whole was refused, not a call
-        yield Said(role="user", content=content, at=at)
+        yield Utterance(role="user", content=content, at=at)
 
 
 def _tokens(replies: Sequence[Mapping[str, Any]], findings: Findings) -> dict[str, float | bool]:

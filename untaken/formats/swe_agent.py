@@ -19,7 +19,7 @@ from untaken.formats.sample import Confidence, Sample
 from untaken.formats.sources import Source
 from untaken.formats.tidy import Places
 from untaken.formats.trace_file import TraceFile, converter
-from untaken.formats.trace_run import Answered, Called, Item, Said, TraceRun, content_text
+from untaken.formats.trace_run import Answered, Called, Item, TraceRun, Utterance, content_text
 
 STATISTICS: Final = {
     "tokens_sent": "input_tokens",
@@ -107,13 +107,13 @@ def _prompt(document: dict[str, Any]) -> Iterator[Item]:
         if entry.get("role") == "assistant" and entry.get("is_demo") is not True:
             return
         if entry.get("is_demo") is not True and entry.get("role") in ("system", "user"):
-            yield Said(role=str(entry["role"]), content=content_text(entry.get("content")))
+            yield Utterance(role=str(entry["role"]), content=content_text(entry.get("content")))
 
 
 def _items(step: dict[str, Any]) -> Iterator[Item]:
     thought = text(step.get("thought"))
     if thought:
-        yield Said(role="assistant", content=thought)
+        yield Utterance(role="assistant", content=thought)
     action = text(step.get("action"))
     if action is not None:
         yield Called(tool=tool_of(action), arguments={"command": action})

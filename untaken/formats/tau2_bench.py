@@ -158,21 +158,21 @@ def _convert(sources: Sequence[Source], intake: Intake) -> None:
 
 
 def _look(source: Source, intake: Intake, survey: _Survey) -> None:
-    unsaid = FileLog(source.name)
-    reader = intake.reader(source, unsaid)
+    ignored = FileLog(source.name)
+    reader = intake.reader(source, ignored)
     if reader is None:
         return
-    tidier = Tidier(PLACES, unsaid.findings)
+    tidier = Tidier(PLACES, ignored.findings)
     glance = _Glance()
 
     def see(element: Element) -> None:
         simulation, _ = tidier.record(element.value, _RUNS)
         if isinstance(simulation, dict):
-            glance.add(simulation, unsaid.findings)
+            glance.add(simulation, ignored.findings)
 
-    for header in _documents(reader, unsaid, see):
+    for header in _documents(reader, ignored, see):
         tidied, _ = tidier.record(header, "")
-        document = read_document(tidied, source.stem, unpriced=glance.is_unpriced, log=unsaid)
+        document = read_document(tidied, source.stem, unpriced=glance.is_unpriced, log=ignored)
         survey.documents[source.name].append(document)
         for source_task, tools in glance.tools.items():
             survey.tools[document.task_id(source_task)] |= tools

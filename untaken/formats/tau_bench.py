@@ -58,9 +58,9 @@ def _convert(sources: Sequence[Source], intake: Intake) -> None:
     survey = Survey()
     for source in sources:
         intake.step(source.name)
-        unsaid = FileLog(source.name)
-        reader = intake.reader(source, unsaid)
-        for record in records(reader, Tidier(PLACES, unsaid.findings), unsaid) if reader else ():
+        ignored = FileLog(source.name)
+        reader = intake.reader(source, ignored)
+        for record in records(reader, Tidier(PLACES, ignored.findings), ignored) if reader else ():
             survey.add(record, named_file(source.stem))
     for source in sources:
         intake.step(source.name)

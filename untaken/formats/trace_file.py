@@ -91,10 +91,10 @@ def converter(
 
     def _tools(source: Source, intake: Intake) -> dict[str, set[str]]:
         """The tools of each task: known before the runs are read again, none of them is kept in memory."""
-        unsaid = FileLog(source.name)
-        reader = intake.reader(source, unsaid)
+        ignored = FileLog(source.name)
+        reader = intake.reader(source, ignored)
         if reader is None:
             return {}
-        return tools_by_task(read(TraceFile(source, reader, unsaid, Tidier(places, unsaid.findings))))
+        return tools_by_task(read(TraceFile(source, reader, ignored, Tidier(places, ignored.findings))))
 
     return convert

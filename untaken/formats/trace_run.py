@@ -31,7 +31,7 @@ PLAN_TOOLS: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
 """Tools by which an agent writes its plan down: the argument with the list, and names of an entry's text."""
 
 
-class Said(Struct, frozen=True, kw_only=True):
+class Utterance(Struct, frozen=True, kw_only=True):
     """Something said, at a moment where one is recorded."""
 
     role: str
@@ -74,7 +74,7 @@ class Judged(Struct, frozen=True, kw_only=True):
     reason: str | None = None
 
 
-Item = Said | Called | Answered | Planned
+Item = Utterance | Called | Answered | Planned
 
 
 @dataclass(slots=True, kw_only=True)
@@ -125,7 +125,7 @@ class TraceRun:
         if self.steps is not None:
             return self.steps
         calls = sum(isinstance(item, Called) and item.side == "agent" for item in self.items)
-        return calls or sum(isinstance(item, Said) and item.role == "assistant" for item in self.items)
+        return calls or sum(isinstance(item, Utterance) and item.role == "assistant" for item in self.items)
 
 
 def write_traces(
@@ -237,7 +237,7 @@ def _draft(trace: TraceRun, tools: set[str], intake: Intake, log: FileLog, tidie
 def _write_item(item: Item, chat: Conversation, *, timed: bool) -> None:
     if timed:
         chat.at(item.at)
-    if isinstance(item, Said):
+    if isinstance(item, Utterance):
         chat.say(item.role, item.content)
     elif isinstance(item, Answered):
         chat.answer(item.source_id, item.content, ok=item.ok)

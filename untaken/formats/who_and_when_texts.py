@@ -115,8 +115,8 @@ def plan_in(thought: str) -> TaskPlan | None:
     kind, colon, rest = thought.partition(":")
     if not colon or kind.strip().lower() not in _PLANS:
         return None
-    before, marker, after = _parted(rest, _STEPS)
-    opening, _, facts = _parted(before, _FACTS)
+    before, marker, after = _split_at(rest, _STEPS)
+    opening, _, facts = _split_at(before, _FACTS)
     steps = after if marker else rest
     lines = [line.strip() for line in steps.splitlines() if line.strip()]
     listed = [item.group(1) for line in lines if (item := _ITEM.fullmatch(line))]
@@ -127,14 +127,14 @@ def plan_in(thought: str) -> TaskPlan | None:
 
 def _team(opening: str) -> tuple[str, ...]:
     """Names before a colon, one a line, up to a gap of two empty lines."""
-    _, marker, after = _parted(opening, _TEAM)
+    _, marker, after = _split_at(opening, _TEAM)
     section = after.strip("\n").split("\n\n\n", 1)[0] if marker else ""
     found = (_MEMBER.match(line) for line in section.splitlines())
     names = tuple(dict.fromkeys(match.group(1).strip() for match in found if match))
     return names if len(names) <= MOST_MEMBERS else ()
 
 
-def _parted(whole: str, marker: str) -> tuple[str, str, str]:
+def _split_at(whole: str, marker: str) -> tuple[str, str, str]:
     """The text before and after a marker, in whatever case; all of it before if there is none."""
     at = whole.lower().find(marker)
     if at < 0:

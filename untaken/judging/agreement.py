@@ -133,13 +133,17 @@ def verdict_agreement(
     for pair in pairs:
         by_agent[pair.agent].append(pair)
         by_goal[pair.graph, pair.sub_goal].append(pair)
-    goals = [concord("sub_goal", goal, some, cluster, graph) for (graph, goal), some in by_goal.items()]
+    goals = [
+        estimate_agreement("sub_goal", goal, some, cluster, graph) for (graph, goal), some in by_goal.items()
+    ]
     return VerdictAgreement(
         a=tuple(a),
         b=tuple(b),
         cluster=cluster,
-        overall=concord("all", "", pairs, cluster),
-        agents=tuple(concord("agent", agent, by_agent[agent], cluster) for agent in sorted(by_agent)),
+        overall=estimate_agreement("all", "", pairs, cluster),
+        agents=tuple(
+            estimate_agreement("agent", agent, by_agent[agent], cluster) for agent in sorted(by_agent)
+        ),
         sub_goals=tuple(sorted(goals, key=_least_first)),
         pairs=tuple(pairs),
         left_out=left_out,
@@ -173,9 +177,9 @@ def _pairs(run: Run, a: Sequence[str], b: Sequence[str]) -> tuple[list[VerdictPa
     return found, alone
 
 
-def _least_first(concord: AgreementEstimate) -> tuple[float, int, str, str]:
-    share = concord.agreement if isinstance(concord.agreement, float) else 1.0
-    return share, -concord.n, concord.graph, concord.name
+def _least_first(estimate_agreement: AgreementEstimate) -> tuple[float, int, str, str]:
+    share = estimate_agreement.agreement if isinstance(estimate_agreement.agreement, float) else 1.0
+    return share, -estimate_agreement.n, estimate_agreement.graph, estimate_agreement.name
 
 
 def independent(pairs: Iterable[VerdictPair]) -> Literal["task", "run"]:
@@ -183,7 +187,7 @@ def independent(pairs: Iterable[VerdictPair]) -> Literal["task", "run"]:
     return "task" if len({pair.task_id for pair in pairs}) > 1 else "run"
 
 
-def concord(
+def estimate_agreement(
     part: Literal["all", "agent", "sub_goal"],
     name: str,
     pairs: Sequence[VerdictPair],

@@ -9,7 +9,7 @@ from itertools import combinations
 from typing import Final, Literal
 
 from untaken.errors import Unscored
-from untaken.judging.agreement import PairedOpinions, VerdictPair, concord, independent
+from untaken.judging.agreement import PairedOpinions, VerdictPair, estimate_agreement, independent
 from untaken.judging.reviewers import ReviewedSubGoal, Reviewers
 
 MOST_REVIEWERS: Final = 20
@@ -66,7 +66,7 @@ def _pairs(one: ReviewedSubGoal, among: frozenset[str]) -> Iterator[VerdictPair]
 
 def _agreeing(a: str, b: str, pairs: list[VerdictPair]) -> ReviewerPair:
     cluster = independent(pairs)
-    whole = concord("all", "", pairs, cluster)
+    whole = estimate_agreement("all", "", pairs, cluster)
     shared = {field.name: getattr(whole, field.name) for field in fields(PairedOpinions)}
     return ReviewerPair(a=a, b=b, cluster=cluster, **shared)
 

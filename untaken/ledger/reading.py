@@ -20,7 +20,7 @@ _HINTS = {
 }
 
 
-class _Hopeless(Exception):
+class _Unreadable(Exception):
     """So much of a file is unreadable that the rest of it is not read."""
 
 
@@ -67,7 +67,7 @@ class Reading:
                             chain.kept.append(event)
                 if last_lines is not None and last_lines.get(run_id) == number and self._is_whole(run_id):
                     yield self._end(run_id)
-        except _Hopeless:
+        except _Unreadable:
             self._leave_rest(number - 1)
         except UntakenError as error:
             self._file_fault(error)
@@ -124,14 +124,14 @@ class Reading:
         """Charge the line's run, whose id is returned, or the file.
 
         Raises:
-            _Hopeless: for one such line too many.
+            _Unreadable: for one such line too many.
         """
         self._unreadable += 1
         run_id = run_of(line)
         if self._unreadable > limits.UNREADABLE_LINES or (
             run_id is None and len(self.file_faults) >= limits.FILE_FAULTS
         ):
-            raise _Hopeless
+            raise _Unreadable
         if run_id is None:
             self._strays[number] = fault
             where, hint = self._where(number, fault.column), _HINTS["MALFORMED"]

@@ -80,9 +80,9 @@ def read_ledgers(
     runs: dict[str, tuple[Place, Run]] = {}
     unread: list[Finding] = []
     files = map(read_leniently, places) if cluster is None else _read_at(cluster, places, scoring)
-    for done, (place, (read, noticed)) in enumerate(zip(places, files, strict=True), start=1):
-        findings.extend(noticed)
-        unread.extend(unread_runs(read, noticed))
+    for done, (place, (read, found)) in enumerate(zip(places, files, strict=True), start=1):
+        findings.extend(found)
+        unread.extend(unread_runs(read, found))
         for run in read:
             if run.digest in runs:
                 findings.append(_twice(place, run))
@@ -153,13 +153,13 @@ def score_one(
             return before.value, list(before.findings)
     if run.integrity.broken:
         return Unscored(f"the ledger is {run.integrity.verdict}: {run.integrity.reason}"), []
-    graph, noticed = graphs.for_task(run.task_id, run.started.graph)
+    graph, findings = graphs.for_task(run.task_id, run.started.graph)
     if isinstance(graph, Unscored):
-        return graph, noticed
+        return graph, findings
     score = known
     if not isinstance(score, RunScore):
         score = score_run(run, graph, missing=missing, verdicts=verdicts)
-    return score, [*noticed, *score.findings]
+    return score, [*findings, *score.findings]
 
 
 def outcome_of(run: Run, why: Unscored, *, missing: MissingRule) -> RunScore:
@@ -213,9 +213,9 @@ def _scores(run: Run, scoring: Scoring | None) -> Iterable[ScoreRecord]:
     if scoring is None:
         return
     for missing in scoring.missing:
-        score, noticed = score_one(run, scoring.graphs, missing=missing, verdicts=scoring.verdicts)
+        score, findings = score_one(run, scoring.graphs, missing=missing, verdicts=scoring.verdicts)
         if isinstance(score, RunScore):
-            yield ScoreRecord(missing=missing, score=score, findings=tuple(noticed))
+            yield ScoreRecord(missing=missing, score=score, findings=tuple(findings))
             continue
         outcome = None if run.integrity.broken else score_outcome(run, score, missing=missing)
-        yield ScoreRecord(missing=missing, why=score.reason, findings=tuple(noticed), outcome=outcome)
+        yield ScoreRecord(missing=missing, why=score.reason, findings=tuple(findings), outcome=outcome)

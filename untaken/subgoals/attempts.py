@@ -46,7 +46,7 @@ def attempts(rubric: CompiledGraph, trace: Trace, mapping: plans.Mapping) -> Att
             found[name] = Attempt(made=True, events=events)
         elif criterion.options:
             found[name] = _through_options([found[o] for o in criterion.options if o in found])
-        elif not acted and not (trace.spoke and criterion.hears):
+        elif not acted and not (trace.spoke and criterion.reads_messages):
             found[name] = WITHOUT_ACTIONS
         else:
             found[name] = NEVER if criterion.maps or _tagged(mapping) else WITHOUT_MAPPING

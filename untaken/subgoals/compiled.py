@@ -23,7 +23,7 @@ class CompiledSubGoal(Struct, frozen=True, kw_only=True):
         deps: direct dependencies that are in the graph, without itself.
         options: the sub-goals of `any_of` that are in the graph.
         groups: sub-goals that list this one as an option; `siblings`: the options of each of them.
-        hears: whether one of its rules looks at messages; `maps`: whether a rule or check maps calls to it.
+        reads_messages: whether one of its rules looks at messages; `maps`: whether a rule or check maps calls to it.
         call: what its check looks for among the calls.
         expression: what its check tries on the state; empty where it tries nothing. `stepwise`: after each
             step.
@@ -36,7 +36,7 @@ class CompiledSubGoal(Struct, frozen=True, kw_only=True):
     options: tuple[str, ...]
     groups: tuple[str, ...]
     siblings: tuple[tuple[str, ...], ...]
-    hears: bool
+    reads_messages: bool
     maps: bool
     call: ToolCallSpec | None
     expression: str
@@ -129,7 +129,7 @@ def _criterion(
         options=options[node.id],
         groups=tuple(groups),
         siblings=tuple(options[group] for group in groups),
-        hears=any(rule.text is not None for rule in node.rules),
+        reads_messages=any(rule.text is not None for rule in node.rules),
         maps=bool(node.rules) or check.tool_call is not None,
         call=check.tool_call,
         expression=check.expr or "",

@@ -38,7 +38,7 @@ def diagnose(
     Args:
         nodes: the required ones.
         critical: violations of the run that are.
-        trace: its events; ``None`` for one that is not `Trace.unheeding`, for nothing else in it matters.
+        trace: its events; ``None`` for one that is not `Trace.never_replanned`, for nothing else in it matters.
         rubric: of its plan graph.
     """
     known = [node for node in nodes if node.completed is not None]
@@ -61,9 +61,9 @@ def diagnose(
 def _why_missing(
     missing: Sequence[NodeScore], nodes: Sequence[NodeScore], trace: Trace | None, rubric: CompiledGraph
 ) -> Diagnosed:
-    in_vain = [node.sub_goal for node in missing if node.attempted is True]
+    incomplete = [node.sub_goal for node in missing if node.attempted is True]
     never = [node.sub_goal for node in missing if node.attempted is False]
-    inside, skipped = len(in_vain), len(never)
+    inside, skipped = len(incomplete), len(never)
     unknown = len(missing) - inside - skipped
     head = f"{len(missing)} of {len(nodes)} required sub-goals not completed"
     if unknown > max(inside, skipped):
@@ -81,7 +81,7 @@ def _why_missing(
     if skipped > inside:
         advice = f"Fix the planner or its tool descriptions: {_some(never)} never attempted."
         return Diagnosed(diagnosis="skipping", reason=counts, advice=advice)
-    advice = f"Fix the tool call or its reasoning: {_some(in_vain)} attempted, not completed."
+    advice = f"Fix the tool call or its reasoning: {_some(incomplete)} attempted, not completed."
     return Diagnosed(diagnosis="inside", reason=counts, advice=advice)
 
 

@@ -70,9 +70,9 @@ class ExpressionResults:
     def _compared(self, found: ExpressionResult, criterion: CompiledSubGoal) -> ExpressionResult:
         """With what the final state holds instead, in the reason and field by field."""
         differences = state_differences(criterion.expression, self._fold.state)
-        said = differences_in_words(differences)
-        reason = found.reason.replace(_shown(criterion.expression), f"its check: {said}")
-        return structs.replace(found, reason=reason if said else found.reason, differences=differences)
+        words = differences_in_words(differences)
+        reason = found.reason.replace(_shown(criterion.expression), f"its check: {words}")
+        return structs.replace(found, reason=reason if words else found.reason, differences=differences)
 
     def _walk(self, coming: list[tuple[int, CompiledSubGoal]], ends: Sequence[int]) -> None:
         """Try each expression after every step from its first action on, until it holds once.

@@ -148,7 +148,7 @@ def _assemble(run: Run, graph: PlanGraph, judged: _Judged, missing: MissingRule)
     by_id = {node.sub_goal: node for node in nodes}
     known = _consequences(rubric, nodes, by_id, missing)
     tally, deps, diagnosed = known.tally, known.deps, known.diagnosed
-    if trace.unheeding:
+    if trace.never_replanned:
         diagnosed = diagnose(counted_nodes(nodes, "fail"), known.critical, trace, rubric)
     return RunScore(
         run_id=run.run_id,

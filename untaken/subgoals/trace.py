@@ -85,7 +85,7 @@ class Trace:
         return list(paired(self.calls, failed))
 
     @property
-    def unheeding(self) -> bool:
+    def never_replanned(self) -> bool:
         """Whether observations failed, and the plan was recorded but never revised."""
         return bool(self.failures and self.plans and not self.replans)
 

@@ -115,8 +115,8 @@ def ruling(verdicts: Iterable[Verdict]) -> Ruling | None:
 
 
 def _majority(title: str, verdicts: Sequence[Verdict]) -> Ruling:
-    passed = [voice for voice in verdicts if voice.passed]
-    failed = [voice for voice in verdicts if not voice.passed]
+    passed = [verdict for verdict in verdicts if verdict.passed]
+    failed = [verdict for verdict in verdicts if not verdict.passed]
     if len(passed) == len(failed):
         split = Unscored(f"{title} disagree: {_names(passed)} say met, {_names(failed)} say not met")
         return Ruling(passed=split, verdicts=tuple(verdicts))

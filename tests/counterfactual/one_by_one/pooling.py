@@ -169,14 +169,14 @@ def strength_for(snapshot: Snapshot, weights: Weights) -> int:
 def _chosen(snapshot: Snapshot, weights: Weights) -> int:
     """Leave one run out: the mean squared error of each k over the outcomes of all runs."""
     scale = Scale(spans=snapshot.spans(), weights=weights)
-    errors, foretold = dict.fromkeys(STRENGTHS, 0.0), 0
+    errors, predicted = dict.fromkeys(STRENGTHS, 0.0), 0
     for observed in snapshot.history.log[: snapshot.observations][-LATEST:]:
         if observed.kind == "outcome" and len(observed.layers) > 1:
-            foretold += _foretell(observed, snapshot, scale, errors)
-    return min(STRENGTHS, key=lambda k: (errors[k], -k)) if foretold else UNTRIED
+            predicted += _predict(observed, snapshot, scale, errors)
+    return min(STRENGTHS, key=lambda k: (errors[k], -k)) if predicted else UNTRIED
 
 
-def _foretell(observed: Observed, snapshot: Snapshot, scale: Scale, errors: dict[int, float]) -> bool:
+def _predict(observed: Observed, snapshot: Snapshot, scale: Scale, errors: dict[int, float]) -> bool:
     """Adds the squared error of each k; false where no other run chose anything in that context."""
     rest = snapshot.record_of_context(observed.layers[-1], without_run=observed.run_id)
     if rest is None:

@@ -107,7 +107,7 @@ class _Job:
 
     def hold_out(self) -> list[Known]:
         """Plays and records one, and tries every skill at some of its decisions."""
-        witness, plan = self._play(CrafterWorld(self.map), self.first), self.plan
+        forced, plan = self._play(CrafterWorld(self.map), self.first), self.plan
         return [
             Known(
                 map=self.map,
@@ -122,19 +122,19 @@ class _Job:
                     )
                 ),
             )
-            for place in picked(witness.crossroads, plan.points, f"{plan.seed} {self.map}")
+            for place in picked(forced.branch_points, plan.points, f"{plan.seed} {self.map}")
         ]
 
     def _play(self, world: CrafterWorld, number: int) -> ForcedPolicy:
         setup, clock = self.plan.setup, StepClock(START + number * HOUR)
-        witness = ForcedPolicy(policy_named(setup.policy, **setup.options), world)
+        forced = ForcedPolicy(policy_named(setup.policy, **setup.options), world)
         world.reseed(number)
         with LedgerWriter(self.ledger, clock=clock, fsync="never") as ledger:
             run = RunRecorder(
                 ledger, clock, run_id=_run_id(number), agent=setup.agent, task=setup.task, seed=self.map
             )
-            run.finish(play(world, witness, task=setup.task, steps=setup.steps, seed=number, record=run.turn))
-        return witness
+            run.finish(play(world, forced, task=setup.task, steps=setup.steps, seed=number, record=run.turn))
+        return forced
 
 
 def play_plan(

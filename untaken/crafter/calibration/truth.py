@@ -44,21 +44,21 @@ class ForcedPolicy:
 
     def __init__(self, policy: Policy, world: CrafterWorld) -> None:
         self.name, self._policy, self._world = policy.name, policy, world
-        self.crossroads: list[BranchPoint] = []
+        self.branch_points: list[BranchPoint] = []
 
     def begin(self, seed: int, task: str | None) -> None:
         """Starts from the beginning."""
         self._policy.begin(seed, task)
-        self.crossroads.clear()
+        self.branch_points.clear()
 
     def act(self, seen: Seen) -> Act:
         """The policy's own answer."""
         before = self._policy.clone()
         answer = self._policy.act(seen)
         if (chosen := answer.selection) is not None:
-            self.crossroads.append(
+            self.branch_points.append(
                 BranchPoint(
-                    index=len(self.crossroads),
+                    index=len(self.branch_points),
                     seen=seen,
                     skills=(chosen.skill, *chosen.alternatives),
                     world=self._world.clone(),
@@ -85,9 +85,9 @@ class ForcedPolicy:
         return type(self)(self._policy.clone(), self._world)
 
 
-def picked(crossroads: Sequence[BranchPoint], points: int, seed: str) -> list[BranchPoint]:
+def picked(branch_points: Sequence[BranchPoint], points: int, seed: str) -> list[BranchPoint]:
     """So many of the decisions with an alternative, drawn, in their order."""
-    open_ones = [place for place in crossroads if len(place.skills) > 1]
+    open_ones = [place for place in branch_points if len(place.skills) > 1]
     drawn = Random(seed).sample(open_ones, min(points, len(open_ones)))
     return sorted(drawn, key=lambda place: place.index)
 

@@ -10,44 +10,44 @@ _WATCH = 6
 """Steps from a plant at which it waits for it."""
 
 
-def plant(mind: AgentState) -> str | None:
+def plant(agent: AgentState) -> str | None:
     """Plants in front where there is grass, else where grass is near."""
-    if mind.facing == GRASS:
+    if agent.facing == GRASS:
         return "place_plant"
-    return mind.go(mind.known(GRASS), "to grass")
+    return agent.go(agent.known(GRASS), "to grass")
 
 
-def fence(mind: AgentState, sapling: int) -> str | None:
+def fence(agent: AgentState, sapling: int) -> str | None:
     """Closes the cells beside a plant with stones; ``None`` where that is done or cannot be."""
-    chart = mind.chart
+    chart = agent.chart
     for side in SIDES:
         cell = sapling + side
-        if mind.solid(cell) or cell in chart.standing:
+        if agent.solid(cell) or cell in chart.standing:
             continue
         if chart.faced == cell:
-            return "place_stone" if mind.inventory["stone"] else None
-        action = mind.face_free(cell, f"fence {side}")
+            return "place_stone" if agent.inventory["stone"] else None
+        action = agent.face_free(cell, f"fence {side}")
         if action is not None:
             return action
     return None
 
 
-def pick(mind: AgentState) -> str | None:
+def pick(agent: AgentState) -> str | None:
     """Goes to the oldest plant, fences it, waits beside it, and eats it when it is ripe."""
-    if not mind.plants:
+    if not agent.plants:
         return None
-    oldest = max(mind.plants, key=lambda cell: mind.plants[cell])
-    if mind.plants[oldest] >= RIPE:
-        return mind.use((oldest,), "eat_plant")
-    if mind.inventory["stone"]:
-        action = fence(mind, oldest)
+    oldest = max(agent.plants, key=lambda cell: agent.plants[cell])
+    if agent.plants[oldest] >= RIPE:
+        return agent.use((oldest,), "eat_plant")
+    if agent.inventory["stone"]:
+        action = fence(agent, oldest)
         if action is not None:
             return action
-    if mind.away(oldest) > _WATCH:
-        return mind.go((oldest,), "to the plant")
-    return hide(mind) or "noop"
+    if agent.away(oldest) > _WATCH:
+        return agent.go((oldest,), "to the plant")
+    return hide(agent) or "noop"
 
 
-def fenced(mind: AgentState, sapling: int) -> bool:
+def fenced(agent: AgentState, sapling: int) -> bool:
     """Whether nothing that walks can come beside a plant."""
-    return all(mind.solid(sapling + side) for side in SIDES)
+    return all(agent.solid(sapling + side) for side in SIDES)

@@ -48,7 +48,7 @@ class Scripted:
     def begin(self, seed: int, task: str | None) -> None:
         """Forgets the last episode. `seed` decides all it draws in the next one."""
         self.reseed(seed)
-        self._task, self._mind, self._forced = task, AgentState(), ""
+        self._task, self._agent, self._forced = task, AgentState(), ""
         self._skill, self._since, self._count = "", 0, 0
         self._failed: dict[str, int] = {}
         self._alarm: str | None = None
@@ -82,17 +82,17 @@ class Scripted:
         twin.__dict__.update(self.__dict__)
         twin._random = Random()
         twin._random.setstate(self._random.getstate())
-        twin._mind, twin._failed = self._mind.clone(), self._failed.copy()
+        twin._agent, twin._failed = self._agent.clone(), self._failed.copy()
         return twin
 
     def act(self, seen: Seen) -> Act:
         """The action for this step."""
         if seen.feedback is not None:
             return self._again(seen.feedback)
-        mind = self._mind
-        mind.see(seen)
+        agent = self._agent
+        agent.see(seen)
         selection = self._select(seen) if self._over() else None
-        action = mind.reflex() if not mind.asleep else "sleep"
+        action = agent.reflex() if not agent.asleep else "sleep"
         if action is None:
             action, selection = self._proceed(seen, selection)
         self._choice = Act(action=action, selection=selection)
@@ -101,7 +101,7 @@ class Scripted:
         return self._reply(action)
 
     def _reply(self, action: str) -> Act:
-        self._mind.did = action
+        self._agent.did = action
         self._answer = Act(action=action, selection=self._choice.selection)
         return self._answer
 
@@ -122,49 +122,49 @@ class Scripted:
 
     def _over(self) -> bool:
         """Whether the skill has come to its end: success, patience, or something that cannot wait."""
-        mind, skill = self._mind, self._skill
+        agent, skill = self._agent, self._skill
         if self._forced or not skill:
             return True
-        if mind.asleep:
+        if agent.asleep:
             return False
-        age = mind.step - self._since
+        age = agent.step - self._since
         if skill == EXPLORE:
             if age >= EXPLORING:
                 return True
-        elif mind.achievements[skill] > self._count:
+        elif agent.achievements[skill] > self._count:
             return True
         elif age >= PATIENCE:
-            self._failed[skill] = mind.step + SULK
+            self._failed[skill] = agent.step + SULK
             return True
-        alarm = needed(mind)
+        alarm = needed(agent)
         if alarm is None or alarm == skill:
             self._alarm = None
             return False
-        if alarm == self._alarm and mind.step < self._snooze:
+        if alarm == self._alarm and agent.step < self._snooze:
             return False
-        self._alarm, self._snooze = alarm, mind.step + SNOOZE
+        self._alarm, self._snooze = alarm, agent.step + SNOOZE
         return True
 
     def _select(self, seen: Seen, tried: Sequence[str] = ()) -> Selection:
-        mind = self._mind
+        agent = self._agent
         best = self._forced or (self._best(tried) if self.exploring < 1 else "")
         pool = self._pool(seen, best, tried)
         shares = {} if self._forced or not self.exploring else _shares(pool, best, self.exploring)
         self._skill = self._drawn(shares) if shares else best
-        self._forced, self._since = "", mind.step
+        self._forced, self._since = "", agent.step
         self._stuck = 0
-        self._count = mind.achievements.get(self._skill, 0)
-        mind.way_to = ""
+        self._count = agent.achievements.get(self._skill, 0)
+        agent.way_to = ""
         others = tuple(name for name in pool if name != self._skill)
         return Selection(skill=self._skill, alternatives=others, propensities=shares)
 
     def _best(self, tried: Sequence[str]) -> str:
-        failed = [name for name, until in self._failed.items() if until > self._mind.step]
-        return choose(self._mind, self._task, (*failed, *tried))
+        failed = [name for name, until in self._failed.items() if until > self._agent.step]
+        return choose(self._agent, self._task, (*failed, *tried))
 
     def _pool(self, seen: Seen, best: str, tried: Sequence[str]) -> tuple[str, ...]:
         """The skills that may start: its own choice, and feasible ones that serve the task (with causes)."""
-        pool = {*feasible(self._mind, wanted=self._task)} - {*tried}
+        pool = {*feasible(self._agent, wanted=self._task)} - {*tried}
         causes = seen.causes if seen.task is not None else None
         if causes is not None and not causes.unscored:
             named = {*causes.kept, *causes.missing, causes.goal}
@@ -183,16 +183,16 @@ class Scripted:
         """The next action of the skill; another skill where it cannot go on; to wait in it where none can."""
         tried: list[str] = []
         while len(tried) < 4:
-            action = carry_out(self._mind, self._skill)
+            action = carry_out(self._agent, self._skill)
             if action is not None:
                 self._stuck = 0
                 return action, selection
-            if self._stuck and (self._mind.dark or self._mind.step < self._stuck):
+            if self._stuck and (self._agent.dark or self._agent.step < self._stuck):
                 return "noop", selection
-            self._failed[self._skill] = self._mind.step + SULK
+            self._failed[self._skill] = self._agent.step + SULK
             tried.append(self._skill)
             selection = self._select(seen, tried)
-        self._stuck = self._mind.step + WAIT
+        self._stuck = self._agent.step + WAIT
         return "noop", selection
 
 

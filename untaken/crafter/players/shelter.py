@@ -28,86 +28,90 @@ _SQUARES: Final = tuple((0, x, y, x + y) for x in (LEFT, PLANT, RIGHT) for y in 
 _REACH: Final = 4
 
 
-def rest(mind: AgentState) -> str | None:
+def rest(agent: AgentState) -> str | None:
     """Closes a chamber around itself, and sleeps in it till it is awake by itself."""
-    if mind.asleep:
+    if agent.asleep:
         return "sleep"
-    action = hide(mind)
-    if action is None and not mind.inventory["wood_pickaxe"]:
-        return None if mind.dark else "sleep"
+    action = hide(agent)
+    if action is None and not agent.inventory["wood_pickaxe"]:
+        return None if agent.dark else "sleep"
     if action is None:
-        return mind.go(_stones(mind), "to a shelter")
+        return agent.go(_stones(agent), "to a shelter")
     if action != "noop":
         return action
-    return "sleep" if mind.inventory["energy"] < 9 else "noop"
+    return "sleep" if agent.inventory["energy"] < 9 else "noop"
 
 
-def hide(mind: AgentState) -> str | None:
+def hide(agent: AgentState) -> str | None:
     """Closes a chamber around itself, and waits in it; ``None`` where that cannot be done here."""
-    chamber = _chamber(mind)
-    if chamber is None:
+    enclosure = _enclosure(agent)
+    if enclosure is None:
         return None
-    return _close(mind, chamber) or _close_to_arrows(mind) or "noop"
+    return _close(agent, enclosure) or _close_to_arrows(agent) or "noop"
 
 
-def _close_to_arrows(mind: AgentState) -> str | None:
+def _close_to_arrows(agent: AgentState) -> str | None:
     """Arrows fly over water, which can be faced and filled from within."""
-    chart = mind.chart
-    if not mind.inventory["stone"]:
+    chart = agent.chart
+    if not agent.inventory["stone"]:
         return None
     water = next((cell for side in SIDES if chart.ground[cell := chart.here + side] == WATER), None)
-    return None if water is None or water in chart.standing else mind.enter(water)
+    return None if water is None or water in chart.standing else agent.enter(water)
 
 
-def _stones(mind: AgentState) -> dict[int, None]:
-    ground, here = mind.chart.ground, mind.chart.here
+def _stones(agent: AgentState) -> dict[int, None]:
+    ground, here = agent.chart.ground, agent.chart.here
     around = (here + 256 * x + y for x in range(-8, 9) for y in range(-8, 9))
     return {cell: None for cell in around if ground[cell] == STONE}
 
 
-def open_sides(mind: AgentState, chamber: tuple[int, ...]) -> list[tuple[int, int]] | None:
+def open_sides(agent: AgentState, enclosure: tuple[int, ...]) -> list[tuple[int, int]] | None:
     """The outer sides that must be closed, as (cell within, side); ``None`` where one cannot be."""
-    ground, found = mind.chart.ground, []
-    for cell in chamber:
+    ground, found = agent.chart.ground, []
+    for cell in enclosure:
         if (
-            not mind.costs[ground[cell]]
-            or (cell in mind.chart.standing)
+            not agent.costs[ground[cell]]
+            or (cell in agent.chart.standing)
             or ground[cell] not in (*WALKABLE, STONE)
         ):
             return None
         for side in SIDES:
             outer = cell + side
-            if outer in chamber or mind.solid(outer):
+            if outer in enclosure or agent.solid(outer):
                 continue
-            if cell - side not in chamber or ground[outer] == LAVA or mind.chart.standing.get(outer) == PLANT:
+            if (
+                cell - side not in enclosure
+                or ground[outer] == LAVA
+                or agent.chart.standing.get(outer) == PLANT
+            ):
                 return None
             found.append((cell, side))
     return found
 
 
-def _chamber(mind: AgentState) -> tuple[int, ...] | None:
+def _enclosure(agent: AgentState) -> tuple[int, ...] | None:
     """The chamber with the player in it that costs least to close; ``None`` where none can be."""
     best, least = None, 99
-    here, ground, stones = mind.chart.here, mind.chart.ground, mind.inventory["stone"]
+    here, ground, stones = agent.chart.here, agent.chart.ground, agent.inventory["stone"]
     for form in (*_PAIRS, *_SQUARES):
-        chamber = tuple(here + part for part in form)
-        sides = open_sides(mind, chamber)
+        enclosure = tuple(here + part for part in form)
+        sides = open_sides(agent, enclosure)
         if sides is None:
             continue
-        digging = sum(ground[cell] == STONE for cell in chamber)
+        digging = sum(ground[cell] == STONE for cell in enclosure)
         cost = 3 * len(sides) + 2 * digging
         if len(sides) <= stones + digging and cost < least:
-            best, least = chamber, cost
+            best, least = enclosure, cost
     return best
 
 
-def _close(mind: AgentState, chamber: tuple[int, ...]) -> str | None:
+def _close(agent: AgentState, enclosure: tuple[int, ...]) -> str | None:
     """The next action to close a chamber from within; ``None`` where it is closed."""
-    chart = mind.chart
-    for cell in chamber:
+    chart = agent.chart
+    for cell in enclosure:
         if chart.ground[cell] == STONE:
-            return _within(mind, chamber, cell)
-    sides = open_sides(mind, chamber)
+            return _within(agent, enclosure, cell)
+    sides = open_sides(agent, enclosure)
     if not sides:
         return None
     for cell, side in sides:
@@ -115,15 +119,15 @@ def _close(mind: AgentState, chamber: tuple[int, ...]) -> str | None:
             return "place_stone" if cell + side not in chart.standing else "do"
     for cell, side in sides:
         if chart.here == cell - side:
-            return mind.enter(cell)
+            return agent.enter(cell)
     cell, side = sides[0]
-    return _within(mind, chamber, cell - side)
+    return _within(agent, enclosure, cell - side)
 
 
-def _within(mind: AgentState, chamber: tuple[int, ...], aim: int) -> str | None:
+def _within(agent: AgentState, enclosure: tuple[int, ...], aim: int) -> str | None:
     """A step towards a cell without leaving the chamber."""
-    here = mind.chart.here
-    neighbours = [here + side for side in SIDES if here + side in chamber]
+    here = agent.chart.here
+    neighbours = [here + side for side in SIDES if here + side in enclosure]
     if aim in neighbours:
-        return mind.enter(aim)
-    return next((mind.enter(cell) for cell in neighbours if any(cell + s == aim for s in SIDES)), None)
+        return agent.enter(aim)
+    return next((agent.enter(cell) for cell in neighbours if any(cell + s == aim for s in SIDES)), None)

@@ -79,152 +79,152 @@ _PLACEABLE: Final = (GRASS, SAND, PATH)
 Control = Callable[[AgentState], str | None]
 
 
-def feasible(mind: AgentState, *, wanted: str | None = None) -> tuple[str, ...]:
+def feasible(agent: AgentState, *, wanted: str | None = None) -> tuple[str, ...]:
     """The skills that can start now, by inventory and known map, in the order of `SKILLS`.
 
     What is at no known place must be found first, by `EXPLORE`. What is carried already is not made or
     collected again beyond use, unless it is what is `wanted`.
     """
-    return tuple(name for name in SKILLS if _possible(mind, name, wanted))
+    return tuple(name for name in SKILLS if _possible(agent, name, wanted))
 
 
-def located(mind: AgentState, skill: str) -> bool:
+def located(agent: AgentState, skill: str) -> bool:
     """Whether a place is known where the skill can be carried out."""
     if skill in PREY:
-        return PREY[skill] in mind.chart.sighted.values()
-    return skill not in FOUND_AT or bool(mind.known(FOUND_AT[skill]))
+        return PREY[skill] in agent.chart.sighted.values()
+    return skill not in FOUND_AT or bool(agent.known(FOUND_AT[skill]))
 
 
-def _possible(mind: AgentState, name: str, wanted: str | None) -> bool:
-    carried = mind.inventory
-    if not located(mind, name):
+def _possible(agent: AgentState, name: str, wanted: str | None) -> bool:
+    carried = agent.inventory
+    if not located(agent, name):
         return False
     if any(carried[item] < amount for item, amount in NEEDS.get(name, {}).items()):
         return False
     if name in NEARBY:
         item = name.removeprefix("make_")
-        return (name == wanted or not carried[item]) and all(mind.chart.places[m] for m in NEARBY[name])
+        return (name == wanted or not carried[item]) and all(agent.chart.places[m] for m in NEARBY[name])
     if name == "eat_plant":
-        return bool(mind.plants)
+        return bool(agent.plants)
     if name == "wake_up":
-        return carried["energy"] < 9 or mind.threatened
+        return carried["energy"] < 9 or agent.threatened
     item = name.removeprefix("collect_")
     return name == wanted or item == "drink" or carried.get(item, 0) < 9
 
 
-def carry_out(mind: AgentState, skill: str) -> str | None:
+def carry_out(agent: AgentState, skill: str) -> str | None:
     """The next action of a skill; ``None`` where it cannot go on."""
-    return _CONTROLS[skill](mind)
+    return _CONTROLS[skill](agent)
 
 
 def _collect(name: str) -> Control:
     material, weights = MATERIALS[name], _MEADOW if name in ("collect_wood", "collect_drink") else _MOUNTAIN
 
-    def control(mind: AgentState) -> str | None:
-        known = mind.known(material)
+    def control(agent: AgentState) -> str | None:
+        known = agent.known(material)
         if known:
-            action = mind.use(known, name)
+            action = agent.use(known, name)
             if action is not None:
                 return action
-        return mind.wander(weights, f"seek {name}")
+        return agent.wander(weights, f"seek {name}")
 
     return control
 
 
-def _stone(mind: AgentState) -> str | None:
-    if mind.facing == STONE:
+def _stone(agent: AgentState) -> str | None:
+    if agent.facing == STONE:
         return "do"
-    found = mind.go(mind.known(STONE), "collect_stone")
-    return found or mind.wander(_MOUNTAIN, "seek stone")
+    found = agent.go(agent.known(STONE), "collect_stone")
+    return found or agent.wander(_MOUNTAIN, "seek stone")
 
 
-def _sapling(mind: AgentState) -> str | None:
-    if mind.facing == GRASS:
+def _sapling(agent: AgentState) -> str | None:
+    if agent.facing == GRASS:
         return "do"
-    found = mind.go(mind.known(GRASS), "collect_sapling")
-    return found or mind.wander(_MEADOW, "seek grass")
+    found = agent.go(agent.known(GRASS), "collect_sapling")
+    return found or agent.wander(_MEADOW, "seek grass")
 
 
 def _hunt(name: str) -> Control:
     kind, weights = PREY[name], _MOUNTAIN if name == "defeat_skeleton" else _MEADOW
 
-    def control(mind: AgentState) -> str | None:
-        prey = {cell: None for cell, what in mind.chart.sighted.items() if what == kind}
+    def control(agent: AgentState) -> str | None:
+        prey = {cell: None for cell, what in agent.chart.sighted.items() if what == kind}
         if prey:
-            action = mind.use(prey, name)
+            action = agent.use(prey, name)
             if action is not None:
                 return action
-        return mind.wander(weights, f"seek {name}")
+        return agent.wander(weights, f"seek {name}")
 
     return control
 
 
 def _place(action: str) -> Control:
-    def control(mind: AgentState) -> str | None:
+    def control(agent: AgentState) -> str | None:
         where = (*_PLACEABLE, WATER) if action == "place_stone" else _PLACEABLE
-        if mind.facing in where and (action == "place_stone" or mind.counts(mind.chart.here)):
+        if agent.facing in where and (action == "place_stone" or agent.counts(agent.chart.here)):
             return action
-        return _step_away(mind)
+        return _step_away(agent)
 
     return control
 
 
-def _step_away(mind: AgentState) -> str | None:
+def _step_away(agent: AgentState) -> str | None:
     """Makes the cell in front a free one: by digging, or by a step to where there is room."""
-    chart = mind.chart
-    if mind.facing == STONE and mind.costs[STONE]:
+    chart = agent.chart
+    if agent.facing == STONE and agent.costs[STONE]:
         return "do"
     for side in SIDES:
         near = chart.here + side
         if chart.free(near) and near not in chart.hot:
-            return mind.turn(near)
+            return agent.turn(near)
     for side in SIDES:
         near = chart.here + side
-        if chart.ground[near] == STONE and mind.costs[STONE]:
-            return mind.enter(near)
+        if chart.ground[near] == STONE and agent.costs[STONE]:
+            return agent.enter(near)
     return None
 
 
-def _furnace(mind: AgentState) -> str | None:
+def _furnace(agent: AgentState) -> str | None:
     """Beside a table where one is near, for both are needed together."""
-    if not mind.achievements["place_furnace"]:
-        return _place("place_furnace")(mind)
-    tables = [cell for cell in mind.known(TABLE) if mind.away(cell) < 40]
-    if tables and not mind.near(TABLE):
-        action = mind.go(_workplaces(mind, tables), "to a table")
+    if not agent.achievements["place_furnace"]:
+        return _place("place_furnace")(agent)
+    tables = [cell for cell in agent.known(TABLE) if agent.away(cell) < 40]
+    if tables and not agent.near(TABLE):
+        action = agent.go(_workplaces(agent, tables), "to a table")
         if action is not None:
             return action
-    return _place("place_furnace")(mind)
+    return _place("place_furnace")(agent)
 
 
-def _workplaces(mind: AgentState, things: Iterable[int]) -> dict[int, None]:
-    costs, ground = mind.costs, mind.chart.ground
+def _workplaces(agent: AgentState, things: Iterable[int]) -> dict[int, None]:
+    costs, ground = agent.costs, agent.chart.ground
     return {
         cell + around: None
         for cell in things
         for around in AROUND
-        if costs[ground[cell + around]] and mind.counts(cell + around)
+        if costs[ground[cell + around]] and agent.counts(cell + around)
     }
 
 
-def workshop(mind: AgentState) -> dict[int, None]:
+def workshop(agent: AgentState) -> dict[int, None]:
     """Cells from which a table and a furnace are both near."""
-    by_furnace = _workplaces(mind, mind.known(FURNACE))
-    return {cell: None for cell in _workplaces(mind, mind.known(TABLE)) if cell in by_furnace}
+    by_furnace = _workplaces(agent, agent.known(FURNACE))
+    return {cell: None for cell in _workplaces(agent, agent.known(TABLE)) if cell in by_furnace}
 
 
 def _make(name: str) -> Control:
-    def control(mind: AgentState) -> str | None:
-        if all(mind.near(thing) for thing in NEARBY[name]):
+    def control(agent: AgentState) -> str | None:
+        if all(agent.near(thing) for thing in NEARBY[name]):
             return name
-        places = workshop(mind) if FURNACE in NEARBY[name] else _workplaces(mind, mind.known(TABLE))
-        return mind.go(places, name) if places else None
+        places = workshop(agent) if FURNACE in NEARBY[name] else _workplaces(agent, agent.known(TABLE))
+        return agent.go(places, name) if places else None
 
     return control
 
 
-def _explore(mind: AgentState) -> str | None:
-    return mind.wander(_MOUNTAIN if mind.inventory["wood_pickaxe"] else _ANYWHERE, EXPLORE)
+def _explore(agent: AgentState) -> str | None:
+    return agent.wander(_MOUNTAIN if agent.inventory["wood_pickaxe"] else _ANYWHERE, EXPLORE)
 
 
 _CONTROLS: Final[dict[str, Control]] = {

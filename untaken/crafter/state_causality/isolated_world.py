@@ -80,7 +80,7 @@ def setting_of(mechanism: Mechanism) -> Setting:
     return _SETTINGS.get(mechanism.name) or Setting(action=mechanism.action or "noop")
 
 
-def booth(world: CrafterWorld, mechanism: Mechanism, cause: str) -> CrafterWorld:
+def in_isolation(world: CrafterWorld, mechanism: Mechanism, cause: str) -> CrafterWorld:
     """A clone in which the mechanism has all it needs, and nothing else is near.
 
     Of causes that only help, and of creatures of which each would do, there is none but `cause`.

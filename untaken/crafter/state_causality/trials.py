@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, Literal
 import msgspec
 
 from untaken.crafter.simulator import ACHIEVEMENTS, MATERIALS, OBJECTS, CrafterWorld, LocalView
-from untaken.crafter.state_causality.isolated_world import booth, intervene, setting_of
+from untaken.crafter.state_causality.isolated_world import in_isolation, intervene, setting_of
 from untaken.crafter.state_causality.mechanisms import mechanisms
 from untaken.crafter.state_causality.model import STAY_ALIVE, CausalEdge, CausalState
 from untaken.crafter.state_causality.variables import faced
@@ -70,7 +70,7 @@ class TriedCauses:
 def try_edges(world: CrafterWorld, causes: CausalState, *, draws: int = DRAWS, seed: int = 0) -> TriedCauses:
     """Tries each edge of a causal state in clones.
 
-    A ``rule`` edge is tried where its mechanism has all it needs (`booth`): the same actions and the same
+    A ``rule`` edge is tried where its mechanism has all it needs (`in_isolation`): the same actions and the same
     random numbers, once with the cause as it is, once after do(cause). A ``policy-mediated`` edge is tried in
     the world as it is: with the action given, do(cause) must change nothing at the next step. Whichever
     changed its effect becomes ``tested``.
@@ -92,7 +92,7 @@ def _try(world: CrafterWorld, edge: CausalEdge, causes: CausalState, seeds: Sequ
         return EdgeTrial(edge=edge, found="not tried", reason="no mechanism is known that could be set up")
     if edge.kind != "policy-mediated":
         setting = setting_of(mechanism)
-        base = booth(world, mechanism, edge.cause)
+        base = in_isolation(world, mechanism, edge.cause)
         actions = [setting.action] * (setting.quick if edge.cause in mechanism.helps else setting.steps)
         amount = setting.otherwise.get(edge.cause, 0)
     elif edge.cause in (*causes.missing, *causes.absent):

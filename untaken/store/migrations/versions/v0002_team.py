@@ -40,7 +40,7 @@ def _say_once_by_digest() -> None:
     for row in connection.execute(sa.text("SELECT position, code, message, run FROM audit")).all():
         connection.execute(
             sa.text("UPDATE audit SET said = :said WHERE position = :position"),
-            {"said": _said(row.code, row.message, row.run), "position": row.position},
+            {"said": _key(row.code, row.message, row.run), "position": row.position},
         )
     with op.batch_alter_table("audit", naming_convention=NAMES) as audit:
         audit.drop_constraint("audit_code_message_run_key", type_="unique")
@@ -48,7 +48,7 @@ def _say_once_by_digest() -> None:
         audit.create_unique_constraint("audit_said_key", ["said"])
 
 
-def _said(*words: str) -> str:
+def _key(*words: str) -> str:
     return sha256("\0".join(words).encode(errors="surrogatepass")).hexdigest()
 
 
