@@ -67,7 +67,7 @@ def choose() -> session.EditorSession | None:
 
 def _named_in_address(known: list[str]) -> str:
     """The open graph, or else the first one; the address names it from now on, so it can be shared."""
-    here = session.desk()
+    here = session.current()
     chosen = here.graph.id if here is not None else known[0]
     state.select(**{name: state.selected(name) for name in state.SELECTION} | {"graph": chosen})
     return chosen
@@ -127,7 +127,7 @@ def _offer(imported: ImportedGraphs) -> None:
         by_id = {one.id: one for one in imported.graphs}
         graph = by_id[st.selectbox("Which one", list(by_id), format_func=lambda n: text.one_line(n, 60))]
     st.caption(f"{len(graph.sub_goals):,} sub-goals, id {text.label(graph.id, 60)}")
-    here = session.desk()
+    here = session.current()
     fill = imported.drawn and st.checkbox(
         "Keep the existing checks, rules, descriptions and tasks",
         value=True,

@@ -147,7 +147,7 @@ def _take(draft: ProposedGraph, tasks: Sequence[str]) -> None:
     """A person goes through it now: the mark that keeps a draft from scoring is not taken along."""
     metadata = {name: value for name, value in draft.graph.metadata.items() if name != "draft"}
     graph = msgspec.structs.replace(draft.graph, metadata=metadata)
-    if session.desk() is not None and not first_graph.asked():
+    if session.current() is not None and not first_graph.asked():
         session.take_content(graph, "suggested by runs")
         return
     known = session.graph_ids()

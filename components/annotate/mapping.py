@@ -75,7 +75,7 @@ def _code(words: str) -> str:
 
 
 def _make(goal: str, rule: Rule) -> None:
-    here = session.desk()
+    here = session.current()
     if here is not None:
         node = sub_goal_of(here.graph, goal)
         session.edit(Set(sub_goal=goal, field="rules", value=made_rule(node, rule)))

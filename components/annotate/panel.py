@@ -89,7 +89,7 @@ def _chosen(graph: PlanGraph) -> SubGoal | None:
 @panels.panel
 def select(sub_goal: str | None) -> None:
     """Select a sub-goal of the open graph."""
-    here = session.desk()
+    here = session.current()
     state.select(graph=here.graph.id if here else None, sub_goal=sub_goal)
 
 

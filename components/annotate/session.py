@@ -24,7 +24,7 @@ from untaken.store import Workspace
 from untaken.store.drafts import GraphDraft
 from untaken.store.versions import GraphVersion, SaveConflict, Saved
 
-DESK: Final = "annotate_desk"
+CURRENT: Final = "annotate_desk"
 TYPED: Final = "annotate_typed"
 """What was typed and refused since the last change, by field: it stays to be corrected."""
 UNSIGNED: Final = "unsigned:"
@@ -57,9 +57,9 @@ class EditorSession:
         return self.session.graph
 
 
-def desk() -> EditorSession | None:
+def current() -> EditorSession | None:
     """The graph being edited in this browser session."""
-    return cast("EditorSession | None", st.session_state.get(DESK))
+    return cast("EditorSession | None", st.session_state.get(CURRENT))
 
 
 def _store() -> Workspace:
@@ -74,7 +74,7 @@ def graph_ids() -> list[str]:
     known = dict.fromkeys(file.graph_id for file in store.graphs() if file.graph_id)
     mine = draft_author()
     known |= dict.fromkeys(draft.graph_id for draft in store.drafts() if draft.author == mine)
-    here = desk()
+    here = current()
     if here is not None:
         known[here.graph.id] = None
     return list(known)
@@ -82,12 +82,12 @@ def graph_ids() -> list[str]:
 
 def open_graph(graph_id: str) -> EditorSession | None:
     """Open a graph, unless it is already open: the reviewer's draft of it, or else the current version."""
-    here = desk()
+    here = current()
     if here is not None and here.graph.id == graph_id:
         return here
     draft = _store().draft(graph_id, draft_author())
     if draft is not None and resume(draft):
-        return desk()
+        return current()
     newest = _store().newest_version(graph_id)
     if newest is None:
         return None
@@ -101,7 +101,7 @@ def begin(graph: PlanGraph, message: str, *, fill: bool = False) -> None:
     here = open_graph(graph.id)
     if here is not None:
         take_content(graph, message, fill=fill)
-        now = desk()
+        now = current()
         if now is not None and now.session is here.session and not now.refused:
             put(replace(now, message="It is identical to the open graph."))
     else:
@@ -111,7 +111,7 @@ def begin(graph: PlanGraph, message: str, *, fill: bool = False) -> None:
 
 def put(made: EditorSession) -> EditorSession:
     """Make this the open graph."""
-    st.session_state[DESK] = made
+    st.session_state[CURRENT] = made
     return made
 
 
@@ -150,7 +150,7 @@ def take_content(graph: PlanGraph, message: str, *, fill: bool = False) -> bool:
         message: the step in words.
         fill: keep from the current graph what a drawing cannot express.
     """
-    here = desk()
+    here = current()
     if here is None:
         return False
     if fill:
@@ -171,7 +171,7 @@ def redo() -> None:
 @panel
 def refuse(error: UntakenError) -> None:
     """Say why an edit is refused."""
-    here = desk()
+    here = current()
     if here is not None:
         put(replace(here, refused=words(error), message=""))
 
@@ -182,7 +182,7 @@ def words(error: UntakenError) -> str:
 
 
 def _step(act: Callable[[Session], Session]) -> bool:
-    here = desk()
+    here = current()
     if here is None:
         return False
     try:
@@ -199,7 +199,7 @@ def _step(act: Callable[[Session], Session]) -> bool:
 
 def _turn() -> int:
     """Grows from one desk to the next: no form of the one before shows up again."""
-    here = desk()
+    here = current()
     return here.turn + 1 if here is not None else 0
 
 
@@ -209,7 +209,7 @@ def save(message: str) -> bool:
     Returns:
         Whether it was saved.
     """
-    here, who = desk(), author()
+    here, who = current(), author()
     if here is None or who is None:
         return False
     try:
@@ -251,7 +251,7 @@ def versions_apart(here: EditorSession, newest: GraphVersion) -> tuple[PlanGraph
 
 def go_on(graph: PlanGraph, newest: GraphVersion, theirs: PlanGraph, message: str) -> None:
     """Go on from the newest version with this content; undo leads back to the own edits."""
-    here = desk()
+    here = current()
     if here is not None:
         session = replace(here.session, base=theirs).take(graph, f"version {newest.version} taken in")
         keep(EditorSession(session=session, based_on=newest.version, message=message, turn=here.turn + 1))
@@ -269,7 +269,7 @@ def sign_draft() -> None:
     """Where a name was given since, the draft goes over to it."""
     if author() is None:
         return
-    here, unsigned = desk(), st.session_state.pop("annotate_unsigned", None)
+    here, unsigned = current(), st.session_state.pop("annotate_unsigned", None)
     if here is not None and unsigned is not None:
         keep(here)
         _store().discard_draft(here.graph.id, unsigned)

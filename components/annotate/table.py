@@ -94,7 +94,7 @@ def _take() -> None:
     If an id changed or was removed, the table is redrawn, because other rows name it.
     """
     sheet = cast("TableEdit", st.session_state[SHEET])
-    here = session.desk()
+    here = session.current()
     if here is None:
         return
     try:
@@ -104,7 +104,7 @@ def _take() -> None:
         return
     same_ids = not any(isinstance(edit, Rename | Delete) for edit in edits)
     if session.edit(edits) and same_ids:
-        now = session.desk()
+        now = session.current()
         st.session_state[SHEET] = replace(sheet, made=now.graph if now else sheet.made)
 
 

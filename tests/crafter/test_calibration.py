@@ -34,7 +34,7 @@ from untaken.crafter.policy import Seen
 world = CrafterWorld(7, area=(32, 32))
 witness = ForcedPolicy(policy_named("noisy", epsilon=0.5), world)
 play(world, witness, task="place_table", steps=40, seed=1)
-place = picked(witness.crossroads, 1, "x")[0]
+place = picked(witness.branch_points, 1, "x")[0]
 before = place.world.state_hash()
 for skill in place.skills:
     clone = place.policy.clone()

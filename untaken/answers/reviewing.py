@@ -171,7 +171,7 @@ class ReviewerDisagreement:
 
 def disagreement_queue(corpus: Corpus) -> tuple[ReviewerDisagreement, ...]:
     """Contradictions before doubts, critical sub-goals before others, many voices before few."""
-    found = [_parted(corpus.scores[one.digest], one) for one in corpus_reviewers(corpus).disagreements]
+    found = [_disagreed(corpus.scores[one.digest], one) for one in corpus_reviewers(corpus).disagreements]
     return tuple(
         sorted(found, key=lambda p: (not p.judged.contradicts, not p.critical, -len(p.judged.answers)))
     )
@@ -332,7 +332,7 @@ def _case(case: Case) -> Document:
     }
 
 
-def _parted(score: RunScore | Unscored, one: ReviewedSubGoal) -> ReviewerDisagreement:
+def _disagreed(score: RunScore | Unscored, one: ReviewedSubGoal) -> ReviewerDisagreement:
     nodes = {} if isinstance(score, Unscored) else {node.sub_goal: node for node in score.nodes}
     node = nodes.get(one.sub_goal)
     return ReviewerDisagreement(

@@ -75,15 +75,15 @@ def kept_people(folder: Path) -> tuple[QuantifierRun, ...]:
 
 def has_people(folder: Path) -> bool:
     """Whether people's values are among the recorded replies of the workspace in `folder`."""
-    return any(_is_peoples(file) for file in (folder / RECORDED).glob(f"*{REPLIES}"))
+    return any(_is_by_people(file) for file in (folder / RECORDED).glob(f"*{REPLIES}"))
 
 
-def _is_peoples(file: Path) -> bool:
+def _is_by_people(file: Path) -> bool:
     return file.name.casefold().startswith(PEOPLE)
 
 
 def _read(folder: Path, *, people: bool) -> tuple[QuantifierRun, ...]:
-    files = sorted(f for f in (folder / RECORDED).glob(f"*{REPLIES}") if _is_peoples(f) is people)
+    files = sorted(f for f in (folder / RECORDED).glob(f"*{REPLIES}") if _is_by_people(f) is people)
     return tuple(run for file in files for run in read_quantifier_runs(file))
 
 

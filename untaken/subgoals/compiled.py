@@ -23,7 +23,8 @@ class CompiledSubGoal(Struct, frozen=True, kw_only=True):
         deps: direct dependencies that are in the graph, without itself.
         options: the sub-goals of `any_of` that are in the graph.
         groups: sub-goals that list this one as an option; `siblings`: the options of each of them.
-        reads_messages: whether one of its rules looks at messages; `maps`: whether a rule or check maps calls to it.
+        reads_messages: whether one of its rules looks at messages.
+        maps: whether a rule or check maps calls to it.
         call: what its check looks for among the calls.
         expression: what its check tries on the state; empty where it tries nothing. `stepwise`: after each
             step.

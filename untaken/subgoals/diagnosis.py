@@ -38,7 +38,7 @@ def diagnose(
     Args:
         nodes: the required ones.
         critical: violations of the run that are.
-        trace: its events; ``None`` for one that is not `Trace.never_replanned`, for nothing else in it matters.
+        trace: its events; ``None`` unless `Trace.never_replanned`; nothing else in it matters.
         rubric: of its plan graph.
     """
     known = [node for node in nodes if node.completed is not None]

@@ -58,11 +58,11 @@ class AgentState:
     __slots__ = (
         "achievements",
         "asleep",
-        "chart",
         "costs",
         "did",
         "hurt",
         "inventory",
+        "known_map",
         "light",
         "plants",
         "step",
@@ -70,13 +70,13 @@ class AgentState:
         "way_to",
     )
 
-    chart: LocalMap
+    known_map: LocalMap
     inventory: Mapping[str, int]
     achievements: Mapping[str, int]
     costs: Costs
 
     def __init__(self) -> None:
-        self.chart = LocalMap()
+        self.known_map = LocalMap()
         self.inventory, self.achievements = {}, {}
         self.plants: dict[int, int] = {}
         self.asleep, self.hurt, self.light, self.step = False, False, 1.0, 0
@@ -88,7 +88,7 @@ class AgentState:
     def clone(self) -> Self:
         """The same mind, of one's own."""
         twin = object.__new__(type(self))
-        twin.chart = self.chart.clone()
+        twin.known_map = self.known_map.clone()
         twin.inventory, twin.achievements, twin.costs = self.inventory, self.achievements, self.costs
         twin.plants = self.plants.copy()
         twin.asleep, twin.hurt, twin.light, twin.step = self.asleep, self.hurt, self.light, self.step
@@ -100,8 +100,8 @@ class AgentState:
         now, went = seen.observation, MOVES.get(self.did or "", 0)
         if self.asleep and self.inventory["energy"] < 9:
             went = 0
-        before, planted = self.inventory, self.chart.faced if self.did == "place_plant" else 0
-        if not self.chart.look(now, went):
+        before, planted = self.inventory, self.known_map.faced if self.did == "place_plant" else 0
+        if not self.known_map.look(now, went):
             self.plants.clear()
             self.way.clear()
         self.inventory, self.achievements = now.inventory, now.achievements
@@ -113,7 +113,7 @@ class AgentState:
 
     def _tend(self, planted: int) -> None:
         """Tracks how long each plant has grown; a missing one is forgotten."""
-        standing, here = self.chart.standing, self.chart.here
+        standing, here = self.known_map.standing, self.known_map.here
         if planted and standing.get(planted) == PLANT:
             self.plants[planted] = 0
         for plant in tuple(self.plants):
@@ -134,7 +134,7 @@ class AgentState:
     def threatened(self) -> bool:
         """Whether it is no time to be about, and there is what a shelter takes."""
         have = self.inventory
-        tired = have["energy"] <= 6 or self.chart.ground[self.chart.here] == GRASS
+        tired = have["energy"] <= 6 or self.known_map.ground[self.known_map.here] == GRASS
         if not ((self.dark and tired) or self.hurt):
             return False
         least = min(have["food"], have["drink"])
@@ -147,17 +147,17 @@ class AgentState:
         if not self.dark:
             return 1
         need = self.inventory["food"] <= 1 or self.inventory["drink"] <= 1
-        return 3 if need or self.chart.ground[self.chart.here] == GRASS else 0
+        return 3 if need or self.known_map.ground[self.known_map.here] == GRASS else 0
 
     def nearest(self, material: int) -> int:
         """Steps to the nearest known place of a material as the crow flies, up to the reach of a glance."""
-        here, x, y = self.chart.here, self.chart.here >> 8, self.chart.here & 255
-        if not self.chart.places[material]:
+        here, x, y = self.known_map.here, self.known_map.here >> 8, self.known_map.here & 255
+        if not self.known_map.places[material]:
             return FAR
         return min(
             (
                 abs((cell >> 8) - x) + abs((cell & 255) - y)
-                for cell in self.chart.places[material]
+                for cell in self.known_map.places[material]
                 if cell != here
             ),
             default=FAR,
@@ -165,43 +165,47 @@ class AgentState:
 
     def near(self, material: int) -> bool:
         """Whether such ground is within one cell, as crafting needs it."""
-        ground, here = self.chart.ground, self.chart.here
+        ground, here = self.known_map.ground, self.known_map.here
         return self.counts(here) and any(ground[here + around] == material for around in AROUND)
 
     def counts(self, cell: int) -> bool:
         """Whether the package finds anything near this cell: in the first column and row it finds nothing."""
-        ground = self.chart.ground
+        ground = self.known_map.ground
         return ground[cell + LEFT] != EDGE and ground[cell + UP] != EDGE
 
     def side_of(self, kind: int) -> int | None:
         """The side where such a creature is."""
-        standing, here = self.chart.standing, self.chart.here
+        standing, here = self.known_map.standing, self.known_map.here
         return next((side for side in SIDES if standing.get(here + side) == kind), None)
 
     def solid(self, cell: int) -> bool:
         """Whether nothing can come from there."""
-        ground = self.chart.ground[cell]
+        ground = self.known_map.ground[cell]
         return ground not in WALKABLE and ground not in (UNKNOWN, LAVA)
 
     def away(self, cell: int) -> int:
         """Steps to a cell as the crow flies in a town."""
-        here = self.chart.here
+        here = self.known_map.here
         return abs((cell >> 8) - (here >> 8)) + abs((cell & 255) - (here & 255))
 
     def known(self, material: int) -> dict[int, None]:
         """Known cells of a material."""
-        return self.chart.places[material]
+        return self.known_map.places[material]
 
     @property
     def facing(self) -> int:
         """The terrain in front, unless an object hides it."""
-        return -1 if self.chart.faced in self.chart.standing else self.chart.ground[self.chart.faced]
+        return (
+            -1
+            if self.known_map.faced in self.known_map.standing
+            else self.known_map.ground[self.known_map.faced]
+        )
 
     # Moving
 
     def turn(self, cell: int) -> str:
         """Faces a cell beside that cannot be entered."""
-        return MOVE_TO[cell - self.chart.here]
+        return MOVE_TO[cell - self.known_map.here]
 
     def go(self, aims: Container[int], name: str, *, closed: Container[int] = ()) -> str | None:
         """The next step on the way to the nearest of some cells; ``None`` where there is no way.
@@ -210,7 +214,7 @@ class AgentState:
         """
         way = self._kept(aims, name, closed)
         if way is None:
-            found = route(self.chart, self.costs, aims, closed=closed)
+            found = route(self.known_map, self.costs, aims, closed=closed)
             self.way, self.way_to = found or [], name
             if not found:
                 return None
@@ -218,100 +222,106 @@ class AgentState:
         return self.enter(way[0])
 
     def _kept(self, aims: Container[int], name: str, closed: Container[int]) -> list[int] | None:
-        way, chart = self.way, self.chart
+        way, known_map = self.way, self.known_map
         if self.way_to != name:
             return None
-        if way and way[0] == chart.here:
+        if way and way[0] == known_map.here:
             del way[0]
-        if not way or way[0] - chart.here not in SIDES or way[-1] not in aims:
+        if not way or way[0] - known_map.here not in SIDES or way[-1] not in aims:
             return None
         return way if self._open(way[0], closed) or len(way) == 1 else None
 
     def _open(self, cell: int, closed: Container[int]) -> bool:
         """Whether a cell can still be entered on a way."""
-        chart = self.chart
-        return bool(self.costs[chart.ground[cell]]) and cell not in chart.standing and cell not in closed
+        known_map = self.known_map
+        return (
+            bool(self.costs[known_map.ground[cell]]) and cell not in known_map.standing and cell not in closed
+        )
 
     def enter(self, cell: int) -> str:
         """The next action for getting into a cell beside, or for facing one that cannot be entered."""
-        chart = self.chart
-        ground = chart.ground[cell]
-        if cell in chart.standing:
+        known_map = self.known_map
+        ground = known_map.ground[cell]
+        if cell in known_map.standing:
             return (
-                "do" if chart.faced == cell and chart.standing[cell] != PLANT else MOVE_TO[cell - chart.here]
+                "do"
+                if known_map.faced == cell and known_map.standing[cell] != PLANT
+                else MOVE_TO[cell - known_map.here]
             )
         if ground in WALKABLE:
-            return MOVE_TO[cell - chart.here]
+            return MOVE_TO[cell - known_map.here]
         if ground == LAVA:
             return "noop"
-        if chart.faced != cell:
-            return MOVE_TO[cell - chart.here]
+        if known_map.faced != cell:
+            return MOVE_TO[cell - known_map.here]
         return "place_stone" if ground == WATER else "do"
 
     def wander(self, weights: bytes, name: str) -> str | None:
         """The next step into the unknown; ``None`` where all that can be reached is known."""
-        way, chart = self.way, self.chart
+        way, known_map = self.way, self.known_map
         if self.way_to == name:
-            if way and way[0] == chart.here:
+            if way and way[0] == known_map.here:
                 del way[0]
-            if way and way[0] - chart.here in SIDES and self._open(way[0], ()):
+            if way and way[0] - known_map.here in SIDES and self._open(way[0], ()):
                 return self.enter(way[0])
-        self.way, self.way_to = frontier(chart, self.costs, weights) or [], name
+        self.way, self.way_to = frontier(known_map, self.costs, weights) or [], name
         return self.enter(self.way[0]) if self.way else None
 
     def use(self, aims: Container[int], name: str, action: str = "do") -> str | None:
         """Goes to the nearest of some cells that cannot be entered, faces it and acts."""
-        chart = self.chart
-        if chart.faced in aims:
+        known_map = self.known_map
+        if known_map.faced in aims:
             return action
         for side in SIDES:
-            if chart.here + side in aims and not chart.free(chart.here + side):
+            if known_map.here + side in aims and not known_map.free(known_map.here + side):
                 return MOVE_TO[side]
         return self.go(aims, name)
 
     def face_free(self, cell: int, name: str) -> str | None:
         """Gets to face a cell that could be entered, without entering it: by coming straight towards it."""
-        chart, costs = self.chart, self.costs
-        if chart.faced == cell:
+        known_map, costs = self.known_map, self.costs
+        if known_map.faced == cell:
             return None
         starts: dict[int, int] = {}
         for side in SIDES:
             stance, start = cell - side, cell - 2 * side
-            if not costs[chart.ground[stance]]:
+            if not costs[known_map.ground[stance]]:
                 continue
-            if stance in chart.hot or stance in chart.standing:
+            if stance in known_map.hot or stance in known_map.standing:
                 continue
-            if chart.here == start:
+            if known_map.here == start:
                 return self.enter(stance)
-            if costs[chart.ground[start]] and start not in chart.standing:
+            if costs[known_map.ground[start]] and start not in known_map.standing:
                 starts[start] = side
         return self.go(starts, name, closed=(cell,)) if starts else None
 
     def reflex(self) -> str | None:
         """The reaction that precedes every aim: hit back an attacker, avoid an arrow."""
-        if not self.chart.standing:
+        if not self.known_map.standing:
             return None
         for kind in (ZOMBIE, SKELETON):
             side = self.side_of(kind)
             if side is not None:
-                return "do" if self.chart.faced == self.chart.here + side else MOVE_TO[side]
-        if ARROW not in self.chart.standing.values():
+                return "do" if self.known_map.faced == self.known_map.here + side else MOVE_TO[side]
+        if ARROW not in self.known_map.standing.values():
             return None
         return next((action for side in SIDES if (action := self._parry(side))), None)
 
     def _parry(self, side: int) -> str | None:
         """A stone before an arrow that comes from a side, or a step out of its line."""
-        chart, here = self.chart, self.chart.here
+        known_map, here = self.known_map, self.known_map.here
         for steps in range(1, 5):
             cell = here + steps * side
-            if chart.standing.get(cell) == ARROW:
+            if known_map.standing.get(cell) == ARROW:
                 break
-            if cell in chart.standing or chart.ground[cell] not in FLYABLE:
+            if cell in known_map.standing or known_map.ground[cell] not in FLYABLE:
                 return None
         else:
             return None
-        if steps > 1 and chart.faced == here + side and self.inventory["stone"]:
+        if steps > 1 and known_map.faced == here + side and self.inventory["stone"]:
             return "place_stone"
         across = (UP, DOWN) if side in (LEFT, RIGHT) else (LEFT, RIGHT)
         sideways = (here + step for step in across)
-        return next((MOVE_TO[c - here] for c in sideways if chart.free(c) and c not in chart.hot), None)
+        return next(
+            (MOVE_TO[c - here] for c in sideways if known_map.free(c) and c not in known_map.hot), None
+        )

@@ -19,12 +19,12 @@ def plant(agent: AgentState) -> str | None:
 
 def fence(agent: AgentState, sapling: int) -> str | None:
     """Closes the cells beside a plant with stones; ``None`` where that is done or cannot be."""
-    chart = agent.chart
+    known_map = agent.known_map
     for side in SIDES:
         cell = sapling + side
-        if agent.solid(cell) or cell in chart.standing:
+        if agent.solid(cell) or cell in known_map.standing:
             continue
-        if chart.faced == cell:
+        if known_map.faced == cell:
             return "place_stone" if agent.inventory["stone"] else None
         action = agent.face_free(cell, f"fence {side}")
         if action is not None:

@@ -100,7 +100,9 @@ def _hungry(agent: AgentState) -> bool:
 
 
 def _nearest_cow(agent: AgentState) -> int:
-    return min((agent.away(cell) for cell, kind in agent.chart.sighted.items() if kind == COW), default=99)
+    return min(
+        (agent.away(cell) for cell, kind in agent.known_map.sighted.items() if kind == COW), default=99
+    )
 
 
 def step_to(agent: AgentState, goal: str) -> str:

@@ -45,7 +45,7 @@ def costs_of(inventory: Mapping[str, int], *, grass: int = 1) -> Costs:
 
 
 def route(
-    chart: LocalMap,
+    known_map: LocalMap,
     costs: Costs,
     aims: Container[int],
     *,
@@ -57,26 +57,26 @@ def route(
     An aim may be a cell that cannot be entered: the way then ends before it, facing it.
 
     Args:
-        chart: what is known.
+        known_map: what is known.
         costs: of entering, by material.
         aims: cells to reach.
         closed: cells that must not be entered.
         limit: highest cost of a way.
     """
-    ground, standing, hot = chart.ground, chart.standing, chart.hot
-    came: dict[int, int] = {chart.here: 0}
+    ground, standing, hot = known_map.ground, known_map.standing, known_map.hot
+    came: dict[int, int] = {known_map.here: 0}
     buckets: list[list[int]] = [[] for _ in range(limit + _DEAREST)]
-    buckets[0].append(chart.here)
-    best = {chart.here: 0}
+    buckets[0].append(known_map.here)
+    best = {known_map.here: 0}
     for cost in range(limit):
         for cell in buckets[cost]:
             if best[cell] != cost:
                 continue
-            if cell in aims and cell != chart.here:
-                return _traced(came, cell, chart.here)
+            if cell in aims and cell != known_map.here:
+                return _traced(came, cell, known_map.here)
             if len(best) > _MOST_CELLS:
                 return None
-            if ground[cell] == UNKNOWN or (cell != chart.here and not costs[ground[cell]]):
+            if ground[cell] == UNKNOWN or (cell != known_map.here and not costs[ground[cell]]):
                 continue
             for side in SIDES:
                 near = (cell + side) & 0xFFFF
@@ -104,18 +104,18 @@ def _traced(came: Mapping[int, int], cell: int, start: int) -> list[int]:
     return path
 
 
-def frontier(chart: LocalMap, costs: Costs, weights: bytes) -> list[int] | None:
+def frontier(known_map: LocalMap, costs: Costs, weights: bytes) -> list[int] | None:
     """A way to where most that is unknown comes into view for the least cost; ``None`` where all is known.
 
     Args:
-        chart: what is known.
+        known_map: what is known.
         costs: of entering, by material.
         weights: how promising the unknown is beside each material.
     """
-    ground, standing, hot = chart.ground, chart.standing, chart.hot
-    came: dict[int, int] = {chart.here: 0}
-    best = {chart.here: 0}
-    buckets: dict[int, list[int]] = {0: [chart.here]}
+    ground, standing, hot = known_map.ground, known_map.standing, known_map.hot
+    came: dict[int, int] = {known_map.here: 0}
+    best = {known_map.here: 0}
+    buckets: dict[int, list[int]] = {0: [known_map.here]}
     chosen, chosen_worth, found, cost = None, 0.0, 0, 0
     while buckets and found < 40:
         for cell in buckets.pop(cost, ()):
@@ -126,7 +126,7 @@ def frontier(chart: LocalMap, costs: Costs, weights: bytes) -> list[int] | None:
                 if ground[near] == UNKNOWN:
                     worth = weights[ground[cell]] * _unknown(ground, cell) / (cost + 4)
                     found += 1
-                    if worth > chosen_worth and cell != chart.here:
+                    if worth > chosen_worth and cell != known_map.here:
                         chosen, chosen_worth = cell, worth
                     continue
                 price = costs[ground[near]]
@@ -138,7 +138,7 @@ def frontier(chart: LocalMap, costs: Costs, weights: bytes) -> list[int] | None:
                     came[near] = cell
                     buckets.setdefault(total, []).append(near)
         cost += 1
-    return None if chosen is None else _traced(came, chosen, chart.here)
+    return None if chosen is None else _traced(came, chosen, known_map.here)
 
 
 def _unknown(ground: bytearray, middle: int) -> int:

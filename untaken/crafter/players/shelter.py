@@ -52,26 +52,26 @@ def hide(agent: AgentState) -> str | None:
 
 def _close_to_arrows(agent: AgentState) -> str | None:
     """Arrows fly over water, which can be faced and filled from within."""
-    chart = agent.chart
+    known_map = agent.known_map
     if not agent.inventory["stone"]:
         return None
-    water = next((cell for side in SIDES if chart.ground[cell := chart.here + side] == WATER), None)
-    return None if water is None or water in chart.standing else agent.enter(water)
+    water = next((cell for side in SIDES if known_map.ground[cell := known_map.here + side] == WATER), None)
+    return None if water is None or water in known_map.standing else agent.enter(water)
 
 
 def _stones(agent: AgentState) -> dict[int, None]:
-    ground, here = agent.chart.ground, agent.chart.here
+    ground, here = agent.known_map.ground, agent.known_map.here
     around = (here + 256 * x + y for x in range(-8, 9) for y in range(-8, 9))
     return {cell: None for cell in around if ground[cell] == STONE}
 
 
 def open_sides(agent: AgentState, enclosure: tuple[int, ...]) -> list[tuple[int, int]] | None:
     """The outer sides that must be closed, as (cell within, side); ``None`` where one cannot be."""
-    ground, found = agent.chart.ground, []
+    ground, found = agent.known_map.ground, []
     for cell in enclosure:
         if (
             not agent.costs[ground[cell]]
-            or (cell in agent.chart.standing)
+            or (cell in agent.known_map.standing)
             or ground[cell] not in (*WALKABLE, STONE)
         ):
             return None
@@ -82,7 +82,7 @@ def open_sides(agent: AgentState, enclosure: tuple[int, ...]) -> list[tuple[int,
             if (
                 cell - side not in enclosure
                 or ground[outer] == LAVA
-                or agent.chart.standing.get(outer) == PLANT
+                or agent.known_map.standing.get(outer) == PLANT
             ):
                 return None
             found.append((cell, side))
@@ -92,7 +92,7 @@ def open_sides(agent: AgentState, enclosure: tuple[int, ...]) -> list[tuple[int,
 def _enclosure(agent: AgentState) -> tuple[int, ...] | None:
     """The chamber with the player in it that costs least to close; ``None`` where none can be."""
     best, least = None, 99
-    here, ground, stones = agent.chart.here, agent.chart.ground, agent.inventory["stone"]
+    here, ground, stones = agent.known_map.here, agent.known_map.ground, agent.inventory["stone"]
     for form in (*_PAIRS, *_SQUARES):
         enclosure = tuple(here + part for part in form)
         sides = open_sides(agent, enclosure)
@@ -107,18 +107,18 @@ def _enclosure(agent: AgentState) -> tuple[int, ...] | None:
 
 def _close(agent: AgentState, enclosure: tuple[int, ...]) -> str | None:
     """The next action to close a chamber from within; ``None`` where it is closed."""
-    chart = agent.chart
+    known_map = agent.known_map
     for cell in enclosure:
-        if chart.ground[cell] == STONE:
+        if known_map.ground[cell] == STONE:
             return _within(agent, enclosure, cell)
     sides = open_sides(agent, enclosure)
     if not sides:
         return None
     for cell, side in sides:
-        if chart.here == cell and chart.faced == cell + side:
-            return "place_stone" if cell + side not in chart.standing else "do"
+        if known_map.here == cell and known_map.faced == cell + side:
+            return "place_stone" if cell + side not in known_map.standing else "do"
     for cell, side in sides:
-        if chart.here == cell - side:
+        if known_map.here == cell - side:
             return agent.enter(cell)
     cell, side = sides[0]
     return _within(agent, enclosure, cell - side)
@@ -126,7 +126,7 @@ def _close(agent: AgentState, enclosure: tuple[int, ...]) -> str | None:
 
 def _within(agent: AgentState, enclosure: tuple[int, ...], aim: int) -> str | None:
     """A step towards a cell without leaving the chamber."""
-    here = agent.chart.here
+    here = agent.known_map.here
     neighbours = [here + side for side in SIDES if here + side in enclosure]
     if aim in neighbours:
         return agent.enter(aim)

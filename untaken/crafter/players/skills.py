@@ -91,7 +91,7 @@ def feasible(agent: AgentState, *, wanted: str | None = None) -> tuple[str, ...]
 def located(agent: AgentState, skill: str) -> bool:
     """Whether a place is known where the skill can be carried out."""
     if skill in PREY:
-        return PREY[skill] in agent.chart.sighted.values()
+        return PREY[skill] in agent.known_map.sighted.values()
     return skill not in FOUND_AT or bool(agent.known(FOUND_AT[skill]))
 
 
@@ -103,7 +103,7 @@ def _possible(agent: AgentState, name: str, wanted: str | None) -> bool:
         return False
     if name in NEARBY:
         item = name.removeprefix("make_")
-        return (name == wanted or not carried[item]) and all(agent.chart.places[m] for m in NEARBY[name])
+        return (name == wanted or not carried[item]) and all(agent.known_map.places[m] for m in NEARBY[name])
     if name == "eat_plant":
         return bool(agent.plants)
     if name == "wake_up":
@@ -149,7 +149,7 @@ def _hunt(name: str) -> Control:
     kind, weights = PREY[name], _MOUNTAIN if name == "defeat_skeleton" else _MEADOW
 
     def control(agent: AgentState) -> str | None:
-        prey = {cell: None for cell, what in agent.chart.sighted.items() if what == kind}
+        prey = {cell: None for cell, what in agent.known_map.sighted.items() if what == kind}
         if prey:
             action = agent.use(prey, name)
             if action is not None:
@@ -162,7 +162,7 @@ def _hunt(name: str) -> Control:
 def _place(action: str) -> Control:
     def control(agent: AgentState) -> str | None:
         where = (*_PLACEABLE, WATER) if action == "place_stone" else _PLACEABLE
-        if agent.facing in where and (action == "place_stone" or agent.counts(agent.chart.here)):
+        if agent.facing in where and (action == "place_stone" or agent.counts(agent.known_map.here)):
             return action
         return _step_away(agent)
 
@@ -171,16 +171,16 @@ def _place(action: str) -> Control:
 
 def _step_away(agent: AgentState) -> str | None:
     """Makes the cell in front a free one: by digging, or by a step to where there is room."""
-    chart = agent.chart
+    known_map = agent.known_map
     if agent.facing == STONE and agent.costs[STONE]:
         return "do"
     for side in SIDES:
-        near = chart.here + side
-        if chart.free(near) and near not in chart.hot:
+        near = known_map.here + side
+        if known_map.free(near) and near not in known_map.hot:
             return agent.turn(near)
     for side in SIDES:
-        near = chart.here + side
-        if chart.ground[near] == STONE and agent.costs[STONE]:
+        near = known_map.here + side
+        if known_map.ground[near] == STONE and agent.costs[STONE]:
             return agent.enter(near)
     return None
 
@@ -198,7 +198,7 @@ def _furnace(agent: AgentState) -> str | None:
 
 
 def _workplaces(agent: AgentState, things: Iterable[int]) -> dict[int, None]:
-    costs, ground = agent.costs, agent.chart.ground
+    costs, ground = agent.costs, agent.known_map.ground
     return {
         cell + around: None
         for cell in things

@@ -70,10 +70,10 @@ class TriedCauses:
 def try_edges(world: CrafterWorld, causes: CausalState, *, draws: int = DRAWS, seed: int = 0) -> TriedCauses:
     """Tries each edge of a causal state in clones.
 
-    A ``rule`` edge is tried where its mechanism has all it needs (`in_isolation`): the same actions and the same
-    random numbers, once with the cause as it is, once after do(cause). A ``policy-mediated`` edge is tried in
-    the world as it is: with the action given, do(cause) must change nothing at the next step. Whichever
-    changed its effect becomes ``tested``.
+    A ``rule`` edge is tried where its mechanism has all it needs (`in_isolation`): the same actions and
+    the same random numbers, once with the cause as it is, once after do(cause). A ``policy-mediated`` edge
+    is tried in the world as it is: with the action given, do(cause) must change nothing at the next step.
+    Whichever changed its effect becomes ``tested``.
 
     Args:
         world: is cloned, and stays as it is.
