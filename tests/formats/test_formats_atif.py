@@ -85,7 +85,8 @@ def test_a_continuation_is_the_same_run_and_copied_steps_count_once(tmp_path: Pa
     done, runs = read(tmp_path, a=first, b=second)
     (run,) = runs
     assert [m.content for m in run.of(Message)] == ["Go.", "one", "two"]
-    assert "continuation-missing" not in codes(done)
+    assert not {"continuation-missing", "nothing-added"} & set(codes(done))
+    assert [(loss.runs, loss.shared) for loss in done.losses] == [(1, 0), (1, 1)]
 
 
 def test_a_missing_continuation_is_named(tmp_path: Path) -> None:
