@@ -33,6 +33,8 @@ UNTRIED: Final = 8
 """k if the memory cannot predict any run from others."""
 LATEST: Final = 2000
 """Outcomes that k is chosen by at the most, the latest."""
+TIE: Final = 1e-9
+"""Errors this near to the least, as a share of it, differ by rounding only."""
 NOTHING_CHOSEN: Final = Unscored("no earlier run chose anything in this context")
 
 _CHOSEN: WeakKeyDictionary[History, dict[tuple[int, Weights], int]] = WeakKeyDictionary()
@@ -199,7 +201,8 @@ def _chosen(snapshot: Snapshot, weights: Weights) -> int:
     for layers in sorted({len(o.layers) for o in latest} - {1}):
         for k, error in _predict([o for o in latest if len(o.layers) == layers], snapshot, scales):
             errors[k], predicted = errors[k] + float(error.sum()), predicted or bool(error.size)
-    return min(STRENGTHS, key=lambda k: (errors[k], -k)) if predicted else UNTRIED
+    least = min(errors.values()) * (1 + TIE)
+    return max(k for k in STRENGTHS if errors[k] <= least) if predicted else UNTRIED
 
 
 def _predict(

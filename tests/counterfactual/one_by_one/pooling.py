@@ -173,7 +173,8 @@ def _chosen(snapshot: Snapshot, weights: Weights) -> int:
     for observed in snapshot.history.log[: snapshot.observations][-LATEST:]:
         if observed.kind == "outcome" and len(observed.layers) > 1:
             predicted += _predict(observed, snapshot, scale, errors)
-    return min(STRENGTHS, key=lambda k: (errors[k], -k)) if predicted else UNTRIED
+    least = min(errors.values())
+    return max(k for k in STRENGTHS if errors[k] <= least + 1e-9 * least) if predicted else UNTRIED
 
 
 def _predict(observed: Observed, snapshot: Snapshot, scale: Scale, errors: dict[int, float]) -> bool:
