@@ -246,9 +246,9 @@ def insert_audit(connection: Connection, code: str, message: str, run: str | Non
     """Writes an audit line once; saying the same of the same run again changes nothing."""
     if connection.execute(select(func.count()).select_from(audit)).scalar_one() >= AUDIT_ENTRIES:
         return
-    stated = sha256("\0".join((code, message, run or "")).encode(errors="surrogatepass")).hexdigest()
-    if connection.execute(select(audit.c.position).where(audit.c.stated == stated)).first() is None:
-        row = {"ts": now(), "code": code, "message": message, "run": run or "", "said": stated}
+    digest = sha256("\0".join((code, message, run or "")).encode(errors="surrogatepass")).hexdigest()
+    if connection.execute(select(audit.c.position).where(audit.c.digest == digest)).first() is None:
+        row = {"ts": now(), "code": code, "message": message, "run": run or "", "digest": digest}
         connection.execute(insert(audit).values(row))
 
 
