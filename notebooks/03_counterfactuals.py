@@ -93,7 +93,7 @@ delta_figure(evaluation)
 # ## 2. The same choice over all runs
 #
 # The *advantage* sets two histories against each other: the alternative's and that of the skill that was
-# taken, in the same context. It has a 95 % interval. Most of what looks promising in one run covers 0 here.
+# taken, in the same context. It has a 95% interval. Most of what looks promising in one run covers 0 here.
 
 # %%
 review = choice_review(corpus)

@@ -81,7 +81,7 @@ print(f"{len(runs)} runs of {len({run.agent for run in runs})} agents on {len(ra
 # ## 1. Two rankings
 #
 # From the rank by outcome on the left to ranks by sub-goals. Orange lines cross: there the two disagree. The
-# upright lines are 95 % intervals of the rank, from tests of all pairs, and some of them are wide.
+# upright lines are 95% intervals of the rank, from tests of all pairs, and some of them are wide.
 
 # %%
 rank_flow(ranking)

@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from untaken.cli.console import plain
-from untaken.intake import _source
+from untaken.intake import IntakeFile, _source
 
 
 @given(st.text(max_size=300))
@@ -23,7 +23,7 @@ def test_a_name_never_leads_out_of_its_folder(name: str) -> None:
     with TemporaryDirectory() as scratch:
         folder = Path(scratch) / "in"
         folder.mkdir()
-        source = _source(7, name, b"{}", "devai", folder)
+        source = _source("000007", IntakeFile(position=7, name=name, data=b"{}"), "devai", folder)
         assert [path for path in Path(scratch).rglob("*") if path.is_file()] == [folder / "7"]
         assert (folder / source.name).resolve().is_relative_to(folder.resolve() / "000007")
         assert Path(source.stem).name == source.stem

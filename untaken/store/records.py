@@ -247,8 +247,8 @@ def insert_audit(connection: Connection, code: str, message: str, run: str | Non
     if connection.execute(select(func.count()).select_from(audit)).scalar_one() >= AUDIT_ENTRIES:
         return
     digest = sha256("\0".join((code, message, run or "")).encode(errors="surrogatepass")).hexdigest()
-    if connection.execute(select(audit.c.position).where(audit.c.digest == digest)).first() is None:
-        row = {"ts": now(), "code": code, "message": message, "run": run or "", "digest": digest}
+    if connection.execute(select(audit.c.position).where(audit.c["said"] == digest)).first() is None:
+        row = {"ts": now(), "code": code, "message": message, "run": run or "", "said": digest}
         connection.execute(insert(audit).values(row))
 
 

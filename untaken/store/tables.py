@@ -86,7 +86,7 @@ audit = Table(
     Column("code", String(80), nullable=False),
     Column("message", Words, nullable=False),
     Column("run", Words, nullable=False),
-    Column("said", String(64), key="digest", nullable=False, unique=True),
+    Column("said", String(64), nullable=False, unique=True),
 )
 """What happened, once for the same words about the same run: a digest of the three, in the column `said`."""
 
