@@ -57,6 +57,14 @@ def pytest_configure(config: pytest.Config) -> None:
     hypothesis.settings.load_profile("untaken")
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The tests of a file stay on one worker, so that what they share is made once."""
+    for item in items:
+        if item.get_closest_marker("xdist_group") is None:
+            item.add_marker(pytest.mark.xdist_group(item.location[0]))
+
+
 MAIN = sys.modules["__main__"]
 
 
