@@ -14,7 +14,7 @@ from untaken.store import Workspace
 Patch = pytest.MonkeyPatch
 
 
-def brought(folder: Path) -> Path:
+def broken_folder(folder: Path) -> Path:
     """Sound runs, one altered in the middle, and one of which not even the start can be read."""
     folder.mkdir()
     sound, altered, unread = desk.careful(1), desk.careful(2), desk.careful(3)
@@ -40,7 +40,7 @@ def logged(workspace: Path) -> list[tuple[str, str | None]]:
 def test_every_broken_run_is_told_on_the_data_page_and_logged_once(
     tmp_path: Path, monkeypatch: Patch
 ) -> None:
-    source, at = brought(tmp_path / "source"), tmp_path / "workspace"
+    source, at = broken_folder(tmp_path / "source"), tmp_path / "workspace"
     Workspace.open_folder(source, at=at).close()
     before = contents(tmp_path)
     for _ in range(2):
@@ -53,7 +53,7 @@ def test_every_broken_run_is_told_on_the_data_page_and_logged_once(
 
 
 def test_the_page_of_a_broken_run_says_so_first(tmp_path: Path, monkeypatch: Patch) -> None:
-    Workspace.open_folder(brought(tmp_path / "source"), at=tmp_path / "workspace").close()
+    Workspace.open_folder(broken_folder(tmp_path / "source"), at=tmp_path / "workspace").close()
     app = go_to(session(tmp_path / "workspace", monkeypatch), "run")
     (at,) = (n for n, run in enumerate(app.selectbox(key="run_picker").options) if "careful-2" in run)
     app.selectbox(key="run_picker").select_index(at).run()

@@ -159,8 +159,8 @@ def test_what_the_ledger_computes_is_not_reworded(folder: Path, monkeypatch: Pat
 def test_recorded_replies_are_brought_shown_and_removed(folder: Path, monkeypatch: Patch) -> None:
     app = bring(opened(folder, monkeypatch), *PASSES, ("bad.criteria.json", b"{"))
     assert [run.name for run in kept_runs(folder)] == ["run1", "run2"]
-    brought = next(frame.value for frame in app.dataframe if frame.proto.alt == "Criteria files added")
-    assert brought["severity"].tolist() == ["note"] * 4 + ["error"]
+    added = next(frame.value for frame in app.dataframe if frame.proto.alt == "Criteria files added")
+    assert added["severity"].tolist() == ["note"] * 4 + ["error"]
     shown = metrics(app)
     assert (shown["Criteria to keep"].split()[-1], shown["Runs"], shown["Passes"]) == ("1", "3", "2")
     assert "do not name agents" in said(app)
