@@ -17,11 +17,18 @@ from untaken.errors import UntakenError
 
 def __getattr__(name: str) -> Any:
     """A figure by its name."""
-    if name == "__all__":
-        return _figures().__all__
-    if name.startswith("_") or name not in _figures().__all__:
+    if name != "__all__" and (name.startswith("_") or name not in __dir__()):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(_figures(), name)
+    try:
+        return getattr(_figures(), name)
+    except ModuleNotFoundError as error:
+        if (error.name or "").startswith("untaken."):
+            raise
+        raise UntakenError(
+            "app-extra-missing",
+            f"figures need {error.name}, which is not installed",
+            hint="pip install 'untaken[app]'",
+        ) from error
 
 
 def __dir__() -> list[str]:
@@ -31,13 +38,4 @@ def __dir__() -> list[str]:
 def _figures() -> ModuleType:
     app = import_module(f"untaken.{PRIVATE}")
     app.__path__ = [str(app_folder())]
-    try:
-        return import_module(f"{app.__name__}.components.figures")
-    except ModuleNotFoundError as error:
-        if (error.name or "").startswith("untaken."):
-            raise
-        raise UntakenError(
-            "app-extra-missing",
-            f"figures need {error.name}, which is not installed",
-            hint="pip install 'untaken[app]'",
-        ) from error
+    return import_module(f"{app.__name__}.components.figures")

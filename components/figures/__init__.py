@@ -2,92 +2,55 @@
 
 Every function takes result objects of the engine and ``dark=`` for the dark theme, and returns a
 `plotly.graph_objects.Figure`. Words from ledgers are escaped: plotly reads
-tags, links and TeX in every label.
+tags, links and TeX in every label. A figure's module is loaded when it is first asked for.
 """
 
-from ..plan.markup import plan_html
-from .agents import rank_flow, sub_goal_bars
-from .agreement import agreement_figure
-from .annotating import draft_figure, status_changes
-from .calibration import calibration_agreement, calibration_figure
-from .causality import scm_figure, state_causality_figure
-from .choices import choice_deltas, choice_figure
-from .compare import compare_matrix
-from .criteria import (
-    attack_matrix,
-    criteria_distributions,
-    criteria_means,
-    original_vs_disturbed,
-    pass_change,
-)
-from .decisions import delta_distribution, delta_figure
-from .failure_modes import mode_contrasts, mode_course, mode_matrix, saturation_curve
-from .frames import frame_figure, frame_strip
-from .labelled_rates import labelled_rates_figure
-from .memory import estimate_course, skill_rates
-from .outcome import outcome_scatter, pass_k_lines
-from .pairs import (
-    difference_bar,
-    gap_bars,
-    pair_matrix,
-)
-from .plan import plan_figure
-from .plan_changes import plan_calibration, plan_changes_figure
-from .plan_diff import plan_diff_figure
-from .proposals import agents_by_criterion, unique_criteria
-from .reviewers import reliability_figure, reviewer_pairs_figure
-from .run import progress_curve, timeline_figure
-from .theme import themed
-from .triage import fix_first_bars
-from .what_if_not import ablation_figure, win_figure
+from importlib import import_module
+from typing import Any, Final
 
-__all__ = [
-    "ablation_figure",
-    "agents_by_criterion",
-    "agreement_figure",
-    "attack_matrix",
-    "calibration_agreement",
-    "calibration_figure",
-    "choice_deltas",
-    "choice_figure",
-    "compare_matrix",
-    "criteria_distributions",
-    "criteria_means",
-    "delta_distribution",
-    "delta_figure",
-    "difference_bar",
-    "draft_figure",
-    "estimate_course",
-    "fix_first_bars",
-    "frame_figure",
-    "frame_strip",
-    "gap_bars",
-    "labelled_rates_figure",
-    "mode_contrasts",
-    "mode_course",
-    "mode_matrix",
-    "original_vs_disturbed",
-    "outcome_scatter",
-    "pair_matrix",
-    "pass_change",
-    "pass_k_lines",
-    "plan_calibration",
-    "plan_changes_figure",
-    "plan_diff_figure",
-    "plan_figure",
-    "plan_html",
-    "progress_curve",
-    "rank_flow",
-    "reliability_figure",
-    "reviewer_pairs_figure",
-    "saturation_curve",
-    "scm_figure",
-    "skill_rates",
-    "state_causality_figure",
-    "status_changes",
-    "sub_goal_bars",
-    "themed",
-    "timeline_figure",
-    "unique_criteria",
-    "win_figure",
-]
+_FIGURES: Final = {
+    ".agents": ("rank_flow", "sub_goal_bars"),
+    ".agreement": ("agreement_figure",),
+    ".annotating": ("draft_figure", "status_changes"),
+    ".calibration": ("calibration_agreement", "calibration_figure"),
+    ".causality": ("scm_figure", "state_causality_figure"),
+    ".choices": ("choice_deltas", "choice_figure"),
+    ".compare": ("compare_matrix",),
+    ".criteria": (
+        "attack_matrix",
+        "criteria_distributions",
+        "criteria_means",
+        "original_vs_disturbed",
+        "pass_change",
+    ),
+    ".decisions": ("delta_distribution", "delta_figure"),
+    ".failure_modes": ("mode_contrasts", "mode_course", "mode_matrix", "saturation_curve"),
+    ".frames": ("frame_figure", "frame_strip"),
+    ".labelled_rates": ("labelled_rates_figure",),
+    ".memory": ("estimate_course", "skill_rates"),
+    ".outcome": ("outcome_scatter", "pass_k_lines"),
+    ".pairs": ("difference_bar", "gap_bars", "pair_matrix"),
+    ".plan": ("plan_figure",),
+    "..plan.markup": ("plan_html",),
+    ".plan_changes": ("plan_calibration", "plan_changes_figure"),
+    ".plan_diff": ("plan_diff_figure",),
+    ".proposals": ("agents_by_criterion", "unique_criteria"),
+    ".reviewers": ("reliability_figure", "reviewer_pairs_figure"),
+    ".run": ("progress_curve", "timeline_figure"),
+    ".theme": ("themed",),
+    ".triage": ("fix_first_bars",),
+    ".what_if_not": ("ablation_figure", "win_figure"),
+}
+_MODULES: Final = {name: module for module, names in _FIGURES.items() for name in names}
+__all__ = sorted(_MODULES)  # noqa: PLE0605
+
+
+def __getattr__(name: str) -> Any:
+    """A figure by its name."""
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_MODULES[name], __name__), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -6,10 +6,11 @@ Colour is never the only sign of a status: each has its own icon and its own lin
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from untaken.counterfactual.model import DeltaVerdict
-from untaken.subgoals.model import Status
+if TYPE_CHECKING:
+    from untaken.counterfactual.model import DeltaVerdict
+    from untaken.subgoals.model import Status
 
 FONT: Final = "'Helvetica Neue', Helvetica, Arial, 'Liberation Sans', sans-serif"
 """Of figures and plan graphs: fonts of the system, because a saved picture has no other."""

@@ -147,6 +147,26 @@ def test_figures_load_without_streamlit() -> None:
     assert (done.returncode, done.stdout.strip()) == (0, "False"), done.stderr
 
 
+def test_drawing_a_plan_loads_neither_other_figures_nor_their_rooms() -> None:
+    program = (
+        "import sys; from untaken.figures import plan_figure\n"
+        "print(sorted(m for m in sys.modules if m.endswith(('figures.causality', 'figures.criteria'))"
+        " or m.startswith(('untaken.crafter', 'untaken.criteria', 'untaken.store'))))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout.strip()) == (0, "[]"), done.stderr
+
+
+def test_figures_without_the_app_extra_say_what_to_install() -> None:
+    program = "import sys; sys.modules['plotly'] = None; from untaken.figures import plan_figure"
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert "app-extra-missing" in done.stderr or "pip install 'untaken[app]'" in done.stderr, done.stderr
+
+
 def test_import_contracts_hold() -> None:
     program = "from importlinter.cli import lint_imports_command as run; run()"
     done = subprocess.run(
