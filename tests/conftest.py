@@ -14,6 +14,7 @@ import pytest
 from untaken.asking.local import serving, weights_file
 from untaken.errors import UntakenError
 
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # or each process that a test starts compiles the package
 REPOSITORY = Path(__file__).resolve().parent.parent
 
 

@@ -39,47 +39,45 @@ class Taker:
 
 def codes_in(*folders: Path) -> Codes:
     """All codes in the Python files below these folders."""
-    trees = {
-        path: ast.parse(path.read_text("utf-8"))
+    files = {
+        path: list(ast.walk(ast.parse(path.read_text("utf-8"))))
         for folder in folders
         for path in sorted(folder.rglob("*.py"))
     }
-    functions = {path: dict(_functions(tree)) for path, tree in trees.items()}
-    classes = {name: taker for tree in trees.values() for name, taker in _classes(tree)}
-    methods = {name: taker for tree in trees.values() for name, taker in _methods(tree)}
+    functions = {path: dict(_functions(nodes)) for path, nodes in files.items()}
+    classes = {name: taker for nodes in files.values() for name, taker in _classes(nodes)}
+    methods = {name: taker for nodes in files.values() for name, taker in _methods(nodes)}
     shared = {n: t for found in functions.values() for n, t in found.items() if not n.startswith("_")}
     found = Codes()
-    for path, tree in trees.items():
+    for path, nodes in files.items():
         takers = shared | classes | functions[path]
-        for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
+        for call in (node for node in nodes if isinstance(node, ast.Call)):
             name, is_method = _called(call.func)
             taker = methods.get(name) if is_method else takers.get(name)
             given = _argument(call, taker) if taker else None
             if given is not None:
-                _read(given, tree, name, is_method, f"{path.name}:{call.lineno}", found)
+                _read(given, nodes, name, is_method, f"{path.name}:{call.lineno}", found)
     return found
 
 
-def _functions(tree: ast.AST) -> Iterator[tuple[str, Taker]]:
+def _functions(nodes: list[ast.AST]) -> Iterator[tuple[str, Taker]]:
     """Functions, nested ones too, that are no methods."""
-    in_classes = {
-        id(inner) for node in ast.walk(tree) if isinstance(node, ast.ClassDef) for inner in node.body
-    }
-    for node in ast.walk(tree):
+    in_classes = {id(inner) for node in nodes if isinstance(node, ast.ClassDef) for inner in node.body}
+    for node in nodes:
         if isinstance(node, ast.FunctionDef) and id(node) not in in_classes and (taker := _taker(node, 0)):
             yield node.name, taker
 
 
-def _methods(tree: ast.AST) -> Iterator[tuple[str, Taker]]:
-    for owner in (node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)):
+def _methods(nodes: list[ast.AST]) -> Iterator[tuple[str, Taker]]:
+    for owner in (node for node in nodes if isinstance(node, ast.ClassDef)):
         for node in owner.body:
             if isinstance(node, ast.FunctionDef) and node.name != "__init__" and (taker := _taker(node, 1)):
                 yield node.name, taker
 
 
-def _classes(tree: ast.AST) -> Iterator[tuple[str, Taker]]:
+def _classes(nodes: list[ast.AST]) -> Iterator[tuple[str, Taker]]:
     """Classes made with a code; one that inherits from such a class is made like it."""
-    owners = [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
+    owners = [node for node in nodes if isinstance(node, ast.ClassDef)]
     for owner in owners:
         fields = [
             n.target.id for n in owner.body if isinstance(n, ast.AnnAssign) and isinstance(n.target, ast.Name)
@@ -112,19 +110,21 @@ def _argument(call: ast.Call, taker: Taker) -> ast.expr | None:
     return call.args[taker.position] if len(call.args) > taker.position else None
 
 
-def _read(given: ast.expr, tree: ast.AST, name: str, is_method: bool, place: str, found: Codes) -> None:
+def _read(
+    given: ast.expr, nodes: list[ast.AST], name: str, is_method: bool, place: str, found: Codes
+) -> None:
     if isinstance(given, ast.Constant):
         if isinstance(given.value, str) and (not is_method or _looks_like_a_code(given.value)):
             found.codes.add(PREFIXED.get(name, "") + given.value)
     elif isinstance(given, ast.IfExp):
-        _read(given.body, tree, name, is_method, place, found)
-        _read(given.orelse, tree, name, is_method, place, found)
+        _read(given.body, nodes, name, is_method, place, found)
+        _read(given.orelse, nodes, name, is_method, place, found)
     elif isinstance(given, ast.JoinedStr) and ast.unparse(given) in DERIVED:
         found.codes |= DERIVED[ast.unparse(given)]
     elif isinstance(given, ast.Name) and given.id != CODE:
-        assigned = _assigned(tree, given.id)
+        assigned = _assigned(nodes, given.id)
         for value in assigned:
-            _read(value, tree, name, is_method, place, found)
+            _read(value, nodes, name, is_method, place, found)
         if not assigned and not is_method:
             found.unread.append(f"{place}: {ast.unparse(given)}")
     elif not (is_method or _passed_on(given)):
@@ -141,11 +141,11 @@ def _passed_on(given: ast.expr) -> bool:
     return last == CODE
 
 
-def _assigned(tree: ast.AST, name: str) -> list[ast.expr]:
+def _assigned(nodes: list[ast.AST], name: str) -> list[ast.expr]:
     """The texts that a name is given in a file."""
     return [
         node.value
-        for node in ast.walk(tree)
+        for node in nodes
         if isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, ast.Constant)
         for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
         if isinstance(target, ast.Name) and target.id == name

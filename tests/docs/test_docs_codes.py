@@ -8,12 +8,11 @@ from pathlib import Path
 
 import pytest
 from doc_pages import ROOT, names, page
-from source_codes import codes_in
+from source_codes import Codes, codes_in
 
 from untaken.failure_modes import PRESETS
 from untaken.formats import formats
 
-FOUND = codes_in(ROOT / "untaken", ROOT / "components")
 NO_CODES = {
     *("node-link", *(info.name for info in formats())),
     *("memory-queue", "memory-preview", "memory-apply", "memory-verify"),  # schemas
@@ -34,31 +33,36 @@ NO_CODES = {
 KEBAB = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)+")
 
 
+@pytest.fixture(scope="module")
+def found() -> Codes:
+    return codes_in(ROOT / "untaken", ROOT / "components")
+
+
 def documented() -> set[str]:
     cells = [line.split("|")[1] for line in page("docs/errors.md").splitlines() if line.startswith("| `")]
     return {code for cell in cells for code in names(cell)}
 
 
-def test_every_code_in_the_program_is_documented() -> None:
-    assert sorted(FOUND.codes - documented()) == []
+def test_every_code_in_the_program_is_documented(found: Codes) -> None:
+    assert sorted(found.codes - documented()) == []
 
 
-def test_every_documented_code_is_in_the_program() -> None:
-    assert sorted(documented() - FOUND.codes) == []
+def test_every_documented_code_is_in_the_program(found: Codes) -> None:
+    assert sorted(documented() - found.codes) == []
 
 
-def test_every_code_can_be_read_from_the_source() -> None:
-    assert FOUND.unread == []
+def test_every_code_can_be_read_from_the_source(found: Codes) -> None:
+    assert found.unread == []
 
 
-def test_no_text_that_looks_like_a_code_was_overlooked() -> None:
+def test_no_text_that_looks_like_a_code_was_overlooked(found: Codes) -> None:
     texts = {
         node.value
         for path in (ROOT / "untaken").rglob("*.py")
         for node in ast.walk(ast.parse(path.read_text("utf-8")))
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and KEBAB.fullmatch(node.value)
     }
-    known = FOUND.codes | {code.removeprefix("ledger-") for code in FOUND.codes}
+    known = found.codes | {code.removeprefix("ledger-") for code in found.codes}
     assert sorted(texts - known - NO_CODES) == []
 
 
@@ -76,16 +80,16 @@ def test_a_code_given_to_a_new_helper_is_found(tmp_path: Path) -> None:
         "class Note(NamedTuple):\n"
         "    place: str\n"
         "    code: str\n"
-        "def told(place, code, *, hint=''): ...\n"
+        "def refuse(place, code, *, hint=''): ...\n"
         "findings.add('by-method', 'words')\n"
         "findings.add('one-way' if x else 'other-way', 'words')\n"
         "raise Fault('by-subclass', 'words')\n"
         "Note('here', 'by-field')\n"
-        "told('here', 'by-position')\n"
-        "told('here', code='by-keyword')\n"
+        "refuse('here', 'by-position')\n"
+        "refuse('here', code='by-keyword')\n"
         "late = 'by-variable'\n"
-        "told('here', late)\n"
-        "told('here', words_of(x))\n"
+        "refuse('here', late)\n"
+        "refuse('here', words_of(x))\n"
     )
     found = codes_in(tmp_path)
     wanted = {"by-method", "one-way", "other-way", "by-subclass", "by-field", "by-position", "by-keyword"}
