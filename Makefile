@@ -7,7 +7,7 @@ PY := .venv/bin/python
 PORT ?= 8501
 WORKERS ?= 2
 
-.PHONY: help app test test-slow check wheel floors docs release-check bench lock site browser database weights clean
+.PHONY: help app test test-slow check wheel floors docs release-check notebooks bench lock site browser database weights clean
 .DELETE_ON_ERROR:
 
 help: ## show this list
@@ -55,6 +55,9 @@ docs: site ## build the documentation site in site/, with every link checked
 
 release-check: check docs wheel ## what a release needs: lint, types, docs, a wheel, the changelog
 	@$(PY) scripts/release.py check
+
+notebooks: .venv/ready browser ## run the notebooks and store what they print and draw
+	@$(PY) -m scripts.run_notebooks
 
 bench: .venv/ready ## ratios measured side by side; nothing passes or fails on time
 	@for file in benchmarks/*.py; do echo "== $$file"; $(PY) "$$file" || exit 1; done

@@ -12,10 +12,9 @@
 # ---
 
 # %% [markdown]
-# # Review a failing run
+# # Why did this run fail?
 #
-# A run failed. Was it the plan, a step, or bad luck? This notebook goes through the questions in the order
-# in which they are best asked:
+# Was it the plan, a single step, or bad luck? This notebook asks, in this order:
 #
 # 1. Can the record be trusted?
 # 2. Which sub-goals were reached, and which were not?
@@ -24,29 +23,26 @@
 # 5. Is this run an exception, or does the success rate mislead?
 #
 # It uses the sample runs of a refund desk (`sample_runs/README.md`) and the same functions as the app.
-# Nothing is re-run: everything below is read from the record.
+# No agent is run again: everything below is read from the record.
 
 # %%
-import sys
 from collections import Counter
 from pathlib import Path
-
-ROOT = Path.cwd() if (Path.cwd() / "sample_runs").is_dir() else Path.cwd().parent
-sys.path.insert(0, str(ROOT))
 
 import pandas as pd
 
 import untaken
 from untaken.figures import delta_figure, plan_figure, progress_curve, rank_flow, timeline_figure
 
-LEDGERS = [path for path in sorted((ROOT / "sample_runs" / "ledgers").iterdir()) if path.suffix != ".json"]
+SAMPLES = Path("../sample_runs")
+LEDGERS = [path for path in sorted((SAMPLES / "ledgers").iterdir()) if path.suffix != ".json"]
 RUN = "eager-closer.refund-05.3"
 
 # %% [markdown]
 # ## 1. Can the record be trusted?
 #
-# Each line of a ledger carries the hash of the line before, and the end of each run is recorded beside the
-# file. Every run gets one of five verdicts.
+# Each line of a ledger has the hash of the line before it, and the last hash of each run is recorded beside
+# the file. Every run gets one of five verdicts.
 
 # %%
 integrity = [verdict for ledger in LEDGERS for verdict in untaken.verify_ledger(ledger)]
@@ -57,7 +53,7 @@ Counter(verdict.verdict for verdict in integrity)
 # changed and the chain repaired:
 
 # %%
-tampered = [ROOT / "sample_runs" / "tampered" / name for name in ("cut-tail.jsonl", "rehashed-suffix.jsonl")]
+tampered = [SAMPLES / "tampered" / name for name in ("cut-tail.jsonl", "rehashed-suffix.jsonl")]
 for path in tampered:
     (verdict,) = untaken.verify_ledger(path)
     print(f"{path.name}: {verdict.verdict}: {verdict.reason}")
@@ -70,7 +66,7 @@ for path in tampered:
 
 # %%
 runs = [run for ledger in LEDGERS for run in untaken.read_ledger(ledger)]
-graph = untaken.load_graph(ROOT / "sample_runs" / "graphs" / "refund-desk.plan.yaml")
+graph = untaken.load_graph(SAMPLES / "graphs" / "refund-desk.plan.yaml")
 scores = {run.run_id: untaken.score_run(run, graph) for run in runs}
 
 run = next(run for run in runs if run.run_id == RUN)
@@ -82,7 +78,7 @@ print(f"{score.diagnosis}: {score.diagnosis_reason}")
 plan_figure(graph, score)
 
 # %% [markdown]
-# Why each sub-goal has its colour, with the numbers of the events it rests on:
+# Why each sub-goal has its colour, with the numbers of the events that show it:
 
 # %%
 pd.set_option("display.max_colwidth", None)
@@ -109,10 +105,10 @@ progress_curve(score)
 # %% [markdown]
 # ## 4. Which choice might have been better?
 #
-# At each decision point the run chose one skill and left others. Policy memory says how those others have
-# fared in the same context, *in runs that had finished before this one began*. A delta above 0.1 says that
-# an alternative may have been better; without history an alternative is unknown, and stays so. It is an
-# association: other things may have differed too.
+# At each decision point the run chose one skill among several. Policy memory knows how the others did in the
+# same context, *in runs that had finished before this one began*. A delta above 0.1 says that an alternative
+# may have been better. Without history, an alternative is unknown. All of this is association: other things
+# may have differed too.
 
 # %%
 memory = untaken.PolicyMemory.build(runs)
@@ -121,8 +117,8 @@ delta_figure(evaluation)
 
 # %% [markdown]
 # A delta compares the history of an alternative with this one run, luck included. The advantage compares it
-# with the history of the skill that was chosen, and its support says whether there is enough of either. So a
-# delta above 0.1 can stand beside an advantage below 0: the choice was sound, and this run was unlucky.
+# with the history of the skill that was chosen, and its support says whether there is enough of both. So a
+# delta above 0.1 and an advantage below 0 can go together: the choice was sound, and this run was unlucky.
 
 
 # %%

@@ -12,9 +12,9 @@
 # ---
 
 # %% [markdown]
-# # Error analysis: from notes to failure modes
+# # What goes wrong most often?
 #
-# How a team finds out what goes wrong, in one round:
+# One round of error analysis, from notes to failure modes:
 #
 # 1. Read runs and write down what you see.
 # 2. Name the failure modes, and let similar notes suggest them.
@@ -22,18 +22,14 @@
 # 4. How much is still unseen, and which run to read next?
 # 5. Turn a mode into an issue that comes back if it returns.
 #
-# It uses the sample runs of a refund desk (`sample_runs/README.md`). In the app: the Run page (keys N, M
-# and A), then Failure modes. Here a few lines of code take the place of the person who reads, so that the
-# notebook runs by itself.
+# It uses the sample runs of a refund desk (`sample_runs/README.md`). In the app, this is the Run page (keys
+# N, M and A), then Failure modes. Here a few lines of code take the place of the person who reads, so that
+# the notebook runs by itself.
 
 # %%
-import sys
 import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
-
-ROOT = Path.cwd() if (Path.cwd() / "sample_runs").is_dir() else Path.cwd().parent
-sys.path.insert(0, str(ROOT))
 
 import pandas as pd
 
@@ -45,9 +41,11 @@ from untaken.failure_modes.issue_model import Issue, IssueChange
 from untaken.failure_modes.issues import track_issues
 from untaken.figures import mode_contrasts, mode_course, mode_matrix, saturation_curve
 
+SAMPLES = Path("../sample_runs")
+
 folder = tempfile.TemporaryDirectory()
-untaken.Workspace.open_folder(ROOT / "sample_runs" / "graphs", at=folder.name).close()
-workspace = untaken.Workspace.open_folder(ROOT / "sample_runs" / "ledgers", at=folder.name)
+untaken.Workspace.open_folder(SAMPLES / "graphs", at=folder.name).close()
+workspace = untaken.Workspace.open_folder(SAMPLES / "ledgers", at=folder.name)
 corpus = evaluate_corpus(workspace.read_runs()[0], workspace.graph_set(), resamples=0)
 len(corpus.runs)
 
@@ -55,8 +53,8 @@ len(corpus.runs)
 # ## 1. Notes
 #
 # A note is an event in the run's own ledger, signed, and part of its hash chain. It can be about the whole
-# run, a sub-goal or one event. Read failing and successful runs alike: a mode that successful runs have just
-# as often harms nothing.
+# run, a sub-goal or one event. Read failing and successful runs: a mode that is just as frequent in
+# successful runs does no harm.
 
 # %%
 BY = "human:ann"
@@ -84,8 +82,8 @@ len(chosen)
 # %% [markdown]
 # ## 2. Failure modes
 #
-# The taxonomy is a versioned YAML file in the workspace. Modes can be created, reworded, merged, split and
-# retired; old assignments keep their meaning. Presets are there to start from (`fm.preset_modes("mast")`).
+# The taxonomy is a versioned YAML file in the workspace. You can create, reword, merge, split and retire
+# modes; old assignments keep their meaning. You can start from a preset (`fm.preset_modes("mast")`).
 
 # %%
 for _, name in SEEN.values():
@@ -98,12 +96,12 @@ for run in chosen:
     ]
     workspace.append_events(run, words)
 runs = workspace.read_runs()[0]
-print(fm.taxonomy_yaml(taxonomy)[:300], "…")
+print(*(f"{mode.id}: {mode.name}" for mode in taxonomy.modes), sep="\n")
 
 # %% [markdown]
-# A new note gets suggestions from the notes most like it. They count once somebody accepts them. How often
-# the first suggestion is right is measured on the notes filed so far, each run's own notes left out. Here
-# that is nearly always, because the code above repeats its words; people do not.
+# A new note gets suggestions from similar notes. They count only after somebody accepts them. How often the
+# first suggestion is right is measured on the notes filed so far, leaving out each run's own notes. Here it
+# is nearly always right, because the code above repeats its words. People do not.
 
 # %%
 filed = fm.filed_texts(runs, taxonomy)
@@ -137,8 +135,8 @@ mode_course(found.trend, next(iter(found.names)))
 # %% [markdown]
 # ## 4. What is still unseen
 #
-# Good and Turing's estimate: the share of failures whose mode nobody has seen yet. The queue puts runs of
-# unseen shapes first.
+# The Good–Turing estimate is the share of failures whose mode nobody has seen yet. The queue starts with runs
+# of unseen shapes.
 
 # %%
 print(found.saturation.words)
@@ -150,7 +148,7 @@ saturation_curve(found.saturation)
 # %% [markdown]
 # ## 5. An issue that reopens
 #
-# A mode, or a rule over a run's facts, is tracked as an issue. Once it is called fixed, a later run that
+# A mode, or a rule over a run's facts, is tracked as an issue. Once it is marked fixed, a later run that
 # matches reopens it.
 
 # %%

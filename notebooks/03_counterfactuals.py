@@ -12,11 +12,10 @@
 # ---
 
 # %% [markdown]
-# # What a delta says, and when not to believe it
+# # Would another choice have done better?
 #
-# At a decision point a run takes one skill and leaves others. A *delta* sets what history says of one of
-# those against what this run achieved. That is easily read as more than it is. In the order in which doubt is
-# best raised:
+# At a decision point, a run chooses one skill among several. A *delta* compares what history says of one of
+# the others with what this run achieved. It is easy to read too much into it, so this notebook asks:
 #
 # 1. What do the deltas of one run say?
 # 2. What does the same choice look like over all runs?
@@ -28,19 +27,15 @@
 # 8. What do weak signals do to the memory?
 # 9. What did other runs of the same task do?
 #
-# It uses the sample runs of a refund desk (`sample_runs/README.md`). Nothing is re-run: everything is read
-# from the record, and all of it is association. What a skill achieved in other runs is not what it achieves
-# here, for those runs may have been easier.
+# It uses the sample runs of a refund desk (`sample_runs/README.md`). No agent is run again: everything is
+# read from the record, and all of it is association. What a skill achieved in other runs may differ from what
+# it would achieve here, because those runs may have been easier.
 
 # %%
 import random
-import sys
 from collections import Counter
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-
-ROOT = Path.cwd() if (Path.cwd() / "sample_runs").is_dir() else Path.cwd().parent
-sys.path.insert(0, str(ROOT))
 
 import pandas as pd
 
@@ -70,9 +65,10 @@ from untaken.memory import Observed, preview
 
 pd.set_option("display.max_colwidth", None)
 
-LEDGERS = [path for path in sorted((ROOT / "sample_runs" / "ledgers").iterdir()) if path.suffix != ".json"]
+SAMPLES = Path("../sample_runs")
+LEDGERS = [path for path in sorted((SAMPLES / "ledgers").iterdir()) if path.suffix != ".json"]
 runs = [run for ledger in LEDGERS for run in untaken.read_ledger(ledger)]
-graph = untaken.load_graph(ROOT / "sample_runs" / "graphs" / "refund-desk.plan.yaml")
+graph = untaken.load_graph(SAMPLES / "graphs" / "refund-desk.plan.yaml")
 corpus = untaken.evaluate_corpus(runs, graph)
 print(f"{len(runs)} runs, {sum(len(e.decisions) for e in corpus.evaluations.values()):,} decision points")
 
@@ -87,21 +83,21 @@ evaluation = untaken.evaluate_run(run, corpus.memory)
 delta_figure(evaluation)
 
 # %% [markdown]
-# Four of them say the same thing, and it is not that four choices were wrong: the run failed once, and that
-# one failure is on the other side of every comparison.
+# Four of them say the same thing. That does not mean that four choices were wrong: the run failed once, and
+# every comparison uses that one failure.
 #
 # ## 2. The same choice over all runs
 #
-# The *advantage* sets two histories against each other: the alternative's and that of the skill that was
-# taken, in the same context. It has a 95% interval. Most of what looks promising in one run covers 0 here.
+# The *advantage* compares two histories in the same context: that of the alternative and that of the chosen
+# skill. It has a 95% interval. For most of what looks promising in one run, the interval includes 0.
 
 # %%
 review = choice_review(corpus)
 choice_figure(review.choices, most=14)
 
 # %% [markdown]
-# Here are the deltas of the same choices: the mean, the middle half and the range over the runs that made the
-# choice. The means are much like the advantages. The ranges are what a single run shows.
+# The deltas of the same choices: mean, middle half and range over the runs that made the choice. The means
+# are close to the advantages. A single run can show anything in the range.
 
 # %%
 choice_deltas(review.choices, review.paths, most=10)
@@ -109,15 +105,15 @@ choice_deltas(review.choices, review.paths, most=10)
 # %% [markdown]
 # ## 3. The luck of one run
 #
-# All deltas of all runs, on either side of the band in which nothing is claimed:
+# All deltas of all runs, on both sides of the band in which nothing is claimed:
 
 # %%
 delta_distribution(review.paths)
 
 # %% [markdown]
-# The two hills are not good and bad choices. Split by the outcome of the run, four of five deltas of failed
-# runs say that the alternative may be better, and three of four of successful runs that it was not. Between
-# the two the mean delta differs by 0.45, the mean advantage of the very same alternatives by a ninth of that.
+# The two peaks are not good and bad choices. In failed runs, four of five deltas say that the alternative may
+# be better; in successful runs, three of four say that it was not. The mean delta differs by 0.45 between the
+# two groups, the mean advantage of the same alternatives by a ninth of that.
 
 # %%
 paths = review.paths.dropna(subset=["delta"]).copy()
@@ -132,8 +128,8 @@ split.rename(columns={"above": "share above +0.1", "below": "share below −0.1"
 # ## 4. Two identical skills
 #
 # How often does the ±0.1 rule show a difference between two equal skills? Here both succeed half of the time,
-# at the same cost, in separate contexts; memory and comparisons come from the engine. Next to
-# the rule is the share that the engine calls supported.
+# at the same cost, in separate contexts. Memory and comparisons come from the engine. The second line is the
+# share that the engine calls supported.
 
 
 # %%
@@ -177,14 +173,14 @@ columns = ["runs of each", "called different by ±0.1", "supported"]
 pd.DataFrame([(n, *differing(n)) for n in (3, 5, 10, 30, 60)], columns=columns).set_index("runs of each")
 
 # %% [markdown]
-# The rule is noise until there are many runs. Support stays near 5 % or below it, however few there are: that
-# is what its interval is made for. The price is patience: a real difference takes runs, too.
+# The rule is noise until there are many runs. Support stays at about 5% or below, even with few runs, because
+# it uses the interval. The price: a real difference takes many runs, too.
 #
 # ## 5. What is supported, and what the rest needs
 #
-# `weak` is no verdict on the alternative. It says how many more runs of each skill are needed, if the
-# difference stays what it is. And where twenty pairs of skills are compared, one interval excludes 0 by
-# chance: `q` is adjusted for that.
+# `weak` is not a verdict on the alternative. It says how many more runs of each skill are needed if the
+# difference stays as it is. Of twenty pairs of equal skills, one interval excludes 0 by chance: `q` is
+# adjusted for that.
 
 # %%
 table = choices_table(corpus)
@@ -194,9 +190,9 @@ table.loc[table["low"].notna(), [*columns, "support_reason"]].head(12).round(3)
 # %% [markdown]
 # ## 6. What was known when
 #
-# Each delta uses what was known when its run started, without the run itself: a run is not blamed
-# for what nobody could know. So the result for the same choice changes over time. This is the first choice of
-# the table with the memory at five moments:
+# Each delta uses what was known when its run started, without the run itself: no run is blamed for what
+# nobody could know. So the result for the same choice changes over time. This is the first choice of the
+# table, with the memory at five moments:
 
 # %%
 first = review.choices[0]
@@ -226,7 +222,7 @@ print(f"{first.selected} taken, {first.alternative} left, in {first.context}")
 pd.DataFrame([known_at(began[len(began) * part // 5 - 1]) for part in range(1, 6)]).set_index("as of")
 
 # %% [markdown]
-# That is the memory: what each skill came to in this context, with its interval and the outcomes behind it.
+# The memory itself: the success rate of each skill in this context, with its interval and outcomes.
 
 # %%
 snapshot = corpus.memory.snapshot()
@@ -234,7 +230,7 @@ records = records_table(snapshot, context_names(corpus))
 skill_rates(records[records["context_hash"] == first.context_hash])
 
 # %% [markdown]
-# And how the estimate for the skill that was taken came about, an outcome a step:
+# How the estimate for the chosen skill developed, outcome by outcome:
 
 # %%
 estimate_course(estimates_table(snapshot, first.selected, first.context_hash))
@@ -242,11 +238,11 @@ estimate_course(estimates_table(snapshot, first.selected, first.context_hash))
 # %% [markdown]
 # ## 7. What logged odds add
 #
-# A skill may look good because it was taken in the easy cases. One agent of the samples chose by chance and
-# logged with which odds: `propensities` in its `SKILL_SELECTION` events. Weighing each choice by the inverse
-# of its odds undoes that preference: *SNIPS* with the weights alone, *doubly robust* with a prediction, too.
-# The effective number of runs says how much is left after weighing, and it is often very little. Here are the
-# alternatives with the better history, at 3 effective runs or more.
+# A skill may look good because it was chosen in the easy cases. One agent of the samples chose at random and
+# logged the probabilities (`propensities` in its `SKILL_SELECTION` events). Weighting each choice by the
+# inverse of its probability removes that preference: *SNIPS* uses the weights alone, *doubly robust* adds a
+# prediction. The effective number of runs says how much evidence is left after weighting, often very little.
+# These are the alternatives with the better history and at least 3 effective runs.
 
 # %%
 known = [(choice, review.odds(choice)) for choice in review.choices]
@@ -275,9 +271,9 @@ pd.DataFrame(rows)
 #
 # ## 8. What weak signals do
 #
-# A delta above 0.1 queues two weak signals: 0.7 against the skill that was taken, 0.6 for the alternative.
-# They wait until somebody applies them, and `preview` says first what each would move. 0.7 *raises* every
-# estimate below 0.7, though it is meant as a reproach. Such a signal is flagged `against`.
+# A delta above 0.1 queues two weak signals: 0.7 against the chosen skill, 0.6 for the alternative. They wait
+# until somebody applies them, and `preview` shows first what each would change. 0.7 *raises* every estimate
+# below 0.7, although it is meant to lower it. Such a signal is flagged `against`.
 
 # %%
 effects = preview(corpus.memory.snapshot(), evaluation.signals)
@@ -293,7 +289,7 @@ pd.DataFrame(
 ).round(4)
 
 # %% [markdown]
-# Over all runs, most of the signals push the wrong way:
+# Over all runs, most signals push the wrong way:
 
 # %%
 every = [signal for found in corpus.evaluations.values() for signal in found.signals]
@@ -303,9 +299,9 @@ pd.Series(flags, name="signals").rename_axis(["direction", "flag"]).unstack(fill
 # %% [markdown]
 # ## 9. What other runs of the same task did
 #
-# Histories of skills mix tasks and agents. Where the plan graph says which tools change something
-# (`mutates`), runs can be compared in the same task, by the same agent, in the same state of the plan. The
-# supported statements come first; with shuffled outcomes hardly any would be supported.
+# Histories of skills mix tasks and agents. If the plan graph says which tools change something (`mutates`),
+# runs of the same task and agent can be compared in the same state of the plan. Supported statements come
+# first. With shuffled outcomes, hardly any would be supported.
 
 # %%
 plans = corpus.plans
@@ -314,19 +310,19 @@ print(f"with shuffled outcomes {plans.shuffled_supported_share:.1%}")
 statements_table(plans)[["words"]].head(5)
 
 # %% [markdown]
-# One failed run as a line of states: each plan change with the chance of success after it, forecast from runs
-# of other tasks. The decisive step is the largest fall.
+# One failed run as a line of states: each plan change with the chance of success after it, predicted from
+# runs of other tasks. The decisive step is the largest drop.
 
 # %%
 failed = next(each for each in plans.runs.values() if each.better_way and len(each.decisions) > 1)
 plan_changes_figure(failed)
 
 # %% [markdown]
-# How good are these forecasts? Each task is left out of its own.
+# How good are these predictions? Each task is predicted from the others.
 
 # %%
 plan_calibration(calibration_card(plans))
 
 # %% [markdown]
-# So: read a delta as a question, not as an answer. Ask for the advantage over all runs, its interval and its
-# n; look at the runs on both sides; and let no signal into the memory that its preview flags.
+# So read a delta as a question, not as an answer. Ask for the advantage over all runs, its interval and its
+# n. Look at the runs on both sides. Apply no signal that its preview flags.

@@ -12,13 +12,13 @@
 # ---
 
 # %% [markdown]
-# # Outcome against sub-goals: is B really better than A?
+# # Is one agent really better than another?
 #
-# Six agents worked on the same 24 tasks, three times each. Which one is the best? The success rate gives an
+# Six agents worked on the same 24 tasks, three times each. Which one is the best? The success rate gives a
 # quick answer, but it is one bit per run. This notebook looks behind it:
 #
 # 1. Do outcome and sub-goals rank the agents alike, and how far do the two agree?
-# 2. Who changes places, and which runs cause it?
+# 2. Which agents change places, and because of which runs?
 # 3. Is one agent really better than another, or is it luck?
 # 4. What makes the difference?
 # 5. How reliable is each agent when a task comes back?
@@ -26,18 +26,14 @@
 # 7. What does the rule for missing verdicts decide?
 # 8. Workflow or agent?
 # 9. What should be fixed first?
-# 10. How is it held?
+# 10. How do you keep it that way?
 #
-# It uses the sample runs of a refund desk (`sample_runs/README.md`). Nothing is re-run: everything is read
-# from the record. The unit is the task: repeats are averaged inside a task first, for they are not
+# It uses the sample runs of a refund desk (`sample_runs/README.md`). No agent is run again: everything is
+# read from the record. The unit is the task: repeats are averaged inside a task first, because they are not
 # independent of each other.
 
 # %%
-import sys
 from pathlib import Path
-
-ROOT = Path.cwd() if (Path.cwd() / "sample_runs").is_dir() else Path.cwd().parent
-sys.path.insert(0, str(ROOT))
 
 import pandas as pd
 
@@ -69,9 +65,10 @@ from untaken.ranking import Comparison
 
 pd.set_option("display.max_colwidth", None)
 
-LEDGERS = [path for path in sorted((ROOT / "sample_runs" / "ledgers").iterdir()) if path.suffix != ".json"]
+SAMPLES = Path("../sample_runs")
+LEDGERS = [path for path in sorted((SAMPLES / "ledgers").iterdir()) if path.suffix != ".json"]
 runs = [run for ledger in LEDGERS for run in untaken.read_ledger(ledger)]
-PLAN = ROOT / "sample_runs" / "graphs" / "refund-desk.plan.yaml"
+PLAN = SAMPLES / "graphs" / "refund-desk.plan.yaml"
 graph = untaken.load_graph(PLAN)
 corpus = untaken.evaluate_corpus(runs, graph)
 ranking = corpus.ranking
@@ -80,8 +77,8 @@ print(f"{len(runs)} runs of {len({run.agent for run in runs})} agents on {len(ra
 # %% [markdown]
 # ## 1. Two rankings
 #
-# From the rank by outcome on the left to ranks by sub-goals. Orange lines cross: there the two disagree. The
-# upright lines are 95% intervals of the rank, from tests of all pairs, and some of them are wide.
+# On the left the rank by outcome, to the right the ranks by sub-goals. Orange lines cross where the two
+# disagree. The vertical lines are 95% intervals of the rank, from tests of all pairs; some are wide.
 
 # %%
 rank_flow(ranking)
@@ -97,8 +94,8 @@ shown[
 ].round(3)
 
 # %% [markdown]
-# Kendall's τ-b says how far two rankings agree: 1 is the same order, 0 none at all, −1 the reverse. With six
-# agents it can take few values, so its interval is wide and its p is exact: from all 720 orders.
+# Kendall's τ-b says how far two rankings agree: 1 is the same order, 0 is no agreement, −1 the reverse order.
+# With six agents it can take few values, so its interval is wide. Its p is exact, from all 720 orders.
 
 # %%
 agreement_table(corpus)[["b", "tau_b", "low", "high", "p", "spearman", "n"]].round(3)
@@ -106,8 +103,8 @@ agreement_table(corpus)[["b", "tau_b", "low", "high", "p", "spearman", "n"]].rou
 # %% [markdown]
 # ## 2. Where the outcome misleads
 #
-# Upper left: agents that succeed less often than their sub-goals deserve. Lower right: agents that the
-# outcome flatters, since they arrive without what is critical.
+# Upper left: agents that succeed less often than their sub-goals suggest. Lower right: agents that the
+# outcome flatters, because they succeed without completing what is critical.
 
 # %%
 by_outcome, by_critical = (ranking.metrics[name] for name in ("success_rate", "critical_completion"))
@@ -121,8 +118,8 @@ turned = discordant_table(corpus)
 turned[turned["b_metric"] == "critical_completion"]
 
 # %% [markdown]
-# And for one of them the runs that cause it. Each run pulls the two apart by its outcome and its sub-goals
-# together, and over all runs the weights sum up to the whole turn: a few of them are enough to see why.
+# For one of these pairs, the runs that cause it. Each run contributes by its outcome and its sub-goals, and
+# the contributions of all runs add up to the whole change. A few of them are enough to see why.
 
 # %%
 pair = next(
@@ -138,8 +135,8 @@ pd.DataFrame(
 )
 
 # %% [markdown]
-# The first of quick-workflow's, on the plan graph. The refund was paid, so the outcome says *success*; nobody
-# had checked whether the policy applies.
+# The first run of quick-workflow, on the plan graph. The refund was paid, so the outcome says *success*, but
+# the agent never checked whether the policy applies.
 
 # %%
 hollow = next(p for p in pulls if p.agent == pair.first)
@@ -148,23 +145,24 @@ plan_figure(graph, corpus.scores[hollow.digest])
 # %% [markdown]
 # ## 3. Is one agent really better?
 #
-# Two agents are compared task by task, over the tasks that both ran. Above the diagonal is the difference
-# in percentage points with its interval, below it the share of resamples in which the one ranked higher is
-# above, and p after Holm: with 15 pairs, one in twenty looks different by chance.
+# Two agents are compared task by task, over the tasks that both ran. Above the diagonal is the difference in
+# percentage points with its interval. Below it is the share of resamples in which the higher-ranked agent is
+# ahead, and p after Holm's correction: of 15 equal pairs, about one would look different by chance.
 
 # %%
 compared = ranking.comparisons["critical_completion"]
 pair_matrix(compared)
 
 # %% [markdown]
-# A *clear difference*: the interval excludes 0. Ties are not transitive, so these groups may overlap:
+# A *clear difference* means that the interval excludes 0. Ties are not transitive, so these groups may
+# overlap:
 
 # %%
 [group for group in compared.ties if len(group) > 1]
 
 # %% [markdown]
-# Take the two best. By critical completion full-workflow is ahead, by outcome careful-planner. The grey band
-# is the smallest difference that this many tasks would show in four of five cases (MDE): "no difference" only
+# Take the two best: full-workflow is ahead by critical completion, careful-planner by outcome. The grey band
+# is the smallest difference that this many tasks would show in four of five cases (MDE). "No difference" only
 # means that the difference is inside the band.
 
 # %%
@@ -175,9 +173,9 @@ difference_bar(top)
 difference_bar(ranking.comparisons["success_rate"].pair("full-workflow", "careful-planner"))
 
 # %% [markdown]
-# The same for every pair by outcome. Where tasks were tried more than once, p comes from swapping the two
-# agents inside tasks at random; with one trial each it is McNemar's exact test, on the tasks that only one
-# of the two solved.
+# The same for every pair by outcome. If tasks were tried more than once, p comes from swapping the two agents
+# at random inside tasks. With one trial per task it is McNemar's exact test, on the tasks that only one of
+# the two solved.
 
 # %%
 columns = ["first", "second", "difference", "low", "high", "p", "test", "p_holm", "p_above", "mde", "n_tasks"]
@@ -207,13 +205,14 @@ pd.DataFrame([[getattr(p, name) for name in columns] for p in single.pairs], col
 # %% [markdown]
 # ## 4. What makes the difference
 #
-# A difference by sub-goals is the sum of its parts, one a sub-goal. Between full-workflow and stubborn-clerk:
+# A difference by sub-goals is a sum with one part for each sub-goal. Between full-workflow and
+# stubborn-clerk:
 
 # %%
 gap_bars(ranking.sub_goal_gaps("critical_completion", "full-workflow", "stubborn-clerk"))
 
 # %% [markdown]
-# And how often each agent completes each sub-goal:
+# How often each agent completes each sub-goal:
 
 # %%
 sub_goal_bars(sub_goal_failures(corpus))
@@ -221,8 +220,8 @@ sub_goal_bars(sub_goal_failures(corpus))
 # %% [markdown]
 # ## 5. How reliable
 #
-# A success rate is about one trial. pass^k is the chance that *all* of k trials of a task succeed, and it
-# falls at different speeds: an agent that is right on some tasks always and on others never keeps its rate.
+# A success rate is about one trial. pass^k is the chance that *all* of k trials of a task succeed. It falls
+# at different speeds: an agent that always solves some tasks and never the others keeps its rate.
 
 # %%
 pass_k_lines(ranking.pass_k)
@@ -230,8 +229,8 @@ pass_k_lines(ranking.pass_k)
 # %% [markdown]
 # ## 6. Runs that contradict themselves
 #
-# *Lucky* runs succeeded with something critical undone, *unlucky* ones failed with all sub-goals completed.
-# Either the outcome is wrong there or the plan graph is, and both are worth knowing.
+# *Lucky* runs succeeded without a critical sub-goal; *unlucky* runs failed with all sub-goals completed.
+# Either the outcome is wrong or the plan graph is, and both are worth knowing.
 
 # %%
 odd = contradictions_table(corpus)
@@ -243,9 +242,9 @@ odd.groupby("kind").head(2)[["kind", "run_id", "task_id", "sub_goals", "weight"]
 # %% [markdown]
 # ## 7. Effect of the rule for missing verdicts
 #
-# Without evidence a sub-goal is unscored. Such sub-goals count as not completed, unless one asks for them to
-# be left out. That is a choice, and it may decide a ranking. Here it moves one agent, whose records say
-# nothing of the customer's intent, and no place:
+# Without evidence a sub-goal is unscored. Unscored sub-goals count as not completed, unless you leave them
+# out. This choice can decide a ranking. Here it changes the rate of one agent, whose records say nothing
+# about the customer's intent, and no rank:
 
 # %%
 effect = missing_rule(corpus)
@@ -253,8 +252,8 @@ print(f"{len(effect.flips)} pairs change places with the rule")
 rule_table(effect)[["metric", "agent", "fail_value", "drop_value", "fail_rank", "drop_rank"]].round(3)
 
 # %% [markdown]
-# Now suppose that only a person can tell whether the policy applies, and nobody has looked yet. Then half
-# of what is critical is unknown, and two agents change places with nothing but the rule:
+# Now suppose that only a person can tell whether the policy applies, and nobody has looked yet. Then half of
+# what is critical is unknown, and two agents change places because of the rule alone:
 
 # %%
 checked = 'check: {expr: "state.policy == state.expected_policy"}'
@@ -268,8 +267,8 @@ for flip in effect.flips:
 # %% [markdown]
 # ## 8. Workflow or agent
 #
-# A workflow follows fixed steps, an agent decides for itself. While the workflow completes more of what is
-# critical, it is preferred, until the gap is explained.
+# A workflow follows fixed steps; an agent decides for itself. As long as the workflow completes more of what
+# is critical, prefer it, until the gap is explained.
 
 # %%
 rows = [
@@ -300,11 +299,11 @@ found = untaken.triage(corpus)
 fix_first_bars([item for item in found.items if item.kind == "sub_goal"])
 
 # %% [markdown]
-# ## 10. How it is held
+# ## 10. How do you keep it that way?
 #
-# A requirement keeps what was reached. On the value, full-workflow passes; on the worse end of its interval
-# it does not, for 24 tasks do not say so much. `untaken gate` and pytest do the same in continuous
-# integration.
+# A requirement protects what you have reached. By its value, full-workflow passes; by the lower end of its
+# interval it does not, because 24 tasks are too few to be sure. `untaken gate` and pytest do the same in
+# continuous integration.
 
 # %%
 rows = []

@@ -14,27 +14,23 @@
 # %% [markdown]
 # # Was the action causally better?
 #
-# A log tells what an agent did. In a simulator one can also *try* what it did not do: copy the world, do
+# A log says what an agent did. In a simulator you can also *try* what it did not do: copy the world, do
 # something else in the copy, and look. This notebook follows one agent through Crafter, a small world of
 # wood, stone and zombies, and asks:
 #
 # 1. How do actions and states come about?
-# 2. What acts on the task, in one state?
+# 2. What affects the task in one state?
 # 3. Was each action better than what else could have been done?
 # 4. What do the parts of the algorithm add?
 # 5. How far can estimates from ledgers alone be trusted?
-# 6. How is it asked afresh, in a world of one's own?
+# 6. How do you ask this in a new world?
 #
 # Parts 1 to 5 run on the sample runs (`sample_runs/crafter/README.md`), without Crafter. Part 6 needs
 # `pip install 'untaken[crafter]'`.
 
 # %%
-import sys
 from importlib.util import find_spec
 from pathlib import Path
-
-ROOT = Path.cwd() if (Path.cwd() / "sample_runs").is_dir() else Path.cwd().parent
-sys.path.insert(0, str(ROOT))
 
 import pandas as pd
 from IPython.display import display
@@ -65,32 +61,31 @@ from untaken.figures import (
 
 pd.set_option("display.max_colwidth", None)
 
-SAMPLES = ROOT / "sample_runs" / "crafter"
+SAMPLES = Path("../sample_runs/crafter")
 record = read_planning(SAMPLES / "planning" / "noisy+sce+win.crafter-collect_iron-seed1.planning.json.zst")
 print(f"{record.agent}, task {record.task}, world {record.seed}: {len(record.steps)} steps")
 
 # %% [markdown]
 # ## 1. Structural causal model of actions and states
 #
-# The structural causal model of planning: an action follows from the state, the task and what the policy
-# remembers; the next state from the state, the action and chance u. Drawn are two steps.
+# In the structural causal model of planning, an action depends on the state, the task and the memory of the
+# policy; the next state depends on the state, the action and chance u. Two steps are drawn.
 
 # %%
 model = planning_model(policy_named("random"), steps=2)
 scm_figure(model)
 
 # %% [markdown]
-# A counterfactual is the same model with one function replaced: *do(a₀ = noop)* cuts the arrows into a₀, and
-# everything after it is computed again. What-If-Not does exactly this, in a clone of the simulator.
+# A counterfactual is the same model with one function replaced: *do(a₀ = noop)* removes the arrows into a₀,
+# and everything after it is computed again. What-If-Not does exactly this in a clone of the simulator.
 
 # %%
 scm_figure(model.do(a_0="noop"))
 
 # %% [markdown]
-# ## 2. What acts on the task, in one state
+# ## 2. What affects the task in one state?
 #
-# What the agent saw around a decision (◆), with its action and how that compares with the
-# alternatives:
+# What the agent saw around a decision (◆), its action, and how that compares with the alternatives:
 
 # %%
 decisions = [number for number, step in enumerate(record.steps, start=1) if step.causes]
@@ -102,8 +97,8 @@ step = record.steps[chosen - 1]
 frame_figure(step)
 
 # %% [markdown]
-# The state causality evaluator keeps of this state what acts on the task within two hops, by the rules of the
-# environment. What the task needs and the state lacks is there, too.
+# The state causality evaluator keeps the variables that affect the task within two hops, by the rules of the
+# environment, and what the task needs but the state lacks.
 
 # %%
 print(step.causes.summary)
@@ -112,8 +107,8 @@ state_causality_figure(step.causes)
 # %% [markdown]
 # ## 3. Was each action better?
 #
-# For each action, what it is worth (r) is set against waiting, its opposite and a random action (r̃ each):
-# WIN is the mean of σ(r − r̃). Above 0.5 the action was better than those, below it worse.
+# The reward r of each action is compared with those of waiting, the opposite action and a random action (r̃):
+# WIN is the mean of σ(r − r̃). Above 0.5 the action was better than these, below 0.5 worse.
 
 # %%
 print(f"WIN {step.asked.win:.3f} for {step.asked.action}, r = {step.asked.reward:g}: {step.asked.verdict}")
@@ -123,9 +118,9 @@ terms_table(step.asked)
 win_figure(record, step=chosen)
 
 # %% [markdown]
-# Many steps are **ties**, at exactly 0.5: by this reward the simulator cannot tell the actions apart. That
-# says nothing, good or bad. The published rule, "ask again at 0.5 and below", counts them as bad; this agent
-# was asked again below 0.5 only.
+# Many steps are **ties** at exactly 0.5: this reward cannot tell the actions apart, so a tie is neither good
+# nor bad. The published rule, "ask again at 0.5 and below", counts ties as bad. This agent was asked again
+# below 0.5 only.
 
 # %%
 told = planning_summary(record)
@@ -156,17 +151,17 @@ for remark in remarks(ablation):
     print(f"- {remark}")
 
 # %% [markdown]
-# Asked again at 0.5 or below, as published, What-If-Not takes back many of the slips of a policy three in ten
-# of whose actions slip. Where only one in ten slips, and it is asked below 0.5 only, nothing is gained: what
-# is ahead by one step may be behind by many.
+# With the published rule (0.5 and below), What-If-Not corrects many slips of a policy that slips in three of
+# ten actions. For a policy that slips in one of ten, asked again below 0.5 only, nothing is gained: an action
+# that is better after one step may be worse after many.
 
 # %%
 fewer = read_ablation(SAMPLES / "ablation-below.json")
 ablation_table(fewer)[columns].round(2)
 
 # %% [markdown]
-# With a task, look at success, because a run ends when the task is reached. What-If-Not
-# increases it; the causal graph does not clearly help a script:
+# With a task, look at success, because a run ends when the task is reached. What-If-Not increases success;
+# the causal graph does not clearly help a scripted policy:
 
 # %%
 towards = read_ablation(SAMPLES / "ablation-collect_iron.json")
@@ -176,9 +171,9 @@ ablation_table(towards)[columns].round(2)
 # %% [markdown]
 # ## 5. Estimates from ledgers, compared with clones
 #
-# The rest of Untaken never uses a simulator: it estimates from ledgers what another skill would
-# achieve. Here that can be checked. History from some worlds gives the estimates at decisions in others;
-# in clones of these each path not taken was really taken, many times.
+# The rest of Untaken never uses a simulator: it estimates from ledgers what another skill would achieve. Here
+# these estimates can be checked. They come from the history of some worlds, for decisions in other worlds.
+# In clones of the latter, each path not taken was then really taken, many times.
 
 # %%
 calibration = read_calibration(SAMPLES / "calibration.json")
@@ -187,21 +182,20 @@ print(f"{made.train} runs, then {made.decisions} decisions in {made.held_out} wo
 calibration_figure(calibration)
 
 # %% [markdown]
-# On the diagonal an estimate means what it says. How often do estimate and truth agree where the program
-# calls an estimate *supported*? *Half of the draws* is no estimate: the truth itself is measured, and
-# agrees with itself so far.
+# On the diagonal, estimate and truth are equal. How often do they agree if the program calls an estimate
+# *supported*? *Half of the draws* is not an estimate: it shows how far the measured truth agrees with itself.
 
 # %%
 calibration_agreement(calibration)
 
 # %% [markdown]
-# This is one policy, one task and one simulator. It shows that the estimates can hold, not that they do
-# elsewhere.
+# This is one policy, one task and one simulator. It shows that the estimates can be right, not that they are
+# right elsewhere.
 
 # %% [markdown]
-# ## 6. Asked afresh
+# ## 6. In a new world
 #
-# With Crafter installed, any action can be evaluated in any world. Nothing happens to the world itself.
+# With Crafter installed, you can evaluate any action in any world. The world itself does not change.
 
 # %%
 CRAFTER = find_spec("crafter") is not None
@@ -217,8 +211,8 @@ else:
     print("Crafter is not installed here: pip install 'untaken[crafter]'")
 
 # %% [markdown]
-# The reward limits what can be distinguished. The environment's own reward is nearly always 0, whatever is
-# done: most actions tie. A reward that counts the steps saved towards the task distinguishes far more.
+# The reward limits what can be distinguished. The environment's own reward is nearly always 0, so most
+# actions tie. A reward that counts the steps saved towards the task distinguishes far more.
 
 # %%
 if CRAFTER:
@@ -239,8 +233,8 @@ if CRAFTER:
         print(f"{reward:8} {seen.tie_share:4.0%} ties, {seen.at_most_half:4.0%} at 0.5 or below (n = {n})")
 
 # %% [markdown]
-# An edge of a causal graph is a claim, and in a clone it can be tested: set the cause to something else, and
-# see whether the effect changes more often than chance allows.
+# An edge of a causal graph is a claim that can be tested in a clone: change the cause, and see whether the
+# effect changes more often than by chance.
 
 # %%
 if CRAFTER:
@@ -254,5 +248,5 @@ if CRAFTER:
     display(state_causality_figure(tried.causes))
 
 # %% [markdown]
-# The What-If-Not page of the app (`untaken app --demo`) shows all of this step by step, with keys, and takes
+# The What-If-Not page of the app (`untaken app --demo`) shows all of this step by step, with keys. It reads
 # the records that `untaken crafter run -o FOLDER` writes.

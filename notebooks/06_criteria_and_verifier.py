@@ -12,31 +12,27 @@
 # ---
 
 # %% [markdown]
-# # Is it good beyond success?
+# # Which criteria can you trust?
 #
-# Whether a run succeeded is one question; how is another. *Criteria* ask the second one, and most criteria
-# that come to mind are worth nothing: they do not tell good runs from bad ones, or say what another one
-# says. So:
+# Whether a run succeeded is one question, how well it worked is another. *Criteria* answer the second one.
+# Many plausible criteria are useless: they do not tell good runs from bad ones, or repeat another criterion.
+# So this notebook asks:
 #
 # 1. Which criteria are there?
 # 2. What values do the runs have?
-# 3. Which criteria can you trust?
-# 4. What does a criterion look like that does not?
-# 5. What do they say of two agents?
-# 6. What about criteria that a language model proposes, and values that it gives?
+# 3. Which criteria does the verifier keep?
+# 4. Why does it reject the others?
+# 5. How do two agents compare?
+# 6. What about criteria and values from a language model?
 #
 # It uses the sample runs of a refund desk (`sample_runs/README.md`). No language model is asked: the values
 # are computed from the ledgers.
 
 # %%
 import json
-import sys
 import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
-
-ROOT = Path.cwd() if (Path.cwd() / "sample_runs").is_dir() else Path.cwd().parent
-sys.path.insert(0, str(ROOT))
 
 import pandas as pd
 
@@ -63,16 +59,17 @@ from untaken.figures import (
 
 pd.set_option("display.max_colwidth", None)
 
-LEDGERS = [path for path in sorted((ROOT / "sample_runs" / "ledgers").iterdir()) if path.suffix != ".json"]
+SAMPLES = Path("../sample_runs")
+LEDGERS = [path for path in sorted((SAMPLES / "ledgers").iterdir()) if path.suffix != ".json"]
 runs = [run for ledger in LEDGERS for run in untaken.read_ledger(ledger)]
-graph = untaken.load_graph(ROOT / "sample_runs" / "graphs" / "refund-desk.plan.yaml")
+graph = untaken.load_graph(SAMPLES / "graphs" / "refund-desk.plan.yaml")
 print(f"{len(runs)} runs")
 
 # %% [markdown]
 # ## 1. Criteria
 #
-# A criterion has a name and accepted values in order, the worst first. These need no model: each is a
-# number read from the ledger, sorted into values by bounds that stand in `docs/concepts.md`.
+# A criterion has a name and accepted values, ordered from worst to best. These need no model: each is a
+# number read from the ledger, mapped to a value by the bounds in `docs/concepts.md`.
 
 # %%
 criteria = ledger_criteria()
@@ -81,27 +78,27 @@ criteria_list(criteria)[["name", "description", "accepted_values"]]
 # %% [markdown]
 # ## 2. Values
 #
-# Every run gets a value of each criterion, or the reason why it has none: a run in which nothing failed has
-# no recovery. Drawn is the mean level, from the worst accepted value to the best, by outcome.
+# Every run gets a value for each criterion, or the reason why it has none: a run in which nothing failed has
+# no recovery. The figure shows the mean level, from the worst accepted value to the best, by outcome.
 
 # %%
 passes = untaken.quantify(runs, graphs=[graph], criteria=criteria)
 criteria_means(outcome_means(passes))
 
 # %% [markdown]
-# Most point the right way. Two do not: failed runs score higher by *Outcome support*, and *Response to
+# Most point the right way. Two do not: failed runs score higher in *Outcome support*, and *Response to
 # feedback* shows no clear difference. A mean hides how much the runs differ:
 
 # %%
 criteria_distributions(passes)
 
 # %% [markdown]
-# ## 3. Which criteria can you trust?
+# ## 3. Which criteria does the verifier keep?
 #
-# The verifier keeps a criterion only if it is stable, tells good from bad, and does not say what another
-# one says. Telling good from bad is tried twice: successes against failures, and each run against itself
-# made worse on purpose. Nothing is executed again: failing calls are added, actions repeated, sub-goals
-# undone, in memory.
+# The verifier keeps a criterion only if it is stable, tells good from bad, and does not repeat another one.
+# It tests twice whether a criterion tells good from bad: successes against failures, and each run against a
+# version of itself made worse on purpose. No agent is run again: failing calls are added, actions repeated
+# and sub-goals undone in memory.
 
 # %%
 disturbed = quantify_disturbed(runs, graphs=[graph], criteria=criteria)
@@ -110,19 +107,19 @@ print(f"{len(verified.kept)} of {len(verified.criteria)} to keep: {', '.join(ver
 attack_matrix(verified)
 
 # %% [markdown]
-# No criterion notices everything, and none has to. Leaving out sentences, the published test, finds nothing
-# to leave out here: no agent of the desk writes two sentences.
+# No criterion notices everything, and none has to. The published test, leaving out sentences, has nothing to
+# leave out here: no agent of the desk writes two sentences.
 #
-# Here is one attack in full, the same runs as recorded and with failing calls added:
+# One attack in full, the same runs as recorded and with failing calls added:
 
 # %%
 attack = "inject_invalid_actions"
 original_vs_disturbed(before_after(passes, disturbed[attack]))
 
 # %% [markdown]
-# ## 4. What a rejected criterion looks like
+# ## 4. Why does it reject the others?
 #
-# Each rejection has its reason, in words with the numbers.
+# Each rejection gives its reason with the numbers.
 
 # %%
 for check in verified.criteria:
@@ -130,13 +127,13 @@ for check in verified.criteria:
         print(f"{check.name}\n  {check.reason}\n")
 
 # %% [markdown]
-# - *Response to feedback* counts how often an agent does something else after a failure. It sounds
-#   sensible, and an agent that acts at random scores best: runs with failing calls added score *higher*.
-# - *Termination* is a fine criterion by itself. It says what *Plan completion* says.
-# - *Outcome support* asks whether the recorded outcome agrees with the plan. That is worth knowing of a
-#   run, and no measure of how good it is: a plain failure agrees best.
+# - *Response to feedback* counts how often an agent does something else after a failure. That sounds
+#   sensible, but an agent that acts at random scores best: runs with added failing calls score *higher*.
+# - *Termination* is a good criterion by itself, but it repeats *Plan completion*.
+# - *Outcome support* asks whether the recorded outcome agrees with the plan. That is worth knowing, but it
+#   does not measure how good a run is: a plain failure agrees best.
 #
-# A verifier advises. A person decides, and the decision stays with the criterion:
+# The verifier advises, a person decides, and the decision is kept with the criterion:
 
 # %%
 decided = editing.reject(
@@ -156,8 +153,8 @@ verification_table(verified)[columns].round(2)
 # %% [markdown]
 # ## 5. Two agents
 #
-# Over the tasks that both ran, repeats averaged inside a task first. ≠ marks a difference whose interval,
-# task by task, leaves 0 out.
+# Over the tasks that both ran, with repeats averaged inside a task first. ≠ marks a difference whose
+# interval, task by task, excludes 0.
 
 # %%
 pair = ("careful-planner", "stubborn-clerk")
@@ -165,10 +162,10 @@ side = [one for one in compare_agents(passes, *pair) if one.name in verified.kep
 agents_by_criterion(side, *pair)
 
 # %% [markdown]
-# ## 6. Criteria and values of a language model
+# ## 6. Criteria and values from a language model
 #
-# `untaken.propose_criteria` asks a model for criteria, several times over, and makes one of those that say
-# the same. Nothing is used before a person accepts it. How merging goes can be seen without a model:
+# `untaken.propose_criteria` asks a model several times for criteria, and merges similar ones. Nothing is used
+# before a person accepts it. Merging can be seen without a model:
 
 # %%
 proposals = [
@@ -187,9 +184,8 @@ for group in merged.groups:
     print(f"  {group.criterion.name}: {group.proposals} of the proposals{others}")
 
 # %% [markdown]
-# Recorded values of a model can be read as well. A value that is not accepted is kept as
-# recorded, and counted; it is never changed to a similar one. Here are three passes over nine
-# problems, made up for this page:
+# Recorded values of a model can be read as well. A value that is not accepted is kept as recorded, and
+# counted; it is never changed to a similar one. Here are three passes over nine made-up problems:
 
 # %%
 SAID = {
@@ -218,4 +214,4 @@ print("keep" if clear.keep else "reject", "·", clear.reason)
 
 # %% [markdown]
 # The disturbed runs are *not done*, which is not the same as passed. The Criteria page of the app shows all
-# of this, takes criteria files and recorded replies, and keeps what people decide.
+# of this, reads criteria files and recorded replies, and keeps what people decide.

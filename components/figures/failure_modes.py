@@ -162,7 +162,7 @@ def mode_course(trend: ModeTrend, mode: str, *, dark: bool = False) -> go.Figure
     figure.update_xaxes(
         type="category", title=f"{trend.unit} in which runs began", range=[-0.5, len(cells) - 0.2]
     )
-    figure.update_yaxes(range=[-0.02, 1.02], tickformat=".0%", title="failed runs that were read")
+    figure.update_yaxes(range=[-0.02, 1.12], tickformat=".0%", title="failed runs that were read")
     return themed(figure, dark=dark, height=300)
 
 

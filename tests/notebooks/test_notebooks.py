@@ -1,4 +1,4 @@
-"""Every notebook is kept as a pair without outputs, and runs from top to bottom."""
+"""Every notebook is kept as a pair, runs from top to bottom, and is stored with current outputs."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from nbformat import NotebookNode
 
 FOLDER = Path(__file__).parents[2] / "notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
+FIGURE = "application/vnd.plotly.v1+json"
 
 
 @pytest.fixture(scope="module", params=NOTEBOOKS, ids=lambda path: path.stem)
@@ -47,12 +48,30 @@ def test_the_pair_agrees(path: Path, notebook: NotebookNode) -> None:
     assert [(c.cell_type, c.source) for c in notebook.cells] == [(c.cell_type, c.source) for c in text.cells]
 
 
-def test_it_is_stored_without_outputs(notebook: NotebookNode) -> None:
-    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
-    assert all(cell.outputs == [] and cell.execution_count is None for cell in code)
+def test_it_is_stored_with_the_outputs_of_a_run(notebook: NotebookNode, executed: NotebookNode) -> None:
+    """`make notebooks` stores them. A figure is stored as a picture, for code hosts run no scripts."""
+    assert _shown(notebook) == _shown(executed)
+
+
+def _shown(notebook: NotebookNode) -> list[tuple[int, str, str]]:
+    """What a reader sees below each cell: printed text, tables, and that there is a figure."""
+    shown = []
+    for place, cell in enumerate(notebook.cells):
+        for output in cell.get("outputs", ()):
+            data = output.get("data", {})
+            if data.keys() & {FIGURE, "image/png"}:
+                shown.append((place, "figure", ""))
+            else:
+                shown.append((place, output.output_type, output.get("text") or data["text/plain"]))
+    return shown
+
+
+def test_it_starts_from_a_question(notebook: NotebookNode) -> None:
+    title = notebook.cells[0].source.splitlines()[0]
+    assert title.startswith("# ") and title.endswith("?")
 
 
 def test_it_runs_and_draws(executed: NotebookNode) -> None:
     outputs = [output for cell in executed.cells for output in cell.get("outputs", ())]
-    assert "application/vnd.plotly.v1+json" in {kind for output in outputs for kind in output.get("data", {})}
+    assert FIGURE in {kind for output in outputs for kind in output.get("data", {})}
     assert [output.text for output in outputs if output.get("name") == "stderr"] == []
