@@ -68,7 +68,8 @@ def _shown(notebook: NotebookNode) -> list[tuple[int, str, str]]:
 
 def test_it_starts_from_a_question(notebook: NotebookNode) -> None:
     title = notebook.cells[0].source.splitlines()[0]
-    assert title.startswith("# ") and title.endswith("?")
+    assert title.startswith("# ")
+    assert title.endswith("?")
 
 
 def test_it_runs_and_draws(executed: NotebookNode) -> None:
