@@ -228,6 +228,13 @@ def test_a_group_says_through_what_it_was_completed_and_when() -> None:
     assert score.node("refund").reason == "not required: 'escalate' was completed instead"
 
 
+def test_a_group_begins_with_its_first_option_even_where_a_later_call_is_tagged_with_the_group() -> None:
+    run = a_run().call("refund", "refund").call("confirm", "confirm").call("settle", "settle").finish().run()
+    score = score_run(run, a_graph(*ways()))
+    assert score.node("settle").events == (1, 3)
+    assert [violation for violation in score.violations if violation.kind == "order"] == []
+
+
 def test_groups_of_groups_are_decided_inside_out() -> None:
     graph = a_graph(
         {"id": "top", "any_of": ["mid", "z"]}, {"id": "mid", "any_of": ["x", "y"]}, *map(ready, "xyz")

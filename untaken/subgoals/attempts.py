@@ -42,10 +42,12 @@ def attempts(rubric: CompiledGraph, trace: Trace, mapping: plans.Mapping) -> Att
     found: dict[str, Attempt] = {}
     for name in rubric.options_first:
         criterion = rubric.criteria[name]
-        if events := served.get(name):
-            found[name] = Attempt(made=True, events=events)
-        elif criterion.options:
-            found[name] = _through_options([found[o] for o in criterion.options if o in found])
+        own = Attempt(made=True, events=served[name]) if name in served else None
+        if criterion.options:
+            options = [found[o] for o in criterion.options if o in found]
+            found[name] = _through_options([own, *options] if own else options)
+        elif own:
+            found[name] = own
         elif not acted and not (trace.spoke and criterion.reads_messages):
             found[name] = WITHOUT_ACTIONS
         else:
@@ -79,7 +81,7 @@ def _served(rubric: CompiledGraph, trace: Trace, mapping: plans.Mapping) -> Mapp
 
 
 def _through_options(options: list[Attempt]) -> Attempt:
-    """A group is attempted where one of its options is."""
+    """A group is attempted where one of its options is, or an action is mapped to the group itself."""
     made = [option for option in options if option.made]
     if made:
         return Attempt(made=True, events=tuple(sorted({seq for option in made for seq in option.events})))
