@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import desk
 import pytest
+from streamlit.components.v2 import manifest_scanner
 
 from components.shared.panels import LOG
 from untaken.store import Workspace
+
+
+@pytest.fixture(scope="session", autouse=True)
+def installed_components() -> Iterator[None]:
+    """AppTest looks through every installed package for each session, a server does so once."""
+    with pytest.MonkeyPatch.context() as patch:
+        once = cache(manifest_scanner.scan_component_manifests)
+        patch.setattr(manifest_scanner, "scan_component_manifests", once)
+        yield
 
 
 @pytest.fixture(autouse=True)

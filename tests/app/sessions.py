@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 from google.protobuf.message import Message
-from streamlit.components.v2 import manifest_scanner
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.testing.v1 import AppTest
 
@@ -27,16 +25,11 @@ class AfterTheFirstVisit(PagesManager):
         PagesManager.uses_pages_directory = False
 
 
-installed_components = cache(manifest_scanner.scan_component_manifests)
-"""AppTest looks through every installed package for each session, a server does so once."""
-
-
 def session(folder: Path, monkeypatch: pytest.MonkeyPatch, page: str = "overview") -> AppTest:
     """A new session on the workspace in `folder`, on one of its pages; nothing may have failed."""
     monkeypatch.setenv("UNTAKEN_WORKSPACE", str(folder))
     monkeypatch.delenv("UNTAKEN_DEMO", raising=False)
     monkeypatch.setattr("streamlit.testing.v1.app_test.PagesManager", AfterTheFirstVisit)
-    monkeypatch.setattr(manifest_scanner, "scan_component_manifests", installed_components)
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=SECONDS)
     return go_to(app, page)
 
