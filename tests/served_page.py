@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Sequence
-from contextlib import ExitStack, closing
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager, suppress
 from http.client import HTTPConnection
 from io import BytesIO
+from pathlib import Path
 from typing import Any, BinaryIO
 from uuid import uuid4
 
@@ -15,8 +21,35 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 from websockets.sync.client import connect
 
+from untaken.cli.app import free_port
+
 PATIENCE = 300.0
+ROOT = Path(__file__).parents[1]
 _BOUNDARY = "served-page"
+
+
+@contextmanager
+def served_app(folder: Path, *, port: int, log: Path) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
+    """The app on a folder, as `untaken app` serves it: its process and its address."""
+    port = free_port(port)
+    command = [sys.executable, "-m", "untaken", "app", str(folder), "--port", str(port)]
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    with log.open("wb") as out, subprocess.Popen(command, env=environment, stdout=out, stderr=out) as started:
+        end = time.monotonic() + PATIENCE
+        while not _answers(f"http://127.0.0.1:{port}/_stcore/health"):
+            assert started.poll() is None, "the app ended"
+            assert time.monotonic() < end, "the app did not start"
+        yield started, f"127.0.0.1:{port}"
+        started.terminate()
+
+
+def _answers(url: str) -> bool:
+    try:
+        with urllib.request.urlopen(url, timeout=5) as answer:
+            return bool(answer.status == 200)
+    except OSError:
+        time.sleep(0.2)
+        return False
 
 
 class ServedPage:
@@ -40,6 +73,7 @@ class ServedPage:
             )
         )
         self._script = self._session = ""
+        self._chosen: list[WidgetState] = []
         self.elements: list[tuple[str, Any]] = []
         asked = BackMsg()
         asked.rerun_script.page_name = name
@@ -91,10 +125,31 @@ class ServedPage:
             assert connection.getresponse().status == 204
         return file_id
 
+    def go_to(self, name: str) -> None:
+        """Opens another page of the app in this session."""
+        asked = BackMsg()
+        asked.rerun_script.page_name = name
+        self._run(asked)
+
+    def interrupt(self) -> None:
+        """Asks for another run with what is chosen and does not wait for it, as an impatient person does."""
+        asked = BackMsg()
+        asked.rerun_script.page_script_hash = self._script
+        asked.rerun_script.widget_states.widgets.extend(self._chosen)
+        self._socket.send(asked.SerializeToString())
+
+    def settle(self) -> None:
+        """Reads what interruptions still bring, then runs the page once more."""
+        with suppress(TimeoutError):
+            while True:
+                self._socket.recv(timeout=1)
+        self._rerun()
+
     def _rerun(self, *states: WidgetState) -> None:
         asked = BackMsg()
         asked.rerun_script.page_script_hash = self._script
         asked.rerun_script.widget_states.widgets.extend(states)
+        self._chosen = [state for state in states if state.WhichOneof("value") != "trigger_value"]
         self._run(asked)
 
     def _run(self, asked: BackMsg) -> None:

@@ -8,13 +8,10 @@ from __future__ import annotations
 import gzip
 import io
 import json
-import os
 import random
 import re
 import subprocess
 import sys
-import time
-import urllib.request
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -22,15 +19,13 @@ from pathlib import Path
 import pytest
 import zstandard
 from builders import a_run
-from served_page import PATIENCE, ServedPage
+from served_page import ServedPage, served_app
 
 from untaken import limits
-from untaken.cli.app import free_port
 from untaken.intake import take_in
 from untaken.store import Workspace
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc")
-ROOT = Path(__file__).parents[2]
 MOST_MIB = 1024
 """The promise: what the server, and a process that reads an upload, takes at most."""
 RANDOM = random.Random(20).randbytes(40_000)
@@ -139,25 +134,9 @@ QUICK = 13
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
-    folder, port = tmp_path_factory.mktemp("workspace"), free_port(8971)
-    command = [sys.executable, "-m", "untaken", "app", str(folder), "--port", str(port)]
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
-    with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL) as started:
-        end = time.monotonic() + PATIENCE
-        while not answers(f"http://127.0.0.1:{port}/_stcore/health"):
-            assert started.poll() is None, "the app ended"
-            assert time.monotonic() < end, "the app did not start"
-        yield started, f"127.0.0.1:{port}"
-        started.terminate()
-
-
-def answers(url: str) -> bool:
-    try:
-        with urllib.request.urlopen(url, timeout=5) as answer:
-            return bool(answer.status == 200)
-    except OSError:
-        time.sleep(0.2)
-        return False
+    folder = tmp_path_factory.mktemp("workspace")
+    with served_app(folder, port=8971, log=tmp_path_factory.mktemp("log") / "log.txt") as served:
+        yield served
 
 
 @pytest.fixture
