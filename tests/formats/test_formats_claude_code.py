@@ -66,6 +66,36 @@ def test_a_session_is_its_last_branch(tmp_path: Path) -> None:
     assert (run.agent, run.started.model) == ("claude-code/opus", "opus")
 
 
+def test_calls_made_at_once_keep_all_their_answers(tmp_path: Path) -> None:
+    reply = {"role": "assistant", "id": "m1", "model": "opus"}
+    done, (run,) = read(
+        tmp_path,
+        line("a", None, "user", "Go."),
+        line("bb", "a", "assistant", [], message={**reply, "content": use("t1")}),
+        line("ccc", "bb", "assistant", [], message={**reply, "content": use("t2", "Read")}),
+        line("dddd", "bb", "user", result("t1", "one")),
+        line("eeee", "ccc", "user", result("t2", "two", is_error=True)),
+        line("fffff", "eeee", "assistant", [{"type": "text", "text": "Done."}]),
+    )
+    assert [(call.tool, run.answers[call.seq].content) for call in run.of(ToolCall)] == [
+        ("Bash", "one"),
+        ("Read", "two"),
+    ]
+    assert "branches-left-out" not in codes(done)
+
+
+def test_answers_of_a_branch_that_was_left_stay_out(tmp_path: Path) -> None:
+    _, (run,) = read(
+        tmp_path,
+        line("a", None, "user", "Go."),
+        line("bb", "a", "assistant", use("t1")),
+        line("ccc", "bb", "user", result("t1", "left")),
+        line("dd", "a", "assistant", use("t2")),
+        line("eee", "dd", "user", result("t2", "kept")),
+    )
+    assert [answer.content for answer in run.of(Observation)] == ["kept"]
+
+
 def test_a_compaction_is_crossed_by_its_logical_parent(tmp_path: Path) -> None:
     _, (run,) = read(
         tmp_path,

@@ -108,13 +108,35 @@ def _last_branch(lines: Sequence[Line], findings: Findings) -> list[Line]:
         branch.append(leaf)
         parent = text(leaf.get("parentUuid")) or text(leaf.get("logicalParentUuid"))
         leaf = by_id.get(parent) if parent else None
+    branch = _with_parallel_calls(lines, branch)
     left_out = len(_spoken(lines)) - len(_spoken(branch))
     if left_out:
         message = (
             f"{left_out} messages are on branches that were left, or before a compaction without a parent"
         )
         findings.once("branches-left-out", message, severity="note")
-    return branch[::-1]
+    return branch
+
+
+def _with_parallel_calls(lines: Sequence[Line], branch: Sequence[Line]) -> list[Line]:
+    """The branch, with the calls of its replies that hang beside it and the answers to all its calls.
+
+    A reply that calls several tools at once has a line for each call; the answer to each hangs below its own
+    call, and the next reply below the last answer alone.
+    """
+    kept = {id(line) for line in branch}
+    replies = {text(mapping(line["message"]).get("id")) for line in _spoken(branch)} - {None}
+    spoken = [line for line in _spoken(lines) if text(line.get("uuid"))]
+    kept |= {id(line) for line in spoken if text(mapping(line["message"]).get("id")) in replies}
+    calls = {call for line in spoken if id(line) in kept for call in _named(line, "id")}
+    kept |= {id(line) for line in spoken if calls.intersection(_named(line, "tool_use_id"))}
+    return [line for line in lines if id(line) in kept]
+
+
+def _named(line: Line, key: str) -> list[str]:
+    """The ids of the calls in a line (``id``), or of those it answers (``tool_use_id``)."""
+    blocks = objects(mapping(line["message"]).get("content"))
+    return [found for block in blocks if (found := text(block.get(key)))]
 
 
 def _run(lines: Sequence[Line], run_id: str, session: str, findings: Findings) -> TraceRun:
