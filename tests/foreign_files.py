@@ -337,6 +337,11 @@ LABEL = {
     "failures": [{"failure_id": 1, "step_number": 2, "step_reason": "wrong day"}],
     "root_cause": {"failure_id": 1},
 }
+OTEL_SPAN = {
+    "name": "chat",
+    "context": {"trace_id": "1", "span_id": "2"},
+    "attributes": {"gen_ai.operation.name": "chat"},
+}
 FILES: dict[str, dict[str, Any]] = {
     "devai": SHEETS,
     "agentrx": {"gpt-9-retail.json": [tau_record()], "labels.json": [LABEL]},
@@ -348,7 +353,7 @@ FILES: dict[str, dict[str, Any]] = {
     "atif": {"t.json": {"schema_version": "ATIF-v1.5", "steps": [{"source": "agent", "message": "hi"}]}},
     "claude-code": {"s.jsonl": CLAUDE_LINE},
     "inspect": {"log.json": {"eval": {"task": "t", "model": "m"}, "samples": [{"id": 1, "messages": []}]}},
-    "otel": {"t.json": {"spans": [{"name": "chat", "context": {"trace_id": "1", "span_id": "2"}}]}},
+    "otel": {"t.json": {"spans": [OTEL_SPAN]}},
     "swe-agent": {"m__x/1.traj": {"trajectory": [{"action": "ls", "observation": "a.py"}], "info": {}}},
     "codex": {"rollout-1.jsonl": CODEX_LINE},
     "pydantic-ai": {

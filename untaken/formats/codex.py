@@ -14,8 +14,7 @@ from untaken.formats.importer import Importer
 from untaken.formats.losses import Findings
 from untaken.formats.messages import is_message, message_items
 from untaken.formats.model import FormatInfo
-from untaken.formats.otel_spans import parsed
-from untaken.formats.readings import amount, mapping, moment, text, whole
+from untaken.formats.readings import amount, mapping, moment, parsed, text, whole
 from untaken.formats.sample import Confidence, Sample
 from untaken.formats.tidy import Places
 from untaken.formats.trace_file import TraceFile, converter

@@ -14,11 +14,11 @@ from typing import Any, Final
 import msgspec
 
 from untaken.formats.losses import Findings
-from untaken.formats.readings import amount, items, mapping, objects, text
+from untaken.formats.readings import amount, items, mapping, objects, parsed, text
 from untaken.formats.trace_run import Answered, Called, Item, Utterance
 
-ROLES: Final = {"human": "user", "ai": "assistant", "AIMessageChunk": "assistant"}
-"""Types of LangChain messages that have another name elsewhere."""
+ROLES: Final = {"human": "user", "ai": "assistant", "AIMessageChunk": "assistant", "model": "assistant"}
+"""Types of LangChain messages, and roles of Gemini, that have another name elsewhere."""
 LANGCHAIN: Final = frozenset(("human", "ai", "AIMessageChunk", "system", "tool", "function"))
 CONSTRUCTORS: Final = {
     "HumanMessage": "human",
@@ -33,13 +33,24 @@ SPOKEN_PARTS: Final = frozenset(
     ("text", "input_text", "output_text", "refusal", "summary_text", "reasoning_text")
 )
 THOUGHTS: Final = frozenset(("thinking", "reasoning"))
-USES: Final = frozenset(("tool_use", "server_tool_use"))
+CALLS: Final = frozenset(
+    ("tool_use", "server_tool_use", "tool_call", "server_tool_call", "tool-call", "toolUse", "functionCall")
+) | {"function_call"}
+ANSWERS: Final = frozenset(
+    ("tool_result", "tool_call_response", "tool-result", "toolResult", "functionResponse")
+) | {"function_response"}
+"""Kinds of content blocks, or, as Bedrock and Gemini write it, their only key."""
+CALL_IDS: Final = ("tool_use_id", "toolCallId", "toolUseId", "call_id", "id")
+CALL_NAMES: Final = ("name", "toolName")
+CALL_INPUTS: Final = ("input", "arguments", "args", "server_tool_call")
+CALL_OUTPUTS: Final = ("content", "output", "response", "result", "errorText")
 TOKENS: Final = {
     "input_tokens": ("input_tokens", "prompt_tokens"),
     "output_tokens": ("output_tokens", "completion_tokens"),
 }
 FIELDS: Final = (
-    *("role", "type", "id", "name", "content.**", "refusal", "reasoning_content", "timestamp", "model"),
+    *("role", "type", "id", "name", "content.**", "parts.**", "refusal", "reasoning_content", "timestamp"),
+    *("model", "toolCalls.**", "toolCallId"),
     *("tool_calls[].id", "tool_calls[].name", "tool_calls[].args.**", "tool_calls[].function.name"),
     *("tool_calls[].function.arguments.**", "function_call.name", "function_call.arguments.**"),
     *("tool_call_id", "status", "call_id", "arguments.**", "input.**", "action.**", "output.**", "error.**"),
@@ -76,7 +87,7 @@ def is_message(record: Any) -> bool:
     message = unwrapped(mapping(record))
     kind = _kind(message)
     if isinstance(message.get("role"), str):
-        return "content" in message or "tool_calls" in message or "function_call" in message
+        return any(name in message for name in ("content", "parts", "tool_calls", "function_call"))
     if kind in LANGCHAIN:
         return "content" in message
     return kind == "reasoning" or (
@@ -93,19 +104,22 @@ def message_items(message: Mapping[str, Any], at: datetime | None = None) -> Ite
     """
     message = unwrapped(message)
     kind = _kind(message)
-    role = text(message.get("role")) or ROLES.get(kind, kind) or "unknown"
+    role = text(message.get("role")) or kind or "unknown"
+    role = ROLES.get(role, role)
+    content = message.get("parts") or message.get("content")
+    blocks = [block for part in objects(content) for block in _blocks(part)]
     if kind == "reasoning":
         yield from _message("reasoning", [*items(message.get("summary")), *items(message.get("content"))], at)
     elif kind.endswith(_OUTPUT):
         yield _output(message, at)
     elif kind.endswith(_CALL) and kind != "tool_call":
         yield from _response_call(message, kind.removesuffix(_CALL), at)
-    elif role in ("tool", "function"):
+    elif role in ("tool", "function") and not any(_kind(block) in ANSWERS for block in blocks):
         ok = {"success": True, "error": False}.get(str(message.get("status")))
-        content = _flat(message.get("content"))
-        yield Answered(content=content, source_id=text(message.get("tool_call_id")), ok=ok, at=at)
+        call_id = text(message.get("tool_call_id")) or text(message.get("toolCallId"))
+        yield Answered(content=_flat(content), source_id=call_id, ok=ok, at=at)
     else:
-        yield from _chat(message, role, at)
+        yield from _chat(message, role, content, blocks, at)
 
 
 def tokens_of(messages: Iterable[Mapping[str, Any]], findings: Findings) -> dict[str, float | bool]:
@@ -133,7 +147,7 @@ def tokens_of(messages: Iterable[Mapping[str, Any]], findings: Findings) -> dict
 
 def asked(value: Any) -> list[dict[str, Any]]:
     """The messages that a model was called with, out of what a trace records as its input."""
-    return _messages(value, ("messages", "input", "inputs"), "user")
+    return _messages(value, ("messages", "input", "inputs", "contents"), "user")
 
 
 def replied(value: Any) -> list[dict[str, Any]]:
@@ -144,7 +158,7 @@ def replied(value: Any) -> list[dict[str, Any]]:
     first = generations[0] if generations and isinstance(generations[0], list) else generations
     generated = [mapping(each.get("message")) or {"content": each.get("text")} for each in objects(first)]
     found = choices or [{"role": "assistant", **each} for each in generated]
-    return found or _messages(value, ("messages", "output", "message", "outputs"), "assistant")
+    return found or _messages(value, ("messages", "output", "message", "outputs", "content"), "assistant")
 
 
 def _kind(message: Mapping[str, Any]) -> str:
@@ -178,8 +192,16 @@ class MessageTranscript:
         self._known: Counter[bytes] = Counter()
 
     def of(self, messages: Iterable[Mapping[str, Any]], at: datetime | None) -> Iterator[Item]:
-        """The items of one input, or of one output, that did not come before."""
-        here: Counter[bytes] = Counter()
+        """The items of a conversation so far that did not come before."""
+        return self._new(messages, at, Counter())
+
+    def reply(self, messages: Iterable[Mapping[str, Any]], at: datetime | None) -> Iterator[Item]:
+        """The items that a model gave, or that it was newly given: new even if the same came before."""
+        return self._new(messages, at, self._known.copy())
+
+    def _new(
+        self, messages: Iterable[Mapping[str, Any]], at: datetime | None, here: Counter[bytes]
+    ) -> Iterator[Item]:
         for item in (item for message in messages for item in message_items(message, at)):
             key = _key(item)
             here[key] += 1
@@ -219,45 +241,95 @@ def _flat(content: Any) -> Any:
 def _part_text(part: Mapping[str, Any]) -> str | None:
     if "type" in part and _kind(part) not in SPOKEN_PARTS:
         return None
-    found = part.get("text", part.get("refusal"))
+    found = part.get("text", part.get("refusal", part.get("content")))
     return found if isinstance(found, str) else None
 
 
-def _chat(message: Mapping[str, Any], role: str, at: datetime | None) -> Iterator[Item]:
-    called = objects(message.get("tool_calls"))
+def _chat(
+    message: Mapping[str, Any],
+    role: str,
+    content: Any,
+    blocks: Iterable[Mapping[str, Any]],
+    at: datetime | None,
+) -> Iterator[Item]:
+    called = objects(parsed(message.get("tool_calls"))) or objects(message.get("toolCalls"))
     yield from _message("reasoning", message.get("reasoning_content"), at)
-    content = message.get("content")
-    if called and isinstance(content, list):  # the same calls stand among the blocks
-        content = [part for part in content if _kind(mapping(part)) not in USES]
-    blocks = objects(content)
-    if any(_kind(part) in USES | THOUGHTS | {"tool_result"} for part in blocks):
-        for part in blocks:
-            yield from _block(part, role, at)
+    if called:  # the same calls are among the blocks
+        blocks = [block for block in blocks if _kind(block) not in CALLS]
+        content = [part for part in items(content) if _kind(mapping(part)) not in CALLS] or (
+            content if isinstance(content, str) else None
+        )
+    if any(_kind(block) in CALLS | ANSWERS | THOUGHTS for block in blocks):
+        for block in blocks:
+            yield from _block(block, role, at)
     else:
         yield from _message(role, content, at)
     yield from _message(role, message.get("refusal"), at)
     for call in (*called, *objects([message.get("function_call")])):
-        function = mapping(call.get("function")) or call
-        arguments = function.get("arguments", function.get("args"))
-        yield Called(tool=function.get("name"), arguments=arguments, source_id=text(call.get("id")), at=at)
+        yield _called(mapping(call.get("function")) or call, at, call)
+
+
+def _first(part: Mapping[str, Any], names: Iterable[str]) -> Any:
+    return next((part[name] for name in names if part.get(name) is not None), None)
+
+
+def _called(part: Mapping[str, Any], at: datetime | None, call: Mapping[str, Any] | None = None) -> Called:
+    """A call by its name and arguments; its id is in `call`, if the function is a part of it."""
+    return Called(
+        tool=_first(part, CALL_NAMES),
+        arguments=_first(part, CALL_INPUTS),
+        source_id=text(_first(part if call is None else call, CALL_IDS)),
+        at=at,
+    )
+
+
+def _blocks(part: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """A content block with its kind as ``type``; a call of the AI SDK that has its answer gives both."""
+    if "type" not in part:
+        wrapped = next((n for n in part if n in CALLS | ANSWERS and isinstance(part[n], dict)), None)
+        thought = {**part, "type": "thinking"} if part.get("thought") is True else part
+        yield {**part[wrapped], "type": wrapped} if wrapped is not None else thought
+        return
+    invoked = mapping(part.get("toolInvocation")) or part
+    kind = _kind(part)
+    if kind not in CALLS | ANSWERS and "toolCallId" in invoked:
+        name = text(invoked.get("toolName")) or kind.removeprefix("tool-")
+        yield {**invoked, "type": "tool-call", "toolName": name}
+        state = text(invoked.get("state")) or ""
+        if state in ("result", "output-available", "output-error"):
+            yield {**invoked, "type": "tool-result", "isError": state == "output-error"}
+        return
+    yield part
 
 
 def _block(part: Mapping[str, Any], role: str, at: datetime | None) -> Iterator[Item]:
-    """A content block of the Messages API."""
+    """What a content block says, calls or answers."""
     kind = _kind(part)
-    if kind in USES:
-        yield Called(
-            tool=part.get("name"), arguments=part.get("input"), source_id=text(part.get("id")), at=at
+    if kind in CALLS:
+        yield _called(part, at)
+    elif kind in ANSWERS:
+        content = _first(part, CALL_OUTPUTS)
+        typed = mapping(content) if {"type", "value"} <= mapping(content).keys() else {}
+        yield Answered(
+            content=_flat(typed.get("value", content) if typed else content),
+            source_id=text(_first(part, CALL_IDS)),
+            ok=_worked(part, _kind(typed)),
+            at=at,
         )
-    elif kind == "tool_result":
-        failed = part.get("is_error")
-        ok = None if failed is None else failed is not True
-        content = _flat(part.get("content"))
-        yield Answered(content=content, source_id=text(part.get("tool_use_id")), ok=ok, at=at)
     elif kind in THOUGHTS:
-        yield from _message("reasoning", part.get("thinking", part.get("reasoning")), at)
+        yield from _message("reasoning", _first(part, ("thinking", "reasoning", "text", "content")), at)
     else:
         yield from _message(role, [part], at)
+
+
+def _worked(answer: Mapping[str, Any], kind: str) -> bool | None:
+    """Whether a call worked, where its answer says so: by a flag, a status, or the kind of its output."""
+    failed = _first(answer, ("is_error", "isError"))
+    if isinstance(failed, bool):
+        return not failed
+    if kind.startswith(("error", "execution-denied")):
+        return False
+    return {"success": True, "error": False}.get(str(answer.get("status")))
 
 
 def _response_call(message: Mapping[str, Any], tool: str, at: datetime | None) -> Iterator[Item]:

@@ -16,8 +16,8 @@ from untaken.formats.losses import Findings
 from untaken.formats.messages import MessageTranscript, asked, replied
 from untaken.formats.model import FormatInfo
 from untaken.formats.otel import SUCCESS, TASK
-from untaken.formats.otel_spans import Span, parsed, spans_of
-from untaken.formats.readings import amount, mapping, number, objects, text
+from untaken.formats.otel_spans import Span, spans_of
+from untaken.formats.readings import amount, mapping, number, objects, parsed, text
 from untaken.formats.sample import Confidence, Sample
 from untaken.formats.tidy import Places
 from untaken.formats.trace_file import TraceFile, converter

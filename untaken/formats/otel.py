@@ -10,25 +10,19 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 from untaken.formats.importer import Importer
 from untaken.formats.losses import Findings
+from untaken.formats.messages import MessageTranscript
 from untaken.formats.model import FormatInfo
-from untaken.formats.otel_spans import Span, is_span, parsed, spans_of, unflattened, with_text_ids
-from untaken.formats.readings import amount, items, mapping, number, objects, text, truth, whole
+from untaken.formats.otel_messages import INPUTS, OUTPUTS, SDK_REPLY, span_inputs, span_outputs, tool_event
+from untaken.formats.otel_spans import Span, is_span, plain_spans, span_of
+from untaken.formats.readings import amount, items, number, objects, parsed, text, truth, whole
 from untaken.formats.sample import Confidence, Sample
 from untaken.formats.tidy import Places
 from untaken.formats.trace_file import TraceFile, converter
-from untaken.formats.trace_run import (
-    Answered,
-    Called,
-    Item,
-    Planned,
-    TraceRun,
-    Utterance,
-    content_text,
-)
+from untaken.formats.trace_run import Answered, Called, Item, Planned, TraceRun, content_text
 
 Kind = Literal["model", "tool", "agent", "plan", "other"]
 
@@ -38,8 +32,41 @@ OPERATIONS: Final[Mapping[str, Kind]] = {
     **dict.fromkeys(("invoke_agent", "create_agent", "invoke_workflow"), "agent"),
     "plan": "plan",
 }
-OPENINFERENCE: Final[Mapping[str, Kind]] = {"LLM": "model", "TOOL": "tool", "AGENT": "agent"}
+KINDS: Final[Mapping[str, Kind]] = {
+    **dict.fromkeys(("llm", "chat", "completion", "generation"), "model"),
+    "tool": "tool",
+    **dict.fromkeys(("agent", "workflow"), "agent"),
+}
+"""Kinds of OpenInference, OpenLLMetry and Langfuse."""
+KIND_NAMES: Final = (
+    "openinference.span.kind",
+    "traceloop.span.kind",
+    "llm.request.type",
+    "langfuse.observation.type",
+)
+SDK_MODELS: Final = (".doGenerate", ".doStream")
+"""How the AI SDK ends the names of the operations that call a model."""
+MODEL_NAMES: Final = ("gen_ai.request.model", "gen_ai.response.model", "llm.model_name", "ai.model.id")
+AGENT_NAMES: Final = (
+    *("gen_ai.agent.name", "agent.name", "agent_name", "graph.node.id"),
+    *("ai.telemetry.functionId", "traceloop.workflow.name", "traceloop.entity.name"),
+)
+SESSION: Final = ("session.id", "gen_ai.conversation.id", "langfuse.session.id")
 TASK: Final = ("task.id", "task_id", "gen_ai.task.id", "metadata.task_id", "langfuse.trace.metadata.task_id")
+TOOL_NAMES: Final = (
+    *("gen_ai.tool.name", "tool.name", "tool_call.function.name", "ai.toolCall.name"),
+    "traceloop.entity.name",
+)
+TOOL_IDS: Final = ("gen_ai.tool.call.id", "tool_call.id", "tool.id", "ai.toolCall.id")
+TOOL_INPUTS: Final = (
+    *("gen_ai.tool.call.arguments", "gen_ai.tool.args", "tool.parameters", "tool_call.function.arguments"),
+    *("tool_arguments", "ai.toolCall.args", "gcp.vertex.agent.tool_call_args", "traceloop.entity.input"),
+    *("langfuse.observation.input", "input.value"),
+)
+TOOL_OUTPUTS: Final = (
+    *("gen_ai.tool.call.result", "tool_response", "ai.toolCall.result", "gcp.vertex.agent.tool_response"),
+    *("traceloop.entity.output", "langfuse.observation.output", "gen_ai.output", "output.value"),
+)
 SUCCESS: Final = ("success", "task_success", "task_completion", "outcome")
 """Names of evaluations that are taken as the run's success."""
 TOKENS: Final = {
@@ -49,27 +76,49 @@ TOKENS: Final = {
         "gen_ai.usage.completion_tokens",
         "llm.token_count.completion",
     ),
+    "cached_tokens": (
+        "gen_ai.usage.cache_read.input_tokens",
+        "gen_ai.usage.cache_read_input_tokens",
+        "llm.token_count.prompt_details.cache_read",
+    ),
 }
 COSTS: Final = (
-    ("gen_ai.usage.cost", "llm.cost.total", "langfuse.observation.cost_details"),
+    ("gen_ai.usage.cost", "llm.cost.total", "operation.cost"),
     ("gen_ai.usage.input_cost", "llm.cost.prompt"),
     ("gen_ai.usage.output_cost", "llm.cost.completion"),
 )
-PLACES: Final = Places(
-    kept=[f"{root}.**" for root in ("resourceSpans", "resource_spans", "spans[]", "attributes", "events[]")]
-    + ["name", "traceId", "spanId", "parentSpanId", "context.trace_id", "context.span_id", "parent_id"]
-    + ["start_time", "end_time", "startTimeUnixNano", "endTimeUnixNano", "status.**", "resource.**"],
+READ: Final = (
+    *("gen_ai.operation.name", "gen_ai.plan", "gen_ai.tool.status", "error.type", "ai.operationId", "events"),
+    *("untaken.run_id", "untaken.steps", "untaken.input.new", "gen_ai.system_instructions"),
+    *(*KIND_NAMES, *MODEL_NAMES, *AGENT_NAMES, *SESSION, *TASK, *TOOL_NAMES, *TOOL_IDS, *TOOL_INPUTS),
+    *(*TOOL_OUTPUTS, *INPUTS, *OUTPUTS, *SDK_REPLY, *(n for names in TOKENS.values() for n in names)),
+    *(name for names in COSTS for name in names),
 )
+"""Every attribute that is read."""
+EVENTS: Final = (
+    *("content", "message", "role", "id", "tool_calls", "gen_ai.evaluation.name"),
+    *("gen_ai.evaluation.score.value", "gen_ai.evaluation.score.label", *INPUTS, *OUTPUTS),
+)
+PLACES: Final = Places(
+    kept=[
+        *("trace_id", "span_id", "parent_id", "name", "start_time", "end_time", "status.code"),
+        *("status.message", "resource.service.name", "events[].name"),
+        *(f"attributes.{name}.**" for name in READ),
+        *(f"events[].attributes.{name}.**" for name in EVENTS),
+    ]
+)
+MARKS: Final = ("gen_ai.*", "openinference.*", "llm.*", "traceloop.*", "ai.operationId", "langfuse.*")
+"""Names by which spans of agents are known."""
 
 
 def recognise(sample: Sample) -> Confidence:
     """OTLP and dumps of spans; more certain if their names mention agents."""
     first = sample.first
-    spans = objects(first.get("spans"))
+    spans = objects(first.get("spans")) or objects(first.get("data"))
     shaped = "resourceSpans" in first or "resource_spans" in first or is_span(first)
     if not shaped and not (spans and is_span(spans[0])):
         return Confidence.NO
-    agents = any(mark in sample.text for mark in ("gen_ai.", "openinference.", "llm."))
+    agents = any(mark.rstrip("*") in sample.text for mark in MARKS)
     return Confidence.CERTAIN if agents else Confidence.LIKELY
 
 
@@ -77,49 +126,55 @@ def _kind(span: Span) -> Kind:
     operation = text(span.attributes.get("gen_ai.operation.name"))
     if operation is not None:
         return OPERATIONS.get(operation, "other")
-    kind = text(span.attributes.get("openinference.span.kind"))
+    kind = text(span.first(*KIND_NAMES))
     if kind is not None:
-        return OPENINFERENCE.get(kind.upper(), "other")
+        return KINDS.get(kind.lower(), "other")
+    sdk = text(span.first("ai.operationId"))
+    if sdk is not None:
+        return "tool" if sdk == "ai.toolCall" else "model" if sdk.endswith(SDK_MODELS) else "agent"
     if span.first("gen_ai.tool.name", "tool.name") is not None:
         return "tool"
-    return "model" if span.first("gen_ai.request.model", "llm.model_name") is not None else "other"
+    if span.first(*MODEL_NAMES) is not None:
+        return "model"
+    return "agent" if span.first(*AGENT_NAMES) is not None else "other"
+
+
+def _kinds(spans: Sequence[Span]) -> dict[str, Kind]:
+    """The kind of each span; a model's span inside of another one repeats it and is left out."""
+    kinds = {span.id: _kind(span) for span in spans}
+    repeated: dict[str, Kind] = {
+        span.id: "other" for span in spans if kinds[span.id] == kinds.get(span.parent) == "model"
+    }
+    return kinds | repeated
 
 
 def _trace(spans: Sequence[Span], findings: Findings) -> TraceRun:
     ordered = sorted(spans, key=lambda span: (span.start is None, span.start or datetime.min, span.id))
     known = {span.id for span in ordered}
     root = next((span for span in ordered if span.parent not in known), ordered[0])
-    kinds = {span.id: _kind(span) for span in ordered}
-    agent = next(
-        (s for s in (root, *ordered) if kinds[s.id] == "agent" and s.first("gen_ai.agent.name")), root
-    )
+    kinds = _kinds(ordered)
     models = [span for span in ordered if kinds[span.id] == "model"]
-    model = next(
-        (m for s in (*models, root) if (m := text(s.first("gen_ai.request.model", "llm.model_name")))), None
-    )
-    named = agent.first("gen_ai.agent.name", "agent.name", "graph.node.id") or root.resource.get(
-        "service.name"
-    )
+    model = next((m for s in (*models, root) if (m := text(s.first(*MODEL_NAMES)))), None)
+    agents = [root, *(span for span in ordered if kinds[span.id] == "agent")]
+    named = next((name for span in agents if (name := text(span.first(*AGENT_NAMES)))), None)
     _note_conventions(ordered, findings)
     success, metrics = _evaluations(ordered, findings)
     ends = [span.end for span in ordered if span.end is not None]
-    session = text(root.first("session.id", "gen_ai.conversation.id", "langfuse.session.id"))
+    session = text(root.first(*SESSION))
     return TraceRun(
         run_id=text(root.first("untaken.run_id")) or f"otel/{root.trace or 'trace'}",
-        agent=text(named) or "unknown-agent",
-        task_id=next((t for s in (root, agent) if (t := text(s.first(*TASK)))), None)
-        or root.trace
-        or "trace",
+        agent=named or text(root.resource.get("service.name")) or "unknown-agent",
+        task_id=next((t for span in agents if (t := text(span.first(*TASK)))), None) or root.trace or "trace",
         record=[(span.id, span.attributes) for span in ordered],
         model=model,
-        items=_items(ordered, kinds),
+        items=list(_items(ordered, kinds)),
         started=root.start or ordered[0].start,
         finished=max(ends) if ends else None,
         success=success,
-        cost=_cost(root, ordered, findings),
+        cost=_cost(root, models, findings),
         steps=whole(root.first("untaken.steps"), findings, "untaken.steps") or len(models) or None,
         error=(root.message or "the root span has the status error") if root.status == "error" else None,
-        metrics={**_tokens(models, findings), **metrics},
+        metrics={**(_tokens(models, findings) or _tokens([root], findings)), **metrics},
         metadata={"format": "otel", "trace": root.trace, **({"session": session} if session else {})},
     )
 
@@ -167,15 +222,14 @@ def _tokens(models: Sequence[Span], findings: Findings) -> dict[str, float | boo
     return found
 
 
-def _cost(root: Span, spans: Sequence[Span], findings: Findings) -> float | None:
+def _cost(root: Span, models: Sequence[Span], findings: Findings) -> float | None:
     """What the spans of models cost, else what the root says: agents between them repeat the sum.
 
     Totals where spans have them, else input and output.
     """
-    models = [span for span in spans if _kind(span) == "model"]
-    whole_cost, *parts = COSTS
+    total, *parts = COSTS
     for among in (models, [root]):
-        for names in ((whole_cost,), parts):
+        for names in ((total,), parts):
             each = [amount(span.first(*name), findings, name[0]) for span in among for name in names]
             known = [value for value in each if value is not None]
             if known:
@@ -183,154 +237,59 @@ def _cost(root: Span, spans: Sequence[Span], findings: Findings) -> float | None
     return None
 
 
-def _items(spans: Sequence[Span], kinds: Mapping[str, Kind]) -> list[Item]:
-    tools = [span for span in spans if kinds[span.id] == "tool"]
-    found: list[Item] = []
-    asked = False
+def _items(spans: Sequence[Span], kinds: Mapping[str, Kind]) -> Iterator[Item]:
+    transcript = MessageTranscript(calls="tool" not in kinds.values())
     for span in spans:
         match kinds[span.id]:
             case "model":
-                new = not asked or span.first("untaken.input.new") is True  # others repeat what was said
-                found += _model_items(span, first=new, calls=not tools)
-                asked = True
+                fresh = span.first("untaken.input.new") is True  # others repeat what was said
+                yield from (transcript.reply if fresh else transcript.of)(span_inputs(span), span.start)
+                yield from transcript.reply(span_outputs(span), span.end)
             case "tool":
-                found += _tool_items(span)
+                yield from _tool_items(span)
             case "plan":
                 steps = parsed(span.first("gen_ai.plan", "gen_ai.output.messages", "output.value"))
                 if names := tuple(step for each in items(steps) if (step := text(each))):
-                    found.append(Planned(sub_goals=names, at=span.start))
+                    yield Planned(sub_goals=names, at=span.start)
             case _:
                 pass
-    return found
 
 
 def _tool_items(span: Span) -> Iterator[Item]:
-    name = span.first("gen_ai.tool.name", "tool.name", "tool_call.function.name") or span.name
-    call_id = text(span.first("gen_ai.tool.call.id", "tool_call.id", "tool.id")) or span.id
-    arguments = span.first(
-        "gen_ai.tool.call.arguments",
-        "gen_ai.tool.args",
-        "tool.parameters",
-        "tool_call.function.arguments",
-        "input.value",
-    )
-    given = parsed(arguments)
+    tool = span.first(*TOOL_NAMES) or span.name.removeprefix("execute_tool ")
+    call_id = text(span.first(*TOOL_IDS)) or span.id
+    given = parsed(span.first(*TOOL_INPUTS) or tool_event(span, "gen_ai.tool.message", "content"))
+    if isinstance(given, dict) and given.keys() == {"args", "kwargs"} and not given["args"]:
+        given = given["kwargs"]
     if given is not None and not isinstance(given, dict):
         given = {"input": given}
-    yield Called(tool=name, arguments=given, source_id=call_id, at=span.start)
-    result = span.first("gen_ai.tool.call.result", "gen_ai.output", "output.value")
-    ok = {"ok": True, "error": False}.get(span.status)
-    yield Answered(
-        content=parsed(result) if result is not None else span.message or "",
-        source_id=call_id,
-        ok=ok,
-        at=span.end,
-    )
-
-
-def _model_items(span: Span, *, first: bool, calls: bool) -> Iterator[Item]:
-    for message in _inputs(span) if first or calls else ():
-        yield from _spoken(message, span.start, calls=False) if first else ()
-    for message in _outputs(span):
-        yield from _spoken(message, span.end, calls=calls)
-
-
-def _inputs(span: Span) -> list[dict[str, Any]]:
-    """What the model was asked: attributes old and new, events, OpenInference."""
-    instructions = parsed(span.first("gen_ai.system_instructions"))
-    system = (
-        [{"role": "system", "parts": instructions if isinstance(instructions, list) else [instructions]}]
-        if instructions
-        else []
-    )
-    given = parsed(span.first("gen_ai.input.messages", "gen_ai.prompt"))
-    if isinstance(given, list):
-        return [*system, *objects(given)]
-    if isinstance(given, str):
-        return [*system, {"role": "user", "content": given}]
-    flat = [_openinference(each) for each in unflattened(span.attributes, "llm.input_messages")]
-    events = [
-        {"role": event.name.split(".")[1], **event.attributes}
-        for event in span.events
-        if event.name.startswith("gen_ai.") and event.name.endswith(".message")
-    ]
-    return [*system, *(flat or events)]
-
-
-def _outputs(span: Span) -> list[dict[str, Any]]:
-    given = parsed(span.first("gen_ai.output.messages", "gen_ai.completion"))
-    if isinstance(given, list):
-        return objects(given)
-    if isinstance(given, str):
-        return [{"role": "assistant", "content": given}]
-    flat = [_openinference(each) for each in unflattened(span.attributes, "llm.output_messages")]
-    if flat:
-        return flat
-    choices = [e.attributes for e in span.events if e.name == "gen_ai.choice"]
-    if choices:
-        return [{"role": "assistant", **mapping(parsed(each.get("message")) or each)} for each in choices]
-    plain = parsed(span.first("gen_ai.output", "output.value"))
-    if isinstance(plain, str):
-        return [{"role": "assistant", "content": plain}]
-    called = [each for each in objects(plain) if text(each.get("tool.name"))]
-    return [
-        {
-            "role": "assistant",
-            "tool_calls": [{"name": c["tool.name"], "arguments": c.get("tool.args")} for c in called],
-        }
-    ]
-
-
-def _openinference(message: Mapping[str, Any]) -> dict[str, Any]:
-    calls = [
-        {
-            "id": each.get("tool_call.id"),
-            "name": each.get("tool_call.function.name"),
-            "arguments": each.get("tool_call.function.arguments"),
-        }
-        for each in unflattened(message, "message.tool_calls")
-    ]
-    return {
-        "role": message.get("message.role"),
-        "content": message.get("message.content"),
-        "tool_call_id": message.get("message.tool_call_id"),
-        "tool_calls": calls,
-    }
-
-
-def _spoken(message: Mapping[str, Any], at: datetime | None, *, calls: bool) -> Iterator[Item]:
-    role = text(message.get("role")) or "unknown"
-    parts = objects(message.get("parts"))
-    content = message.get("content")
-    if parts:
-        texts = [text(p.get("content")) for p in parts if p.get("type") in ("text", None)]
-        content = "\n".join(each for each in texts if each)
-    if role == "tool":
-        if calls:
-            yield Answered(content=content_text(content), source_id=text(message.get("tool_call_id")), at=at)
-        return
-    yield Utterance(role=role, content=content_text(content), at=at)
-    if not calls:
-        return
-    named = [p for p in parts if p.get("type") == "tool_call"] or objects(message.get("tool_calls"))
-    for call in named:
-        function = mapping(call.get("function")) or call
-        yield Called(
-            tool=function.get("name"),
-            arguments=function.get("arguments"),
-            source_id=text(call.get("id")),
-            at=at,
-        )
+    yield Called(tool=tool, arguments=given, source_id=call_id, at=span.start)
+    result = span.first(*TOOL_OUTPUTS)
+    if result is None:
+        result = tool_event(span, "gen_ai.choice", "message")
+    worked = {"ok": True, "error": False}.get(span.status)
+    if worked is None:
+        worked = {"success": True, "error": False}.get(str(span.first("gen_ai.tool.status")))
+    if worked is None and span.first("error.type") is not None:
+        worked = False
+    if result is not None or worked is not None or span.end is not None:
+        content = content_text(parsed(result)) if result is not None else span.message or ""
+        yield Answered(content=content, source_id=call_id, ok=worked, at=span.end)
 
 
 def _read(file: TraceFile) -> Iterator[TraceRun]:
     traces: dict[str, list[Span]] = defaultdict(list)
     for value in file.values():
-        for span in spans_of(file.record(with_text_ids(value)), file.findings):
-            traces[span.trace].append(span)
-    if not traces:
-        file.refuse("there is no span in it")
-    return (_trace(spans, file.findings) for spans in traces.values())
+        for span in plain_spans(value):
+            found = span_of(file.record(span), file.findings)
+            traces[found.trace].append(found)
+    agents = [spans for spans in traces.values() if any(_kind(span) != "other" for span in spans)]
+    if not agents:
+        file.refuse(f"there is no span of an agent in it; looked for {', '.join(MARKS)}")
+    elif others := len(traces) - len(agents):
+        message = f"{others} traces have no span of an agent, a model or a tool; left out"
+        file.findings.once("not-of-an-agent", message, severity="note")
+    return (_trace(spans, file.findings) for spans in agents)
 
 
 IMPORTER: Final = Importer(

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, Final, Literal
 
 from untaken.formats.losses import Findings
@@ -17,10 +16,29 @@ _CODES: Final[Mapping[str, Status]] = {
     **dict.fromkeys(("1", "ok", "status_code_ok", "statuscode.ok"), "ok"),
     **dict.fromkeys(("2", "error", "status_code_error", "statuscode.error"), "error"),
 }
-_IDS: Final = ("trace_id", "span_id")
-_NANO: Final = 1e9
-_LATEST: Final = 4e18
-"""Nanoseconds; beyond, a number is no time."""
+PARTS: Final = {
+    "trace_id": ("traceId", "trace_id"),
+    "span_id": ("spanId", "span_id"),
+    "parent_id": ("parentSpanId", "parent_span_id", "parent_id", "parent"),
+    "start_time": ("startTimeUnixNano", "start_time"),
+    "end_time": ("endTimeUnixNano", "end_time"),
+    "context": ("context", "status_code", "status_message"),
+}
+"""The parts of a span by the names they are written with."""
+ROOTS: Final = frozenset(("gen_ai", "llm", "openinference", "tool", "input", "output", "session", "metadata"))
+"""First parts of names, below which some exports nest what others write with dots."""
+WHOLE: Final = frozenset(
+    (
+        "gen_ai.tool.call.arguments",
+        "gen_ai.tool.call.result",
+        "tool.parameters",
+        "input.value",
+        "output.value",
+    )
+)
+"""Names whose value is an object itself."""
+NUMBERED: Final = ("gen_ai.prompt", "gen_ai.completion", "llm.input_messages", "llm.output_messages")
+"""Lists of messages that are written as numbered attributes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,34 +70,28 @@ class Span:
         return next((self.attributes[name] for name in names if self.attributes.get(name) is not None), None)
 
 
-def spans_of(record: Any, findings: Findings) -> Iterator[Span]:
-    """The spans in one JSON record: an OTLP request, a dump of one span, or an object with ``spans``.
+def plain_spans(record: Any) -> Iterator[dict[str, Any]]:
+    """The spans in one JSON record, each an object of the same shape, its attributes a plain mapping.
 
     Args:
-        record: tidied.
-        findings: of the file.
+        record: an OTLP request, a dump of one span, or an object with ``spans`` (Phoenix: ``data``).
     """
     document = mapping(record)
     for part in objects(document.get("resourceSpans")) or objects(document.get("resource_spans")):
         resource = attributes_of(mapping(part.get("resource")).get("attributes"))
         scopes = part.get("scopeSpans") or part.get("scope_spans") or part.get("instrumentationLibrarySpans")
         for scope in objects(scopes):
-            for span in objects(scope.get("spans")):
-                yield _span(span, resource, findings)
-    for span in objects(document.get("spans")):
-        yield _span(span, {}, findings)
+            about = {"resource": resource, "scope": scope.get("scope")}
+            yield from (_plain_span({**about, **span}) for span in objects(scope.get("spans")))
+    for span in (*objects(document.get("spans")), *filter(is_span, objects(document.get("data")))):
+        yield _plain_span(span)
     if is_span(document):
-        yield _span(document, {}, findings)
+        yield _plain_span(document)
 
 
-def with_text_ids(value: Any) -> Any:
-    """The record with ids as text: some dumps write the 128 bits of a trace as a number."""
-    if isinstance(value, dict):
-        return {
-            name: str(each) if name in _IDS and isinstance(each, int) else with_text_ids(each)
-            for name, each in value.items()
-        }
-    return [with_text_ids(each) for each in value] if isinstance(value, list) else value
+def spans_of(record: Any, findings: Findings) -> Iterator[Span]:
+    """The spans in one tidied JSON record."""
+    return (span_of(each, findings) for each in plain_spans(record))
 
 
 def is_span(document: Mapping[str, Any]) -> bool:
@@ -91,24 +103,55 @@ def is_span(document: Mapping[str, Any]) -> bool:
 
 
 def attributes_of(value: Any) -> dict[str, Any]:
-    """Attributes as a mapping, whether written as one or as OTLP's list of keys and typed values."""
-    if isinstance(value, dict):
-        return {name: _plain(each) if _typed(each) else each for name, each in value.items()}
-    return {key: _plain(each.get("value")) for each in objects(value) if (key := text(each.get("key")))}
+    """Attributes as a mapping of dotted names, whether written as one, nested, or as OTLP's typed list."""
+    if not isinstance(value, dict):
+        return {key: _plain(each.get("value")) for each in objects(value) if (key := text(each.get("key")))}
+    found: dict[str, Any] = {}
+    for name, each in value.items():
+        if name in ROOTS and isinstance(each, dict):
+            found |= _dotted(name, each)
+        else:
+            found[name] = _plain(each)
+    return found
 
 
-def parsed(value: Any) -> Any:
-    """A value that instrumentations write as JSON text, read; other texts as they are."""
-    if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
-        try:
-            return json.loads(value)
-        except (ValueError, RecursionError):
-            return value
-    return value
+def _dotted(name: str, value: Any) -> Iterator[tuple[str, Any]]:
+    """Attributes that are written as nested objects, by their dotted names."""
+    if isinstance(value, dict) and name not in WHOLE:
+        for key, each in value.items():
+            yield from _dotted(f"{name}.{key}", each)
+    elif (
+        isinstance(value, list) and name.startswith("llm.") and any(isinstance(each, dict) for each in value)
+    ):
+        for place, each in enumerate(value):
+            yield from _dotted(f"{name}.{place}", each)
+    else:
+        yield name, value
+
+
+def _with_lists(attributes: dict[str, Any]) -> dict[str, Any]:
+    """The attributes with numbered ones as lists: messages, and the calls and contents in them."""
+    for prefix in NUMBERED:
+        if found := unflattened(attributes, prefix):
+            attributes = {n: value for n, value in attributes.items() if not n.startswith(f"{prefix}.")}
+            attributes[prefix] = [_with_parts(message) for message in found]
+    return attributes
+
+
+def _with_parts(message: dict[str, Any]) -> dict[str, Any]:
+    """A message with the names of OpenInference shortened, and its numbered calls and contents as lists."""
+    short = {name.removeprefix("message."): value for name, value in message.items()}
+    for name in ("tool_calls", "contents"):
+        if parts := unflattened(short, name):
+            short = {key: value for key, value in short.items() if not key.startswith(f"{name}.")}
+            short[name] = [{key.rpartition(".")[2]: value for key, value in part.items()} for part in parts]
+    if "contents" in short:
+        short["content"] = short.pop("contents")
+    return short
 
 
 def unflattened(attributes: Mapping[str, Any], prefix: str) -> list[dict[str, Any]]:
-    """OpenInference's numbered attributes, ``prefix.0.message.role``, as a list of mappings by their rest."""
+    """Numbered attributes, ``prefix.0.message.role``, as a list of mappings by what follows the number."""
     found: dict[int, dict[str, Any]] = {}
     for name, value in attributes.items():
         if name.startswith(f"{prefix}."):
@@ -137,40 +180,57 @@ def _plain(value: Any) -> Any:
     return inner
 
 
-def _span(span: Mapping[str, Any], resource: Mapping[str, Any], findings: Findings) -> Span:
-    context = mapping(span.get("context"))
-    parent = span.get("parent")
-    above = mapping(parent).get("span_id") if isinstance(parent, dict) else parent
+def _plain_span(span: Mapping[str, Any]) -> dict[str, Any]:
+    """The span with one name for each of its parts; what has no place in it keeps its own name."""
+    context, status, resource = (mapping(span.get(name)) for name in ("context", "status", "resource"))
+    found = {
+        name: value for name, value in span.items() if not any(name in names for names in PARTS.values())
+    }
+    written = {name: next((span[n] for n in names if span.get(n)), None) for name, names in PARTS.items()}
+    parent = written["parent_id"]
+    events = [
+        {"name": event.get("name"), "attributes": attributes_of(event.get("attributes"))}
+        for event in objects(span.get("events"))
+    ]
+    found |= {
+        "trace_id": _id(written["trace_id"] or context.get("trace_id")),
+        "span_id": _id(written["span_id"] or context.get("span_id")),
+        "parent_id": _id(mapping(parent).get("span_id") if isinstance(parent, dict) else parent),
+        "start_time": written["start_time"],
+        "end_time": written["end_time"],
+        "status": {
+            "code": status.get("code", status.get("status_code", span.get("status_code"))),
+            "message": status.get("message") or status.get("description") or span.get("status_message"),
+        },
+        "attributes": _with_lists(attributes_of(span.get("attributes"))),
+        "resource": attributes_of(resource.get("attributes")) or resource,
+        "events": events,
+    }
+    return {name: value for name, value in found.items() if value not in ({}, [], "")}
+
+
+def span_of(span: Mapping[str, Any], findings: Findings) -> Span:
+    """A span of `plain_spans`, tidied, with its times and status read."""
     status = mapping(span.get("status"))
-    own = attributes_of(mapping(span.get("resource")).get("attributes"))
-    events = objects(span.get("events"))
     return Span(
-        trace=_id(span.get("traceId") or span.get("trace_id") or context.get("trace_id")),
-        id=_id(span.get("spanId") or span.get("span_id") or context.get("span_id")),
-        parent=_id(span.get("parentSpanId") or span.get("parent_span_id") or span.get("parent_id") or above),
+        trace=text(span.get("trace_id")) or "",
+        id=text(span.get("span_id")) or "",
+        parent=text(span.get("parent_id")) or "",
         name=text(span.get("name")) or "(unnamed)",
-        start=_time(span.get("startTimeUnixNano") or span.get("start_time"), findings),
-        end=_time(span.get("endTimeUnixNano") or span.get("end_time"), findings),
-        status=_CODES.get(str(status.get("code", status.get("status_code", ""))).lower(), "unset"),
-        message=text(status.get("message")) or text(status.get("description")),
-        attributes=attributes_of(span.get("attributes")),
-        resource=own or resource,
+        start=moment(span.get("start_time"), findings, "start_time"),
+        end=moment(span.get("end_time"), findings, "end_time"),
+        status=_CODES.get(str(status.get("code")).lower(), "unset"),
+        message=text(status.get("message")),
+        attributes=mapping(span.get("attributes")),
+        resource=mapping(span.get("resource")),
         events=tuple(
-            SpanEvent(name=text(e.get("name")) or "", attributes=attributes_of(e.get("attributes")))
-            for e in events
+            SpanEvent(name=text(event.get("name")) or "", attributes=mapping(event.get("attributes")))
+            for event in objects(span.get("events"))
         ),
     )
 
 
 def _id(value: Any) -> str:
+    """As text, whether written as one or, as some dumps do, as a number of 128 bits."""
     written = text(value) or ""
     return "" if not written.strip("0") else written.removeprefix("0x")
-
-
-def _time(value: Any, findings: Findings) -> datetime | None:
-    """Nanoseconds since 1970, as a number or as text, or an ISO time."""
-    if isinstance(value, str) and not value.isdecimal():
-        return moment(value, findings, "span time")
-    if isinstance(value, str | int) and not isinstance(value, bool) and 0 < float(value) < _LATEST:
-        return datetime.fromtimestamp(int(value) / _NANO, UTC)
-    return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -13,6 +14,9 @@ from untaken.formats.losses import Findings, clip
 _TRUTH: Final = {"true": True, "false": False, "1": True, "0": False, "yes": True, "no": False}
 _EXACT: Final = 2**53
 _YEARS: Final = (1900, 9000)
+_SECONDS: Final = (1e8, 1e10)
+"""Seconds since 1970 that a number can name: those of the years 1973 to 2286, so that its unit is clear."""
+_UNITS: Final = (1, 1e3, 1e6, 1e9)
 
 
 def mapping(value: Any) -> dict[str, Any]:
@@ -35,6 +39,16 @@ def text(value: Any) -> str | None:
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return None
     return str(value).strip() or None
+
+
+def parsed(value: Any) -> Any:
+    """A value that a format writes as JSON text, read; other text as it is."""
+    if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
+        try:
+            return json.loads(value)
+        except (ValueError, RecursionError):
+            return value
+    return value
 
 
 def number(value: Any, findings: Findings, place: str) -> float | None:
@@ -85,9 +99,23 @@ def truth(value: Any, findings: Findings, place: str) -> bool | None:
 
 
 def moment(value: Any, findings: Findings, place: str) -> datetime | None:
-    """A recorded moment in UTC; one without a zone is taken as UTC, and named."""
-    if not isinstance(value, str):
+    """A recorded moment in UTC: an ISO 8601 text (without a zone it is UTC, and named), or time since 1970.
+
+    A number, also as text, is in seconds, milliseconds, microseconds or nanoseconds: whichever gives a year
+    from 1973 to 2286.
+    """
+    if isinstance(value, str) and not value.strip().replace(".", "", 1).isdecimal():
+        return _iso_moment(value, findings, place)
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
         return None
+    since = float(value)
+    unit = next((unit for unit in _UNITS if _SECONDS[0] <= since / unit < _SECONDS[1]), None)
+    if unit is not None:
+        return datetime.fromtimestamp(since / unit, UTC)
+    return _iso_moment(value, findings, place) if isinstance(value, str) else None
+
+
+def _iso_moment(value: str, findings: Findings, place: str) -> datetime | None:
     try:
         read = datetime.fromisoformat(value.strip())
         naive = read.tzinfo is None

@@ -1,0 +1,274 @@
+"""OpenTelemetry as each instrumentation writes it: other names for the same question, call and answer."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from foreign_files import codes, converted
+
+from untaken.formats import sniff
+from untaken.ledger import Message, Observation, Run, ToolCall
+
+Names = Mapping[str, Any]
+WEATHER = {"city": "Oslo"}
+CITY = json.dumps(WEATHER)
+QUESTION, REPLY = "How is the weather?", "It rains."
+
+
+def span(number: int, attributes: Names, *, parent: int | None = 1, **more: Any) -> dict[str, Any]:
+    """A span as the SDK's exporter dumps it."""
+    return {
+        "name": f"span {number}",
+        "context": {"trace_id": "0xa1", "span_id": f"0x{number}"},
+        "parent_id": f"0x{parent}" if parent else None,
+        "start_time": 1_760_000_000 + number,
+        "end_time": 1_760_000_000.5 + number,
+        "status": {"status_code": "UNSET"},
+        "attributes": dict(attributes),
+        "events": [],
+        **more,
+    }
+
+
+def event(name: str, **attributes: Any) -> dict[str, Any]:
+    return {"name": name, "attributes": attributes}
+
+
+def parts(role: str, *parts: Names) -> dict[str, Any]:
+    return {"role": role, "parts": list(parts)}
+
+
+def said(text: str) -> dict[str, Any]:
+    return {"type": "text", "content": text}
+
+
+CALL = {"type": "tool_call", "id": "c1", "name": "weather", "arguments": WEATHER}
+ANSWER = {"type": "tool_call_response", "id": "c1", "response": "rain"}
+ASKED = [parts("user", said(QUESTION))]
+CALLED = [*ASKED, parts("assistant", CALL), parts("tool", ANSWER)]
+CHAT = {"gen_ai.operation.name": "chat", "gen_ai.request.model": "m"}
+TOOL = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "weather"}
+DETAILS = "gen_ai.client.inference.operation.details"
+
+DIALECTS: dict[str, list[dict[str, Any]]] = {
+    "genai, calls in the messages": [
+        span(1, {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "desk"}, parent=None),
+        span(
+            2,
+            CHAT
+            | {
+                "gen_ai.input.messages": json.dumps(ASKED),
+                "gen_ai.output.messages": json.dumps([parts("assistant", CALL)]),
+            },
+        ),
+        span(
+            3,
+            CHAT
+            | {
+                "gen_ai.input.messages": json.dumps(CALLED),
+                "gen_ai.output.messages": json.dumps([parts("assistant", said(REPLY))]),
+            },
+        ),
+    ],
+    "genai, messages in an event": [
+        span(1, {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "desk"}, parent=None),
+        span(2, CHAT, events=[event(DETAILS, **{"gen_ai.input.messages": ASKED})]),
+        span(3, TOOL | {"gen_ai.tool.call.arguments": CITY, "gen_ai.tool.call.result": "rain"}),
+        span(
+            4,
+            CHAT,
+            events=[event(DETAILS, **{"gen_ai.output.messages": [parts("assistant", said(REPLY))]})],
+        ),
+    ],
+    "genai, an event a message": [
+        span(1, {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "desk"}, parent=None),
+        span(2, CHAT, events=[event("gen_ai.user.message", content=json.dumps([{"text": QUESTION}]))]),
+        span(
+            3,
+            TOOL,
+            events=[
+                event("gen_ai.tool.message", content=CITY),
+                event("gen_ai.choice", message=json.dumps([{"text": "rain"}])),
+            ],
+        ),
+        span(4, CHAT, events=[event("gen_ai.choice", message=json.dumps({"content": REPLY}))]),
+    ],
+    "openllmetry": [
+        span(1, {"traceloop.span.kind": "workflow", "traceloop.entity.name": "desk"}, parent=None),
+        span(
+            2,
+            {
+                "llm.request.type": "chat",
+                "gen_ai.request.model": "m",
+                "gen_ai.prompt.0.role": "user",
+                "gen_ai.prompt.0.content": QUESTION,
+                "gen_ai.completion.0.role": "assistant",
+                "gen_ai.completion.0.tool_calls.0.name": "weather",
+                "gen_ai.completion.0.tool_calls.0.arguments": CITY,
+            },
+        ),
+        span(
+            3,
+            {
+                "traceloop.span.kind": "tool",
+                "traceloop.entity.name": "weather",
+                "traceloop.entity.input": json.dumps({"args": [], "kwargs": WEATHER}),
+                "traceloop.entity.output": "rain",
+            },
+        ),
+        span(
+            4,
+            {
+                "llm.request.type": "chat",
+                "gen_ai.completion.0.role": "assistant",
+                "gen_ai.completion.0.content": REPLY,
+            },
+        ),
+    ],
+    "the AI SDK": [
+        span(
+            1, {"ai.operationId": "ai.generateText", "ai.telemetry.functionId": "desk"}, parent=None
+        ),
+        span(
+            2,
+            {
+                "ai.operationId": "ai.generateText.doGenerate",
+                "gen_ai.request.model": "m",
+                "ai.prompt.messages": json.dumps(
+                    [{"role": "user", "content": [{"type": "text", "text": QUESTION}]}]
+                ),
+                "ai.response.toolCalls": json.dumps([{"toolCallId": "c1", "toolName": "weather"}]),
+            },
+        ),
+        span(
+            3,
+            {
+                "ai.operationId": "ai.toolCall",
+                "ai.toolCall.name": "weather",
+                "ai.toolCall.id": "c1",
+                "ai.toolCall.args": CITY,
+                "ai.toolCall.result": "rain",
+            },
+        ),
+        span(4, {"ai.operationId": "ai.generateText.doGenerate", "ai.response.text": REPLY}),
+    ],
+    "agent development kit": [
+        span(1, {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "desk"}, parent=None),
+        span(
+            2,
+            {
+                "gen_ai.request.model": "m",
+                "gcp.vertex.agent.llm_request": json.dumps(
+                    {"contents": [{"role": "user", "parts": [{"text": QUESTION}]}]}
+                ),
+                "gcp.vertex.agent.llm_response": json.dumps(
+                    {"content": {"role": "model", "parts": [{"function_call": {"name": "weather"}}]}}
+                ),
+            },
+        ),
+        span(3, TOOL | {"gcp.vertex.agent.tool_call_args": CITY, "gcp.vertex.agent.tool_response": "rain"}),
+        span(
+            4,
+            {
+                "gen_ai.request.model": "m",
+                "gcp.vertex.agent.llm_response": json.dumps(
+                    {"content": {"role": "model", "parts": [{"text": REPLY}]}}
+                ),
+            },
+        ),
+    ],
+    "openinference, nested": [
+        span(1, {"openinference": {"span": {"kind": "AGENT"}}, "agent.name": "desk"}, parent=None),
+        span(
+            2,
+            {
+                "openinference": {"span": {"kind": "LLM"}},
+                "llm": {
+                    "model_name": "m",
+                    "input_messages": [{"message": {"role": "user", "content": QUESTION}}],
+                },
+            },
+        ),
+        span(
+            3,
+            {
+                "openinference": {"span": {"kind": "TOOL"}},
+                "tool": {"name": "weather", "parameters": WEATHER},
+                "output": {"value": "rain"},
+            },
+        ),
+        span(
+            4,
+            {
+                "openinference": {"span": {"kind": "LLM"}},
+                "llm": {"output_messages": [{"message": {"role": "assistant", "content": REPLY}}]},
+            },
+        ),
+    ],
+}  # fmt: skip
+
+
+def read(tmp_path: Path, *records: Any) -> list[Run]:
+    source = tmp_path / "in" / "spans.jsonl"
+    source.parent.mkdir(parents=True, exist_ok=True)
+    source.write_text("\n".join(json.dumps(each) for each in records), encoding="utf-8")
+    return converted("otel", tmp_path / "out", source)[1]
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_the_question_the_call_its_answer_and_the_reply_are_there(tmp_path: Path, dialect: str) -> None:
+    (run,) = read(tmp_path, *DIALECTS[dialect])
+    assert (run.agent, run.started.model) == ("desk", "m")
+    assert [(m.role, m.content) for m in run.of(Message)] == [("user", QUESTION), ("assistant", REPLY)]
+    assert [(c.tool, c.arguments) for c in run.of(ToolCall)] == [("weather", WEATHER)]
+    assert [o.content for o in run.of(Observation)] == ["rain"]
+    assert sniff("spans.jsonl", json.dumps(DIALECTS[dialect][1]).encode()) == "otel"
+
+
+def test_a_later_question_is_there_and_what_is_repeated_comes_once(tmp_path: Path) -> None:
+    later = [*ASKED, parts("assistant", said("Yes.")), parts("user", said("And now?"))]
+    replies = {"gen_ai.output.messages": json.dumps([parts("assistant", said("Yes."))])}
+    (run,) = read(
+        tmp_path,
+        span(1, CHAT | replies | {"gen_ai.input.messages": json.dumps(ASKED)}, parent=None),
+        span(2, CHAT | replies | {"gen_ai.input.messages": json.dumps(later)}, parent=None),
+    )
+    assert [m.content for m in run.of(Message)] == [QUESTION, "Yes.", "And now?", "Yes."]
+
+
+def test_a_model_inside_of_a_model_counts_once(tmp_path: Path) -> None:
+    usage = {"gen_ai.usage.input_tokens": 5, "gen_ai.usage.cost": 0.5}
+    (run,) = read(tmp_path, span(1, CHAT | usage, parent=None), span(2, CHAT | usage))
+    assert run.finished is not None
+    assert (run.finished.steps, run.finished.cost) == (1, 0.5)
+    assert run.finished.metrics == {"input_tokens": 5.0}
+
+
+def test_traces_of_other_programs_are_left_out_and_counted(tmp_path: Path) -> None:
+    page = span(1, {"http.request.method": "GET"}, context={"trace_id": "0xb", "span_id": "0x1"})
+    source = tmp_path / "spans.jsonl"
+    source.write_text("\n".join(json.dumps(each) for each in (page, span(1, CHAT))), encoding="utf-8")
+    done, runs = converted("otel", tmp_path / "out", source)
+    assert [run.run_id for run in runs] == ["otel/a1"]
+    assert "not-of-an-agent" in codes(done)
+
+
+def test_what_is_not_read_is_counted_as_dropped(tmp_path: Path) -> None:
+    source = tmp_path / "spans.jsonl"
+    source.write_text(json.dumps(span(1, CHAT | {"http.url": "x"}, links=[{"a": 1}])), encoding="utf-8")
+    done, _ = converted("otel", tmp_path / "out", source)
+    dropped = {field.path for loss in done.losses for field in loss.fields if field.dropped}
+    assert dropped == {"attributes.http.url", "links[].a"}
+
+
+@pytest.mark.parametrize("unit", [1, 10**3, 10**6, 10**9])
+def test_a_time_is_read_whatever_its_unit(tmp_path: Path, unit: int) -> None:
+    (run,) = read(
+        tmp_path, span(1, CHAT, start_time=1_760_000_001 * unit, end_time=str(1_760_000_002 * unit))
+    )
+    assert run.started.ts.isoformat() == "2025-10-09T08:53:21+00:00"
+    assert run.events[-1].ts.isoformat() == "2025-10-09T08:53:22+00:00"
