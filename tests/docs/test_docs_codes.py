@@ -27,6 +27,7 @@ NO_CODES = {
     *("utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be"),
     *("system-prompt", "user-prompt", "tool-call", "tool-return", "retry-prompt"),  # parts of Pydantic AI
     "retry-feedback",
+    *("tool-result", "output-available", "output-error", "execution-denied", "step-start"),  # the AI SDK
     *("sub-goal", "sub-goals", "untaken-workspace", "untaken-replies", "smollm2-135m"),
 }
 """Texts in the program that look like codes and are none."""

@@ -89,6 +89,21 @@ def test_what_the_tracer_recorded_is_read_in_every_shape(tmp_path: Path, content
     assert codes(done).keys() == {"missing-outcome"}
 
 
+def test_runs_that_name_their_parents_alone_are_one_trace(tmp_path: Path) -> None:
+    runs = [
+        {n: value for n, value in each.items() if n not in ("trace_id", "dotted_order")}
+        for each in flat(TREE)
+    ]
+    _, (run,) = read(tmp_path, lines(runs))
+    assert run.run_id == f"langsmith/{TREE['id']}"
+
+
+def test_parents_in_a_circle_are_survived(tmp_path: Path) -> None:
+    circle = [{**node(1, "llm", "m"), "parent_run_id": "r2"}, {**node(2, "llm", "m"), "parent_run_id": "r1"}]
+    _, (run,) = read(tmp_path, lines(circle))
+    assert run.started.agent == "m"
+
+
 def test_what_each_call_of_the_model_repeats_is_said_once(tmp_path: Path) -> None:
     _, (run,) = read(tmp_path, root(FIRST, TOOL, SECOND))
     assert words(run) == [("user", "Go."), ("assistant", "Done.")]

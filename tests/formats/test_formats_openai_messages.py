@@ -58,6 +58,37 @@ BLOCKS = [
     {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c1", "content": "monday"}]},
     {"role": "assistant", "content": [{"type": "text", "text": "Done."}]},
 ]
+GEMINI = [
+    {"role": "user", "parts": [{"text": "Go."}]},
+    {"role": "model", "parts": [{"functionCall": {"name": "look", "args": {"day": 1}}}]},
+    {"role": "user", "parts": [{"functionResponse": {"name": "look", "response": "monday"}}]},
+    {"role": "model", "parts": [{"text": "Done."}]},
+]
+BEDROCK = [
+    {"role": "user", "content": [{"text": "Go."}]},
+    {"role": "assistant", "content": [{"toolUse": {"toolUseId": "c1", "name": "look", "input": {"day": 1}}}]},
+    {"role": "user", "content": [{"toolResult": {"toolUseId": "c1", "content": [{"text": "monday"}]}}]},
+    {"role": "assistant", "content": [{"text": "Done."}]},
+]
+SDK_CALL = {"toolCallId": "c1", "toolName": "look", "input": {"day": 1}}
+SDK_OUTPUT = {"type": "text", "value": "monday"}
+SDK_MODEL = [
+    GO,
+    {"role": "assistant", "content": [{"type": "tool-call", **SDK_CALL}]},
+    {"role": "tool", "content": [{"type": "tool-result", "toolCallId": "c1", "output": SDK_OUTPUT}]},
+    DONE,
+]
+SDK_PARTS = [
+    {"type": "step-start"},
+    {"type": "tool-look", "state": "output-available", "output": "monday",
+     "toolCallId": "c1", "input": {"day": 1}},
+    {"type": "text", "text": "Done."},
+]  # fmt: skip
+SDK_PAGE = [
+    {"role": "user", "parts": [{"type": "text", "text": "Go."}]},
+    {"role": "assistant", "parts": SDK_PARTS},
+]
+REPLY = {"type": "message", "role": "assistant", "content": [{"type": "text", "text": "Done."}]}
 
 
 def read(tmp_path: Path, content: Any, name: str = "chat.json") -> tuple[Conversion, list[Run]]:
@@ -87,6 +118,11 @@ SHAPES = {
     "langchain with data": [{"type": each["type"], "data": each} for each in LANGCHAIN],
     "langchain constructors": CONSTRUCTORS,
     "content blocks": BLOCKS,
+    "the AI SDK's messages for models": SDK_MODEL,
+    "the AI SDK's messages for pages": SDK_PAGE,
+    "bedrock": BEDROCK,
+    "gemini": {"contents": GEMINI},
+    "a conversation": {"conversation": CHAT},
     "an object": {"messages": CHAT},
     "a state": {"values": {"messages": LANGCHAIN}},
     "a checkpoint": {"channel_values": {"messages": LANGCHAIN}},
@@ -94,6 +130,8 @@ SHAPES = {
     "a list of lists": [CHAT],
     "a request and its response": {"request": {"messages": CHAT[:3]}, "response": COMPLETION},
     "a request with what was chosen": {"messages": CHAT[:3], **COMPLETION},
+    "a request with the reply of the Messages API": {"request": {"messages": BLOCKS[:3]}, "response": REPLY},
+    "a proxy's log": {"request_body": {"messages": CHAT[:3]}, "response_body": COMPLETION},
     "a response": {"input": "Go.", **RESPONSE},
     "a logged response": {"input": RESPONSES[:1], "response": RESPONSE},
 }
@@ -113,6 +151,29 @@ def test_every_shape_is_recognised(shape: str) -> None:
     assert sniff("x.bin", (content if isinstance(content, str) else json.dumps(content)).encode()) == (
         "openai-messages"
     )
+
+
+FAILED = [
+    ("Messages API", BLOCKS[1], {"type": "tool_result", "tool_use_id": "c1", "is_error": True}),
+    ("Bedrock", BEDROCK[1], {"toolResult": {"toolUseId": "c1", "content": [], "status": "error"}}),
+    ("AI SDK", SDK_MODEL[1],
+     {"type": "tool-result", "toolCallId": "c1", "output": {"type": "error-text", "value": ""}}),
+    ("AI SDK before", SDK_MODEL[1],
+     {"type": "tool-result", "toolCallId": "c1", "result": "no", "isError": True}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("desc", "call", "answer"), FAILED)
+def test_an_answer_that_says_it_failed_is_a_failure(
+    tmp_path: Path, desc: str, call: Any, answer: Any
+) -> None:
+    _, (run,) = read(tmp_path, [GO, call, {"role": "tool", "content": [answer]}])
+    assert [run.answers[made.seq].ok for made in run.of(ToolCall)] == [False]
+
+
+def test_the_system_prompt_of_a_request_is_said_first(tmp_path: Path) -> None:
+    _, (run,) = read(tmp_path, {"system": [{"type": "text", "text": "Be kind."}], "messages": BLOCKS})
+    assert told(run)[0][0] == ("system", "Be kind.")
 
 
 SURE = [

@@ -64,7 +64,7 @@ def test_spans_that_end_after_their_root_are_in_the_ledger_after_shutdown(tmp_pa
             )
         assert [len(run.actions) for run in runs(tmp_path)] == [0]
         late.end()
-    assert [call.tool for (run,) in [runs(tmp_path)] for call in run.actions] == ["execute_tool late"]
+    assert [call.tool for (run,) in [runs(tmp_path)] for call in run.actions] == ["late"]
 
 
 def test_convert_reads_the_spans_to_the_same_bytes(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Codex rollouts: one session a file, JSON lines, in the present form and the older one of bare items.
+"""Codex: rollouts, one session a file, in the present form and the older one of bare items, and event logs.
 
 The items of the conversation are read; the events beside them repeat it, and give tokens, exit codes and how
 a turn ended. The file of a sub-agent begins with lines of its parent's session: they are left out.
@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from untaken.formats import codex_events
 from untaken.formats.importer import Importer
 from untaken.formats.losses import Findings
 from untaken.formats.messages import is_message, message_items
@@ -34,7 +35,7 @@ EXIT: Final = re.compile(r"^(?:Exit code:|Process exited with code) (-?\d{1,9})$
 """What Codex writes above the output of a command."""
 HEADER_CHARS: Final = 400
 _ITEM: Final = (
-    *("type", "role", "content[].type", "content[].text", "name", "arguments", "call_id", "id", "input"),
+    *("type", "role", "content.**", "name", "arguments", "call_id", "id", "input"),
     *("output.**", "summary[].text", "action.**", "status", "message"),
 )
 _META: Final = (
@@ -51,16 +52,19 @@ PLACES: Final = Places(
         *_ITEM,
         *(f"payload.{name}" for name in (*_ITEM, *_META, "model", "exit_code", "reason", "message")),
         *(f"payload.info.total_token_usage.{name}" for name in TOKENS),
+        *codex_events.PLACES,
     ],
     dropped=["git.**", "payload.git.**", "payload.replacement_history.**", "payload.rate_limits.**"],
 )
 
 
 def recognise(sample: Sample) -> Confidence:
-    """Lines of a type with a payload; in the older form, a header without a type before bare items."""
+    """Lines with a payload, or events of a thread; in the older form, a header before bare items."""
     for record in sample.records:
         line = mapping(record)
         if line.get("type") in LINES and isinstance(line.get("payload"), dict) and "timestamp" in line:
+            return Confidence.CERTAIN
+        if codex_events.is_event(line):
             return Confidence.CERTAIN
     first = sample.first
     old = {"id", "timestamp", "instructions"} <= first.keys() and "type" not in first
@@ -221,6 +225,8 @@ def _needed(line: Line) -> Line:
 
 def _read(file: TraceFile) -> list[TraceRun]:
     lines = [_needed(mapping(line)) for line in file.records()]
+    if any(map(codex_events.is_event, lines)):
+        return list(codex_events.thread_runs(lines, file.stem, file.findings))
     run = session_run(lines, file.stem, file.findings)
     if run is None:
         file.refuse("there is no item of a conversation in it")

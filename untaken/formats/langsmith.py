@@ -165,13 +165,30 @@ def _answer(node: Node, call_id: str | None, ended: datetime | None) -> Answered
 
 
 def _read(file: TraceFile) -> Iterator[TraceRun]:
-    traces: dict[str, list[Node]] = defaultdict(list)
-    for value in file.values():
-        for trace, node in nodes(value):
-            traces[trace].append(mapping(file.record(node)))
-    if not traces:
+    read = [(trace, mapping(file.record(node))) for value in file.values() for trace, node in nodes(value)]
+    if not read:
         file.refuse("there is no run with a type in it")
+    roots = _roots(
+        {node_id: text(node.get("parent_run_id")) for _, node in read if (node_id := text(node.get("id")))}
+    )
+    traces: dict[str, list[Node]] = defaultdict(list)
+    for trace, node in read:
+        traces[roots.get(trace, trace)].append(node)
     return (trace_run(trace, each, file.findings) for trace, each in traces.items())
+
+
+def _roots(above: Mapping[str, str | None]) -> dict[str, str]:
+    """The root of each run, by the parents that are in the file: not every export says the trace."""
+    found: dict[str, str] = {}
+    for start in above:
+        path: dict[str, None] = {}
+        at: str | None = start
+        while at in above and at not in found and at not in path:
+            path[at] = None
+            at = above[at]
+        root = found[at] if at in found else next(reversed(path), start)
+        found |= dict.fromkeys(path, root)
+    return found
 
 
 IMPORTER: Final = Importer(

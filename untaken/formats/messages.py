@@ -292,6 +292,8 @@ def _blocks(part: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
         return
     invoked = mapping(part.get("toolInvocation")) or part
     kind = _kind(part)
+    if kind == "step-start":  # the AI SDK marks where a reply goes on
+        return
     if kind not in CALLS | ANSWERS and "toolCallId" in invoked:
         name = text(invoked.get("toolName")) or kind.removeprefix("tool-")
         yield {**invoked, "type": "tool-call", "toolName": name}

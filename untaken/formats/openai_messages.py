@@ -29,16 +29,25 @@ from untaken.formats.tidy import Places
 from untaken.formats.trace_file import TraceFile, converter
 from untaken.formats.trace_run import TraceRun
 
-STATES: Final = ("values", "channel_values", "state", "request", "body")
+STATES: Final = ("values", "channel_values", "state", "request", "body", "request_body")
 """Members of an object that its messages may be in: the state of a LangGraph thread, the request of a log."""
+REPLIES: Final = ("response", "response_body")
+GIVEN: Final = ("messages", "input", "contents", "conversation", "chat_history")
+"""Members of an object, or of one of `STATES`, that are its list of messages."""
 NAMES: Final = ("id", "thread_id", "conversation_id", "session_id")
-_LISTS: Final = ("[].", "", "messages[].", "input[].", "output[].", "choices[].message.")
-_HOMES: Final = (*_LISTS, *(f"{home}.{each}" for home in (*STATES, "response") for each in _LISTS[2:]))
+_LISTS: Final = ("[].", "", *(f"{name}[]." for name in (*GIVEN, "output")), "choices[].message.")
+_HOMES: Final = (
+    *_LISTS,
+    *(f"{home}.{each}" for home in (*STATES, *REPLIES) for each in _LISTS[2:]),
+    *(f"{name}." for name in REPLIES),
+)
 PLACES: Final = Places(
     kept=[
         f"{home}{wrapped}{name}" for home in _HOMES for wrapped in ("", "data.", "kwargs.") for name in FIELDS
     ]
-    + [*NAMES, "model", "agent", "task_id", "success", "instructions", "response.model", "request.model"]
+    + [*NAMES, "model", "agent", "task_id", "success", "request.model"]
+    + [f"{name}.model" for name in (*REPLIES, "request_body")]
+    + [f"{home}{name}.**" for home in ("", *(f"{s}." for s in STATES)) for name in ("instructions", "system")]
     + [f"metadata.{name}" for name in ("agent", "task_id", "thread_id")]
     + ["usage.prompt_tokens", "response.usage.prompt_tokens", "response.usage.completion_tokens"],
 )
@@ -63,16 +72,19 @@ def _listed(record: Any) -> list[dict[str, Any]]:
         return objects(record) if any(map(is_message, record)) else []
     document = mapping(record)
     state = next((mapping(document.get(name)) for name in STATES if mapping(document.get(name))), {})
-    answer = mapping(document.get("response")) or document
+    response = next((mapping(document.get(name)) for name in REPLIES if mapping(document.get(name))), {})
+    answer = response or document
     reply = replied({name: answer[name] for name in ("choices", "output") if items(answer.get(name))})
-    given = document.get("messages") or state.get("messages") or document.get("input") or state.get("input")
+    reply = reply or ([response] if is_message(response) else [])
+    given = next((part[name] for name in GIVEN for part in (document, state) if part.get(name)), None)
     if isinstance(given, str) and reply:
         given = [{"role": "user", "content": given}]
     asked = [each for each in objects(given) if is_message(each)]
     if not asked and not reply:
         return []
-    instructions = document.get("instructions") or state.get("instructions")
-    system = [{"role": "system", "content": instructions}] if isinstance(instructions, str) else []
+    known = (part.get(name) for name in ("instructions", "system") for part in (document, state))
+    instructions = next((each for each in known if each), None)
+    system = [{"role": "system", "content": instructions}] if instructions else []
     return [*system, *asked, *reply]
 
 
@@ -100,7 +112,7 @@ def _run(record: Any, name: str, findings: Findings) -> TraceRun | None:
         return None
     document = mapping(record)
     about = mapping(document.get("metadata"))
-    call = [mapping(document.get(part)) for part in ("response", "request")]
+    call = [mapping(document.get(part)) for part in (*REPLIES, "request", "request_body")]
     session = next((s for part in (document, about) for key in NAMES if (s := text(part.get(key)))), name)
     replies = [m for m in messages if m.get("role") == "assistant" or m.get("type") == "ai"]
     model = next((m for part in (document, *call, *replies) if (m := _model(part))), None)
